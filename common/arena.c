@@ -1,5 +1,6 @@
-/* arena.c — see arena.h. Chunks double from 64 KiB; a request larger than a chunk gets its own. A large one is mapped in huge
- * pages, where the kernel has them to give: touching 64 MiB in pages of 4 KiB takes longer than filling them. */
+/* arena.c — see arena.h. Chunks double from 64 KiB; a request larger than a chunk gets its own. A
+ * large one is mapped in huge pages, where the kernel has them to give: touching 64 MiB in pages of
+ * 4 KiB takes longer than filling them. */
 #include "common/arena.h"
 #include "common/err.h"
 
@@ -27,7 +28,8 @@ static struct arena_chunk *new_chunk(size_t bytes, bool shared) {
     size_t whole = sizeof(struct arena_chunk) + bytes;
     struct arena_chunk *c = MAP_FAILED;
     if ((shared || bytes >= MAPPED_FROM) && whole > bytes)
-        c = mmap(NULL, whole, PROT_READ | PROT_WRITE, (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+        c = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+                 (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
     if (c == MAP_FAILED && shared) die("out of memory (%zu bytes)", whole);
     if (c == MAP_FAILED) return xcalloc(1, whole);
     madvise(c, whole, MADV_HUGEPAGE); /* a wish */
@@ -36,7 +38,8 @@ static struct arena_chunk *new_chunk(size_t bytes, bool shared) {
 }
 
 static void *take(struct arena_chunk *c, size_t bytes, size_t align) {
-    uintptr_t base = (uintptr_t)(c + 1), at = (base + c->used + align - 1) & ~(uintptr_t)(align - 1);
+    uintptr_t base = (uintptr_t)(c + 1),
+              at = (base + c->used + align - 1) & ~(uintptr_t)(align - 1);
     if (at + bytes > base + c->size) return NULL;
     c->used = at + bytes - base;
     return (void *)at;

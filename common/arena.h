@@ -26,24 +26,27 @@ void *arena_moved(struct arena *a, const void *old, size_t used, size_t bytes);
 #define arena_array(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 
 /* Makes room for `need` elements in `array`, whose first `n` are in use; as GROW in grow.h. */
-#define ARENA_GROW(a, array, n, need, capacity, first)                                                        \
-    do {                                                                                                      \
-        size_t need_ = (need);                                                                                \
-        if (need_ > (capacity)) {                                                                             \
-            (capacity) = (__typeof__(capacity))grow_capacity((capacity), need_, (first), sizeof *(array),     \
-                                                             (__typeof__(capacity))-1);                       \
-            (array) = arena_moved((a), (array), (n) * sizeof *(array), (size_t)(capacity) * sizeof *(array)); \
-        }                                                                                                     \
+#define ARENA_GROW(a, array, n, need, capacity, first)                                  \
+    do {                                                                                \
+        size_t need_ = (need);                                                          \
+        if (need_ > (capacity)) {                                                       \
+            (capacity) = (__typeof__(capacity))grow_capacity(                           \
+                (capacity), need_, (first), sizeof *(array), (__typeof__(capacity))-1); \
+            (array) = arena_moved((a), (array), (n) * sizeof *(array),                  \
+                                  (size_t)(capacity) * sizeof *(array));                \
+        }                                                                               \
     } while (0)
 
-/* Adds `item` behind the `n` elements of an array that only this adds to, and gives its index. The room is the least power of
- * two, which need not be kept. */
-#define ARENA_PUSH(a, array, n, item)                                                                                  \
-    ({                                                                                                                 \
-        size_t n_ = (n);                                                                                               \
-        if ((n_ & (n_ - 1)) == 0)                                                                                      \
-            (array) = arena_moved((a), (array), n_ * sizeof *(array),                                                  \
-                                  grow_capacity(n_, n_ + 1, 1, sizeof *(array), (__typeof__(n))-1) * sizeof *(array)); \
-        (array)[n_] = (item);                                                                                          \
-        (n)++;                                                                                                         \
+/* Adds `item` behind the `n` elements of an array that only this adds to, and gives its index. The
+ * room is the least power of two, which need not be kept. */
+#define ARENA_PUSH(a, array, n, item)                                                          \
+    ({                                                                                         \
+        size_t n_ = (n);                                                                       \
+        if ((n_ & (n_ - 1)) == 0)                                                              \
+            (array) =                                                                          \
+                arena_moved((a), (array), n_ * sizeof *(array),                                \
+                            grow_capacity(n_, n_ + 1, 1, sizeof *(array), (__typeof__(n))-1) * \
+                                sizeof *(array));                                              \
+        (array)[n_] = (item);                                                                  \
+        (n)++;                                                                                 \
     })

@@ -3,7 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* `data` is always followed by a zero byte once anything was added. A zeroed buf is an empty one. */
+/* `data` is always followed by a zero byte once anything was added. A zeroed buf is an empty one.
+ */
 struct buf {
     char *data;
     size_t size, capacity;

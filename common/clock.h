@@ -1,4 +1,5 @@
-/* clock.h — time that only goes on: for deadlines and for what things cost, from no start that means anything. */
+/* clock.h — time that only goes on: for deadlines and for what things cost, from no start that
+ * means anything. */
 #pragma once
 #include <stdint.h>
 #include <time.h>

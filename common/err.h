@@ -21,14 +21,17 @@ struct err {
 };
 
 /* Always returns false, so that it can end a function. */
-bool err_set(struct err *e, enum err_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool err_set(struct err *e, enum err_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Ends the program (status 3, "cannot grade"); only for what can be nothing but our own bug. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Allocation that cannot fail from the caller's view: out of memory ends the program through die(). */
+/* Allocation that cannot fail from the caller's view: out of memory ends the program through die().
+ */
 void *xmalloc(unsigned long bytes);
 void *xcalloc(unsigned long count, unsigned long bytes);
-void *xcalloc_lines(unsigned long count, unsigned long bytes); /* at a line of the cache; `bytes`: a multiple of one */
+void *xcalloc_lines(unsigned long count,
+                    unsigned long bytes); /* at a line of the cache; `bytes`: a multiple of one */
 void *xrealloc(void *p, unsigned long bytes);
 char *xstrdup(const char *s);

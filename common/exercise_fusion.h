@@ -1,18 +1,22 @@
-/* exercise_fusion.h — what exercises share that make one kernel of several, each of which goes through n floats. */
+/* exercise_fusion.h — what exercises share that make one kernel of several, each of which goes
+ * through n floats. */
 #pragma once
 #include "common/exercise_limits.h"
 
 static inline size_t ex_fusion_count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-/* A scalar factor, below 3 in magnitude, and a float: so that the reference computes with what the entry gets. */
+/* A scalar factor, below 3 in magnitude, and a float: so that the reference computes with what the
+ * entry gets. */
 static inline double ex_fusion_factor(const struct ex_case *c, struct ex_rng *r) {
     (void)c;
     return (float)ex_uniform(r, -3, 3);
 }
 
-/* `loads` of an element are needed, and one store; nothing goes between threads. Asynchronous copies bring each input into shared
- * memory, and a counter of tiles is passed on there: CUB's DeviceTransform has 3.8 accesses for 32 elements of two inputs. Three
- * steps that hand the element on there have 8. */
-static inline void ex_fusion_keeps_registers(double loads, const char *why_loads, const char *why_stores) {
+/* `loads` of an element are needed, and one store; nothing goes between threads. Asynchronous
+ * copies bring each input into shared memory, and a counter of tiles is passed on there: CUB's
+ * DeviceTransform has 3.8 accesses for 32 elements of two inputs. Three steps that hand the element
+ * on there have 8. */
+static inline void ex_fusion_keeps_registers(double loads, const char *why_loads,
+                                             const char *why_stores) {
     ex_at_most_per("thread_reads", ex_elements(0), "element", loads, why_loads);
     ex_at_most_per("thread_writes", ex_elements(0), "element", 1, why_stores);
     ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");

@@ -1,5 +1,5 @@
-/* exercise_gemm.h — what exercises on single-precision matrix products share: C (n x m) = A (n x k) * B (k x m), row
- * by row; dim = {n, k, m}; arguments in the order c, a, b, n, k, m. */
+/* exercise_gemm.h — what exercises on single-precision matrix products share: C (n x m) = A (n x k)
+ * * B (k x m), row by row; dim = {n, k, m}; arguments in the order c, a, b, n, k, m. */
 #pragma once
 #include "common/exercise_limits.h"
 
@@ -9,10 +9,13 @@ static inline size_t ex_gemm_b(const struct ex_case *c) { return (size_t)c->dim[
 static inline double ex_gemm_bytes(const struct ex_case *c) {
     return 4.0 * (ex_gemm_c(c) + ex_gemm_a(c) + ex_gemm_b(c));
 }
-static inline double ex_gemm_products(const struct ex_case *c) { return (double)ex_gemm_c(c) * c->dim[1]; }
+static inline double ex_gemm_products(const struct ex_case *c) {
+    return (double)ex_gemm_c(c) * c->dim[1];
+}
 static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm_products(c); }
 
-/* All arguments of an entry that does nothing but the product; and the first cases of all of them. */
+/* All arguments of an entry that does nothing but the product; and the first cases of all of them.
+ */
 /* clang-format off */
 #define EX_GEMM_ARGS                                                                   \
     {.name = "c", .role = EX_OUT, .type = EX_F32, .count = ex_gemm_c, .shape = {1, 3}}, \
@@ -30,7 +33,8 @@ static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm
 #define EX_GEMM_DRAW {.dim = {{1, 280}, {1, 200}, {1, 280}}, .most = 300000}
 /* clang-format on */
 
-static inline void ex_gemm_reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static inline void ex_gemm_reference(const struct ex_case *c, void *const host[],
+                                     void *const want[]) {
     const float *a = host[1], *b = host[2];
     double *out = want[0];
     long n = c->dim[0], k = c->dim[1], m = c->dim[2];
@@ -40,11 +44,12 @@ static inline void ex_gemm_reference(const struct ex_case *c, void *const host[]
             for (long j = 0; j < m; j++) out[i * m + j] += (double)a[i * k + l] * b[l * m + j];
 }
 
-/* A sum of k products in any order errs by at most (k + 1) u sum |a b| (Higham, Accuracy and Stability, 3.1); the
- * factors are below 1 in magnitude, so sum |a b| <= k, and about k / 4 in fact. The bound with k / 2 leaves room for
- * any order of summation, and a single missing or doubled product (about 0.25) is far above it. */
-static inline double ex_gemm_tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                                       double want) {
+/* A sum of k products in any order errs by at most (k + 1) u sum |a b| (Higham, Accuracy and
+ * Stability, 3.1); the factors are below 1 in magnitude, so sum |a b| <= k, and about k / 4 in
+ * fact. The bound with k / 2 leaves room for any order of summation, and a single missing or
+ * doubled product (about 0.25) is far above it. */
+static inline double ex_gemm_tolerance(const struct ex_case *c, void *const host[], int arg,
+                                       size_t index, double want) {
     (void)host, (void)arg, (void)index, (void)want;
     double k = (double)c->dim[1];
     return (k + 1) * EX_ROUND32 * (k / 2 + 1);

@@ -1,6 +1,6 @@
-/* exercise_gemm_half.h — what exercises on products of matrices of halves share, with results in float: C (n x m) = A (n x k) * B,
- * where B is k x m, or m x k where its rows are multiplied. dim = {n, k, m}; arguments begin with c, a, b. Sizes are
- * multiples of 16. */
+/* exercise_gemm_half.h — what exercises on products of matrices of halves share, with results in
+ * float: C (n x m) = A (n x k) * B, where B is k x m, or m x k where its rows are multiplied. dim =
+ * {n, k, m}; arguments begin with c, a, b. Sizes are multiples of 16. */
 #pragma once
 #include "common/exercise_gemm.h"
 
@@ -10,9 +10,10 @@ static inline double ex_gemm_half_bytes(const struct ex_case *c) {
     return 4.0 * ex_gemm_c(c) + 2.0 * (ex_gemm_a(c) + ex_gemm_b(c));
 }
 
-/* Rows `first` and on, so many at a time that their sums stay in a cache; each row of B is widened once for all of them. */
-static inline void ex_gemm_half_rows(const struct ex_case *c, const ex_half *a, const ex_half *b, int turned,
-                                     long first, long end, double *out) {
+/* Rows `first` and on, so many at a time that their sums stay in a cache; each row of B is widened
+ * once for all of them. */
+static inline void ex_gemm_half_rows(const struct ex_case *c, const ex_half *a, const ex_half *b,
+                                     int turned, long first, long end, double *out) {
     long k = c->dim[1], m = c->dim[2];
     double row[m];
     for (long l = 0; l < k; l++) {
@@ -24,27 +25,32 @@ static inline void ex_gemm_half_rows(const struct ex_case *c, const ex_half *a, 
     }
 }
 
-static inline void ex_gemm_half_any(const struct ex_case *c, void *const host[], void *const want[], int turned) {
+static inline void ex_gemm_half_any(const struct ex_case *c, void *const host[], void *const want[],
+                                    int turned) {
     enum { AT_A_TIME = 32 };
     double *out = want[0];
     long n = c->dim[0];
     for (size_t e = 0; e < ex_gemm_c(c); e++) out[e] = 0;
     if (c->dim[2] == 0) return;
     for (long i = 0; i < n; i += AT_A_TIME)
-        ex_gemm_half_rows(c, host[1], host[2], turned, i, i + AT_A_TIME < n ? i + AT_A_TIME : n, out);
+        ex_gemm_half_rows(c, host[1], host[2], turned, i, i + AT_A_TIME < n ? i + AT_A_TIME : n,
+                          out);
 }
-static inline void ex_gemm_half_reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static inline void ex_gemm_half_reference(const struct ex_case *c, void *const host[],
+                                          void *const want[]) {
     ex_gemm_half_any(c, host, want, 0);
 }
-static inline void ex_gemm_half_reference_of_rows(const struct ex_case *c, void *const host[], void *const want[]) {
+static inline void ex_gemm_half_reference_of_rows(const struct ex_case *c, void *const host[],
+                                                  void *const want[]) {
     ex_gemm_half_any(c, host, want, 1);
 }
 
-/* A product of two halves has 22 bits and is exact in float. The sum of k of them errs by at most (k + 1) e sum |a b|, where an
- * addition's relative error e is 2^-24 rounded, and up to 2^-23 on tensor cores, which cut off instead. Factors are below 1
- * in magnitude, so sum |a b| <= k, and about k / 4 in fact; k / 2 + 1 leaves room. A sum or a result in half is off by 2^-11 of what it
+/* A product of two halves has 22 bits and is exact in float. The sum of k of them errs by at most
+ * (k + 1) e sum |a b|, where an addition's relative error e is 2^-24 rounded, and up to 2^-23 on
+ * tensor cores, which cut off instead. Factors are below 1 in magnitude, so sum |a b| <= k, and
+ * about k / 4 in fact; k / 2 + 1 leaves room. A sum or a result in half is off by 2^-11 of what it
  * is: 30 times what is allowed at k = 16. */
-static inline double ex_gemm_half_tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                                            double want) {
+static inline double ex_gemm_half_tolerance(const struct ex_case *c, void *const host[], int arg,
+                                            size_t index, double want) {
     return 2 * ex_gemm_tolerance(c, host, arg, index, want);
 }

@@ -9,4 +9,5 @@
 
 #define EX_HIDDEN(...)                                                                             \
     __attribute__((visibility("default"))) const struct ex_case ex_hidden_cases[] = {__VA_ARGS__}; \
-    __attribute__((visibility("default"))) const unsigned ex_hidden_count = EX_COUNT(ex_hidden_cases);
+    __attribute__((visibility("default"))) const unsigned ex_hidden_count =                        \
+        EX_COUNT(ex_hidden_cases);

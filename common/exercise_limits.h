@@ -1,6 +1,7 @@
-/* exercise_limits.h — limits that several chapters' tests set, beside exercise.h: roundoffs for tolerances, and limits
- * on sectors and blocks with the reasons that are the same everywhere. What exercises on one kind of data share lies
- * beside it: exercise_fusion.h, exercise_gemm.h, exercise_matrix.h, exercise_reduce.h. */
+/* exercise_limits.h — limits that several chapters' tests set, beside exercise.h: roundoffs for
+ * tolerances, and limits on sectors and blocks with the reasons that are the same everywhere. What
+ * exercises on one kind of data share lies beside it: exercise_fusion.h, exercise_gemm.h,
+ * exercise_matrix.h, exercise_reduce.h. */
 #pragma once
 #include "common/exercise.h"
 
@@ -9,24 +10,26 @@
 /* Unit roundoffs: the largest relative error of one correctly rounded operation. */
 #define EX_ROUND32 0x1p-24
 
-/* Sectors that a request may touch: `slack` times what its active lanes and widths need when packed. A plain
- * limit of 4 would refuse float4 (16 sectors, all of them used) and let pass half-empty warps (4 sectors,
- * half of each used). */
+/* Sectors that a request may touch: `slack` times what its active lanes and widths need when
+ * packed. A plain limit of 4 would refuse float4 (16 sectors, all of them used) and let pass
+ * half-empty warps (4 sectors, half of each used). */
 static inline double ex_packed(const char *ideal, const char *requests, double slack) {
     double n = ex_metric(requests);
     return n > 0 ? slack * ex_metric(ideal) / n : slack * 4;
 }
 
-/* Loads and stores by the figure that lessons explain; then all that reads or writes, since atomics, bulk copies, constants
- * and copies beside the kernels have sectors, too. Both are averages, which packed work beside them improves: for goals that
- * limit a total as well. */
+/* Loads and stores by the figure that lessons explain; then all that reads or writes, since
+ * atomics, bulk copies, constants and copies beside the kernels have sectors, too. Both are
+ * averages, which packed work beside them improves: for goals that limit a total as well. */
 static inline void ex_packed_loads_on_average(double slack, const char *reason) {
-    ex_at_most("sectors_per_request_load", ex_packed("sectors_ideal_load", "requests_load", slack), reason);
+    ex_at_most("sectors_per_request_load", ex_packed("sectors_ideal_load", "requests_load", slack),
+               reason);
     ex_at_most("read_excess", slack, reason);
 }
 
 static inline void ex_packed_stores_on_average(double slack, const char *reason) {
-    ex_at_most("sectors_per_request_store", ex_packed("sectors_ideal_store", "requests_store", slack), reason);
+    ex_at_most("sectors_per_request_store",
+               ex_packed("sectors_ideal_store", "requests_store", slack), reason);
     ex_at_most("write_excess", slack, reason);
 }
 
@@ -36,24 +39,27 @@ static inline double ex_problem_sectors(void) {
     return e->bytes(&e->technique_case) / 32;
 }
 
-/* For guards, and goals without a total of their own: what is moved in vain is besides no more than it would be if each of the
- * problem's bytes were moved once at that slack. No idle work lowers that. */
+/* For guards, and goals without a total of their own: what is moved in vain is besides no more than
+ * it would be if each of the problem's bytes were moved once at that slack. No idle work lowers
+ * that. */
 static inline void ex_coalesced_loads(double slack, const char *reason) {
     ex_packed_loads_on_average(slack, reason);
-    ex_at_most_per("wasted_reads", ex_problem_sectors(), "sector of the problem", slack - 1, reason);
+    ex_at_most_per("wasted_reads", ex_problem_sectors(), "sector of the problem", slack - 1,
+                   reason);
 }
 
 static inline void ex_coalesced_stores(double slack, const char *reason) {
     ex_packed_stores_on_average(slack, reason);
-    ex_at_most_per("wasted_writes", ex_problem_sectors(), "sector of the problem", slack - 1, reason);
+    ex_at_most_per("wasted_writes", ex_problem_sectors(), "sector of the problem", slack - 1,
+                   reason);
 }
 
-/* A goal or a guard: none, of whatever kind of access. One figure for all: conflicts that move from the loads to the
- * stores, or stand for both in an atomic, are conflicts as before. */
+/* A goal or a guard: none, of whatever kind of access. One figure for all: conflicts that move from
+ * the loads to the stores, or stand for both in an atomic, are conflicts as before. */
 static inline void ex_no_bank_conflicts(const char *why) { ex_at_most("bank_conflicts", 0, why); }
 
-/* A guard: a single block, or a few, can do all of the work with few atomics and every byte read once, and
- * leave the other SMs idle. */
+/* A guard: a single block, or a few, can do all of the work with few atomics and every byte read
+ * once, and leave the other SMs idle. */
 static inline void ex_many_blocks(double least) {
     ex_at_least("blocks", least, "a block runs on one SM, and a device has many");
 }

@@ -1,5 +1,5 @@
-/* exercise_reduce.h — what exercises share that make one value of n, argument 1 (dim[0] elements of 4 bytes), with an
- * atomic at the end. */
+/* exercise_reduce.h — what exercises share that make one value of n, argument 1 (dim[0] elements of
+ * 4 bytes), with an atomic at the end. */
 #pragma once
 #include "common/exercise_limits.h"
 
@@ -11,16 +11,18 @@ static inline size_t ex_reduce_result(const struct ex_case *c) {
 static inline double ex_reduce_bytes(const struct ex_case *c) { return 4.0 * ex_reduce_count(c); }
 static inline double ex_reduce_flops(const struct ex_case *c) { return ex_reduce_count(c); }
 
-/* One atomic for 256 elements or more; and no crowd of stores in place of atomics, which another kernel then reads. */
+/* One atomic for 256 elements or more; and no crowd of stores in place of atomics, which another
+ * kernel then reads. */
 static inline void ex_blocks_reduce_first(const char *why) {
     ex_at_most_per("atomic_operations", ex_elements(1) / 256, "256 elements", 1, why);
     ex_at_most_per("thread_writes", ex_elements(1) / 256, "256 elements", 2, why);
 }
 
-/* The same crowd at a word in shared memory is faster, not free. To be asked together with the limit above: a version
- * that leaves all of it in global memory has nobody there. */
+/* The same crowd at a word in shared memory is faster, not free. To be asked together with the
+ * limit above: a version that leaves all of it in global memory has nobody there. */
 static inline void ex_warps_reduce_first(const char *why_atomics, const char *why_barriers) {
-    ex_at_most_per("shared_atomic_operations", ex_elements(1) / 32, "warp of elements", 1, why_atomics);
+    ex_at_most_per("shared_atomic_operations", ex_elements(1) / 32, "warp of elements", 1,
+                   why_atomics);
     ex_at_most_per("barriers", ex_elements(1) / 256, "256 elements", 16, why_barriers);
     ex_at_most_per("shared_reads", ex_elements(1) / 256, "256 elements", 20,
                    "one word a warp goes through shared memory");

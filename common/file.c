@@ -59,7 +59,8 @@ static bool replaceable(const char *path) {
 
 bool file_write(const char *path, const void *data, size_t size, struct err *e) {
     char temporary[PATH_MAX];
-    if (!replaceable(path)) return err_set(e, ERR_INPUT, "%s: not a regular file, and so not replaced", path);
+    if (!replaceable(path))
+        return err_set(e, ERR_INPUT, "%s: not a regular file, and so not replaced", path);
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
         return err_set(e, ERR_INPUT, "%s: path too long", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
@@ -96,12 +97,14 @@ bool file_open(const char *path, struct file_out *o, struct err *e) {
 }
 
 bool file_close(struct file_out *o, bool keep, struct err *e) {
-    if (!o->path[0]) return (fflush(o->f) == 0 && !ferror(o->f)) || failed(e, "standard output", "write");
+    if (!o->path[0])
+        return (fflush(o->f) == 0 && !ferror(o->f)) || failed(e, "standard output", "write");
     if (!o->temporary[0]) {
         bool written = fflush(o->f) == 0 && !ferror(o->f);
         return (fclose(o->f) == 0 && written) || failed(e, o->path, "write");
     }
-    bool ok = !ferror(o->f) && fflush(o->f) == 0 && fchmod(fileno(o->f), 0644) == 0 && fsync(fileno(o->f)) == 0;
+    bool ok = !ferror(o->f) && fflush(o->f) == 0 && fchmod(fileno(o->f), 0644) == 0 &&
+              fsync(fileno(o->f)) == 0;
     ok = fclose(o->f) == 0 && ok;
     if (keep && ok && rename(o->temporary, o->path) == 0) return true;
     if (keep) failed(e, o->path, "write");

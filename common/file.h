@@ -7,15 +7,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Appends the file's bytes to `out`. Refuses anything that is no regular file, and more than `limit` bytes. */
+/* Appends the file's bytes to `out`. Refuses anything that is no regular file, and more than
+ * `limit` bytes. */
 bool file_read(const char *path, size_t limit, struct buf *out, struct err *e);
-/* Writes beside the target and renames: a reader sees the old file or the new one, never half of one. Refuses to replace
- * what is no regular file: a device, a pipe, a link, a folder. */
+/* Writes beside the target and renames: a reader sees the old file or the new one, never half of
+ * one. Refuses to replace what is no regular file: a device, a pipe, a link, a folder. */
 bool file_write(const char *path, const void *data, size_t size, struct err *e);
-/* The same for a path that a person named: where it leads to a device or a pipe, the bytes go there. */
+/* The same for a path that a person named: where it leads to a device or a pipe, the bytes go
+ * there. */
 bool file_deliver(const char *path, const void *data, size_t size, struct err *e);
-/* The same in parts: opened at once, so that a path that can't be written is known before the work; `path` NULL: standard
- * output. What was written before appears with file_close(…, true) only. */
+/* The same in parts: opened at once, so that a path that can't be written is known before the work;
+ * `path` NULL: standard output. What was written before appears with file_close(…, true) only. */
 struct file_out {
     FILE *f;
     char path[4096], temporary[4096];

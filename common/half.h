@@ -1,5 +1,6 @@
-/* half.h — IEEE 754's binary16, the `__half` of CUDA, as bits: a sign, five bits of exponent with a bias of 15, ten of
- * fraction. GCC before 12 and clang before 15 have no type for it on x86-64, so that this is in whole numbers. */
+/* half.h — IEEE 754's binary16, the `__half` of CUDA, as bits: a sign, five bits of exponent with a
+ * bias of 15, ten of fraction. GCC before 12 and clang before 15 have no type for it on x86-64, so
+ * that this is in whole numbers. */
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -9,7 +10,8 @@ typedef struct {
     uint16_t bits;
 } ex_half;
 
-/* Unit roundoff: the largest relative error of a number that is rounded to a half, if it has the exponent of a normal one. */
+/* Unit roundoff: the largest relative error of a number that is rounded to a half, if it has the
+ * exponent of a normal one. */
 #define EX_ROUND16 0x1p-11
 /* From here on a half is an infinity: half a unit above its largest number, 65504. */
 #define EX_HALF_ENDS 65520.0
@@ -21,9 +23,10 @@ static inline double ex_power_of_two(int n) {
 }
 
 /* To the nearest half, ties to even, as cvt.rn.f16 does. A NaN becomes 0x7fff, as on the GPU.
- * The number is counted in units of its last place, 2^(e - 10): adding 2^52 rounds that to a whole number of 0 to 2048. The
- * encoding of a normal number is (e + 15) * 1024 + (units - 1024), that of a smaller one its units with e = -14: one formula,
- * which also carries into the exponent where rounding reaches 2048. */
+ * The number is counted in units of its last place, 2^(e - 10): adding 2^52 rounds that to a whole
+ * number of 0 to 2048. The encoding of a normal number is (e + 15) * 1024 + (units - 1024), that of
+ * a smaller one its units with e = -14: one formula, which also carries into the exponent where
+ * rounding reaches 2048. */
 static inline ex_half ex_half_of(double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);

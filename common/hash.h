@@ -1,4 +1,5 @@
-/* hash.h — SHA-256 over a list of parts. Each part goes in with its length, so that no two lists look alike. */
+/* hash.h — SHA-256 over a list of parts. Each part goes in with its length, so that no two lists
+ * look alike. */
 #pragma once
 #include <stddef.h>
 #include <sha2.h>

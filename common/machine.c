@@ -20,8 +20,8 @@ bool machine_own_group(const char *controller, char *out, size_t size) {
         path[strcspn(path, "\n")] = 0;
         found = !strcmp(names + 1, controller);
         if (found)
-            found = (size_t)snprintf(out, size, "%s%s%s%s", root, *controller ? "/" : "", controller,
-                                     !strcmp(path, "/") ? "" : path) < size;
+            found = (size_t)snprintf(out, size, "%s%s%s%s", root, *controller ? "/" : "",
+                                     controller, !strcmp(path, "/") ? "" : path) < size;
     }
     if (f) fclose(f);
     return found;
@@ -40,7 +40,8 @@ static bool read_number(const char *folder, const char *name, uint64_t *v) {
 }
 
 /* What the groups from this one up to the root still give. */
-static uint64_t room_of_groups(const char *controller, const char *limit_name, const char *used_name) {
+static uint64_t room_of_groups(const char *controller, const char *limit_name,
+                               const char *used_name) {
     char folder[PATH];
     uint64_t least = UINT64_MAX, limit, used;
     if (!machine_own_group(controller, folder, sizeof folder)) return least;

@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that can be taken now, as the kernel guesses (MemAvailable), within the limits of this process's control group and those above
- * it; 0 = not known. */
+/* Bytes that can be taken now, as the kernel guesses (MemAvailable), within the limits of this
+ * process's control group and those above it; 0 = not known. */
 uint64_t machine_memory(void);
-/* The folder of this process's own control group of a controller ("pids"; "" = version 2), as /proc/self/cgroup tells. */
+/* The folder of this process's own control group of a controller ("pids"; "" = version 2), as
+ * /proc/self/cgroup tells. */
 bool machine_own_group(const char *controller, char *out, size_t size);

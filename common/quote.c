@@ -1,6 +1,8 @@
-/* quote.c — see quote.h. A declaration is looked for by its words: comments and strings are left out, a statement begins behind
- * `;`, `{` or `}`, and dimensions are numbers, names that the file defines by numbers, and their sums and products. One that is
- * not known, such as a template's parameter, follows from the number of elements. */
+/* quote.c — see quote.h. A declaration is looked for by its words: comments and strings are left
+ * out, a statement begins behind
+ * `;`, `{` or `}`, and dimensions are numbers, names that the file defines by numbers, and their
+ * sums and products. One that is not known, such as a template's parameter, follows from the number
+ * of elements. */
 #include "common/quote.h"
 #include "common/text.h"
 
@@ -36,7 +38,8 @@ static const char *end_of_string(const struct words *w) {
 static const char *end_of_comment(const struct words *w) {
     if (w->end - w->at < 2 || w->at[0] != '/' || (w->at[1] != '/' && w->at[1] != '*')) return NULL;
     size_t left = (size_t)(w->end - w->at) - 2;
-    const char *p = w->at[1] == '/' ? memchr(w->at + 2, '\n', left) : memmem(w->at + 2, left, "*/", 2);
+    const char *p =
+        w->at[1] == '/' ? memchr(w->at + 2, '\n', left) : memmem(w->at + 2, left, "*/", 2);
     return !p ? w->end : w->at[1] == '/' ? p : p + 2;
 }
 
@@ -51,13 +54,18 @@ static struct word next(struct words *w) {
     }
     struct word found = {w->at < w->end ? w->at : NULL, 1, w->line};
     if (!found.at) return found;
-    while (in_name(*found.at) && found.at + found.n < w->end && in_name(found.at[found.n])) found.n++;
+    while (in_name(*found.at) && found.at + found.n < w->end && in_name(found.at[found.n]))
+        found.n++;
     w->at += found.n;
     return found;
 }
 
-static bool is(struct word w, const char *text) { return w.at && w.n == strlen(text) && !memcmp(w.at, text, w.n); }
-static bool same(struct word a, struct word b) { return a.at && b.at && a.n == b.n && !memcmp(a.at, b.at, a.n); }
+static bool is(struct word w, const char *text) {
+    return w.at && w.n == strlen(text) && !memcmp(w.at, text, w.n);
+}
+static bool same(struct word a, struct word b) {
+    return a.at && b.at && a.n == b.n && !memcmp(a.at, b.at, a.n);
+}
 static bool ends_statement(struct word w) { return is(w, ";") || is(w, "{") || is(w, "}"); }
 
 /* ---- numbers ---- */
@@ -65,8 +73,9 @@ static bool ends_statement(struct word w) { return is(w, ";") || is(w, "{") || i
 struct scope {
     const char *source;
     size_t n;
-    unsigned depth;       /* names and brackets within each other */
-    unsigned *names_left; /* how many more may be looked up: names of names of names would be many */
+    unsigned depth; /* names and brackets within each other */
+    unsigned
+        *names_left; /* how many more may be looked up: names of names of names would be many */
 };
 enum { DEEPEST = 8, MOST_NAMES = 64 };
 
@@ -86,7 +95,8 @@ static uint64_t evaluate(const char *at, const char *end, const struct scope *in
     return v;
 }
 
-/* Behind `#define NAME`, or `NAME =` in a statement with `const`, `constexpr` or `enum`: its number. */
+/* Behind `#define NAME`, or `NAME =` in a statement with `const`, `constexpr` or `enum`: its
+ * number. */
 static uint64_t named(struct word name, const struct scope *in, bool *known) {
     struct words w = {in->source, in->source + in->n, 1};
     struct scope deeper = {in->source, in->n, in->depth + 1, in->names_left};
@@ -100,7 +110,8 @@ static uint64_t named(struct word name, const struct scope *in, bool *known) {
         constant |= is(now, "const") || is(now, "constexpr") || is(now, "enum");
         if (!same(now, name)) continue;
         const char *line_end = memchr(w.at, '\n', (size_t)(w.end - w.at));
-        if (is(before, "define")) return evaluate(w.at, line_end ? line_end : w.end, &deeper, known);
+        if (is(before, "define"))
+            return evaluate(w.at, line_end ? line_end : w.end, &deeper, known);
         struct words ahead = w;
         if (constant && is(next(&ahead), "=")) return evaluate(ahead.at, ahead.end, &deeper, known);
     }
@@ -175,7 +186,8 @@ static void take_dims(struct words w, const struct scope *in, struct dims *d) {
     }
 }
 
-/* Of the last `__shared__` array of that name that is declared above the line; of the first, if none is. */
+/* Of the last `__shared__` array of that name that is declared above the line; of the first, if
+ * none is. */
 static void find_dims(const struct scope *in, struct word name, unsigned line, struct dims *d) {
     struct words w = {in->source, in->source + in->n, 1};
     bool shared = false;
@@ -221,8 +233,8 @@ void quote_elements(struct buf *text, const char *source, size_t n, unsigned lin
         struct dims d;
         buf_add(&out, at, (size_t)(found - at));
         at = found;
-        bool ours = sscanf(found, "element %llu of `%63[A-Za-z0-9_]` (%llu of %*u bytes)%n", &element, name, &count,
-                           &end) == 3 &&
+        bool ours = sscanf(found, "element %llu of `%63[A-Za-z0-9_]` (%llu of %*u bytes)%n",
+                           &element, name, &count, &end) == 3 &&
                     end;
         if (ours) find_dims(&in, (struct word){name, strlen(name), 0}, line, &d);
         if (ours && count <= 1u << 24 && element < count && settle(&d, count)) {
@@ -240,10 +252,11 @@ void quote_elements(struct buf *text, const char *source, size_t n, unsigned lin
 
 enum { WIDEST = 100 /* of a line that is quoted */ };
 
-static void quote_line(const char *source, size_t n, unsigned line, const char *before, const char *after,
-                       struct buf *out) {
+static void quote_line(const char *source, size_t n, unsigned line, const char *before,
+                       const char *after, struct buf *out) {
     const char *at = source, *end = source + n;
-    for (unsigned i = 1; i < line && at; i++) at = (at = memchr(at, '\n', (size_t)(end - at))) ? at + 1 : NULL;
+    for (unsigned i = 1; i < line && at; i++)
+        at = (at = memchr(at, '\n', (size_t)(end - at))) ? at + 1 : NULL;
     if (!line || !at || at >= end) return;
     while (at < end && (*at == ' ' || *at == '\t')) at++;
     buf_printf(out, "%s%5u | ", before, line);
@@ -253,8 +266,8 @@ static void quote_line(const char *source, size_t n, unsigned line, const char *
     buf_puts(out, after);
 }
 
-void quote_lines(const char *text, const char *source, size_t n, unsigned line, const char *before, const char *after,
-                 struct buf *out) {
+void quote_lines(const char *text, const char *source, size_t n, unsigned line, const char *before,
+                 const char *after, struct buf *out) {
     unsigned told[4] = {line}, ntold = 1;
     quote_line(source, n, line, before, after, out);
     for (const char *at = text; (at = strstr(at, "in line ")) && ntold < 4; at++) {

@@ -4,8 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Bytes of the UTF-8 character at `s`, 0 if it is none. C1 controls (U+0080..9F) and line separators, which some
- * terminals obey, and direction overrides, which make code look like other code, count as none. */
+/* Bytes of the UTF-8 character at `s`, 0 if it is none. C1 controls (U+0080..9F) and line
+ * separators, which some terminals obey, and direction overrides, which make code look like other
+ * code, count as none. */
 static size_t utf8(const unsigned char *s, size_t n) {
     static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = s[0] < 0x80                   ? 1
@@ -29,8 +30,8 @@ static void clean(struct buf *out, const char *s, size_t n, bool one_line) {
     for (size_t i = 0; i < n;) {
         const unsigned char *p = (const unsigned char *)s + i;
         size_t length = utf8(p, n - i);
-        bool plain =
-            length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) || (!one_line && (*p == '\n' || *p == '\t'));
+        bool plain = length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) ||
+                     (!one_line && (*p == '\n' || *p == '\t'));
         if (plain) buf_add(out, p, length);
         else if (*p == '\r' && !one_line) length = 1;
         else length = 1, buf_printf(out, "\\x%02x", *p);
@@ -66,8 +67,8 @@ void text_replace(struct buf *b, const char *from, const char *to) {
 /* ---- symbol names ---- */
 
 static bool word(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$' ||
-           c == '.';
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           c == '$' || c == '.';
 }
 
 /* One `<length><name>` of the Itanium ABI; NULL if there is none. */
@@ -120,7 +121,9 @@ void text_drop_comments(struct buf *text) {
     if (text->data) *to = 0, text->size = (size_t)(to - text->data);
 }
 
-bool text_starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
+bool text_starts(const char *s, const char *prefix) {
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
 
 bool text_ends(const char *s, const char *suffix) {
     size_t n = strlen(s), m = strlen(suffix);

@@ -1,17 +1,18 @@
-/* where.h — where the parts are, the one place that knows. Programs run in two ways, told apart by what lies beside them:
+/* where.h — where the parts are, the one place that knows. Programs run in two ways, told apart by
+ * what lies beside them:
  *
- *                   in a source tree, where `make` put them     installed below PREFIX (grader/install.sh)
- *   programs        build/                                      bin/, libexec/warpbook/, lib/warpbook/
- *   the book        the tree                                    share/warpbook/
- *   a student's     the tree, or a folder that `grader begin`   the folder that `grader begin` made, above the
- *   files           made, above the current one                 current one
- *   state           build/; of such a folder as installed       $XDG_STATE_HOME/warpbook/ID, ID being the folder's
- *   pages           build/; of such a folder the folder itself  that folder
- *   the cache       build/cache/                                $XDG_CACHE_HOME/warpbook/
- *   the compiler    build/cuda, a link that setup made          $CUDA_HOME; what the installation names; the nvcc on
- *                                                               PATH; /usr/local/cuda
+ *                   in a source tree, where `make` put them     installed below PREFIX
+ * (grader/install.sh) programs        build/                                      bin/,
+ * libexec/warpbook/, lib/warpbook/ the book        the tree share/warpbook/ a student's     the
+ * tree, or a folder that `grader begin`   the folder that `grader begin` made, above the files
+ * made, above the current one                 current one state           build/; of such a folder
+ * as installed       $XDG_STATE_HOME/warpbook/ID, ID being the folder's pages           build/; of
+ * such a folder the folder itself  that folder the cache       build/cache/
+ * $XDG_CACHE_HOME/warpbook/ the compiler    build/cuda, a link that setup made          $CUDA_HOME;
+ * what the installation names; the nvcc on PATH; /usr/local/cuda
  *
- * Nothing is written below PREFIX, and what lies in state and cache is this user's own or is not used. */
+ * Nothing is written below PREFIX, and what lies in state and cache is this user's own or is not
+ * used. */
 #pragma once
 #include "common/err.h"
 
@@ -19,8 +20,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WHERE_MARK ".warpbook" /* in a folder that `grader begin` made; its first line is "warpbook 1 ID" */
-enum { WHERE_ID = 17 };        /* 16 digits of base 16, and the zero */
+#define WHERE_MARK \
+    ".warpbook" /* in a folder that `grader begin` made; its first line is "warpbook 1 ID" */
+enum { WHERE_ID = 17 }; /* 16 digits of base 16, and the zero */
 
 /* Finds all of them but the compiler. Later calls do nothing. */
 bool where_open(struct err *e);
@@ -35,9 +37,11 @@ bool where_need_work(struct err *e); /* false, with what to do, where there is n
 bool where_state(char out[PATH_MAX], struct err *e);
 bool where_cache(char out[PATH_MAX], struct err *e);
 bool where_pages(char out[PATH_MAX], struct err *e);
-/* "grader", "simgpu", "device", "hostproc", "libwbcudart.a", or "carry", the libraries that may lie beside them. */
+/* "grader", "simgpu", "device", "hostproc", "libwbcudart.a", or "carry", the libraries that may lie
+ * beside them. */
 const char *where_part(const char *name, char out[PATH_MAX]);
-/* How a person types it here: "build/grader" in the tree, its whole path in a folder that it began elsewhere, "grader" installed. */
+/* How a person types it here: "build/grader" in the tree, its whole path in a folder that it began
+ * elsewhere, "grader" installed. */
 enum { WHERE_TYPED = 256 };
 const char *where_typed(const char *program);
 

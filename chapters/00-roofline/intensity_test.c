@@ -1,5 +1,6 @@
-/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with the formulas below,
- * and the formulas with the counters: a student whose numbers match has predicted what the simulated GPU counts. */
+/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with
+ * the formulas below, and the formulas with the counters: a student whose numbers match has
+ * predicted what the simulated GPU counts. */
 #include "common/exercise_limits.h"
 
 enum { N, STEPS };
@@ -39,7 +40,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (int k = 0; k < KERNELS; k++) {
         answers[3 * k] = kernel_flops(c, k);
         answers[3 * k + 1] = kernel_bytes(c, k);
-        answers[3 * k + 2] = answers[3 * k] * peak_bytes(c, NULL) > answers[3 * k + 1] * peak_flops(c, NULL);
+        answers[3 * k + 2] =
+            answers[3 * k] * peak_bytes(c, NULL) > answers[3 * k + 1] * peak_flops(c, NULL);
     }
     for (long i = 0; i < n; i++) {
         double sum = x[i];
@@ -50,10 +52,11 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* y: |values| <= 3. One rounding (scale_add), two (smooth), or a sum whose old error halves at each step: at
- * most 2 roundings of values up to 2 (horner). 3 * 2u covers all. The answers are whole numbers, or ratios
- * far from 1. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* y: |values| <= 3. One rounding (scale_add), two (smooth), or a sum whose old error halves at each
+ * step: at most 2 roundings of values up to 2 (horner). 3 * 2u covers all. The answers are whole
+ * numbers, or ratios far from 1. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)c, (void)host, (void)index, (void)want;
     return arg == Y ? 6 * EX_ROUND32 : 0;
 }
@@ -88,7 +91,8 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(the_numbers_are_predicted) {
-    ex_at_most("atomic_operations", 0, "numbers that come from n and steps need not be counted while the kernels run");
+    ex_at_most("atomic_operations", 0,
+               "numbers that come from n and steps need not be counted while the kernels run");
 }
 END_TEST
 
@@ -114,8 +118,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, each_result_is_written_once);
 }
 
-EXERCISE(intensity, .chapter = "00-roofline", .title = "Compute-bound or memory-bound, before it runs", .args = args,
+EXERCISE(intensity, .chapter = "00-roofline",
+         .title = "Compute-bound or memory-bound, before it runs", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 1200}, {1, 200}}, .variants = {"an H200", "a T4"}}, .technique_case = {{4096, 64}},
-         .timed = {{1 << 20, 64}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 10, .technique = 70, .speed = 20}, .tests = tests, .baseline = "1-counted");
+         .draw = {.dim = {{1, 1200}, {1, 200}}, .variants = {"an H200", "a T4"}},
+         .technique_case = {{4096, 64}}, .timed = {{1 << 20, 64}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 10, .technique = 70, .speed = 20}, .tests = tests,
+         .baseline = "1-counted");

@@ -1,4 +1,5 @@
-/* vector_add_test.c — out[i] = a[i] + b[i], with a grid whose size is given and has nothing to do with n. */
+/* vector_add_test.c — out[i] = a[i] + b[i], with a grid whose size is given and has nothing to do
+ * with n. */
 #include "common/exercise_limits.h"
 
 enum { N, BLOCKS };
@@ -12,7 +13,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 }
 
 /* One rounding. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)c, (void)host, (void)arg, (void)index;
     return EX_ROUND32 * fabs(want);
 }
@@ -46,13 +48,16 @@ END_TEST
 static double elements(void) { return count(&ex_current()->technique_case); }
 
 START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
-    ex_coalesced_stores(1.125, "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
+    ex_coalesced_loads(1.125,
+                       "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
+    ex_coalesced_stores(1.125,
+                        "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
 }
 END_TEST
 
-/* That threads go on to their next element follows: 64 blocks have 65 536 threads at most, for 2^20 elements. How many
- * instructions a round costs is no limit, since a pipeline of asynchronous copies pays three times a load's, and hides them. */
+/* That threads go on to their next element follows: 64 blocks have 65 536 threads at most, for 2^20
+ * elements. How many instructions a round costs is no limit, since a pipeline of asynchronous
+ * copies pays three times a load's, and hides them. */
 START_TEST(the_whole_grid_works) {
     ex_at_least("blocks", ex_current()->technique_case.dim[BLOCKS],
                 "blocks that are not launched leave their share of the device idle");
@@ -74,8 +79,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, nothing_is_moved_twice);
 }
 
-EXERCISE(vector_add, .chapter = "00-roofline", .title = "A kernel and a launch from nothing", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 120000}, {1, 40}}},
-         .technique_case = {{1 << 20, 64}}, .timed = {{1 << 24, 1056}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 10, .technique = 40, .speed = 50}, .tests = tests,
-         .baseline = "1-one-block");
+EXERCISE(vector_add, .chapter = "00-roofline", .title = "A kernel and a launch from nothing",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 120000}, {1, 40}}}, .technique_case = {{1 << 20, 64}},
+         .timed = {{1 << 24, 1056}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 10, .technique = 40, .speed = 50},
+         .tests = tests, .baseline = "1-one-block");

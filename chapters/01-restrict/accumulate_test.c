@@ -7,8 +7,9 @@ static size_t count_c(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c
 static size_t count_a(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[INNER]; }
 static size_t count_b(const struct ex_case *c) { return (size_t)c->dim[INNER] * c->dim[COLS]; }
 
-/* Overflow is undefined, so no sum may leave 32 bits: k * 2000^2 + 10^6 < 2^31 up to k = 536. The sums do
- * leave the 24 bits that a float holds exactly, so that an accumulator of that type is found out. */
+/* Overflow is undefined, so no sum may leave 32 bits: k * 2000^2 + 10^6 < 2^31 up to k = 536. The
+ * sums do leave the 24 bits that a float holds exactly, so that an accumulator of that type is
+ * found out. */
 static void fill_factor(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++) ((int32_t *)data)[i] = (int32_t)ex_range(r, -2000, 2000);
@@ -16,7 +17,8 @@ static void fill_factor(const struct ex_case *c, struct ex_rng *r, void *data, s
 
 static void fill_start(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
-    for (size_t i = 0; i < count; i++) ((int32_t *)data)[i] = (int32_t)ex_range(r, -1000000, 1000000);
+    for (size_t i = 0; i < count; i++)
+        ((int32_t *)data)[i] = (int32_t)ex_range(r, -1000000, 1000000);
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
@@ -28,13 +30,30 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
             for (long j = 0; j < m; j++) out[i * m + j] += (int64_t)a[i * k + l] * b[l * m + j];
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * (2.0 * count_c(c) + count_a(c) + count_b(c)); }
+static double bytes(const struct ex_case *c) {
+    return 4.0 * (2.0 * count_c(c) + count_a(c) + count_b(c));
+}
 static double flops(const struct ex_case *c) { return 2.0 * count_c(c) * c->dim[INNER]; }
 
 static const struct ex_arg args[] = {
-    {.name = "c", .role = EX_INOUT, .type = EX_I32, .count = count_c, .shape = {1, 3}, .fill = fill_start},
-    {.name = "a", .role = EX_IN, .type = EX_I32, .count = count_a, .shape = {1, 2}, .fill = fill_factor},
-    {.name = "b", .role = EX_IN, .type = EX_I32, .count = count_b, .shape = {2, 3}, .fill = fill_factor},
+    {.name = "c",
+     .role = EX_INOUT,
+     .type = EX_I32,
+     .count = count_c,
+     .shape = {1, 3},
+     .fill = fill_start},
+    {.name = "a",
+     .role = EX_IN,
+     .type = EX_I32,
+     .count = count_a,
+     .shape = {1, 2},
+     .fill = fill_factor},
+    {.name = "b",
+     .role = EX_IN,
+     .type = EX_I32,
+     .count = count_b,
+     .shape = {2, 3},
+     .fill = fill_factor},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = ROWS},
     {.name = "k", .role = EX_SCALAR, .type = EX_I32, .dim = INNER},
     {.name = "m", .role = EX_SCALAR, .type = EX_I32, .dim = COLS},
@@ -65,23 +84,28 @@ static double steps(void) { return outputs() * ex_current()->technique_case.dim[
 START_TEST(one_store_per_output) {
     ex_at_most_per("thread_writes", outputs(), "output element", 1,
                    "a running sum that lives in a register reaches global memory once, at the end");
-    ex_at_most_per("atomic_operations", outputs(), "output element", 0,
-                   "each output belongs to one thread, so an atomic only hides the store of each step");
+    ex_at_most_per(
+        "atomic_operations", outputs(), "output element", 0,
+        "each output belongs to one thread, so an atomic only hides the store of each step");
 }
 END_TEST
 
-/* A sum that needs no store, but is read back at each step, would cost 3k loads; 2k + 1 are the factors and C. */
+/* A sum that needs no store, but is read back at each step, would cost 3k loads; 2k + 1 are the
+ * factors and C. */
 START_TEST(no_reload_of_the_sum) {
     double k = ex_current()->technique_case.dim[INNER];
-    ex_at_most_per("thread_reads", outputs(), "output element", 2 * k + 1,
-                   "each output needs k elements of A, k of B and its own first value, nothing twice");
+    ex_at_most_per(
+        "thread_reads", outputs(), "output element", 2 * k + 1,
+        "each output needs k elements of A, k of B and its own first value, nothing twice");
 }
 END_TEST
 
-/* The same detour by way of another memory: local memory (a volatile or spilled sum) or shared memory. A tiled product
- * stores 2 elements in shared memory for every 16 or 32 steps; an accumulator there, one a step. */
+/* The same detour by way of another memory: local memory (a volatile or spilled sum) or shared
+ * memory. A tiled product stores 2 elements in shared memory for every 16 or 32 steps; an
+ * accumulator there, one a step. */
 START_TEST(sum_is_in_a_register) {
-    ex_at_most("local_requests", 0, "a sum in local memory is stored at each step, like one in global memory");
+    ex_at_most("local_requests", 0,
+               "a sum in local memory is stored at each step, like one in global memory");
     ex_at_most_per("shared_writes", steps() / 32, "warp-wide step", 0.25,
                    "a sum in shared memory is stored at each step too; a register costs nothing");
 }
@@ -94,8 +118,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, sum_is_in_a_register);
 }
 
-EXERCISE(accumulate, .chapter = "01-restrict", .title = "Integer matrix product that keeps its sum in a register",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 2000}, {1, 200}, {1, 300}}, .most = 200000}, .technique_case = {{256, 64, 128}},
-         .timed = {{512, 128, 256}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-unqualified");
+EXERCISE(accumulate, .chapter = "01-restrict",
+         .title = "Integer matrix product that keeps its sum in a register", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 2000}, {1, 200}, {1, 300}}, .most = 200000},
+         .technique_case = {{256, 64, 128}}, .timed = {{512, 128, 256}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 70, .speed = 30},
+         .tests = tests, .baseline = "1-unqualified");

@@ -1,4 +1,5 @@
-/* alias_trap_test.c — level[s] += rate[s] * (x[j][s] - level[s]) for j = 0, 1, ..., where level may be a row of x. */
+/* alias_trap_test.c — level[s] += rate[s] * (x[j][s] - level[s]) for j = 0, 1, ..., where level may
+ * be a row of x. */
 #include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, ROW }; /* ROW: which row of x is the level, where variant is 1 */
@@ -7,7 +8,9 @@ enum { LEVEL, X, RATE };       /* arguments */
 static size_t count_signals(const struct ex_case *c) { return (size_t)c->dim[SIGNALS]; }
 static size_t count_x(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[LENGTH]; }
 static int level_in_x(const struct ex_case *c) { return c->variant == 1 ? X + 1 : 0; }
-static size_t level_offset(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[ROW]; }
+static size_t level_offset(const struct ex_case *c) {
+    return (size_t)c->dim[SIGNALS] * c->dim[ROW];
+}
 
 static void choose_row(struct ex_case *c, struct ex_rng *r) {
     if (c->variant == 1) c->dim[ROW] = ex_range(r, 0, c->dim[LENGTH] - 1);
@@ -18,22 +21,27 @@ static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, siz
     for (size_t i = 0; i < count; i++) ((float *)data)[i] = (float)ex_uniform(r, 0.1, 0.9);
 }
 
-/* The program's own order: what a step stores in the level is what a later step reads from x, if that is the place. */
+/* The program's own order: what a step stores in the level is what a later step reads from x, if
+ * that is the place. */
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     double *level = want[LEVEL], *x = want[X];
     const float *rate = host[RATE];
-    long signals = c->dim[SIGNALS], length = c->dim[LENGTH], row = c->variant == 1 ? c->dim[ROW] : -1;
+    long signals = c->dim[SIGNALS], length = c->dim[LENGTH],
+         row = c->variant == 1 ? c->dim[ROW] : -1;
     for (long s = 0; s < signals; s++) {
         double now = row >= 0 ? x[row * signals + s] : level[s];
-        for (long j = 0; j < length; j++) now += rate[s] * ((j == row ? now : x[j * signals + s]) - now);
+        for (long j = 0; j < length; j++)
+            now += rate[s] * ((j == row ? now : x[j * signals + s]) - now);
         level[s] = now;
         if (row >= 0) x[row * signals + s] = now;
     }
 }
 
-/* |x|, |level| <= 1 throughout (each step is a weighted mean). A step rounds the difference (<= 2u, times rate < 1) and
- * the sum (u), and carries the old error on with a factor below 1: at most 3u a step; one more for slack. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* |x|, |level| <= 1 throughout (each step is a weighted mean). A step rounds the difference (<= 2u,
+ * times rate < 1) and the sum (u), and carries the old error on with a factor below 1: at most 3u a
+ * step; one more for slack. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)index, (void)want;
     return arg == RATE ? 0 : 4 * EX_ROUND32 * (c->dim[LENGTH] + 1);
 }
@@ -70,7 +78,8 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* 64 samples, the rate, the level: 66 loads a signal, 1.03 a sample. With the rate reloaded: 2.02. */
+/* 64 samples, the rate, the level: 66 loads a signal, 1.03 a sample. With the rate reloaded: 2.02.
+ */
 START_TEST(rate_is_loaded_once) {
     ex_at_most_per("thread_reads", count_x(&ex_current()->technique_case), "sample", 1.125,
                    "each sample is needed once, and the rate once for all samples of its signal");
@@ -78,7 +87,8 @@ START_TEST(rate_is_loaded_once) {
 END_TEST
 
 START_TEST(samples_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring signals lie side by side, so a warp's samples are 4 sectors");
+    ex_coalesced_loads(1.125,
+                       "neighbouring signals lie side by side, so a warp's samples are 4 sectors");
 }
 END_TEST
 
@@ -88,9 +98,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, samples_are_coalesced);
 }
 
-EXERCISE(alias_trap, .chapter = "01-restrict", .title = "Promise only what every caller keeps", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 400}, {1, 40}}, .variants = {"", "the level is a row of x"}, .adjust = choose_row},
-         .technique_case = {{1024, 64}}, .timed = {{1 << 18, 64}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+EXERCISE(alias_trap, .chapter = "01-restrict", .title = "Promise only what every caller keeps",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 400}, {1, 40}},
+                  .variants = {"", "the level is a row of x"},
+                  .adjust = choose_row},
+         .technique_case = {{1024, 64}}, .timed = {{1 << 18, 64}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-unqualified");

@@ -1,4 +1,5 @@
-/* read_only_test.c — (out_re, out_im)[i] = (re, im)[i] * (rotation[0] + i rotation[1]); nothing overlaps. */
+/* read_only_test.c — (out_re, out_im)[i] = (re, im)[i] * (rotation[0] + i rotation[1]); nothing
+ * overlaps. */
 #include "common/exercise_limits.h"
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
@@ -16,9 +17,10 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* Two products and a sum, with or without fused operations: at most three roundings, each of a term that is
- * bounded by |re| + |im|, since the rotation's parts are below 1. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* Two products and a sum, with or without fused operations: at most three roundings, each of a term
+ * that is bounded by |re| + |im|, since the rotation's parts are below 1. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)c, (void)arg, (void)want;
     return 3 * EX_ROUND32 * (fabs(((float *)host[2])[index]) + fabs(((float *)host[3])[index]));
 }
@@ -36,10 +38,14 @@ static const struct ex_arg args[] = {
 };
 
 static const struct ex_case cases[] = {
-    {{0}, .label = "nothing to do"},         {{1}, .label = "one number"},
-    {{31}, .label = "one less than a warp"}, {{32}, .label = "a warp"},
-    {{33}, .label = "one more than a warp"}, {{257}, .label = "one more than a block"},
-    {{10007}, .label = "a prime"},           {{262145}, .label = "one more than a whole grid of 1024 blocks of 256"},
+    {{0}, .label = "nothing to do"},
+    {{1}, .label = "one number"},
+    {{31}, .label = "one less than a warp"},
+    {{32}, .label = "a warp"},
+    {{33}, .label = "one more than a warp"},
+    {{257}, .label = "one more than a block"},
+    {{10007}, .label = "a prime"},
+    {{262145}, .label = "one more than a whole grid of 1024 blocks of 256"},
 };
 
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
@@ -47,24 +53,28 @@ END_TEST
 
 static double numbers(void) { return count(&ex_current()->technique_case); }
 
-/* 2 for re and im; 2 more for the rotation, divided by the numbers that a thread handles. With the skeleton's
- * grid those are 4: 2.5. One number a thread gives 4, both parts reloaded after the first store 8. */
+/* 2 for re and im; 2 more for the rotation, divided by the numbers that a thread handles. With the
+ * skeleton's grid those are 4: 2.5. One number a thread gives 4, both parts reloaded after the
+ * first store 8. */
 START_TEST(loads_are_not_repeated) {
-    ex_at_most_per(
-        "thread_reads", numbers(), "number", 2.75,
-        "re and im are needed once a number, the rotation once for all the numbers of a thread (__ldg() alone "
-        "depends on the compiler: nvcc 13.0 carries out each one, 13.5 merges them)");
+    ex_at_most_per("thread_reads", numbers(), "number", 2.75,
+                   "re and im are needed once a number, the rotation once for all the numbers of a "
+                   "thread (__ldg() alone "
+                   "depends on the compiler: nvcc 13.0 carries out each one, 13.5 merges them)");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring threads read neighbouring numbers: 4 sectors a request");
-    ex_coalesced_stores(1.125, "neighbouring threads write neighbouring numbers: 4 sectors a request");
+    ex_coalesced_loads(1.125,
+                       "neighbouring threads read neighbouring numbers: 4 sectors a request");
+    ex_coalesced_stores(1.125,
+                        "neighbouring threads write neighbouring numbers: 4 sectors a request");
 }
 END_TEST
 
 START_TEST(results_are_stored_once) {
-    ex_at_most_per("thread_writes", numbers(), "number", 2, "a result that is put together in memory is stored twice");
+    ex_at_most_per("thread_writes", numbers(), "number", 2,
+                   "a result that is put together in memory is stored twice");
 }
 END_TEST
 
@@ -75,8 +85,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, results_are_stored_once);
 }
 
-EXERCISE(read_only, .chapter = "01-restrict", .title = "Loads that need not be repeated", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 270000}}},
-         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
+EXERCISE(read_only, .chapter = "01-restrict", .title = "Loads that need not be repeated",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 270000}}}, .technique_case = {{1 << 20}}, .timed = {{1 << 24}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
          .baseline = "1-unqualified");

@@ -1,4 +1,5 @@
-/* gemm_mapping_test.c — C = A * B in single precision; what is graded is which index runs along a row. */
+/* gemm_mapping_test.c — C = A * B in single precision; what is graded is which index runs along a
+ * row. */
 #include "common/exercise_gemm.h"
 
 static const struct ex_arg args[] = {EX_GEMM_ARGS};
@@ -16,25 +17,30 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for 32 products. */
+/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for
+ * 32 products. */
 static void few_sectors(void) {
-    ex_at_most_per("sectors_read", ex_gemm_products(&ex_current()->technique_case) / 32, "warp-wide product", 5.5,
+    ex_at_most_per("sectors_read", ex_gemm_products(&ex_current()->technique_case) / 32,
+                   "warp-wide product", 5.5,
                    "32 products that share an element of A need 1 sector of A and 4 of B");
 }
 
-/* With x along a row, a warp of 32 x 1 reads one element of A (1 sector) and 32 neighbours of B (4): 2.5 on
- * average. Blocks 16 wide give 2 and 2 x 2. With x down a column: 32 and 1, 16.5 on average. The limit is the
- * packed ideal's (4) and an eighth, which nothing that strides can meet. Averages can be bought: so the sum is asked for here, too. */
+/* With x along a row, a warp of 32 x 1 reads one element of A (1 sector) and 32 neighbours of B
+ * (4): 2.5 on average. Blocks 16 wide give 2 and 2 x 2. With x down a column: 32 and 1, 16.5 on
+ * average. The limit is the packed ideal's (4) and an eighth, which nothing that strides can meet.
+ * Averages can be bought: so the sum is asked for here, too. */
 START_TEST(reads_are_coalesced) {
-    ex_packed_loads_on_average(1.125, "a warp needs one element of A and 32 neighbours of B, or less");
+    ex_packed_loads_on_average(1.125,
+                               "a warp needs one element of A and 32 neighbours of B, or less");
     few_sectors();
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_packed_stores_on_average(1.125, "a warp's 32 results are neighbours in a row of C: 4 sectors");
-    ex_at_most_per("sectors_written", ex_gemm_c(&ex_current()->technique_case) / 8.0, "sector of C", 1.125,
-                   "each sector of C is written once, by the warp that has all of it");
+    ex_packed_stores_on_average(1.125,
+                                "a warp's 32 results are neighbours in a row of C: 4 sectors");
+    ex_at_most_per("sectors_written", ex_gemm_c(&ex_current()->technique_case) / 8.0, "sector of C",
+                   1.125, "each sector of C is written once, by the warp that has all of it");
 }
 END_TEST
 
@@ -49,8 +55,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     (void)guards; /* the naive version does nothing right that could be lost */
 }
 
-EXERCISE(gemm_mapping, .chapter = "02-coalescing", .title = "Which index runs along a row", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_GEMM_DRAW,
-         .technique_case = {{128, 64, 96}}, .timed = {{1024, 512, 1024}}, .reference = ex_gemm_reference,
-         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-rows-along-x");
+EXERCISE(gemm_mapping, .chapter = "02-coalescing", .title = "Which index runs along a row",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = EX_GEMM_DRAW, .technique_case = {{128, 64, 96}}, .timed = {{1024, 512, 1024}},
+         .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes,
+         .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
+         .tests = tests, .baseline = "1-rows-along-x");

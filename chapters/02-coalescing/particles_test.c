@@ -1,4 +1,5 @@
-/* particles_test.c — a chain of springs, given and returned as an array of structures of sixteen floats. */
+/* particles_test.c — a chain of springs, given and returned as an array of structures of sixteen
+ * floats. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -15,12 +16,14 @@ static double dt(const struct ex_case *c, struct ex_rng *r) {
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++)
-        ((float *)data)[i] = (float)(i % FIELDS == MASS ? ex_uniform(r, 1, 2) : ex_uniform(r, -1, 1));
+        ((float *)data)[i] =
+            (float)(i % FIELDS == MASS ? ex_uniform(r, 1, 2) : ex_uniform(r, -1, 1));
 }
 
 /* x at i - 1, i, i + 1, with walls at 0. */
 static double pull(const double *p, long n, long i, int field) {
-    double left = i > 0 ? p[(i - 1) * FIELDS + field] : 0, right = i + 1 < n ? p[(i + 1) * FIELDS + field] : 0;
+    double left = i > 0 ? p[(i - 1) * FIELDS + field] : 0,
+           right = i + 1 < n ? p[(i + 1) * FIELDS + field] : 0;
     return left - 2 * p[i * FIELDS + field] + right;
 }
 
@@ -39,17 +42,20 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* A step rounds at most 8 times, values of magnitude up to about 3; an error e in v and x becomes at most
- * that of the map v' = v + 0.4 x, x' = x + 0.1 v', whose larger eigenvalue is 1.22: 8u * 3 a step, grown
- * by 1.25 a step. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* A step rounds at most 8 times, values of magnitude up to about 3; an error e in v and x becomes
+ * at most that of the map v' = v + 0.4 x, x' = x + 0.1 v', whose larger eigenvalue is 1.22: 8u * 3
+ * a step, grown by 1.25 a step. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)arg, (void)want;
     if (index % FIELDS >= MASS) return 0;
     return 24 * EX_ROUND32 * c->dim[STEPS] * pow(1.25, (double)c->dim[STEPS]);
 }
 
-/* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads x, v and writes x. */
-/* Five members in and four out; nothing but memory on the chip stands against all steps in one kernel. */
+/* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads
+ * x, v and writes x. */
+/* Five members in and four out; nothing but memory on the chip stands against all steps in one
+ * kernel. */
 static double bytes(const struct ex_case *c) { return 4.0 * (5 + 4) * c->dim[N]; }
 static double flops(const struct ex_case *c) { return 15.0 * c->dim[N] * c->dim[STEPS]; }
 
@@ -79,26 +85,31 @@ static double particle_steps(void) {
     return (double)c->dim[N] * c->dim[STEPS];
 }
 
-/* 16 steps on separate arrays: 4 sectors a request, 5 for the neighbours that start one float off; and, once,
- * the conversion from and to structures, whose plain version strides (32 sectors a request): 1.2 to 1.4 times
- * the ideal in all. On structures throughout: 8 times. One field left in a structure: above 2.
+/* 16 steps on separate arrays: 4 sectors a request, 5 for the neighbours that start one float off;
+ * and, once, the conversion from and to structures, whose plain version strides (32 sectors a
+ * request): 1.2 to 1.4 times the ideal in all. On structures throughout: 8 times. One field left in
+ * a structure: above 2.
  *
- * Blocks that take whole structures through shared memory are coalesced, too, and move everything: 2 sectors
- * a particle in each of two kernels, 4 a step. Arrays: 10 requests of 4 or 5 sectors in kick and 4 in
- * drift, 1.8; structures with a lane each: 13 requests of 32, 13. Stores: 0.5, 2 or more, 4. */
+ * Blocks that take whole structures through shared memory are coalesced, too, and move everything:
+ * 2 sectors a particle in each of two kernels, 4 a step. Arrays: 10 requests of 4 or 5 sectors in
+ * kick and 4 in drift, 1.8; structures with a lane each: 13 requests of 32, 13. Stores: 0.5, 2 or
+ * more, 4. */
 START_TEST(reads_are_coalesced) {
-    ex_packed_loads_on_average(
-        1.5, "the x of 32 neighbouring particles are 128 bytes if they lie side by side, spread over 2048 if not");
-    ex_at_most_per("sectors_read", particle_steps(), "particle and step", 2.5,
-                   "whole structures can be read in one piece, but then 64 bytes move where 20 are needed");
+    ex_packed_loads_on_average(1.5, "the x of 32 neighbouring particles are 128 bytes if they lie "
+                                    "side by side, spread over 2048 if not");
+    ex_at_most_per(
+        "sectors_read", particle_steps(), "particle and step", 2.5,
+        "whole structures can be read in one piece, but then 64 bytes move where 20 are needed");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_packed_stores_on_average(1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
-                                     "spread over 2048 if not");
+    ex_packed_stores_on_average(
+        1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
+             "spread over 2048 if not");
     ex_at_most_per("sectors_written", particle_steps(), "particle and step", 1,
-                   "whole structures can be written in one piece, but then 64 bytes move where 16 have changed");
+                   "whole structures can be written in one piece, but then 64 bytes move where 16 "
+                   "have changed");
 }
 END_TEST
 
@@ -109,8 +120,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     (void)guards; /* the naive version does nothing right that could be lost */
 }
 
-EXERCISE(particles, .chapter = "02-coalescing", .title = "From an array of structures to a structure of arrays",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 1500}, {1, 10}}}, .technique_case = {{8192, 16}}, .timed = {{1 << 19, 16}},
-         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-structures");
+EXERCISE(particles, .chapter = "02-coalescing",
+         .title = "From an array of structures to a structure of arrays", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 1500}, {1, 10}}}, .technique_case = {{8192, 16}},
+         .timed = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-structures");

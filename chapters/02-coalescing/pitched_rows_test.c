@@ -1,4 +1,5 @@
-/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple of a sector. */
+/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple
+ * of a sector. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -29,8 +30,10 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     free(before);
 }
 
-/* The weights add up to at most 1, so values stay below 1 and old errors do not grow: 3 roundings a step. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* The weights add up to at most 1, so values stay below 1 and old errors do not grow: 3 roundings a
+ * step. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)arg, (void)index, (void)want;
     return 3 * EX_ROUND32 * c->dim[STEPS];
 }
@@ -69,11 +72,11 @@ static double element_steps(void) {
     return (double)count(c) * c->dim[STEPS];
 }
 
-/* 1001 columns: seven of eight rows start inside a sector, a warp's 128 bytes then touch 5 sectors: 6125
- * sectors stored a step in place of 5040, 0.153 an element, and 18 092 loaded in place of 14 868, 0.452. With
- * padded rows, only the first step's loads and the last one's stores do: 0.376 and 0.128 over 16 steps. Sums
- * and not sectors a request, so that versions with fewer requests (several steps in one kernel) are not held
- * to their edges. */
+/* 1001 columns: seven of eight rows start inside a sector, a warp's 128 bytes then touch 5 sectors:
+ * 6125 sectors stored a step in place of 5040, 0.153 an element, and 18 092 loaded in place of 14
+ * 868, 0.452. With padded rows, only the first step's loads and the last one's stores do: 0.376 and
+ * 0.128 over 16 steps. Sums and not sectors a request, so that versions with fewer requests
+ * (several steps in one kernel) are not held to their edges. */
 START_TEST(rows_start_on_a_boundary) {
     ex_at_most_per("sectors_read", element_steps(), "element and step", 0.4,
                    "32 floats that start on a boundary are 4 sectors, anywhere else 5");
@@ -83,9 +86,11 @@ START_TEST(rows_start_on_a_boundary) {
 END_TEST
 
 START_TEST(nothing_is_moved_twice) {
-    ex_at_most_per("thread_reads", element_steps(), "element and step", 3.2, "an element and its two neighbours");
+    ex_at_most_per("thread_reads", element_steps(), "element and step", 3.2,
+                   "an element and its two neighbours");
     ex_at_most_per("thread_writes", element_steps(), "element and step", 1.1, "one result");
-    ex_at_most("copied_bytes", 0, "a copy moves them once more, although no kernel is seen doing it");
+    ex_at_most("copied_bytes", 0,
+               "a copy moves them once more, although no kernel is seen doing it");
 }
 END_TEST
 
@@ -95,8 +100,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, nothing_is_moved_twice);
 }
 
-EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 200}, {1, 300}, {1, 6}}, .most = 40000}, .technique_case = {{40, 1001, 16}},
-         .timed = {{4000, 1001, 8}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests, .baseline = "1-compact");
+EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200}, {1, 300}, {1, 6}}, .most = 40000},
+         .technique_case = {{40, 1001, 16}}, .timed = {{4000, 1001, 8}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
+         .baseline = "1-compact");

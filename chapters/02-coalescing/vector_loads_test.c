@@ -1,12 +1,14 @@
-/* vector_loads_test.c — a part of an array is scaled; it starts anywhere, and both ends may be off a 16-byte
- * boundary. */
+/* vector_loads_test.c — a part of an array is scaled; it starts anywhere, and both ends may be off
+ * a 16-byte boundary. */
 #include "common/exercise_limits.h"
 
 #include <stdbool.h>
 
 enum { START, N, AFTER }; /* elements before, within and after the part */
 
-static size_t count(const struct ex_case *c) { return (size_t)(c->dim[START] + c->dim[N] + c->dim[AFTER]); }
+static size_t count(const struct ex_case *c) {
+    return (size_t)(c->dim[START] + c->dim[N] + c->dim[AFTER]);
+}
 static double factor(const struct ex_case *c, struct ex_rng *r) {
     (void)c;
     return ex_uniform(r, 2, 3);
@@ -19,7 +21,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 }
 
 /* One rounding; outside the part, none. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)arg;
     bool inside = index >= (size_t)c->dim[START] && index < (size_t)(c->dim[START] + c->dim[N]);
     return inside ? EX_ROUND32 * fabs(want) : 0;
@@ -58,24 +61,30 @@ END_TEST
 
 static double elements(void) { return ex_current()->technique_case.dim[N]; }
 
-/* A vector of 4: a quarter of a lane-wide load for each element, and at most 6 single elements at both ends
- * of 262 144. Pairs would need a half. */
+/* A vector of 4: a quarter of a lane-wide load for each element, and at most 6 single elements at
+ * both ends of 262 144. Pairs would need a half. */
 START_TEST(sixteen_bytes_a_lane) {
-    ex_at_most_per("thread_reads", elements(), "element", 0.26, "a lane that loads 16 bytes serves four elements");
-    ex_at_most_per("thread_writes", elements(), "element", 0.26, "a lane that stores 16 bytes serves four elements");
+    ex_at_most_per("thread_reads", elements(), "element", 0.26,
+                   "a lane that loads 16 bytes serves four elements");
+    ex_at_most_per("thread_writes", elements(), "element", 0.26,
+                   "a lane that stores 16 bytes serves four elements");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
-    ex_coalesced_stores(1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
+    ex_coalesced_loads(
+        1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
+    ex_coalesced_stores(
+        1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
     ex_at_most_per("sectors_read", elements(), "element", 0.148, "an element is 1/8 of a sector");
-    ex_at_most_per("sectors_written", elements(), "element", 0.148, "an element is 1/8 of a sector");
+    ex_at_most_per("sectors_written", elements(), "element", 0.148,
+                   "an element is 1/8 of a sector");
 }
 END_TEST
 
 START_TEST(no_copies_beside_the_kernel) {
-    ex_at_most("copied_bytes", 0, "what a copy moves is moved as well, although no kernel is seen doing it");
+    ex_at_most("copied_bytes", 0,
+               "what a copy moves is moved as well, although no kernel is seen doing it");
 }
 END_TEST
 
@@ -86,8 +95,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, no_copies_beside_the_kernel);
 }
 
-EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{0, 40}, {1, 5000}, {0, 40}}}, .technique_case = {{3, 1 << 18, 2}},
-         .timed = {{3, 1 << 25, 2}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-single");
+         .timed = {{3, 1 << 25, 2}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .baseline = "1-single");

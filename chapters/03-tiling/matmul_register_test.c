@@ -1,5 +1,5 @@
-/* matmul_register_test.c — C = A * B; what is graded is how many products an element serves once it is in a
- * register. */
+/* matmul_register_test.c — C = A * B; what is graded is how many products an element serves once it
+ * is in a register. */
 #include "common/exercise_gemm.h"
 
 static const struct ex_arg args[] = {EX_GEMM_ARGS};
@@ -21,13 +21,14 @@ END_TEST
 
 static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
 
-/* A thread with 8 x 8 elements loads 16 values for 64 products: 0.25 by single words, 0.0625 by vectors of
- * four. 4 x 4 by single words: 0.5. One element a thread: 2. */
+/* A thread with 8 x 8 elements loads 16 values for 64 products: 0.25 by single words, 0.0625 by
+ * vectors of four. 4 x 4 by single words: 0.5. One element a thread: 2. */
 START_TEST(values_are_shared_in_registers) {
     ex_at_most_per("shared_reads", products() / 32, "warp-wide product", 0.25,
                    "8 values of A and 8 of B in registers are enough for 64 products");
-    ex_at_most_per("shuffles", products() / 32, "warp-wide product", 0.25,
-                   "a value that comes from another lane's register takes as long as one from shared memory");
+    ex_at_most_per(
+        "shuffles", products() / 32, "warp-wide product", 0.25,
+        "a value that comes from another lane's register takes as long as one from shared memory");
 }
 END_TEST
 
@@ -39,7 +40,8 @@ START_TEST(the_block_fetches_vectors) {
 END_TEST
 
 START_TEST(registers_stay_registers) {
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in local memory, not in registers");
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in local memory, not in registers");
 }
 END_TEST
 
@@ -50,11 +52,12 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-/* 8 neighbouring columns a thread put a quarter of a warp 8 words apart, two lanes to a bank: 0.19. Four or
- * eight lanes to a bank are a fault. */
+/* 8 neighbouring columns a thread put a quarter of a warp 8 words apart, two lanes to a bank: 0.19.
+ * Four or eight lanes to a bank are a fault. */
 START_TEST(no_turns_at_the_banks) {
-    ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.25,
-                   "what registers save in loads is lost again if the lanes take turns at one bank");
+    ex_at_most_per(
+        "bank_conflicts", products() / 32, "warp-wide product", 0.25,
+        "what registers save in loads is lost again if the lanes take turns at one bank");
 }
 END_TEST
 
@@ -67,8 +70,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, no_turns_at_the_banks);
 }
 
-EXERCISE(matmul_register, .chapter = "03-tiling", .title = "8 x 8 products from 16 values", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_GEMM_DRAW,
-         .technique_case = {{256, 32, 256}}, .timed = {{2048, 256, 2048}}, .reference = ex_gemm_reference,
-         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-tile32");
+EXERCISE(matmul_register, .chapter = "03-tiling", .title = "8 x 8 products from 16 values",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = EX_GEMM_DRAW, .technique_case = {{256, 32, 256}}, .timed = {{2048, 256, 2048}},
+         .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes,
+         .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
+         .tests = tests, .baseline = "1-tile32");

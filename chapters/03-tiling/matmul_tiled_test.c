@@ -1,5 +1,5 @@
-/* matmul_tiled_test.c — C = A * B in single precision; what is graded is how often an element comes from
- * global memory. */
+/* matmul_tiled_test.c — C = A * B in single precision; what is graded is how often an element comes
+ * from global memory. */
 #include "common/exercise_gemm.h"
 
 static const struct ex_arg args[] = {EX_GEMM_ARGS};
@@ -21,10 +21,10 @@ END_TEST
 
 static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
 
-/* Naive: 2 loads a product. Tiles of T x T: 2 / T. The limit is that of T = 16; T = 32 gives 0.0625, T = 8
- * gives 0.25. Wide loads (float4) make fewer, but not by the sharing that is asked for: so sectors are
- * limited, too. A step of a naive warp touches 5 sectors for 32 products (0.156); two tiles of 16 x 16 are 64
- * sectors for 16^3 products (0.0156). */
+/* Naive: 2 loads a product. Tiles of T x T: 2 / T. The limit is that of T = 16; T = 32 gives
+ * 0.0625, T = 8 gives 0.25. Wide loads (float4) make fewer, but not by the sharing that is asked
+ * for: so sectors are limited, too. A step of a naive warp touches 5 sectors for 32 products
+ * (0.156); two tiles of 16 x 16 are 64 sectors for 16^3 products (0.0156). */
 START_TEST(elements_are_shared_by_the_block) {
     ex_at_most_per("thread_reads", products(), "product", 0.125,
                    "an element that a block has loaded serves 16 of its threads or more");
@@ -39,12 +39,13 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-/* A tile that is filled or read by columns makes all lanes of a warp wait for one bank (chapter 04): 31
- * passes too many for each of its requests. A single column-wise store of 1024 elements is 1 pass too many a
- * product, for tiles of 32. */
+/* A tile that is filled or read by columns makes all lanes of a warp wait for one bank (chapter
+ * 04): 31 passes too many for each of its requests. A single column-wise store of 1024 elements is
+ * 1 pass too many a product, for tiles of 32. */
 START_TEST(no_turns_at_the_banks) {
-    ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.25,
-                   "threadIdx.x belongs into the last index of a tile, when it is filled and when it is read");
+    ex_at_most_per(
+        "bank_conflicts", products() / 32, "warp-wide product", 0.25,
+        "threadIdx.x belongs into the last index of a tile, when it is filled and when it is read");
 }
 END_TEST
 
@@ -55,8 +56,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, no_turns_at_the_banks);
 }
 
-EXERCISE(matmul_tiled, .chapter = "03-tiling", .title = "Load once for the whole block", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_GEMM_DRAW,
-         .technique_case = {{96, 64, 128}}, .timed = {{1024, 512, 1024}}, .reference = ex_gemm_reference,
-         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-naive");
+EXERCISE(matmul_tiled, .chapter = "03-tiling", .title = "Load once for the whole block",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = EX_GEMM_DRAW, .technique_case = {{96, 64, 128}}, .timed = {{1024, 512, 1024}},
+         .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes,
+         .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 80, .speed = 20},
+         .tests = tests, .baseline = "1-naive");

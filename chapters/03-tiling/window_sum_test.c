@@ -1,4 +1,5 @@
-/* window_sum_test.c — sums over a window of three, exact integers; what is graded is how often an element is loaded. */
+/* window_sum_test.c — sums over a window of three, exact integers; what is graded is how often an
+ * element is loaded. */
 #include "common/exercise_limits.h"
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
@@ -7,7 +8,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     const int32_t *in = host[1];
     int64_t *out = want[0];
     long n = c->dim[0];
-    for (long i = 0; i < n; i++) out[i] = (i > 0 ? in[i - 1] : 0) + (int64_t)in[i] + (i + 1 < n ? in[i + 1] : 0);
+    for (long i = 0; i < n; i++)
+        out[i] = (i > 0 ? in[i - 1] : 0) + (int64_t)in[i] + (i + 1 < n ? in[i + 1] : 0);
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
@@ -38,16 +40,16 @@ END_TEST
 
 static double outputs(void) { return count(&ex_current()->technique_case); }
 
-/* A block of 256 loads 258 elements: 1.008. The limit also lets pass a warp that loads 34 (1.0625) and
- * exchanges the rest by shuffles. A thread for each window: 3. */
+/* A block of 256 loads 258 elements: 1.008. The limit also lets pass a warp that loads 34 (1.0625)
+ * and exchanges the rest by shuffles. A thread for each window: 3. */
 START_TEST(each_element_is_loaded_once) {
     ex_at_most_per("thread_reads", outputs(), "output", 1.07,
                    "block + 2 loads are enough for a block of windows of three");
 }
 END_TEST
 
-/* A thread that slides along elements of its own loads each once, too, but strides. Two halo elements a warp
- * are 6 sectors in place of 4; hence 1.6. */
+/* A thread that slides along elements of its own loads each once, too, but strides. Two halo
+ * elements a warp are 6 sectors in place of 4; hence 1.6. */
 START_TEST(reads_are_coalesced) {
     ex_at_most_per("sectors_read", outputs() / 8, "sector of the input", 1.6,
                    "each sector is needed by one block, but for the halo");
@@ -56,7 +58,8 @@ END_TEST
 
 /* Warps that load 32 elements and write 30 windows start anywhere in a sector: 1.2. */
 START_TEST(writes_are_coalesced) {
-    ex_at_most_per("sectors_written", outputs() / 8, "sector of the output", 1.3, "each sector is written once");
+    ex_at_most_per("sectors_written", outputs() / 8, "sector of the output", 1.3,
+                   "each sector is written once");
 }
 END_TEST
 
@@ -67,7 +70,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, writes_are_coalesced);
 }
 
-EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 18}},
-         .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-three-loads");
+EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 18}}, .timed = {{1 << 24}},
+         .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .baseline = "1-three-loads");

@@ -1,5 +1,5 @@
-/* reduce_addressing_test.c — sums of groups of 256 integers; what is graded are the banks and the branches of
- * the tree. */
+/* reduce_addressing_test.c — sums of groups of 256 integers; what is graded are the banks and the
+ * branches of the tree. */
 #include "common/exercise_limits.h"
 
 enum { GROUP = 256 };
@@ -44,29 +44,33 @@ START_TEST(no_bank_conflicts) {
 }
 END_TEST
 
-/* Sequential addressing parts a warp in the last five rounds, when 16, 8, ... 1 threads are left, and once
- * for the result: 6. Shuffles part each warp once, where its first lane hands over the sum: 10. "t % (2 *
- * distance)" parts every warp in each of the first five rounds: 48.
+/* Sequential addressing parts a warp in the last five rounds, when 16, 8, ... 1 threads are left,
+ * and once for the result: 6. Shuffles part each warp once, where its first lane hands over the
+ * sum: 10. "t % (2 * distance)" parts every warp in each of the first five rounds: 48.
  *
- * Selections in place of branches part nobody, and all warps work in all rounds: 8 * 8 loads a group or more.
- * With neighbours at work it is 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps' turns, of two loads each, and the
- * result's: 25. With "t % (2 * distance)": 95. */
+ * Selections in place of branches part nobody, and all warps work in all rounds: 8 * 8 loads a
+ * group or more. With neighbours at work it is 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps' turns, of
+ * two loads each, and the result's: 25. With "t % (2 * distance)": 95. */
 START_TEST(warps_stay_together) {
-    ex_at_most_per("divergent_branches", technique_groups(), "group", 16,
-                   "if the threads that work are neighbours, whole warps work and whole warps rest");
+    ex_at_most_per(
+        "divergent_branches", technique_groups(), "group", 16,
+        "if the threads that work are neighbours, whole warps work and whole warps rest");
     ex_at_most_per("shared_reads", technique_groups(), "group", 32,
                    "half of the warps rest in the first round, and all but one from the third on");
 }
 END_TEST
 
-/* A tree in device memory has no conflicts, without a tree there are none either. 4: what one thread does with an mbarrier for a copy in bulk; an atomic a warp
- * would be 8. */
+/* A tree in device memory has no conflicts, without a tree there are none either. 4: what one
+ * thread does with an mbarrier for a copy in bulk; an atomic a warp would be 8. */
 START_TEST(work_is_shared_by_the_group) {
     ex_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
-    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.125,
-                   "sums on their way stay in the block: in memory they are read once more in each round");
-    ex_at_most_per("atomic_operations", technique_groups(), "group", 0, "the sum of a group needs no atomics");
-    ex_at_most_per("shared_atomic_operations", technique_groups(), "group", 4, "atomics on one word take turns");
+    ex_at_most_per(
+        "sectors_read", ex_problem_sectors(), "sector of the problem", 1.125,
+        "sums on their way stay in the block: in memory they are read once more in each round");
+    ex_at_most_per("atomic_operations", technique_groups(), "group", 0,
+                   "the sum of a group needs no atomics");
+    ex_at_most_per("shared_atomic_operations", technique_groups(), "group", 4,
+                   "atomics on one word take turns");
 }
 END_TEST
 
@@ -77,8 +81,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, work_is_shared_by_the_group);
 }
 
-EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts", .title = "A tree whose warps work or rest as a whole",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 20000}}}, .technique_case = {{1 << 16}}, .timed = {{1 << 25}}, .reference = reference,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts",
+         .title = "A tree whose warps work or rest as a whole", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 20000}}}, .technique_case = {{1 << 16}}, .timed = {{1 << 25}},
+         .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-modulo");

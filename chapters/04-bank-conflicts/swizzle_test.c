@@ -13,16 +13,18 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* Conflicts: 0, and no slack; an arrangement that mixes row and column has none at all, in whole tiles as at
- * the borders. Padding: a tile of 32 x 32 words is 4096 bytes, a padded one 4224. The limit is on what the
- * launch takes, static or dynamic. A smaller tile fits together with its pad, so what is taken has to be a
- * power of two besides. One test, since either is easy without the other. */
+/* Conflicts: 0, and no slack; an arrangement that mixes row and column has none at all, in whole
+ * tiles as at the borders. Padding: a tile of 32 x 32 words is 4096 bytes, a padded one 4224. The
+ * limit is on what the launch takes, static or dynamic. A smaller tile fits together with its pad,
+ * so what is taken has to be a power of two besides. One test, since either is easy without the
+ * other. */
 START_TEST(no_conflicts_and_no_padding) {
     double bytes = 4096;
     while (bytes > 1 && bytes > ex_metric("shared_bytes")) bytes /= 2;
     ex_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass");
     ex_at_most("shared_bytes", bytes,
-               "the tile is a power of two of rows and words without a gap, as a bulk copy would lay it out");
+               "the tile is a power of two of rows and words without a gap, as a bulk copy would "
+               "lay it out");
 }
 END_TEST
 
@@ -40,7 +42,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 EXERCISE(swizzle, .chapter = "04-bank-conflicts", .title = "No conflicts, no padding", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_TRANSPOSE_DRAW,
-         .technique_case = {{256, 512}}, .timed = {{4096, 4096}}, .reference = ex_transpose_i32,
-         .bytes = ex_transpose_bytes, .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = EX_TRANSPOSE_DRAW, .technique_case = {{256, 512}}, .timed = {{4096, 4096}},
+         .reference = ex_transpose_i32, .bytes = ex_transpose_bytes,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-tile");

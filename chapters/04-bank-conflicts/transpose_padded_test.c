@@ -1,5 +1,5 @@
-/* transpose_padded_test.c — out[c*rows + r] = in[r*cols + c], integers; what is graded are the banks that the
- * tile's rows and columns hit. */
+/* transpose_padded_test.c — out[c*rows + r] = in[r*cols + c], integers; what is graded are the
+ * banks that the tile's rows and columns hit. */
 #include "common/exercise_matrix.h"
 
 static const struct ex_arg args[] = {EX_TRANSPOSE_ARGS(EX_I32)};
@@ -14,9 +14,11 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* 0, and no slack: a pad (or any other arrangement with an odd stride) has none at all, in whole tiles as at
- * the borders. */
-START_TEST(no_bank_conflicts) { ex_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass"); }
+/* 0, and no slack: a pad (or any other arrangement with an odd stride) has none at all, in whole
+ * tiles as at the borders. */
+START_TEST(no_bank_conflicts) {
+    ex_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass");
+}
 END_TEST
 
 START_TEST(accesses_are_coalesced) { ex_transpose_is_coalesced(); }
@@ -32,8 +34,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, the_tile_is_read_once);
 }
 
-EXERCISE(transpose_padded, .chapter = "04-bank-conflicts", .title = "A tile whose columns are as good as its rows",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = EX_TRANSPOSE_DRAW,
-         .technique_case = {{256, 512}}, .timed = {{4096, 4096}}, .reference = ex_transpose_i32,
-         .bytes = ex_transpose_bytes, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+EXERCISE(transpose_padded, .chapter = "04-bank-conflicts",
+         .title = "A tile whose columns are as good as its rows", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = EX_TRANSPOSE_DRAW, .technique_case = {{256, 512}}, .timed = {{4096, 4096}},
+         .reference = ex_transpose_i32, .bytes = ex_transpose_bytes,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-tile");

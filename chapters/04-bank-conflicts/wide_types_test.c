@@ -1,4 +1,5 @@
-/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that structures hit. */
+/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that
+ * structures hit. */
 #include "common/exercise_matrix.h"
 
 static size_t count(const struct ex_case *c) { return 4 * ex_matrix_count(c); }
@@ -20,20 +21,22 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one. bank_conflicts
- * counts what is above. */
+/* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one.
+ * bank_conflicts counts what is above. */
 START_TEST(no_bank_conflicts) {
-    ex_no_bank_conflicts("lanes that are served together must use different banks, or read the same word");
+    ex_no_bank_conflicts(
+        "lanes that are served together must use different banks, or read the same word");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) { ex_transpose_is_coalesced(); }
 END_TEST
 
-/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32 requests for one. */
+/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32
+ * requests for one. */
 START_TEST(the_tile_is_read_once) {
-    ex_at_most_per("shared_reads", count(&ex_current()->technique_case) / 128.0, "warp of pixels", 4.5,
-                   "32 lanes take 32 pixels at a time, in four pieces at most");
+    ex_at_most_per("shared_reads", count(&ex_current()->technique_case) / 128.0, "warp of pixels",
+                   4.5, "32 lanes take 32 pixels at a time, in four pieces at most");
 }
 END_TEST
 
@@ -44,8 +47,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, the_tile_is_read_once);
 }
 
-EXERCISE(wide_types, .chapter = "04-bank-conflicts", .title = "Structures in shared memory", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 200}, {1, 200}}, .most = 10000}, .technique_case = {{128, 256}}, .timed = {{2048, 2048}},
-         .reference = ex_transpose_4f32, .bytes = bytes, .points = {.correctness = 0, .technique = 60, .speed = 40},
-         .tests = tests, .baseline = "1-members");
+EXERCISE(wide_types, .chapter = "04-bank-conflicts", .title = "Structures in shared memory",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200}, {1, 200}}, .most = 10000}, .technique_case = {{128, 256}},
+         .timed = {{2048, 2048}}, .reference = ex_transpose_4f32, .bytes = bytes,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-members");

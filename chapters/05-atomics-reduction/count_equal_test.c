@@ -1,4 +1,5 @@
-/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics that takes. */
+/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics
+ * that takes. */
 #include "common/exercise_reduce.h"
 
 enum { SOME, NONE, ALL }; /* variants: how many of the elements are equal */
@@ -13,7 +14,8 @@ static double value(const struct ex_case *c, struct ex_rng *r) {
 /* A third of the elements, at random: a warp has both kinds. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     int32_t *x = data, value = wanted(c);
-    for (size_t i = 0; i < count; i++) x[i] = c->variant == ALL ? value : (int32_t)ex_range(r, value - 1, value + 1);
+    for (size_t i = 0; i < count; i++)
+        x[i] = c->variant == ALL ? value : (int32_t)ex_range(r, value - 1, value + 1);
     for (size_t i = 0; c->variant == NONE && i < count; i++)
         if (x[i] == value) x[i] = value ^ INT32_MIN; /* as near as can be: one bit differs */
 }
@@ -48,9 +50,11 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 /* A naive atomicAdd(count, 1) is aggregated by today's compilers to one
- * a warp, which is 8 for 256 elements and does not pass; in older ones it is one for each equal element. */
+ * a warp, which is 8 for 256 elements and does not pass; in older ones it is one for each equal
+ * element. */
 static void adds_up_first(void) {
-    ex_blocks_reduce_first("a block of 256 or more adds up what it has found and comes to the counter once");
+    ex_blocks_reduce_first(
+        "a block of 256 or more adds up what it has found and comes to the counter once");
 }
 
 START_TEST(blocks_come_to_memory_once) { adds_up_first(); }
@@ -58,8 +62,9 @@ END_TEST
 
 START_TEST(warps_come_to_shared_memory_once) {
     adds_up_first();
-    ex_warps_reduce_first("the lanes of a warp can add up by a vote or by shuffles before anybody goes to memory",
-                          "the warps of a block meet once or twice; a tree in shared memory meets at each level");
+    ex_warps_reduce_first(
+        "the lanes of a warp can add up by a vote or by shuffles before anybody goes to memory",
+        "the warps of a block meet once or twice; a tree in shared memory meets at each level");
 }
 END_TEST
 
@@ -77,10 +82,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them. */
-EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache
+ * holds them. */
+EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}, .variants = {"some equal", "none equal", "all equal"}},
-         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = ex_reduce_bytes,
-         .flops = ex_reduce_flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference,
+         .bytes = ex_reduce_bytes, .flops = ex_reduce_flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-global");

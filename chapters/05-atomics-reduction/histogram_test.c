@@ -1,4 +1,5 @@
-/* histogram_test.c — counts of the 256 values of a byte, for data of several kinds; graded on skewed data. */
+/* histogram_test.c — counts of the 256 values of a byte, for data of several kinds; graded on
+ * skewed data. */
 #include "common/exercise_limits.h"
 
 enum { UNIFORM, SKEWED, CONSTANT, RAMP }; /* variants */
@@ -9,8 +10,8 @@ static size_t bins(const struct ex_case *c) {
     return 256;
 }
 
-/* Skewed: nine of ten (230 of 256) are the same value, as in the background of a picture. Sixteen random bits an element,
- * the value and the choice: the timed size has a hundred million. */
+/* Skewed: nine of ten (230 of 256) are the same value, as in the background of a picture. Sixteen
+ * random bits an element, the value and the choice: the timed size has a hundred million. */
 static uint8_t draw(const struct ex_case *c, uint64_t bits, size_t i) {
     if (c->variant == CONSTANT) return 255;
     if (c->variant == RAMP) return (uint8_t)i;
@@ -58,29 +59,36 @@ END_TEST
 
 static double elements(void) { return count(&ex_current()->technique_case); }
 
-/* A private histogram is added to the global one once a block: 256 atomics for some thousand elements. */
+/* A private histogram is added to the global one once a block: 256 atomics for some thousand
+ * elements. */
 static void private_bins(void) {
-    ex_at_most_per("atomic_operations", elements(), "element", 1.0 / 8,
-                   "a block counts in shared memory and adds its 256 bins to the global ones at the end");
-    ex_at_most_per("thread_writes", elements(), "element", 1.0 / 8,
-                   "bins in global memory that a thread has for itself are written for each element, too");
+    ex_at_most_per(
+        "atomic_operations", elements(), "element", 1.0 / 8,
+        "a block counts in shared memory and adds its 256 bins to the global ones at the end");
+    ex_at_most_per(
+        "thread_writes", elements(), "element", 1.0 / 8,
+        "bins in global memory that a thread has for itself are written for each element, too");
 }
 
 START_TEST(blocks_count_for_themselves) { private_bins(); }
 END_TEST
 
-/* Nine of ten lanes want the same bin: 29 passes for a shared atomic of a warp. With 8 copies of each bin,
- * lanes choosing by their number: about 4. Threads that count runs of equal bytes in a word of four: about 9.
- * Without private bins nobody queues in shared memory, so these are asked for, too. */
+/* Nine of ten lanes want the same bin: 29 passes for a shared atomic of a warp. With 8 copies of
+ * each bin, lanes choosing by their number: about 4. Threads that count runs of equal bytes in a
+ * word of four: about 9. Without private bins nobody queues in shared memory, so these are asked
+ * for, too. */
 START_TEST(skewed_data_do_not_queue) {
     private_bins();
-    ex_at_most_per("shared_atomic_serialised", elements() / 32, "warp of elements", 12,
-                   "lanes that want the same bin take turns, unless there are several copies of it or they "
-                   "add up before");
+    ex_at_most_per(
+        "shared_atomic_serialised", elements() / 32, "warp of elements", 12,
+        "lanes that want the same bin take turns, unless there are several copies of it or they "
+        "add up before");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring bytes"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring bytes");
+}
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(32); }
@@ -95,9 +103,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed: 128 MB; what it costs to clear and to add up private bins is little beside that. */
-EXERCISE(histogram, .chapter = "05-atomics-reduction", .title = "Private bins, and skewed data", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 200000}}, .variants = {"uniform", "skewed", "all in one bin", "each value in turn"}},
-         .technique_case = {{1 << 20}, SKEWED, NULL}, .timed = {{1 << 27}, SKEWED, NULL}, .reference = reference,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+EXERCISE(histogram, .chapter = "05-atomics-reduction", .title = "Private bins, and skewed data",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200000}},
+                  .variants = {"uniform", "skewed", "all in one bin", "each value in turn"}},
+         .technique_case = {{1 << 20}, SKEWED, NULL}, .timed = {{1 << 27}, SKEWED, NULL},
+         .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-global");

@@ -1,4 +1,5 @@
-/* max_reduce_test.c — the largest of n floats, exactly; data of one sign, of both, with infinities. */
+/* max_reduce_test.c — the largest of n floats, exactly; data of one sign, of both, with infinities.
+ */
 #include "common/exercise_reduce.h"
 
 enum { BOTH, NEGATIVE, POSITIVE, LAST, FIRST, ALL_MINUS_INFINITY, TINY, MINUS_ZERO, PLUS_INFINITY };
@@ -6,7 +7,8 @@ enum { BOTH, NEGATIVE, POSITIVE, LAST, FIRST, ALL_MINUS_INFINITY, TINY, MINUS_ZE
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     float *x = data;
     double low = c->variant == POSITIVE ? 1 : -100,
-           high = c->variant == NEGATIVE || c->variant == TINY || c->variant == MINUS_ZERO ? -1 : 100;
+           high =
+               c->variant == NEGATIVE || c->variant == TINY || c->variant == MINUS_ZERO ? -1 : 100;
     for (size_t i = 0; i < count; i++)
         x[i] = c->variant == ALL_MINUS_INFINITY ? -INFINITY : (float)ex_uniform(r, low, high);
     if (!count) return;
@@ -14,7 +16,8 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
     if (c->variant == FIRST) x[0] = 1000;
     if (c->variant == MINUS_ZERO) x[count / 2] = -0.0f;
     if (c->variant == PLUS_INFINITY) x[count / 2] = INFINITY;
-    if (c->variant == TINY) x[count / 2] = 0x1p-140f; /* below the smallest normal number, FLT_MIN */
+    if (c->variant == TINY)
+        x[count / 2] = 0x1p-140f; /* below the smallest normal number, FLT_MIN */
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
@@ -54,7 +57,8 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 static void agrees_first(void) {
-    ex_blocks_reduce_first("a block of 256 or more finds its own largest and comes to the result once");
+    ex_blocks_reduce_first(
+        "a block of 256 or more finds its own largest and comes to the result once");
 }
 
 START_TEST(blocks_come_to_memory_once) { agrees_first(); }
@@ -62,8 +66,9 @@ END_TEST
 
 START_TEST(warps_agree_by_shuffles) {
     agrees_first();
-    ex_warps_reduce_first("the lanes of a warp can find their largest by shuffles before anybody goes to memory",
-                          "the warps of a block meet once, when each has its largest");
+    ex_warps_reduce_first(
+        "the lanes of a warp can find their largest by shuffles before anybody goes to memory",
+        "the warps of a block meet once, when each has its largest");
 }
 END_TEST
 
@@ -81,13 +86,17 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache holds them. */
-EXERCISE(max_reduce, .chapter = "05-atomics-reduction", .title = "The largest element, and the maximum of nothing",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache
+ * holds them. */
+EXERCISE(max_reduce, .chapter = "05-atomics-reduction",
+         .title = "The largest element, and the maximum of nothing", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}},
-                  .variants = {"both signs", "all negative", "all positive", "the largest is the last",
-                               "the largest is the first", "all minus infinity", "negative, and one tiny",
+                  .variants = {"both signs", "all negative", "all positive",
+                               "the largest is the last", "the largest is the first",
+                               "all minus infinity", "negative, and one tiny",
                                "negative, and one -0.0", "one is infinite"}},
-         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference, .bytes = ex_reduce_bytes,
-         .flops = ex_reduce_flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference,
+         .bytes = ex_reduce_bytes, .flops = ex_reduce_flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-atomics");

@@ -1,4 +1,5 @@
-/* block_size_test.c — an echo filter whose blocks take 160 bytes of shared memory a thread; graded on its occupancy. */
+/* block_size_test.c — an echo filter whose blocks take 160 bytes of shared memory a thread; graded
+ * on its occupancy. */
 #include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, DELAY = 40 };
@@ -19,8 +20,10 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* |out| <= 2; each step halves the old error and rounds once (the half is exact): at most 2u + u + ... = 4u. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* |out| <= 2; each step halves the old error and rounds once (the half is exact): at most 2u + u +
+ * ... = 4u. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)index, (void)want;
     return arg == IN && c->variant != IN_PLACE ? 0 : 4 * EX_ROUND32;
 }
@@ -35,7 +38,11 @@ static const struct ex_arg args[] = {
      .count = count,
      .shape = {LENGTH + 1, SIGNALS + 1},
      .alias = out_is_in},
-    {.name = "in", .role = EX_INOUT, .type = EX_F32, .count = count, .shape = {LENGTH + 1, SIGNALS + 1}},
+    {.name = "in",
+     .role = EX_INOUT,
+     .type = EX_F32,
+     .count = count,
+     .shape = {LENGTH + 1, SIGNALS + 1}},
     {.name = "signals", .role = EX_SCALAR, .type = EX_I32, .dim = SIGNALS},
     {.name = "length", .role = EX_SCALAR, .type = EX_I32, .dim = LENGTH},
 };
@@ -56,11 +63,11 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* The most that blocks of whole warps reach on the device that is graded for, with 160 bytes of shared memory
- * a thread, at most 48 KB a block (more needs a permission) and registers enough. An H200's SM has 228 KB of
- * shared memory, of which each block takes 1 KB besides its own, 64 warps and 32 blocks. Blocks of 32: 32
- * warps (50 %). 128 or 256: 40 (62.5 %). 96, 192 or 224: 42 (65.6 %), the most. A T4's SM, with 64 KB and 32
- * warps: 12 warps (37.5 %) at best. */
+/* The most that blocks of whole warps reach on the device that is graded for, with 160 bytes of
+ * shared memory a thread, at most 48 KB a block (more needs a permission) and registers enough. An
+ * H200's SM has 228 KB of shared memory, of which each block takes 1 KB besides its own, 64 warps
+ * and 32 blocks. Blocks of 32: 32 warps (50 %). 128 or 256: 40 (62.5 %). 96, 192 or 224: 42 (65.6
+ * %), the most. A T4's SM, with 64 KB and 32 warps: 12 warps (37.5 %) at best. */
 static double best_occupancy(void) {
     double best = 0;
     for (unsigned threads = 32; threads * DELAY * 4 <= 48 << 10; threads += 32) {
@@ -81,7 +88,8 @@ START_TEST(accesses_are_coalesced) {
     ex_at_most("bank_conflicts", 0, "lane t keeps its ring in bank t mod 32");
     ex_at_most_per("thread_reads", count(&ex_current()->technique_case), "sample", 1,
                    "what was 40 samples ago is in shared memory, not in out");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory: use the shared one");
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in memory: use the shared one");
 }
 END_TEST
 
@@ -95,10 +103,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 16 632 warps, 126 for each of an H200's 132 SMs: three rounds of 42, where 40 or 32 warps need four. */
-EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+/* Timed: 16 632 warps, 126 for each of an H200's 132 SMs: three rounds of 42, where 40 or 32 warps
+ * need four. */
+EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 1200}, {1, 140}}, .most = 100000, .variants = {"", "out is in"}},
-         .technique_case = {{2048, 64}}, .timed = {{532224, 41}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .technique_case = {{2048, 64}}, .timed = {{532224, 41}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
          .baseline = "1-blocks-of-32");

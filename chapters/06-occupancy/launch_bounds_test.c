@@ -1,4 +1,5 @@
-/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers, spills, occupancy. */
+/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers,
+ * spills, occupancy. */
 #include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, FILTERS = 48 };
@@ -18,18 +19,26 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
                 out[f * signals + s] += (double)in[j * signals + s] * gain[j * FILTERS + f];
 }
 
-/* A sum of `length` products below 1, as in a matrix product: (k + 1) u (k / 2 + 1), see exercise_gemm.h. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* A sum of `length` products below 1, as in a matrix product: (k + 1) u (k / 2 + 1), see
+ * exercise_gemm.h. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)arg, (void)index, (void)want;
     return (c->dim[LENGTH] + 1) * EX_ROUND32 * (c->dim[LENGTH] / 2.0 + 1);
 }
 
-static double bytes(const struct ex_case *c) { return 4.0 * (count_out(c) + count_in(c) + count_gain(c)); }
+static double bytes(const struct ex_case *c) {
+    return 4.0 * (count_out(c) + count_in(c) + count_gain(c));
+}
 static double flops(const struct ex_case *c) { return 2.0 * FILTERS * count_in(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count_out},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count_in, .shape = {LENGTH + 1, SIGNALS + 1}},
+    {.name = "in",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = count_in,
+     .shape = {LENGTH + 1, SIGNALS + 1}},
     {.name = "gain", .role = EX_IN, .type = EX_F32, .count = count_gain},
     {.name = "signals", .role = EX_SCALAR, .type = EX_I32, .dim = SIGNALS},
     {.name = "length", .role = EX_SCALAR, .type = EX_I32, .dim = LENGTH},
@@ -50,33 +59,37 @@ END_TEST
 
 static double samples(void) { return count_in(&ex_current()->technique_case); }
 
-/* 48 sums, a sample, four gains and addresses: some 58 registers are needed. With 64 there is no spill; on an
- * H200, 65 536 / 64 are 1024 threads, half of an SM's. Without a bound ptxas (13.0) takes 72: one block
- * of 512, 25 %. With 48 or fewer it must spill. */
+/* 48 sums, a sample, four gains and addresses: some 58 registers are needed. With 64 there is no
+ * spill; on an H200, 65 536 / 64 are 1024 threads, half of an SM's. Without a bound ptxas (13.0)
+ * takes 72: one block of 512, 25 %. With 48 or fewer it must spill. */
 START_TEST(no_register_is_wasted) {
     ex_at_least("theoretical_occupancy", 0.99 * ex_occupancy(512, 64, 0),
                 "with at most 64 registers a thread, half of an SM's warps fit");
     ex_at_most("spill_bytes", 0,
-               "a sum that is stored and loaded at each step costs more than the warps that it makes room for");
+               "a sum that is stored and loaded at each step costs more than the warps that it "
+               "makes room for");
 }
 END_TEST
 
-/* A few values that are kept aside while the sums are worked on cost less than the warps that they make room for can gain: 20
- * registers, against the goal's none. */
+/* A few values that are kept aside while the sums are worked on cost less than the warps that they
+ * make room for can gain: 20 registers, against the goal's none. */
 START_TEST(little_is_spilled) {
     ex_at_most("spill_bytes", 80,
-               "a sum that is stored and loaded at each step costs more than the warps that it makes room for");
+               "a sum that is stored and loaded at each step costs more than the warps that it "
+               "makes room for");
     ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, too");
     ex_at_most_per("shared_accesses", samples() / 32, "warp-wide sample", 16,
-                   "gains may come from shared memory, 12 vectors; sums that are kept there are spilled by hand");
+                   "gains may come from shared memory, 12 vectors; sums that are kept there are "
+                   "spilled by hand");
 }
 END_TEST
 
-/* 12 vectors of gains and a sample. Fewer sums a thread need fewer registers, and load each sample again for
- * each part of the filters. */
+/* 12 vectors of gains and a sample. Fewer sums a thread need fewer registers, and load each sample
+ * again for each part of the filters. */
 START_TEST(each_sample_is_loaded_once) {
     double gains = 4.0 * count_gain(&ex_current()->technique_case);
-    ex_at_most_per("thread_reads", samples(), "sample", FILTERS / 4 + 1.5 + ex_metric("thread_const_loads") / samples(),
+    ex_at_most_per("thread_reads", samples(), "sample",
+                   FILTERS / 4 + 1.5 + ex_metric("thread_const_loads") / samples(),
                    "a thread loads its sample once for all 48 filters, and four gains at a time");
     ex_at_most("copied_bytes", gains, "gains may be copied to constant memory, samples may not");
 }
@@ -94,8 +107,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed: 8 blocks of 512 for each of an H200's 132 SMs: four rounds of two, or eight of one. */
-EXERCISE(launch_bounds, .chapter = "06-occupancy", .title = "Registers against occupancy", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 1200}, {1, 16}}},
-         .technique_case = {{4096, 16}}, .timed = {{540672, 32}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
+EXERCISE(launch_bounds, .chapter = "06-occupancy", .title = "Registers against occupancy",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 1200}, {1, 16}}}, .technique_case = {{4096, 16}},
+         .timed = {{540672, 32}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
          .baseline = "1-no-bound");

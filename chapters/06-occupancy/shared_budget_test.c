@@ -1,4 +1,5 @@
-/* shared_budget_test.c — a look-up table that needs more shared memory than a block has without asking. */
+/* shared_budget_test.c — a look-up table that needs more shared memory than a block has without
+ * asking. */
 #include "common/exercise_limits.h"
 
 enum { N, ENTRIES };
@@ -9,7 +10,8 @@ static size_t entries(const struct ex_case *c) { return (size_t)c->dim[ENTRIES];
 static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     int32_t *index = data;
     for (size_t i = 0; i < count; i++) index[i] = (int32_t)ex_range(r, 0, c->dim[ENTRIES] - 1);
-    if (count) index[count / 2] = (int32_t)c->dim[ENTRIES] - 1; /* the last entry is wanted, always */
+    if (count)
+        index[count / 2] = (int32_t)c->dim[ENTRIES] - 1; /* the last entry is wanted, always */
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
@@ -45,11 +47,11 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* The indices are 0.125 sectors an element. From global memory, each look-up touches a sector of its
- * own: 1.12 in all. In shared memory, each block fetches the table's 2000 sectors: with 264 blocks (two of
- * 1024 threads on each of 132 SMs) 0.5 an element, 0.63 in all; with 396 (three of 640) 0.88. A block for
- * each 1024 elements would fetch it 1024 times: 2.1. Two kernels with a half of the table each, below 48 KB,
- * read the indices twice: 0.76. */
+/* The indices are 0.125 sectors an element. From global memory, each look-up touches a sector of
+ * its own: 1.12 in all. In shared memory, each block fetches the table's 2000 sectors: with 264
+ * blocks (two of 1024 threads on each of 132 SMs) 0.5 an element, 0.63 in all; with 396 (three of
+ * 640) 0.88. A block for each 1024 elements would fetch it 1024 times: 2.1. Two kernels with a half
+ * of the table each, below 48 KB, read the indices twice: 0.76. */
 START_TEST(the_table_is_fetched_once_a_block) {
     const struct ex_case *c = &ex_current()->technique_case;
     ex_at_most_per("sectors_read", count(c), "look-up", 0.9,
@@ -58,8 +60,8 @@ START_TEST(the_table_is_fetched_once_a_block) {
 }
 END_TEST
 
-/* 64 000 bytes and the system's 1024: three blocks fit into 228 KB. With 1024 threads a block two of them
- * fill the SM; with 256, three blocks are 24 warps. */
+/* 64 000 bytes and the system's 1024: three blocks fit into 228 KB. With 1024 threads a block two
+ * of them fill the SM; with 256, three blocks are 24 warps. */
 START_TEST(the_sm_is_full) {
     ex_at_least("theoretical_occupancy", 0.9, "few blocks fit, so each must bring many warps");
 }
@@ -75,7 +77,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-EXERCISE(shared_budget, .chapter = "06-occupancy", .title = "More than 48 KB, and few blocks", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 5000}, {1, 100000}}},
-         .technique_case = {{1 << 20, 16000}}, .timed = {{1 << 25, 16000}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-gather");
+EXERCISE(shared_budget, .chapter = "06-occupancy", .title = "More than 48 KB, and few blocks",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 5000}, {1, 100000}}}, .technique_case = {{1 << 20, 16000}},
+         .timed = {{1 << 25, 16000}}, .reference = reference, .bytes = bytes,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .baseline = "1-gather");

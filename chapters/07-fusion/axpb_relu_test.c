@@ -1,4 +1,5 @@
-/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the kernels. */
+/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the
+ * kernels. */
 #include "common/exercise_fusion.h"
 
 enum { OUT, X };
@@ -14,9 +15,10 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* A product below 3 and a sum below 6 are rounded: at most 3u + 6u. The maximum is exact, and brings nothing
- * further apart. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* A product below 3 and a sum below 6 are rounded: at most 3u + 6u. The maximum is exact, and
+ * brings nothing further apart. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)index, (void)want;
     return arg == X && c->variant != 1 ? 0 : 9 * EX_ROUND32;
 }
@@ -47,11 +49,14 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(one_kernel) {
-    ex_at_most("launches", 1, "a value that is in a register can be scaled, shifted and cut off there");
+    ex_at_most("launches", 1,
+               "a value that is in a register can be scaled, shifted and cut off there");
 }
 END_TEST
 
-START_TEST(once_in_once_out) { ex_fusion_keeps_registers(1, "x is read once", "the result is stored once"); }
+START_TEST(once_in_once_out) {
+    ex_fusion_keeps_registers(1, "x is read once", "the result is stored once");
+}
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(8); }
@@ -67,5 +72,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(axpb_relu, .chapter = "07-fusion", .title = "Three kernels to one, in place", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}, .variants = {"", "out is x"}}, .technique_case = {{1 << 17}},
-         .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-three-kernels");
+         .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-three-kernels");

@@ -6,7 +6,8 @@ enum { PLAIN, OFFSET, CONSTANT }; /* variants */
 
 static const double epsilon = 1e-5f;
 
-/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large squares. */
+/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large
+ * squares. */
 static void fill_x(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double v = c->variant == CONSTANT ? 0.75 : ex_uniform(r, -1, 1);
@@ -20,7 +21,8 @@ static void fill_residual(const struct ex_case *c, struct ex_rng *r, void *data,
 }
 
 struct row {
-    double mean, deviation, magnitude; /* deviation: sqrt(variance + epsilon); magnitude: mean of |h| */
+    double mean, deviation,
+        magnitude; /* deviation: sqrt(variance + epsilon); magnitude: mean of |h| */
 };
 
 static struct row measure(const struct ex_case *c, void *const host[], long r) {
@@ -49,26 +51,36 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* The sums are taken in 32 parts or more, as every parallel version does: (cols / 32 + 10) u relative to the
- * mean of |h|; h itself is rounded (u |h|). Both reach the result divided by the deviation. The deviation's
- * own error, and the last four operations, are relative: again (cols / 32 + 10) u. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* The sums are taken in 32 parts or more, as every parallel version does: (cols / 32 + 10) u
+ * relative to the mean of |h|; h itself is rounded (u |h|). Both reach the result divided by the
+ * deviation. The deviation's own error, and the last four operations, are relative: again (cols /
+ * 32 + 10) u. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     static struct row row; /* of the row that `index` is in; recomputed at its first element */
     (void)arg;
     size_t cols = ex_matrix_cols(c);
     if (index % cols == 0) row = measure(c, host, (long)(index / cols));
-    double gamma = fabs(((float *)host[GAMMA])[index % cols]), beta = fabs(((float *)host[BETA])[index % cols]);
+    double gamma = fabs(((float *)host[GAMMA])[index % cols]),
+           beta = fabs(((float *)host[BETA])[index % cols]);
     double sum = ((double)cols / 32 + 10) * EX_ROUND32,
            absolute = (sum + 2 * EX_ROUND32) * row.magnitude / row.deviation;
     return gamma * absolute + 2 * sum * (fabs(want) + beta) + 8 * EX_ROUND32;
 }
 
-static double bytes(const struct ex_case *c) { return 12.0 * ex_matrix_count(c) + 8.0 * ex_matrix_cols(c); }
+static double bytes(const struct ex_case *c) {
+    return 12.0 * ex_matrix_count(c) + 8.0 * ex_matrix_cols(c);
+}
 static double flops(const struct ex_case *c) { return 8.0 * ex_matrix_count(c); }
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_matrix_count, .shape = EX_BY_ROWS},
-    {.name = "x", .role = EX_IN, .type = EX_F32, .count = ex_matrix_count, .fill = fill_x, .shape = EX_BY_ROWS},
+    {.name = "x",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = ex_matrix_count,
+     .fill = fill_x,
+     .shape = EX_BY_ROWS},
     {.name = "residual",
      .role = EX_IN,
      .type = EX_F32,
@@ -96,8 +108,8 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* x and residual once; gamma and beta once a row, from a cache: 4 sectors for 8 elements. Four kernels: 7,
- * and 2 stored. */
+/* x and residual once; gamma and beta once a row, from a cache: 4 sectors for 8 elements. Four
+ * kernels: 7, and 2 stored. */
 START_TEST(everything_is_read_once) {
     ex_rows_stay_on_the_chip(4.25, "x, residual, gamma and beta, and nothing a second time",
                              "only the result is stored");
@@ -113,9 +125,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 100}, {1, 40000}}, .most = 40000, .variants = {"", "a mean of 1000", "no deviation"}},
-         .technique_case = {{64, 1024}}, .timed = {{16384, 1024}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 100}, {1, 40000}},
+                  .most = 40000,
+                  .variants = {"", "a mean of 1000", "no deviation"}},
+         .technique_case = {{64, 1024}}, .timed = {{16384, 1024}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-four-kernels");

@@ -27,10 +27,12 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum comes (online), at most
- * 4u a term; expf 2 units in the last place; its argument, a difference of up to 90 where the result is not negligible,
- * 90u, three times on the way. Absolutely, what lies below the normal numbers. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum
+ * comes (online), at most 4u a term; expf 2 units in the last place; its argument, a difference of
+ * up to 90 where the result is not negligible, 90u, three times on the way. Absolutely, what lies
+ * below the normal numbers. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)arg, (void)index;
     return want * EX_ROUND32 * (4.0 * c->dim[EX_COLS] + 3 * 90 + 16) + 0x1p-125;
 }
@@ -40,7 +42,12 @@ static double flops(const struct ex_case *c) { return 4.0 * ex_matrix_count(c); 
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_matrix_count, .shape = EX_BY_ROWS},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = ex_matrix_count, .fill = fill, .shape = EX_BY_ROWS},
+    {.name = "in",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = ex_matrix_count,
+     .fill = fill,
+     .shape = EX_BY_ROWS},
     EX_MATRIX_SIZES,
 };
 
@@ -63,11 +70,12 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* A row of 1024 floats is 4 KB: it can stay in shared memory or in registers between the pass that finds
- * maximum and sum and the one that divides. Sectors are counted, since vectors would load four elements at
- * once. Three passes: 3; online, with a second read: 2. */
+/* A row of 1024 floats is 4 KB: it can stay in shared memory or in registers between the pass that
+ * finds maximum and sum and the one that divides. Sectors are counted, since vectors would load
+ * four elements at once. Three passes: 3; online, with a second read: 2. */
 START_TEST(a_row_is_read_once) {
-    ex_rows_stay_on_the_chip(1.0625, "a row that stays on the chip is read once", "the result is written once");
+    ex_rows_stay_on_the_chip(1.0625, "a row that stays on the chip is read once",
+                             "the result is written once");
 }
 END_TEST
 
@@ -80,11 +88,13 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 100}, {1, 80000}},
                   .most = 80000,
-                  .variants = {"", "values up to 1000", "all equal", "rising", "falling", "around -250"}},
-         .technique_case = {{64, 1024}}, .timed = {{16384, 1024}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+                  .variants = {"", "values up to 1000", "all equal", "rising", "falling",
+                               "around -250"}},
+         .technique_case = {{64, 1024}}, .timed = {{16384, 1024}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-three-kernels");

@@ -6,7 +6,8 @@ enum { N, RADIUS };
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
 static size_t taps(const struct ex_case *c) { return 2 * (size_t)c->dim[RADIUS] + 1; }
 
-/* Tap after tap for a piece of the output, as a processor likes it: of each element the order of additions stays. */
+/* Tap after tap for a piece of the output, as a processor likes it: of each element the order of
+ * additions stays. */
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     enum { PIECE = 4096 };
     const float *in = host[1], *filter = host[2];
@@ -23,7 +24,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 }
 
 /* A sum of `taps` products below 1: (taps + 1) u taps / 2, see exercise_gemm.h. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)arg, (void)index, (void)want;
     return (taps(c) + 1.0) * EX_ROUND32 * (taps(c) / 2.0 + 1);
 }
@@ -66,8 +68,8 @@ static void only_the_filter_is_copied(void) {
 
 static double constants(void) { return ex_metric("thread_const_loads"); }
 
-/* From global memory, each product loads an element and a tap: 2. From constant memory, or with a tile of the
- * input: 1 or less. */
+/* From global memory, each product loads an element and a tap: 2. From constant memory, or with a
+ * tile of the input: 1 or less. */
 START_TEST(the_filter_is_not_loaded_from_global_memory) {
     ex_at_most_per("thread_reads", products(), "product", 1.0 + constants() / products(),
                    "only the input is loaded from global memory");
@@ -75,18 +77,21 @@ START_TEST(the_filter_is_not_loaded_from_global_memory) {
 }
 END_TEST
 
-/* A twentieth: four taps may be loaded by one instruction, or serve four results of a thread, or both (a
- * sixteenth). A constant that is read once a thread beside a filter that comes from elsewhere is 1/33. */
+/* A twentieth: four taps may be loaded by one instruction, or serve four results of a thread, or
+ * both (a sixteenth). A constant that is read once a thread beside a filter that comes from
+ * elsewhere is 1/33. */
 START_TEST(the_filter_is_in_constant_memory) {
     ex_at_least_per("const_requests", products() / 32, "warp-wide product", 0.05,
                     "a tap that all lanes want at once is what the constant cache is for");
-    ex_at_most("const_replays", 0, "lanes that ask the constant cache for different words take turns");
+    ex_at_most("const_replays", 0,
+               "lanes that ask the constant cache for different words take turns");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
     ex_at_most_per("sectors_read", products() / 32, "warp-wide product",
-                   5 + ex_metric("const_sectors") * 32 / products(), "32 neighbours that start anywhere are 5 sectors");
+                   5 + ex_metric("const_sectors") * 32 / products(),
+                   "32 neighbours that start anywhere are 5 sectors");
     only_the_filter_is_copied();
 }
 END_TEST
@@ -103,8 +108,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed: 256 MB in and out, so that the launch is little beside them. */
-EXERCISE(convolution, .chapter = "08-constant-memory", .title = "A filter that all lanes read at once", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 5000}, {0, 64}}},
-         .technique_case = {{1 << 15, 16}}, .timed = {{1 << 25, 16}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+EXERCISE(convolution, .chapter = "08-constant-memory",
+         .title = "A filter that all lanes read at once", .args = args, .nargs = EX_COUNT(args),
+         .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 5000}, {0, 64}}},
+         .technique_case = {{1 << 15, 16}}, .timed = {{1 << 25, 16}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-global");

@@ -12,26 +12,36 @@ static double beta(const struct ex_case *c, struct ex_rng *r) {
 
 /* With beta = 0, C must not be read: it is full of NaNs. */
 static void fill_c(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
-    for (size_t i = 0; i < count; i++) ((float *)data)[i] = c->variant == BETA_ZERO ? NAN : (float)ex_uniform(r, -1, 1);
+    for (size_t i = 0; i < count; i++)
+        ((float *)data)[i] = c->variant == BETA_ZERO ? NAN : (float)ex_uniform(r, -1, 1);
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     const float *before = host[0];
     double *out = want[0], scale = *(float *)host[6], keep = *(float *)host[7];
     ex_gemm_reference(c, host, want);
-    for (size_t i = 0; i < ex_gemm_c(c); i++) out[i] = scale * out[i] + (keep == 0 ? 0 : keep * before[i]);
+    for (size_t i = 0; i < ex_gemm_c(c); i++)
+        out[i] = scale * out[i] + (keep == 0 ? 0 : keep * before[i]);
 }
 
-/* The product's bound (exercise_gemm.h) times alpha, and three more roundings of values up to alpha k + beta. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* The product's bound (exercise_gemm.h) times alpha, and three more roundings of values up to alpha
+ * k + beta. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     double scale = fabs(*(float *)host[6]), keep = fabs(*(float *)host[7]);
-    return scale * ex_gemm_tolerance(c, host, arg, index, want) + 3 * EX_ROUND32 * (fabs(want) + keep);
+    return scale * ex_gemm_tolerance(c, host, arg, index, want) +
+           3 * EX_ROUND32 * (fabs(want) + keep);
 }
 
 static double bytes(const struct ex_case *c) { return ex_gemm_bytes(c) + 4.0 * ex_gemm_c(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "c", .role = EX_INOUT, .type = EX_F32, .count = ex_gemm_c, .fill = fill_c, .shape = {1, 3}},
+    {.name = "c",
+     .role = EX_INOUT,
+     .type = EX_F32,
+     .count = ex_gemm_c,
+     .fill = fill_c,
+     .shape = {1, 3}},
     {.name = "a", .role = EX_IN, .type = EX_F32, .count = ex_gemm_a, .shape = {1, 2}},
     {.name = "b", .role = EX_IN, .type = EX_F32, .count = ex_gemm_b, .shape = {2, 3}},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
@@ -63,17 +73,19 @@ END_TEST
 
 static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
 
-/* A version without tiles would pass any limit on what tiles cost; so would one that sends each value that it reads through
- * shared memory on its way (an asynchronous copy does), for itself alone: 2 reads a product. Tiles of 16 x 16: 0.14. */
+/* A version without tiles would pass any limit on what tiles cost; so would one that sends each
+ * value that it reads through shared memory on its way (an asynchronous copy does), for itself
+ * alone: 2 reads a product. Tiles of 16 x 16: 0.14. */
 static void uses_tiles(void) {
     ex_at_least_per("shared_requests_load", products() / 32, "warp-wide product", 0.01,
                     "the values come from tiles in shared memory");
-    ex_at_most_per("thread_reads", products(), "product", 0.25, "a value in a tile serves many threads");
+    ex_at_most_per("thread_reads", products(), "product", 0.25,
+                   "a value in a tile serves many threads");
 }
 
-/* The parts of the ladder that counters show; see matmul_tiled and matmul_register. A tile of 128 x 128,
- * fetched by vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C is loaded and stored besides:
- * 1/64 of a load for k = 64.) */
+/* The parts of the ladder that counters show; see matmul_tiled and matmul_register. A tile of 128 x
+ * 128, fetched by vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C is loaded and
+ * stored besides: 1/64 of a load for k = 64.) */
 START_TEST(tiles_are_large_and_fetched_by_vectors) {
     ex_at_most_per("thread_reads", products(), "product", 1.0 / 128 + 1.0 / 64,
                    "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
@@ -82,19 +94,21 @@ START_TEST(tiles_are_large_and_fetched_by_vectors) {
 }
 END_TEST
 
-/* 8 x 8 products: 0.0625, and an arrival and a wait or two of each warp and piece where mbarriers announce the tiles. 8 x 6
- * products: 0.073. */
+/* 8 x 8 products: 0.0625, and an arrival and a wait or two of each warp and piece where mbarriers
+ * announce the tiles. 8 x 6 products: 0.073. */
 START_TEST(values_are_shared_in_registers) {
     uses_tiles();
     ex_at_most_per("shared_reads", products() / 32, "warp-wide product", 0.07,
                    "8 x 8 products need 16 values: four vectors, or eight values four steps deep");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in local memory, not in registers");
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in local memory, not in registers");
     ex_at_most("spill_bytes", 0, "64 sums and two buffers must fit into the registers");
 }
 END_TEST
 
-/* 0.02: a turn for three of the reads that 8 x 8 products need. Asynchronous copies of 16 bytes into rows that are padded
- * for the reads make 0.008, and cost nothing: the version that does so is the faster one. */
+/* 0.02: a turn for three of the reads that 8 x 8 products need. Asynchronous copies of 16 bytes
+ * into rows that are padded for the reads make 0.008, and cost nothing: the version that does so is
+ * the faster one. */
 START_TEST(no_turns_at_the_banks) {
     uses_tiles();
     ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.02,
@@ -102,10 +116,10 @@ START_TEST(no_turns_at_the_banks) {
 }
 END_TEST
 
-/* One barrier for each piece of k, if the next piece has a buffer of its own. Pieces are 8 deep or more: 8 warps, 8
- * pieces and one more for a tile of 128 x 128 (256 threads), k = 64. With one buffer, twice as many. (One buffer of
- * pieces that are 16 deep has as many barriers and as many bytes as two of 8: no counter tells them apart, the time
- * does, by a third.) */
+/* One barrier for each piece of k, if the next piece has a buffer of its own. Pieces are 8 deep or
+ * more: 8 warps, 8 pieces and one more for a tile of 128 x 128 (256 threads), k = 64. With one
+ * buffer, twice as many. (One buffer of pieces that are 16 deep has as many barriers and as many
+ * bytes as two of 8: no counter tells them apart, the time does, by a third.) */
 START_TEST(one_barrier_a_piece) {
     uses_tiles();
     const struct ex_case *c = &ex_current()->technique_case;
@@ -124,11 +138,15 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     (void)guards; /* the naive version does nothing right that could be lost */
 }
 
-/* Timed: 12 x 22 tiles of 128 x 128, two for each of an H200's 132 SMs, so that what is compared is the kernel and not
- * the last wave; k is long enough that C (8 us in and out) is little beside the arithmetic (132 us). */
-EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 280}, {1, 200}, {1, 280}}, .most = 600000, .variants = {"", "beta = 0", "alpha = 0"}},
+/* Timed: 12 x 22 tiles of 128 x 128, two for each of an H200's 132 SMs, so that what is compared is
+ * the kernel and not the last wave; k is long enough that C (8 us in and out) is little beside the
+ * arithmetic (132 us). */
+EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 280}, {1, 200}, {1, 280}},
+                  .most = 600000,
+                  .variants = {"", "beta = 0", "alpha = 0"}},
          .technique_case = {{256, 64, 256}}, .timed = {{1536, 1024, 2816}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "2-coalesced");
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .baseline = "2-coalesced");

@@ -13,7 +13,8 @@ static size_t one(const struct ex_case *c) {
 
 /* Above 0 or not, by variant; 0 itself is not. EXTREME: the largest and the smallest integers. */
 static int32_t draw(const struct ex_case *c, struct ex_rng *r) {
-    long low = c->variant == ALL ? 1 : -100, high = c->variant == HALF || c->variant == ALL ? 100 : 0;
+    long low = c->variant == ALL ? 1 : -100,
+         high = c->variant == HALF || c->variant == ALL ? 100 : 0;
     if (c->variant == EXTREME) return ex_random(r) & 1 ? INT32_MIN : INT32_MAX;
     if (c->variant == RARE && ex_range(r, 0, 99) == 0) return (int32_t)ex_range(r, 1, 100);
     return (int32_t)ex_range(r, low, high);
@@ -35,7 +36,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     *kept = next;
 }
 
-/* Of the drawn values 100 in 201 are kept; 0.49 is a share that a large problem does not fall below. */
+/* Of the drawn values 100 in 201 are kept; 0.49 is a share that a large problem does not fall
+ * below. */
 static double bytes(const struct ex_case *c) { return 4 * count(c) * (1 + 0.49); }
 static double flops(const struct ex_case *c) { return count(c); }
 
@@ -67,32 +69,39 @@ END_TEST
 
 static double elements(void) { return count(&ex_current()->technique_case); }
 
-/* One thread that walks over 256 flags: 267 reads for 256 elements, and 138 instructions for 32 of them in the two kernels
- * together. A scan in shared memory (8 rounds, two reads a warp): 147. With a vote a warp there is a word a warp, which 8 warps
- * look at in two vectors each: 25; 40 where the kept elements go to memory through a tile besides. Flags that are packed into
- * bytes are few reads for one thread, too; its instructions tell. What is counted in memory in place of this is read or
+/* One thread that walks over 256 flags: 267 reads for 256 elements, and 138 instructions for 32 of
+ * them in the two kernels together. A scan in shared memory (8 rounds, two reads a warp): 147. With
+ * a vote a warp there is a word a warp, which 8 warps look at in two vectors each: 25; 40 where the
+ * kept elements go to memory through a tile besides. Flags that are packed into bytes are few reads
+ * for one thread, too; its instructions tell. What is counted in memory in place of this is read or
  * written there. */
 static void lanes_count_by_votes(void) {
-    ex_at_most_per("shared_reads", elements() / 256, "256 elements", 48,
-                   "a vote is a word with a bit for each lane, and its bits below a lane are those before it");
-    ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 120,
-                   "what one thread does alone takes the warp as long as what all lanes do together");
+    ex_at_most_per(
+        "shared_reads", elements() / 256, "256 elements", 48,
+        "a vote is a word with a bit for each lane, and its bits below a lane are those before it");
+    ex_at_most_per(
+        "inst_executed", elements() / 32, "warp of elements", 120,
+        "what one thread does alone takes the warp as long as what all lanes do together");
     ex_at_most_per("shuffles", elements() / 32, "warp of elements", 4,
                    "one vote tells all lanes what a scan by shuffles takes five rounds for");
     ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 3,
-                   "the input is read twice, once to count and once to copy; places are not looked up in memory");
-    ex_at_most_per("thread_writes", elements(), "element", 0.75, "a kept element is written once, the others never");
+                   "the input is read twice, once to count and once to copy; places are not looked "
+                   "up in memory");
+    ex_at_most_per("thread_writes", elements(), "element", 0.75,
+                   "a kept element is written once, the others never");
     ex_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
                    "flags that a thread keeps in local memory go through L1 like others");
-    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1, "one atomic a warp at most");
-    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1, "a block comes to memory once");
+    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
+                   "one atomic a warp at most");
+    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
+                   "a block comes to memory once");
 }
 
 START_TEST(lanes_find_their_places_by_votes) { lanes_count_by_votes(); }
 END_TEST
 
-/* Two barriers a round of 256 elements are 16 for 8 warps; one is 8. With several elements a thread, or a stretch for each
- * warp, next to none: 3 a launch. */
+/* Two barriers a round of 256 elements are 16 for 8 warps; one is 8. With several elements a
+ * thread, or a stretch for each warp, next to none: 3 a launch. */
 START_TEST(warps_seldom_wait_for_each_other) {
     lanes_count_by_votes();
     ex_at_most_per("barriers", elements() / 256, "256 elements", 10,
@@ -100,12 +109,15 @@ START_TEST(warps_seldom_wait_for_each_other) {
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring lanes look at neighbouring elements"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.125, "neighbouring lanes look at neighbouring elements");
+}
 END_TEST
 
 /* 16 of 32 lanes store side by side from anywhere: 64 bytes in 2 or 3 sectors. */
 START_TEST(writes_are_nearly_coalesced) {
-    ex_coalesced_stores(2.5, "neighbouring lanes write neighbouring elements, if not from a sector's start");
+    ex_coalesced_stores(
+        2.5, "neighbouring lanes write neighbouring elements, if not from a sector's start");
 }
 END_TEST
 
@@ -121,9 +133,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted at a size at which each block has several rounds; timed with 64 MB, which is more than L2 holds. */
-EXERCISE(compact, .chapter = "10-warps", .title = "Places by votes", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 200000}}, .variants = {"half kept", "none kept", "all kept", "one of a hundred kept"}},
-         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-serial");
+/* Counted at a size at which each block has several rounds; timed with 64 MB, which is more than L2
+ * holds. */
+EXERCISE(compact, .chapter = "10-warps", .title = "Places by votes", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200000}},
+                  .variants = {"half kept", "none kept", "all kept", "one of a hundred kept"}},
+         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
+         .tests = tests, .baseline = "1-serial");

@@ -1,4 +1,5 @@
-/* segmented_sum_test.c — sums of consecutive segments of an array; what is graded is what goes to memory. */
+/* segmented_sum_test.c — sums of consecutive segments of an array; what is graded is what goes to
+ * memory. */
 #include "common/exercise_limits.h"
 
 enum { N, SEGMENTS };
@@ -19,7 +20,8 @@ static long length(const struct ex_case *c, struct ex_rng *r) {
     }
 }
 
-/* One of eight segments is empty, where there are enough. The last one takes what is left over. LATE: all but the last are empty. */
+/* One of eight segments is empty, where there are enough. The last one takes what is left over.
+ * LATE: all but the last are empty. */
 static void fill_segment(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     long last = c->dim[SEGMENTS] - 1, id = c->variant == LATE ? last : 0, left = length(c, r);
     for (size_t i = 0; i < n; i++, left--) {
@@ -48,8 +50,10 @@ static long first_of(const struct ex_case *c, const int32_t *segment, long s) {
     return low;
 }
 
-/* n values in any order: |error| <= (n - 1) u sum |x| to first order (Higham, Accuracy and Stability, 4.2). */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* n values in any order: |error| <= (n - 1) u sum |x| to first order (Higham, Accuracy and
+ * Stability, 4.2). */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)arg, (void)want;
     const float *values = host[1];
     const int32_t *segment = host[2];
@@ -92,17 +96,20 @@ END_TEST
 
 static double elements(void) { return count(&ex_current()->technique_case); }
 
-/* The scan in shared memory: 9 barriers for 8 warps, 72; and in each round up to two sums and a segment read and a sum written, 32
- * for a warp in all. Shuffles need neither. Segments of 24.5 on average: 1.3 begin in a warp's 32 elements, and one reaches in from
- * before: 2.3 sums a warp, 1.4 a warp in the naive version, 32 where each element goes to memory alone. */
+/* The scan in shared memory: 9 barriers for 8 warps, 72; and in each round up to two sums and a
+ * segment read and a sum written, 32 for a warp in all. Shuffles need neither. Segments of 24.5 on
+ * average: 1.3 begin in a warp's 32 elements, and one reaches in from before: 2.3 sums a warp, 1.4
+ * a warp in the naive version, 32 where each element goes to memory alone. */
 START_TEST(lanes_add_up_by_shuffles) {
-    ex_at_most_per("barriers", elements() / 256, "256 elements", 16, "lanes of one warp need no barrier of the block");
+    ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
+                   "lanes of one warp need no barrier of the block");
     ex_at_most_per("shared_accesses", elements() / 32, "warp of elements", 4,
                    "lanes can hand values to each other without memory");
-    ex_at_most_per("local_requests", elements() / 32, "warp of elements", 1, "local memory is no other place for them");
-    ex_at_most_per(
-        "sectors_read", elements() / 4, "sector of the input", 1.75,
-        "values are read once, segments twice at most; what is added up in global memory is read there, too");
+    ex_at_most_per("local_requests", elements() / 32, "warp of elements", 1,
+                   "local memory is no other place for them");
+    ex_at_most_per("sectors_read", elements() / 4, "sector of the input", 1.75,
+                   "values are read once, segments twice at most; what is added up in global "
+                   "memory is read there, too");
     ex_at_most_per("atomic_operations", elements() / 32, "warp of elements", 4,
                    "lanes of one segment add up before one of them goes to memory");
     ex_at_most_per("thread_writes", elements() / 32, "warp of elements", 6,
@@ -112,7 +119,9 @@ START_TEST(lanes_add_up_by_shuffles) {
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring elements"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring elements");
+}
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(132); }
@@ -130,6 +139,7 @@ EXERCISE(segmented_sum, .chapter = "10-warps", .title = "Sums of segments, by fl
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}, {1, 20000}},
                   .variants = {"segments of 1 to 48", "each element a segment", "one segment"}},
-         .technique_case = {{1 << 20, 1 << 16}}, .timed = {{1 << 24, 1 << 20}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-shared");
+         .technique_case = {{1 << 20, 1 << 16}}, .timed = {{1 << 24, 1 << 20}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .baseline = "1-shared");

@@ -1,4 +1,5 @@
-/* warp_aggregate_test.c — sums by key, where the lanes of a warp share few of many keys; graded is what goes to memory. */
+/* warp_aggregate_test.c — sums by key, where the lanes of a warp share few of many keys; graded is
+ * what goes to memory. */
 #include "common/exercise_limits.h"
 
 enum { N, GROUPS };
@@ -8,9 +9,12 @@ enum { STRETCH = 128, ACTIVE = 4 };                    /* elements, and the keys
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
 static size_t groups(const struct ex_case *c) { return (size_t)c->dim[GROUPS]; }
 
-static long any(const struct ex_case *c, struct ex_rng *r) { return ex_range(r, 0, c->dim[GROUPS] - 1); }
+static long any(const struct ex_case *c, struct ex_rng *r) {
+    return ex_range(r, 0, c->dim[GROUPS] - 1);
+}
 
-/* FEW: records in the order of time, in which a few groups are active at a time. TURNS: two keys by turns. */
+/* FEW: records in the order of time, in which a few groups are active at a time. TURNS: two keys by
+ * turns. */
 static int32_t key(const struct ex_case *c, struct ex_rng *r, const long *active, size_t i) {
     switch (c->variant) {
     case FEW:
@@ -74,9 +78,9 @@ END_TEST
 
 static double warps(void) { return count(&ex_current()->technique_case) / 32.0; }
 
-/* Four keys in 128 elements: a warp has 4, rarely 3. In the naive version 32. The crowd may not move into shared memory (a table
- * there, without adding up first: 32 operations, and 8 or more lanes on one word), nor to a lane that adds up 32 elements alone,
- * nor behind a sort in memory. */
+/* Four keys in 128 elements: a warp has 4, rarely 3. In the naive version 32. The crowd may not
+ * move into shared memory (a table there, without adding up first: 32 operations, and 8 or more
+ * lanes on one word), nor to a lane that adds up 32 elements alone, nor behind a sort in memory. */
 START_TEST(one_lane_goes_for_all_of_a_key) {
     ex_at_most_per("atomic_operations", warps(), "warp of elements", 6,
                    "lanes with the same key can add up first, and one of them goes to memory");
@@ -86,14 +90,18 @@ START_TEST(one_lane_goes_for_all_of_a_key) {
                    "lanes that want one word of shared memory take turns there");
     ex_at_most_per("shared_accesses", warps(), "warp of elements", 8,
                    "lanes can hand values to each other without memory");
-    ex_at_most_per("local_requests", warps(), "warp of elements", 1, "nor is there need of local memory");
-    ex_at_most_per("sectors_read", warps() * 8, "sector of the input", 1.25, "keys and values are read once");
+    ex_at_most_per("local_requests", warps(), "warp of elements", 1,
+                   "nor is there need of local memory");
+    ex_at_most_per("sectors_read", warps() * 8, "sector of the input", 1.25,
+                   "keys and values are read once");
     ex_at_most_per("inst_executed", warps(), "warp of elements", 128,
                    "what one lane does for 32 takes the warp 32 times as long");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring lanes look at neighbouring elements"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.125, "neighbouring lanes look at neighbouring elements");
+}
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(132); }
@@ -106,10 +114,13 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* 65 536 groups are 256 KB, more than a block's shared memory: no private copies, as in `histogram`. Timed with 128 MB. */
-EXERCISE(warp_aggregate, .chapter = "10-warps", .title = "One lane goes for all of a key", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 100000}, {1, 70000}}, .variants = {"four keys by stretches", "all of one group"}},
-         .technique_case = {{1 << 20, 1 << 16}}, .timed = {{1 << 24, 1 << 16}}, .reference = reference, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+/* 65 536 groups are 256 KB, more than a block's shared memory: no private copies, as in
+ * `histogram`. Timed with 128 MB. */
+EXERCISE(warp_aggregate, .chapter = "10-warps", .title = "One lane goes for all of a key",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 100000}, {1, 70000}},
+                  .variants = {"four keys by stretches", "all of one group"}},
+         .technique_case = {{1 << 20, 1 << 16}}, .timed = {{1 << 24, 1 << 16}},
+         .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-atomics");

@@ -1,5 +1,5 @@
-/* warp_sync_test.c — groups of 32 are sorted; the file as it came relies on lanes that run in step. What is graded is who waits for
- * whom, and whether keys leave the registers. */
+/* warp_sync_test.c — groups of 32 are sorted; the file as it came relies on lanes that run in step.
+ * What is graded is who waits for whom, and whether keys leave the registers. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -68,19 +68,25 @@ static double groups(void) { return count(&ex_current()->technique_case) / GROUP
 
 /* 15 rounds with two barriers each for 8 warps: 30 for a group. */
 static void no_waiting_for_other_warps(void) {
-    ex_at_most_per("barriers", groups(), "group", 2, "the lanes of a group are one warp, and need no other one");
-    ex_at_most_per("sectors_read", groups() * 4, "sector of the data", 1.25, "keys are read once, not in each round");
+    ex_at_most_per("barriers", groups(), "group", 2,
+                   "the lanes of a group are one warp, and need no other one");
+    ex_at_most_per("sectors_read", groups() * 4, "sector of the data", 1.25,
+                   "keys are read once, not in each round");
     ex_at_most_per("thread_writes", groups() * GROUP, "element", 1.25, "and written once");
     ex_at_most_per("local_requests", groups(), "group", 4, "nor is there need of local memory");
-    ex_at_most_per("atomic_operations", groups(), "group", 1, "nor of words in memory on which lanes wait");
-    ex_at_most_per("shared_atomic_operations", groups(), "group", 1, "nor of words on which lanes wait");
-    ex_at_most_per("inst_executed", groups(), "group", 320, "one lane that sorts 32 keys takes its warp as long as 32");
+    ex_at_most_per("atomic_operations", groups(), "group", 1,
+                   "nor of words in memory on which lanes wait");
+    ex_at_most_per("shared_atomic_operations", groups(), "group", 1,
+                   "nor of words on which lanes wait");
+    ex_at_most_per("inst_executed", groups(), "group", 320,
+                   "one lane that sorts 32 keys takes its warp as long as 32");
 }
 
 START_TEST(a_warp_waits_for_no_other) { no_waiting_for_other_warps(); }
 END_TEST
 
-/* In shared memory a round is two reads and a write, 45 for a group, and what leads there and back. */
+/* In shared memory a round is two reads and a write, 45 for a group, and what leads there and back.
+ */
 START_TEST(keys_stay_in_registers) {
     no_waiting_for_other_warps();
     ex_at_most_per("shared_accesses", groups(), "group", 8,
@@ -88,10 +94,14 @@ START_TEST(keys_stay_in_registers) {
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring lanes read neighbouring keys"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.125, "neighbouring lanes read neighbouring keys");
+}
 END_TEST
 
-START_TEST(writes_are_coalesced) { ex_coalesced_stores(1.125, "neighbouring lanes write neighbouring keys"); }
+START_TEST(writes_are_coalesced) {
+    ex_coalesced_stores(1.125, "neighbouring lanes write neighbouring keys");
+}
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(132); }
@@ -110,5 +120,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(warp_sync, .chapter = "10-warps", .title = "Lanes that do not run in step", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}, .variants = {"any order", "falling", "sorted", "all equal"}},
-         .technique_case = {{1 << 18}}, .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 10, .technique = 50, .speed = 40}, .tests = tests, .baseline = "1-block-barriers");
+         .technique_case = {{1 << 18}}, .timed = {{1 << 24}}, .reference = reference,
+         .bytes = bytes, .flops = flops,
+         .points = {.correctness = 10, .technique = 50, .speed = 40}, .tests = tests,
+         .baseline = "1-block-barriers");

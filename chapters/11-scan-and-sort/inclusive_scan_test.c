@@ -1,4 +1,5 @@
-/* inclusive_scan_test.c — sums of all elements up to each: what is graded is how lanes, warps and blocks hand on their sums. */
+/* inclusive_scan_test.c — sums of all elements up to each: what is graded is how lanes, warps and
+ * blocks hand on their sums. */
 #include "common/exercise_limits.h"
 
 #include <string.h>
@@ -7,11 +8,14 @@ enum { ANY, ONES, LARGEST, FIRST }; /* variants: what the elements are */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
-/* ANY: of all 32 bits, so that sums wrap round often. FIRST: all 0 but the first, which every sum has to hold. */
+/* ANY: of all 32 bits, so that sums wrap round often. FIRST: all 0 but the first, which every sum
+ * has to hold. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     uint32_t *x = data;
     for (size_t i = 0; i < n; i++)
-        x[i] = c->variant == ANY ? (uint32_t)ex_random(r) : c->variant == LARGEST ? UINT32_MAX : c->variant == ONES;
+        x[i] = c->variant == ANY       ? (uint32_t)ex_random(r)
+               : c->variant == LARGEST ? UINT32_MAX
+                                       : c->variant == ONES;
     if (n && c->variant == FIRST) x[0] = (uint32_t)ex_random(r) | 1;
 }
 
@@ -51,20 +55,25 @@ END_TEST
 
 static double elements(void) { return count(&ex_current()->technique_case); }
 
-/* What was moved out of shared memory is not to come back elsewhere: local memory, atomics, or one lane that works for 32. */
+/* What was moved out of shared memory is not to come back elsewhere: local memory, atomics, or one
+ * lane that works for 32. */
 static void sums_stay_in_registers(void) {
     ex_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
                    "local memory is no other place for sums");
-    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1, "a block comes to memory once");
-    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1, "one atomic a warp at most");
+    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
+                   "a block comes to memory once");
+    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
+                   "one atomic a warp at most");
 }
 
-/* Hillis and Steele with two rooms: 8 rounds, a barrier after each, and two more: 80 for 8 warps; a load or two and a store a round, 27
- * a warp in all. Blelloch: 18 rounds and 4 more for 512 elements, 88 for 256. By warps: one barrier for 8 warps, 8; and a store and
- * 8 words, which come in two loads, a warp. Where threads have neighbours of their own that come and go through shared
+/* Hillis and Steele with two rooms: 8 rounds, a barrier after each, and two more: 80 for 8 warps; a
+ * load or two and a store a round, 27 a warp in all. Blelloch: 18 rounds and 4 more for 512
+ * elements, 88 for 256. By warps: one barrier for 8 warps, 8; and a store and 8 words, which come
+ * in two loads, a warp. Where threads have neighbours of their own that come and go through shared
  * memory, as in CUB: 4 a warp, and one a warp of sums. */
 START_TEST(lanes_scan_without_memory) {
-    ex_at_most_per("barriers", elements() / 256, "256 elements", 16, "lanes of one warp need no barrier of the block");
+    ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
+                   "lanes of one warp need no barrier of the block");
     ex_at_most_per("shared_accesses", elements() / 32, "warp of elements", 6,
                    "lanes can hand sums to each other without memory");
     sums_stay_in_registers();
@@ -79,19 +88,24 @@ START_TEST(results_are_written_once) {
 }
 END_TEST
 
-/* Hillis and Steele 91 in the three kernels, Blelloch 74, by warps 98, and as many where totals come first. With four neighbours a
- * lane: 23. */
+/* Hillis and Steele 91 in the three kernels, Blelloch 74, by warps 98, and as many where totals
+ * come first. With four neighbours a lane: 23. */
 START_TEST(lanes_add_up_neighbours_first) {
     ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 56,
-                   "a lane adds its own neighbours at an addition each; asking other lanes takes ten instructions");
+                   "a lane adds its own neighbours at an addition each; asking other lanes takes "
+                   "ten instructions");
     sums_stay_in_registers();
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring elements"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring elements");
+}
 END_TEST
 
-START_TEST(writes_are_coalesced) { ex_coalesced_stores(1.25, "neighbouring lanes write neighbouring elements"); }
+START_TEST(writes_are_coalesced) {
+    ex_coalesced_stores(1.25, "neighbouring lanes write neighbouring elements");
+}
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(132); }
@@ -107,9 +121,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted at a size at which each block has several rounds; timed with 64 MB in and 64 MB out, which is more than L2 holds. */
-EXERCISE(inclusive_scan, .chapter = "11-scan-and-sort", .title = "Sums of all before, by warps", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 200000}}, .variants = {"any elements", "all 1"}}, .technique_case = {{1 << 20}},
-         .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-hillis-steele");
+/* Counted at a size at which each block has several rounds; timed with 64 MB in and 64 MB out,
+ * which is more than L2 holds. */
+EXERCISE(inclusive_scan, .chapter = "11-scan-and-sort", .title = "Sums of all before, by warps",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200000}}, .variants = {"any elements", "all 1"}},
+         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
+         .tests = tests, .baseline = "1-hillis-steele");

@@ -1,16 +1,19 @@
-/* look_back_test.c — sums of all elements up to each, in one pass: what is graded is how often memory is gone through, and how long blocks
- * wait for those before them. */
+/* look_back_test.c — sums of all elements up to each, in one pass: what is graded is how often
+ * memory is gone through, and how long blocks wait for those before them. */
 #include "common/exercise_limits.h"
 
 enum { ANY, ONES, LARGEST, FIRST }; /* variants: what the elements are */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
-/* ANY: of all 32 bits, so that sums wrap round often. FIRST: all 0 but the first, which every sum has to hold. */
+/* ANY: of all 32 bits, so that sums wrap round often. FIRST: all 0 but the first, which every sum
+ * has to hold. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     uint32_t *x = data;
     for (size_t i = 0; i < n; i++)
-        x[i] = c->variant == ANY ? (uint32_t)ex_random(r) : c->variant == LARGEST ? UINT32_MAX : c->variant == ONES;
+        x[i] = c->variant == ANY       ? (uint32_t)ex_random(r)
+               : c->variant == LARGEST ? UINT32_MAX
+                                       : c->variant == ONES;
     if (n && c->variant == FIRST) x[0] = (uint32_t)ex_random(r) | 1;
 }
 
@@ -54,15 +57,17 @@ static double sectors(void) { return count(&ex_current()->technique_case) / 8; }
 START_TEST(results_are_written_once) {
     ex_at_most_per("sectors_written", sectors(), "sector of the output", 1.125,
                    "a block that knows what lies before it need not come back to add it");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in memory, not in registers");
 }
 END_TEST
 
-/* 2 where results are read to add to them, and where the totals come first. A look at 32 words of 8 bytes is 8 sectors, for 512 of a
- * tile. */
+/* 2 where results are read to add to them, and where the totals come first. A look at 32 words of 8
+ * bytes is 8 sectors, for 512 of a tile. */
 START_TEST(the_input_is_read_once) {
     ex_at_most_per("sectors_read", sectors(), "sector of the input", 1.25,
-                   "a block can keep its elements until it knows what lies before them; the blocks before it know");
+                   "a block can keep its elements until it knows what lies before them; the blocks "
+                   "before it know");
     ex_at_most("launches", 2, "one that clears what blocks tell each other by, and one that scans");
     ex_at_most("local_requests", 0, "nor is local memory a place to keep them");
 }
@@ -93,8 +98,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Counted at 256 tiles of 4096; timed with 64 MB in and 64 MB out, which is more than L2 holds. */
-EXERCISE(look_back, .chapter = "11-scan-and-sort", .title = "One pass: blocks that ask those before them", .args = args,
+EXERCISE(look_back, .chapter = "11-scan-and-sort",
+         .title = "One pass: blocks that ask those before them", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 400000}}, .variants = {"any elements", "all 1"}}, .technique_case = {{1 << 20}},
-         .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-add-after");
+         .draw = {.dim = {{1, 400000}}, .variants = {"any elements", "all 1"}},
+         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40},
+         .tests = tests, .baseline = "1-add-after");

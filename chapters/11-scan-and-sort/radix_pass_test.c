@@ -1,4 +1,5 @@
-/* radix_pass_test.c — one pass of a radix sort, stable: what is graded is how keys find their places, and how they get there. */
+/* radix_pass_test.c — one pass of a radix sort, stable: what is graded is how keys find their
+ * places, and how they get there. */
 #include "common/exercise_limits.h"
 
 enum { ANY, EQUAL, RISING, FALLING, TWO }; /* variants: the keys' digits */
@@ -64,10 +65,12 @@ static double elements(void) { return count(&ex_current()->technique_case); }
 
 START_TEST(lanes_tell_each_other_their_digits) {
     ex_at_most_per("shared_reads", elements() / 256, "256 keys", 64,
-                   "who has the same digit is known after a match or four votes; nobody has to walk over the digits");
+                   "who has the same digit is known after a match or four votes; nobody has to "
+                   "walk over the digits");
     ex_at_most_per("inst_executed", elements() / 32, "warp of keys", 150,
                    "what 16 lanes do for 256 keys takes their warp as long as what all lanes do");
-    ex_at_most_per("local_requests", elements() / 32, "warp of keys", 0.25, "counters in local memory go through L1");
+    ex_at_most_per("local_requests", elements() / 32, "warp of keys", 0.25,
+                   "counters in local memory go through L1");
     ex_at_most_per("atomic_operations", elements() / 256, "256 keys", 16,
                    "a block comes to memory once for each digit");
     ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 2.5,
@@ -78,11 +81,14 @@ END_TEST
 START_TEST(keys_leave_side_by_side) {
     ex_at_most_per("sectors_written", elements() / 8, "sector of the output", 1.5,
                    "what is in order in shared memory leaves in stretches of neighbours");
-    ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 2.5, "keys are read twice, by whatever path");
+    ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 2.5,
+                   "keys are read twice, by whatever path");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring keys"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring keys");
+}
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(132); }
@@ -96,11 +102,13 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted with digits that are evenly spread; timed with 64 MB in and 64 MB out, which is more than L2 holds. */
+/* Counted with digits that are evenly spread; timed with 64 MB in and 64 MB out, which is more than
+ * L2 holds. */
 EXERCISE(radix_pass, .chapter = "11-scan-and-sort", .title = "A pass of a radix sort", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}, {0, 28, .step = 4}},
-                  .variants = {"any keys", "all of one digit", "digits rising", "digits falling", "two digits"}},
-         .technique_case = {{1 << 20, 8}}, .timed = {{1 << 24, 8}}, .reference = reference, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
-         .baseline = "1-walk");
+                  .variants = {"any keys", "all of one digit", "digits rising", "digits falling",
+                               "two digits"}},
+         .technique_case = {{1 << 20, 8}}, .timed = {{1 << 24, 8}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
+         .tests = tests, .baseline = "1-walk");

@@ -1,4 +1,5 @@
-/* run_length_test.c — values and lengths of runs, in order: what is graded is how a run's length is found. */
+/* run_length_test.c — values and lengths of runs, in order: what is graded is how a run's length is
+ * found. */
 #include "common/exercise_limits.h"
 
 enum { SHORT, SINGLE, ONE, LONG, WARPS, EXTREME }; /* variants: how long runs are */
@@ -27,8 +28,8 @@ static int32_t draw_value(const struct ex_case *c, struct ex_rng *r) {
     return c->variant == EXTREME ? extremes[ex_random(r) % 4] : (int32_t)ex_range(r, -3, 3);
 }
 
-/* Runs of different values, that come again later. The first is of zeros where runs are long: what lies before the first element is
- * no zero. */
+/* Runs of different values, that come again later. The first is of zeros where runs are long: what
+ * lies before the first element is no zero. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *x = data, value = c->variant == ONE || c->variant == LONG ? 0 : draw_value(c, r);
     long left = draw_length(c, r);
@@ -83,20 +84,24 @@ END_TEST
 
 static double elements(void) { return count(&ex_current()->technique_case); }
 
-/* A run begins in almost each warp of elements, and its lane walks for 32 steps: 64 requests a warp, 385 instructions. Without
- * walking: the element and its neighbour, in two kernels, 4; 5.6 where starts go through memory. Walking can take place in shared
- * memory, too, and a lane's work is the warp's wherever it is. */
+/* A run begins in almost each warp of elements, and its lane walks for 32 steps: 64 requests a
+ * warp, 385 instructions. Without walking: the element and its neighbour, in two kernels, 4; 5.6
+ * where starts go through memory. Walking can take place in shared memory, too, and a lane's work
+ * is the warp's wherever it is. */
 static void nobody_walks(void) {
-    ex_at_most_per("requests_read", elements() / 32, "warp of elements", 8,
-                   "a run's length is what lies between its beginning and the next; nobody has to walk");
+    ex_at_most_per(
+        "requests_read", elements() / 32, "warp of elements", 8,
+        "a run's length is what lies between its beginning and the next; nobody has to walk");
     ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 120,
                    "while one lane walks, the others of its warp wait");
     ex_at_most_per("shared_accesses", elements() / 32, "warp of elements", 8,
                    "walking through shared memory is walking, too");
     ex_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
                    "nor is local memory another place for it");
-    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1, "a block comes to memory once");
-    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1, "one atomic a warp at most");
+    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
+                   "a block comes to memory once");
+    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
+                   "one atomic a warp at most");
     ex_at_most_per("thread_writes", elements() / 32, "warp of elements", 4,
                    "a run has a value, a length, and a start at most");
 }
@@ -104,12 +109,14 @@ static void nobody_walks(void) {
 START_TEST(lengths_come_from_where_runs_begin) { nobody_walks(); }
 END_TEST
 
-/* An element's left neighbour is in the lane below. Loaded, it is 5 sectors for a warp, and in two kernels 18 in all, in place
- * of 8. A walk loads them, too, so that who only shortens it has not come nearer. */
+/* An element's left neighbour is in the lane below. Loaded, it is 5 sectors for a warp, and in two
+ * kernels 18 in all, in place of 8. A walk loads them, too, so that who only shortens it has not
+ * come nearer. */
 START_TEST(neighbours_are_not_loaded_again) {
     nobody_walks();
-    ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 2.75,
-                   "the input is read to count and to write; an element's neighbour is in the next lane");
+    ex_at_most_per(
+        "sectors_read", elements() / 8, "sector of the input", 2.75,
+        "the input is read to count and to write; an element's neighbour is in the next lane");
 }
 END_TEST
 
@@ -131,9 +138,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted at a size at which each block has several rounds; timed with 64 MB, which is more than L2 holds. */
-EXERCISE(run_length, .chapter = "11-scan-and-sort", .title = "Runs, and how long they are", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 200000}}, .variants = {"runs of 1 to 64", "each element a run", "one run", "long runs"}},
-         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-walk");
+/* Counted at a size at which each block has several rounds; timed with 64 MB, which is more than L2
+ * holds. */
+EXERCISE(run_length, .chapter = "11-scan-and-sort", .title = "Runs, and how long they are",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 200000}},
+                  .variants = {"runs of 1 to 64", "each element a run", "one run", "long runs"}},
+         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
+         .tests = tests, .baseline = "1-walk");

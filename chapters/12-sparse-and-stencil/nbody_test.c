@@ -1,4 +1,5 @@
-/* nbody_test.c — forces between all pairs of bodies; what is graded is how often a body is read for how many others. */
+/* nbody_test.c — forces between all pairs of bodies; what is graded is how often a body is read for
+ * how many others. */
 #include "common/exercise_limits.h"
 
 static const double softening = 1.0 / 64; /* added to each squared distance: no division by 0 */
@@ -8,7 +9,8 @@ static size_t bodies(const struct ex_case *c) { return 4 * (size_t)c->dim[0]; }
 /* Places between -1 and 1, masses between 0 and 1. */
 static void fill_bodies(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
-    for (size_t i = 0; i < n; i++) ((float *)data)[i] = (float)ex_uniform(r, i % 4 == 3 ? 0 : -1, 1);
+    for (size_t i = 0; i < n; i++)
+        ((float *)data)[i] = (float)ex_uniform(r, i % 4 == 3 ? 0 : -1, 1);
 }
 
 /* What body j does to body i: three forces and a potential. */
@@ -30,10 +32,13 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* A sum of n terms, in any order: n u sum |t| (Higham, Accuracy and Stability, 4.2). A term is a few operations more, each rounded, and a reciprocal
- * square root that is two units in the last place off (CUDA Programming Guide) and comes in the third power: 3 * 4 + 12 = 24 u. Differences
- * of places are exact to u of themselves. All four of a body are asked for one after another: their sums are kept. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* A sum of n terms, in any order: n u sum |t| (Higham, Accuracy and Stability, 4.2). A term is a
+ * few operations more, each rounded, and a reciprocal square root that is two units in the last
+ * place off (CUDA Programming Guide) and comes in the third power: 3 * 4 + 12 = 24 u. Differences
+ * of places are exact to u of themselves. All four of a body are asked for one after another: their
+ * sums are kept. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     static const void *of;
     static size_t body;
     static double magnitude[4];
@@ -52,7 +57,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
 
 static double pairs_of(const struct ex_case *c) { return (double)c->dim[0] * c->dim[0]; }
 static double bytes(const struct ex_case *c) { return 8.0 * bodies(c); }
-/* Three differences, their squares' sum with the softening 6, a root, three products, an addition, three products and additions. */
+/* Three differences, their squares' sum with the softening 6, a root, three products, an addition,
+ * three products and additions. */
 static double flops(const struct ex_case *c) { return 20 * pairs_of(c); }
 
 static const struct ex_arg args[] = {
@@ -79,18 +85,20 @@ END_TEST
 
 static double pairs(void) { return pairs_of(&ex_current()->technique_case); }
 
-/* A thread a body that reads all others, word by word: 4 requests for 32 pairs. With a tile in shared memory, 1/32 for a block of a warp;
- * less for larger ones. A body in shared memory is read once for 32 pairs if a thread has one body, as a vector;
- * for two bodies of a thread 0.5. */
+/* A thread a body that reads all others, word by word: 4 requests for 32 pairs. With a tile in
+ * shared memory, 1/32 for a block of a warp; less for larger ones. A body in shared memory is read
+ * once for 32 pairs if a thread has one body, as a vector; for two bodies of a thread 0.5. */
 START_TEST(a_body_that_is_read_serves_many) {
     ex_at_most_per("requests_read", pairs() / 32, "32 pairs", 0.1,
                    "a block's threads need the same bodies: one of them can bring each");
     ex_at_most_per("shared_accesses", pairs() / 32, "32 pairs", 1.25, "a body is one vector");
     ex_at_most_per("const_requests", pairs() / 32, "32 pairs", 0.5, "from wherever it comes");
-    ex_at_most_per("local_requests", pairs() / 32, "32 pairs", 0.1, "and local memory is no other place");
+    ex_at_most_per("local_requests", pairs() / 32, "32 pairs", 0.1,
+                   "and local memory is no other place");
     ex_at_most_per("inst_executed", pairs() / 32, "32 pairs", 32,
                    "a pair is 14 operations, and not worth as many around them");
-    ex_at_most_per("shuffles", pairs() / 32, "32 pairs", 1, "nor is it for free to ask another lane");
+    ex_at_most_per("shuffles", pairs() / 32, "32 pairs", 1,
+                   "nor is it for free to ask another lane");
 }
 END_TEST
 
@@ -105,7 +113,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* Timed with 67 million pairs. */
 EXERCISE(nbody, .chapter = "12-sparse-and-stencil", .title = "All pairs of bodies", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 1600}}},
-         .technique_case = {{2048}}, .timed = {{8192}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 1600}}}, .technique_case = {{2048}}, .timed = {{8192}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-all-from-memory");

@@ -1,18 +1,30 @@
-/* spmv_test.c — a sparse matrix times a vector; what is graded is how a warp reads rows, and how rows of uneven length are shared out. */
+/* spmv_test.c — a sparse matrix times a vector; what is graded is how a warp reads rows, and how
+ * rows of uneven length are shared out. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
 
 enum { ROWS, COLS, NONZEROS };
-enum { UNEVEN, EVEN, HALF_IN_ONE, EMPTY, FIRST, LAST }; /* variants: which rows the elements are in */
-enum { EVERY = 256, TIMES = 128 }; /* one of so many rows is so many times as long as others are on average */
+enum {
+    UNEVEN,
+    EVEN,
+    HALF_IN_ONE,
+    EMPTY,
+    FIRST,
+    LAST
+}; /* variants: which rows the elements are in */
+enum {
+    EVERY = 256,
+    TIMES = 128
+}; /* one of so many rows is so many times as long as others are on average */
 
 static size_t rows(const struct ex_case *c) { return (size_t)c->dim[ROWS]; }
 static size_t cols(const struct ex_case *c) { return (size_t)c->dim[COLS]; }
 static size_t nonzeros(const struct ex_case *c) { return (size_t)c->dim[NONZEROS]; }
 static size_t ends(const struct ex_case *c) { return rows(c) + 1; }
 
-/* What a row's length is in proportion to. `longest`: the row of this stretch of EVERY that is a long one. */
+/* What a row's length is in proportion to. `longest`: the row of this stretch of EVERY that is a
+ * long one. */
 static double weight(const struct ex_case *c, struct ex_rng *r, long row, long longest) {
     long last = c->dim[ROWS] - 1;
     switch (c->variant) {
@@ -41,17 +53,20 @@ static void fill_offsets(const struct ex_case *c, struct ex_rng *r, void *data, 
     free(before);
 }
 
-/* Not far from the diagonal, in stretches of 8 to 32 elements with up to two columns between them. */
+/* Not far from the diagonal, in stretches of 8 to 32 elements with up to two columns between them.
+ */
 static void fill_columns(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     long column = 0, left = 0, all = c->dim[COLS];
     for (size_t i = 0; i < n; i++, left--) {
-        if (!left) left = ex_range(r, 8, 32), column = (long)(i * (size_t)all / n) + ex_range(r, 0, 1023);
+        if (!left)
+            left = ex_range(r, 8, 32), column = (long)(i * (size_t)all / n) + ex_range(r, 0, 1023);
         column += ex_range(r, 1, 3);
         ((int32_t *)data)[i] = (int32_t)(column % all);
     }
 }
 
-/* Multiples of 1/8 up to 1, so that a sum of up to 2^18 products, multiples of 1/64, is a float exactly, and so is each part of it. */
+/* Multiples of 1/8 up to 1, so that a sum of up to 2^18 products, multiples of 1/64, is a float
+ * exactly, and so is each part of it. */
 static void fill_eighths(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
     for (size_t i = 0; i < n; i++) ((float *)data)[i] = (float)ex_range(r, -8, 8) / 8;
@@ -63,11 +78,14 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     double *y = want[0];
     for (long row = 0; row < c->dim[ROWS]; row++) {
         y[row] = 0;
-        for (long i = offsets[row]; i < offsets[row + 1]; i++) y[row] += (double)values[i] * x[columns[i]];
+        for (long i = offsets[row]; i < offsets[row + 1]; i++)
+            y[row] += (double)values[i] * x[columns[i]];
     }
 }
 
-static double bytes(const struct ex_case *c) { return 8.0 * nonzeros(c) + 8.0 * rows(c) + 4.0 * cols(c); }
+static double bytes(const struct ex_case *c) {
+    return 8.0 * nonzeros(c) + 8.0 * rows(c) + 4.0 * cols(c);
+}
 static double flops(const struct ex_case *c) { return 2.0 * nonzeros(c); }
 
 static const struct ex_arg args[] = {
@@ -103,22 +121,27 @@ END_TEST
 
 static double elements(void) { return (double)nonzeros(&ex_current()->technique_case); }
 
-/* Packed, values and columns of 32 elements are 4 sectors each, and their x at most 32, however they are scattered: 40. A lane a row: 94. */
+/* Packed, values and columns of 32 elements are 4 sectors each, and their x at most 32, however
+ * they are scattered: 40. A lane a row: 94. */
 START_TEST(lanes_read_neighbours) {
     ex_at_most_per("sectors_read", elements() / 32, "32 elements", 40,
-                   "values and columns of neighbouring elements share sectors, if neighbouring lanes read them");
-    ex_at_most_per("local_requests", elements() / 32, "32 elements", 1, "local memory is no other place for them");
+                   "values and columns of neighbouring elements share sectors, if neighbouring "
+                   "lanes read them");
+    ex_at_most_per("local_requests", elements() / 32, "32 elements", 1,
+                   "local memory is no other place for them");
 }
 END_TEST
 
-/* Of rows that are 10.7 long on average, and 1365 one of 256. A lane a row: 80 lanes idle for each element, since 31 of them wait for
- * the long row in most warps. A warp a row: 35, since most rows are shorter than a warp. Products first and a lane a row: 34. By equal
- * parts: 4 to 6. What lanes do in vain instead of waiting is counted in instructions: 28 to 34 for 32 elements. */
+/* Of rows that are 10.7 long on average, and 1365 one of 256. A lane a row: 80 lanes idle for each
+ * element, since 31 of them wait for the long row in most warps. A warp a row: 35, since most rows
+ * are shorter than a warp. Products first and a lane a row: 34. By equal parts: 4 to 6. What lanes
+ * do in vain instead of waiting is counted in instructions: 28 to 34 for 32 elements. */
 START_TEST(no_lane_waits_for_a_long_row) {
     ex_at_most_per("idle_lanes", elements(), "element", 8,
                    "lanes idle while others of their warp work: along a long row, or in a search");
-    ex_at_most_per("inst_executed", elements() / 32, "32 elements", 48,
-                   "instructions count as well: lanes that repeat what another lane does gain nothing");
+    ex_at_most_per(
+        "inst_executed", elements() / 32, "32 elements", 48,
+        "instructions count as well: lanes that repeat what another lane does gain nothing");
     ex_at_most_per("thread_writes", elements() / 32, "32 elements", 8,
                    "rows have a result each; elements that go to memory one by one are 32");
 }
@@ -135,11 +158,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed with 134 MB of elements, which is more than L2 holds, and 4 MB each of offsets, x and y. */
-EXERCISE(spmv, .chapter = "12-sparse-and-stencil", .title = "A sparse matrix times a vector", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(spmv, .chapter = "12-sparse-and-stencil", .title = "A sparse matrix times a vector",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 20000}, {1, 20000}, {0, 200000}},
                   .variants = {"a few long rows", "rows of one length", "one row has half of all",
                                "most rows are empty"}},
          .technique_case = {{1 << 17, 1 << 17, 1 << 21}}, .timed = {{1 << 20, 1 << 20, 1 << 24}},
          .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-row-a-thread");
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .baseline = "1-row-a-thread");

@@ -1,4 +1,5 @@
-/* stencil_planes_test.c — a star of 25 points in three dimensions; what is graded is how often an element is read. */
+/* stencil_planes_test.c — a star of 25 points in three dimensions; what is graded is how often an
+ * element is read. */
 #include "common/exercise_limits.h"
 
 enum { DEPTH, HEIGHT, WIDTH };
@@ -6,11 +7,14 @@ enum { REACH = 4 };
 
 static const float weights[REACH + 1] = {-8.5416667f, 1.6f, -0.2f, 0.025396825f, -0.0017857143f};
 
-static size_t count(const struct ex_case *c) { return (size_t)(c->dim[DEPTH] * c->dim[HEIGHT] * c->dim[WIDTH]); }
+static size_t count(const struct ex_case *c) {
+    return (size_t)(c->dim[DEPTH] * c->dim[HEIGHT] * c->dim[WIDTH]);
+}
 
 /* The two elements `k` away along one axis, of which an element outside is 0. */
 static double pair(const float *in, long at, long place, long length, long stride, long k) {
-    return (place >= k ? (double)in[at - k * stride] : 0) + (place + k < length ? (double)in[at + k * stride] : 0);
+    return (place >= k ? (double)in[at - k * stride] : 0) +
+           (place + k < length ? (double)in[at + k * stride] : 0);
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
@@ -22,14 +26,17 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
             for (long x = 0; x < width; x++, i++) {
                 out[i] = (double)weights[0] * in[i];
                 for (long k = 1; k <= REACH; k++)
-                    out[i] += weights[k] * (pair(in, i, x, width, 1, k) + pair(in, i, y, height, width, k) +
-                                            pair(in, i, z, depth, width * height, k));
+                    out[i] += weights[k] *
+                              (pair(in, i, x, width, 1, k) + pair(in, i, y, height, width, k) +
+                               pair(in, i, z, depth, width * height, k));
             }
 }
 
-/* 25 products of elements below 1, in any order: each is rounded once, and goes through 24 additions at most. The weights' magnitudes
- * sum up to 8.54 + 6 * 1.83 = 19.5 (Higham, Accuracy and Stability, 4.2). */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* 25 products of elements below 1, in any order: each is rounded once, and goes through 24
+ * additions at most. The weights' magnitudes sum up to 8.54 + 6 * 1.83 = 19.5 (Higham, Accuracy and
+ * Stability, 4.2). */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)c, (void)host, (void)arg, (void)index, (void)want;
     return 25 * EX_ROUND32 * 19.5;
 }
@@ -39,8 +46,16 @@ static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 static double flops(const struct ex_case *c) { return 29.0 * count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count, .shape = {DEPTH + 1, HEIGHT + 1, WIDTH + 1}},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count, .shape = {DEPTH + 1, HEIGHT + 1, WIDTH + 1}},
+    {.name = "out",
+     .role = EX_OUT,
+     .type = EX_F32,
+     .count = count,
+     .shape = {DEPTH + 1, HEIGHT + 1, WIDTH + 1}},
+    {.name = "in",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = count,
+     .shape = {DEPTH + 1, HEIGHT + 1, WIDTH + 1}},
     {.name = "depth", .role = EX_SCALAR, .type = EX_I32, .dim = DEPTH},
     {.name = "height", .role = EX_SCALAR, .type = EX_I32, .dim = HEIGHT},
     {.name = "width", .role = EX_SCALAR, .type = EX_I32, .dim = WIDTH},
@@ -66,24 +81,31 @@ END_TEST
 
 static double outputs(void) { return (double)count(&ex_current()->technique_case); }
 
-/* A thread an element: 25 requests for 32 outputs, 17 of them of 4 sectors and 8 (those along the row) of 5: 27 sectors for each of the
- * output. A plane of 32 x 16 with its halo: 8 rows more, and a sector at both ends of each row: 2; of 64 x 16: 1.75. Eight
- * planes more for each stretch along the column: 1.25 times that for a stretch of 32.
- * From shared memory 16 neighbours in the plane are read for each output, or less where a thread has several; the column's 8 need not be. */
+/* A thread an element: 25 requests for 32 outputs, 17 of them of 4 sectors and 8 (those along the
+ * row) of 5: 27 sectors for each of the output. A plane of 32 x 16 with its halo: 8 rows more, and
+ * a sector at both ends of each row: 2; of 64 x 16: 1.75. Eight planes more for each stretch along
+ * the column: 1.25 times that for a stretch of 32. From shared memory 16 neighbours in the plane
+ * are read for each output, or less where a thread has several; the column's 8 need not be. */
 START_TEST(each_element_is_read_about_once) {
-    ex_at_most_per("sectors_read", outputs() / 8, "sector of the output", 2.75,
-                   "neighbours in a plane can come from shared memory, those along the column from registers");
-    ex_at_most_per("requests_read", outputs() / 32, "32 outputs", 3.5, "an element that is at hand needs no request");
-    ex_at_most_per("shared_accesses", outputs() / 32, "32 outputs", 20, "nor does the column go through shared memory");
+    ex_at_most_per(
+        "sectors_read", outputs() / 8, "sector of the output", 2.75,
+        "neighbours in a plane can come from shared memory, those along the column from registers");
+    ex_at_most_per("requests_read", outputs() / 32, "32 outputs", 3.5,
+                   "an element that is at hand needs no request");
+    ex_at_most_per("shared_accesses", outputs() / 32, "32 outputs", 20,
+                   "nor does the column go through shared memory");
     ex_at_most_per("local_requests", outputs() / 32, "32 outputs", 1, "or through local memory");
 }
 END_TEST
 
-START_TEST(writes_are_coalesced) { ex_coalesced_stores(1.25, "neighbouring lanes write neighbours of a row"); }
+START_TEST(writes_are_coalesced) {
+    ex_coalesced_stores(1.25, "neighbouring lanes write neighbours of a row");
+}
 END_TEST
 
 START_TEST(banks_are_spread) {
-    ex_at_most_per("bank_conflicts", outputs() / 32, "32 outputs", 2, "rows of a plane lie in different banks");
+    ex_at_most_per("bank_conflicts", outputs() / 32, "32 outputs", 2,
+                   "rows of a plane lie in different banks");
 }
 END_TEST
 
@@ -99,8 +121,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed with 67 MB in and 67 MB out, which is more than L2 holds. */
-EXERCISE(stencil_planes, .chapter = "12-sparse-and-stencil", .title = "Planes that slide along a column", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 90}, {1, 90}, {4, 180, .step = 4}}, .most = 200000}, .technique_case = {{64, 64, 128}},
-         .timed = {{256, 256, 256}}, .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-all-from-memory");
+EXERCISE(stencil_planes, .chapter = "12-sparse-and-stencil",
+         .title = "Planes that slide along a column", .args = args, .nargs = EX_COUNT(args),
+         .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 90}, {1, 90}, {4, 180, .step = 4}}, .most = 200000},
+         .technique_case = {{64, 64, 128}}, .timed = {{256, 256, 256}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-all-from-memory");

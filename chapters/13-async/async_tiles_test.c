@@ -1,4 +1,5 @@
-/* async_tiles_test.c — cheapest ways through graphs in layers; what is graded is what is under way while a block computes. */
+/* async_tiles_test.c — cheapest ways through graphs in layers; what is graded is what is under way
+ * while a block computes. */
 #include "common/exercise_limits.h"
 
 enum { WIDTH = 64, SOURCES = 8 };
@@ -6,7 +7,9 @@ static const int dearest = 1000000;
 
 static size_t graphs_of(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t states(const struct ex_case *c) { return graphs_of(c) * SOURCES * WIDTH; }
-static size_t costs_of(const struct ex_case *c) { return graphs_of(c) * (size_t)c->dim[1] * WIDTH * WIDTH; }
+static size_t costs_of(const struct ex_case *c) {
+    return graphs_of(c) * (size_t)c->dim[1] * WIDTH * WIDTH;
+}
 
 static void fill_costs(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *cost = data;
@@ -15,7 +18,8 @@ static void fill_costs(const struct ex_case *c, struct ex_rng *r, void *data, si
         cost[i] = (int32_t)((drawn >> 32) % (uint64_t)(dearest + 1));
         if (i + 1 < n) cost[i + 1] = (int32_t)((drawn & 0xffffffff) % (uint64_t)(dearest + 1));
     }
-    /* Variant 1: one node of each layer is cheap to leave, from the last rows on, so that a tile that comes too late is missed. */
+    /* Variant 1: one node of each layer is cheap to leave, from the last rows on, so that a tile
+     * that comes too late is missed. */
     for (size_t l = 0; c->variant == 1 && l + WIDTH * WIDTH <= n; l += WIDTH * WIDTH)
         for (size_t j = 0; j < WIDTH; j++) cost[l + (size_t)(WIDTH - 1) * WIDTH + j] /= 64;
 }
@@ -70,27 +74,34 @@ END_TEST
 static double graphs(void) { return (double)graphs_of(&ex_current()->technique_case); }
 static double layers(void) { return graphs() * ex_current()->technique_case.dim[1]; }
 
-/* A tile is 16 KB. With two, it is under way for as long as the one before is used, nearly all of a layer's instructions; half a tile is
- * asked for. */
+/* A tile is 16 KB. With two, it is under way for as long as the one before is used, nearly all of a
+ * layer's instructions; half a tile is asked for. */
 START_TEST(the_next_layer_is_under_way_while_this_one_is_used) {
-    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block", 8192,
-                    "what is asked for a layer early is there when it is needed");
+    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block",
+                    8192, "what is asked for a layer early is there when it is needed");
 }
 END_TEST
 
-/* What could make the figure above larger and hides nothing: bytes that nobody needs, work that nobody needs, threads without work
- * (a block has as many bytes as a warp times its warps). 8 warps of 64 steps, each a load of the tile, half a load of `best`, four
- * operations, and little more: 3100 instructions a layer; libraries' pipelines add a half. With one tile, and 2300 idle instructions while it is
- * under way, 7 KB of it would be. */
+/* What could make the figure above larger and hides nothing: bytes that nobody needs, work that
+ * nobody needs, threads without work (a block has as many bytes as a warp times its warps). 8 warps
+ * of 64 steps, each a load of the tile, half a load of `best`, four operations, and little more:
+ * 3100 instructions a layer; libraries' pipelines add a half. With one tile, and 2300 idle
+ * instructions while it is under way, 7 KB of it would be. */
 START_TEST(nothing_is_done_in_vain) {
-    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.01, "each cost is read once");
-    ex_at_most_per("inst_executed", layers(), "layer of a graph", 5400, "idle work beside a copy hides nothing");
-    ex_at_most_per("threads", graphs(), "graph", 512, "there are 512 results, and idle threads hide nothing");
-    ex_at_most_per("bank_conflicts", layers(), "layer of a graph", 64, "lanes read neighbours of a row");
+    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.01,
+                   "each cost is read once");
+    ex_at_most_per("inst_executed", layers(), "layer of a graph", 5400,
+                   "idle work beside a copy hides nothing");
+    ex_at_most_per("threads", graphs(), "graph", 512,
+                   "there are 512 results, and idle threads hide nothing");
+    ex_at_most_per("bank_conflicts", layers(), "layer of a graph", 64,
+                   "lanes read neighbours of a row");
 }
 END_TEST
 
-START_TEST(loads_fill_their_sectors) { ex_coalesced_loads(1.1, "rows of costs lie one after another"); }
+START_TEST(loads_fill_their_sectors) {
+    ex_coalesced_loads(1.1, "rows of costs lie one after another");
+}
 END_TEST
 START_TEST(every_graph_has_a_block) { ex_many_blocks(graphs()); }
 END_TEST
@@ -104,8 +115,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed with 134 MB. */
-EXERCISE(async_tiles, .chapter = "13-async", .title = "The next tile while this one is used", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 40}, {1, 60}}, .most = 200, .variants = {"", "the last node is cheap to leave"}},
+EXERCISE(async_tiles, .chapter = "13-async", .title = "The next tile while this one is used",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 40}, {1, 60}},
+                  .most = 200,
+                  .variants = {"", "the last node is cheap to leave"}},
          .technique_case = {{16, 12}}, .timed = {{128, 64}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "2-one-buffer");
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .baseline = "2-one-buffer");

@@ -1,4 +1,5 @@
-/* bulk_rows_test.c — rows of a table by index; what is graded is how many instructions it takes to move a byte. */
+/* bulk_rows_test.c — rows of a table by index; what is graded is how many instructions it takes to
+ * move a byte. */
 #include "common/exercise_limits.h"
 
 static size_t results(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[2]; }
@@ -16,7 +17,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     const float *from = host[1];
     const int32_t *index = host[2];
     for (long i = 0; i < c->dim[0]; i++)
-        for (long j = 0; j < c->dim[2]; j++) ((double *)want[0])[i * c->dim[2] + j] = from[index[i] * c->dim[2] + j];
+        for (long j = 0; j < c->dim[2]; j++)
+            ((double *)want[0])[i * c->dim[2] + j] = from[index[i] * c->dim[2] + j];
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * results(c) + 4.0 * indices(c); }
@@ -48,8 +50,9 @@ END_TEST
 
 static double kilobytes(void) { return 4.0 * results(&ex_current()->technique_case) / 1024; }
 
-/* Through registers, 16 bytes a lane, a load and a store move 512 bytes: 4 instructions for 1024 bytes, and what belongs to them. A bulk
- * copy of 16 KB takes one each way, and a few dozen instructions stand around it. */
+/* Through registers, 16 bytes a lane, a load and a store move 512 bytes: 4 instructions for 1024
+ * bytes, and what belongs to them. A bulk copy of 16 KB takes one each way, and a few dozen
+ * instructions stand around it. */
 START_TEST(few_instructions_move_a_row) {
     ex_at_most_per("inst_executed", kilobytes(), "1024 bytes", 3.9,
                    "a row is one piece of memory, and can be asked for as such");
@@ -59,8 +62,10 @@ START_TEST(few_instructions_move_a_row) {
 END_TEST
 
 START_TEST(each_byte_is_moved_once) {
-    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 0.55, "half of the problem is read");
-    ex_at_most_per("sectors_written", ex_problem_sectors(), "sector of the problem", 0.55, "and half written");
+    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 0.55,
+                   "half of the problem is read");
+    ex_at_most_per("sectors_written", ex_problem_sectors(), "sector of the problem", 0.55,
+                   "and half written");
     ex_at_most("local_requests", 0, "local memory is no way");
 }
 END_TEST
@@ -75,10 +80,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed with 67 MB of a table of 134. */
-EXERCISE(bulk_rows, .chapter = "13-async", .title = "A row is one request", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(bulk_rows, .chapter = "13-async", .title = "A row is one request", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 400}, {1, 60}, {4, 8000, .step = 4}},
                   .most = 4000000,
                   .variants = {"", "all rows are the last one"}},
-         .technique_case = {{1584, 64, 4096}}, .timed = {{4096, 8192, 4096}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .baseline = "1-words");
+         .technique_case = {{1584, 64, 4096}}, .timed = {{4096, 8192, 4096}},
+         .reference = reference, .bytes = bytes,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .baseline = "1-words");

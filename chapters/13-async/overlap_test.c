@@ -1,5 +1,5 @@
-/* overlap_test.c — words of the host's memory, mixed on the device and brought back; what is graded is that copies both ways run beside
- * each other. */
+/* overlap_test.c — words of the host's memory, mixed on the device and brought back; what is graded
+ * is that copies both ways run beside each other. */
 #include "common/exercise_limits.h"
 
 enum { ROUNDS = 64, LANES = 64 };
@@ -61,22 +61,24 @@ END_TEST
 
 static double crossing(void) { return bytes(&ex_current()->technique_case); }
 
-/* Half of the bytes go each way, so half of them are one behind another at best; what goes in first and what comes out last have nothing
- * beside them. With n equal parts that is 1/2 + 1/2n: with five parts or more it is at most 0.6. */
+/* Half of the bytes go each way, so half of them are one behind another at best; what goes in first
+ * and what comes out last have nothing beside them. With n equal parts that is 1/2 + 1/2n: with
+ * five parts or more it is at most 0.6. */
 START_TEST(copies_go_both_ways_at_once) {
     ex_at_most_per("bus_path", crossing(), "byte that crosses the bus", 0.6,
                    "while one part comes in, another one can go out");
 }
 END_TEST
 
-/* Each word crosses once each way; work is done once: 64 rounds of 6 instructions for 32 words, and little else. */
+/* Each word crosses once each way; work is done once: 64 rounds of 6 instructions for 32 words, and
+ * little else. */
 START_TEST(nothing_is_done_twice) {
     ex_at_most_per("bus_bytes", crossing(), "byte that crosses the bus", 1.01,
                    "each word comes in once and goes out once");
     ex_at_most_per("inst_executed", words(&ex_current()->technique_case) / 32.0, "32 words", 640,
                    "each word is mixed once");
-    ex_at_most_per("sectors_read", bytes(&ex_current()->technique_case) / 64, "sector of the problem", 1.1,
-                   "a kernel reads each word once");
+    ex_at_most_per("sectors_read", bytes(&ex_current()->technique_case) / 64,
+                   "sector of the problem", 1.1, "a kernel reads each word once");
 }
 END_TEST
 
@@ -94,7 +96,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed with 16 MiB each way. */
-EXERCISE(overlap, .chapter = "13-async", .title = "Copies in, work and copies out at once", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 400000}}},
-         .technique_case = {{1000004}}, .timed = {{4200001}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .baseline = "1-whole");
+EXERCISE(overlap, .chapter = "13-async", .title = "Copies in, work and copies out at once",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 400000}}}, .technique_case = {{1000004}}, .timed = {{4200001}},
+         .reference = reference, .bytes = bytes,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .baseline = "1-whole");

@@ -1,4 +1,5 @@
-/* stages_test.c — cheapest ways through graphs in narrow layers; what is graded is how many bytes are under way. */
+/* stages_test.c — cheapest ways through graphs in narrow layers; what is graded is how many bytes
+ * are under way. */
 #include "common/exercise_limits.h"
 
 enum { WIDTH = 32 };
@@ -6,7 +7,9 @@ static const int dearest = 1000000;
 
 static size_t graphs_of(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t states(const struct ex_case *c) { return graphs_of(c) * WIDTH; }
-static size_t costs_of(const struct ex_case *c) { return graphs_of(c) * (size_t)c->dim[1] * WIDTH * WIDTH; }
+static size_t costs_of(const struct ex_case *c) {
+    return graphs_of(c) * (size_t)c->dim[1] * WIDTH * WIDTH;
+}
 
 static void fill_costs(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *cost = data;
@@ -15,7 +18,8 @@ static void fill_costs(const struct ex_case *c, struct ex_rng *r, void *data, si
         cost[i] = (int32_t)((drawn >> 32) % (uint64_t)(dearest + 1));
         if (i + 1 < n) cost[i + 1] = (int32_t)((drawn & 0xffffffff) % (uint64_t)(dearest + 1));
     }
-    /* Variant 1: one node of each layer is cheap to leave, from the last rows on, so that a tile that comes too late is missed. */
+    /* Variant 1: one node of each layer is cheap to leave, from the last rows on, so that a tile
+     * that comes too late is missed. */
     for (size_t l = 0; c->variant == 1 && l + WIDTH * WIDTH <= n; l += WIDTH * WIDTH)
         for (size_t j = 0; j < WIDTH; j++) cost[l + (size_t)(WIDTH - 1) * WIDTH + j] /= 64;
 }
@@ -36,7 +40,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
         int32_t best[2][WIDTH];
         for (int i = 0; i < WIDTH; i++) best[0][i] = from[s * WIDTH + i];
         for (long l = 0; l < c->dim[1]; l++)
-            layer(best[(l + 1) % 2], best[l % 2], costs + (s * (size_t)c->dim[1] + (size_t)l) * WIDTH * WIDTH);
+            layer(best[(l + 1) % 2], best[l % 2],
+                  costs + (s * (size_t)c->dim[1] + (size_t)l) * WIDTH * WIDTH);
         for (int i = 0; i < WIDTH; i++) out[s * WIDTH + i] = best[c->dim[1] % 2][i];
     }
 }
@@ -71,25 +76,31 @@ END_TEST
 static double graphs(void) { return (double)graphs_of(&ex_current()->technique_case); }
 static double layers(void) { return graphs() * ex_current()->technique_case.dim[1]; }
 
-/* Little's law: an H200's DRAM delivers 4350 GB/s after 660 cycles at 1.98 GHz, 333 ns. That is 1.45 MB under way on 132 SMs, 11 KB on each,
- * and more under load, when it takes longer. A layer is 4 KB: with one or three ahead it is less. */
+/* Little's law: an H200's DRAM delivers 4350 GB/s after 660 cycles at 1.98 GHz, 333 ns. That
+ * is 1.45 MB under way on 132 SMs, 11 KB on each, and more under load, when it takes longer. A
+ * layer is 4 KB: with one or three ahead it is less. */
 START_TEST(enough_is_under_way) {
-    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block", 16384,
-                    "bandwidth times latency is what must be under way");
+    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block",
+                    16384, "bandwidth times latency is what must be under way");
 }
 END_TEST
 
-/* What could make the figure above larger and hides nothing: bytes that nobody needs, work that nobody needs, threads without work
- * (a block has as many bytes as a warp times its warps). */
+/* What could make the figure above larger and hides nothing: bytes that nobody needs, work that
+ * nobody needs, threads without work (a block has as many bytes as a warp times its warps). */
 START_TEST(nothing_is_done_in_vain) {
-    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.01, "each cost is read once");
-    ex_at_most_per("inst_executed", layers(), "layer of a graph", 800, "idle work beside a copy hides nothing");
+    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.01,
+                   "each cost is read once");
+    ex_at_most_per("inst_executed", layers(), "layer of a graph", 800,
+                   "idle work beside a copy hides nothing");
     ex_at_most_per("threads", graphs(), "graph", 256, "idle threads hide nothing");
-    ex_at_most_per("bank_conflicts", layers(), "layer of a graph", 16, "lanes read neighbours of a row");
+    ex_at_most_per("bank_conflicts", layers(), "layer of a graph", 16,
+                   "lanes read neighbours of a row");
 }
 END_TEST
 
-START_TEST(loads_fill_their_sectors) { ex_coalesced_loads(1.1, "rows of costs lie one after another"); }
+START_TEST(loads_fill_their_sectors) {
+    ex_coalesced_loads(1.1, "rows of costs lie one after another");
+}
 END_TEST
 START_TEST(every_graph_has_a_block) { ex_many_blocks(graphs()); }
 END_TEST
@@ -103,8 +114,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed with 134 MB. */
-EXERCISE(stages, .chapter = "13-async", .title = "A ring of several stages", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 60}, {1, 200}}, .most = 800, .variants = {"", "the last node is cheap to leave"}},
-         .technique_case = {{16, 96}}, .timed = {{128, 256}}, .reference = reference, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-one-ahead");
+EXERCISE(stages, .chapter = "13-async", .title = "A ring of several stages", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 60}, {1, 200}},
+                  .most = 800,
+                  .variants = {"", "the last node is cheap to leave"}},
+         .technique_case = {{16, 96}}, .timed = {{128, 256}}, .reference = reference,
+         .bytes = bytes, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-one-ahead");

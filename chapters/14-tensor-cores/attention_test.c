@@ -1,4 +1,5 @@
-/* attention_test.c — softmax(q k^T / 8) v for several heads, without a matrix of scores in memory. */
+/* attention_test.c — softmax(q k^T / 8) v for several heads, without a matrix of scores in memory.
+ */
 #include "common/exercise_limits.h"
 
 enum { HEADS, N, DIM = 64, MOST = 1024 };
@@ -8,15 +9,19 @@ enum {
     RISING
 }; /* variants: q and k in [-1, 1); in [-16, 16): exponentials overflow; later keys are nearer */
 
-static size_t elements(const struct ex_case *c) { return (size_t)c->dim[HEADS] * (size_t)c->dim[N] * DIM; }
+static size_t elements(const struct ex_case *c) {
+    return (size_t)c->dim[HEADS] * (size_t)c->dim[N] * DIM;
+}
 static double reach(const struct ex_case *c) { return c->variant == LARGE ? 16 : 1; }
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
-    for (size_t i = 0; i < count; i++) ((ex_half *)data)[i] = ex_half_of(reach(c) * ex_uniform(r, -1, 1));
+    for (size_t i = 0; i < count; i++)
+        ((ex_half *)data)[i] = ex_half_of(reach(c) * ex_uniform(r, -1, 1));
 }
 static void fill_q(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++)
-        ((ex_half *)data)[i] = ex_half_of(c->variant == RISING ? ex_uniform(r, 0, 1) : reach(c) * ex_uniform(r, -1, 1));
+        ((ex_half *)data)[i] = ex_half_of(c->variant == RISING ? ex_uniform(r, 0, 1)
+                                                               : reach(c) * ex_uniform(r, -1, 1));
 }
 /* RISING: key j is about j / n in all of its elements, and each tile has a new maximum. */
 static void fill_k(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
@@ -24,7 +29,8 @@ static void fill_k(const struct ex_case *c, struct ex_rng *r, void *data, size_t
     if (c->variant != RISING) fill(c, r, data, count);
     else
         for (size_t i = 0; i < count; i++)
-            ((ex_half *)data)[i] = ex_half_of((double)(i / DIM % n) / (double)n + ex_uniform(r, -0.05, 0.05));
+            ((ex_half *)data)[i] =
+                ex_half_of((double)(i / DIM % n) / (double)n + ex_uniform(r, -0.05, 0.05));
 }
 static void fill_v(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
@@ -60,22 +66,27 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
         size_t at = (size_t)(h * n) * DIM;
         for (long j = 0; j < n; j++)
             for (int l = 0; l < DIM; l++)
-                keys[l][j] = ex_half_value(k[at + j * DIM + l]), values[j][l] = ex_half_value(v[at + j * DIM + l]);
+                keys[l][j] = ex_half_value(k[at + j * DIM + l]),
+                values[j][l] = ex_half_value(v[at + j * DIM + l]);
         for (long i = 0; i < n; i++) row(q + at + i * DIM, n, (double *)want[0] + at + i * DIM);
     }
 }
 
-/* |v| <= 1, so out errs by what the weights err by, relatively. Weights may be rounded to halves: 2^-11. A score is a sum of 64 products
- * over 8, each at most reach^2: its error is at most 65 e 8 reach^2 with e = 2^-23 (exercise_gemm_half.h), and a weight's relative
- * error is the absolute one of its score, twice, as the sum of the weights has it, too. Exponentials and the sums of n terms:
+/* |v| <= 1, so out errs by what the weights err by, relatively. Weights may be rounded to halves:
+ * 2^-11. A score is a sum of 64 products over 8, each at most reach^2: its error is at most 65 e 8
+ * reach^2 with e = 2^-23 (exercise_gemm_half.h), and a weight's relative error is the absolute one
+ * of its score, twice, as the sum of the weights has it, too. Exponentials and the sums of n terms:
  * (n + 16) 2^-24. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)arg, (void)index, (void)want;
     double score = 65 * 2 * EX_ROUND32 * 8 * reach(c) * reach(c);
     return EX_ROUND16 + 2 * score + ((double)c->dim[N] + 16) * EX_ROUND32;
 }
 
-static double pairs_of(const struct ex_case *c) { return (double)c->dim[HEADS] * c->dim[N] * c->dim[N]; }
+static double pairs_of(const struct ex_case *c) {
+    return (double)c->dim[HEADS] * c->dim[N] * c->dim[N];
+}
 static double bytes(const struct ex_case *c) { return (3 * 2.0 + 4) * (double)elements(c); }
 static double flops(const struct ex_case *c) { return 4.0 * DIM * pairs_of(c); }
 
@@ -106,9 +117,10 @@ END_TEST
 
 static double pairs(void) { return pairs_of(&ex_current()->technique_case); }
 
-/* The naive version writes n scores a row twice and reads them four times: an output row of 8 sectors comes with n / 4 sectors written. A
- * block of q queries reads all keys and values, 8 sectors a key: 8 / q of a sector a pair, 1/8 for 64. What stays in local
- * memory is in memory as well. */
+/* The naive version writes n scores a row twice and reads them four times: an output row of 8
+ * sectors comes with n / 4 sectors written. A block of q queries reads all keys and values, 8
+ * sectors a key: 8 / q of a sector a pair, 1/8 for 64. What stays in local memory is in memory as
+ * well. */
 START_TEST(scores_stay_on_the_sm) {
     ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the output", 2.5,
                    "nothing is written but the output");
@@ -120,13 +132,14 @@ START_TEST(scores_stay_on_the_sm) {
 }
 END_TEST
 
-/* 256 operations a pair on tensor cores, in 1/8 of an instruction of 16 x 8 x 16 for 16 pairs: 1/16 of a warp's instruction for a pair, and
- * some ten for exponentials, maxima and sums of 32 of them. Lanes that multiply need 128 multiply-adds a pair, 4 instructions of a
- * warp. */
+/* 256 operations a pair on tensor cores, in 1/8 of an instruction of 16 x 8 x 16 for 16 pairs: 1/16
+ * of a warp's instruction for a pair, and some ten for exponentials, maxima and sums of 32 of them.
+ * Lanes that multiply need 128 multiply-adds a pair, 4 instructions of a warp. */
 START_TEST(tensor_cores_multiply) {
     ex_at_most_per("inst_executed", pairs() / 32, "32 queries and keys", 40,
                    "one instruction of a warp multiplies 16 x 16 by 16 x 8");
-    ex_at_most_per("flops", pairs(), "query and key", 16, "lanes compute the weights, and multiply nothing else");
+    ex_at_most_per("flops", pairs(), "query and key", 16,
+                   "lanes compute the weights, and multiply nothing else");
     ex_at_least_per("flops_matrix", pairs(), "query and key", 256, "both products are made there");
 }
 END_TEST
@@ -143,6 +156,7 @@ EXERCISE(attention, .chapter = "14-tensor-cores", .title = "Attention in one ker
          .draw = {.dim = {{1, 4}, {16, 512, .step = 16}},
                   .most = 1000,
                   .variants = {"", "values up to 16", "later keys are nearer"}},
-         .technique_case = {{2, 512}}, .timed = {{16, 1024}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .products = true, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-three-kernels");
+         .technique_case = {{2, 512}}, .timed = {{16, 1024}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops, .products = true,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .baseline = "1-three-kernels");

@@ -5,7 +5,9 @@ enum { ROWS, COLS };
 enum { POSITIVE, MIXED }; /* variants: values in [0, 1), whose sums grow; in [-1, 1) */
 
 static size_t rows(const struct ex_case *c) { return (size_t)c->dim[ROWS]; }
-static size_t elements(const struct ex_case *c) { return (size_t)c->dim[ROWS] * (size_t)c->dim[COLS]; }
+static size_t elements(const struct ex_case *c) {
+    return (size_t)c->dim[ROWS] * (size_t)c->dim[COLS];
+}
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     double low = c->variant == MIXED ? -1 : 0;
@@ -22,10 +24,12 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* n values in any order: |error| <= (n - 1) u sum |x| to first order (Higham, Accuracy and Stability, 4.2); as roundings are as often up as
- * down, it is of the order of sqrt(n) u sum |x| (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019), of which eight times is allowed. A
- * value is a float without error. A sum in halves has u = 2^-11: 8192 times as much. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* n values in any order: |error| <= (n - 1) u sum |x| to first order (Higham, Accuracy and
+ * Stability, 4.2); as roundings are as often up as down, it is of the order of sqrt(n) u sum |x|
+ * (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019), of which eight times is allowed. A value is
+ * a float without error. A sum in halves has u = 2^-11: 8192 times as much. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)arg, (void)want;
     const ex_half *x = host[1];
     size_t n = (size_t)c->dim[COLS];
@@ -34,7 +38,9 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return fmin((double)n, 8 * sqrt((double)n)) * EX_ROUND32 * size;
 }
 
-static double bytes(const struct ex_case *c) { return 2.0 * (double)elements(c) + 4.0 * (double)rows(c); }
+static double bytes(const struct ex_case *c) {
+    return 2.0 * (double)elements(c) + 4.0 * (double)rows(c);
+}
 static double flops(const struct ex_case *c) { return (double)elements(c); }
 
 static const struct ex_arg args[] = {
@@ -63,20 +69,25 @@ END_TEST
 
 static double warps(void) { return (double)elements(&ex_current()->technique_case) / 32; }
 
-/* 512 bytes are what a warp can ask for at once, 256 halves: 8 requests for them where each lane asks for a half, 4 for pairs. What a
- * lane has loaded it adds up from registers: shared memory may stand between, sixteen bytes wide as well (two accesses for 256 halves,
- * 0.25 for 32), local memory may not. Instructions are no measure: in PTX, a half that is taken out of a word and widened costs
- * two, and one that is loaded by itself and widened, too. */
+/* 512 bytes are what a warp can ask for at once, 256 halves: 8 requests for them where each lane
+ * asks for a half, 4 for pairs. What a lane has loaded it adds up from registers: shared memory may
+ * stand between, sixteen bytes wide as well (two accesses for 256 halves, 0.25 for 32), local
+ * memory may not. Instructions are no measure: in PTX, a half that is taken out of a word and
+ * widened costs two, and one that is loaded by itself and widened, too. */
 START_TEST(sixteen_bytes_a_lane) {
-    ex_at_most_per("requests_read", warps() / 8, "512 bytes", 1.1, "a lane can load sixteen bytes at once");
+    ex_at_most_per("requests_read", warps() / 8, "512 bytes", 1.1,
+                   "a lane can load sixteen bytes at once");
     ex_at_most_per("sectors_read", warps() / 8, "512 bytes", 17, "each sector is read once");
     ex_at_most_per("shared_accesses", warps(), "32 halves", 0.3,
                    "shared memory is accessed sixteen bytes wide as well");
-    ex_at_most_per("local_requests", warps(), "32 halves", 0.1, "what lanes have loaded stays in registers");
+    ex_at_most_per("local_requests", warps(), "32 halves", 0.1,
+                   "what lanes have loaded stays in registers");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring lanes read neighbouring bytes"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.125, "neighbouring lanes read neighbouring bytes");
+}
 END_TEST
 
 START_TEST(many_sms_work) { ex_many_blocks(128); }
@@ -90,11 +101,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed with 134 MB in. */
-EXERCISE(half_sums, .chapter = "14-tensor-cores", .title = "Sums of halves, in floats", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(half_sums, .chapter = "14-tensor-cores", .title = "Sums of halves, in floats",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 2000}, {8, 8000, .step = 8}},
                   .most = 400000,
                   .variants = {"values in [0, 1)", "values in [-1, 1)"}},
-         .technique_case = {{1056, 2048}}, .timed = {{16384, 4096}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .technique_case = {{1056, 2048}}, .timed = {{16384, 4096}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-halves");

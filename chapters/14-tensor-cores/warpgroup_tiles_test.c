@@ -1,5 +1,6 @@
-/* warpgroup_tiles_test.c — products of rows with rows by wgmma, which reads tiles from shared memory by itself; what is graded is how they
- * lie there, and that copies and products run while the warps go on. */
+/* warpgroup_tiles_test.c — products of rows with rows by wgmma, which reads tiles from shared
+ * memory by itself; what is graded is how they lie there, and that copies and products run while
+ * the warps go on. */
 #include "common/exercise_gemm_half.h"
 
 static size_t rows_of_b(const struct ex_case *c) { return (size_t)c->dim[2] * c->dim[1]; }
@@ -34,29 +35,36 @@ END_TEST
 static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
 static double cubes(void) { return products() / (16 * 16 * 16); }
 
-/* What the naive version has, and what a goal is worth nothing without: products of warpgroups, which nobody loads fragments for (of
- * mma.sync 0.5 loads a cube at least, or shuffles, and 15 to 34 instructions; here 9), of tiles of 128 x 128 that a block reads for all of its warps,
- * 16 bytes a lane (1/1024 of a sector a product, and 1/4 of a request a cube). */
+/* What the naive version has, and what a goal is worth nothing without: products of warpgroups,
+ * which nobody loads fragments for (of mma.sync 0.5 loads a cube at least, or shuffles, and 15 to
+ * 34 instructions; here 9), of tiles of 128 x 128 that a block reads for all of its warps, 16 bytes
+ * a lane (1/1024 of a sector a product, and 1/4 of a request a cube). */
 static void tiles_by_warpgroups(void) {
-    ex_at_least_per("flops_matrix", products(), "product", 2, "each product is a multiplication and an addition there");
-    ex_at_most_per("shared_reads", cubes(), "16 x 16 x 16 products", 0.1, "products read shared memory by themselves");
+    ex_at_least_per("flops_matrix", products(), "product", 2,
+                    "each product is a multiplication and an addition there");
+    ex_at_most_per("shared_reads", cubes(), "16 x 16 x 16 products", 0.1,
+                   "products read shared memory by themselves");
     ex_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 12,
                    "what warps do beside the products is work, too");
-    ex_at_most_per("sectors_read", products(), "product", 1.0 / 1000, "a tile of 128 x 128 is read once for all warps");
-    ex_at_most_per("requests_read", cubes(), "16 x 16 x 16 products", 0.26, "16 bytes a lane, once for all warps");
+    ex_at_most_per("sectors_read", products(), "product", 1.0 / 1000,
+                   "a tile of 128 x 128 is read once for all warps");
+    ex_at_most_per("requests_read", cubes(), "16 x 16 x 16 products", 0.26,
+                   "16 bytes a lane, once for all warps");
     ex_at_most("spill_bytes", 0, "the sums must fit into the registers");
-    ex_at_most("local_requests", 0, "arrays that a loop indexes must be unrolled to stay in registers");
+    ex_at_most("local_requests", 0,
+               "arrays that a loop indexes must be unrolled to stay in registers");
 }
 
-/* Eight lanes have a row's chunks, which lie 2048 bytes apart in the naive version: 7 passes too many for each 128 bytes. */
+/* Eight lanes have a row's chunks, which lie 2048 bytes apart in the naive version: 7 passes too
+ * many for each 128 bytes. */
 START_TEST(no_conflicts) {
     tiles_by_warpgroups();
     ex_no_bank_conflicts("the chunks of a row can lie in eight different places");
 }
 END_TEST
 
-/* A warp waits once for each piece of 64 steps of k where the next piece has a buffer of its own, twice where it has not; and
- * twice more at the start. */
+/* A warp waits once for each piece of 64 steps of k where the next piece has a buffer of its own,
+ * twice where it has not; and twice more at the start. */
 START_TEST(one_barrier_a_piece) {
     tiles_by_warpgroups();
     const struct ex_case *c = &ex_current()->technique_case;
@@ -66,12 +74,12 @@ START_TEST(one_barrier_a_piece) {
 }
 END_TEST
 
-/* Little's law, as in `stages` of chapter 13: 11 KB for each SM, and more under load. A piece is 32 KB: with one ahead, it is waited for
- * before half of the instructions of its round are done. */
+/* Little's law, as in `stages` of chapter 13: 11 KB for each SM, and more under load. A piece is 32
+ * KB: with one ahead, it is waited for before half of the instructions of its round are done. */
 START_TEST(two_pieces_under_way) {
     tiles_by_warpgroups();
-    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block", 16384,
-                    "bandwidth times latency is what must be under way");
+    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block",
+                    16384, "bandwidth times latency is what must be under way");
 }
 END_TEST
 
@@ -84,10 +92,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed: as wmma_gemm. */
-EXERCISE(warpgroup_tiles, .chapter = "14-tensor-cores", .title = "Products that read shared memory", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{16, 288, .step = 16}, {64, 256, .step = 64}, {16, 288, .step = 16}}, .most = 6000000},
+EXERCISE(warpgroup_tiles, .chapter = "14-tensor-cores", .title = "Products that read shared memory",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{16, 288, .step = 16}, {64, 256, .step = 64}, {16, 288, .step = 16}},
+                  .most = 6000000},
          .technique_case = {{256, 512, 256}}, .timed = {{1536, 1024, 1408}},
-         .reference = ex_gemm_half_reference_of_rows, .tolerance = ex_gemm_half_tolerance, .bytes = ex_gemm_half_bytes,
-         .flops = ex_gemm_flops, .sm_90a = true, .products = true,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .baseline = "1-waits");
+         .reference = ex_gemm_half_reference_of_rows, .tolerance = ex_gemm_half_tolerance,
+         .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .sm_90a = true, .products = true,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-waits");

@@ -1,4 +1,5 @@
-/* long_rows_test.c — softmax of rows that are too long for one block to keep; graded on how often a row is read. */
+/* long_rows_test.c — softmax of rows that are too long for one block to keep; graded on how often a
+ * row is read. */
 #include "common/exercise_matrix.h"
 
 enum { PLAIN, LARGE, EQUAL, RISING, FALLING, BELOW }; /* variants */
@@ -29,11 +30,14 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* Relative errors. A sum of n positive terms: at most n u if they are added one after another (Higham, Accuracy and Stability, 4.2), and
- * 3 u more where a new maximum rescales it. Nobody lets one thread add 131 072 terms: 128 threads for a row are 1024 each, and then a tree of
- * less than 32 levels, so that n ends there. expf: 2 units in the last place; its argument, a difference of up to 90 where the result is
- * not negligible, 90 u, three times on the way. Absolutely, what lies below the normal numbers. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* Relative errors. A sum of n positive terms: at most n u if they are added one after another
+ * (Higham, Accuracy and Stability, 4.2), and 3 u more where a new maximum rescales it. Nobody lets
+ * one thread add 131 072 terms: 128 threads for a row are 1024 each, and then a tree of less than
+ * 32 levels, so that n ends there. expf: 2 units in the last place; its argument, a difference of
+ * up to 90 where the result is not negligible, 90 u, three times on the way. Absolutely, what lies
+ * below the normal numbers. */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     (void)host, (void)arg, (void)index;
     double terms = fmin((double)c->dim[EX_COLS], 1024 + 32);
     return want * EX_ROUND32 * (4.0 * terms + 3 * 90 + 16) + 0x1p-125;
@@ -44,7 +48,12 @@ static double flops(const struct ex_case *c) { return 4.0 * ex_matrix_count(c); 
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_matrix_count, .shape = EX_BY_ROWS},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = ex_matrix_count, .fill = fill, .shape = EX_BY_ROWS},
+    {.name = "in",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = ex_matrix_count,
+     .fill = fill,
+     .shape = EX_BY_ROWS},
     EX_MATRIX_SIZES,
 };
 
@@ -68,15 +77,17 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* 131 072 floats are 512 KB. An SM of an H100 has 227 KB of shared memory for a block and 256 KB of registers, so no block keeps a row. Three
- * passes: 3; online, with a second read: 2; exponentials kept in `out`: 2, and two sectors written. A block that keeps what it can, in
- * shared memory and registers, and reads the rest again: 1.25. */
+/* 131 072 floats are 512 KB. An SM of an H100 has 227 KB of shared memory for a block and 256 KB of
+ * registers, so no block keeps a row. Three passes: 3; online, with a second read: 2; exponentials
+ * kept in `out`: 2, and two sectors written. A block that keeps what it can, in shared memory and
+ * registers, and reads the rest again: 1.25. */
 START_TEST(a_row_is_read_once) {
     ex_at_most_per("sectors_read", ex_elements(0) / 8, "sector of the matrix", 1.0625,
                    "several blocks together have room for a row, and it is read once");
     ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the matrix", 1.0625,
                    "the result is written once, and nothing else is");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in memory, not in registers");
     ex_at_most("spill_bytes", 16, "nor do registers that a thread has not");
 }
 END_TEST
@@ -84,7 +95,9 @@ END_TEST
 START_TEST(many_sms_work) { ex_many_blocks(4); }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
+}
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -99,7 +112,9 @@ EXERCISE(long_rows, .chapter = "15-clusters", .title = "Rows that no block can k
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 40}, {1, LONGEST}},
                   .most = 60000,
-                  .variants = {"", "values up to 1000", "all equal", "rising", "falling", "around -250"}},
-         .technique_case = {{4, LONGEST}}, .timed = {{128, LONGEST}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+                  .variants = {"", "values up to 1000", "all equal", "rising", "falling",
+                               "around -250"}},
+         .technique_case = {{4, LONGEST}}, .timed = {{128, LONGEST}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-three-reads");

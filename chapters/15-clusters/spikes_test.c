@@ -1,5 +1,5 @@
-/* spikes_test.c — cells in a ring that fire, by a threshold that follows from how many fired before; graded on launches, and on what is moved
- * from step to step. */
+/* spikes_test.c — cells in a ring that fire, by a threshold that follows from how many fired
+ * before; graded on launches, and on what is moved from step to step. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -10,11 +10,14 @@ enum { MOST = 1 << 20, START = 160, LEAST = 64, WEIGHT = 20 };
 
 static void fill_v(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++)
-        ((int *)data)[i] = (int)ex_range(r, c->variant == LOUD ? START : 0, c->variant == LOUD ? 400 : START);
+        ((int *)data)[i] =
+            (int)ex_range(r, c->variant == LOUD ? START : 0, c->variant == LOUD ? 400 : START);
 }
 
 static void fill_drive(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
-    long low = c->variant == STRONG ? 20 : 0, high = c->variant == QUIET ? 0 : c->variant == STRONG ? 60 : 15;
+    long low = c->variant == STRONG ? 20 : 0, high = c->variant == QUIET    ? 0
+                                                     : c->variant == STRONG ? 60
+                                                                            : 15;
     for (size_t i = 0; i < count; i++) ((int *)data)[i] = (int)ex_range(r, low, high);
 }
 
@@ -35,7 +38,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (long k = 0; k < c->dim[STEPS] && n; k++) {
         long count = fire(v, fires, n, at), next = at + 256 * count / n - 16;
         for (long i = 0; i < n; i++)
-            v[i] += ((const int *)host[2])[i] + WEIGHT * (fires[(i + n - 1) % n] + fires[(i + 1) % n]) -
+            v[i] += ((const int *)host[2])[i] +
+                    WEIGHT * (fires[(i + n - 1) % n] + fires[(i + 1) % n]) -
                     (fires[i] ? (int)at : 0);
         at = next > LEAST ? next : LEAST;
     }
@@ -45,7 +49,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 
 /* v and drive in, out. */
 static double bytes(const struct ex_case *c) { return 12.0 * (double)cells(c); }
-static double flops(const struct ex_case *c) { return 6.0 * (double)cells(c) * (double)c->dim[STEPS]; }
+static double flops(const struct ex_case *c) {
+    return 6.0 * (double)cells(c) * (double)c->dim[STEPS];
+}
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = cells},
@@ -76,7 +82,8 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(steps_are_one_launch) {
-    ex_at_most("launches", 2, "blocks that all run at one time can wait for each other, and need not end for it");
+    ex_at_most("launches", 2,
+               "blocks that all run at one time can wait for each other, and need not end for it");
 }
 END_TEST
 
@@ -88,10 +95,12 @@ static double cells_of_all_steps(void) {
 /* From launch to launch: four reads of a cell's sector and a write. */
 START_TEST(cells_stay_on_the_chip) {
     ex_at_most_per("sectors_read", cells_of_all_steps(), "sector of cells and step", 0.5,
-                   "what a block alone writes it can keep; others need its first cell, its last one, and a number");
+                   "what a block alone writes it can keep; others need its first cell, its last "
+                   "one, and a number");
     ex_at_most_per("sectors_written", cells_of_all_steps(), "sector of cells and step", 0.25,
                    "a step's cells are nobody's result but the last one's");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in memory, not in registers");
     ex_at_most("spill_bytes", 16, "nor do registers that a thread has not");
 }
 END_TEST
@@ -107,11 +116,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed: 8 MB in, which one SM's memory has room for a 128th of. */
-EXERCISE(spikes, .chapter = "15-clusters", .title = "Steps that need all of the step before", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(spikes, .chapter = "15-clusters", .title = "Steps that need all of the step before",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, MOST}, {1, 60}},
                   .most = 600000,
                   .variants = {"", "nothing drives", "all fire at first", "a strong drive"}},
-         .technique_case = {{1 << 18, 30}}, .timed = {{MOST, 60}}, .reference = reference, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
-         .baseline = "1-launches");
+         .technique_case = {{1 << 18, 30}}, .timed = {{MOST, 60}}, .reference = reference,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40},
+         .tests = tests, .baseline = "1-launches");

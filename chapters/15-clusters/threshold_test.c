@@ -1,4 +1,5 @@
-/* threshold_test.c — where a long row is to be cut, found in rounds; graded on how often a row is read, and on launches. */
+/* threshold_test.c — where a long row is to be cut, found in rounds; graded on how often a row is
+ * read, and on launches. */
 #include "common/exercise_matrix.h"
 
 enum { PLAIN, LARGE, EQUAL, RISING, PEAK }; /* variants */
@@ -18,8 +19,8 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
 
 static size_t results(const struct ex_case *c) { return (size_t)c->dim[EX_ROWS]; }
 
-/* The rounds of the task, in double. Each is a step of Newton's method on a convex function, which comes from the left, so that the threshold
- * rises until it stays. */
+/* The rounds of the task, in double. Each is a step of Newton's method on a convex function, which
+ * comes from the left, so that the threshold rises until it stays. */
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     long cols = c->dim[EX_COLS];
     for (long r = 0; r < c->dim[EX_ROWS]; r++) {
@@ -38,10 +39,13 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     }
 }
 
-/* At the end t = (sum - 1) / n of n elements of magnitude M at most. A thread adds up to 1024 of them (128 threads for a row), then come less
- * than 32 levels: the sum is off by 1056 u n M (Higham, Accuracy and Stability, 4.2), t by 1056 u M, and 3 u more for the subtraction and the
- * division. An element that rounding puts on the other side of t lies at t, where it adds nothing. */
-static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index, double want) {
+/* At the end t = (sum - 1) / n of n elements of magnitude M at most. A thread adds up to 1024 of
+ * them (128 threads for a row), then come less than 32 levels: the sum is off by 1056 u n M
+ * (Higham, Accuracy and Stability, 4.2), t by 1056 u M, and 3 u more for the subtraction and the
+ * division. An element that rounding puts on the other side of t lies at t, where it adds nothing.
+ */
+static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
+                        double want) {
     const float *row = (float *)host[1] + index * c->dim[EX_COLS];
     double most = 1;
     (void)arg, (void)want;
@@ -55,7 +59,12 @@ static double flops(const struct ex_case *c) { return 36.0 * ex_matrix_count(c);
 
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = results},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = ex_matrix_count, .fill = fill, .shape = EX_BY_ROWS},
+    {.name = "in",
+     .role = EX_IN,
+     .type = EX_F32,
+     .count = ex_matrix_count,
+     .fill = fill,
+     .shape = EX_BY_ROWS},
     EX_MATRIX_SIZES,
 };
 
@@ -78,7 +87,9 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(rounds_are_one_launch) {
-    ex_at_most("launches", 2, "a block, or blocks that can wait for each other, need not end to begin the next round");
+    ex_at_most(
+        "launches", 2,
+        "a block, or blocks that can wait for each other, need not end to begin the next round");
 }
 END_TEST
 
@@ -88,7 +99,8 @@ START_TEST(a_row_is_read_once) {
                    "several blocks together have room for a row, and all rounds find it there");
     ex_at_most_per("sectors_written", ex_elements(1) / 8, "sector of the matrix", 0.0625,
                    "a round leaves a threshold behind, and no rows");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, not in registers");
+    ex_at_most("local_requests", 0,
+               "an array that is indexed by a variable lives in memory, not in registers");
     ex_at_most("spill_bytes", 16, "nor do registers that a thread has not");
 }
 END_TEST
@@ -96,7 +108,9 @@ END_TEST
 START_TEST(many_sms_work) { ex_many_blocks(4); }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements"); }
+START_TEST(reads_are_coalesced) {
+    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
+}
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -108,11 +122,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed: 64 MB, more than L2 holds. */
-EXERCISE(threshold, .chapter = "15-clusters", .title = "Many rounds over a row", .args = args, .nargs = EX_COUNT(args),
-         .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(threshold, .chapter = "15-clusters", .title = "Many rounds over a row", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 12}, {1, LONGEST}},
                   .most = 30000,
                   .variants = {"", "values up to 1000", "all equal", "rising", "a peak"}},
-         .technique_case = {{4, LONGEST}}, .timed = {{128, LONGEST}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .technique_case = {{4, LONGEST}}, .timed = {{128, LONGEST}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-launches");

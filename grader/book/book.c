@@ -22,7 +22,8 @@ static unsigned count;
 const char *book_root(void) { return where_book(); }
 
 static int by_id(const void *a, const void *b) {
-    const struct exercise *x = *(const struct exercise *const *)a, *y = *(const struct exercise *const *)b;
+    const struct exercise *x = *(const struct exercise *const *)a,
+                          *y = *(const struct exercise *const *)b;
     int chapter = strcmp(x->chapter, y->chapter);
     return chapter ? chapter : strcmp(x->name, y->name);
 }
@@ -63,7 +64,8 @@ const char *book_id(const struct exercise *ex) {
 /* "02-coalescing", "coalescing" and "02" all name the chapter. */
 static bool names_chapter(const struct exercise *ex, const char *s, size_t n) {
     const char *dash = strchr(ex->chapter, '-'), *slug = dash ? dash + 1 : ex->chapter;
-    return (strlen(ex->chapter) == n && !strncmp(ex->chapter, s, n)) || (strlen(slug) == n && !strncmp(slug, s, n)) ||
+    return (strlen(ex->chapter) == n && !strncmp(ex->chapter, s, n)) ||
+           (strlen(slug) == n && !strncmp(slug, s, n)) ||
            (dash && (size_t)(dash - ex->chapter) == n && !strncmp(ex->chapter, s, n));
 }
 
@@ -101,8 +103,9 @@ static void unknown(const char *name, struct err *e) {
     }
     struct buf clean = {0};
     text_name(&clean, name);
-    err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)", buf_str(&clean),
-            near ? "; did you mean " : "", near ? book_id(near) : "", near ? "?" : "");
+    err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)",
+            buf_str(&clean), near ? "; did you mean " : "", near ? book_id(near) : "",
+            near ? "?" : "");
     buf_free(&clean);
 }
 
@@ -123,7 +126,8 @@ const struct exercise **book_find(const char *name, struct err *e) {
     for (unsigned i = 0; i < count; i++)
         if (names(sorted[i], plain, false)) found[n++] = sorted[i];
     if (n > 1) {
-        err_set(e, ERR_INPUT, "'%.200s' is ambiguous: %s or %s", plain, book_id(found[0]), book_id(found[1]));
+        err_set(e, ERR_INPUT, "'%.200s' is ambiguous: %s or %s", plain, book_id(found[0]),
+                book_id(found[1]));
         return free(found), NULL;
     }
     for (unsigned i = 0; i < count && n == 0; i++)
@@ -149,8 +153,8 @@ const char *book_student_file(const struct exercise *ex) {
 
 const char *book_solution_file(const struct exercise *ex, const char *step) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", where_book(), ex->chapter, ex->name, step ? "-" : "",
-             step ? step : "");
+    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", where_book(), ex->chapter, ex->name,
+             step ? "-" : "", step ? step : "");
     return path;
 }
 
@@ -161,18 +165,22 @@ bool book_has_answers(void) {
 
 const char *book_mutants_folder(const struct exercise *ex) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/grader/tests/mutants/%s/%s", where_book(), ex->chapter, ex->name);
+    snprintf(path, sizeof path, "%s/grader/tests/mutants/%s/%s", where_book(), ex->chapter,
+             ex->name);
     return path;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 char **book_files(const char *folder, const char *prefix, const char *suffix) {
     char **list = xcalloc(1, sizeof *list);
     unsigned n = 0, room = 1;
     DIR *d = opendir(folder);
     for (struct dirent *entry; d && (entry = readdir(d));) {
-        if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) || !text_ends(entry->d_name, suffix))
+        if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) ||
+            !text_ends(entry->d_name, suffix))
             continue;
         GROW(list, n + 2, room, 1);
         list[n++] = xstrdup(entry->d_name);
@@ -188,7 +196,8 @@ void book_free_list(char **list) {
     free(list);
 }
 
-/* Steps are NAME-N-slug.cu: a digit after the dash tells them from another exercise whose name begins alike. */
+/* Steps are NAME-N-slug.cu: a digit after the dash tells them from another exercise whose name
+ * begins alike. */
 char **book_steps(const struct exercise *ex) {
     char folder[PATH_MAX + 512], prefix[128];
     snprintf(folder, sizeof folder, "%s/solutions/%s", where_book(), ex->chapter);

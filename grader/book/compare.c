@@ -1,4 +1,5 @@
-/* compare.c — outputs against what was wanted, inputs against what they were, and how a difference is told. */
+/* compare.c — outputs against what was wanted, inputs against what they were, and how a difference
+ * is told. */
 #include "grader/book/problem.h"
 
 #include <inttypes.h>
@@ -62,7 +63,8 @@ static bool right(const struct view *v, size_t i) {
     if (!is_float(v->a->type)) {
         int64_t want = ((const int64_t *)v->o->want)[i], have = load_integer(v->a->type, got);
         if (have == want) return true;
-        return v->p->ex->tolerance && fabs((double)have - (double)want) <= allowed_error(v, i, (double)want);
+        return v->p->ex->tolerance &&
+               fabs((double)have - (double)want) <= allowed_error(v, i, (double)want);
     }
     double want = ((const double *)v->o->want)[i];
     return close_enough(load_float(v->a->type, got), want, allowed_error(v, i, want));
@@ -72,7 +74,8 @@ static bool right(const struct view *v, size_t i) {
 
 static void print_index(const struct view *v, size_t index, struct buf *out) {
     size_t extent[EX_DIMS], n = 0, product = 1;
-    for (; n < EX_DIMS && v->a->shape[n]; n++) product *= extent[n] = (size_t)v->p->c->dim[v->a->shape[n] - 1];
+    for (; n < EX_DIMS && v->a->shape[n]; n++)
+        product *= extent[n] = (size_t)v->p->c->dim[v->a->shape[n] - 1];
     if (n < 2 || product != v->o->count) {
         buf_printf(out, "%s[%zu]", v->a->name, index);
         return;
@@ -98,22 +101,26 @@ static void print_value(enum ex_type t, const void *data, struct buf *out) {
 
 static void print_wrong(const struct view *v, size_t i, struct buf *out) {
     struct buf place = {0}, got = {0}, want = {0};
-    bool untouched = v->a->role == EX_OUT &&
-                     !memcmp(element(v->o->after, v, i), element(v->o->before, v, i), ex_type_bytes(v->a->type));
+    bool untouched =
+        v->a->role == EX_OUT &&
+        !memcmp(element(v->o->after, v, i), element(v->o->before, v, i), ex_type_bytes(v->a->type));
     print_index(v, i, &place);
     if (untouched) buf_puts(&got, "nothing was written");
     else print_value(v->a->type, element(v->o->after, v, i), &got);
-    double wide = is_float(v->a->type) ? ((const double *)v->o->want)[i] : (double)((const int64_t *)v->o->want)[i];
+    double wide = is_float(v->a->type) ? ((const double *)v->o->want)[i]
+                                       : (double)((const int64_t *)v->o->want)[i];
     if (is_float(v->a->type)) print_float(v->a->type, wide, &want);
     else buf_printf(&want, "%" PRId64, ((const int64_t *)v->o->want)[i]);
-    buf_printf(out, "\n  %-14s got %-16s want %-16s", buf_str(&place), buf_str(&got), buf_str(&want));
+    buf_printf(out, "\n  %-14s got %-16s want %-16s", buf_str(&place), buf_str(&got),
+               buf_str(&want));
     if (v->p->ex->tolerance) buf_printf(out, " ±%.3g", allowed_error(v, i, wide));
     else
         while (out->data[out->size - 1] == ' ') out->data[--out->size] = 0;
     buf_free(&place), buf_free(&got), buf_free(&want);
 }
 
-/* The first element from `i` on that is not to the bit what is wanted: a loop for each type, since most are. */
+/* The first element from `i` on that is not to the bit what is wanted: a loop for each type, since
+ * most are. */
 static size_t next_inexact(const struct view *v, size_t i) {
     size_t n = v->o->count;
     const double *d = v->o->want;
@@ -152,7 +159,9 @@ static bool compare_output(const struct view *v, struct buf *message) {
 static bool compare_input(const struct view *v, struct buf *message) {
     if (!v->o->bytes || !memcmp(v->o->before, v->o->after, v->o->bytes)) return true;
     size_t i = 0;
-    while (!memcmp(element(v->o->before, v, i), element(v->o->after, v, i), ex_type_bytes(v->a->type))) i++;
+    while (
+        !memcmp(element(v->o->before, v, i), element(v->o->after, v, i), ex_type_bytes(v->a->type)))
+        i++;
     if (message->size) buf_puts(message, "\n");
     buf_printf(message, "`%s` is an input and was changed: ", v->a->name);
     print_index(v, i, message);
@@ -168,7 +177,8 @@ bool problem_compare(const struct problem *p, struct buf *message) {
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         struct view v = {.p = p, .arg = i, .a = &p->ex->args[i], .o = &p->op[i]};
         for (unsigned k = 0; k < p->ex->nargs; k++) v.host[k] = p->op[k].before;
-        if (v.a->role == EX_OUT || v.a->role == EX_INOUT) same = compare_output(&v, message) && same;
+        if (v.a->role == EX_OUT || v.a->role == EX_INOUT)
+            same = compare_output(&v, message) && same;
         if (v.a->role == EX_IN && !v.o->written) same = compare_input(&v, message) && same;
     }
     return same;

@@ -1,5 +1,5 @@
-/* draw.c — cases whose sizes come from the seed (struct ex_draw). Whole numbers alone, so that every machine draws the same:
- * resumed, merged and reproduced results rely on it. */
+/* draw.c — cases whose sizes come from the seed (struct ex_draw). Whole numbers alone, so that
+ * every machine draws the same: resumed, merged and reproduced results rely on it. */
 #include "grader/book/problem.h"
 
 #include <stdio.h>
@@ -13,7 +13,8 @@ unsigned problem_drawn(const struct exercise *ex) {
 /* ---- what is known already ---- */
 
 /* The scalars that are dimensions; where there is none, every dimension counts. */
-static bool looks_like(const struct exercise *ex, const struct ex_case *a, const struct ex_case *b) {
+static bool looks_like(const struct exercise *ex, const struct ex_case *a,
+                       const struct ex_case *b) {
     bool told = false, same = true;
     for (unsigned i = 0; i < ex->nargs; i++) {
         const struct ex_arg *arg = &ex->args[i];
@@ -34,7 +35,8 @@ bool problem_is_listed(const struct exercise *ex, const struct ex_case *c) {
 
 static unsigned log2_floor(long v) { return 63 - (unsigned)__builtin_clzl((unsigned long)v); }
 
-/* 1 to n, each order of magnitude as likely as another: a number of bits, then a number of so many bits. */
+/* 1 to n, each order of magnitude as likely as another: a number of bits, then a number of so many
+ * bits. */
 static long any_magnitude(struct ex_rng *r, long n) {
     unsigned bits = (unsigned)ex_range(r, 0, log2_floor(n));
     long high = (2l << bits) - 1;
@@ -44,7 +46,8 @@ static long any_magnitude(struct ex_rng *r, long n) {
 /* The first power of two from `low` on. */
 static unsigned log2_above(long low) { return low > 1 ? log2_floor(low - 1) + 1 : 0; }
 
-/* One dimension, `high` at most. `grain`: 0 = of any magnitude, else evenly spread, a multiple of it where that is possible. */
+/* One dimension, `high` at most. `grain`: 0 = of any magnitude, else evenly spread, a multiple of
+ * it where that is possible. */
 static long pick(const struct ex_span *s, long high, long grain, struct ex_rng *r) {
     if (high > s->high) high = s->high;
     if (high < s->low) high = s->low;
@@ -58,7 +61,8 @@ static long pick(const struct ex_span *s, long high, long grain, struct ex_rng *
 static long at_least_one(long v) { return v > 1 ? v : 1; }
 
 /* In a random order: the first dimension has its whole span, the last what the product leaves. */
-static void pick_dimensions(const struct ex_draw *d, long grain, struct ex_case *c, struct ex_rng *r) {
+static void pick_dimensions(const struct ex_draw *d, long grain, struct ex_case *c,
+                            struct ex_rng *r) {
     unsigned order[EX_DIMS];
     long product = 1; /* of what was drawn, and of what the others have at least */
     for (unsigned i = 0; i < EX_DIMS; i++) {
@@ -82,8 +86,8 @@ static unsigned variants_of(const struct ex_draw *d) {
 }
 
 static void draw_once(const struct exercise *ex, unsigned k, struct ex_case *c, struct ex_rng *r) {
-    static const long grains[] = {1, 1, 4,
-                                  32}; /* fast ways through whole vectors and whole tiles are to be seen, too */
+    static const long grains[] = {
+        1, 1, 4, 32}; /* fast ways through whole vectors and whole tiles are to be seen, too */
     unsigned variants = variants_of(&ex->draw);
     long grain = grains[ex_range(r, 0, 3)];
     *c = (struct ex_case){0};
@@ -92,7 +96,8 @@ static void draw_once(const struct exercise *ex, unsigned k, struct ex_case *c, 
     if (ex->draw.adjust) ex->draw.adjust(c, r);
 }
 
-void problem_draw_case(const struct exercise *ex, const char *seed, unsigned k, struct drawn_case *out) {
+void problem_draw_case(const struct exercise *ex, const char *seed, unsigned k,
+                       struct drawn_case *out) {
     enum { TRIES = 100 };
     struct buf what = {0};
     struct ex_rng r;
@@ -104,7 +109,8 @@ void problem_draw_case(const struct exercise *ex, const char *seed, unsigned k, 
         if (!problem_is_listed(ex, &out->c)) break;
     }
     const char *variant = ex->draw.variants[0] ? ex->draw.variants[out->c.variant] : "";
-    snprintf(out->label, sizeof out->label, "drawn from the seed%s%s", variant[0] ? ", " : "", variant);
+    snprintf(out->label, sizeof out->label, "drawn from the seed%s%s", variant[0] ? ", " : "",
+             variant);
     out->c.label = out->label;
 }
 
@@ -123,10 +129,12 @@ bool problem_draw_makes_sense(const struct exercise *ex, struct buf *why) {
         const struct ex_span *s = &ex->draw.dim[i];
         drawn |= s->high > 0;
         least *= at_least_one(s->low);
-        if (!span_makes_sense(s)) buf_printf(why, ".draw.dim[%u] from %ld to %ld holds no size\n", i, s->low, s->high);
+        if (!span_makes_sense(s))
+            buf_printf(why, ".draw.dim[%u] from %ld to %ld holds no size\n", i, s->low, s->high);
     }
     if (!drawn && !none)
-        buf_puts(why, "its cases are all listed: say in .draw how others are drawn, or in .draw.none why not\n");
+        buf_puts(why, "its cases are all listed: say in .draw how others are drawn, or in "
+                      ".draw.none why not\n");
     if (drawn && none) buf_puts(why, ".draw has sizes, and .draw.none says that there are none\n");
     if (drawn && ex->draw.most && least > ex->draw.most)
         buf_printf(why, ".draw.most is %ld, below the least product\n", ex->draw.most);

@@ -1,10 +1,12 @@
 /* pristine.c — the skeleton as the book ships it, whatever the student made of the file.
  *
- * Where the book is installed, nobody edits its files. In a source tree students edit chapters/NN/NAME.cu in place, so the
- * shipped text must come from elsewhere. It is what the last commit holds, where the book is a git checkout: nothing to
- * keep up to date, and an author's new skeleton counts once it is committed. A book that came as an archive has no git; there the copy counts that was taken when the grader first saw
- * the file (build/pristine). Embedding the skeletons at build time was the alternative: a rebuild after the student's
- * first edit would have embedded the edit. */
+ * Where the book is installed, nobody edits its files. In a source tree students edit
+ * chapters/NN/NAME.cu in place, so the shipped text must come from elsewhere. It is what the last
+ * commit holds, where the book is a git checkout: nothing to keep up to date, and an author's new
+ * skeleton counts once it is committed. A book that came as an archive has no git; there the copy
+ * counts that was taken when the grader first saw the file (build/pristine). Embedding the
+ * skeletons at build time was the alternative: a rebuild after the student's first edit would have
+ * embedded the edit. */
 #include "grader/book/book.h"
 #include "common/file.h"
 #include "common/where.h"
@@ -35,7 +37,8 @@ static bool drain(int fd, struct buf *out) {
 static bool from_git(const struct exercise *ex, struct buf *out) {
     char object[512];
     snprintf(object, sizeof object, "HEAD:./chapters/%s/%s.cu", ex->chapter, ex->name);
-    char *argv[] = {"git", "-c", "safe.directory=*", "-C", (char *)book_root(), "cat-file", "blob", object, NULL};
+    char *argv[] = {"git",  "-c", "safe.directory=*", "-C", (char *)book_root(), "cat-file", "blob",
+                    object, NULL};
     int fds[2];
     pid_t pid;
     if (pipe2(fds, O_CLOEXEC) < 0) return false;

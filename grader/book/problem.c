@@ -14,7 +14,8 @@ size_t ex_type_bytes(enum ex_type t) { return type_bytes[t]; }
 
 /* ---- random numbers ---- */
 
-void problem_rng_start(struct ex_rng *r, const char *seed, const char *what, unsigned a, unsigned b) {
+void problem_rng_start(struct ex_rng *r, const char *seed, const char *what, unsigned a,
+                       unsigned b) {
     struct hash h;
     char hex[HASH_HEX];
     hash_start(&h);
@@ -27,7 +28,8 @@ void problem_rng_start(struct ex_rng *r, const char *seed, const char *what, uns
         r->s[i] = 0;
         for (int j = 0; j < 16; j++)
             r->s[i] =
-                r->s[i] << 4 | (uint64_t)(hex[i * 16 + j] <= '9' ? hex[i * 16 + j] - '0' : hex[i * 16 + j] - 'a' + 10);
+                r->s[i] << 4 | (uint64_t)(hex[i * 16 + j] <= '9' ? hex[i * 16 + j] - '0'
+                                                                 : hex[i * 16 + j] - 'a' + 10);
     }
 }
 
@@ -48,7 +50,8 @@ double ex_uniform(struct ex_rng *r, double low, double high) {
 /* The bias of multiplying instead of rejecting is below 2^-60 for the ranges that exercises use. */
 long ex_range(struct ex_rng *r, long low, long high) {
     uint64_t span = (uint64_t)high - (uint64_t)low + 1;
-    uint64_t step = span ? (uint64_t)(((unsigned __int128)ex_random(r) * span) >> 64) : ex_random(r);
+    uint64_t step =
+        span ? (uint64_t)(((unsigned __int128)ex_random(r) * span) >> 64) : ex_random(r);
     return (long)((uint64_t)low + step);
 }
 
@@ -57,15 +60,19 @@ long ex_range(struct ex_rng *r, long low, long high) {
 static bool place_alias(struct problem *p, unsigned i, int owner, struct err *e) {
     const struct ex_arg *a = &p->ex->args[i];
     struct operand *o = &p->op[i];
-    if (owner < 0 || owner >= (int)p->ex->nargs || owner == (int)i || p->ex->args[owner].role == EX_SCALAR ||
+    if (owner < 0 || owner >= (int)p->ex->nargs || owner == (int)i ||
+        p->ex->args[owner].role == EX_SCALAR ||
         (p->ex->args[owner].alias && p->ex->args[owner].alias(p->c)))
         return err_set(e, ERR_INTERNAL, "argument `%s` aliases no buffer of its own", a->name);
     if (a->host || p->ex->args[owner].host)
-        return err_set(e, ERR_INTERNAL, "argument `%s`: no alias lies in the host's memory", a->name);
+        return err_set(e, ERR_INTERNAL, "argument `%s`: no alias lies in the host's memory",
+                       a->name);
     o->owner = owner;
-    o->offset = (a->alias_offset ? a->alias_offset(p->c) : 0) * ex_type_bytes(p->ex->args[owner].type);
+    o->offset =
+        (a->alias_offset ? a->alias_offset(p->c) : 0) * ex_type_bytes(p->ex->args[owner].type);
     if (o->offset > p->op[owner].bytes || o->bytes > p->op[owner].bytes - o->offset)
-        return err_set(e, ERR_INTERNAL, "argument `%s` reaches past the buffer that it aliases", a->name);
+        return err_set(e, ERR_INTERNAL, "argument `%s` reaches past the buffer that it aliases",
+                       a->name);
     return true;
 }
 
@@ -81,16 +88,18 @@ static void get_memory(struct problem *p, unsigned i) {
     struct operand *o = &p->op[i];
     bool output = p->ex->args[i].role == EX_OUT || p->ex->args[i].role == EX_INOUT;
     if (o->owner == (int)i)
-        o->before = arena_alloc(&p->arena, o->bytes + 8), o->after = o->room = arena_alloc(&p->arena, o->bytes + 8);
+        o->before = arena_alloc(&p->arena, o->bytes + 8),
+        o->after = o->room = arena_alloc(&p->arena, o->bytes + 8);
     if (output) o->want = arena_alloc(&p->arena, o->count * 8 + 8);
 }
 
-static bool open_in(struct arena arena, struct problem *p, const struct exercise *ex, const struct ex_case *c,
-                    struct err *e) {
+static bool open_in(struct arena arena, struct problem *p, const struct exercise *ex,
+                    const struct ex_case *c, struct err *e) {
     *p = (struct problem){.ex = ex, .c = c, .arena = arena};
     for (unsigned i = 0; i < ex->nargs; i++) {
         if (ex->args[i].role == EX_SCALAR && ex->args[i].type == EX_F16)
-            return err_set(e, ERR_INTERNAL, "argument `%s` is a half by value: pass a float", ex->args[i].name);
+            return err_set(e, ERR_INTERNAL, "argument `%s` is a half by value: pass a float",
+                           ex->args[i].name);
         size_operand(p, i);
     }
     for (unsigned i = 0; i < ex->nargs; i++) {
@@ -99,17 +108,20 @@ static bool open_in(struct arena arena, struct problem *p, const struct exercise
     }
     for (unsigned i = 0; i < ex->nargs; i++) {
         get_memory(p, i);
-        if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT) p->op[p->op[i].owner].written = true;
+        if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT)
+            p->op[p->op[i].owner].written = true;
     }
     problem_place_aliases(p);
     return true;
 }
 
-bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e) {
+bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c,
+                  struct err *e) {
     return open_in((struct arena){.shared = false}, p, ex, c, e);
 }
 
-bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c, struct err *e) {
+bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c,
+                         struct err *e) {
     return open_in((struct arena){.shared = true}, p, ex, c, e);
 }
 
@@ -155,13 +167,14 @@ void problem_draw_scalars(struct problem *p, struct ex_rng *r) {
 
 /* A loop for each type: the timed sizes have tens of millions of elements. */
 static void fill_default(enum ex_type t, struct ex_rng *r, void *data, size_t n) {
-    bool is_float = t == EX_F32 || t == EX_F64, is_unsigned = t == EX_U8 || t == EX_U32 || t == EX_U64;
+    bool is_float = t == EX_F32 || t == EX_F64,
+         is_unsigned = t == EX_U8 || t == EX_U32 || t == EX_U64;
     switch (t) {
-#define X(id, type, name)                                                                               \
-    case id:                                                                                            \
-        for (size_t i = 0; i < n; i++)                                                                  \
-            ((type *)data)[i] =                                                                         \
-                is_float ? (type)ex_uniform(r, -1, 1) : (type)ex_range(r, is_unsigned ? 0 : -100, 100); \
+#define X(id, type, name)                                                                  \
+    case id:                                                                               \
+        for (size_t i = 0; i < n; i++)                                                     \
+            ((type *)data)[i] = is_float ? (type)ex_uniform(r, -1, 1)                      \
+                                         : (type)ex_range(r, is_unsigned ? 0 : -100, 100); \
         break;
         EX_C_TYPES(X)
 #undef X
@@ -211,7 +224,8 @@ static void draw_one(struct problem *p, unsigned i, struct ex_rng *r, bool outpu
 }
 
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
-    for (int alias = 0; alias < 2; alias++) /* owners first: an alias may write over a part of its owner */
+    for (int alias = 0; alias < 2;
+         alias++) /* owners first: an alias may write over a part of its owner */
         for (unsigned i = 0; i < p->ex->nargs; i++)
             if ((p->op[i].owner != (int)i) == alias) draw_one(p, i, r, outputs);
 }
@@ -244,7 +258,8 @@ void problem_solve(struct problem *p) {
         struct operand *o = &p->op[i];
         host[i] = o->before, want[i] = o->want;
         if (!o->want) continue;
-        if (p->ex->args[i].role == EX_INOUT) copy_wide(p->ex->args[i].type, o->before, o->want, o->count);
+        if (p->ex->args[i].role == EX_INOUT)
+            copy_wide(p->ex->args[i].type, o->before, o->want, o->count);
         else if (o->solved) memset(o->want, 0, o->count * 8); /* else it is new, and zero */
         o->solved = true;
     }
@@ -254,7 +269,8 @@ void problem_solve(struct problem *p) {
 /* The scalar that the entry gets for a dimension; NULL = none. */
 static const char *dim_name(const struct exercise *ex, unsigned dim) {
     for (unsigned i = 0; i < ex->nargs; i++)
-        if (ex->args[i].role == EX_SCALAR && !ex->args[i].value && ex->args[i].dim == (int)dim) return ex->args[i].name;
+        if (ex->args[i].role == EX_SCALAR && !ex->args[i].value && ex->args[i].dim == (int)dim)
+            return ex->args[i].name;
     return NULL;
 }
 
@@ -274,7 +290,8 @@ void problem_case_name(const struct exercise *ex, const struct ex_case *c, struc
     unsigned dims = dims_of(ex);
     bool named = true;
     for (unsigned i = 0; i < dims; i++) named = named && dim_name(ex, i);
-    for (unsigned i = 0; i < dims && named; i++) buf_printf(out, "%s%s %ld", i ? ", " : "", dim_name(ex, i), c->dim[i]);
+    for (unsigned i = 0; i < dims && named; i++)
+        buf_printf(out, "%s%s %ld", i ? ", " : "", dim_name(ex, i), c->dim[i]);
     if (!named) problem_size(ex, c, out);
     if (c->label) buf_printf(out, "%s%s", dims ? ": " : "", c->label);
 }

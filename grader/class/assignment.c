@@ -1,4 +1,5 @@
-/* assignment.c — see assignment.h: the keys of the file, what they may be, and the arithmetic of days. */
+/* assignment.c — see assignment.h: the keys of the file, what they may be, and the arithmetic of
+ * days. */
 #include "grader/class/assignment.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -25,8 +26,9 @@ struct key {
     size_t at, size;
     double least, most;
 };
-#define TOP(field)  offsetof(struct assignment, field), sizeof(((struct assignment *)0)->field)
-#define PART(field) offsetof(struct assignment_part, field), sizeof(((struct assignment_part *)0)->field)
+#define TOP(field) offsetof(struct assignment, field), sizeof(((struct assignment *)0)->field)
+#define PART(field) \
+    offsetof(struct assignment_part, field), sizeof(((struct assignment_part *)0)->field)
 static const struct key keys[] = {
     {"", "name", TEXT, TOP(name), 0, 0},
     {"", "device", TEXT, TOP(device), 0, 0},
@@ -55,7 +57,8 @@ struct reading {
     unsigned late_line;
 };
 
-static bool wrong(struct reading *r, unsigned line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool wrong(struct reading *r, unsigned line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static bool wrong(struct reading *r, unsigned line, const char *format, ...) {
     char text[600];
     va_list ap;
@@ -65,61 +68,75 @@ static bool wrong(struct reading *r, unsigned line, const char *format, ...) {
     return err_set(r->e, ERR_INPUT, "%.300s:%u: %s", r->a->path, line, text);
 }
 
-static bool put_show(struct reading *r, const struct class_toml_value *v, enum assignment_show *out) {
+static bool put_show(struct reading *r, const struct class_toml_value *v,
+                     enum assignment_show *out) {
     static const char *const names[] = {[ASSIGNMENT_visible] = "visible",
                                         [ASSIGNMENT_hidden] = "hidden",
                                         [ASSIGNMENT_after_due_date] = "after_due_date",
                                         [ASSIGNMENT_after_published] = "after_published"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(v->text, names[i])) return *out = (enum assignment_show)i, true;
-    return wrong(r, v->line, "%s is visible, hidden, after_due_date or after_published, not '%.40s'", v->key, v->text);
+    return wrong(r, v->line,
+                 "%s is visible, hidden, after_due_date or after_published, not '%.40s'", v->key,
+                 v->text);
 }
 
-static bool put_text(struct reading *r, const struct class_toml_value *v, const struct key *k, char *out) {
+static bool put_text(struct reading *r, const struct class_toml_value *v, const struct key *k,
+                     char *out) {
     if (!*v->text || strlen(v->text) >= k->size)
         return wrong(r, v->line, "%s takes 1 to %zu characters", v->key, k->size - 1);
     return strcpy(out, v->text), true;
 }
 
 /* Paths are beside the file that names them. */
-static bool put_path(struct reading *r, const struct class_toml_value *v, const struct key *k, char *out) {
+static bool put_path(struct reading *r, const struct class_toml_value *v, const struct key *k,
+                     char *out) {
     char path[PATH_MAX];
     int folder = (int)(path_base(r->a->path) - r->a->path);
-    int n = snprintf(path, sizeof path, "%.*s%s", *v->text == '/' ? 0 : folder, r->a->path, v->text);
+    int n =
+        snprintf(path, sizeof path, "%.*s%s", *v->text == '/' ? 0 : folder, r->a->path, v->text);
     if (!*v->text || n >= (int)sizeof path) return wrong(r, v->line, "%s takes a path", v->key);
     if (k->size == sizeof(char *)) return free(*(char **)out), *(char **)out = xstrdup(path), true;
-    return n < (int)k->size ? strcpy(out, path), true : wrong(r, v->line, "%s: the path is too long", v->key);
+    return n < (int)k->size ? strcpy(out, path),
+           true             : wrong(r, v->line, "%s: the path is too long", v->key);
 }
 
-static bool put_exercise(struct reading *r, const struct class_toml_value *v, const struct exercise **out) {
+static bool put_exercise(struct reading *r, const struct class_toml_value *v,
+                         const struct exercise **out) {
     struct err e = {0};
     const struct exercise **list = book_find(v->text, &e);
     bool one = list && !list[1];
     if (!list) wrong(r, v->line, "%.400s", e.text);
     else if (!one) wrong(r, v->line, "'%.100s' is a chapter; name one exercise", v->text);
-    else if (assignment_part(r->a, list[0])) one = wrong(r, v->line, "%s is there twice", book_id(list[0]));
+    else if (assignment_part(r->a, list[0]))
+        one = wrong(r, v->line, "%s is there twice", book_id(list[0]));
     else *out = list[0];
     free(list);
     return one;
 }
 
-static bool put_number(struct reading *r, const struct class_toml_value *v, const struct key *k, void *out) {
+static bool put_number(struct reading *r, const struct class_toml_value *v, const struct key *k,
+                       void *out) {
     bool whole = k->shape == WHOLE;
-    if (!(v->number >= k->least && v->number <= k->most) || (whole && v->number != floor(v->number)))
-        return wrong(r, v->line, "%s takes a %snumber from %g to %g", v->key, whole ? "whole " : "", k->least, k->most);
+    if (!(v->number >= k->least && v->number <= k->most) ||
+        (whole && v->number != floor(v->number)))
+        return wrong(r, v->line, "%s takes a %snumber from %g to %g", v->key, whole ? "whole " : "",
+                     k->least, k->most);
     if (whole) *(unsigned *)out = (unsigned)v->number;
     else *(double *)out = v->number;
     return true;
 }
 
-static bool put(struct reading *r, const struct class_toml_value *v, const struct key *k, void *out) {
+static bool put(struct reading *r, const struct class_toml_value *v, const struct key *k,
+                void *out) {
     static const enum class_toml_kind kinds[] = {
         [TEXT] = CLASS_TOML_TEXT,    [PATH] = CLASS_TOML_TEXT,    [NUMBER] = CLASS_TOML_NUMBER,
         [WHOLE] = CLASS_TOML_NUMBER, [TRUTH] = CLASS_TOML_BOOL,   [TIME] = CLASS_TOML_TIME,
         [SHOW] = CLASS_TOML_TEXT,    [EXERCISE] = CLASS_TOML_TEXT};
     static const char *const said[] = {"a text", "a number", "true or false",
                                        "a date with time, such as 2026-10-01T23:59:00+02:00"};
-    if (v->kind != kinds[k->shape]) return wrong(r, v->line, "%s takes %s", v->key, said[kinds[k->shape]]);
+    if (v->kind != kinds[k->shape])
+        return wrong(r, v->line, "%s takes %s", v->key, said[kinds[k->shape]]);
     switch (k->shape) {
     case TEXT: return put_text(r, v, k, out);
     case PATH: return put_path(r, v, k, out);
@@ -129,7 +146,8 @@ static bool put(struct reading *r, const struct class_toml_value *v, const struc
     case TIME:
         *(long long *)out = (long long)v->number, r->a->timed = true;
         return v->offset ||
-               wrong(r, v->line, "%s needs its distance from UTC: 2026-10-01T23:59:00+02:00, or Z", v->key);
+               wrong(r, v->line, "%s needs its distance from UTC: 2026-10-01T23:59:00+02:00, or Z",
+                     v->key);
     default: return put_number(r, v, k, out);
     }
 }
@@ -145,15 +163,17 @@ static bool known_table(struct reading *r, const struct class_toml_value *v) {
     }
     if (!strcmp(v->table, "late")) r->late_line = v->line;
     return !strcmp(v->table, "late") || !strcmp(v->table, "gradescope") ||
-           wrong(r, v->line, "[%.60s] is unknown; there are [late], [gradescope] and [[exercise]]", v->table);
+           wrong(r, v->line, "[%.60s] is unknown; there are [late], [gradescope] and [[exercise]]",
+                 v->table);
 }
 
 static bool unknown_key(struct reading *r, const struct class_toml_value *v) {
     struct buf list = {0};
     for (unsigned i = 0; i < KEYS; i++)
-        if (!strcmp(keys[i].table, v->table)) buf_printf(&list, "%s%s", list.size ? ", " : "", keys[i].name);
-    wrong(r, v->line, "'%.60s' is no key %s%s; there are: %s", v->key, *v->table ? "of " : "here", v->table,
-          buf_str(&list));
+        if (!strcmp(keys[i].table, v->table))
+            buf_printf(&list, "%s%s", list.size ? ", " : "", keys[i].name);
+    wrong(r, v->line, "'%.60s' is no key %s%s; there are: %s", v->key, *v->table ? "of " : "here",
+          v->table, buf_str(&list));
     buf_free(&list);
     return false;
 }
@@ -165,7 +185,8 @@ static bool take(void *user, const struct class_toml_value *v) {
         const struct key *k = &keys[i];
         if (strcmp(k->table, v->table) || strcmp(k->name, v->key)) continue;
         bool part = !strcmp(v->table, "exercise");
-        return put(r, v, k, (char *)(part ? (void *)&r->a->parts[r->a->n - 1] : (void *)r->a) + k->at);
+        return put(r, v, k,
+                   (char *)(part ? (void *)&r->a->parts[r->a->n - 1] : (void *)r->a) + k->at);
     }
     return unknown_key(r, v);
 }
@@ -208,21 +229,25 @@ bool assignment_read(const char *path, bool hidden, struct assignment *a, struct
     struct buf text = {0};
     char *whole_path = realpath(path, NULL);
     snprintf(a->path, sizeof a->path, "%s", whole_path ? whole_path : path), free(whole_path);
-    bool ok = file_read(path, FILE_BYTES, &text, e) && parse(&r, &text) && (!hidden || load_hidden(&r));
+    bool ok =
+        file_read(path, FILE_BYTES, &text, e) && parse(&r, &text) && (!hidden || load_hidden(&r));
     if (ok && !a->name[0])
-        snprintf(a->name, sizeof a->name, "%.*s", (int)strcspn(path_base(path), "."), path_base(path));
+        snprintf(a->name, sizeof a->name, "%.*s", (int)strcspn(path_base(path), "."),
+                 path_base(path));
     buf_free(&text);
     if (!ok) e->kind = ERR_INPUT, assignment_free(a);
     return ok;
 }
 
 void assignment_free(struct assignment *a) {
-    for (unsigned i = 0; i < a->n; i++) assignment_hidden_free(&a->parts[i]), free(a->parts[i].hidden);
+    for (unsigned i = 0; i < a->n; i++)
+        assignment_hidden_free(&a->parts[i]), free(a->parts[i].hidden);
     free(a->parts);
     a->parts = NULL, a->n = a->room = 0;
 }
 
-const struct assignment_part *assignment_part(const struct assignment *a, const struct exercise *ex) {
+const struct assignment_part *assignment_part(const struct assignment *a,
+                                              const struct exercise *ex) {
     for (unsigned i = 0; i < a->n; i++)
         if (a->parts[i].ex == ex) return &a->parts[i];
     return NULL;
@@ -236,7 +261,9 @@ long long assignment_days_late(const struct assignment *a, long long submitted) 
 
 double assignment_kept(const struct assignment *a, long long days) {
     if (days > a->late.most) return 0;
-    return days <= a->late.free ? 1 : fmax(0, 1 - a->late.penalty / 100 * (double)(days - a->late.free));
+    return days <= a->late.free
+               ? 1
+               : fmax(0, 1 - a->late.penalty / 100 * (double)(days - a->late.free));
 }
 
 void assignment_time_text(long long t, char out[32]) {
@@ -285,7 +312,8 @@ void assignment_terms_digest(const struct grade_terms *t, char out[HASH_HEX]) {
     hash_text(&h, points);
     for (unsigned i = 0; i < t->nhidden; i++) {
         hash_add(&h, t->hidden[i].dim, sizeof t->hidden[i].dim);
-        hash_add(&h, &t->hidden[i].variant, sizeof t->hidden[i].variant), hash_text(&h, t->hidden[i].label);
+        hash_add(&h, &t->hidden[i].variant, sizeof t->hidden[i].variant),
+            hash_text(&h, t->hidden[i].label);
     }
     hash_hex(&h, out);
 }
@@ -295,15 +323,19 @@ bool assignment_store(const struct assignment *a, struct store *s, struct err *e
     if (a->timed) assignment_time_text(a->deadline, deadline);
     bool ok = store_begin(s, e);
     if (!ok) return false;
-    ok = store_do(s, e, "DELETE FROM assigned", "") && store_do(s, e, "DELETE FROM assignment", "") &&
+    ok = store_do(s, e, "DELETE FROM assigned", "") &&
+         store_do(s, e, "DELETE FROM assignment", "") &&
          store_do(s, e,
-                  "INSERT INTO assignment (one, name, path, deadline, free_days, most_days, penalty, dropped) VALUES "
+                  "INSERT INTO assignment (one, name, path, deadline, free_days, most_days, "
+                  "penalty, dropped) VALUES "
                   "(1, ?, ?, ?, ?, ?, ?, ?)",
-                  "tttllfl", a->name, a->path, deadline, (long long)a->late.free, (long long)a->late.most,
-                  a->late.penalty, (long long)a->drop);
+                  "tttllfl", a->name, a->path, deadline, (long long)a->late.free,
+                  (long long)a->late.most, a->late.penalty, (long long)a->drop);
     for (unsigned i = 0; ok && i < a->n; i++)
-        ok = store_do(s, e, "INSERT INTO assigned (exercise, weight, case_points, hidden) VALUES (?, ?, ?, ?)", "tffl",
-                      book_id(a->parts[i].ex), a->parts[i].weight, a->parts[i].terms.case_points,
-                      (long long)a->parts[i].terms.nhidden);
+        ok = store_do(
+            s, e,
+            "INSERT INTO assigned (exercise, weight, case_points, hidden) VALUES (?, ?, ?, ?)",
+            "tffl", book_id(a->parts[i].ex), a->parts[i].weight, a->parts[i].terms.case_points,
+            (long long)a->parts[i].terms.nhidden);
     return store_commit(s, ok, e);
 }

@@ -1,5 +1,6 @@
-/* assignment.h — a piece of homework as a TOML file says it: which exercises, what they weigh, until when, on which device and seed,
- * and cases that students do not see. docs/instructor-guide.md has the keys. */
+/* assignment.h — a piece of homework as a TOML file says it: which exercises, what they weigh,
+ * until when, on which device and seed, and cases that students do not see.
+ * docs/instructor-guide.md has the keys. */
 #pragma once
 #include "common/err.h"
 #include "common/hash.h"
@@ -16,7 +17,12 @@ struct assignment_part {
     void *library; /* the hidden cases' */
     struct grade_terms terms;
 };
-enum assignment_show { ASSIGNMENT_visible, ASSIGNMENT_hidden, ASSIGNMENT_after_due_date, ASSIGNMENT_after_published };
+enum assignment_show {
+    ASSIGNMENT_visible,
+    ASSIGNMENT_hidden,
+    ASSIGNMENT_after_due_date,
+    ASSIGNMENT_after_published
+};
 struct assignment {
     char path[4096]; /* absolute */
     char name[128], seed[65], device[64], roster[512];
@@ -35,8 +41,8 @@ struct assignment {
     struct assignment_part *parts; /* in the order of the file */
     unsigned n, room;
 };
-/* Reads and checks it all; errors name file and line. `hidden`: compile and load the hidden cases, which must be there; else they
- * are left alone. */
+/* Reads and checks it all; errors name file and line. `hidden`: compile and load the hidden cases,
+ * which must be there; else they are left alone. */
 bool assignment_read(const char *path, bool hidden, struct assignment *a, struct err *e);
 void assignment_free(struct assignment *a);
 const struct assignment_part *assignment_part(const struct assignment *a,
@@ -49,6 +55,7 @@ double assignment_kept(const struct assignment *a, long long days);
 bool assignment_store(const struct assignment *a, struct store *s, struct err *e);
 /* A digest of what grading depends on: "" for none. */
 void assignment_terms_digest(const struct grade_terms *t, char out[HASH_HEX]);
-/* "2026-10-01T21:59:00Z" of seconds; and back: false where it is no time with an offset from UTC. */
+/* "2026-10-01T21:59:00Z" of seconds; and back: false where it is no time with an offset from UTC.
+ */
 void assignment_time_text(long long t, char out[32]);
 bool assignment_time(const char *text, long long *out);

@@ -1,5 +1,6 @@
-/* assignment_hidden.c — see assignment_hidden.h. The file is the instructor's own and as trusted as the book: it is compiled with the
- * machine's C compiler, which nvcc needs anyway, outside any jail. Only students' code is jailed, and sees neither file nor folder. */
+/* assignment_hidden.c — see assignment_hidden.h. The file is the instructor's own and as trusted as
+ * the book: it is compiled with the machine's C compiler, which nvcc needs anyway, outside any
+ * jail. Only students' code is jailed, and sees neither file nor folder. */
 #include "grader/class/assignment_hidden.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -26,7 +27,8 @@ static bool run(char *const argv[], struct buf *said) {
     if (pipe2(fds, O_CLOEXEC) < 0) return false;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fds[1], 1), posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
+    posix_spawn_file_actions_adddup2(&actions, fds[1], 1),
+        posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
     bool ok = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     close(fds[1]);
@@ -60,7 +62,8 @@ static bool compile(const char *from, const char *to, struct err *e) {
                     NULL};
     bool ok = run(argv, &said);
     if (!ok)
-        err_set(e, ERR_INPUT, "%s does not compile:\n%.400s", from, said.size ? buf_str(&said) : "there is no gcc");
+        err_set(e, ERR_INPUT, "%s does not compile:\n%.400s", from,
+                said.size ? buf_str(&said) : "there is no gcc");
     buf_free(&said);
     return ok;
 }
@@ -68,7 +71,8 @@ static bool compile(const char *from, const char *to, struct err *e) {
 static bool cases_are_sane(const struct assignment_part *p, struct err *e) {
     const struct grade_terms *t = &p->terms;
     if (!t->nhidden || t->nhidden > MOST_CASES)
-        return err_set(e, ERR_INPUT, "%s has %u cases; 1 to %d are possible", p->hidden, t->nhidden, MOST_CASES);
+        return err_set(e, ERR_INPUT, "%s has %u cases; 1 to %d are possible", p->hidden, t->nhidden,
+                       MOST_CASES);
     for (unsigned i = 0; i < t->nhidden; i++)
         for (unsigned d = 0; d < EX_DIMS; d++)
             if (t->hidden[i].dim[d] < 0)
@@ -91,7 +95,8 @@ bool assignment_hidden_load(struct assignment_part *p, struct err *e) {
     p->terms.hidden = dlsym(p->library, "ex_hidden_cases"), p->terms.nhidden = n ? *n : 0;
     if (!n || !p->terms.hidden)
         return p->terms.nhidden = 0,
-               err_set(e, ERR_INPUT, "%s has no EX_HIDDEN(...): see common/exercise_hidden.h", p->hidden);
+               err_set(e, ERR_INPUT, "%s has no EX_HIDDEN(...): see common/exercise_hidden.h",
+                       p->hidden);
     return cases_are_sane(p, e);
 }
 

@@ -1,4 +1,5 @@
-/* assignment_hidden.h — the hidden cases of an assignment's exercise: C that the instructor wrote, compiled and loaded. */
+/* assignment_hidden.h — the hidden cases of an assignment's exercise: C that the instructor wrote,
+ * compiled and loaded. */
 #pragma once
 #include "grader/class/assignment.h"
 

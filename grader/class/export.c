@@ -1,5 +1,5 @@
-/* export.c — the gradebook as a table, CSV and JSON; see export.h. Rows are written as they are read: memory does not grow with
- * the class. */
+/* export.c — the gradebook as a table, CSV and JSON; see export.h. Rows are written as they are
+ * read: memory does not grow with the class. */
 #include "grader/class/export.h"
 #include "grader/grade/provenance.h"
 #include "grader/report/report.h"
@@ -11,17 +11,20 @@
 enum { LINE = 80 };
 
 #define X(name) #name ", "
-static const char rows[] = "SELECT " EXPORT_COLUMNS(
-    X) "(SELECT json FROM result r WHERE r.key = g.key),"
-       " (SELECT report FROM result r WHERE r.key = g.key), (SELECT "
-       "submitted_at FROM student t WHERE t.id = g.student),"
-       " (SELECT whole FROM result r WHERE r.key = g.key), coalesce((SELECT kept FROM late l WHERE l.student = "
-       "g.student), 1.0) FROM gradebook g ORDER BY student, exercise";
+static const char rows[] =
+    "SELECT " EXPORT_COLUMNS(X) "(SELECT json FROM result r WHERE r.key = g.key),"
+                                " (SELECT report FROM result r WHERE r.key = g.key), (SELECT "
+                                "submitted_at FROM student t WHERE t.id = g.student),"
+                                " (SELECT whole FROM result r WHERE r.key = g.key), "
+                                "coalesce((SELECT kept FROM late l WHERE l.student = "
+                                "g.student), 1.0) FROM gradebook g ORDER BY student, exercise";
 #undef X
 
 sqlite3_stmt *export_rows(struct store *s, struct err *e) { return store_ask(s, e, rows, ""); }
 
-static bool is_null(sqlite3_stmt *q, int column) { return sqlite3_column_type(q, column) == SQLITE_NULL; }
+static bool is_null(sqlite3_stmt *q, int column) {
+    return sqlite3_column_type(q, column) == SQLITE_NULL;
+}
 
 /* ---- tables ---- */
 
@@ -38,7 +41,9 @@ static void number(FILE *f, sqlite3_stmt *q, int column, const char *format) {
 }
 
 /* What stands where a verdict would: "-" and the reason, as for a result that there is none of. */
-static const char *code(sqlite3_stmt *q) { return is_null(q, EXPORT_verdict) ? "-" : store_text(q, EXPORT_verdict); }
+static const char *code(sqlite3_stmt *q) {
+    return is_null(q, EXPORT_verdict) ? "-" : store_text(q, EXPORT_verdict);
+}
 
 /* UTF-8: bytes that go on with a letter have 10 on top. */
 void export_column(FILE *f, const char *s, unsigned width, bool cut) {
@@ -72,28 +77,32 @@ bool export_text(struct store *s, FILE *f, struct err *e) {
     sqlite3_stmt *q = export_rows(s, e);
     while (store_next(s, &q, e)) {
         char score[32] = "-";
-        if (!is_null(q, EXPORT_score)) snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
+        if (!is_null(q, EXPORT_score))
+            snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
         bool taken = !is_null(q, EXPORT_verdict);
         char why[256];
         export_column(f, store_text(q, EXPORT_student), 24, true);
-        fprintf(f, "%-20s %-8s %6s  ", export_short(store_text(q, EXPORT_exercise)), code(q), score);
+        fprintf(f, "%-20s %-8s %6s  ", export_short(store_text(q, EXPORT_exercise)), code(q),
+                score);
         snprintf(why, sizeof why, "%s%s%.160s", taken ? "" : store_text(q, EXPORT_state),
                  taken || !*store_text(q, EXPORT_reason) ? "" : ": ", store_text(q, EXPORT_reason));
         export_why(f, why, 17);
     }
-    q = store_ask(
-        s, e, "SELECT DISTINCT jail, seed, device, nvcc, substr(grader, 1, 16) FROM gradebook WHERE grader IS NOT NULL",
-        "");
+    q = store_ask(s, e,
+                  "SELECT DISTINCT jail, seed, device, nvcc, substr(grader, 1, 16) FROM gradebook "
+                  "WHERE grader IS NOT NULL",
+                  "");
     while (store_next(s, &q, e))
-        fprintf(f, "jail: %s; seed: %s; device: %s; nvcc: %s; grader: %s\n", store_text(q, 0), store_text(q, 1),
-                store_text(q, 2), store_text(q, 3), store_text(q, 4));
+        fprintf(f, "jail: %s; seed: %s; device: %s; nvcc: %s; grader: %s\n", store_text(q, 0),
+                store_text(q, 1), store_text(q, 2), store_text(q, 3), store_text(q, 4));
     return !e->text[0];
 }
 
 bool export_csv(struct store *s, FILE *f, struct err *e) {
     static const int last[] = {EXPORT_state,  EXPORT_seed, EXPORT_device,    EXPORT_source_sha256,
                                EXPORT_grader, EXPORT_nvcc, EXPORT_graded_at, EXPORT_file};
-    fputs("student,exercise,verdict,score,max_score,speed_kind,vs_solution,reason,jail,state,seed,device,source_sha256,"
+    fputs("student,exercise,verdict,score,max_score,speed_kind,vs_solution,reason,jail,state,seed,"
+          "device,source_sha256,"
           "grader,"
           "nvcc,graded_at,file\r\n",
           f);
@@ -102,16 +111,20 @@ bool export_csv(struct store *s, FILE *f, struct err *e) {
         export_cell(f, store_text(q, EXPORT_student));
         fprintf(f, ",\"%s\",%s,", store_text(q, EXPORT_exercise), code(q));
         number(f, q, EXPORT_score, "%.1f"), fputc(',', f), number(f, q, EXPORT_max_score, "%.1f");
-        fprintf(f, ",%s,", store_text(q, EXPORT_speed_kind)), number(f, q, EXPORT_vs_solution, "%.4f"), fputc(',', f);
-        export_cell(f, store_text(q, EXPORT_reason)), fputc(',', f), export_cell(f, store_text(q, EXPORT_jail));
-        for (unsigned i = 0; i < sizeof last / sizeof *last; i++) fputc(',', f), export_cell(f, store_text(q, last[i]));
+        fprintf(f, ",%s,", store_text(q, EXPORT_speed_kind)),
+            number(f, q, EXPORT_vs_solution, "%.4f"), fputc(',', f);
+        export_cell(f, store_text(q, EXPORT_reason)), fputc(',', f),
+            export_cell(f, store_text(q, EXPORT_jail));
+        for (unsigned i = 0; i < sizeof last / sizeof *last; i++)
+            fputc(',', f), export_cell(f, store_text(q, last[i]));
         fputs("\r\n", f);
     }
     return !e->text[0];
 }
 
 bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
-    fputs("assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,late_submission_penalty,score,"
+    fputs("assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,late_"
+          "submission_penalty,score,"
           "max_score\r\n",
           f);
     char due[32] = "";
@@ -121,9 +134,11 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
     q = export_rows(s, e);
     while (store_next(s, &q, e)) {
         export_cell(f, store_text(q, EXPORT_exercise)), fprintf(f, ",%s,", due);
-        fprintf(f, "%s,", store_text(q, EXPORT_submitted_at)), export_cell(f, store_text(q, EXPORT_student));
+        fprintf(f, "%s,", store_text(q, EXPORT_submitted_at)),
+            export_cell(f, store_text(q, EXPORT_student));
         fputs(",", f), export_cell(f, store_text(q, EXPORT_name)), fputs(",,,", f);
-        double score = sqlite3_column_double(q, EXPORT_score), kept = sqlite3_column_double(q, EXPORT_kept);
+        double score = sqlite3_column_double(q, EXPORT_score),
+               kept = sqlite3_column_double(q, EXPORT_kept);
         number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
         if (!is_null(q, EXPORT_score)) fprintf(f, "%.1f,%.1f", score * (1 - kept), score * kept);
         else fputc(',', f);
@@ -137,10 +152,13 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
 
 bool export_totals(struct store *s, FILE *f, struct err *e) {
     if (store_number(s, e, "SELECT count(*) FROM assignment") == 0)
-        return err_set(e, ERR_INPUT, "%s was graded without an assignment: there are no totals", s->path);
+        return err_set(e, ERR_INPUT, "%s was graded without an assignment: there are no totals",
+                       s->path);
     fputs("student,name,submitted_at,days_late,total_percent,open,dropped\r\n", f);
-    sqlite3_stmt *q = store_ask(
-        s, e, "SELECT student, name, submitted_at, days_late, percent, open, dropped FROM total ORDER BY 1", "");
+    sqlite3_stmt *q = store_ask(s, e,
+                                "SELECT student, name, submitted_at, days_late, percent, open, "
+                                "dropped FROM total ORDER BY 1",
+                                "");
     while (store_next(s, &q, e)) {
         export_cell(f, store_text(q, 0)), fputc(',', f), export_cell(f, store_text(q, 1));
         fprintf(f, ",%s,%lld,", store_text(q, 2), sqlite3_column_int64(q, 3));
@@ -167,7 +185,8 @@ static json_t *graded(sqlite3_stmt *q) {
                 {"jail", EXPORT_jail},          {"grader", EXPORT_grader},
                 {"nvcc", EXPORT_nvcc},          {"book", EXPORT_book},
                 {"graded_at", EXPORT_graded_at}};
-    json_t *o = json_loads(store_text(q, EXPORT_json), JSON_DECODE_ANY, NULL), *from = json_object();
+    json_t *o = json_loads(store_text(q, EXPORT_json), JSON_DECODE_ANY, NULL),
+           *from = json_object();
     if (!o) o = json_object();
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set_new(from, keys[i].key, text_or_null(q, keys[i].column));
@@ -179,8 +198,9 @@ static json_t *ungraded(sqlite3_stmt *q) {
     json_t *o = json_object();
     json_object_set_new(o, "id", text_or_null(q, EXPORT_exercise));
     json_object_set_new(o, "state", text_or_null(q, EXPORT_state));
-    json_object_set_new(o, "score",
-                        is_null(q, EXPORT_score) ? json_null() : json_real(sqlite3_column_double(q, EXPORT_score)));
+    json_object_set_new(
+        o, "score",
+        is_null(q, EXPORT_score) ? json_null() : json_real(sqlite3_column_double(q, EXPORT_score)));
     json_object_set_new(o, "why", text_or_null(q, EXPORT_reason));
     return o;
 }
@@ -195,7 +215,8 @@ static json_t *device(const char *name) {
 static json_t *begin_student(sqlite3_stmt *q) {
     json_t *o = json_object();
     json_object_set_new(o, "student", text_or_null(q, EXPORT_student));
-    json_object_set_new(o, "exercises", json_array()), json_object_set_new(o, "ungraded", json_array());
+    json_object_set_new(o, "exercises", json_array()),
+        json_object_set_new(o, "ungraded", json_array());
     return o;
 }
 
@@ -228,7 +249,8 @@ bool export_json(struct store *s, FILE *f, struct err *e) {
     bool first = true;
     q = export_rows(s, e);
     while (store_next(s, &q, e)) {
-        if (student && strcmp(json_string_value(json_object_get(student, "student")), store_text(q, EXPORT_student)))
+        if (student && strcmp(json_string_value(json_object_get(student, "student")),
+                              store_text(q, EXPORT_student)))
             end_student(f, student, first), first = false, student = NULL;
         if (!student) student = begin_student(q);
         add_row(student, q);

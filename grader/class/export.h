@@ -1,6 +1,6 @@
-/* export.h — what a store holds, for people and for other programs. Each says where its results came from: seed, device, jail,
- * grader, nvcc, the source's digest, the date. A result without a score has none in any of them: only what the roster says is
- * missing is a zero. */
+/* export.h — what a store holds, for people and for other programs. Each says where its results
+ * came from: seed, device, jail, grader, nvcc, the source's digest, the date. A result without a
+ * score has none in any of them: only what the roster says is missing is a zero. */
 #pragma once
 #include "grader/class/store.h"
 
@@ -8,9 +8,11 @@
 
 bool export_text(struct store *s, FILE *f, struct err *e);
 bool export_csv(struct store *s, FILE *f, struct err *e);
-bool export_nbgrader(struct store *s, FILE *f, struct err *e); /* the columns of nbgrader's CsvExportPlugin */
+bool export_nbgrader(struct store *s, FILE *f,
+                     struct err *e); /* the columns of nbgrader's CsvExportPlugin */
 bool export_json(struct store *s, FILE *f, struct err *e);
-bool export_totals(struct store *s, FILE *f, struct err *e); /* of an assignment: CSV, a row for each student */
+bool export_totals(struct store *s, FILE *f,
+                   struct err *e); /* of an assignment: CSV, a row for each student */
 bool export_junit(struct store *s, FILE *f, struct err *e);
 bool export_tap(struct store *s, FILE *f, struct err *e);
 /* What intake found: a line for each thing. */
@@ -20,8 +22,9 @@ bool export_intake_json(struct store *s, FILE *f, struct err *e);
 bool export_stats(struct store *s, FILE *f, struct err *e);
 /* The same as a page, with pictures. */
 bool export_stats_html(struct store *s, FILE *f, struct err *e);
-/* Pages for each student into a folder: STUDENT.md, STUDENT.html, and the report of each exercise as STUDENT-EXERCISE.html, as `grader
- * report` has it, where this very grader graded it. How many students, or -1. */
+/* Pages for each student into a folder: STUDENT.md, STUDENT.html, and the report of each exercise
+ * as STUDENT-EXERCISE.html, as `grader report` has it, where this very grader graded it. How many
+ * students, or -1. */
 int export_feedback(struct store *s, const char *folder, struct err *e);
 
 /* Columns of the view gradebook, in the order in which the exports read it. */
@@ -44,8 +47,10 @@ enum export_column {
 sqlite3_stmt *export_rows(struct store *s, struct err *e);
 /* A cell of CSV: quoted, and none begins as a formula does. */
 void export_cell(FILE *f, const char *s);
-/* A column of text for people, that many letters wide, and a blank; a longer one is cut where `cut`. */
+/* A column of text for people, that many letters wide, and a blank; a longer one is cut where
+ * `cut`. */
 void export_column(FILE *f, const char *s, unsigned width, bool cut);
-/* For tables of text, which fit a terminal of 80: the name without its chapter; a reason on the rest of the line, or below it. */
+/* For tables of text, which fit a terminal of 80: the name without its chapter; a reason on the
+ * rest of the line, or below it. */
 const char *export_short(const char *exercise);
 void export_why(FILE *f, const char *why, unsigned room);

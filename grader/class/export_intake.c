@@ -8,24 +8,26 @@ enum { STUDENT, ENTRY, FILE_NAME, EXERCISE, STATE, WHY, COLUMNS };
 static const char *const names[COLUMNS] = {"student", "entry", "file", "exercise", "state", "why"};
 
 static sqlite3_stmt *found(struct store *s, struct err *e) {
-    return store_ask(
-        s, e, "SELECT student, entry, file, exercise, state, why FROM intake ORDER BY student = '', student, n", "");
+    return store_ask(s, e,
+                     "SELECT student, entry, file, exercise, state, why FROM intake ORDER BY "
+                     "student = '', student, n",
+                     "");
 }
 
 static void totals(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *q =
-        store_ask(s, e,
-                  "SELECT (SELECT count(*) FROM student), (SELECT count(*) FROM student WHERE entries > 0),"
-                  " (SELECT count(*) FROM submission WHERE state = 'taken'),"
-                  " (SELECT count(DISTINCT student || '/' || entry) FROM intake WHERE state = 'unclear'),"
-                  " (SELECT count(*) FROM student WHERE rostered AND entries = 0)",
-                  "");
+    sqlite3_stmt *q = store_ask(
+        s, e,
+        "SELECT (SELECT count(*) FROM student), (SELECT count(*) FROM student WHERE entries > 0),"
+        " (SELECT count(*) FROM submission WHERE state = 'taken'),"
+        " (SELECT count(DISTINCT student || '/' || entry) FROM intake WHERE state = 'unclear'),"
+        " (SELECT count(*) FROM student WHERE rostered AND entries = 0)",
+        "");
     if (store_next(s, &q, e))
-        fprintf(
-            f,
-            "students: %lld; handed in: %lld; missing by the roster: %lld; files taken: %lld; to be looked at: %lld\n",
-            sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 4),
-            sqlite3_column_int64(q, 2), sqlite3_column_int64(q, 3));
+        fprintf(f,
+                "students: %lld; handed in: %lld; missing by the roster: %lld; files taken: %lld; "
+                "to be looked at: %lld\n",
+                sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 4),
+                sqlite3_column_int64(q, 2), sqlite3_column_int64(q, 3));
     store_end(&q);
 }
 
@@ -59,7 +61,8 @@ bool export_intake_json(struct store *s, FILE *f, struct err *e) {
     sqlite3_stmt *q = found(s, e);
     while (store_next(s, &q, e)) {
         json_t *o = json_object();
-        for (int i = 0; i < COLUMNS; i++) json_object_set_new(o, names[i], json_string(store_text(q, i)));
+        for (int i = 0; i < COLUMNS; i++)
+            json_object_set_new(o, names[i], json_string(store_text(q, i)));
         char *text = json_dumps(o, 0);
         fprintf(f, "%s\n%s", first ? "" : ",", text);
         first = false;

@@ -13,8 +13,8 @@
 
 /* ---- statistics ---- */
 
-static void table(struct store *s, FILE *f, const char *title, const char *const *widths, const char *sql,
-                  struct err *e) {
+static void table(struct store *s, FILE *f, const char *title, const char *const *widths,
+                  const char *sql, struct err *e) {
     sqlite3_stmt *q = store_ask(s, e, sql, "");
     fprintf(f, "%s\n", title);
     bool any = false;
@@ -33,24 +33,33 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
                              *const t[] = {"%-12s ", "%8s results", "%8s IE"};
     fputs("VERDICTS: exercise, verdict, students, mean score\n", f);
     table(s, f, "", w,
-          "SELECT exercise, verdict, students, printf('%.1f', mean_score) FROM verdicts WHERE exercise <> ''"
+          "SELECT exercise, verdict, students, printf('%.1f', mean_score) FROM verdicts WHERE "
+          "exercise <> ''"
           " ORDER BY exercise, students DESC",
           e);
     table(s, f, "SCORES: exercise, students with one, lowest, median, highest", w,
-          "SELECT exercise, count(*), printf('%.1f', min(score)), printf('%.1f', avg(score) FILTER (WHERE at IN ((n + "
+          "SELECT exercise, count(*), printf('%.1f', min(score)), printf('%.1f', avg(score) FILTER "
+          "(WHERE at IN ((n + "
           "1) / 2, (n + 2) / 2))),"
-          " printf('%.1f', max(score)) FROM (SELECT exercise, score, row_number() OVER (PARTITION BY exercise ORDER BY "
+          " printf('%.1f', max(score)) FROM (SELECT exercise, score, row_number() OVER (PARTITION "
+          "BY exercise ORDER BY "
           "score) AS at,"
-          " count(*) OVER (PARTITION BY exercise) AS n FROM gradebook WHERE score IS NOT NULL) GROUP BY exercise ORDER "
+          " count(*) OVER (PARTITION BY exercise) AS n FROM gradebook WHERE score IS NOT NULL) "
+          "GROUP BY exercise ORDER "
           "BY exercise",
           e);
     table(s, f, "GOALS AND GUARDS THAT FAIL MOST: students, exercise, name", g,
-          "SELECT students, exercise, goal, kind FROM failed_goals ORDER BY students DESC, exercise, goal LIMIT 20", e);
+          "SELECT students, exercise, goal, kind FROM failed_goals ORDER BY students DESC, "
+          "exercise, goal LIMIT 20",
+          e);
     table(s, f, "CASES THAT FAIL MOST: students, exercise, name", g,
-          "SELECT students, exercise, name, verdict FROM failed_cases ORDER BY students DESC, exercise, name LIMIT 20",
+          "SELECT students, exercise, name, verdict FROM failed_cases ORDER BY students DESC, "
+          "exercise, name LIMIT 20",
           e);
     table(s, f, "BY DAY", t,
-          "SELECT substr(graded_at, 1, 10), count(*), sum(verdict = 'IE') FROM result GROUP BY 1 ORDER BY 1", e);
+          "SELECT substr(graded_at, 1, 10), count(*), sum(verdict = 'IE') FROM result GROUP BY 1 "
+          "ORDER BY 1",
+          e);
     return !e->text[0];
 }
 
@@ -72,17 +81,18 @@ static void one_exercise(FILE *f, sqlite3_stmt *q) {
     fprintf(f, "\n## %s\n\n", *id ? id : "Nothing that could be graded");
     if (!*store_text(q, EXPORT_verdict)) {
         fprintf(f, "Not graded: %s.\n%s", store_text(q, EXPORT_state),
-                sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL ? "This is not a zero: no score is given.\n"
-                                                                    : "0 points.\n");
+                sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL
+                    ? "This is not a zero: no score is given.\n"
+                    : "0 points.\n");
         fence(f, store_text(q, EXPORT_reason));
         fprintf(f, "%s\n", store_text(q, EXPORT_reason)), fence(f, store_text(q, EXPORT_reason));
         return;
     }
     fence(f, report), fputs(report, f), fence(f, report);
     fprintf(f, "\nSource sha256 %s, seed `%s`, device %s, nvcc %s, grader %.16s, %s, graded %s.\n",
-            store_text(q, EXPORT_source_sha256), store_text(q, EXPORT_seed), store_text(q, EXPORT_device),
-            store_text(q, EXPORT_nvcc), store_text(q, EXPORT_grader), store_text(q, EXPORT_jail),
-            store_text(q, EXPORT_graded_at));
+            store_text(q, EXPORT_source_sha256), store_text(q, EXPORT_seed),
+            store_text(q, EXPORT_device), store_text(q, EXPORT_nvcc), store_text(q, EXPORT_grader),
+            store_text(q, EXPORT_jail), store_text(q, EXPORT_graded_at));
 }
 
 /* Nothing of a name is markup. */
@@ -106,17 +116,20 @@ struct pages {
     int n;
 };
 
-static bool put_page(const struct pages *p, const char *name, const struct buf *text, struct err *e) {
+static bool put_page(const struct pages *p, const char *name, const struct buf *text,
+                     struct err *e) {
     char path[PATH_MAX];
-    return path_join(path, sizeof path, p->folder, name) ? file_write(path, buf_str(text), text->size, e)
-                                                         : err_set(e, ERR_INPUT, "%s: path too long", p->folder);
+    return path_join(path, sizeof path, p->folder, name)
+               ? file_write(path, buf_str(text), text->size, e)
+               : err_set(e, ERR_INPUT, "%s: path too long", p->folder);
 }
 
 static const char *look(sqlite3_stmt *q) {
     const char *verdict = store_text(q, EXPORT_verdict);
-    return !strcmp(verdict, "AC")                                                            ? "good"
-           : sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL || !strcmp(verdict, "PART") ? "warn"
-                                                                                             : "bad";
+    return !strcmp(verdict, "AC") ? "good"
+           : sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL || !strcmp(verdict, "PART")
+               ? "warn"
+               : "bad";
 }
 
 static const struct exercise *exercise_of(const char *id) {
@@ -126,7 +139,8 @@ static const struct exercise *exercise_of(const char *id) {
 }
 
 /* The page of one result, as `grader report` writes it; false where there is none to be written. */
-static bool report_page(struct pages *p, sqlite3_stmt *q, char name[256], bool *written, struct err *e) {
+static bool report_page(struct pages *p, sqlite3_stmt *q, char name[256], bool *written,
+                        struct err *e) {
     struct result r;
     struct buf page = {0};
     char ending[160];
@@ -134,7 +148,8 @@ static bool report_page(struct pages *p, sqlite3_stmt *q, char name[256], bool *
     const struct gpu_device *d = grade_simulated(store_text(q, EXPORT_device));
     *written = false;
     if (!ex || !d ||
-        !class_unpack(sqlite3_column_blob(q, EXPORT_whole), (size_t)sqlite3_column_bytes(q, EXPORT_whole), ex,
+        !class_unpack(sqlite3_column_blob(q, EXPORT_whole),
+                      (size_t)sqlite3_column_bytes(q, EXPORT_whole), ex,
                       store_text(q, EXPORT_grader), &r))
         return true;
     report_html(&r, d, NULL, &page);
@@ -149,23 +164,28 @@ static bool report_page(struct pages *p, sqlite3_stmt *q, char name[256], bool *
 static void row_html(struct pages *p, sqlite3_stmt *q, const char *page) {
     struct buf *out = &p->html;
     const char *id = store_text(q, EXPORT_exercise), *verdict = store_text(q, EXPORT_verdict);
-    buf_printf(out, "<h2>%s <span class=\"%s\">", *id ? id : "Nothing that could be graded", look(q));
+    buf_printf(out, "<h2>%s <span class=\"%s\">", *id ? id : "Nothing that could be graded",
+               look(q));
     class_page_text(*verdict ? verdict : store_text(q, EXPORT_state), out);
     if (sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL)
         buf_puts(out, "</span> no score, which is not a zero</h2>\n");
     else
         buf_printf(out, "</span> %.1f of %.0f</h2>\n", sqlite3_column_double(q, EXPORT_score),
                    sqlite3_column_double(q, EXPORT_max_score));
-    if (page) buf_printf(out, "<p><a href=\"%s\">With pictures and the annotated source</a></p>\n", page);
+    if (page)
+        buf_printf(out, "<p><a href=\"%s\">With pictures and the annotated source</a></p>\n", page);
     buf_puts(out, "<pre>");
     class_page_text(*verdict ? store_text(q, EXPORT_report) : store_text(q, EXPORT_reason), out);
     buf_puts(out, "</pre>\n");
     if (!*verdict) return;
-    buf_puts(out, "<p class=\"dim\">source sha256 "), class_page_text(store_text(q, EXPORT_source_sha256), out);
-    buf_puts(out, ", seed "), class_page_text(store_text(q, EXPORT_seed), out), buf_puts(out, ", device ");
+    buf_puts(out, "<p class=\"dim\">source sha256 "),
+        class_page_text(store_text(q, EXPORT_source_sha256), out);
+    buf_puts(out, ", seed "), class_page_text(store_text(q, EXPORT_seed), out),
+        buf_puts(out, ", device ");
     class_page_text(store_text(q, EXPORT_device), out), buf_puts(out, ", nvcc "),
         class_page_text(store_text(q, EXPORT_nvcc), out);
-    buf_puts(out, ", graded "), class_page_text(store_text(q, EXPORT_graded_at), out), buf_puts(out, "</p>\n");
+    buf_puts(out, ", graded "), class_page_text(store_text(q, EXPORT_graded_at), out),
+        buf_puts(out, "</p>\n");
 }
 
 /* ---- all students ---- */
@@ -185,7 +205,8 @@ static bool begin_student(struct pages *p, sqlite3_stmt *q, struct err *e) {
     char name[256], path[PATH_MAX];
     const char *student = store_text(q, EXPORT_student);
     class_page_name(student, ".md", name);
-    if (!path_join(path, sizeof path, p->folder, name)) return err_set(e, ERR_INPUT, "%s: path too long", p->folder);
+    if (!path_join(path, sizeof path, p->folder, name))
+        return err_set(e, ERR_INPUT, "%s: path too long", p->folder);
     if (!file_open(path, &p->markdown, e)) return false;
     p->student = xstrdup(student), p->n++;
     heading(p->markdown.f, student);
@@ -201,7 +222,8 @@ static bool begin_student(struct pages *p, sqlite3_stmt *q, struct err *e) {
 static bool one_row(struct pages *p, sqlite3_stmt *q, struct err *e) {
     char name[256];
     bool paged;
-    if (p->student && strcmp(p->student, store_text(q, EXPORT_student)) && !finish_student(p, e)) return false;
+    if (p->student && strcmp(p->student, store_text(q, EXPORT_student)) && !finish_student(p, e))
+        return false;
     if (!p->student && !begin_student(p, q, e)) return false;
     one_exercise(p->markdown.f, q);
     if (!report_page(p, q, name, &paged, e)) return false;

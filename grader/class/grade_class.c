@@ -1,8 +1,9 @@
 /* grade_class.c — grading what the store's gradebook has and no result is known of (class.h).
  *
- * A result is named by a digest of all that it depends on. What is to be done is a list of such names; a grader takes the next one
- * that has no result and that nobody has claimed, in one transaction with its own claim, and gives result and claim back in
- * another. So a second grader beside it takes up other names, and a killed one leaves claims of a process that is gone, which
+ * A result is named by a digest of all that it depends on. What is to be done is a list of such
+ * names; a grader takes the next one that has no result and that nobody has claimed, in one
+ * transaction with its own claim, and gives result and claim back in another. So a second grader
+ * beside it takes up other names, and a killed one leaves claims of a process that is gone, which
  * count for nothing. */
 #include "common/clock.h"
 #include "common/file.h"
@@ -56,12 +57,14 @@ static const char *book_of(const struct exercise *ex) {
     return known[n++].digest;
 }
 
-void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o, char key[HASH_HEX]) {
+void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o,
+               char key[HASH_HEX]) {
     struct hash h;
     char terms[HASH_HEX];
     hash_start(&h);
     hash_text(&h, "result 1");
-    hash_text(&h, digest), hash_text(&h, book_id(ex)), hash_text(&h, o->seed), hash_text(&h, o->device->name);
+    hash_text(&h, digest), hash_text(&h, book_id(ex)), hash_text(&h, o->seed),
+        hash_text(&h, o->device->name);
     hash_text(&h, grade_build()), hash_text(&h, grade_nvcc()), hash_text(&h, book_of(ex));
     hash_text(&h, o->count_modelled ? "counted" : "");
     assignment_terms_digest(o->terms, terms);
@@ -82,7 +85,8 @@ static const struct exercise *exercise_of(const char *id) {
 
 /* ---- the list ---- */
 
-static bool put_todo(struct grading *m, long long n, const char *exercise, const char *digest, struct err *e) {
+static bool put_todo(struct grading *m, long long n, const char *exercise, const char *digest,
+                     struct err *e) {
     const struct exercise *ex = exercise_of(exercise);
     char key[HASH_HEX];
     if (!ex) return true; /* of another book: its results stay as they are */
@@ -92,15 +96,18 @@ static bool put_todo(struct grading *m, long long n, const char *exercise, const
     o.terms = class_terms(m->g->assignment, ex);
     class_key(ex, digest, &o, key);
     if (m->g->shards &&
-        strtoul((char[9]){key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], 0}, NULL, 16) %
+        strtoul((char[9]){key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], 0}, NULL,
+                16) %
                 m->g->shards !=
             m->g->shard)
         return true;
-    return store_do(m->s, e, "INSERT INTO todo VALUES (?, ?, ?, ?)", "lttt", n, exercise, digest, key);
+    return store_do(m->s, e, "INSERT INTO todo VALUES (?, ?, ?, ?)", "lttt", n, exercise, digest,
+                    key);
 }
 
 static bool list_all(struct grading *m, struct err *e) {
-    sqlite3_stmt *q = store_ask(m->s, e, "SELECT n, exercise, digest FROM submission WHERE state = 'taken'", "");
+    sqlite3_stmt *q =
+        store_ask(m->s, e, "SELECT n, exercise, digest FROM submission WHERE state = 'taken'", "");
     bool ok = q;
     while (ok && store_next(m->s, &q, e))
         ok = put_todo(m, sqlite3_column_int64(q, 0), store_text(q, 1), store_text(q, 2), e);
@@ -109,28 +116,35 @@ static bool list_all(struct grading *m, struct err *e) {
 }
 
 static bool make_list(struct grading *m, struct err *e) {
-    bool ok = store_do(m->s, e, "DROP TABLE IF EXISTS temp.todo", "") &&
-              store_do(m->s, e, "CREATE TEMP TABLE todo (n INTEGER PRIMARY KEY, exercise, digest, key)", "") &&
-              store_begin(m->s, e);
+    bool ok =
+        store_do(m->s, e, "DROP TABLE IF EXISTS temp.todo", "") &&
+        store_do(m->s, e, "CREATE TEMP TABLE todo (n INTEGER PRIMARY KEY, exercise, digest, key)",
+                 "") &&
+        store_begin(m->s, e);
     if (!ok) return false;
     ok = list_all(m, e);
     if (ok && !m->g->aside)
-        ok = store_do(m->s, e,
-                      "UPDATE submission SET key = (SELECT key FROM todo WHERE todo.n = submission.n)"
-                      " WHERE n IN (SELECT n FROM todo)",
-                      "");
+        ok = store_do(
+            m->s, e,
+            "UPDATE submission SET key = (SELECT key FROM todo WHERE todo.n = submission.n)"
+            " WHERE n IN (SELECT n FROM todo)",
+            "");
     /* Our own faults are tried again. */
-    ok = ok && store_do(m->s, e, "DELETE FROM result WHERE verdict = 'IE' AND key IN (SELECT key FROM todo)", "");
+    ok = ok &&
+         store_do(m->s, e,
+                  "DELETE FROM result WHERE verdict = 'IE' AND key IN (SELECT key FROM todo)", "");
     return store_commit(m->s, ok, e);
 }
 
 static long long left(struct grading *m, struct err *e) {
-    return store_number(m->s, e, "SELECT count(*) FROM todo WHERE key NOT IN (SELECT key FROM result)");
+    return store_number(m->s, e,
+                        "SELECT count(*) FROM todo WHERE key NOT IN (SELECT key FROM result)");
 }
 
 /* ---- claims ---- */
 
-/* When a process began, in ticks since the machine did: field 22 of its stat; "" where there is none. */
+/* When a process began, in ticks since the machine did: field 22 of its stat; "" where there is
+ * none. */
 static void began_at(long pid, char out[32]) {
     char path[64], line[1024] = "";
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
@@ -187,18 +201,20 @@ static bool fill_slot(struct slot *slot, sqlite3_stmt *q) {
 
 /* Takes the next one, or finds that there is none. */
 static enum parallel_answer claim(struct grading *m, struct slot *slot, struct err *e) {
-    sqlite3_stmt *q =
-        store_ask(m->s, e,
-                  "SELECT t.n, t.key, t.exercise, t.digest, s.body FROM todo t JOIN source s ON s.digest = t.digest"
-                  " WHERE t.n > ? AND NOT EXISTS (SELECT 1 FROM result r WHERE r.key = t.key)"
-                  " AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.key = t.key) ORDER BY t.n LIMIT 1",
-                  "l", m->last);
+    sqlite3_stmt *q = store_ask(
+        m->s, e,
+        "SELECT t.n, t.key, t.exercise, t.digest, s.body FROM todo t JOIN source s ON s.digest = "
+        "t.digest"
+        " WHERE t.n > ? AND NOT EXISTS (SELECT 1 FROM result r WHERE r.key = t.key)"
+        " AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.key = t.key) ORDER BY t.n LIMIT 1",
+        "l", m->last);
     bool found = q && store_next(m->s, &q, e) && fill_slot(slot, q);
     if (found) m->last = sqlite3_column_int64(q, 0);
     store_end(&q);
     if (e->text[0]) return PARALLEL_FAILED;
     if (!found) return PARALLEL_END;
-    bool ok = store_do(m->s, e, "INSERT INTO claim (key, owner) VALUES (?, ?)", "tt", slot->key, m->owner);
+    bool ok = store_do(m->s, e, "INSERT INTO claim (key, owner) VALUES (?, ?)", "tt", slot->key,
+                       m->owner);
     return ok ? PARALLEL_ITEM : PARALLEL_FAILED;
 }
 
@@ -223,7 +239,9 @@ static void work(void *user, unsigned i, struct buf *out) {
     result_pack(&r, out);
 }
 
-static const char *keep(struct result *r, const char *s) { return arena_strndup(&r->arena, s, strlen(s)); }
+static const char *keep(struct result *r, const char *s) {
+    return arena_strndup(&r->arena, s, strlen(s));
+}
 
 static void died(struct result *r, const struct exercise *ex) {
     *r = (struct result){.ex = ex, .verdict = V_IE, .max_score = 100, .file = ""};
@@ -232,7 +250,8 @@ static void died(struct result *r, const struct exercise *ex) {
     r->speed.note = "";
 }
 
-/* One line: the first thing that is wrong, in the words of the student's report; where nothing is, what there are no points for. */
+/* One line: the first thing that is wrong, in the words of the student's report; where nothing is,
+ * what there are no points for. */
 static void first_reason(const struct result *r, struct buf *out) {
     const char *why = r->message ? r->message : "";
     if (r->untouched) buf_puts(out, "not started: this is the file as it came");
@@ -243,29 +262,34 @@ static void first_reason(const struct result *r, struct buf *out) {
 
 static char *json_of(const struct result *r, const struct grading *m) {
     json_t *all = report_json(&r, 1, m->g->grade.device, m->g->grade.seed);
-    char *text =
-        json_dumps(json_array_get(json_object_get(all, "exercises"), 0), JSON_COMPACT | JSON_REAL_PRECISION(12));
+    char *text = json_dumps(json_array_get(json_object_get(all, "exercises"), 0),
+                            JSON_COMPACT | JSON_REAL_PRECISION(12));
     json_decref(all);
     return text;
 }
 
-static bool put_result(struct grading *m, const struct slot *slot, const struct result *r, struct err *e) {
+static bool put_result(struct grading *m, const struct slot *slot, const struct result *r,
+                       struct err *e) {
     struct buf reason = {0}, report = {0}, whole = {0};
     char date[32], terms[HASH_HEX], *json = json_of(r, m);
     const char *kind = r->speed.valid ? r->speed.kind : NULL;
     first_reason(r, &reason);
-    report_text(r, m->g->grade.device, &(struct report_style){.width = 76}, &report); /* fits the page on paper */
+    report_text(r, m->g->grade.device, &(struct report_style){.width = 76},
+                &report); /* fits the page on paper */
     grade_date(date), class_pack(r, &whole);
     assignment_terms_digest(class_terms(m->g->assignment, slot->ex), terms);
     bool ok = store_do(
         m->s, e,
-        "INSERT OR REPLACE INTO result (key, exercise, digest, file, seed, device, grader, nvcc, book, counted, jail,"
-        " graded_at, seconds, verdict, score, max_score, speed_kind, vs_solution, reason, report, json, terms, whole)"
+        "INSERT OR REPLACE INTO result (key, exercise, digest, file, seed, device, grader, nvcc, "
+        "book, counted, jail,"
+        " graded_at, seconds, verdict, score, max_score, speed_kind, vs_solution, reason, report, "
+        "json, terms, whole)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "tttttttttlttftfftfttttb", slot->key, r->id, slot->digest, r->file, m->g->grade.seed, m->g->grade.device->name,
-        grade_build(), grade_nvcc(), book_of(slot->ex), (long long)m->g->grade.count_modelled, jail_tier(), date,
-        clock_seconds() - slot->began, verdict_code(r->verdict), verdict_scored(r->verdict) ? r->score : NAN,
-        r->max_score, kind, r->speed.valid ? r->speed.vs_solution : NAN, buf_str(&reason), buf_str(&report), json,
+        "tttttttttlttftfftfttttb", slot->key, r->id, slot->digest, r->file, m->g->grade.seed,
+        m->g->grade.device->name, grade_build(), grade_nvcc(), book_of(slot->ex),
+        (long long)m->g->grade.count_modelled, jail_tier(), date, clock_seconds() - slot->began,
+        verdict_code(r->verdict), verdict_scored(r->verdict) ? r->score : NAN, r->max_score, kind,
+        r->speed.valid ? r->speed.vs_solution : NAN, buf_str(&reason), buf_str(&report), json,
         terms, &whole);
     buf_free(&reason), buf_free(&report), buf_free(&whole), free(json);
     return ok;
@@ -278,9 +302,11 @@ static bool done(void *user, unsigned i, bool ok, const char *data, size_t size,
     if (!ok || !result_unpack(&r, slot->ex, data, size)) died(&r, slot->ex);
     bool kept = store_begin(m->s, e);
     if (kept)
-        kept = store_commit(
-            m->s, put_result(m, slot, &r, e) && store_do(m->s, e, "DELETE FROM claim WHERE key = ?", "t", slot->key),
-            e);
+        kept =
+            store_commit(m->s,
+                         put_result(m, slot, &r, e) &&
+                             store_do(m->s, e, "DELETE FROM claim WHERE key = ?", "t", slot->key),
+                         e);
     m->done.graded++, m->done.broken += r.verdict == V_IE;
     m->done.seconds = clock_seconds() - m->began;
     if (m->g->progress) m->g->progress(m->g->user, &m->done);
@@ -329,5 +355,6 @@ bool class_seed(struct store *s, char seed[65], struct err *e) {
 }
 
 bool class_keep_seed(struct store *s, const char *seed, struct err *e) {
-    return store_do(s, e, "INSERT OR REPLACE INTO setting (name, value) VALUES ('seed', ?)", "t", seed);
+    return store_do(s, e, "INSERT OR REPLACE INTO setting (name, value) VALUES ('seed', ?)", "t",
+                    seed);
 }

@@ -17,7 +17,9 @@ struct grading {
     unsigned *at; /* which item is in which place */
 };
 
-static const char *keep(struct result *r, const char *s) { return arena_strndup(&r->arena, s, strlen(s)); }
+static const char *keep(struct result *r, const char *s) {
+    return arena_strndup(&r->arena, s, strlen(s));
+}
 
 static void failed(struct result *r, const struct exercise *ex, const char *why) {
     *r = (struct result){.ex = ex, .verdict = V_IE, .max_score = 100};
@@ -61,8 +63,8 @@ static bool done(void *user, unsigned slot, bool ok, const char *data, size_t si
     return true;
 }
 
-bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
-                      struct result *results, struct err *e) {
+bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
+                      const struct grade_options *o, struct result *results, struct err *e) {
     struct grade_options each = *o;
     each.progress = NULL;
     jobs = parallel_jobs(jobs);

@@ -1,5 +1,5 @@
-/* grade_many.h — grades many files, several at a time, each in a process of its own; results come in the order
- * given. */
+/* grade_many.h — grades many files, several at a time, each in a process of its own; results come
+ * in the order given. */
 #pragma once
 #include "grader/grade/grade.h"
 
@@ -13,5 +13,5 @@ struct grade_item {
     const struct grade_terms *terms;
 };
 /* `results` has room for `n`; each is the caller's to free. An item whose process died is V_IE. */
-bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs, const struct grade_options *o,
-                      struct result *results, struct err *e);
+bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
+                      const struct grade_options *o, struct result *results, struct err *e);

@@ -1,6 +1,6 @@
-/* intake.c — see intake.h. The jailed half writes records to a memory file: a kind ('F' a file, 'L' left out, 'D' left out
- * and in doubt, 'O' some other file, 'R' refused as a whole), the lengths of a name and of data as decimal numbers, a newline,
- * name, data: of 'L' and 'D' the reason. */
+/* intake.c — see intake.h. The jailed half writes records to a memory file: a kind ('F' a file, 'L'
+ * left out, 'D' left out and in doubt, 'O' some other file, 'R' refused as a whole), the lengths of
+ * a name and of data as decimal numbers, a newline, name, data: of 'L' and 'D' the reason. */
 #include "grader/class/intake.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -26,10 +26,12 @@
 
 int intake_open_beneath(int folder, const char *path, size_t limit) {
     struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+                           .resolve =
+                               RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
     struct stat st;
-    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= limit)) return fd;
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= limit))
+        return fd;
     close(fd);
     return -1;
 }
@@ -46,8 +48,9 @@ bool intake_read(int fd, size_t limit, struct buf *out) {
 }
 
 bool intake_is_archive(const char *name) {
-    static const char *const ends[] = {".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz",  ".txz", ".zst", ".lzma",
-                                       ".lz4", ".lz",  ".7z", ".rar", ".cab", ".cpio", ".iso", ".lha", ".lzh", ".xar"};
+    static const char *const ends[] = {".zip", ".tar",  ".gz",   ".tgz", ".bz2", ".tbz2", ".xz",
+                                       ".txz", ".zst",  ".lzma", ".lz4", ".lz",  ".7z",   ".rar",
+                                       ".cab", ".cpio", ".iso",  ".lha", ".lzh", ".xar"};
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
         if (text_ends_any_case(name, ends[i])) return true;
     return false;
@@ -59,11 +62,13 @@ static bool is_hidden(const char *path) {
 }
 
 bool intake_is_source(const char *path) {
-    return !is_hidden(path) && (text_ends_any_case(path, ".cu") || text_ends_any_case(path, ".cu.txt"));
+    return !is_hidden(path) &&
+           (text_ends_any_case(path, ".cu") || text_ends_any_case(path, ".cu.txt"));
 }
 
 bool intake_is_doubtful(const char *path) {
-    static const char *const ends[] = {".cuh", ".c", ".cc", ".cpp", ".cxx", ".ipynb", ".ptx", ".cu.docx", ".rtf"};
+    static const char *const ends[] = {".cuh",   ".c",   ".cc",      ".cpp", ".cxx",
+                                       ".ipynb", ".ptx", ".cu.docx", ".rtf"};
     if (is_hidden(path)) return false;
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
         if (text_ends_any_case(path, ends[i])) return true;
@@ -86,7 +91,8 @@ static void put(char kind, const char *name, const struct buf *data) {
     char head[64];
     size_t n = data ? data->size : 0;
     int h = snprintf(head, sizeof head, "%c %zu %zu\n", kind, strlen(name), n);
-    if (write(OUT, head, (size_t)h) != h || write(OUT, name, strlen(name)) != (ssize_t)strlen(name) ||
+    if (write(OUT, head, (size_t)h) != h ||
+        write(OUT, name, strlen(name)) != (ssize_t)strlen(name) ||
         (n && write(OUT, data->data, n) != (ssize_t)n))
         _exit(9);
 }
@@ -140,10 +146,12 @@ static const char *path_of(struct archive_entry *entry) {
 
 /* False: not wanted, and it is said why. */
 static bool keeps(struct reader *r, struct archive_entry *entry, const char *path) {
-    bool link = archive_entry_hardlink(entry) || archive_entry_symlink(entry), wanted = r->wants(r->user, path);
+    bool link = archive_entry_hardlink(entry) || archive_entry_symlink(entry),
+         wanted = r->wants(r->user, path);
     bool doubt = wanted || intake_is_doubtful(path);
     if (!is_tame(path)) left_out(path, doubt, "a path that leads out of the submission");
-    else if (link || archive_entry_filetype(entry) != AE_IFREG) left_out(path, doubt, "a link or no regular file");
+    else if (link || archive_entry_filetype(entry) != AE_IFREG)
+        left_out(path, doubt, "a link or no regular file");
     else if (wanted) return true;
     else if (intake_is_doubtful(path)) left_out(path, true, "no .cu file");
     else put('O', path, NULL);
@@ -164,15 +172,20 @@ static bool take_entry(struct reader *r, struct archive_entry *entry) {
     return ok;
 }
 
-/* All that libarchive reads in its own process, but what may name files outside of the archive (mtree) and what takes
- * anything for an archive (raw, empty). */
+/* All that libarchive reads in its own process, but what may name files outside of the archive
+ * (mtree) and what takes anything for an archive (raw, empty). */
 static void support(struct archive *a) {
-    archive_read_support_filter_gzip(a), archive_read_support_filter_bzip2(a), archive_read_support_filter_xz(a);
-    archive_read_support_filter_zstd(a), archive_read_support_filter_lzma(a), archive_read_support_filter_lz4(a);
+    archive_read_support_filter_gzip(a), archive_read_support_filter_bzip2(a),
+        archive_read_support_filter_xz(a);
+    archive_read_support_filter_zstd(a), archive_read_support_filter_lzma(a),
+        archive_read_support_filter_lz4(a);
     archive_read_support_filter_lzip(a), archive_read_support_filter_compress(a);
-    archive_read_support_format_tar(a), archive_read_support_format_zip(a), archive_read_support_format_7zip(a);
-    archive_read_support_format_rar(a), archive_read_support_format_rar5(a), archive_read_support_format_cpio(a);
-    archive_read_support_format_cab(a), archive_read_support_format_lha(a), archive_read_support_format_iso9660(a);
+    archive_read_support_format_tar(a), archive_read_support_format_zip(a),
+        archive_read_support_format_7zip(a);
+    archive_read_support_format_rar(a), archive_read_support_format_rar5(a),
+        archive_read_support_format_cpio(a);
+    archive_read_support_format_cab(a), archive_read_support_format_lha(a),
+        archive_read_support_format_iso9660(a);
     archive_read_support_format_xar(a);
 }
 
@@ -182,7 +195,8 @@ static int read_archive(void *data) {
     struct archive_entry *entry;
     support(a);
     lseek(IN, 0, SEEK_SET);
-    if (archive_read_open_fd(a, IN, 65536) != ARCHIVE_OK) return refuse("it is no archive of a kind that is read"), 0;
+    if (archive_read_open_fd(a, IN, 65536) != ARCHIVE_OK)
+        return refuse("it is no archive of a kind that is read"), 0;
     for (;;) {
         int status = archive_read_next_header(a, &entry);
         if (status == ARCHIVE_EOF) break;
@@ -201,7 +215,8 @@ void intake_leave(struct intake *in, const char *path, bool doubt, const char *w
     GROW(in->left, in->nleft + 1, in->room_left, 8);
     struct buf shown = {0};
     text_name(&shown, path);
-    in->left[in->nleft++] = (struct intake_left){.path = xstrdup(buf_str(&shown)), .why = xstrdup(why), .doubt = doubt};
+    in->left[in->nleft++] =
+        (struct intake_left){.path = xstrdup(buf_str(&shown)), .why = xstrdup(why), .doubt = doubt};
     buf_free(&shown);
 }
 
@@ -217,14 +232,16 @@ void intake_add(struct intake *in, const char *path, const void *data, size_t si
     buf_add(&f->data, data, size);
 }
 
-static void keep_file(struct intake *in, const char *path, size_t npath, const char *data, size_t size) {
+static void keep_file(struct intake *in, const char *path, size_t npath, const char *data,
+                      size_t size) {
     char name[INTAKE_PATH + 1];
     if (npath >= sizeof name || size > SOURCE_LIMIT || memchr(path, 0, npath)) return;
     memcpy(name, path, npath), name[npath] = 0;
     if (is_tame(name)) intake_add(in, name, data, size);
 }
 
-static void keep_left(struct intake *in, const char *path, size_t npath, bool doubt, const char *why, size_t nwhy) {
+static void keep_left(struct intake *in, const char *path, size_t npath, bool doubt,
+                      const char *why, size_t nwhy) {
     char name[INTAKE_PATH + 1], reason[128];
     snprintf(name, sizeof name, "%.*s", npath > INTAKE_PATH ? INTAKE_PATH : (int)npath, path);
     snprintf(reason, sizeof reason, "%.*s", nwhy > 120 ? 120 : (int)nwhy, why);
@@ -240,7 +257,8 @@ static bool unpack(const char *at, const char *end, struct intake *in, struct er
         char kind, line[64] = "";
         size_t name, size;
         int head = 0;
-        memcpy(line, at, (size_t)(end - at) < sizeof line - 1 ? (size_t)(end - at) : sizeof line - 1);
+        memcpy(line, at,
+               (size_t)(end - at) < sizeof line - 1 ? (size_t)(end - at) : sizeof line - 1);
         if (sscanf(line, "%c %zu %zu%n", &kind, &name, &size, &head) != 3 || !head) break;
         at += head + 1;
         if (at > end || name > (size_t)(end - at) || size > (size_t)(end - at) - name) break;
@@ -259,8 +277,10 @@ static bool unpack(const char *at, const char *end, struct intake *in, struct er
     return at == end || err_set(e, ERR_INPUT, "reading it went wrong");
 }
 
-/* libarchive turns names into the locale's bytes, and gives up where it has no such letter: the child has one that has all. */
-static bool run_reader(struct reader *r, int fd, int out, struct jail_result *result, struct err *e) {
+/* libarchive turns names into the locale's bytes, and gives up where it has no such letter: the
+ * child has one that has all. */
+static bool run_reader(struct reader *r, int fd, int out, struct jail_result *result,
+                       struct err *e) {
     struct jail_fd fds[] = {{fd, IN}, {out, OUT}};
     struct jail_job job = {.kind = JAIL_HOST,
                            .inside = read_archive,
@@ -280,7 +300,8 @@ static bool run_reader(struct reader *r, int fd, int out, struct jail_result *re
     if (!j) return false;
     jail_wait(j, 20, result);
     if (result->end == JAIL_BROKEN) return err_set(e, ERR_SYSTEM, "%s", result->why);
-    if (result->end == JAIL_STARVED) return err_set(e, ERR_SYSTEM, "the machine ran out of memory while it was read");
+    if (result->end == JAIL_STARVED)
+        return err_set(e, ERR_SYSTEM, "the machine ran out of memory while it was read");
     return (result->end == JAIL_EXITED && result->code == 0) ||
            err_set(e, ERR_INPUT, "reading it took more time or memory than is given, or crashed");
 }
@@ -288,7 +309,8 @@ static bool run_reader(struct reader *r, int fd, int out, struct jail_result *re
 bool intake_archive(int fd, intake_wants *wants, void *user, struct intake *out, struct err *e) {
     struct stat st;
     int answer = memfd_create("intake", MFD_CLOEXEC);
-    if (answer < 0 || fstat(fd, &st) < 0) return err_set(e, ERR_SYSTEM, "intake: %s", strerror(errno));
+    if (answer < 0 || fstat(fd, &st) < 0)
+        return err_set(e, ERR_SYSTEM, "intake: %s", strerror(errno));
     struct reader r = {.wants = wants, .user = user, .packed = (uint64_t)st.st_size + 1};
     struct jail_result result = {0};
     struct buf records = {0};

@@ -1,9 +1,9 @@
-/* intake.h — what a student handed in: a file, a folder, or an archive (whatever libarchive reads), read into memory.
- * Nothing is unpacked on the disk, no link is followed, and only source files are kept; what is left out is listed with
- * the reason.
+/* intake.h — what a student handed in: a file, a folder, or an archive (whatever libarchive reads),
+ * read into memory. Nothing is unpacked on the disk, no link is followed, and only source files are
+ * kept; what is left out is listed with the reason.
  *
- * libarchive reads an archive inside a jail, with its limits on memory and time: a file that bursts it, or
- * finds a fault in it, ends there. What it hands out is checked again. */
+ * libarchive reads an archive inside a jail, with its limits on memory and time: a file that bursts
+ * it, or finds a fault in it, ends there. What it hands out is checked again. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -24,7 +24,8 @@ struct intake_file {
     char *path; /* relative, no "..", "/"-separated */
     struct buf data;
 };
-/* `doubt`: it may be what a student meant to hand in, so that a person has to look before anything counts as missing. */
+/* `doubt`: it may be what a student meant to hand in, so that a person has to look before anything
+ * counts as missing. */
 struct intake_left {
     char *path, *why; /* escaped, for one line */
     bool doubt;

@@ -1,4 +1,5 @@
-/* intake_folder.c — a student's folder, read as intake.h says: every folder below it, to a depth; through no link. */
+/* intake_folder.c — a student's folder, read as intake.h says: every folder below it, to a depth;
+ * through no link. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "grader/class/intake.h"
@@ -25,7 +26,9 @@ struct walk {
 
 static void visit(struct walk *w, int folder, const char *name);
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 char **intake_names(int folder) {
     char **list = xcalloc(1, sizeof *list);
@@ -62,7 +65,8 @@ static void file(struct walk *w, int folder, const char *name, const struct stat
     bool ok = fd >= 0 && intake_read(fd, SOURCE_LIMIT, &data);
     w->bytes += data.size;
     if (!ok) intake_leave(w->in, w->path, true, why_not(error, st));
-    else if (w->bytes > INTAKE_TOTAL_BYTES) intake_leave(w->in, w->path, true, "beyond 64 MiB of sources");
+    else if (w->bytes > INTAKE_TOTAL_BYTES)
+        intake_leave(w->in, w->path, true, "beyond 64 MiB of sources");
     else intake_add(w->in, w->path, buf_str(&data), data.size);
     if (fd >= 0) close(fd);
     buf_free(&data);
@@ -83,7 +87,8 @@ static void below(struct walk *w, int folder, const char *name) {
     if (fd >= 0) close(fd);
 }
 
-/* A link may lead to a folder of sources; where its name ends like a file's, it is judged by that. */
+/* A link may lead to a folder of sources; where its name ends like a file's, it is judged by that.
+ */
 static bool may_hide_sources(const char *name, const struct stat *st) {
     return S_ISLNK(st->st_mode) && (!strchr(name, '.') || intake_is_doubtful(name));
 }
@@ -98,7 +103,8 @@ static void visit(struct walk *w, int folder, const char *name) {
     else if (S_ISDIR(st.st_mode) && w->depth < INTAKE_DEPTH) below(w, folder, name);
     else if (S_ISDIR(st.st_mode)) intake_leave(w->in, w->path, true, "more than 12 folders deep");
     else if (w->wants(w->user, w->path)) file(w, folder, name, &st);
-    else if (may_hide_sources(name, &st)) intake_leave(w->in, w->path, true, "a link, which is not followed");
+    else if (may_hide_sources(name, &st))
+        intake_leave(w->in, w->path, true, "a link, which is not followed");
     else if (intake_is_doubtful(name)) intake_leave(w->in, w->path, true, "no .cu file");
     else w->in->others++;
     w->path[before] = 0;
@@ -109,7 +115,8 @@ void intake_folder(int folder, intake_wants *wants, void *user, struct intake *o
     char **names = intake_names(folder);
     if (!names) intake_leave(out, ".", true, "a folder that cannot be read");
     for (char **n = names; n && *n; n++) {
-        if (++w.entries == INTAKE_ENTRIES) intake_leave(out, *n, true, "more than 4096 entries: the rest is not read");
+        if (++w.entries == INTAKE_ENTRIES)
+            intake_leave(out, *n, true, "more than 4096 entries: the rest is not read");
         if (w.entries < INTAKE_ENTRIES) visit(&w, folder, *n);
     }
     intake_free_names(names);

@@ -1,6 +1,7 @@
-/* package.c — see package.h. Sources go in, not programs: the container builds them, with the compiler that packages.txt names, so that
- * they fit it. Skeletons are those that the book came with, whatever has been typed into chapters/ since. Times are 1980: equal
- * trees give equal packages. */
+/* package.c — see package.h. Sources go in, not programs: the container builds them, with the
+ * compiler that packages.txt names, so that they fit it. Skeletons are those that the book came
+ * with, whatever has been typed into chapters/ since. Times are 1980: equal trees give equal
+ * packages. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
@@ -28,7 +29,8 @@ struct packing {
 
 static bool failed(struct packing *p) {
     const char *why = archive_error_string(p->zip);
-    return err_set(p->e, ERR_SYSTEM, "the package cannot be written: %s", why ? why : "no reason given");
+    return err_set(p->e, ERR_SYSTEM, "the package cannot be written: %s",
+                   why ? why : "no reason given");
 }
 
 static bool put(struct packing *p, const char *name, const void *data, size_t size, bool program) {
@@ -46,7 +48,8 @@ static bool put(struct packing *p, const char *name, const void *data, size_t si
 static bool put_file(struct packing *p, const char *from, const char *to) {
     struct buf text = {0};
     bool program = text_ends(to, ".sh") || text_ends(to, "run_autograder");
-    bool ok = file_read(from, FILE_LIMIT, &text, p->e) && put(p, to, buf_str(&text), text.size, program);
+    bool ok =
+        file_read(from, FILE_LIMIT, &text, p->e) && put(p, to, buf_str(&text), text.size, program);
     buf_free(&text);
     return ok;
 }
@@ -75,7 +78,8 @@ static bool put_tree(struct packing *p, const char *relative, unsigned depth) {
     struct stat st;
     if (lstat(path, &st) < 0) return err_set(p->e, ERR_INPUT, "%s is missing in the book", path);
     if (S_ISREG(st.st_mode)) return put_one(p, relative, path);
-    int fd = S_ISDIR(st.st_mode) && depth < DEPTH ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd =
+        S_ISDIR(st.st_mode) && depth < DEPTH ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     char **names = fd >= 0 ? intake_names(fd) : NULL;
     bool ok = true;
     for (unsigned i = 0; names && names[i] && ok; i++)
@@ -96,7 +100,8 @@ static bool put_assignment(struct packing *p, const struct assignment *a) {
         if (!hidden) continue;
         if (strncmp(hidden, a->path, folder) || strstr(hidden + folder, ".."))
             return err_set(p->e, ERR_INPUT,
-                           "%s: for a package, hidden cases lie in the assignment's folder or below, named without ..",
+                           "%s: for a package, hidden cases lie in the assignment's folder or "
+                           "below, named without ..",
                            hidden);
         snprintf(to, sizeof to, "assignment/%s", hidden + folder);
         ok = put_file(p, hidden, to);
@@ -105,7 +110,8 @@ static bool put_assignment(struct packing *p, const struct assignment *a) {
 }
 
 static bool put_all(struct packing *p, const struct assignment *a) {
-    static const char *const trees[] = {"LICENSE", "Makefile", "chapters", "common", "grader", "solutions"};
+    static const char *const trees[] = {"LICENSE", "Makefile", "chapters",
+                                        "common",  "grader",   "solutions"};
     char from[PATH_MAX];
     bool ok = true;
     for (unsigned i = 0; i < 2 && ok; i++) {

@@ -20,8 +20,8 @@ void class_page_name(const char *id, const char *ending, char out[256]) {
     size_t n = 0;
     bool changed = !*id || *id == '.';
     for (; id[n] && n < 120; n++) {
-        bool plain = (id[n] >= 'a' && id[n] <= 'z') || (id[n] >= '0' && id[n] <= '9') || strchr("-_.@+", id[n]) ||
-                     (id[n] >= 'A' && id[n] <= 'Z');
+        bool plain = (id[n] >= 'a' && id[n] <= 'z') || (id[n] >= '0' && id[n] <= '9') ||
+                     strchr("-_.@+", id[n]) || (id[n] >= 'A' && id[n] <= 'Z');
         out[n] = plain ? id[n] : '_', changed |= !plain;
     }
     changed |= id[n] != 0, out[n] = 0;

@@ -1,4 +1,5 @@
-/* parallel.c — see parallel.h. A child writes its answer to a memory file that the parent made, then exits. */
+/* parallel.c — see parallel.h. A child writes its answer to a memory file that the parent made,
+ * then exits. */
 #include "grader/class/parallel.h"
 
 #include <errno.h>
@@ -52,11 +53,13 @@ static bool start(struct place *place, unsigned slot, const struct parallel *p, 
     return pid > 0;
 }
 
-static bool hand_over(struct place *place, unsigned slot, bool ok, const struct parallel *p, struct err *e) {
+static bool hand_over(struct place *place, unsigned slot, bool ok, const struct parallel *p,
+                      struct err *e) {
     struct buf data = {0};
     char chunk[16384];
     lseek(place->fd, 0, SEEK_SET);
-    for (ssize_t n; (n = read(place->fd, chunk, sizeof chunk)) > 0;) buf_add(&data, chunk, (size_t)n);
+    for (ssize_t n; (n = read(place->fd, chunk, sizeof chunk)) > 0;)
+        buf_add(&data, chunk, (size_t)n);
     close(place->fd);
     place->pid = 0;
     bool on = p->done(p->user, slot, ok, buf_str(&data), data.size, e);
@@ -68,9 +71,11 @@ static bool hand_over(struct place *place, unsigned slot, bool ok, const struct 
 static bool wait_one(struct place *places, unsigned jobs, const struct parallel *p, struct err *e) {
     int status;
     pid_t pid = wait(&status);
-    if (pid < 0 && errno != EINTR) return err_set(e, ERR_SYSTEM, "cannot wait for a process: %s", strerror(errno));
+    if (pid < 0 && errno != EINTR)
+        return err_set(e, ERR_SYSTEM, "cannot wait for a process: %s", strerror(errno));
     for (unsigned i = 0; pid > 0 && i < jobs; i++)
-        if (places[i].pid == pid) return hand_over(&places[i], i, WIFEXITED(status) && WEXITSTATUS(status) == 0, p, e);
+        if (places[i].pid == pid)
+            return hand_over(&places[i], i, WIFEXITED(status) && WEXITSTATUS(status) == 0, p, e);
     return true;
 }
 

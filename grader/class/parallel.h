@@ -1,6 +1,6 @@
-/* parallel.h — the same work on many items, each in a process of its own, several at a time. An item's answer is handed over as
- * soon as it is there, in any order; one whose process crashed is reported as such. What is held at a time is that of `jobs`
- * items, however many there are. */
+/* parallel.h — the same work on many items, each in a process of its own, several at a time. An
+ * item's answer is handed over as soon as it is there, in any order; one whose process crashed is
+ * reported as such. What is held at a time is that of `jobs` items, however many there are. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -13,7 +13,8 @@ struct parallel {
     enum parallel_answer (*next)(void *user, unsigned slot, struct err *e);
     /* In the child: does it, leaves the answer in `out`. */
     void (*work)(void *user, unsigned slot, struct buf *out);
-    /* In the parent, once for each item. `ok` is false where the child died. False: begin nothing more. */
+    /* In the parent, once for each item. `ok` is false where the child died. False: begin nothing
+     * more. */
     bool (*done)(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e);
     void *user;
 };

@@ -36,17 +36,22 @@ bool pick_lms_name(const char *name, struct pick_lms *out) {
     return false;
 }
 
-/* How long the beginning of a path is that names its owner as Moodle, Gradescope or Canvas do; 0 where none does. */
+/* How long the beginning of a path is that names its owner as Moodle, Gradescope or Canvas do; 0
+ * where none does. */
 static size_t owner_in(const char *path) {
-    const char *moodle = strstr(path, "_assignsubmission_"), *number = strstr(path, "submission_"), *end = NULL;
+    const char *moodle = strstr(path, "_assignsubmission_"), *number = strstr(path, "submission_"),
+               *end = NULL;
     struct pick_lms lms;
     if (moodle) return (size_t)(moodle - path);
-    if (number && (number == path || number[-1] == '/')) end = digits(number + strlen("submission_"));
+    if (number && (number == path || number[-1] == '/'))
+        end = digits(number + strlen("submission_"));
     if (end && *end == '/') return (size_t)(end - path);
-    return !strchr(path, '/') && pick_lms_name(path, &lms) ? (size_t)(lms.user + lms.nuser - path) : 0;
+    return !strchr(path, '/') && pick_lms_name(path, &lms) ? (size_t)(lms.user + lms.nuser - path)
+                                                           : 0;
 }
 
-/* One student's files may have such names, too: a class is where every file has an owner, and not all the same. */
+/* One student's files may have such names, too: a class is where every file has an owner, and not
+ * all the same. */
 bool pick_is_class(const struct intake *in) {
     const char *first = in->n ? in->files[0].path : in->nleft ? in->left[0].path : "";
     size_t n = owner_in(first), others = 0;
@@ -66,7 +71,8 @@ static bool strip_copy(char *s) {
     while (n && s[n - 1] == ' ') n--;
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         size_t k = strlen(words[i]);
-        if (n > k + 1 && !strncmp(s + n - k, words[i], k) && strchr(" -_", s[n - k - 1])) n -= k + 1;
+        if (n > k + 1 && !strncmp(s + n - k, words[i], k) && strchr(" -_", s[n - k - 1]))
+            n -= k + 1;
     }
     size_t tail = n - (n && s[n - 1] == ')'), number = tail;
     while (number && s[number - 1] >= '0' && s[number - 1] <= '9') number--;
@@ -78,7 +84,8 @@ static bool strip_copy(char *s) {
 
 static bool same_name(const char *exercise, const char *given) {
     for (; *exercise && *given; exercise++, given++)
-        if (*exercise != *given && !(*exercise == '_' && (*given == '-' || *given == ' '))) return false;
+        if (*exercise != *given && !(*exercise == '_' && (*given == '-' || *given == ' ')))
+            return false;
     return !*exercise && !*given;
 }
 
@@ -114,7 +121,8 @@ static bool has_folder(const char *path, const char *folder) {
     return false;
 }
 
-/* The lower the surer: the exercise's own chapter first, then the higher place; what the book ships beside it last. */
+/* The lower the surer: the exercise's own chapter first, then the higher place; what the book ships
+ * beside it last. */
 static unsigned rank(const struct exercise *ex, const char *path) {
     unsigned depth = 0, aside = has_folder(path, "solutions") || has_folder(path, "grader");
     for (const char *p = path; *p; p++) depth += *p == '/';
@@ -146,7 +154,8 @@ static bool of_the_book(const char *path) {
 
 static const char surer[] = "another one lies in a surer place";
 
-static void leave_unused(struct intake *in, unsigned i, const struct exercise *const *list, const struct pick *picks) {
+static void leave_unused(struct intake *in, unsigned i, const struct exercise *const *list,
+                         const struct pick *picks) {
     bool used = false, mine = false;
     const char *why = NULL;
     for (unsigned k = 0; list[k]; k++) {
@@ -157,14 +166,16 @@ static void leave_unused(struct intake *in, unsigned i, const struct exercise *c
     }
     if (used) return;
     if (mine) intake_leave(in, in->files[i].path, why != surer, why);
-    else if (!of_the_book(in->files[i].path)) intake_leave(in, in->files[i].path, true, "no exercise has this name");
+    else if (!of_the_book(in->files[i].path))
+        intake_leave(in, in->files[i].path, true, "no exercise has this name");
     else in->others++;
 }
 
 void pick_files(struct intake *in, const struct exercise *const *list, struct pick *out) {
     for (unsigned k = 0; list[k]; k++) pick_one(in, list[k], &out[k]);
     /* The only file that was handed in, where only one exercise is asked for, needs no name. */
-    if (list[0] && !list[1] && in->n == 1 && !in->doubt && out->file < 0 && !of_the_book(in->files[0].path))
+    if (list[0] && !list[1] && in->n == 1 && !in->doubt && out->file < 0 &&
+        !of_the_book(in->files[0].path))
         out->file = 0;
     for (unsigned i = 0; i < in->n; i++) leave_unused(in, i, list, out);
 }

@@ -1,5 +1,6 @@
-/* plan.c — see plan.h. First the entries are listed, then the layout is decided by what their names look like, then each
- * entry is given to the student whom its name means: by the roster where there is one, else by itself. */
+/* plan.c — see plan.h. First the entries are listed, then the layout is decided by what their names
+ * look like, then each entry is given to the student whom its name means: by the roster where there
+ * is one, else by itself. */
 #include "grader/class/plan.h"
 #include "grader/class/assignment.h"
 #include "common/buf.h"
@@ -25,9 +26,12 @@ static const char *const layouts[] = {
     PLAN_LAYOUTS(X)
 #undef X
 };
-static const char metadata[] = "submission_metadata.yml", moodle_mark[] = "_assignsubmission_",
-                  no_student[] = "no student's name: put it into a folder of that name, call it STUDENT_EXERCISE.cu, "
-                                 "or name the exercise with --exercise";
+static const char
+    metadata[] = "submission_metadata.yml",
+    moodle_mark[] = "_assignsubmission_",
+    no_student[] =
+        "no student's name: put it into a folder of that name, call it STUDENT_EXERCISE.cu, "
+        "or name the exercise with --exercise";
 
 bool plan_layout_named(const char *name, enum plan_layout *out) {
     for (unsigned i = 0; i < sizeof layouts / sizeof *layouts; i++)
@@ -44,7 +48,8 @@ static void set_aside(struct plan_entry *en, const char *why, bool doubt) {
 static void add_entry(struct plan *p, const char *dir, int folder, const char *name) {
     struct stat st = {0};
     struct plan_entry en = {.dir = dir, .name = xstrdup(name), .file = xstrdup(name)};
-    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0) set_aside(&en, "it cannot be looked at", true);
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        set_aside(&en, "it cannot be looked at", true);
     else if (name[0] == '.') set_aside(&en, "a hidden file", false);
     else if (S_ISLNK(st.st_mode)) set_aside(&en, "a link, which is not followed", true);
     else if (S_ISDIR(st.st_mode)) en.kind = PLAN_FOLDER;
@@ -68,14 +73,17 @@ static bool is_exercise(const char *name) {
     return false;
 }
 
-/* One student's own folder: the book's folders are in it, or files of exercises and nothing that could be a student. */
+/* One student's own folder: the book's folders are in it, or files of exercises and nothing that
+ * could be a student. */
 static bool is_students_own(char *const *names) {
     unsigned chapters = 0, files = 0, students = 0;
     for (char *const *n = names; *n; n++) {
         struct pick_lms lms;
         chapters += is_chapter(*n);
         if (is_exercise(*n) && !pick_lms_name(*n, &lms)) files++;
-        else if ((*n)[0] != '.' && (!strchr(*n, '.') || intake_is_archive(*n) || intake_is_source(*n))) students++;
+        else if ((*n)[0] != '.' &&
+                 (!strchr(*n, '.') || intake_is_archive(*n) || intake_is_source(*n)))
+            students++;
     }
     return chapters || (files && !students);
 }
@@ -91,7 +99,8 @@ static bool add_single(struct plan *p, const char *path, struct err *e) {
     snprintf(whole, sizeof whole, "%s", path);
     for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';) whole[--n] = 0;
     if (!strcmp(path_base(whole), ".") || !strcmp(path_base(whole), ".."))
-        if (!realpath(path, whole)) return err_set(e, ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
+        if (!realpath(path, whole))
+            return err_set(e, ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
     slash = strrchr(whole, '/');
     char *name = xstrdup(slash ? slash + 1 : whole);
     if (slash) slash[slash == whole] = 0;
@@ -104,7 +113,8 @@ static bool add_single(struct plan *p, const char *path, struct err *e) {
 
 static bool add_path(struct plan *p, const char *path, struct err *e) {
     struct stat st;
-    if (stat(path, &st) < 0) return err_set(e, ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
+    if (stat(path, &st) < 0)
+        return err_set(e, ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
     if (!S_ISDIR(st.st_mode)) return add_single(p, path, e);
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     char **names = folder >= 0 ? intake_names(folder) : NULL;
@@ -165,7 +175,9 @@ static bool add_roster(struct plan *p, struct err *e) {
         const struct roster_row *row = &p->roster.rows[i];
         unsigned at = student_escaped(p, row->id); /* which may move the students */
         struct plan_student *s = &p->students[at];
-        if (s->rostered) return err_set(e, ERR_INPUT, "the roster has '%.100s' twice; ids must be unique", s->id);
+        if (s->rostered)
+            return err_set(e, ERR_INPUT, "the roster has '%.100s' twice; ids must be unique",
+                           s->id);
         struct buf shown = {0};
         text_name(&shown, row->name);
         free(s->name);
@@ -181,14 +193,16 @@ static void say_twice(const struct plan *p, unsigned s, unsigned entry, struct e
     struct buf one = {0}, two = {0};
     text_name(&one, a->name), text_name(&two, b->name);
     err_set(e, ERR_INPUT,
-            "two entries are the same student '%.100s': %.200s in %.100s, and %.200s in %.100s; keep one of them, or "
+            "two entries are the same student '%.100s': %.200s in %.100s, and %.200s in %.100s; "
+            "keep one of them, or "
             "rename one",
             p->students[s].id, buf_str(&one), a->dir, buf_str(&two), b->dir);
     buf_free(&one), buf_free(&two);
 }
 
 /* Several files of one student are usual where an LMS puts the name before each. */
-static bool give(struct plan *p, unsigned entry, const char *const keys[3], const char *id, struct err *e) {
+static bool give(struct plan *p, unsigned entry, const char *const keys[3], const char *id,
+                 struct err *e) {
     int row = ROSTER_NONE;
     for (unsigned k = 0; k < 3 && row < 0 && p->has_roster; k++)
         if (keys[k] && *keys[k]) row = roster_find(&p->roster, keys[k]);
@@ -231,7 +245,8 @@ static bool give_moodle(struct plan *p, unsigned i, struct err *e) {
     if (!mark) return set_aside(&p->entries[i], "no name as Moodle gives them", true), true;
     const char *rest = strchr(mark + sizeof moodle_mark - 1, '_');
     if (rest && rest[1]) rename_file(&p->entries[i], rest + 1);
-    if (!strncmp(mark + sizeof moodle_mark - 1, "onlinetext", 10) && p->entries[i].kind != PLAN_SOURCE)
+    if (!strncmp(mark + sizeof moodle_mark - 1, "onlinetext", 10) &&
+        p->entries[i].kind != PLAN_SOURCE)
         set_aside(&p->entries[i], "text that was typed in, no file", true);
     *mark = 0;
     strcpy(name, id);
@@ -244,11 +259,13 @@ static bool give_github(struct plan *p, unsigned i, struct err *e) {
     char prefix[PATH_MAX];
     snprintf(prefix, sizeof prefix, "%s", path_base(p->entries[i].dir));
     if (!text_ends(prefix, "-submissions"))
-        return err_set(e, ERR_INPUT, "%s: GitHub Classroom's folder ends in -submissions, this one does not",
+        return err_set(e, ERR_INPUT,
+                       "%s: GitHub Classroom's folder ends in -submissions, this one does not",
                        p->entries[i].dir);
     prefix[strlen(prefix) - strlen("submissions")] = 0;
     if (!text_starts(p->entries[i].name, prefix)) {
-        set_aside(&p->entries[i], "its name does not begin as the assignment's repositories do", true);
+        set_aside(&p->entries[i], "its name does not begin as the assignment's repositories do",
+                  true);
         return true;
     }
     const char *user = p->entries[i].name + strlen(prefix);
@@ -285,10 +302,12 @@ static bool give_folders(struct plan *p, unsigned i, const struct exercise *only
     strip_ending(name, en->kind);
     bool anonymous = en->kind == PLAN_SOURCE && is_exercise(en->name),
          cut = en->kind == PLAN_SOURCE && cut_exercise(name);
-    if (en->kind == PLAN_SOURCE && (anonymous || (!cut && !only))) return set_aside(en, no_student, true), true;
+    if (en->kind == PLAN_SOURCE && (anonymous || (!cut && !only)))
+        return set_aside(en, no_student, true), true;
     if (cut) rename_file(en, en->name + strlen(name) + 1);
     bool known = p->has_roster && roster_find(&p->roster, name) != ROSTER_NONE;
-    if (en->kind == PLAN_OTHER && !known && strcmp(en->why, "a link, which is not followed")) return true;
+    if (en->kind == PLAN_OTHER && !known && strcmp(en->why, "a link, which is not followed"))
+        return true;
     return give(p, i, (const char *const[3]){name, NULL, NULL}, name, e);
 }
 
@@ -302,7 +321,8 @@ struct giving {
     unsigned next; /* the metadata's order is the names' mostly: the search goes on where it was */
 };
 
-/* The roster's word stands before Gradescope's. A time that can't be read is none: `batch` says how many students have none. */
+/* The roster's word stands before Gradescope's. A time that can't be read is none: `batch` says how
+ * many students have none. */
 static void give_time(struct plan *p, unsigned entry, const char *time) {
     long long seconds;
     if (!assignment_time(time, &seconds)) return;
@@ -313,7 +333,8 @@ static void give_time(struct plan *p, unsigned entry, const char *time) {
     }
 }
 
-static void give_submitter(void *user, const char *folder, const char *const names[3], const char *time) {
+static void give_submitter(void *user, const char *folder, const char *const names[3],
+                           const char *time) {
     struct giving *g = user;
     const char *id = *names[0] ? names[0] : *names[1] ? names[1] : *names[2] ? names[2] : folder;
     bool found = false;
@@ -327,7 +348,8 @@ static void give_submitter(void *user, const char *folder, const char *const nam
         if (g->ok) give_time(g->p, i, time);
     }
     if (!found && g->ok)
-        g->ok = err_set(g->e, ERR_INPUT, "%s names the folder %.200s, which is not there", metadata, folder);
+        g->ok = err_set(g->e, ERR_INPUT, "%s names the folder %.200s, which is not there", metadata,
+                        folder);
 }
 
 static bool give_gradescope(struct plan *p, struct err *e) {
@@ -341,7 +363,8 @@ static bool give_gradescope(struct plan *p, struct err *e) {
     for (unsigned i = 0; i < p->nentries && ok; i++) {
         struct plan_entry *en = &p->entries[i];
         if (!strcmp(en->name, metadata)) set_aside(en, "says who handed in what", false);
-        else if (!en->given && !en->why) set_aside(en, "submission_metadata.yml does not name it", true);
+        else if (!en->given && !en->why)
+            set_aside(en, "submission_metadata.yml does not name it", true);
     }
     return ok;
 }
@@ -367,7 +390,8 @@ static int by_student(const void *a, const void *b) {
     return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-bool plan_make(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o, struct err *e) {
+bool plan_make(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o,
+               struct err *e) {
     *p = (struct plan){.layout = o->layout};
     p->has_roster = o->roster;
     if (o->roster && !(roster_read(o->roster, &p->roster, e) && add_roster(p, e))) return false;
@@ -385,7 +409,8 @@ void plan_free(struct plan *p) {
     for (unsigned i = 0; i < p->ndirs; i++) free(p->dirs[i]);
     for (unsigned i = 0; i < p->nentries; i++) free(p->entries[i].name), free(p->entries[i].file);
     for (unsigned i = 0; i < p->nstudents; i++)
-        free(p->students[i].id), free(p->students[i].name), free(p->students[i].key), free(p->students[i].time);
+        free(p->students[i].id), free(p->students[i].name), free(p->students[i].key),
+            free(p->students[i].time);
     free(p->dirs), free(p->entries), free(p->students), free(p->pairs);
     tdestroy(p->by_id, free_place);
     roster_free(&p->roster);

@@ -1,5 +1,6 @@
-/* plan.h — the entries of the folders that an instructor names, and which student each belongs to. No entry is dropped: one
- * that belongs to nobody has a reason. Nothing is read here but names and, of Gradescope, who handed in what. */
+/* plan.h — the entries of the folders that an instructor names, and which student each belongs to.
+ * No entry is dropped: one that belongs to nobody has a reason. Nothing is read here but names and,
+ * of Gradescope, who handed in what. */
 #pragma once
 #include "common/err.h"
 #include "common/exercise.h"
@@ -40,7 +41,8 @@ struct plan_student {
     char *id;   /* unique, escaped */
     char *name; /* of the roster, or "" */
     char *key;  /* how the entries name the student; NULL = no entry */
-    char *time; /* when it was handed in, as the roster, Gradescope or git says; NULL = they do not */
+    char *
+        time; /* when it was handed in, as the roster, Gradescope or git says; NULL = they do not */
     bool rostered;
     unsigned first; /* of the entries that name the student, for messages */
 };
@@ -64,13 +66,17 @@ struct plan_options {
     const struct exercise *exercise; /* only this one, or NULL */
 };
 /* False: a folder can't be read, or two entries or two people are the same student. */
-bool plan_make(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o, struct err *e);
-/* Gives a time to students who have none and whose folder is a git repository: that of the last commit. How many these are. */
+bool plan_make(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o,
+               struct err *e);
+/* Gives a time to students who have none and whose folder is a git repository: that of the last
+ * commit. How many these are. */
 unsigned plan_git_times(struct plan *p);
 void plan_free(struct plan *p);
 
-/* Who handed in what, of a Gradescope export: calls `each` with the folder's name, three names of a person, "" = none, and the time,
+/* Who handed in what, of a Gradescope export: calls `each` with the folder's name, three names of a
+ * person, "" = none, and the time,
  * "" = none. */
 bool plan_gradescope(const char *path,
-                     void (*each)(void *user, const char *folder, const char *const names[3], const char *time),
+                     void (*each)(void *user, const char *folder, const char *const names[3],
+                                  const char *time),
                      void *user, struct err *e);

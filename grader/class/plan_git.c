@@ -1,5 +1,6 @@
-/* plan_git.c — when a submission that is a git repository of its own was last committed to (plan.h). The repository is the student's, its
- * configuration too, which may name programs to run: git reads it in a jail that holds nothing else. */
+/* plan_git.c — when a submission that is a git repository of its own was last committed to
+ * (plan.h). The repository is the student's, its configuration too, which may name programs to run:
+ * git reads it in a jail that holds nothing else. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "grader/class/assignment.h"
@@ -15,11 +16,13 @@
 
 static const long long end_of_time = 253402300800; /* the year 10000 */
 
-/* An absolute path, as a jail wants it. False: no folder of this name, or a link, or a file that points elsewhere. */
+/* An absolute path, as a jail wants it. False: no folder of this name, or a link, or a file that
+ * points elsewhere. */
 static bool repository_of(const struct plan_entry *en, char git[PATH_MAX]) {
     char folder[PATH_MAX], path[PATH_MAX];
     struct stat st;
-    return en->kind == PLAN_FOLDER && realpath(en->dir, folder) && path_join(path, sizeof path, folder, en->name) &&
+    return en->kind == PLAN_FOLDER && realpath(en->dir, folder) &&
+           path_join(path, sizeof path, folder, en->name) &&
            path_join(git, PATH_MAX, path, ".git") && lstat(git, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
@@ -31,10 +34,12 @@ static bool is_time(const struct buf *text, long long *out) {
 }
 
 static bool last_commit(const char *git, long long *out) {
-    static const char *const argv[] = {"/usr/bin/git", "--git-dir=/repository", "--no-pager",   "log",
-                                       "-1",           "--no-show-signature",   "--format=%ct", NULL};
-    static const char *const env[] = {"PATH=/usr/bin",         "HOME=/work",           "LC_ALL=C.UTF-8",
-                                      "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0", NULL};
+    static const char *const argv[] = {
+        "/usr/bin/git", "--git-dir=/repository", "--no-pager",   "log",
+        "-1",           "--no-show-signature",   "--format=%ct", NULL};
+    static const char *const env[] = {"PATH=/usr/bin",        "HOME=/work",
+                                      "LC_ALL=C.UTF-8",       "GIT_CONFIG_NOSYSTEM=1",
+                                      "GIT_OPTIONAL_LOCKS=0", NULL};
     struct jail_bind binds[32];
     struct jail_job job = {.kind = JAIL_COMPILER,
                            .argv = argv,
@@ -65,7 +70,9 @@ unsigned plan_git_times(struct plan *p) {
         struct plan_student *s = &p->students[p->pairs[i].student];
         char git[PATH_MAX], text[32];
         long long seconds;
-        if (s->time || !repository_of(&p->entries[p->pairs[i].entry], git) || !last_commit(git, &seconds)) continue;
+        if (s->time || !repository_of(&p->entries[p->pairs[i].entry], git) ||
+            !last_commit(git, &seconds))
+            continue;
         assignment_time_text(seconds, text);
         s->time = xstrdup(text);
         n++;

@@ -1,5 +1,5 @@
-/* roster.c — see roster.h. Names are compared without case; a person's name also without blanks and commas, beginning at any
- * of its words: Canvas writes "doejane" for "Jane Doe". */
+/* roster.c — see roster.h. Names are compared without case; a person's name also without blanks and
+ * commas, beginning at any of its words: Canvas writes "doejane" for "Jane Doe". */
 #include "grader/class/roster.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -115,7 +115,8 @@ struct columns {
     int id, name, time; /* -1 = none */
 };
 
-static bool add(struct roster *r, struct roster_row row, struct columns c, const char *path, struct err *e) {
+static bool add(struct roster *r, struct roster_row row, struct columns c, const char *path,
+                struct err *e) {
     int id = c.id, name = c.name;
     if ((unsigned)id >= row.n || !*row.cells[id])
         return free_row(&row), true; /* an empty line, or the points possible */
@@ -127,15 +128,19 @@ static bool add(struct roster *r, struct roster_row row, struct columns c, const
     put(&r->ids, text, mine);
     for (unsigned i = 0; i < row.n; i++)
         if (i != (unsigned)id && (int)i != c.time)
-            put(&r->others, lower(row.cells[i]), mine), put_rotations(&r->others, row.cells[i], mine);
+            put(&r->others, lower(row.cells[i]), mine),
+                put_rotations(&r->others, row.cells[i], mine);
     GROW(r->rows, r->n + 1, r->room, 64);
     r->rows[r->n++] = row;
-    return !twice || err_set(e, ERR_INPUT, "%s: '%.100s' is there twice; ids must be unique", path, row.id);
+    return !twice ||
+           err_set(e, ERR_INPUT, "%s: '%.100s' is there twice; ids must be unique", path, row.id);
 }
 
 static char separator_of(const char *text) {
     size_t line = strcspn(text, "\n");
-    return memchr(text, '\t', line) ? '\t' : !memchr(text, ',', line) && memchr(text, ';', line) ? ';' : ',';
+    return memchr(text, '\t', line)                              ? '\t'
+           : !memchr(text, ',', line) && memchr(text, ';', line) ? ';'
+                                                                 : ',';
 }
 
 static bool parse(const struct buf *text, struct roster *r, const char *path, struct err *e) {
@@ -143,7 +148,8 @@ static bool parse(const struct buf *text, struct roster *r, const char *path, st
                                       "identifier", "sis user id",   "student",      "login",
                                       "username",   "user name",     "sis login id", "id number",
                                       "email",      "email address", "e-mail",       NULL},
-                             *const people[] = {"name", "full name", "student name", "student", NULL},
+                             *const people[] = {"name", "full name", "student name", "student",
+                                                NULL},
                              *const times[] = {"submitted_at", "submitted at", NULL};
     const char *at = buf_str(text), *end = at + text->size, separator = separator_of(at);
     if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3;
@@ -151,10 +157,11 @@ static bool parse(const struct buf *text, struct roster *r, const char *path, st
     struct columns c = {column(&head, ids), column(&head, people), column(&head, times)};
     free_row(&head);
     if (c.id < 0)
-        return err_set(e, ERR_INPUT,
-                       "%s: its first line must name the columns, one of them id, identifier, sid, student, "
-                       "login, username or email",
-                       path);
+        return err_set(
+            e, ERR_INPUT,
+            "%s: its first line must name the columns, one of them id, identifier, sid, student, "
+            "login, username or email",
+            path);
     bool ok = true;
     while (ok && at < end) ok = add(r, row_of(&at, end, separator), c, path, e);
     return ok && (r->n || err_set(e, ERR_INPUT, "%s: there is nobody in it", path));

@@ -1,7 +1,8 @@
-/* roster.h — who should have handed in: a CSV file with a header, as an LMS or GitHub Classroom exports it. A column named
- * id, identifier, sid, student, login, email … says who is who; all other columns are further names of the person, by
- * which a submission may be found: a number, an e-mail address, a GitHub name, "Doe, Jane". The column submitted_at
- * says when the person handed in, with the distance from UTC. */
+/* roster.h — who should have handed in: a CSV file with a header, as an LMS or GitHub Classroom
+ * exports it. A column named id, identifier, sid, student, login, email … says who is who; all
+ * other columns are further names of the person, by which a submission may be found: a number, an
+ * e-mail address, a GitHub name, "Doe, Jane". The column submitted_at says when the person handed
+ * in, with the distance from UTC. */
 #pragma once
 #include "common/err.h"
 

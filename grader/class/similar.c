@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct similar_options similar_usual = {.least = 0.5, .least_common = 4, .widespread = 0.25, .taken = 0.75};
+const struct similar_options similar_usual = {
+    .least = 0.5, .least_common = 4, .widespread = 0.25, .taken = 0.75};
 
 /* ---- fingerprints ---- */
 
-/* Of a run of tokens; mixed so that the least of a window is any of them (FNV-1a, then the finaliser of MurmurHash3). */
+/* Of a run of tokens; mixed so that the least of a window is any of them (FNV-1a, then the
+ * finaliser of MurmurHash3). */
 uint64_t similar_gram(const struct similar_token *t) {
     uint64_t h = 0xcbf29ce484222325u;
     for (unsigned i = 0; i < SIMILAR_GRAM; i++) h = (h ^ t[i].code) * 0x100000001b3u;
@@ -20,10 +22,12 @@ uint64_t similar_gram(const struct similar_token *t) {
 
 static int by_hash(const void *a, const void *b) {
     const struct similar_print *x = a, *y = b;
-    return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash) : (x->at > y->at) - (x->at < y->at);
+    return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash)
+                              : (x->at > y->at) - (x->at < y->at);
 }
 int similar_by_value(const void *a, const void *b) {
-    return (*(const uint64_t *)a > *(const uint64_t *)b) - (*(const uint64_t *)a < *(const uint64_t *)b);
+    return (*(const uint64_t *)a > *(const uint64_t *)b) -
+           (*(const uint64_t *)a < *(const uint64_t *)b);
 }
 
 static bool in_book(const struct similar_class *c, uint64_t h) {
@@ -39,11 +43,13 @@ static void sort_prints(struct similar_text *t) {
     unsigned kept = 0;
     if (t->nprints) qsort(t->prints, t->nprints, sizeof *t->prints, by_hash);
     for (unsigned i = 0; i < t->nprints; i++)
-        if (!kept || t->prints[kept - 1].hash != t->prints[i].hash) t->prints[kept++] = t->prints[i];
+        if (!kept || t->prints[kept - 1].hash != t->prints[i].hash)
+            t->prints[kept++] = t->prints[i];
     t->nprints = kept;
 }
 
-/* Of each window the least hash, the last of equal ones; what the book has is no candidate, so that it hides nothing beside it. */
+/* Of each window the least hash, the last of equal ones; what the book has is no candidate, so that
+ * it hides nothing beside it. */
 static void winnow(const struct similar_class *c, struct similar_text *t) {
     unsigned n = t->ntokens >= SIMILAR_GRAM ? t->ntokens - SIMILAR_GRAM + 1 : 0, last = UINT32_MAX;
     uint64_t *h = xcalloc(n + 1, sizeof *h);
@@ -62,7 +68,8 @@ static void winnow(const struct similar_class *c, struct similar_text *t) {
     sort_prints(t);
 }
 
-void similar_add(struct similar_class *c, const char *student, const char *file, const void *source, size_t size) {
+void similar_add(struct similar_class *c, const char *student, const char *file, const void *source,
+                 size_t size) {
     GROW(c->texts, c->ntexts + 1, c->room_texts, 64);
     struct similar_text *t = &c->texts[c->ntexts++];
     *t = (struct similar_text){.student = xstrdup(student), .file = xstrdup(file)};
@@ -137,11 +144,13 @@ static int by_place(const void *a, const void *b) {
     return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->n < y->n) - (x->n > y->n);
 }
 
-static struct similar_passage widen(const struct similar_text *a, const struct similar_text *b, uint32_t i,
-                                    uint32_t k) {
+static struct similar_passage widen(const struct similar_text *a, const struct similar_text *b,
+                                    uint32_t i, uint32_t k) {
     uint32_t n = SIMILAR_GRAM;
     while (i && k && a->tokens[i - 1].code == b->tokens[k - 1].code) i--, k--, n++;
-    while (i + n < a->ntokens && k + n < b->ntokens && a->tokens[i + n].code == b->tokens[k + n].code) n++;
+    while (i + n < a->ntokens && k + n < b->ntokens &&
+           a->tokens[i + n].code == b->tokens[k + n].code)
+        n++;
     return (struct similar_passage){i, k, n};
 }
 
@@ -150,7 +159,8 @@ unsigned similar_passages(const struct similar_class *c, const struct similar_pa
     const struct similar_text *a = &c->texts[p->a], *b = &c->texts[p->b];
     unsigned i = 0, k = 0, n = 0, kept = 0;
     while (i < a->nprints && k < b->nprints && n < SIMILAR_PASSAGES)
-        if (a->prints[i].hash == b->prints[k].hash) out[n++] = widen(a, b, a->prints[i].at, b->prints[k].at), i++, k++;
+        if (a->prints[i].hash == b->prints[k].hash)
+            out[n++] = widen(a, b, a->prints[i].at, b->prints[k].at), i++, k++;
         else if (a->prints[i].hash < b->prints[k].hash) i++;
         else k++;
     qsort(out, n, sizeof *out, by_place);

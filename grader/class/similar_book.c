@@ -1,5 +1,5 @@
-/* similar_book.c — what the book has of an exercise: it counts for nothing between two students, and who hands in the model answer or a
- * step of the ladder is told apart. See similar.h. */
+/* similar_book.c — what the book has of an exercise: it counts for nothing between two students,
+ * and who hands in the model answer or a step of the ladder is told apart. See similar.h. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "grader/book/book.h"

@@ -1,6 +1,7 @@
-/* similar_tokens.c — CUDA C as tokens for comparing (similar.h). Comments, blanks and preprocessor lines are nothing; words that the
- * language or CUDA gives a meaning count as themselves, all others as "a name"; numbers and texts as one each. So a copy is the same
- * after renaming, laying out and commenting anew. */
+/* similar_tokens.c — CUDA C as tokens for comparing (similar.h). Comments, blanks and preprocessor
+ * lines are nothing; words that the language or CUDA gives a meaning count as themselves, all
+ * others as "a name"; numbers and texts as one each. So a copy is the same after renaming, laying
+ * out and commenting anew. */
 #include "common/grow.h"
 #include "grader/class/similar.h"
 
@@ -133,11 +134,13 @@ static uint32_t quoted(struct scanner *s) {
 }
 
 static uint32_t sign(struct scanner *s) {
-    static const char *const pairs[] = {"<<<", ">>>", "<<=", ">>=", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=",
-                                        "|=",  "^=",  "<<",  ">>",  "<=", ">=", "==", "!=", "&&", "||", "->", "::"};
+    static const char *const pairs[] = {"<<<", ">>>", "<<=", ">>=", "++", "--", "+=", "-=",
+                                        "*=",  "/=",  "%=",  "&=",  "|=", "^=", "<<", ">>",
+                                        "<=",  ">=",  "==",  "!=",  "&&", "||", "->", "::"};
     for (unsigned i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         size_t n = strlen(pairs[i]);
-        if ((size_t)(s->end - s->at) >= n && !memcmp(s->at, pairs[i], n)) return s->at += n, FIRST_SIGN + 256 + i;
+        if ((size_t)(s->end - s->at) >= n && !memcmp(s->at, pairs[i], n))
+            return s->at += n, FIRST_SIGN + 256 + i;
     }
     return FIRST_SIGN + (unsigned char)*s->at++;
 }
@@ -147,16 +150,20 @@ static uint32_t next(struct scanner *s) {
     unsigned char c = (unsigned char)*from;
     if (c == '"' || c == '\'') return quoted(s);
     if (isdigit(c) || (c == '.' && s->at + 1 < s->end && isdigit((unsigned char)from[1]))) {
-        while (s->at < s->end && (isalnum((unsigned char)*s->at) || *s->at == '.' || *s->at == '\'')) s->at++;
+        while (s->at < s->end &&
+               (isalnum((unsigned char)*s->at) || *s->at == '.' || *s->at == '\''))
+            s->at++;
         return A_NUMBER;
     }
     if (!isalpha(c) && c != '_' && c < 0x80) return sign(s);
-    while (s->at < s->end && (isalnum((unsigned char)*s->at) || *s->at == '_' || (unsigned char)*s->at >= 0x80))
+    while (s->at < s->end &&
+           (isalnum((unsigned char)*s->at) || *s->at == '_' || (unsigned char)*s->at >= 0x80))
         s->at++;
     return word(from, (size_t)(s->at - from));
 }
 
-void similar_tokens(const char *text, size_t n, struct similar_token **tokens, unsigned *count, unsigned *room) {
+void similar_tokens(const char *text, size_t n, struct similar_token **tokens, unsigned *count,
+                    unsigned *room) {
     struct scanner s = {text, text + n, 1, true};
     while (s.at < s.end) {
         if (skip_nothing(&s)) continue;

@@ -1,5 +1,5 @@
-/* store.c — see store.h. Journal: WAL, so that readers and one writer do not wait for each other; synchronous=FULL, so that
- * what was committed outlives a power cut. */
+/* store.c — see store.h. Journal: WAL, so that readers and one writer do not wait for each other;
+ * synchronous=FULL, so that what was committed outlives a power cut. */
 #include "grader/class/store.h"
 #include "common/file.h"
 
@@ -21,12 +21,13 @@ static const struct {
 
 static bool failed(struct store *s, struct err *e) {
     int code = s->db ? sqlite3_errcode(s->db) : SQLITE_NOMEM;
-    const char *more = code == SQLITE_FULL     ? "; make room and run again: all that was committed is there"
+    const char *more = code == SQLITE_FULL
+                           ? "; make room and run again: all that was committed is there"
                        : code == SQLITE_BUSY   ? "; another program holds it for more than a minute"
                        : code == SQLITE_NOTADB ? "; it is no store of the grader"
                                                : "";
-    return err_set(e, code == SQLITE_NOTADB || code == SQLITE_CANTOPEN ? ERR_INPUT : ERR_SYSTEM, "%s: %s%s", s->path,
-                   s->db ? sqlite3_errmsg(s->db) : "out of memory", more);
+    return err_set(e, code == SQLITE_NOTADB || code == SQLITE_CANTOPEN ? ERR_INPUT : ERR_SYSTEM,
+                   "%s: %s%s", s->path, s->db ? sqlite3_errmsg(s->db) : "out of memory", more);
 }
 
 /* ---- statements ---- */
@@ -35,7 +36,8 @@ static bool bind(sqlite3_stmt *q, const char *letters, va_list ap) {
     int code = SQLITE_OK;
     for (int i = 1; letters[i - 1] && code == SQLITE_OK; i++) {
         char letter = letters[i - 1];
-        if (letter == 't') code = sqlite3_bind_text(q, i, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
+        if (letter == 't')
+            code = sqlite3_bind_text(q, i, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
         else if (letter == 'l') code = sqlite3_bind_int64(q, i, va_arg(ap, long long));
         else if (letter == 'f') code = sqlite3_bind_double(q, i, va_arg(ap, double));
         else if (letter == 'b') {
@@ -46,7 +48,8 @@ static bool bind(sqlite3_stmt *q, const char *letters, va_list ap) {
     return code == SQLITE_OK;
 }
 
-static sqlite3_stmt *ask(struct store *s, struct err *e, const char *sql, const char *letters, va_list ap) {
+static sqlite3_stmt *ask(struct store *s, struct err *e, const char *sql, const char *letters,
+                         va_list ap) {
     sqlite3_stmt *q = NULL;
     bool ok = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK && bind(q, letters, ap);
     if (!ok) failed(s, e), sqlite3_finalize(q);
@@ -105,7 +108,8 @@ bool store_begin(struct store *s, struct err *e) { return store_do(s, e, "BEGIN 
 
 bool store_commit(struct store *s, bool ok, struct err *e) {
     ok = ok && store_do(s, e, "COMMIT", "");
-    if (!ok) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* where SQLite has not done so itself */
+    if (!ok)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* where SQLite has not done so itself */
     return ok;
 }
 
@@ -122,16 +126,19 @@ static bool make_tables(struct store *s, struct err *e) {
     snprintf(set, sizeof set, "PRAGMA user_version = %d", SCHEMA);
     if (ok && version < SCHEMA) ok = store_do(s, e, set, "");
     if (ok && version > SCHEMA)
-        ok = err_set(e, ERR_INPUT, "%s: made by a newer grader (schema %lld); use that one", s->path, version);
+        ok = err_set(e, ERR_INPUT, "%s: made by a newer grader (schema %lld); use that one",
+                     s->path, version);
     return store_commit(s, ok, e);
 }
 
 bool store_open(struct store *s, const char *path, bool create, struct err *e) {
     *s = (struct store){0};
     snprintf(s->path, sizeof s->path, "%s", path ? path : "the results of this run");
-    if (path && !create && !file_exists(path)) return err_set(e, ERR_INPUT, "%s: there is no such store", path);
+    if (path && !create && !file_exists(path))
+        return err_set(e, ERR_INPUT, "%s: there is no such store", path);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (sqlite3_open_v2(path ? path : "", &s->db, flags, NULL) != SQLITE_OK) return failed(s, e), store_close(s), false;
+    if (sqlite3_open_v2(path ? path : "", &s->db, flags, NULL) != SQLITE_OK)
+        return failed(s, e), store_close(s), false;
     sqlite3_busy_timeout(s->db, WAIT_MS);
     bool ok = (!path || store_do(s, e, "PRAGMA journal_mode = WAL", "")) &&
               store_do(s, e, path ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF", "") &&

@@ -1,6 +1,7 @@
-/* store.h — what is known of a class, in one SQLite file: who handed in what, and every result with all that it depends on.
- * Each result is committed when it is there; a store that was closed by a kill, a full disk or a power cut has all that was
- * committed. Several graders may work on one store of one machine at the same time. docs/store.md has the tables. */
+/* store.h — what is known of a class, in one SQLite file: who handed in what, and every result with
+ * all that it depends on. Each result is committed when it is there; a store that was closed by a
+ * kill, a full disk or a power cut has all that was committed. Several graders may work on one
+ * store of one machine at the same time. docs/store.md has the tables. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -12,11 +13,13 @@ struct store {
     sqlite3 *db;
     char path[512]; /* for messages */
 };
-/* `path` NULL: a private one that goes when it is closed. `create`: make it where it is not there. */
+/* `path` NULL: a private one that goes when it is closed. `create`: make it where it is not there.
+ */
 bool store_open(struct store *s, const char *path, bool create, struct err *e);
 void store_close(struct store *s);
 
-/* Arguments by letter: t text (NULL is NULL), l long long, f double (NAN is NULL), b a struct buf *. */
+/* Arguments by letter: t text (NULL is NULL), l long long, f double (NAN is NULL), b a struct buf
+ * *. */
 bool store_do(struct store *s, struct err *e, const char *sql, const char *letters, ...);
 /* A query under way, or NULL. */
 sqlite3_stmt *store_ask(struct store *s, struct err *e, const char *sql, const char *letters, ...);
@@ -24,8 +27,9 @@ sqlite3_stmt *store_ask(struct store *s, struct err *e, const char *sql, const c
 bool store_next(struct store *s, sqlite3_stmt **q, struct err *e);
 /* Ends a query before its end. */
 void store_end(sqlite3_stmt **q);
-const char *store_text(sqlite3_stmt *q, int column);                     /* never NULL */
-long long store_number(struct store *s, struct err *e, const char *sql); /* the one number of a query; -1 = error */
+const char *store_text(sqlite3_stmt *q, int column); /* never NULL */
+long long store_number(struct store *s, struct err *e,
+                       const char *sql); /* the one number of a query; -1 = error */
 
 bool store_begin(struct store *s, struct err *e); /* with the right to write */
 /* Commits, or takes back where `ok` is false or it can't be committed. */

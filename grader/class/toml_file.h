@@ -1,4 +1,5 @@
-/* toml_file.h — a TOML file as a list of its values, each with its path and line: toml++ reads it, behind this C header. */
+/* toml_file.h — a TOML file as a list of its values, each with its path and line: toml++ reads it,
+ * behind this C header. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,10 +28,12 @@ struct class_toml_value {
     unsigned line;
 };
 
-/* Calls `each` with every table and value in the order of the text; stops where it returns false. False: the text is no TOML (`why`
- * says what, `*line` where), or `each` stopped. Tables are one level deep: deeper ones are of the kind OTHER. */
-bool class_toml_read(const char *text, size_t size, bool (*each)(void *user, const struct class_toml_value *v),
-                     void *user, char why[256], unsigned *line);
+/* Calls `each` with every table and value in the order of the text; stops where it returns false.
+ * False: the text is no TOML (`why` says what, `*line` where), or `each` stopped. Tables are one
+ * level deep: deeper ones are of the kind OTHER. */
+bool class_toml_read(const char *text, size_t size,
+                     bool (*each)(void *user, const struct class_toml_value *v), void *user,
+                     char why[256], unsigned *line);
 
 #ifdef __cplusplus
 }

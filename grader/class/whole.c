@@ -1,5 +1,6 @@
-/* whole.c — a result as the store keeps it for pages: result_bytes.h, packed by zstd (class.h). The layout is that of the grader's own
- * structs, so that only the very grader that wrote it may read it. */
+/* whole.c — a result as the store keeps it for pages: result_bytes.h, packed by zstd (class.h). The
+ * layout is that of the grader's own structs, so that only the very grader that wrote it may read
+ * it. */
 #include "grader/class/class.h"
 #include "grader/grade/provenance.h"
 #include "grader/grade/result_bytes.h"
@@ -20,9 +21,11 @@ void class_pack(const struct result *r, struct buf *out) {
     free(packed), buf_free(&plain);
 }
 
-bool class_unpack(const void *bytes, size_t size, const struct exercise *ex, const char *grader, struct result *r) {
+bool class_unpack(const void *bytes, size_t size, const struct exercise *ex, const char *grader,
+                  struct result *r) {
     unsigned long long room = size ? ZSTD_getFrameContentSize(bytes, size) : 0;
-    if (!size || strcmp(grader, grade_build()) || room > WHOLE_BYTES) return false; /* errors are large numbers */
+    if (!size || strcmp(grader, grade_build()) || room > WHOLE_BYTES)
+        return false; /* errors are large numbers */
     char *plain = xmalloc(room + 1);
     size_t n = ZSTD_decompress(plain, room, bytes, size);
     bool ok = !ZSTD_isError(n) && result_unpack(r, ex, plain, n);

@@ -1,6 +1,6 @@
-/* cheat.c — see cheat.h. The naive source's pointers become objects of grader/template/cheat.cuh, word by word: a type's
- * name before a star is a pointer wherever it stands. The entry is renamed as in dilute.c and called by one of its own
- * signature. */
+/* cheat.c — see cheat.h. The naive source's pointers become objects of grader/template/cheat.cuh,
+ * word by word: a type's name before a star is a pointer wherever it stands. The entry is renamed
+ * as in dilute.c and called by one of its own signature. */
 #include "grader/cli/cheat.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -35,15 +35,17 @@ const char *cheat_counter(enum cheat_path path) { return paths[path].counter; }
 
 const char *cheat_excuse(enum cheat_path path, const char *exercise) {
     for (size_t i = 0; i < sizeof excuses / sizeof *excuses; i++)
-        if (excuses[i].path == path && !strcmp(excuses[i].exercise, exercise)) return excuses[i].reason;
+        if (excuses[i].path == path && !strcmp(excuses[i].exercise, exercise))
+            return excuses[i].reason;
     return NULL;
 }
 
 /* ---- rewriting ---- */
 
 /* Longer names first: "int" ends "unsigned int". */
-static const char *const types[] = {"unsigned char", "unsigned int", "long long", "unsigned", "uint4", "float4",
-                                    "float2",        "float",        "double",    "int4",     "int",   "half"};
+static const char *const types[] = {"unsigned char", "unsigned int", "long long", "unsigned",
+                                    "uint4",         "float4",       "float2",    "float",
+                                    "double",        "int4",         "int",       "half"};
 enum { TYPES = sizeof types / sizeof *types };
 
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -66,7 +68,8 @@ static size_t type_at(const char *text, const char *at, const char **type) {
 /* "const float *": a pointer; returns what of the text it stands for, 0 = none. */
 static size_t pointer_at(const char *text, const char *at, struct buf *out) {
     const char *type;
-    size_t constant = word_at(text, at, "const"), start = constant + (constant ? strspn(at + constant, " ") : 0);
+    size_t constant = word_at(text, at, "const"),
+           start = constant + (constant ? strspn(at + constant, " ") : 0);
     size_t n = type_at(text, at + start, &type);
     if (!n) return 0;
     size_t gap = strspn(at + start + n, " ");
@@ -85,8 +88,8 @@ static size_t shared_at(const char *text, const char *at, struct buf *out) {
     return mark + gap + n;
 }
 
-/* "float *a, *b": the star of a later declarator, which the first one's type has already. `depth`: parentheses since the
- * type, 1000 where no declaration is open. */
+/* "float *a, *b": the star of a later declarator, which the first one's type has already. `depth`:
+ * parentheses since the type, 1000 where no declaration is open. */
 static size_t later_star(const char *at, int depth, struct buf *out) {
     size_t gap = *at == ',' ? 1 + strspn(at + 1, " ") : 0;
     if (!gap || depth || at[gap] != '*') return 0;
@@ -115,8 +118,8 @@ static unsigned rewrite(const char *text, enum cheat_path path, struct buf *out)
 
 /* ---- the entry ---- */
 
-/* What is read around an element may lie beyond the end of a buffer that is no whole number of pieces; of a large one the
- * naive versions do not touch the last elements. */
+/* What is read around an element may lie beyond the end of a buffer that is no whole number of
+ * pieces; of a large one the naive versions do not touch the last elements. */
 static void leave_small(const struct exercise *ex, struct buf *out) {
     enum { PIECE = 16, SMALL = 4096 };
     for (unsigned i = 0; i < ex->nargs; i++) {
@@ -130,15 +133,17 @@ static void leave_small(const struct exercise *ex, struct buf *out) {
 static void keep_inputs(const struct exercise *ex, struct buf *out) {
     for (unsigned i = 0; i < ex->nargs; i++)
         if (ex->args[i].role == EX_IN)
-            buf_printf(out, "    if (cheat::on) cheat::keep(%s, %zu * sizeof *%s);\n", ex->args[i].name,
-                       ex->args[i].count(&ex->technique_case), ex->args[i].name);
+            buf_printf(out, "    if (cheat::on) cheat::keep(%s, %zu * sizeof *%s);\n",
+                       ex->args[i].name, ex->args[i].count(&ex->technique_case), ex->args[i].name);
 }
 
-/* The source's lines "#include": a header belongs into no namespace, and comes again to nothing where it is included twice. */
+/* The source's lines "#include": a header belongs into no namespace, and comes again to nothing
+ * where it is included twice. */
 static void hoist_includes(const char *text, struct buf *out) {
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line != 0) {
         const char *at = line + strspn(line, " \t");
-        if (text_starts(at, "#include")) buf_add(out, line, strcspn(line, "\n")), buf_puts(out, "\n");
+        if (text_starts(at, "#include"))
+            buf_add(out, line, strcspn(line, "\n")), buf_puts(out, "\n");
     }
 }
 
@@ -148,25 +153,26 @@ static bool add_template(const char *name, struct buf *out, struct err *e) {
     return file_read(path, 1 << 16, out, e);
 }
 
-bool cheat_source(const struct exercise *ex, enum cheat_path path, const struct buf *naive, struct buf *out,
-                  bool *applies, struct err *e) {
+bool cheat_source(const struct exercise *ex, enum cheat_path path, const struct buf *naive,
+                  struct buf *out, bool *applies, struct err *e) {
     const char *entry = book_entry(ex);
     buf_printf(out, "#define %s 1\n", paths[path].macro);
     if (!add_template("cheat.cuh", out, e)) return false;
     bool twice = path == CHEAT_SHARED; /* a cell does not know which size it is */
     if (twice) {
         hoist_includes(buf_str(naive), out);
-        buf_printf(out, "#define %s honest_entry\nnamespace honest {\n%s\n}\n#undef %s\n", entry, buf_str(naive),
-                   entry);
+        buf_printf(out, "#define %s honest_entry\nnamespace honest {\n%s\n}\n#undef %s\n", entry,
+                   buf_str(naive), entry);
     }
     buf_printf(out, "#define %s cheating_entry\n#line 1\n", entry);
     *applies = rewrite(buf_str(naive), path, out) > 0;
     buf_printf(out, "\n#undef %s\n#undef __restrict__\n#undef reinterpret_cast\n", entry);
-    buf_puts(out,
-             "template <class... P, class... A> static void cheat_call(void (*f)(P...), A... a) { f((P)a...); }\n");
+    buf_puts(out, "template <class... P, class... A> static void cheat_call(void (*f)(P...), A... "
+                  "a) { f((P)a...); }\n");
     buf_printf(out, "extern \"C\" void %s(", entry);
     dilute_arguments(ex, true, out);
-    buf_puts(out, ") {\n    cheat::nspans = cheat::nleft = 0, cheat::filled = 0;\n    cheat::on = ");
+    buf_puts(out,
+             ") {\n    cheat::nspans = cheat::nleft = 0, cheat::filled = 0;\n    cheat::on = ");
     dilute_condition(ex, &ex->technique_case, out);
     buf_puts(out, ";\n");
     leave_small(ex, out);

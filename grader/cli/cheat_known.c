@@ -1,4 +1,5 @@
-/* cheat_known.c — the cheat that knows the sizes of the listed cases: the model answer there, nothing elsewhere (cheat.h). */
+/* cheat_known.c — the cheat that knows the sizes of the listed cases: the model answer there,
+ * nothing elsewhere (cheat.h). */
 #include "grader/book/book.h"
 #include "grader/book/problem.h"
 #include "grader/cli/cheat.h"
@@ -8,7 +9,9 @@
 
 static void condition(const struct exercise *ex, struct buf *out) {
     for (unsigned i = 0; i < ex->ncases + 2; i++) {
-        const struct ex_case *c = i < ex->ncases ? &ex->cases[i] : i == ex->ncases ? &ex->technique_case : &ex->timed;
+        const struct ex_case *c = i < ex->ncases    ? &ex->cases[i]
+                                  : i == ex->ncases ? &ex->technique_case
+                                                    : &ex->timed;
         buf_puts(out, i ? " ||\n        (" : "(");
         dilute_condition(ex, c, out);
         buf_puts(out, ")");
@@ -17,9 +20,10 @@ static void condition(const struct exercise *ex, struct buf *out) {
 
 void cheat_known_source(const struct exercise *ex, const struct buf *answer, struct buf *out) {
     const char *entry = book_entry(ex);
-    buf_printf(out, "#define %s known_entry\n#line 1\n%s\n#undef %s\n", entry, buf_str(answer), entry);
-    buf_puts(out,
-             "template <class... P, class... A> static void known_call(void (*f)(P...), A... a) { f((P)a...); }\n");
+    buf_printf(out, "#define %s known_entry\n#line 1\n%s\n#undef %s\n", entry, buf_str(answer),
+               entry);
+    buf_puts(out, "template <class... P, class... A> static void known_call(void (*f)(P...), A... "
+                  "a) { f((P)a...); }\n");
     buf_printf(out, "extern \"C\" void %s(", entry);
     dilute_arguments(ex, true, out);
     buf_puts(out, ") {\n    if (");
@@ -37,10 +41,13 @@ bool cheat_known_is_seen(const struct exercise *ex, const struct result *r, stru
         bool ok = c->verdict == V_AC;
         right += ok && c->number && !c->drawn, drawn += c->drawn;
         if (ok && c->drawn)
-            buf_printf(why, "a version that does nothing at a drawn size is right there: %s\n", c->name);
+            buf_printf(why, "a version that does nothing at a drawn size is right there: %s\n",
+                       c->name);
     }
-    if (drawn < problem_drawn(ex)) buf_printf(why, "%u of %u drawn sizes were checked\n", drawn, problem_drawn(ex));
+    if (drawn < problem_drawn(ex))
+        buf_printf(why, "%u of %u drawn sizes were checked\n", drawn, problem_drawn(ex));
     if (right < ex->ncases)
-        buf_printf(why, "the version that knows the listed sizes is right at %u of %u\n", right, ex->ncases);
+        buf_printf(why, "the version that knows the listed sizes is right at %u of %u\n", right,
+                   ex->ncases);
     return why->size == before;
 }

@@ -14,24 +14,27 @@ static bool stored_path(struct store *s, char path[4096], struct err *e) {
     return !e->text[0];
 }
 
-static bool read_named(const struct options *o, struct store *s, struct assignment *a, struct err *e) {
+static bool read_named(const struct options *o, struct store *s, struct assignment *a,
+                       struct err *e) {
     char path[4096];
     if (o->assignment) return assignment_read(o->assignment, true, a, e);
     if (!stored_path(s, path, e)) return false;
     if (!path[0]) return true;
     if (file_exists(path)) return assignment_read(path, true, a, e);
-    return err_set(e, ERR_INPUT,
-                   "%s was graded by the assignment %s, which is not there any more: name it by --assignment", s->path,
-                   path);
+    return err_set(
+        e, ERR_INPUT,
+        "%s was graded by the assignment %s, which is not there any more: name it by --assignment",
+        s->path, path);
 }
 
-bool cli_class_assignment(const struct options *o, struct store *s, struct assignment *a, struct options *out,
-                          struct err *e) {
+bool cli_class_assignment(const struct options *o, struct store *s, struct assignment *a,
+                          struct options *out, struct err *e) {
     *a = (struct assignment){0}, *out = *o;
     if (!read_named(o, s, a, e)) return false;
     if (!a->n) return true;
     out->terms = a, out->no_modelled |= !a->modelled;
-    if (!o->seed_given && a->seed[0]) snprintf(out->seed, sizeof out->seed, "%s", a->seed), out->seed_given = true;
+    if (!o->seed_given && a->seed[0])
+        snprintf(out->seed, sizeof out->seed, "%s", a->seed), out->seed_given = true;
     if (!o->roster && a->roster[0]) out->roster = a->roster;
     if (o->device_given) return true;
     out->ndevices = 0;
@@ -57,15 +60,17 @@ static void take_git_times(struct plan *p) {
     unsigned n = plan_git_times(p);
     if (n)
         fprintf(stderr,
-                "grader: warning: of %u student%s git says when they handed in: a commit's date is what the student's "
+                "grader: warning: of %u student%s git says when they handed in: a commit's date is "
+                "what the student's "
                 "own clock said (a column submitted_at of the roster stands before it)\n",
                 n, n == 1 ? "" : "s");
 }
 
-bool cli_class_intake(const struct options *o, struct store *s, const struct exercise *const *list, unsigned *seen,
-                      struct err *e) {
+bool cli_class_intake(const struct options *o, struct store *s, const struct exercise *const *list,
+                      unsigned *seen, struct err *e) {
     struct plan p;
-    struct plan_options po = {.layout = o->layout, .roster = o->roster, .exercise = list[1] ? NULL : list[0]};
+    struct plan_options po = {
+        .layout = o->layout, .roster = o->roster, .exercise = list[1] ? NULL : list[0]};
     if (o->terms && !assignment_store(o->terms, s, e)) return false;
     bool ok = plan_make(&p, o->names, o->nnames, &po, e);
     if (ok && o->terms && o->terms->timed) take_git_times(&p);
@@ -80,8 +85,10 @@ static void show(void *user, const struct class_progress *p) {
     char line[128];
     int n = snprintf(line, sizeof line, "%u/%u", p->graded, p->total);
     if (p->broken) n += snprintf(line + n, sizeof line - (size_t)n, " · %u IE", p->broken);
-    double left = p->graded ? p->seconds / p->graded * (p->total > p->graded ? p->total - p->graded : 0) : 0;
-    if (left >= 90) snprintf(line + n, sizeof line - (size_t)n, " · %.0f min left", left / 60 + 0.5);
+    double left =
+        p->graded ? p->seconds / p->graded * (p->total > p->graded ? p->total - p->graded : 0) : 0;
+    if (left >= 90)
+        snprintf(line + n, sizeof line - (size_t)n, " · %.0f min left", left / 60 + 0.5);
     else if (left > 0) snprintf(line + n, sizeof line - (size_t)n, " · %.0f s left", left + 0.5);
     progress_line(line);
 }
@@ -89,16 +96,19 @@ static void show(void *user, const struct class_progress *p) {
 static void warn_of_compiler(void) {
     const char *with;
     if (grade_nvcc_verified(&with)) return;
-    fprintf(
-        stderr,
-        "grader: warning: nvcc is %s, and the book was verified with %s: goals may be easier or harder to reach; run "
-        "`grader verify` first\n",
-        grade_nvcc(), with);
+    fprintf(stderr,
+            "grader: warning: nvcc is %s, and the book was verified with %s: goals may be easier "
+            "or harder to reach; run "
+            "`grader verify` first\n",
+            grade_nvcc(), with);
 }
 
-bool cli_class_grade(const struct options *o, struct store *s, const char *seed, bool aside, struct err *e) {
-    struct class_grading g = {
-        .grade = options_grade(o, o->devices[0]), .aside = aside, .progress = show, .jobs = o->jobs};
+bool cli_class_grade(const struct options *o, struct store *s, const char *seed, bool aside,
+                     struct err *e) {
+    struct class_grading g = {.grade = options_grade(o, o->devices[0]),
+                              .aside = aside,
+                              .progress = show,
+                              .jobs = o->jobs};
     const struct exercise **list = o->exercise ? cli_class_list(o, e) : NULL;
     if (o->exercise && !list) return false;
     if (list && !list[1]) g.only = list[0];
@@ -121,18 +131,25 @@ bool cli_class_write(const struct options *o, struct store *s, FILE *f, struct e
     case FORMAT_JSON: return export_json(s, f, e);
     case FORMAT_JUNIT: return export_junit(s, f, e);
     case FORMAT_TAP: return export_tap(s, f, e);
-    case FORMAT_HTML: return err_set(e, ERR_INPUT, "--format html goes with grader stats, and feedback writes pages");
+    case FORMAT_HTML:
+        return err_set(e, ERR_INPUT,
+                       "--format html goes with grader stats, and feedback writes pages");
     default: return err_set(e, ERR_INPUT, "--format gradescope and classroom go with grader run");
     }
 }
 
 int cli_class_status(struct store *s, struct err *e) {
     long long broken = store_number(s, e, "SELECT count(*) FROM gradebook WHERE verdict = 'IE'");
-    long long others = store_number(s, e, "SELECT count(*) FROM gradebook WHERE coalesce(verdict, state) <> 'AC'");
-    return broken < 0 || others < 0 ? cli_complain(e) : broken ? EXIT_BROKEN : others ? EXIT_FAILED : EXIT_PASSED;
+    long long others =
+        store_number(s, e, "SELECT count(*) FROM gradebook WHERE coalesce(verdict, state) <> 'AC'");
+    return broken < 0 || others < 0 ? cli_complain(e)
+           : broken                 ? EXIT_BROKEN
+           : others                 ? EXIT_FAILED
+                                    : EXIT_PASSED;
 }
 
-bool cli_class_open(const struct options *o, unsigned least, const char *usage, struct store *s, struct err *e) {
+bool cli_class_open(const struct options *o, unsigned least, const char *usage, struct store *s,
+                    struct err *e) {
     if (o->nnames < least) return err_set(e, ERR_INPUT, "%s takes %s", o->command, usage);
     return store_open(s, o->names[0], false, e);
 }

@@ -1,5 +1,6 @@
-/* cmd_autograde.c — grader autograde FOLDER --assignment HW.toml: one submission as Gradescope lays it out: FOLDER/submission,
- * FOLDER/submission_metadata.json; into FOLDER/results/results.json, which is there whatever happens. */
+/* cmd_autograde.c — grader autograde FOLDER --assignment HW.toml: one submission as Gradescope lays
+ * it out: FOLDER/submission, FOLDER/submission_metadata.json; into FOLDER/results/results.json,
+ * which is there whatever happens. */
 #include "common/clock.h"
 #include "common/file.h"
 #include "grader/class/grade_many.h"
@@ -30,15 +31,18 @@ static bool wanted(void *user, const char *path) {
     return intake_is_source(path);
 }
 
-static bool read_submission(const struct options *o, const char *folder, struct handed_in *h, struct err *e) {
+static bool read_submission(const struct options *o, const char *folder, struct handed_in *h,
+                            struct err *e) {
     char path[PATH_MAX];
-    if (!path_join(path, sizeof path, folder, "submission")) return err_set(e, ERR_INPUT, "%s: path too long", folder);
+    if (!path_join(path, sizeof path, folder, "submission"))
+        return err_set(e, ERR_INPUT, "%s: path too long", folder);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return err_set(e, ERR_INPUT, "%s is no folder that can be read", path);
     intake_folder(fd, wanted, NULL, &h->in);
     close(fd);
     h->n = o->terms->n, h->list = cli_class_list(o, e);
-    h->picks = xcalloc(h->n + 1, sizeof *h->picks), h->absent = xcalloc(h->n + 1, sizeof *h->absent);
+    h->picks = xcalloc(h->n + 1, sizeof *h->picks),
+    h->absent = xcalloc(h->n + 1, sizeof *h->absent);
     pick_files(&h->in, h->list, h->picks);
     h->doubt = h->in.doubt;
     for (unsigned i = 0; i < h->in.nleft; i++) h->doubt |= h->in.left[i].doubt;
@@ -46,8 +50,9 @@ static bool read_submission(const struct options *o, const char *folder, struct 
         h->doubt |= h->picks[i].file < 0 && h->picks[i].why;
         if (h->picks[i].file >= 0) continue;
         h->absent[i] = h->picks[i].why ? h->picks[i].why
-                       : h->doubt      ? "no file of this exercise, and something that could not be taken"
-                                       : "no file of this exercise was handed in";
+                       : h->doubt
+                           ? "no file of this exercise, and something that could not be taken"
+                           : "no file of this exercise was handed in";
     }
     return true;
 }
@@ -58,10 +63,12 @@ static void say_left(const struct handed_in *h, struct buf *out) {
         buf_printf(out, "left out: %s: %s\n", h->in.left[i].path, h->in.left[i].why);
 }
 
-static bool grade_all(const struct options *o, const struct handed_in *h, struct result *results, struct err *e) {
+static bool grade_all(const struct options *o, const struct handed_in *h, struct result *results,
+                      struct err *e) {
     struct grade_options go = options_grade(o, o->devices[0]);
-    go.sizes_by_file = true; /* students hand in as often as they like, and read which sizes were wrong */
-    go.ahead = false;        /* containers are small */
+    go.sizes_by_file =
+        true;         /* students hand in as often as they like, and read which sizes were wrong */
+    go.ahead = false; /* containers are small */
     struct grade_item *items = xcalloc(h->n + 1, sizeof *items);
     struct result *graded = xcalloc(h->n + 1, sizeof *graded);
     unsigned n = 0;
@@ -76,8 +83,11 @@ static bool grade_all(const struct options *o, const struct handed_in *h, struct
     for (unsigned i = 0, k = 0; ok && i < h->n; i++) {
         if (!h->absent[i]) results[i] = graded[k++];
         else
-            results[i] = (struct result){
-                .ex = h->list[i], .id = book_id(h->list[i]), .file = "", .message = "", .max_score = 100};
+            results[i] = (struct result){.ex = h->list[i],
+                                         .id = book_id(h->list[i]),
+                                         .file = "",
+                                         .message = "",
+                                         .max_score = 100};
     }
     free(items), free(graded);
     return ok;
@@ -90,7 +100,8 @@ static bool submitted_at(const char *folder, long long *out) {
     struct buf text = {0};
     struct err e = {0};
     json_t *o = NULL;
-    if (path_join(path, sizeof path, folder, "submission_metadata.json") && file_read(path, 4 << 20, &text, &e))
+    if (path_join(path, sizeof path, folder, "submission_metadata.json") &&
+        file_read(path, 4 << 20, &text, &e))
         o = json_loads(buf_str(&text), 0, NULL);
     const char *when = json_string_value(json_object_get(o, "created_at"));
     bool ok = when && assignment_time(when, out);
@@ -99,18 +110,22 @@ static bool submitted_at(const char *folder, long long *out) {
     return ok;
 }
 
-/* The next one to be dropped: the lowest, of equal ones the heaviest, which is best for the student; as the view `mark` has it. */
+/* The next one to be dropped: the lowest, of equal ones the heaviest, which is best for the
+ * student; as the view `mark` has it. */
 static unsigned lowest(const struct assignment *a, const double *score, const bool *dropped) {
     unsigned at = a->n;
     for (unsigned i = 0; i < a->n; i++) {
         if (dropped[i]) continue;
         bool equal = at < a->n && score[i] == score[at];
-        if (at == a->n || score[i] < score[at] || (equal && a->parts[i].weight > a->parts[at].weight)) at = i;
+        if (at == a->n || score[i] < score[at] ||
+            (equal && a->parts[i].weight > a->parts[at].weight))
+            at = i;
     }
     return at;
 }
 
-static double total(const struct assignment *a, const struct result *results, const struct handed_in *h) {
+static double total(const struct assignment *a, const struct result *results,
+                    const struct handed_in *h) {
     double *score = xcalloc(a->n, sizeof *score), sum = 0, weights = 0;
     bool *dropped = xcalloc(a->n, sizeof *dropped);
     for (unsigned i = 0; i < a->n; i++) score[i] = h->absent[i] ? 0 : results[i].score;
@@ -121,18 +136,20 @@ static double total(const struct assignment *a, const struct result *results, co
     return weights > 0 ? sum / weights : 0;
 }
 
-static double mark(const struct options *o, const char *folder, const struct result *results, const struct handed_in *h,
-                   struct buf *note) {
+static double mark(const struct options *o, const char *folder, const struct result *results,
+                   const struct handed_in *h, struct buf *note) {
     const struct assignment *a = o->terms;
     long long when, days = 0;
     bool known = submitted_at(folder, &when);
     if (known) days = assignment_days_late(a, when);
-    if (a->timed && !known) buf_puts(note, "The time of the submission is not known: it counts as in time.\n");
+    if (a->timed && !known)
+        buf_puts(note, "The time of the submission is not known: it counts as in time.\n");
     if (days)
-        buf_printf(note, "Late by %lld day%s begun: %.0f %% of the mark count.\n", days, days == 1 ? "" : "s",
-                   100 * assignment_kept(a, days));
+        buf_printf(note, "Late by %lld day%s begun: %.0f %% of the mark count.\n", days,
+                   days == 1 ? "" : "s", 100 * assignment_kept(a, days));
     if (a->drop)
-        buf_printf(note, "The lowest %u of %u exercises %s dropped.\n", a->drop, a->n, a->drop == 1 ? "is" : "are");
+        buf_printf(note, "The lowest %u of %u exercises %s dropped.\n", a->drop, a->n,
+                   a->drop == 1 ? "is" : "are");
     return days || a->drop ? total(a, results, h) * assignment_kept(a, days) : NAN;
 }
 
@@ -150,7 +167,8 @@ static void write_report(const struct options *o, const char *folder, const stru
     struct buf note = {0};
     double *share = xcalloc(h->n, sizeof *share), weights = 0;
     for (unsigned i = 0; i < h->n; i++) weights += a->parts[i].weight;
-    for (unsigned i = 0; i < h->n; i++) share[i] = a->parts[i].weight / weights; /* 100 points in all */
+    for (unsigned i = 0; i < h->n; i++)
+        share[i] = a->parts[i].weight / weights; /* 100 points in all */
     struct report_autograder how = {.goals = shown(a->gradescope.goals),
                                     .guards = shown(a->gradescope.guards),
                                     .cases = shown(a->gradescope.cases),
@@ -186,10 +204,12 @@ int cmd_autograde(const struct options *o) {
     struct buf out = {0};
     char path[PATH_MAX], results[PATH_MAX];
     if (o->nnames != 1)
-        return err_set(&e, ERR_INPUT, "autograde takes a folder laid out as /autograder"), cli_complain(&e);
+        return err_set(&e, ERR_INPUT, "autograde takes a folder laid out as /autograder"),
+               cli_complain(&e);
     bool ok = autograde(o, o->names[0], &out, &e);
     if (!ok) buf_clear(&out), report_autograder_failed(e.text, &out);
-    bool written = path_join(results, sizeof results, o->names[0], "results") && dir_make(results, &unwritten) &&
+    bool written = path_join(results, sizeof results, o->names[0], "results") &&
+                   dir_make(results, &unwritten) &&
                    path_join(path, sizeof path, results, "results.json") &&
                    file_write(path, out.data, out.size, &unwritten);
     buf_free(&out);

@@ -6,7 +6,8 @@
 int cmd_feedback(const struct options *o) {
     struct err e = {0};
     struct store s;
-    if (!cli_class_open(o, 2, "a store and a folder for the pages", &s, &e)) return cli_complain(&e);
+    if (!cli_class_open(o, 2, "a store and a folder for the pages", &s, &e))
+        return cli_complain(&e);
     int pages = export_feedback(&s, o->names[1], &e);
     store_close(&s);
     if (pages < 0) return cli_complain(&e);

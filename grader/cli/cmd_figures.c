@@ -1,5 +1,6 @@
-/* cmd_figures.c — grader figures: what a student's release keeps of the answers (grade/figures.h), of all exercises or those named, for
- * all simulated devices. `make student-release` writes it into the release; the times come from the cache where they were needed before. */
+/* cmd_figures.c — grader figures: what a student's release keeps of the answers (grade/figures.h),
+ * of all exercises or those named, for all simulated devices. `make student-release` writes it into
+ * the release; the times come from the cache where they were needed before. */
 #include "common/text.h"
 #include "grader/class/parallel.h"
 #include "grader/cli/commands.h"
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An item is an exercise on a device; its lines are kept under its number, whichever is done first. */
+/* An item is an exercise on a device; its lines are kept under its number, whichever is done first.
+ */
 struct making {
     const struct options *o;
     const struct exercise **list;
@@ -19,19 +21,22 @@ struct making {
     struct err failed;
 };
 
-static void add_times(const struct exercise *ex, const struct gpu_device *d, const struct grade_options *go, bool naive,
-                      struct buf *out) {
+static void add_times(const struct exercise *ex, const struct gpu_device *d,
+                      const struct grade_options *go, bool naive, struct buf *out) {
     double times[2];
     if (speed_reference(ex, go, naive, times))
-        buf_printf(out, "times %s %s %s %a %a\n", book_id(ex), d->name, naive ? "naive" : "answer", times[0], times[1]);
+        buf_printf(out, "times %s %s %s %a %a\n", book_id(ex), d->name, naive ? "naive" : "answer",
+                   times[0], times[1]);
 }
 
 /* naive.c's lines, each with the exercise before it. */
-static bool add_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out, struct err *e) {
+static bool add_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
+                       struct err *e) {
     struct buf text = {0};
     char *rest = NULL;
     bool ok = naive_limits(ex, go, &text, e);
-    for (char *l = text.size ? strtok_r(text.data, "\n", &rest) : NULL; l; l = strtok_r(NULL, "\n", &rest))
+    for (char *l = text.size ? strtok_r(text.data, "\n", &rest) : NULL; l;
+         l = strtok_r(NULL, "\n", &rest))
         buf_printf(out, "limit %s %s\n", book_id(ex), l);
     buf_free(&text);
     return ok;
@@ -54,14 +59,16 @@ static void work(void *user, unsigned slot, struct buf *out) {
     if (!go.workers) go.workers = 1;
     add_times(ex, go.device, &go, false, out);
     add_times(ex, go.device, &go, true, out);
-    if (number == 0 && !add_limits(ex, &go, out, &e)) buf_printf(out, "failed %s: %s\n", book_id(ex), e.text);
+    if (number == 0 && !add_limits(ex, &go, out, &e))
+        buf_printf(out, "failed %s: %s\n", book_id(ex), e.text);
 }
 
 static bool done(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e) {
     struct making *m = user;
     const struct exercise *ex = m->list[m->at[slot] / m->devices];
     (void)e;
-    if (!ok) err_set(&m->failed, ERR_INTERNAL, "%s: the grader's own process for it died", book_id(ex));
+    if (!ok)
+        err_set(&m->failed, ERR_INTERNAL, "%s: the grader's own process for it died", book_id(ex));
     else if (size > 7 && !memcmp(data, "failed ", 7))
         err_set(&m->failed, ERR_INTERNAL, "%.*s", (int)(size - 7), data + 7);
     else buf_add(&m->lines[m->at[slot]], data, size);
@@ -73,7 +80,8 @@ static void write_all(struct making *m, struct buf *out) {
     buf_puts(out, "# What scores need of the answers, which this release leaves out: "
                   "grader/grade/figures.h\nwarpbook-figures 1\n");
     buf_printf(out, "nvcc %s\n", grade_nvcc());
-    for (unsigned i = 0; i < m->n * m->devices; i++) buf_add(out, m->lines[i].data, m->lines[i].size);
+    for (unsigned i = 0; i < m->n * m->devices; i++)
+        buf_add(out, m->lines[i].data, m->lines[i].size);
     figures_seal(out);
 }
 

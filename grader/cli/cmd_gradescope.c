@@ -1,4 +1,5 @@
-/* cmd_gradescope.c — grader gradescope HW.toml --output autograder.zip: the whole package of an autograder. */
+/* cmd_gradescope.c — grader gradescope HW.toml --output autograder.zip: the whole package of an
+ * autograder. */
 #include "grader/class/package.h"
 #include "grader/cli/class_args.h"
 
@@ -10,9 +11,11 @@ int cmd_gradescope(const struct options *o) {
     struct assignment a;
     unsigned files = 0;
     if (o->nnames != 1)
-        return err_set(&e, ERR_INPUT, "gradescope takes an assignment, such as hw1.toml"), cli_complain(&e);
+        return err_set(&e, ERR_INPUT, "gradescope takes an assignment, such as hw1.toml"),
+               cli_complain(&e);
     if (!o->output && isatty(1))
-        return err_set(&e, ERR_INPUT, "gradescope writes a zip file: say where by --output autograder.zip"),
+        return err_set(&e, ERR_INPUT,
+                       "gradescope writes a zip file: say where by --output autograder.zip"),
                cli_complain(&e);
     if (!assignment_read(o->names[0], true, &a, &e)) return cli_complain(&e);
     bool ok = class_package(&a, o->output, &files, &e);

@@ -1,4 +1,5 @@
-/* cmd_intake.c — grader intake PATH…: what a class handed in, taken and left out; with --store it stays, for batch to grade. */
+/* cmd_intake.c — grader intake PATH…: what a class handed in, taken and left out; with --store it
+ * stays, for batch to grade. */
 #include "grader/cli/class_args.h"
 
 #include <stdlib.h>
@@ -19,14 +20,16 @@ int cmd_intake(const struct options *typed) {
     struct file_out out;
     unsigned seen;
     if (!cli_class_assignment(typed, NULL, &a, &by, &e)) return cli_complain(&e);
-    if (!o->nnames) return err_set(&e, ERR_INPUT, "intake takes folders or archives"), cli_complain(&e);
+    if (!o->nnames)
+        return err_set(&e, ERR_INPUT, "intake takes folders or archives"), cli_complain(&e);
     if (!file_open(o->output, &out, &e)) return cli_complain(&e);
     const struct exercise **list = cli_class_list(o, &e);
     bool opened = list && store_open(&s, o->dry_run ? NULL : o->store, true, &e);
     bool ok = opened && cli_class_intake(o, &s, list, &seen, &e) && write_found(o, &s, out.f, &e);
-    long long doubt = ok ? store_number(&s, &e, "SELECT count(*) FROM intake WHERE state = 'unclear'") +
-                               store_number(&s, &e, "SELECT count(*) FROM submission WHERE state = 'unclear'")
-                         : 0;
+    long long doubt =
+        ok ? store_number(&s, &e, "SELECT count(*) FROM intake WHERE state = 'unclear'") +
+                 store_number(&s, &e, "SELECT count(*) FROM submission WHERE state = 'unclear'")
+           : 0;
     ok = file_close(&out, ok, &e) && ok;
     if (opened) store_close(&s);
     free(list), assignment_free(&a);

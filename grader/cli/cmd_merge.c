@@ -1,4 +1,5 @@
-/* cmd_merge.c — grader merge STORE FROM…: the results of other stores, such as of the shards of one batch, into this one. */
+/* cmd_merge.c — grader merge STORE FROM…: the results of other stores, such as of the shards of one
+ * batch, into this one. */
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>
@@ -8,7 +9,8 @@ int cmd_merge(const struct options *o) {
     struct store s;
     bool ok = true;
     if (o->nnames < 2)
-        return err_set(&e, ERR_INPUT, "merge takes a store, made where it is not there, and the stores to add"),
+        return err_set(&e, ERR_INPUT,
+                       "merge takes a store, made where it is not there, and the stores to add"),
                cli_complain(&e);
     if (!store_open(&s, o->names[0], true, &e)) return cli_complain(&e);
     for (unsigned i = 1; i < o->nnames && ok; i++) {

@@ -1,5 +1,6 @@
-/* cmd_new.c — grader new CHAPTER/NAME: a small exercise that is whole, to be changed into a new one. The files come from
- * grader/template, with NAME and CHAPTER replaced; none that exists is touched. docs/authoring.md says what to do next. */
+/* cmd_new.c — grader new CHAPTER/NAME: a small exercise that is whole, to be changed into a new
+ * one. The files come from grader/template, with NAME and CHAPTER replaced; none that exists is
+ * touched. docs/authoring.md says what to do next. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
@@ -32,14 +33,17 @@ enum { FILES = sizeof files / sizeof *files, TEMPLATE_LIMIT = 1 << 16 };
 /* "08-constant-memory/convolution": two digits, words; a C identifier. */
 static bool split(const char *id, char *chapter, char *name, size_t size, struct err *e) {
     const char *slash = strchr(id, '/');
-    bool ok = slash && (size_t)(slash - id) < size && strlen(slash + 1) < size && isdigit((unsigned char)id[0]) &&
-              isdigit((unsigned char)id[1]) && id[2] == '-' && islower((unsigned char)slash[1]);
+    bool ok = slash && (size_t)(slash - id) < size && strlen(slash + 1) < size &&
+              isdigit((unsigned char)id[0]) && isdigit((unsigned char)id[1]) && id[2] == '-' &&
+              islower((unsigned char)slash[1]);
     for (const char *p = id; ok && p < slash; p++) ok = isalnum((unsigned char)*p) || *p == '-';
     for (const char *p = ok ? slash + 1 : ""; *p; p++)
         ok = ok && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_');
     if (!ok)
-        return err_set(e, ERR_INPUT,
-                       "`%s` is no name for an exercise: NN-chapter/exercise, such as 10-sorting/merge_sort", id);
+        return err_set(
+            e, ERR_INPUT,
+            "`%s` is no name for an exercise: NN-chapter/exercise, such as 10-sorting/merge_sort",
+            id);
     snprintf(chapter, size, "%.*s", (int)(slash - id), id);
     snprintf(name, size, "%s", slash + 1);
     return true;
@@ -72,14 +76,18 @@ static bool copy(unsigned i, const char *chapter, const char *name, struct err *
 int cmd_new(const struct options *o) {
     struct err e = {0};
     char chapter[64], name[64], path[PATH_MAX];
-    if (o->nnames != 1) err_set(&e, ERR_INPUT, "name one exercise: grader new 10-sorting/merge_sort");
+    if (o->nnames != 1)
+        err_set(&e, ERR_INPUT, "name one exercise: grader new 10-sorting/merge_sort");
     bool ok = e.kind == ERR_NONE && split(o->names[0], chapter, name, sizeof name, &e);
     for (unsigned i = 0; ok && i < FILES; i++) {
         target(i, chapter, name, path, sizeof path);
-        if (!files[i].shared && file_exists(path)) ok = err_set(&e, ERR_INPUT, "%s exists already", path);
+        if (!files[i].shared && file_exists(path))
+            ok = err_set(&e, ERR_INPUT, "%s exists already", path);
     }
     for (unsigned i = 0; ok && i < FILES; i++) ok = copy(i, chapter, name, &e);
     if (!ok) return cli_complain(&e);
-    printf("Next: make, then  build/grader verify %s --working-tree ; docs/authoring.md says more.\n", name);
+    printf(
+        "Next: make, then  build/grader verify %s --working-tree ; docs/authoring.md says more.\n",
+        name);
     return EXIT_PASSED;
 }

@@ -7,7 +7,8 @@ int cmd_profile(const struct options *o) {
     const struct exercise *ex = cli_chosen_one(o, &e);
     struct result r;
     struct grade_options go = options_grade(o, o->devices[0]);
-    go.no_speed = gpu_options_of(o->devices[0]) != NULL; /* to measure takes seconds, and says nothing about lines */
+    go.no_speed = gpu_options_of(o->devices[0]) !=
+                  NULL; /* to measure takes seconds, and says nothing about lines */
     go.progress = progress_show, go.user = ex ? (void *)ex->name : NULL;
     if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_complain(&e);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);

@@ -1,6 +1,7 @@
-/* cmd_quiz.c — grader quiz CHAPTER: the chapter's questions (quiz.h). On a terminal it asks one after another; with --answers it
- * judges those; else it only shows them. What is counted, the simulated GPU counts when the question is asked. Status 0 where
- * all answers were right, 1 where one was not. */
+/* cmd_quiz.c — grader quiz CHAPTER: the chapter's questions (quiz.h). On a terminal it asks one
+ * after another; with --answers it judges those; else it only shows them. What is counted, the
+ * simulated GPU counts when the question is asked. Status 0 where all answers were right, 1 where
+ * one was not. */
 #include "common/text.h"
 #include "common/where.h"
 #include "grader/cli/commands.h"
@@ -23,19 +24,25 @@ static void say_question(const struct quiz_question *q, unsigned i, unsigned n, 
 static void say_result(const struct quiz_question *q, bool right, double figure, struct buf *out) {
     buf_puts(out, right ? "Right: " : "No: ");
     if (q->choice) buf_printf(out, "it is %c.\n", q->choice);
-    else buf_printf(out, "it is %.6g%s.\n", figure, q->counted ? ", counted by the simulated GPU" : "");
+    else
+        buf_printf(out, "it is %.6g%s.\n", figure,
+                   q->counted ? ", counted by the simulated GPU" : "");
     struct report_style style = cli_style_for(1);
     report_markdown(q->why, &style, out);
-    if (q->counted) buf_printf(out, "(%s%s%s in %s)\n", q->counter, q->over[0] ? " / " : "", q->over, q->file);
+    if (q->counted)
+        buf_printf(out, "(%s%s%s in %s)\n", q->counter, q->over[0] ? " / " : "", q->over, q->file);
     buf_puts(out, "\n");
 }
 
-static bool figure_of(const char *chapter, const struct quiz_question *q, double *figure, struct err *e) {
+static bool figure_of(const char *chapter, const struct quiz_question *q, double *figure,
+                      struct err *e) {
     *figure = q->answer;
     return !q->counted || quiz_count(chapter, q, figure, e);
 }
 
-static void say_sum(unsigned right, unsigned n, struct buf *out) { buf_printf(out, "%u of %u right.\n", right, n); }
+static void say_sum(unsigned right, unsigned n, struct buf *out) {
+    buf_printf(out, "%u of %u right.\n", right, n);
+}
 
 /* ---- answers from the command line ---- */
 
@@ -54,11 +61,12 @@ static unsigned count_given(const char *answers) {
     return n;
 }
 
-static bool judge_all(const char *chapter, const struct quiz *quiz, const char *answers, struct buf *out,
-                      unsigned *right, struct err *e) {
+static bool judge_all(const char *chapter, const struct quiz *quiz, const char *answers,
+                      struct buf *out, unsigned *right, struct err *e) {
     unsigned have = count_given(answers);
     if (have != quiz->n)
-        return err_set(e, ERR_INPUT, "--answers has %u answers, and %s %u questions", have, chapter, quiz->n);
+        return err_set(e, ERR_INPUT, "--answers has %u answers, and %s %u questions", have, chapter,
+                       quiz->n);
     for (unsigned i = 0; i < quiz->n; i++) {
         const struct quiz_question *q = &quiz->questions[i];
         char text[LINE];
@@ -121,7 +129,8 @@ static void show_all(const char *chapter, const struct quiz *quiz, struct buf *o
 /* ---- the command ---- */
 
 static const char *chapter_named(const struct options *o, struct err *e) {
-    if (o->nnames != 1) return err_set(e, ERR_INPUT, "quiz takes one chapter, such as 04 (see: grader list)"), NULL;
+    if (o->nnames != 1)
+        return err_set(e, ERR_INPUT, "quiz takes one chapter, such as 04 (see: grader list)"), NULL;
     const struct exercise **found = book_find(o->names[0], e);
     const char *chapter = found ? found[0]->chapter : NULL;
     free(found);

@@ -1,5 +1,6 @@
-/* cmd_reproduce.c — grader reproduce STORE STUDENT EXERCISE: grades what the store holds once more, with the seed and device of
- * then, and says whether the result is the same, or what differs and what it may come from. */
+/* cmd_reproduce.c — grader reproduce STORE STUDENT EXERCISE: grades what the store holds once more,
+ * with the seed and device of then, and says whether the result is the same, or what differs and
+ * what it may come from. */
 #include "common/text.h"
 #include "grader/cli/class_args.h"
 #include "grader/grade/provenance.h"
@@ -16,12 +17,14 @@ struct then {
     json_t *result;
 };
 
-static bool load(struct store *s, const char *student, const struct exercise *ex, struct then *t, struct err *e) {
-    sqlite3_stmt *q = store_ask(
-        s, e,
-        "SELECT c.body, r.seed, r.device, r.grader, r.nvcc, r.book, r.counted, r.json, r.terms FROM submission s JOIN"
-        " result r ON r.key = s.key JOIN source c ON c.digest = s.digest WHERE s.student = ? AND s.exercise = ?",
-        "tt", student, book_id(ex));
+static bool load(struct store *s, const char *student, const struct exercise *ex, struct then *t,
+                 struct err *e) {
+    sqlite3_stmt *q = store_ask(s, e,
+                                "SELECT c.body, r.seed, r.device, r.grader, r.nvcc, r.book, "
+                                "r.counted, r.json, r.terms FROM submission s JOIN"
+                                " result r ON r.key = s.key JOIN source c ON c.digest = s.digest "
+                                "WHERE s.student = ? AND s.exercise = ?",
+                                "tt", student, book_id(ex));
     bool found = store_next(s, &q, e);
     if (found) {
         buf_add(&t->source, sqlite3_column_blob(q, 0), (size_t)sqlite3_column_bytes(q, 0));
@@ -29,13 +32,14 @@ static bool load(struct store *s, const char *student, const struct exercise *ex
             snprintf(t->device, sizeof t->device, "%s", store_text(q, 2));
         snprintf(t->grader, sizeof t->grader, "%s", store_text(q, 3)),
             snprintf(t->nvcc, sizeof t->nvcc, "%s", store_text(q, 4));
-        snprintf(t->book, sizeof t->book, "%s", store_text(q, 5)), t->counted = sqlite3_column_int(q, 6);
+        snprintf(t->book, sizeof t->book, "%s", store_text(q, 5)),
+            t->counted = sqlite3_column_int(q, 6);
         snprintf(t->terms, sizeof t->terms, "%s", store_text(q, 8));
         t->result = json_loads(store_text(q, 7), 0, NULL);
     }
     store_end(&q);
-    return (found && t->result) ||
-           err_set(e, ERR_INPUT, "%s has no result of '%.100s' for %s", s->path, student, book_id(ex));
+    return (found && t->result) || err_set(e, ERR_INPUT, "%s has no result of '%.100s' for %s",
+                                           s->path, student, book_id(ex));
 }
 
 static json_t *again(const struct options *o, const struct exercise *ex, const struct then *t,
@@ -72,10 +76,12 @@ static void say_key(const char *key, const json_t *then, const json_t *now) {
 }
 
 static void say_cause(const char *what, const char *then, const char *now) {
-    if (strcmp(then, now)) printf("  the %s is another one: %.16s then, %.16s now\n", what, then, now);
+    if (strcmp(then, now))
+        printf("  the %s is another one: %.16s then, %.16s now\n", what, then, now);
 }
 
-static bool compare(const struct options *o, const struct exercise *ex, const struct then *t, json_t *now) {
+static bool compare(const struct options *o, const struct exercise *ex, const struct then *t,
+                    json_t *now) {
     char terms[HASH_HEX];
     const char *key;
     json_t *value;
@@ -84,7 +90,8 @@ static bool compare(const struct options *o, const struct exercise *ex, const st
     json_object_foreach(now, key, value) identical &= same(json_object_get(t->result, key), value);
     printf("%s\n", identical ? "identical" : "not the same:");
     if (!identical) json_object_foreach(now, key, value) {
-            if (!same(json_object_get(t->result, key), value)) say_key(key, json_object_get(t->result, key), value);
+            if (!same(json_object_get(t->result, key), value))
+                say_key(key, json_object_get(t->result, key), value);
         }
     grade_book(ex, book);
     say_cause("grader", t->grader, grade_build()), say_cause("compiler", t->nvcc, grade_nvcc()),
@@ -101,7 +108,8 @@ static int reproduce(const struct options *o, struct store *s, struct err *e) {
     struct then t = {0};
     bool ok = ex && load(s, o->names[1], ex, &t, e);
     const struct gpu_device *d = ok ? device_find(t.device) : NULL;
-    if (ok && !d) err_set(e, ERR_INPUT, "it was graded on '%.100s', which is no simulated device", t.device);
+    if (ok && !d)
+        err_set(e, ERR_INPUT, "it was graded on '%.100s', which is no simulated device", t.device);
     json_t *now = d ? again(o, ex, &t, d) : NULL;
     int status = !now ? cli_complain(e) : compare(o, ex, &t, now) ? EXIT_PASSED : EXIT_FAILED;
     json_decref(now), json_decref(t.result);
@@ -112,10 +120,12 @@ static int reproduce(const struct options *o, struct store *s, struct err *e) {
 int cmd_reproduce(const struct options *o) {
     struct err e = {0};
     struct store s;
-    if (!cli_class_open(o, 3, "a store, a student and an exercise", &s, &e)) return cli_complain(&e);
+    if (!cli_class_open(o, 3, "a store, a student and an exercise", &s, &e))
+        return cli_complain(&e);
     struct assignment a;
     struct options by;
-    int status = cli_class_assignment(o, &s, &a, &by, &e) ? reproduce(&by, &s, &e) : cli_complain(&e);
+    int status =
+        cli_class_assignment(o, &s, &a, &by, &e) ? reproduce(&by, &s, &e) : cli_complain(&e);
     assignment_free(&a);
     store_close(&s);
     return status;

@@ -33,8 +33,8 @@ static void progress_base(void *user, const char *path) {
     show_graded(g, path_base(path));
 }
 
-static bool grade_one(const struct options *o, const struct gpu_device *d, const struct exercise *ex, struct result *r,
-                      struct err *e) {
+static bool grade_one(const struct options *o, const struct gpu_device *d,
+                      const struct exercise *ex, struct result *r, struct err *e) {
     struct grade_options go = options_grade(o, d);
     char id[160];
     snprintf(id, sizeof id, "%s", book_id(ex));
@@ -44,37 +44,43 @@ static bool grade_one(const struct options *o, const struct gpu_device *d, const
     return false;
 }
 
-static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched, struct buf *out) {
+static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched,
+                               struct buf *out) {
     for (unsigned i = 0; i < n; i++) {
         if (results[i].verdict == V_AC || !results[i].untouched) continue;
-        buf_printf(out,
-                   "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
-                   "then\n  %s run %s\n",
-                   untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name, where_typed("grader"),
-                   results[i].ex->name);
+        buf_printf(
+            out,
+            "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
+            "then\n  %s run %s\n",
+            untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name,
+            where_typed("grader"), results[i].ex->name);
         return;
     }
 }
 
 /* Who reads that a drawn size is wrong wants that size again. */
-static void say_how_to_repeat(const struct options *o, const struct result *results, unsigned n, struct buf *out) {
+static void say_how_to_repeat(const struct options *o, const struct result *results, unsigned n,
+                              struct buf *out) {
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < results[i].ncases; k++) {
             const struct case_result *c = &results[i].cases[k];
             if (!c->drawn || c->verdict == V_AC) continue;
-            buf_printf(out, "  the same size again: %s run %s%s%s --seed %s --case %u\n", where_typed("grader"),
-                       results[i].ex->name, o->file ? " --file " : "", o->file ? o->file : "", o->seed, c->number);
+            buf_printf(out, "  the same size again: %s run %s%s%s --seed %s --case %u\n",
+                       where_typed("grader"), results[i].ex->name, o->file ? " --file " : "",
+                       o->file ? o->file : "", o->seed, c->number);
             break;
         }
 }
 
-static void write_text(const struct options *o, const struct gpu_device *d, const struct result *results, unsigned n,
-                       const struct report_style *style, struct buf *out) {
+static void write_text(const struct options *o, const struct gpu_device *d,
+                       const struct result *results, unsigned n, const struct report_style *style,
+                       struct buf *out) {
     const struct result **list = xcalloc(n, sizeof *list);
     unsigned untouched = 0;
     for (unsigned i = 0; i < n; i++) {
         list[i] = &results[i];
-        bool full = o->nnames || n == 1 || !results[i].untouched; /* a class of skeletons needs no pages of reports */
+        bool full = o->nnames || n == 1 ||
+                    !results[i].untouched; /* a class of skeletons needs no pages of reports */
         if (full) report_text(&results[i], d, style, out);
         if (full) buf_puts(out, "\n");
         else untouched++;
@@ -88,8 +94,8 @@ static void write_text(const struct options *o, const struct gpu_device *d, cons
     free(list);
 }
 
-static struct json_t *write_json(const struct options *o, const struct gpu_device *d, const struct result *results,
-                                 unsigned n) {
+static struct json_t *write_json(const struct options *o, const struct gpu_device *d,
+                                 const struct result *results, unsigned n) {
     const struct result **list = xcalloc(n, sizeof *list);
     for (unsigned i = 0; i < n; i++) list[i] = &results[i];
     struct json_t *j = report_json(list, n, d, o->seed);
@@ -97,8 +103,9 @@ static struct json_t *write_json(const struct options *o, const struct gpu_devic
     return j;
 }
 
-static bool grade_all(const struct options *o, const struct gpu_device *d, const struct exercise **list, unsigned n,
-                      struct result *results, struct err *e) {
+static bool grade_all(const struct options *o, const struct gpu_device *d,
+                      const struct exercise **list, unsigned n, struct result *results,
+                      struct err *e) {
     if (n == 1) return grade_one(o, d, list[0], &results[0], e);
     struct grade_options go = options_grade(o, d);
     struct grade_item *items = xcalloc(n, sizeof *items);
@@ -116,12 +123,13 @@ static bool grade_all(const struct options *o, const struct gpu_device *d, const
     return ok;
 }
 
-/* Wall time is no part of a report, which is the same byte for byte each time. Of several exercises each has a process
- * of its own. */
+/* Wall time is no part of a report, which is the same byte for byte each time. Of several exercises
+ * each has a process of its own. */
 static void say_cost(const struct gpu_device *d, struct time_cost before) {
     struct time_cost c = time_cost();
     fprintf(stderr, "time model: %u launches on %s in %.2f s (%.2f s of them to trace a sample)\n",
-            c.launches - before.launches, d->name, c.seconds - before.seconds, c.traces - before.traces);
+            c.launches - before.launches, d->name, c.seconds - before.seconds,
+            c.traces - before.traces);
 }
 
 /* As rustlings does: how far one is, and where to go on. */
@@ -131,14 +139,15 @@ static void say_progress(const struct result *r, struct buf *out) {
     if (r->verdict != V_AC || r->partial) return;
     buf_printf(out, "%u of %u done.", done, book_count());
     if (next)
-        buf_printf(out, " Next: chapters/%s/%s.md, then %s run %s", next->chapter, next->name, where_typed("grader"),
-                   next->name);
+        buf_printf(out, " Next: chapters/%s/%s.md, then %s run %s", next->chapter, next->name,
+                   where_typed("grader"), next->name);
     buf_puts(out, "\n");
 }
 
 /* One device: everything that was chosen. Returns the exit status, -1 on an error. */
-static int on_device(const struct options *o, const struct gpu_device *d, const struct exercise **list, unsigned n,
-                     struct buf *text, struct buf *rows, struct json_t **json, struct err *e) {
+static int on_device(const struct options *o, const struct gpu_device *d,
+                     const struct exercise **list, unsigned n, struct buf *text, struct buf *rows,
+                     struct json_t **json, struct err *e) {
     struct result *results = xcalloc(n, sizeof *results);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     struct time_cost before = time_cost();
@@ -168,38 +177,45 @@ static bool ready_for_machine_code(const struct options *o, struct err *e) {
     build_machine_code(o->machine_code);
     return !o->machine_code || build_disassembler(NULL) ||
            err_set(e, ERR_INPUT,
-                   "--machine-code: there is no nvdisasm here; `make setup` in the source tree fetches it where it can "
+                   "--machine-code: there is no nvdisasm here; `make setup` in the source tree "
+                   "fetches it where it can "
                    "be had");
 }
 
 /* A case that no exercise has would pass: nothing is wrong with nothing. */
-static bool has_the_case(const struct options *o, const struct exercise *const *list, struct err *e) {
+static bool has_the_case(const struct options *o, const struct exercise *const *list,
+                         struct err *e) {
     for (; *list; list++) {
         unsigned n = (*list)->ncases + problem_drawn(*list);
         if (o->only_case > n)
-            return err_set(e, ERR_INPUT, "--case %u: %s has %u cases", o->only_case, (*list)->name, n);
+            return err_set(e, ERR_INPUT, "--case %u: %s has %u cases", o->only_case, (*list)->name,
+                           n);
     }
     return true;
 }
 
 static bool fits_together(const struct options *o, unsigned n, struct err *e) {
     if (o->file && n != 1) return err_set(e, ERR_INPUT, "--file goes with one exercise; name it");
-    if (o->format == FORMAT_CSV) return err_set(e, ERR_INPUT, "--format csv goes with grader batch");
+    if (o->format == FORMAT_CSV)
+        return err_set(e, ERR_INPUT, "--format csv goes with grader batch");
     if (o->format == FORMAT_HTML)
-        return err_set(e, ERR_INPUT, "--format html goes with grader stats; a page of one exercise is `grader report`");
+        return err_set(
+            e, ERR_INPUT,
+            "--format html goes with grader stats; a page of one exercise is `grader report`");
     if ((o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM) && o->ndevices > 1)
         return err_set(e, ERR_INPUT, "--format gradescope and classroom take one --device");
     return true;
 }
 
 /* All devices, one after another. */
-static bool on_devices(const struct options *o, const struct exercise **list, unsigned n, struct buf *text, int *worst,
-                       struct err *e) {
+static bool on_devices(const struct options *o, const struct exercise **list, unsigned n,
+                       struct buf *text, int *worst, struct err *e) {
     struct buf rows = {0};
     struct json_t *json[MAX_DEVICES] = {0};
     bool ok = true;
     for (unsigned i = 0; ok && i < o->ndevices; i++) {
-        if (o->format == FORMAT_TEXT && o->ndevices > 1) buf_printf(text, "== %s ==\n", o->devices[i]->full_name);
+        if (o->format == FORMAT_TEXT && o->ndevices > 1)
+            buf_printf(text, "== %s ==\n", o->devices[i]->full_name);
         int status = on_device(o, o->devices[i], list, n, text, &rows, &json[i], e);
         ok = status >= 0;
         if (status > *worst) *worst = status;
@@ -216,7 +232,8 @@ bool cli_run(const struct options *o, struct buf *text, int *status, struct err 
     unsigned n = 0;
     while (list && list[n]) n++;
     *status = EXIT_PASSED;
-    bool ok = list && has_the_case(o, list, e) && fits_together(o, n, e) && on_devices(o, list, n, text, status, e);
+    bool ok = list && has_the_case(o, list, e) && fits_together(o, n, e) &&
+              on_devices(o, list, n, text, status, e);
     free(list);
     return ok;
 }

@@ -1,4 +1,5 @@
-/* cmd_similar.c — grader similar STORE|DIR…: pairs of submissions with passages in common, and copies of the book's, as a list; with --output FOLDER as pages. */
+/* cmd_similar.c — grader similar STORE|DIR…: pairs of submissions with passages in common, and
+ * copies of the book's, as a list; with --output FOLDER as pages. */
 #include "grader/class/similar.h"
 #include "grader/cli/class_args.h"
 
@@ -8,11 +9,11 @@
 #include <sys/stat.h>
 
 static bool read_exercise(struct store *s, struct similar_class *c, struct err *e) {
-    sqlite3_stmt *q = store_ask(
-        s, e,
-        "SELECT s.student, s.file, c.body FROM submission s JOIN source c ON c.digest = s.digest WHERE s.state = "
-        "'taken' AND s.exercise = ? ORDER BY s.student",
-        "t", book_id(c->ex));
+    sqlite3_stmt *q = store_ask(s, e,
+                                "SELECT s.student, s.file, c.body FROM submission s JOIN source c "
+                                "ON c.digest = s.digest WHERE s.state = "
+                                "'taken' AND s.exercise = ? ORDER BY s.student",
+                                "t", book_id(c->ex));
     bool ok = q;
     if (ok) similar_book(c);
     while (ok && store_next(s, &q, e))
@@ -22,7 +23,8 @@ static bool read_exercise(struct store *s, struct similar_class *c, struct err *
     return ok && !e->text[0];
 }
 
-static bool compare_all(const struct options *o, struct store *s, unsigned *pairs, unsigned *taken, struct err *e) {
+static bool compare_all(const struct options *o, struct store *s, unsigned *pairs, unsigned *taken,
+                        struct err *e) {
     const struct exercise **list = cli_class_list(o, e);
     struct similar_pages pages;
     bool ok = list && (!o->output || similar_pages_begin(&pages, o->output, e));
@@ -67,12 +69,16 @@ int cmd_similar(const struct options *o) {
     struct err e = {0};
     struct store s;
     unsigned pairs = 0, taken = 0;
-    if (!o->nnames) return err_set(&e, ERR_INPUT, "similar takes a store, or folders of submissions"), cli_complain(&e);
+    if (!o->nnames)
+        return err_set(&e, ERR_INPUT, "similar takes a store, or folders of submissions"),
+               cli_complain(&e);
     if (!open_any(o, &s, &e)) return cli_complain(&e);
     bool ok = compare_all(o, &s, &pairs, &taken, &e);
     store_close(&s);
     if (!ok) return cli_complain(&e);
-    if (o->output) printf("%u pairs, %u copies of the book's; see index.html in %s\n", pairs, taken, o->output);
+    if (o->output)
+        printf("%u pairs, %u copies of the book's; see index.html in %s\n", pairs, taken,
+               o->output);
     else fprintf(stderr, "%u pairs, %u copies of the book's\n", pairs, taken);
     return EXIT_PASSED;
 }

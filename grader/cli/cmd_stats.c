@@ -8,7 +8,8 @@ int cmd_stats(const struct options *o) {
     if (!cli_class_open(o, 1, "a store, as batch --store made it", &s, &e)) return cli_complain(&e);
     bool ok = file_open(o->output, &out, &e);
     if (ok) {
-        ok = o->format == FORMAT_HTML ? export_stats_html(&s, out.f, &e) : export_stats(&s, out.f, &e);
+        ok = o->format == FORMAT_HTML ? export_stats_html(&s, out.f, &e)
+                                      : export_stats(&s, out.f, &e);
         ok = file_close(&out, ok, &e) && ok;
     }
     store_close(&s);

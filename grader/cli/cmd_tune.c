@@ -1,5 +1,6 @@
-/* cmd_tune.c — grader tune: every combination of the parameters that a file declares, checked and timed, several at a time; a
- * table as they come, the best of each device, and a page with curves. What is done is kept: the same command goes on. */
+/* cmd_tune.c — grader tune: every combination of the parameters that a file declares, checked and
+ * timed, several at a time; a table as they come, the best of each device, and a page with curves.
+ * What is done is kept: the same command goes on. */
 #include "common/file.h"
 #include "common/where.h"
 #include "common/hash.h"
@@ -72,8 +73,10 @@ static void tell(const struct sweep *s, const struct tune_row *row, const char *
     struct buf line = {0};
     tune_label(&s->space, row->combination, label);
     buf_printf(&line, "  %-10s %-36s %-7s", s->devices[row->device], label, row->verdict);
-    if (row->us > 0) buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->kind);
-    else if (why[0]) buf_puts(&line, "\n"), report_wrapped(why, 13, &(struct report_style){.width = 80}, &line);
+    if (row->us > 0)
+        buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->kind);
+    else if (why[0])
+        buf_puts(&line, "\n"), report_wrapped(why, 13, &(struct report_style){.width = 80}, &line);
     while (line.size && line.data[line.size - 1] == '\n') line.data[--line.size] = 0;
     progress_clear();
     puts(buf_str(&line));
@@ -102,7 +105,8 @@ static bool done(void *user, unsigned slot, bool ok, const char *data, size_t si
     if (right && r.speed.valid) snprintf(row->kind, sizeof row->kind, "%s", r.speed.kind);
     if (ok) row->counters = r.counters;
     char why[240];
-    snprintf(why, sizeof why, "%.*s", ok ? (int)strcspn(why_not(&r), "\n") : 0, ok ? why_not(&r) : "");
+    snprintf(why, sizeof why, "%.*s", ok ? (int)strcspn(why_not(&r), "\n") : 0,
+             ok ? why_not(&r) : "");
     tell(s, row, why);
     row->done = ok && r.verdict != V_IE; /* our own faults are tried again */
     if (ok) result_free(&r);
@@ -125,7 +129,8 @@ static bool open_sweep(struct sweep *s, const struct options *o, struct err *e) 
     s->rows = xcalloc(s->n, sizeof *s->rows);
     s->at = xcalloc(s->jobs, sizeof *s->at);
     for (unsigned i = 0; i < s->n; i++)
-        s->rows[i] = (struct tune_row){.combination = i % s->space.ncombinations, .device = i / s->space.ncombinations};
+        s->rows[i] = (struct tune_row){.combination = i % s->space.ncombinations,
+                                       .device = i / s->space.ncombinations};
     key_of(s, key);
     if (!tune_state_path(s->ex->name, key, s->state, e)) return false;
     tune_state_read(s->state, s->rows, s->n);
@@ -148,7 +153,8 @@ static void tell_best(const struct tune_page *p, unsigned d) {
     if (p->space->current < p->space->ncombinations) {
         const struct tune_row *now = tune_row_at(p, d, p->space->current);
         if (now == best) printf(", as the file has it");
-        else if (now->us > 0) printf(", %.2f times as fast as the file as it is", now->us / best->us);
+        else if (now->us > 0)
+            printf(", %.2f times as fast as the file as it is", now->us / best->us);
         if (now != best && now->us > 0) tune_changes(now, best, 8, &text);
     }
     printf("\n%s", buf_str(&text));
@@ -163,8 +169,10 @@ static bool finish(const struct sweep *s, struct err *e) {
     for (unsigned d = 0; d < p.ndevices; d++) tell_best(&p, d);
     tune_write_page(&p, &page);
     bool ok = s->o->output || where_pages(pages, e);
-    if (ok && !s->o->output) snprintf(path, sizeof path, "%.3800s/tune", pages), ok = dir_make(path, e);
-    if (ok && !s->o->output) snprintf(path, sizeof path, "%.3800s/tune/%.100s.html", pages, s->ex->name);
+    if (ok && !s->o->output)
+        snprintf(path, sizeof path, "%.3800s/tune", pages), ok = dir_make(path, e);
+    if (ok && !s->o->output)
+        snprintf(path, sizeof path, "%.3800s/tune/%.100s.html", pages, s->ex->name);
     ok = ok && file_deliver(s->o->output ? s->o->output : path, buf_str(&page), page.size, e);
     if (ok) printf("page: %s\n", s->o->output ? s->o->output : path);
     buf_free(&page);

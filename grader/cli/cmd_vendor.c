@@ -1,6 +1,7 @@
-/* cmd_vendor.c — grader vendor: the model answer beside what a library offers for the same job. CUB and what a chapter shows under "In
- * practice" are versions of the exercise, graded like any; cuBLAS carries machine code alone, so that it is timed on a GPU, and without
- * one stands as it was measured on such a device (docs/results), if it was. */
+/* cmd_vendor.c — grader vendor: the model answer beside what a library offers for the same job. CUB
+ * and what a chapter shows under "In practice" are versions of the exercise, graded like any;
+ * cuBLAS carries machine code alone, so that it is timed on a GPU, and without one stands as it was
+ * measured on such a device (docs/results), if it was. */
 #include "common/file.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/vendor.h"
@@ -47,8 +48,9 @@ static void add_row(struct compared *c, const char *name, const struct result *r
     buf_printf(&c->rows, "  %-24s %-7s", name, verdict_code(r->verdict));
     put_time(us, c->answer_us, &c->rows);
     if (r->has_counters)
-        buf_printf(&c->rows, " %8u %12llu %12llu %12llu", launches(r), (unsigned long long)n->inst_executed,
-                   (unsigned long long)sectors_read(n), (unsigned long long)(n->sectors_store + n->bulk_sectors_store));
+        buf_printf(&c->rows, " %8u %12llu %12llu %12llu", launches(r),
+                   (unsigned long long)n->inst_executed, (unsigned long long)sectors_read(n),
+                   (unsigned long long)(n->sectors_store + n->bulk_sectors_store));
     buf_puts(&c->rows, "\n");
     if (r->verdict == V_CE || r->verdict == V_IE || r->verdict == V_RTE)
         buf_printf(&c->notes, "%s: %s\n", name, r->ncases ? r->cases[0].message : r->message);
@@ -72,7 +74,8 @@ static bool compare_versions(struct compared *c, struct err *e) {
     bool in_practice = vendor_practice(c->ex, practice), by_cub = vendor_file(c->ex, cub);
     c->others += in_practice + by_cub;
     return compare(c, "model answer", book_solution_file(c->ex, NULL), e) &&
-           (!in_practice || compare(c, "in practice", practice, e)) && (!by_cub || compare(c, "CUB", cub, e));
+           (!in_practice || compare(c, "in practice", practice, e)) &&
+           (!by_cub || compare(c, "CUB", cub, e));
 }
 
 /* ---- cuBLAS ---- */
@@ -101,7 +104,9 @@ static struct recorded recorded(const struct compared *c, const char *routine) {
     struct err ignored = {0};
     struct buf text = {0};
     snprintf(path, sizeof path, "%s/docs/results/%s/report.json", book_root(), c->d->name);
-    json_t *j = file_read(path, JSON_LIMIT, &text, &ignored) ? json_loadb(buf_str(&text), text.size, 0, NULL) : NULL;
+    json_t *j = file_read(path, JSON_LIMIT, &text, &ignored)
+                    ? json_loadb(buf_str(&text), text.size, 0, NULL)
+                    : NULL;
     struct recorded r = in_report(j, book_id(c->ex), routine);
     json_decref(j), buf_free(&text);
     return r;
@@ -116,11 +121,14 @@ static double timed(const struct compared *c, struct err *e) {
 }
 
 static void note_cublas(struct compared *c, const char *routine, const struct recorded *r) {
-    buf_printf(&c->notes, "%s is machine code alone, which the simulated GPU does not run; --device gpu times it.",
-               routine);
+    buf_printf(
+        &c->notes,
+        "%s is machine code alone, which the simulated GPU does not run; --device gpu times it.",
+        routine);
     if (r->routine > 0)
         buf_printf(&c->notes,
-                   " Its time above was measured on an %s, where the model answer took %.4g us (docs/results/%s).",
+                   " Its time above was measured on an %s, where the model answer took %.4g us "
+                   "(docs/results/%s).",
                    c->d->full_name, r->answer, c->d->name);
     buf_puts(&c->notes, "\n");
 }
@@ -143,15 +151,17 @@ static void compare_cublas(struct compared *c) {
 
 /* ---- the table ---- */
 
-static void write_table(const struct compared *c, const struct report_style *style, struct buf *out) {
+static void write_table(const struct compared *c, const struct report_style *style,
+                        struct buf *out) {
     buf_printf(out, "%s on %s, %s, next to a library\n", book_id(c->ex), c->d->full_name,
                c->measured ? "measured" : "modelled");
-    buf_printf(out, "  %-24s %-7s %10s %9s %8s %12s %12s %12s\n", "version", "verdict", "time/us", "of answer",
-               "launches", "warp insts", "sectors in", "sectors out");
+    buf_printf(out, "  %-24s %-7s %10s %9s %8s %12s %12s %12s\n", "version", "verdict", "time/us",
+               "of answer", "launches", "warp insts", "sectors in", "sectors out");
     buf_add(out, c->rows.data, c->rows.size);
     buf_puts(out, "\n");
-    report_wrapped("Times are of the timed size; instructions and sectors of the counted one, all launches.", 2, style,
-                   out);
+    report_wrapped(
+        "Times are of the timed size; instructions and sectors of the counted one, all launches.",
+        2, style, out);
     if (c->notes.size) report_wrapped(buf_str(&c->notes), 2, style, out);
     if (!c->others) report_wrapped("No library that the book knows does this job.", 2, style, out);
     buf_printf(out, "\nseed: %s\n", c->o->seed);

@@ -1,15 +1,19 @@
 /* cmd_verify.c — grader verify: holds the book against its own rules.
  *
- * Skeleton: compiles, carries a TODO, and gets nothing. It passes no goal of the technique tests and fails no
- * guard, and the same holds for the ladder's naive version, which gets 10 points at most; with idle work beside it (dilute.h) and
- * with its traffic on other paths (cheat.h), too. A version that is the answer at the sizes of the test file and does nothing at others is
- * wrong at each drawn case; the test file says how these are drawn. Idle work gains no step and no mutant technique points. Ladder: each step compiles, is correct, and gets more points than the one
- * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …"). Answer: AC, 100 points. Mutants: each
- * rejected, with the verdict that its first line promises ("// expect: WA", or "// expect: RTE race", where the message
- * must hold the word), and below what it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and
- * three hints exist. Where the chapter has questions (quiz.h), what they say is counted is what the simulated GPU counts; code,
- * counts and pictures of its lesson are those of the programs in lesson/ (lesson.h). What a lesson
- * shows as a library's way (practice/NAME.cu) is correct. Right solutions in other styles than the book's (grader/tests/others) get AC.
+ * Skeleton: compiles, carries a TODO, and gets nothing. It passes no goal of the technique tests
+ * and fails no guard, and the same holds for the ladder's naive version, which gets 10 points at
+ * most; with idle work beside it (dilute.h) and with its traffic on other paths (cheat.h), too. A
+ * version that is the answer at the sizes of the test file and does nothing at others is wrong at
+ * each drawn case; the test file says how these are drawn. Idle work gains no step and no mutant
+ * technique points. Ladder: each step compiles, is correct, and gets more points than the one
+ * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …").
+ * Answer: AC, 100 points. Mutants: each rejected, with the verdict that its first line promises
+ * ("// expect: WA", or "// expect: RTE race", where the message must hold the word), and below what
+ * it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and three hints
+ * exist. Where the chapter has questions (quiz.h), what they say is counted is what the simulated
+ * GPU counts; code, counts and pictures of its lesson are those of the programs in lesson/
+ * (lesson.h). What a lesson shows as a library's way (practice/NAME.cu) is correct. Right solutions
+ * in other styles than the book's (grader/tests/others) get AC.
  * --quick grades skeletons and answers alone. */
 #include "common/file.h"
 #include "common/grow.h"
@@ -31,8 +35,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum role { SKELETON, STEP, ANSWER, PRACTICE, OTHER, MUTANT, DILUTED, DILUTED_OTHER, CHEAT, KNOWS_SIZES };
-/* Points of the naive version at most, and what a mutant that is correct stays below; steps of a ladder before the answer; mutants. */
+enum role {
+    SKELETON,
+    STEP,
+    ANSWER,
+    PRACTICE,
+    OTHER,
+    MUTANT,
+    DILUTED,
+    DILUTED_OTHER,
+    CHEAT,
+    KNOWS_SIZES
+};
+/* Points of the naive version at most, and what a mutant that is correct stays below; steps of a
+ * ladder before the answer; mutants. */
 enum { NAIVE_MOST = 10, MUTANT_MOST = 95, FEWEST_STEPS = 2, MOST_STEPS = 9, FEWEST_MUTANTS = 4 };
 
 struct subject {
@@ -69,27 +85,33 @@ static void problem(struct checkup *c, const struct exercise *ex, const char *fo
 }
 
 /* Each line is a broken rule. */
-static void problems(struct checkup *c, const struct exercise *ex, const char *what, struct buf *lines) {
+static void problems(struct checkup *c, const struct exercise *ex, const char *what,
+                     struct buf *lines) {
     char *rest = NULL;
-    for (char *l = lines->size ? strtok_r(lines->data, "\n", &rest) : NULL; l; l = strtok_r(NULL, "\n", &rest))
+    for (char *l = lines->size ? strtok_r(lines->data, "\n", &rest) : NULL; l;
+         l = strtok_r(NULL, "\n", &rest))
         problem(c, ex, "%s: %s", what, l);
     buf_free(lines);
 }
 
 /* ---- collecting ---- */
 
-static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label, const char *name) {
+static struct buf *add(struct checkup *c, unsigned owner, enum role role, const char *label,
+                       const char *name) {
     GROW(c->subjects, c->n + 1, c->room, 64);
     GROW(c->owner, c->n + 1, c->owner_room, 64);
-    c->subjects[c->n] = (struct subject){.role = role, .label = xstrdup(label), .name = xstrdup(name)};
+    c->subjects[c->n] =
+        (struct subject){.role = role, .label = xstrdup(label), .name = xstrdup(name)};
     c->owner[c->n] = owner;
     return &c->subjects[c->n++].source;
 }
 
-static void add_file(struct checkup *c, unsigned owner, enum role role, const char *label, const char *path) {
+static void add_file(struct checkup *c, unsigned owner, enum role role, const char *label,
+                     const char *path) {
     struct buf text = {0};
     struct err e = {0};
-    if (file_read(path, SOURCE_LIMIT, &text, &e)) *add(c, owner, role, label, path_base(path)) = text;
+    if (file_read(path, SOURCE_LIMIT, &text, &e))
+        *add(c, owner, role, label, path_base(path)) = text;
     else problem(c, c->list[owner], "%s", e.text);
 }
 
@@ -102,7 +124,8 @@ static void add_skeleton(struct checkup *c, unsigned owner) {
     bool ok = c->o->working_tree ? file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &text, &e)
                                  : book_pristine(ex, &text, &e);
     if (!ok) problem(c, ex, "skeleton: %s", e.text);
-    else if (!strstr(buf_str(&text), "// TODO")) problem(c, ex, "the skeleton carries no `// TODO`");
+    else if (!strstr(buf_str(&text), "// TODO"))
+        problem(c, ex, "the skeleton carries no `// TODO`");
     if (ok) *add(c, owner, SKELETON, "skeleton", name) = text;
 }
 
@@ -112,7 +135,8 @@ static const struct subject *find_naive(const struct checkup *c, unsigned owner)
     const struct subject *naive = NULL;
     for (unsigned i = 0; i < c->n; i++) {
         const struct subject *s = &c->subjects[i];
-        bool chosen = ex->baseline ? s->role == STEP && !strcmp(s->label, ex->baseline) : s->role == SKELETON;
+        bool chosen =
+            ex->baseline ? s->role == STEP && !strcmp(s->label, ex->baseline) : s->role == SKELETON;
         if (c->owner[i] == owner && chosen) naive = s;
     }
     return naive;
@@ -129,16 +153,19 @@ static void add_diluted(struct checkup *c, unsigned owner) {
     struct buf text = {0};
     struct err e = {0};
     if (!naive) return; /* reported already */
-    if (dilute_source(ex, &naive->source, false, &text, &e)) *add(c, owner, DILUTED, "diluted", naive->name) = text;
+    if (dilute_source(ex, &naive->source, false, &text, &e))
+        *add(c, owner, DILUTED, "diluted", naive->name) = text;
     else problem(c, ex, "%s", e.text);
 }
 
 /* A step before the answer, or a mutant that is right and lacks the technique. */
 static bool lacks_technique(const struct subject *s) {
-    return s->role == STEP || (s->role == MUTANT && text_starts(buf_str(&s->source), "// expect: PART"));
+    return s->role == STEP ||
+           (s->role == MUTANT && text_starts(buf_str(&s->source), "// expect: PART"));
 }
 
-/* All of these with packed idle work beside them: what a guard's average alone refuses is let through. */
+/* All of these with packed idle work beside them: what a guard's average alone refuses is let
+ * through. */
 static void add_diluted_others(struct checkup *c, unsigned owner) {
     for (unsigned i = 0, n = c->n; i < n; i++) {
         struct buf text = {0};
@@ -181,7 +208,8 @@ static void add_known_sizes(struct checkup *c, unsigned owner) {
     for (unsigned i = 0; i < c->n && !text.size; i++)
         if (c->owner[i] == owner && c->subjects[i].role == ANSWER)
             cheat_known_source(ex, &c->subjects[i].source, &text);
-    if (text.size && problem_drawn(ex)) *add(c, owner, KNOWS_SIZES, "cheat-sizes", "answer.cu") = text;
+    if (text.size && problem_drawn(ex))
+        *add(c, owner, KNOWS_SIZES, "cheat-sizes", "answer.cu") = text;
     else buf_free(&text);
 }
 
@@ -191,7 +219,8 @@ static unsigned add_folder(struct checkup *c, unsigned owner, enum role role, co
     unsigned n = 0;
     char **files = book_files(folder, "", ".cu");
     for (; files[n]; n++)
-        if (!c->o->quick && path_join(path, sizeof path, folder, files[n])) add_file(c, owner, role, files[n], path);
+        if (!c->o->quick && path_join(path, sizeof path, folder, files[n]))
+            add_file(c, owner, role, files[n], path);
     book_free_list(files);
     return n;
 }
@@ -202,9 +231,10 @@ static void add_mutants_and_others(struct checkup *c, unsigned owner) {
     snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(ex));
     unsigned mutants = add_folder(c, owner, MUTANT, folder);
     if (mutants < FEWEST_MUTANTS)
-        problem(c, ex, "%u mutants in %s instead of %d or more", mutants, folder + strlen(book_root()) + 1,
-                FEWEST_MUTANTS);
-    snprintf(folder, sizeof folder, "%.3800s/grader/tests/others/%.100s/%.100s", book_root(), ex->chapter, ex->name);
+        problem(c, ex, "%u mutants in %s instead of %d or more", mutants,
+                folder + strlen(book_root()) + 1, FEWEST_MUTANTS);
+    snprintf(folder, sizeof folder, "%.3800s/grader/tests/others/%.100s/%.100s", book_root(),
+             ex->chapter, ex->name);
     add_folder(c, owner, OTHER, folder);
 }
 
@@ -212,7 +242,8 @@ static void need_file(struct checkup *c, const struct exercise *ex, const char *
     struct buf text = {0};
     struct err e = {0};
     if (!file_read(path, SOURCE_LIMIT, &text, &e)) problem(c, ex, "%s", e.text);
-    else if (text.size < 80) problem(c, ex, "%s says next to nothing", path + strlen(book_root()) + 1);
+    else if (text.size < 80)
+        problem(c, ex, "%s says next to nothing", path + strlen(book_root()) + 1);
     buf_free(&text);
 }
 
@@ -225,8 +256,9 @@ static void check_texts(struct checkup *c, const struct exercise *ex, bool first
     snprintf(path, sizeof path, "%s/solutions/%s/%s-ladder.md", book_root(), ex->chapter, ex->name);
     need_file(c, ex, path);
     need_file(c, ex, book_chapter_file(ex, ".md"));
-    unsigned hints =
-        file_read(book_chapter_file(ex, ".md"), SOURCE_LIMIT, &task, &e) ? cli_hint_count(buf_str(&task)) : 0;
+    unsigned hints = file_read(book_chapter_file(ex, ".md"), SOURCE_LIMIT, &task, &e)
+                         ? cli_hint_count(buf_str(&task))
+                         : 0;
     if (hints != 3) problem(c, ex, "%u hints instead of 3", hints);
     buf_free(&task);
 }
@@ -246,8 +278,8 @@ static void collect(struct checkup *c, unsigned owner) {
     unsigned nsteps = 0;
     while (steps[nsteps]) nsteps++;
     if (nsteps < FEWEST_STEPS || nsteps > MOST_STEPS)
-        problem(c, ex, "%u steps %s-N-….cu in solutions/%s instead of %d to %d", nsteps, ex->name, ex->chapter,
-                FEWEST_STEPS, MOST_STEPS);
+        problem(c, ex, "%u steps %s-N-….cu in solutions/%s instead of %d to %d", nsteps, ex->name,
+                ex->chapter, FEWEST_STEPS, MOST_STEPS);
     if (!has_baseline) problem(c, ex, "its baseline '%s' is no step of the ladder", ex->baseline);
     book_free_list(steps);
     add_file(c, owner, ANSWER, "answer", book_solution_file(ex, NULL));
@@ -265,13 +297,17 @@ static void collect(struct checkup *c, unsigned owner) {
 /* Limits of one test stand next to each other. */
 static bool test_passed(const struct result *r, unsigned first, unsigned *next) {
     bool passed = true;
-    for (*next = first; *next < r->ntechnique && !strcmp(r->technique[*next].name, r->technique[first].name); ++*next)
+    for (*next = first;
+         *next < r->ntechnique && !strcmp(r->technique[*next].name, r->technique[first].name);
+         ++*next)
         passed &= r->technique[*next].passed;
     return passed;
 }
 
 /* More of the technique points than the naive version deserves. */
-static bool comes_far(const struct result *r) { return 100 * r->got.technique > NAIVE_MOST * r->full.technique + 1e-6; }
+static bool comes_far(const struct result *r) {
+    return 100 * r->got.technique > NAIVE_MOST * r->full.technique + 1e-6;
+}
 
 /* The first goal that was reached; "" = none. */
 static const char *reached(const struct result *r) {
@@ -285,57 +321,64 @@ static bool judge_mutant(struct checkup *c, const struct exercise *ex, const str
     const char *text = buf_str(&s->source);
     if (s->result.verdict == V_AC) return problem(c, ex, "mutant %s passes", s->label), false;
     if (!text_starts(text, mark))
-        return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label), false;
+        return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label),
+               false;
     const char *expect = text + sizeof mark - 1;
-    if (text_starts(s->label, "cheat-") && comes_far(&s->result)) /* what no machine writes: see cheat.h */
-        return problem(c, ex, "mutant %s: gets %.1f of %.0f technique points", s->label, s->result.got.technique,
-                       s->result.full.technique),
+    if (text_starts(s->label, "cheat-") &&
+        comes_far(&s->result)) /* what no machine writes: see cheat.h */
+        return problem(c, ex, "mutant %s: gets %.1f of %.0f technique points", s->label,
+                       s->result.got.technique, s->result.full.technique),
                false;
     if (s->result.verdict == V_PART && s->result.score > MUTANT_MOST)
         return problem(c, ex, "mutant %s: gets %.1f points", s->label, s->result.score), false;
     if (cli_came_as_promised(&s->result, expect)) return true;
-    problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"), expect,
-            verdict_code(s->result.verdict), cli_reason(&s->result));
+    problem(c, ex, "mutant %s: expected %.*s, got %s: %s", s->label, (int)strcspn(expect, "\r\n"),
+            expect, verdict_code(s->result.verdict), cli_reason(&s->result));
     return false;
 }
 
 static bool judge_diluted(struct checkup *c, const struct exercise *ex, const struct subject *s) {
     const struct result *r = &s->result;
     if (r->verdict != V_AC && r->verdict != V_PART)
-        return problem(c, ex, "the naive version with idle work beside it is %s: %s", verdict_code(r->verdict),
-                       cli_reason(r)),
+        return problem(c, ex, "the naive version with idle work beside it is %s: %s",
+                       verdict_code(r->verdict), cli_reason(r)),
                false;
     for (unsigned i = 0, next; i < r->ntechnique; i = next)
         if (test_passed(r, i, &next) && !r->technique[i].guard)
             problem(c, ex,
-                    "the goal `%s` is reached by the naive version with idle work beside it: limit a total, not an "
+                    "the goal `%s` is reached by the naive version with idle work beside it: limit "
+                    "a total, not an "
                     "average (%s)",
                     r->technique[i].name, r->technique[i].metric);
     if (comes_far(r) && !r->checks.reached)
-        problem(c, ex, "the naive version with idle work beside it gets %.1f of %.0f technique points",
+        problem(c, ex,
+                "the naive version with idle work beside it gets %.1f of %.0f technique points",
                 r->got.technique, r->full.technique);
     return !comes_far(r);
 }
 
 /* Idle work may cost points: limits on totals are there for that. It must gain none. */
-static bool judge_diluted_other(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+static bool judge_diluted_other(struct checkup *c, const struct exercise *ex,
+                                const struct subject *s) {
     const struct result *r = &s->result, *plain = &c->subjects[s->of].result;
     if (plain->verdict != V_AC && plain->verdict != V_PART) return true; /* said already */
     if (r->verdict != V_AC && r->verdict != V_PART)
-        return problem(c, ex, "%s: with idle work beside it it is %s: %s", s->label, verdict_code(r->verdict),
-                       cli_reason(r)),
+        return problem(c, ex, "%s: with idle work beside it it is %s: %s", s->label,
+                       verdict_code(r->verdict), cli_reason(r)),
                false;
     double most = plain->got.technique; /* all of them where goals were waived */
     if (r->got.technique <= most + 1e-6) return true;
     problem(c, ex,
-            "%s: idle work beside it raises the technique points from %.1f to %.1f: limit a total, not an average",
+            "%s: idle work beside it raises the technique points from %.1f to %.1f: limit a total, "
+            "not an average",
             s->label, most, r->got.technique);
     return false;
 }
 
 static bool path_taken(const struct result *r, enum cheat_path path) {
     for (unsigned i = 0; r->has_counters && i < sim_counter_count(); i++)
-        if (!strcmp(sim_counter_name(i), cheat_counter(path))) return sim_counter_get(&r->counters, i) > 0;
+        if (!strcmp(sim_counter_name(i), cheat_counter(path)))
+            return sim_counter_get(&r->counters, i) > 0;
     return false;
 }
 
@@ -343,21 +386,27 @@ static bool path_taken(const struct result *r, enum cheat_path path) {
 static bool judge_cheat(struct checkup *c, const struct exercise *ex, const struct subject *s) {
     const struct result *r = &s->result;
     const char *excuse = cheat_excuse(s->path, ex->name);
-    bool correct = r->verdict == V_AC || r->verdict == V_PART, taken = correct && path_taken(r, s->path);
-    if (taken && excuse) problem(c, ex, "%s: it is excused (%s), and can be taken", s->label, excuse);
+    bool correct = r->verdict == V_AC || r->verdict == V_PART,
+         taken = correct && path_taken(r, s->path);
+    if (taken && excuse)
+        problem(c, ex, "%s: it is excused (%s), and can be taken", s->label, excuse);
     if (!taken && !excuse)
         problem(c, ex, "%s: the naive version by this path is %s: %s", s->label,
-                correct ? "not on it" : verdict_code(r->verdict), correct ? cheat_counter(s->path) : cli_reason(r));
+                correct ? "not on it" : verdict_code(r->verdict),
+                correct ? cheat_counter(s->path) : cli_reason(r));
     if (taken && reached(r)[0])
-        problem(c, ex, "%s: the goal `%s` is reached by the naive version on another path: limit the effect", s->label,
-                reached(r));
+        problem(
+            c, ex,
+            "%s: the goal `%s` is reached by the naive version on another path: limit the effect",
+            s->label, reached(r));
     else if (taken && comes_far(r))
-        problem(c, ex, "%s: gets %.1f of %.0f technique points by another path: limit the effect", s->label,
-                r->got.technique, r->full.technique);
+        problem(c, ex, "%s: gets %.1f of %.0f technique points by another path: limit the effect",
+                s->label, r->got.technique, r->full.technique);
     return taken && !comes_far(r);
 }
 
-static bool judge_known_sizes(struct checkup *c, const struct exercise *ex, const struct subject *s) {
+static bool judge_known_sizes(struct checkup *c, const struct exercise *ex,
+                              const struct subject *s) {
     struct buf why = {0};
     bool seen = cheat_known_is_seen(ex, &s->result, &why);
     problems(c, ex, s->label, &why);
@@ -375,7 +424,8 @@ static bool read_ladder(const struct exercise *ex, struct buf *out) {
 /* The counters of a step that the ladder's text publishes are those that were counted. */
 static void check_published(struct checkup *c, const struct exercise *ex, const struct subject *s) {
     struct buf ladder = {0}, why = {0};
-    if (read_ladder(ex, &ladder) && !published_agrees(buf_str(&ladder), s->label, &s->result.counters, &why))
+    if (read_ladder(ex, &ladder) &&
+        !published_agrees(buf_str(&ladder), s->label, &s->result.counters, &why))
         problem(c, ex, "%s: %.*s", s->label, (int)strcspn(buf_str(&why), "\n"), buf_str(&why));
     buf_free(&ladder), buf_free(&why);
 }
@@ -386,9 +436,11 @@ static void check_naive(struct checkup *c, const struct exercise *ex, const stru
     struct buf why = {0};
     if (s->role != SKELETON && !baseline) return;
     const struct points *got = &s->result.got;
-    double earned = got->correctness + got->technique + got->speed; /* of the file as it came, too, which scores 0 */
+    double earned = got->correctness + got->technique +
+                    got->speed; /* of the file as it came, too, which scores 0 */
     if (earned > NAIVE_MOST)
-        problem(c, ex, "%s gets %.1f points, and must get %d at most", s->label, earned, NAIVE_MOST);
+        problem(c, ex, "%s gets %.1f points, and must get %d at most", s->label, earned,
+                NAIVE_MOST);
     if (!score_rule(&s->result, &why)) problems(c, ex, s->label, &why);
     buf_free(&why);
 }
@@ -425,23 +477,30 @@ static void check_order(struct checkup *c, unsigned owner) {
         bool more = !before || s->result.score > before->result.score + 0.05;
         bool said = explained(c->list[owner], s->label);
         if (!more && !said)
-            problem(c, c->list[owner], "step %s gets %.1f points, %s %.1f, and the ladder does not say why", s->label,
+            problem(c, c->list[owner],
+                    "step %s gets %.1f points, %s %.1f, and the ladder does not say why", s->label,
                     s->result.score, before->label, before->result.score);
-        if (more && said) problem(c, c->list[owner], "the ladder excuses step %s, which needs no excuse", s->label);
+        if (more && said)
+            problem(c, c->list[owner], "the ladder excuses step %s, which needs no excuse",
+                    s->label);
         before = s;
     }
 }
 
 /* Speed has points where the technique gains something, and only there. */
 static void check_share(struct checkup *c, const struct exercise *ex, const struct result *answer) {
-    enum { SURE = 110 }; /* %: the gain of an exercise near the bound may move a little with the model */
-    /* Graded as a submission is, it runs whole, and other blocks of it are traced: the answer itself must not lose points (full ones are
-     * from 0.90 on). Nor is more to be had: segmented_sum's longest segment is seen in a whole run only, 0.94. */
+    enum {
+        SURE = 110
+    }; /* %: the gain of an exercise near the bound may move a little with the model */
+    /* Graded as a submission is, it runs whole, and other blocks of it are traced: the answer
+     * itself must not lose points (full ones are from 0.90 on). Nor is more to be had:
+     * segmented_sum's longest segment is seen in a whole run only, 0.94. */
     static const double ITSELF = 0.08;
     double gain = answer->speed.gain, itself = answer->speed.vs_solution;
     if (!answer->speed.valid) problem(c, ex, "the answer has no time: %s", answer->speed.note);
     else if (itself < 1 - ITSELF || itself > 1 + ITSELF)
-        problem(c, ex, "the answer, run whole, is modelled at %.2f of its own speed by a sample", itself);
+        problem(c, ex, "the answer, run whole, is modelled at %.2f of its own speed by a sample",
+                itself);
     else if (ex->points.speed > 0 && gain < SCORE_LEAST_GAIN)
         problem(c, ex, "speed has points, and the answer gains a factor of %.2f only", gain);
     else if (ex->points.speed == 0 && gain * 100 > SCORE_LEAST_GAIN * SURE)
@@ -462,14 +521,16 @@ static bool judge(struct checkup *c, const struct exercise *ex, const struct sub
     else if (s->role == SKELETON && v == V_CE)
         problem(c, ex, "the skeleton does not compile: %s", cli_reason(&s->result));
     else if (s->role == SKELETON && v == V_AC) problem(c, ex, "the skeleton gets full marks");
-    else if (s->role == STEP && !correct) problem(c, ex, "step %s is %s: %s", s->label, code, cli_reason(&s->result));
+    else if (s->role == STEP && !correct)
+        problem(c, ex, "step %s is %s: %s", s->label, code, cli_reason(&s->result));
     else if (s->role == PRACTICE && !correct)
         problem(c, ex, "practice/%s is %s: %s", s->name, code, cli_reason(&s->result));
     else if (s->role == OTHER && v != V_AC)
-        problem(c, ex, "others/%s is right and gets %s, %.1f points: %s", s->label, code, s->result.score,
-                cli_reason(&s->result));
+        problem(c, ex, "others/%s is right and gets %s, %.1f points: %s", s->label, code,
+                s->result.score, cli_reason(&s->result));
     else if (s->role == ANSWER && v != V_AC)
-        problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score, cli_reason(&s->result));
+        problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score,
+                cli_reason(&s->result));
     else if (s->role == DILUTED) return judge_diluted(c, ex, s);
     else if (s->role == DILUTED_OTHER) return judge_diluted_other(c, ex, s);
     else return s->role != MUTANT || judge_mutant(c, ex, s);
@@ -501,7 +562,8 @@ static void summarise(struct checkup *c, unsigned owner, unsigned width, struct 
     buf_printf(out, "  %5u  %4u of %-4u    %u of %u\n", steps, killed, mutants, seen, cheats);
 }
 
-static void put_problems(struct checkup *c, const struct exercise *ex, const char *what, struct buf *wrong) {
+static void put_problems(struct checkup *c, const struct exercise *ex, const char *what,
+                         struct buf *wrong) {
     for (const char *line = buf_str(wrong); *line; line += strcspn(line, "\n") + 1)
         problem(c, ex, "%s: %.*s", what, (int)strcspn(line, "\n"), line);
     buf_free(wrong);
@@ -523,11 +585,11 @@ static bool grade_everything(struct checkup *c, struct err *e) {
     struct result *results = xcalloc(c->n, sizeof *results);
     c->items = xcalloc(c->n, sizeof *c->items);
     for (unsigned i = 0; i < c->n; i++)
-        c->items[i] =
-            (struct grade_item){.ex = c->list[c->owner[i]],
-                                .name = c->subjects[i].name,
-                                .source = &c->subjects[i].source,
-                                .trusted = c->subjects[i].role<ANSWER, .no_speed = c->subjects[i].role> MUTANT};
+        c->items[i] = (struct grade_item){
+            .ex = c->list[c->owner[i]],
+            .name = c->subjects[i].name,
+            .source = &c->subjects[i].source,
+            .trusted = c->subjects[i].role<ANSWER, .no_speed = c->subjects[i].role> MUTANT};
     char what[32];
     snprintf(what, sizeof what, "%u files", c->n);
     go.progress = progress_show, go.user = what;
@@ -539,12 +601,12 @@ static bool grade_everything(struct checkup *c, struct err *e) {
 
 /* Exercise, version, score and modelled time: does the score rise as the time falls? */
 static void write_scores(const struct checkup *c, unsigned width, struct buf *out) {
-    buf_printf(out, "\n%-*s  %-30s  %-7s %6s  %s\n", (int)width, "exercise", "version", "verdict", "score",
-               "modelled, us");
+    buf_printf(out, "\n%-*s  %-30s  %-7s %6s  %s\n", (int)width, "exercise", "version", "verdict",
+               "score", "modelled, us");
     for (unsigned i = 0; i < c->n; i++) {
         const struct subject *s = &c->subjects[i];
-        buf_printf(out, "%-*s  %-30s  %-7s %6.1f", (int)width, book_id(c->list[c->owner[i]]), s->label,
-                   verdict_code(s->result.verdict), s->result.score);
+        buf_printf(out, "%-*s  %-30s  %-7s %6.1f", (int)width, book_id(c->list[c->owner[i]]),
+                   s->label, verdict_code(s->result.verdict), s->result.score);
         if (s->result.speed.valid) buf_printf(out, "  %.1f", s->result.speed.student_us);
         buf_puts(out, "\n");
     }
@@ -554,8 +616,8 @@ static void write_summary(struct checkup *c, struct buf *out) {
     unsigned width = 8;
     for (unsigned i = 0; c->list[i]; i++)
         if (strlen(book_id(c->list[i])) > width) width = (unsigned)strlen(book_id(c->list[i]));
-    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s  %s\n", (int)width, "exercise", "skeleton", "answer", "speedup",
-               "steps", "mutants killed", "cheats seen");
+    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s  %s\n", (int)width, "exercise", "skeleton",
+               "answer", "speedup", "steps", "mutants killed", "cheats seen");
     for (unsigned i = 0; c->list[i]; i++) summarise(c, i, width, out);
     buf_puts(out, "(speedup: answer against the naive version, modelled)\n");
     if (c->o->verbose) write_scores(c, width, out);

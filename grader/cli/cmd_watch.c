@@ -1,11 +1,12 @@
-/* cmd_watch.c — grader watch: grades the exercise at every save. Looks at the file itself, a few times a second, instead
- * of asking the kernel for events, which network file systems do not send; a new time or size makes it read the
- * content, and only other content is graded.
+/* cmd_watch.c — grader watch: grades the exercise at every save. Looks at the file itself, a few
+ * times a second, instead of asking the kernel for events, which network file systems do not send;
+ * a new time or size makes it read the content, and only other content is graded.
  *
- * On a terminal it shows as much of a brief report as the screen holds, so that the verdict stays in sight; f shows the whole.
+ * On a terminal it shows as much of a brief report as the screen holds, so that the verdict stays
+ * in sight; f shows the whole.
  *
- * Keys: n next exercise · f full report · p profile · s solution · h hint · l list · c grade again · r reset, which asks ·
- * ? keys · q quit. */
+ * Keys: n next exercise · f full report · p profile · s solution · h hint · l list · c grade again
+ * · r reset, which asks · ? keys · q quit. */
 #include "common/file.h"
 #include "common/hash.h"
 #include "grader/cli/commands.h"
@@ -45,7 +46,8 @@ static void raw_keys(bool on) {
 }
 
 /* The same command line for one exercise, to hand to another command. */
-static int with_exercise(const struct watch *w, int (*command)(const struct options *), const char *name) {
+static int with_exercise(const struct watch *w, int (*command)(const struct options *),
+                         const char *name) {
     char id[160];
     snprintf(id, sizeof id, "%s", book_id(w->ex));
     const char *names[] = {id};
@@ -58,8 +60,9 @@ static bool changed(struct watch *w) {
     struct stat now;
     const char *path = cli_student_file(w->o, w->ex);
     if (stat(path, &now) < 0) return false; /* an editor may be replacing it */
-    bool same = now.st_mtim.tv_sec == w->seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == w->seen.st_mtim.tv_nsec &&
-                now.st_size == w->seen.st_size && now.st_ino == w->seen.st_ino;
+    bool same = now.st_mtim.tv_sec == w->seen.st_mtim.tv_sec &&
+                now.st_mtim.tv_nsec == w->seen.st_mtim.tv_nsec && now.st_size == w->seen.st_size &&
+                now.st_ino == w->seen.st_ino;
     if (same && w->content[0]) return false;
     struct buf text = {0};
     struct err e = {0};
@@ -88,9 +91,11 @@ static void show(const struct watch *w, const struct buf *brief, unsigned rows) 
     enum { BELOW = 3 }; /* what is left out, the file, the cursor */
     struct buf head = {0};
     struct report_style style = cli_style_for(1);
-    unsigned left_out = report_fit(buf_str(brief), rows > BELOW + 5 ? rows - BELOW : 5, &style, &head);
+    unsigned left_out =
+        report_fit(buf_str(brief), rows > BELOW + 5 ? rows - BELOW : 5, &style, &head);
     fputs(rows ? buf_str(&head) : buf_str(&w->report), stdout);
-    if (rows && left_out) printf("… %u more line%s; f shows the full report\n", left_out, left_out == 1 ? "" : "s");
+    if (rows && left_out)
+        printf("… %u more line%s; f shows the full report\n", left_out, left_out == 1 ? "" : "s");
     buf_free(&head);
 }
 
@@ -154,8 +159,12 @@ static bool key(struct watch *w, char c) {
     case 'c': w->content[0] = 0; return true;
     case 'p': with_exercise(w, cmd_profile, "profile"); return true;
     case 's': with_exercise(w, cmd_solution, "solution"); return true;
-    case 'r': w->asked = true, say("Take the file back to how it came? Yours is kept beside it. y or n"); return true;
-    case '?': say("n next  f full  p profile  h hint  s solution  l list  c again  r reset  q quit"); return true;
+    case 'r':
+        w->asked = true, say("Take the file back to how it came? Yours is kept beside it. y or n");
+        return true;
+    case '?':
+        say("n next  f full  p profile  h hint  s solution  l list  c again  r reset  q quit");
+        return true;
     case 'q': return false;
     default: return true;
     }

@@ -35,11 +35,12 @@ const struct exercise **cli_chosen(const struct options *o, struct err *e) {
 }
 
 const struct exercise *cli_chosen_one(const struct options *o, struct err *e) {
-    if (o->nnames != 1) return err_set(e, ERR_INPUT, "%s takes one exercise (see: grader list)", o->command), NULL;
+    if (o->nnames != 1)
+        return err_set(e, ERR_INPUT, "%s takes one exercise (see: grader list)", o->command), NULL;
     const struct exercise **found = book_find(o->names[0], e), *one = found ? found[0] : NULL;
     if (one && found[1])
-        err_set(e, ERR_INPUT, "'%.100s' is a chapter; name one of its exercises, such as %s", o->names[0],
-                found[0]->name),
+        err_set(e, ERR_INPUT, "'%.100s' is a chapter; name one of its exercises, such as %s",
+                o->names[0], found[0]->name),
             one = NULL;
     free(found);
     return one;
@@ -72,7 +73,8 @@ void progress_fit(const char *text, unsigned columns, struct buf *out) {
     else buf_add(out, text, end), buf_puts(out, "…");
 }
 
-/* Where nothing can be taken back: a line now and then, so that a log tells a long run from one that hangs. */
+/* Where nothing can be taken back: a line now and then, so that a log tells a long run from one
+ * that hangs. */
 static void progress_log(const char *text) {
     enum { EVERY = 20 }; /* seconds */
     static time_t last;
@@ -113,7 +115,8 @@ bool cli_deliver(const struct options *o, const struct buf *text, struct err *e)
     if (o->output) return file_deliver(o->output, buf_str(text), text->size, e);
     progress_clear();
     size_t n = fwrite(buf_str(text), 1, text->size, stdout);
-    return (n == text->size && fflush(stdout) == 0) || err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
+    return (n == text->size && fflush(stdout) == 0) ||
+           err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
 }
 
 int cli_exit_status(const struct result *results, unsigned n) {
@@ -127,7 +130,9 @@ int cli_exit_status(const struct result *results, unsigned n) {
 
 bool cli_has_answers(const struct options *o, struct err *e) {
     return book_has_answers() ||
-           err_set(e, ERR_INPUT, "%s: this release has no answers, ladders and mutants; the full tree has", o->command);
+           err_set(e, ERR_INPUT,
+                   "%s: this release has no answers, ladders and mutants; the full tree has",
+                   o->command);
 }
 
 const char *cli_student_file(const struct options *o, const struct exercise *ex) {

@@ -4,8 +4,8 @@
 #include "grader/cli/options.h"
 #include "grader/report/report.h"
 
-/* What a command needs: a jail that holds; a folder of the student's to work in, unless --file is given; the source tree; the answers,
- * which a student's release lacks. */
+/* What a command needs: a jail that holds; a folder of the student's to work in, unless --file is
+ * given; the source tree; the answers, which a student's release lacks. */
 enum { NEED_JAIL = 1, NEED_WORK = 2, NEED_TREE = 4, NEED_ANSWERS = 8 };
 /* X(name, needs) */
 /* clang-format off */
@@ -26,7 +26,8 @@ COMMANDS(X)
 
 /* Reports an error on standard error; returns the exit status that goes with its kind. */
 int cli_complain(const struct err *e);
-/* The exercises that the names mean, all of them if there are none; NULL-terminated, to be freed. */
+/* The exercises that the names mean, all of them if there are none; NULL-terminated, to be freed.
+ */
 const struct exercise **cli_chosen(const struct options *o, struct err *e);
 /* The one exercise that is named; NULL with an error otherwise. */
 const struct exercise *cli_chosen_one(const struct options *o, struct err *e);
@@ -35,14 +36,16 @@ struct report_style cli_style_for(int fd);
 void progress_show(void *user, const char *step); /* user: the exercise's id */
 void progress_line(const char *text);             /* the same, one text */
 void progress_clear(void);
-void progress_fit(const char *text, unsigned columns, struct buf *out); /* cut to so many columns, appended */
+void progress_fit(const char *text, unsigned columns,
+                  struct buf *out); /* cut to so many columns, appended */
 /* To --output, atomically, or to standard output. */
 bool cli_deliver(const struct options *o, const struct buf *text, struct err *e);
 /* What `grader run` does, the report appended to `text`; false: an error, else the exit status. */
 bool cli_run(const struct options *o, struct buf *text, int *status, struct err *e);
 /* 0 where all passed, 3 where one could not be graded, else 1. */
 int cli_exit_status(const struct result *results, unsigned n);
-unsigned cli_hint_count(const char *text); /* hints in the text of NAME.md, numbered from 1 without a gap */
+unsigned
+cli_hint_count(const char *text); /* hints in the text of NAME.md, numbered from 1 without a gap */
 /* False, and says so, in a release that leaves the answers out. */
 bool cli_has_answers(const struct options *o, struct err *e);
 /* The file that the student edits. */

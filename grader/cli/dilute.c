@@ -1,5 +1,6 @@
-/* dilute.c — see dilute.h. The source keeps its entry under another name; a new entry of the exercise's own signature
- * calls it, then works idly. A preprocessor macro renames: whatever the entry looks like, it is found. */
+/* dilute.c — see dilute.h. The source keeps its entry under another name; a new entry of the
+ * exercise's own signature calls it, then works idly. A preprocessor macro renames: whatever the
+ * entry looks like, it is found. */
 #include "grader/cli/dilute.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -31,7 +32,8 @@ void dilute_condition(const struct exercise *ex, const struct ex_case *c, struct
     buf_puts(out, "true");
 }
 
-bool dilute_source(const struct exercise *ex, const struct buf *source, bool packed, struct buf *out, struct err *e) {
+bool dilute_source(const struct exercise *ex, const struct buf *source, bool packed,
+                   struct buf *out, struct err *e) {
     const char *entry = book_entry(ex);
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/grader/template/dilution.cuh", book_root());
@@ -45,6 +47,7 @@ bool dilute_source(const struct exercise *ex, const struct buf *source, bool pac
     dilute_arguments(ex, false, out);
     buf_puts(out, ");\n    if (");
     dilute_condition(ex, &ex->technique_case, out);
-    buf_printf(out, ") dilution_launch(%s);\n}\n", packed ? "dilution_packed_kernel" : "dilution_kernel");
+    buf_printf(out, ") dilution_launch(%s);\n}\n",
+               packed ? "dilution_packed_kernel" : "dilution_kernel");
     return true;
 }

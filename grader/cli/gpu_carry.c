@@ -1,6 +1,6 @@
-/* gpu_carry.c — grader gpu-build [CC]: compiles all that `grader gpu-report` will want, so that it finds it
- * where there is no compiler; with a compute capability such as 80, also for a GPU of that age. `make
- * gpu-carry` runs it. */
+/* gpu_carry.c — grader gpu-build [CC]: compiles all that `grader gpu-report` will want, so that it
+ * finds it where there is no compiler; with a compute capability such as 80, also for a GPU of that
+ * age. `make gpu-carry` runs it. */
 #include "grader/cli/commands.h"
 #include "grader/cli/gpu_report.h"
 #include "grader/grade/speed_gpu.h"
@@ -13,7 +13,8 @@ struct carry {
     unsigned built, failed;
 };
 
-/* Registers for every architecture of the device table: the model wants those of the GPU that will be there. */
+/* Registers for every architecture of the device table: the model wants those of the GPU that will
+ * be there. */
 static void registers(const struct build *b) {
     unsigned done[16], n = 0;
     for (unsigned i = 0; device_at(i); i++) {
@@ -26,8 +27,8 @@ static void registers(const struct build *b) {
     }
 }
 
-static void note(struct carry *c, const struct exercise *ex, const char *what, bool ok, struct build *b,
-                 const struct err *e) {
+static void note(struct carry *c, const struct exercise *ex, const char *what, bool ok,
+                 struct build *b, const struct err *e) {
     progress_show((void *)ex->name, what);
     if (ok) registers(b), c->built++;
     else fprintf(stderr, "grader: %s, %s: %s\n", book_id(ex), what, e->text), c->failed++;
@@ -40,13 +41,16 @@ static void carry_skeleton(struct carry *c, const struct exercise *ex) {
     struct err e = {0};
     char name[128];
     grade_name(ex, "", name, sizeof name);
-    bool ok = book_pristine(ex, &source, &e) &&
-              build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, &b, &e) && b.ok;
+    bool ok =
+        book_pristine(ex, &source, &e) &&
+        build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, &b, &e) &&
+        b.ok;
     note(c, ex, "skeleton", ok, &b, &e);
     buf_free(&source);
 }
 
-static void carry_library(struct carry *c, const struct exercise *ex, const char *path, const char *name) {
+static void carry_library(struct carry *c, const struct exercise *ex, const char *path,
+                          const char *name) {
     struct build b = {0};
     struct err e = {0};
     bool ok = vendor_build(ex, path, &b, &e);
@@ -72,7 +76,8 @@ int cmd_gpu_build(const struct options *o) {
     struct err e = {0};
     unsigned cc = o->nnames == 1 ? (unsigned)strtoul(o->names[0], NULL, 10) : 90;
     if (o->nnames > 1 || cc < 75 || cc > 90) {
-        err_set(&e, ERR_INPUT, "usage: grader gpu-build [CC], where CC is a compute capability from 75 to 90");
+        err_set(&e, ERR_INPUT,
+                "usage: grader gpu-build [CC], where CC is a compute capability from 75 to 90");
         return cli_complain(&e);
     }
     build_also_for(cc);

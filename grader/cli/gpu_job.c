@@ -1,5 +1,6 @@
-/* gpu_job.c — what `grader gpu-report` does for one exercise, in a process of its own: the verdict of each version, its time
- * against the model answer's, the same time modelled, and the vendor's libraries. */
+/* gpu_job.c — what `grader gpu-report` does for one exercise, in a process of its own: the verdict
+ * of each version, its time against the model answer's, the same time modelled, and the vendor's
+ * libraries. */
 #include "common/file.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/gpu_report.h"
@@ -20,7 +21,9 @@
 static const double warm_up = 0.15, pair_seconds = 2;
 enum { LEAST_PAIRS = 10 };
 
-static const char answer[] = "", skeleton[] = "skeleton"; /* names of versions, beside those of the ladder's steps */
+static const char answer[] = "",
+                  skeleton[] =
+                      "skeleton"; /* names of versions, beside those of the ladder's steps */
 
 struct job {
     const struct report *r;
@@ -55,14 +58,17 @@ static void keep(struct job *j, const char *table, const char *version, json_t *
 
 /* ---- verdicts ---- */
 
-static bool read_version(const struct exercise *ex, const char *version, char name[128], struct buf *source,
-                         struct err *e) {
-    const char *path = version == skeleton ? "" : book_solution_file(ex, version[0] ? version : NULL);
+static bool read_version(const struct exercise *ex, const char *version, char name[128],
+                         struct buf *source, struct err *e) {
+    const char *path =
+        version == skeleton ? "" : book_solution_file(ex, version[0] ? version : NULL);
     grade_name(ex, path, name, 128);
-    return version == skeleton ? book_pristine(ex, source, e) : file_read(path, SOURCE_LIMIT, source, e);
+    return version == skeleton ? book_pristine(ex, source, e)
+                               : file_read(path, SOURCE_LIMIT, source, e);
 }
 
-/* Cases that ran on the GPU say so; without those that failed there, the result is the simulated GPU's. */
+/* Cases that ran on the GPU say so; without those that failed there, the result is the simulated
+ * GPU's. */
 static json_t *verdict_row(const struct result *r) {
     unsigned on_gpu = 0, failed = 0;
     const char *first = r->message ? r->message : "";
@@ -72,8 +78,8 @@ static json_t *verdict_row(const struct result *r) {
         if (bad && (!first[0] || (there && failed == 1))) first = r->cases[i].message;
     }
     return json_pack("{s:s,s:s,s:i,s:i,s:s}", "gpu", verdict_code(r->verdict), "simulated",
-                     failed ? "AC" : verdict_code(r->verdict), "cases", (int)on_gpu, "failed", (int)failed, "message",
-                     first);
+                     failed ? "AC" : verdict_code(r->verdict), "cases", (int)on_gpu, "failed",
+                     (int)failed, "message", first);
 }
 
 static void verdict(struct job *j, const char *version) {
@@ -100,7 +106,8 @@ static double modelled(const struct job *j, const struct build *b, struct tally 
     struct ptxas registers = {0};
     const struct gpu_device *d = gpu_device_modelled();
     ptxas_finish(ptxas_start(b, d->cc_major * 10 + d->cc_minor), &registers);
-    struct session_options so = {.device = d, .seed = j->go.seed, .workers = 1, .registers = &registers};
+    struct session_options so = {
+        .device = d, .seed = j->go.seed, .workers = 1, .registers = &registers};
     struct session *s = session_open(j->ex, b, &so, &e);
     struct case_run run = {.verdict = V_IE};
     if (s) session_case(s, &j->ex->timed, &grade_plan_timed, &run);
@@ -117,16 +124,18 @@ static json_t *time_row(const struct job *j, const struct build *b, const struct
     char bound[192] = "";
     modelled(j, b, &t);
     if (tally_longest(&t)) tally_bound_text(tally_longest(&t), bound, sizeof bound);
-    json_t *row = json_pack("{s:f,s:f,s:[f,f],s:i,s:i,s:f,s:[f,f],s:s,s:s}", "measured_us", m->second * 1e6,
-                            "vs_solution", m->ratio, "ci95", m->low, m->high, "pairs", (int)m->pairs, "dropped",
-                            (int)m->dropped, "modelled_us", t.seconds * 1e6, "modelled_interval_us", t.low * 1e6,
-                            t.high * 1e6, "bound_by", bound, "compiled_by", compiled_by);
+    json_t *row = json_pack("{s:f,s:f,s:[f,f],s:i,s:i,s:f,s:[f,f],s:s,s:s}", "measured_us",
+                            m->second * 1e6, "vs_solution", m->ratio, "ci95", m->low, m->high,
+                            "pairs", (int)m->pairs, "dropped", (int)m->dropped, "modelled_us",
+                            t.seconds * 1e6, "modelled_interval_us", t.low * 1e6, t.high * 1e6,
+                            "bound_by", bound, "compiled_by", compiled_by);
     tally_free(&t);
     return row;
 }
 
 static bool measure(struct job *j, struct session *second, struct measurement *m, struct err *e) {
-    struct measure_options mo = {.seconds = pair_seconds, .warm_up = warm_up, .least = LEAST_PAIRS, .shared = true};
+    struct measure_options mo = {
+        .seconds = pair_seconds, .warm_up = warm_up, .least = LEAST_PAIRS, .shared = true};
     return speed_gpu_pairs(j->session, second, &j->go, &mo, m, e);
 }
 
@@ -195,13 +204,15 @@ static void by_file(struct job *j, const char *path, const char *name, const cha
 
 static void by_files(struct job *j) {
     char path[VENDOR_PATH];
-    if (vendor_practice(j->ex, path)) by_file(j, path, "in practice", "time of what is called in practice");
+    if (vendor_practice(j->ex, path))
+        by_file(j, path, "in practice", "time of what is called in practice");
     if (vendor_file(j->ex, path)) by_file(j, path, "CUB", "time of CUB");
 }
 
 /* ---- all ---- */
 
-static void each_version(struct job *j, void (*run)(struct job *, const char *), bool with_skeleton) {
+static void each_version(struct job *j, void (*run)(struct job *, const char *),
+                         bool with_skeleton) {
     char **steps = book_steps(j->ex);
     run(j, answer);
     for (unsigned i = 0; steps && steps[i]; i++) run(j, steps[i]);
@@ -211,7 +222,9 @@ static void each_version(struct job *j, void (*run)(struct job *, const char *),
 
 static int open_turn(const struct report *r) {
     char path[PATH_MAX];
-    return path_join(path, sizeof path, r->folder, "parts/turn") ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
+    return path_join(path, sizeof path, r->folder, "parts/turn")
+               ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644)
+               : -1;
 }
 
 void gpu_job(const struct report *r, const struct exercise *ex) {

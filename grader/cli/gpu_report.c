@@ -1,11 +1,14 @@
-/* gpu_report.c — grader gpu-report DIR: everything that has a GPU as its subject, in one run under eight minutes.
+/* gpu_report.c — grader gpu-report DIR: everything that has a GPU as its subject, in one run under
+ * eight minutes.
  *
  *   verdicts of every version of every exercise, on the GPU and on the simulated one
- *   times of every version, against the model answer; the same times modelled; the vendor's libraries
+ *   times of every version, against the model answer; the same times modelled; the vendor's
+ * libraries
  *
- * Most of the work is the host's: inputs, references, the simulator. So each exercise has a process, and they take turns with
- * the GPU (session.h), which nobody else uses while one of them measures. What could not be done is said in the report, with
- * the reason; what another run finds there it leaves as it is. */
+ * Most of the work is the host's: inputs, references, the simulator. So each exercise has a
+ * process, and they take turns with the GPU (session.h), which nobody else uses while one of them
+ * measures. What could not be done is said in the report, with the reason; what another run finds
+ * there it leaves as it is. */
 #include "grader/cli/gpu_report.h"
 #include "common/file.h"
 #include "grader/class/parallel.h"
@@ -19,7 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t of_a_job = 8ull << 30; /* bytes of GPU memory: two pools and contexts (gpu_device.c) */
+static const uint64_t of_a_job =
+    8ull << 30; /* bytes of GPU memory: two pools and contexts (gpu_device.c) */
 
 bool gpu_report_late(const struct report *r) { return server_now() > r->end; }
 
@@ -66,7 +70,8 @@ static bool done(void *user, unsigned slot, bool ok, const char *data, size_t si
 
 void gpu_report_jobs(struct report *r) {
     struct err e = {0};
-    unsigned jobs = parallel_jobs(r->o->jobs), room = (unsigned)(r->go.device->dram_bytes / of_a_job);
+    unsigned jobs = parallel_jobs(r->o->jobs),
+             room = (unsigned)(r->go.device->dram_bytes / of_a_job);
     if (jobs > room) jobs = room ? room : 1;
     struct turns t = {.r = r, .at = xcalloc(jobs, sizeof *t.at)};
     if (!parallel_run(jobs, &(struct parallel){next, work, done, &t}, &e)) cli_complain(&e);
@@ -81,9 +86,9 @@ static void ceilings(struct report *r) {
         json_object_set_new(r->head, "roofline_missing", json_string(e.text));
         return;
     }
-    json_object_set_new(
-        r->head, "roofline",
-        json_pack("{s:f,s:f}", "bytes_per_second", c.bytes_per_second, "flops_per_second", c.flops_per_second));
+    json_object_set_new(r->head, "roofline",
+                        json_pack("{s:f,s:f}", "bytes_per_second", c.bytes_per_second,
+                                  "flops_per_second", c.flops_per_second));
 }
 
 /* ---- the command ---- */
@@ -107,7 +112,8 @@ static void make_key(struct report *r) {
     hash_hex(&h, r->key);
 }
 
-/* Inputs that nobody has to keep secret: the same at each run, which can go on with what another began. */
+/* Inputs that nobody has to keep secret: the same at each run, which can go on with what another
+ * began. */
 static const char *const seed = "gpu report";
 
 static bool open_report(struct report *r, const struct options *o, struct err *e) {
@@ -119,10 +125,12 @@ static bool open_report(struct report *r, const struct options *o, struct err *e
     if (!(r->list = cli_chosen(&all, e))) return false;
     while (r->list[r->n]) r->n++;
     make_key(r);
-    r->head = json_pack("{s:s,s:i,s:i}", "name", r->go.device->full_name, "sms", (int)r->go.device->sms, "driver",
-                        gpu_device_driver());
-    return dir_make(r->folder, e) && path_join(parts, sizeof parts, r->folder, "parts") && dir_make(parts, e) &&
-           gpu_report_write(r, false, e); /* a folder that cannot be written shows now, not in eight minutes */
+    r->head = json_pack("{s:s,s:i,s:i}", "name", r->go.device->full_name, "sms",
+                        (int)r->go.device->sms, "driver", gpu_device_driver());
+    return dir_make(r->folder, e) && path_join(parts, sizeof parts, r->folder, "parts") &&
+           dir_make(parts, e) &&
+           gpu_report_write(
+               r, false, e); /* a folder that cannot be written shows now, not in eight minutes */
 }
 
 int cmd_gpu_report(const struct options *o) {

@@ -1,8 +1,10 @@
-/* gpu_report.h — what the parts of `grader gpu-report` share. gpu_report.c runs them, each until its end; gpu_job.c is what is
- * done for one exercise, in a process of its own; gpu_report_write.c makes tables of what lies in the folder.
+/* gpu_report.h — what the parts of `grader gpu-report` share. gpu_report.c runs them, each until
+ * its end; gpu_job.c is what is done for one exercise, in a process of its own; gpu_report_write.c
+ * makes tables of what lies in the folder.
  *
- * All that is known of an exercise is one JSON object, its part, in FOLDER/parts/NAME.json. A part is written anew with every
- * row, and read again by the next run, which then does only what is missing: so a report can be stopped and taken up. */
+ * All that is known of an exercise is one JSON object, its part, in FOLDER/parts/NAME.json. A part
+ * is written anew with every row, and read again by the next run, which then does only what is
+ * missing: so a report can be stopped and taken up. */
 #pragma once
 #include "common/buf.h"
 #include "common/hash.h"

@@ -1,4 +1,5 @@
-/* lesson.c — see lesson.h: the lesson's text against sources and counts. lesson_run.c runs the programs. */
+/* lesson.c — see lesson.h: the lesson's text against sources and counts. lesson_run.c runs the
+ * programs. */
 #include "grader/cli/lesson.h"
 #include "common/err.h"
 #include "grader/cli/quiz.h"
@@ -18,7 +19,9 @@ static const char *next_line(const char *line) {
     const char *end = end_of(line);
     return *end ? end + 1 : end;
 }
-static bool blank(const char *line) { return line[strspn(line, " ")] == '\n' || !line[strspn(line, " ")]; }
+static bool blank(const char *line) {
+    return line[strspn(line, " ")] == '\n' || !line[strspn(line, " ")];
+}
 static bool indented(const char *line) { return !strncmp(line, "    ", 4) && !blank(line); }
 
 static unsigned number_of(const char *page, const char *line) {
@@ -48,7 +51,8 @@ bool lesson_mark(const char *line, const char *mark, char *file, size_t size) {
 
 /* ---- code ---- */
 
-/* The next indented block behind `at`, outside of fences: its first line; `stop`: the line behind it. NULL: none. */
+/* The next indented block behind `at`, outside of fences: its first line; `stop`: the line behind
+ * it. NULL: none. */
 static const char *next_block(const char *at, const char **stop) {
     bool fenced = false, after_blank = true;
     for (; *at; at = next_line(at)) {
@@ -87,7 +91,8 @@ void lesson_check_marks(const char *page, struct buf *problems) {
     for (const char *block = page; (block = next_block(block, &stop)); block = before = stop) {
         unsigned n = number_of(page, block);
         if (memchr(block, ';', (size_t)(stop - block)) && !marked(page, block, file))
-            buf_printf(problems, "line %u: code, and no `<!--code lesson/NAME.cu-->` above it\n", n);
+            buf_printf(problems, "line %u: code, and no `<!--code lesson/NAME.cu-->` above it\n",
+                       n);
         if (before && joined(before, block))
             buf_printf(problems, "line %u: no word between this code and the code before it\n", n);
     }
@@ -111,14 +116,17 @@ static bool stands(const char *block, const char *stop, const char *at) {
     return true;
 }
 
-void lesson_check_code(const char *page, const char *file, const char *source, struct buf *problems) {
+void lesson_check_code(const char *page, const char *file, const char *source,
+                       struct buf *problems) {
     char named[LINE];
     const char *stop;
     for (const char *block = page; (block = next_block(block, &stop)); block = stop) {
         if (!marked(page, block, named) || strcmp(named, file) != 0) continue;
         const char *at = source;
         while (*at && !stands(block, stop, at)) at = next_line(at);
-        if (!*at) buf_printf(problems, "line %u: these lines do not stand in %s\n", number_of(page, block), file);
+        if (!*at)
+            buf_printf(problems, "line %u: these lines do not stand in %s\n",
+                       number_of(page, block), file);
     }
 }
 
@@ -127,7 +135,8 @@ void lesson_check_code(const char *page, const char *file, const char *source, s
 static unsigned cells(const char *line, char out[CELLS][LINE]) {
     const char *end = end_of(line), *at = memchr(line, '|', (size_t)(end - line));
     unsigned n = 0;
-    for (const char *stop; at && n < CELLS && (stop = memchr(at + 1, '|', (size_t)(end - at - 1))); at = stop) {
+    for (const char *stop; at && n < CELLS && (stop = memchr(at + 1, '|', (size_t)(end - at - 1)));
+         at = stop) {
         const char *from = at + 1, *to = stop;
         while (from < to && *from == ' ') from++;
         while (to > from && to[-1] == ' ') to--;
@@ -154,7 +163,8 @@ static bool number(const char *cell, double *out) {
     return n && !*end;
 }
 
-static void check_cell(const char *head, const char *kernel, const char *cell, const char *json, struct buf *problems) {
+static void check_cell(const char *head, const char *kernel, const char *cell, const char *json,
+                       struct buf *problems) {
     struct quiz_question q = {0};
     struct err e = {0};
     char what[LINE];
@@ -164,24 +174,30 @@ static void check_cell(const char *head, const char *kernel, const char *cell, c
     if (sscanf(what, "%95[a-z0-9_] / %95[a-z0-9_]", q.counter, q.over) < 1)
         buf_printf(problems, "`%s` is no counter\n", what);
     else if (!quiz_figure(json, &q, &counted, &e)) buf_printf(problems, "%s\n", e.text);
-    else if (!number(cell, &said)) buf_printf(problems, "%s of %s: `%s` is no number\n", what, kernel, cell);
+    else if (!number(cell, &said))
+        buf_printf(problems, "%s of %s: `%s` is no number\n", what, kernel, cell);
     else if (!(fabs(said - counted) <= 0.005 * fabs(counted)))
-        buf_printf(problems, "%s of %s is said to be %.6g, counted are %.6g\n", what, kernel, said, counted);
+        buf_printf(problems, "%s of %s is said to be %.6g, counted are %.6g\n", what, kernel, said,
+                   counted);
 }
 
 static void check_table(const char *table, const char *json, struct buf *problems) {
     char head[CELLS][LINE], row[CELLS][LINE], kernel[QUIZ_NAME];
     unsigned columns = cells(table, head), rows = 0;
-    for (const char *line = next_line(next_line(table)); *line == '|'; line = next_line(line), rows++) {
+    for (const char *line = next_line(next_line(table)); *line == '|';
+         line = next_line(line), rows++) {
         unsigned n = cells(line, row);
-        if (!n || !quoted(row[0], kernel, sizeof kernel)) buf_puts(problems, "a row names no `kernel`\n");
+        if (!n || !quoted(row[0], kernel, sizeof kernel))
+            buf_puts(problems, "a row names no `kernel`\n");
         else
-            for (unsigned i = 1; i < columns && i < n; i++) check_cell(head[i], kernel, row[i], json, problems);
+            for (unsigned i = 1; i < columns && i < n; i++)
+                check_cell(head[i], kernel, row[i], json, problems);
     }
     if (*table != '|' || columns < 2 || !rows) buf_puts(problems, "no table below `<!--counted`\n");
 }
 
-void lesson_check_counts(const char *page, const char *file, const char *json, struct buf *problems) {
+void lesson_check_counts(const char *page, const char *file, const char *json,
+                         struct buf *problems) {
     static const char mark[] = "<!--counted ";
     char named[LINE];
     for (const char *at = page; (at = strstr(at, mark)); at++)

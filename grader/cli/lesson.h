@@ -1,14 +1,15 @@
-/* lesson.h — what a lesson shows is what runs. The programs that chapters/NN-slug/README.md speaks of lie in lesson/ beside it, each with
- * a `main`; `verify` builds and runs them. Comments, which no page shows, say what belongs to which:
+/* lesson.h — what a lesson shows is what runs. The programs that chapters/NN-slug/README.md speaks
+ * of lie in lesson/ beside it, each with a `main`; `verify` builds and runs them. Comments, which
+ * no page shows, say what belongs to which:
  *
- *     <!--code lesson/pairs.cu-->       the indented block below is made of consecutive lines of that file, which may also be another
- *                                       of the book's, by its path from here. A line `...` leaves lines out; comments and indentation
- *                                       may differ
- *     <!--counted lesson/pairs.cu-->    the table below: a row for each `kernel`, and in columns headed by a `counter`, or by one over
- *                                       another, what the simulated GPU counts, to half a percent
+ *     <!--code lesson/pairs.cu-->       the indented block below is made of consecutive lines of
+ * that file, which may also be another of the book's, by its path from here. A line `...` leaves
+ * lines out; comments and indentation may differ
+ *     <!--counted lesson/pairs.cu-->    the table below: a row for each `kernel`, and in columns
+ * headed by a `counter`, or by one over another, what the simulated GPU counts, to half a percent
  *
- * Indented blocks with a semicolon must name their file. Pictures, ![words](lesson/NAME.svg), are what `simgpu run --pictures` draws of
- * these programs; `make pictures` writes them anew. */
+ * Indented blocks with a semicolon must name their file. Pictures, ![words](lesson/NAME.svg), are
+ * what `simgpu run --pictures` draws of these programs; `make pictures` writes them anew. */
 #pragma once
 #include "common/buf.h"
 
@@ -19,7 +20,10 @@ void lesson_check(const char *chapter, struct buf *problems);
 
 /* The file that a line names behind `mark` ("<!--code "), up to the comment's end; false: none. */
 bool lesson_mark(const char *line, const char *mark, char *file, size_t size);
-/* Its parts. `page`: the lesson; `file`: of a mark, "lesson/pairs.cu"; `source`, `json`: its text, what it counted. */
+/* Its parts. `page`: the lesson; `file`: of a mark, "lesson/pairs.cu"; `source`, `json`: its text,
+ * what it counted. */
 void lesson_check_marks(const char *page, struct buf *problems);
-void lesson_check_code(const char *page, const char *file, const char *source, struct buf *problems);
-void lesson_check_counts(const char *page, const char *file, const char *json, struct buf *problems);
+void lesson_check_code(const char *page, const char *file, const char *source,
+                       struct buf *problems);
+void lesson_check_counts(const char *page, const char *file, const char *json,
+                         struct buf *problems);

@@ -16,15 +16,16 @@ enum { TEXT_LIMIT = 1 << 22, NAME = 256 };
 
 struct place {
     const char *chapter;
-    char lesson[PATH_MAX], drawn[PATH_MAX]; /* folders: chapters/NN/lesson, and for what the programs draw now */
+    char lesson[PATH_MAX],
+        drawn[PATH_MAX]; /* folders: chapters/NN/lesson, and for what the programs draw now */
     const char *page;
 };
 
 static bool same_files(const char *a, const char *b) {
     struct buf x = {0}, y = {0};
     struct err ignored = {0};
-    bool same = file_read(a, TEXT_LIMIT, &x, &ignored) && file_read(b, TEXT_LIMIT, &y, &ignored) && x.size == y.size &&
-                !memcmp(buf_str(&x), buf_str(&y), x.size);
+    bool same = file_read(a, TEXT_LIMIT, &x, &ignored) && file_read(b, TEXT_LIMIT, &y, &ignored) &&
+                x.size == y.size && !memcmp(buf_str(&x), buf_str(&y), x.size);
     buf_free(&x), buf_free(&y);
     return same;
 }
@@ -42,7 +43,8 @@ static void check_program(const struct place *p, const char *name, struct buf *p
     struct buf source = {0}, json = {0};
     struct err e = {0};
     snprintf(file, sizeof file, "lesson/%.200s", name);
-    bool ok = path_join(path, sizeof path, p->lesson, name) && file_read(path, TEXT_LIMIT, &source, &e);
+    bool ok =
+        path_join(path, sizeof path, p->lesson, name) && file_read(path, TEXT_LIMIT, &source, &e);
     const char *pictures = ok && strstr(buf_str(&source), "// picture: ") ? p->drawn : NULL;
     ok = ok && quiz_run(p->chapter, file, pictures, &json, &e);
     if (ok) lesson_check_counts(p->page, file, buf_str(&json), problems);
@@ -64,9 +66,11 @@ static void check_sources(const struct place *p, struct buf *problems) {
     for (const char *at = p->page; (at = strstr(at, mark)); at++) {
         struct buf source = {0};
         struct err e = {0};
-        if (!lesson_mark(at, mark, file, sizeof file) || !first_of(p->page, at, mark, file)) continue;
+        if (!lesson_mark(at, mark, file, sizeof file) || !first_of(p->page, at, mark, file))
+            continue;
         snprintf(path, sizeof path, "%.3500s/../%.300s", p->lesson, file);
-        if (file_read(path, TEXT_LIMIT, &source, &e)) lesson_check_code(p->page, file, buf_str(&source), problems);
+        if (file_read(path, TEXT_LIMIT, &source, &e))
+            lesson_check_code(p->page, file, buf_str(&source), problems);
         else buf_printf(problems, "%s%s-->: there is no such file\n", mark, file);
         buf_free(&source);
     }
@@ -87,17 +91,22 @@ static void check_picture(const struct place *p, const char *name, struct buf *p
     char shown[300], kept[PATH_MAX], drawn[PATH_MAX];
     snprintf(shown, sizeof shown, "](lesson/%.200s)", name);
     if (!strstr(p->page, shown)) buf_printf(problems, "lesson/%s is shown nowhere\n", name);
-    if (!path_join(kept, sizeof kept, p->lesson, name) || !path_join(drawn, sizeof drawn, p->drawn, name)) return;
+    if (!path_join(kept, sizeof kept, p->lesson, name) ||
+        !path_join(drawn, sizeof drawn, p->drawn, name))
+        return;
     if (!file_exists(drawn)) buf_printf(problems, "lesson/%s: no program draws it\n", name);
-    else if (!same_files(kept, drawn)) buf_printf(problems, "lesson/%s is out of date: make pictures\n", name);
+    else if (!same_files(kept, drawn))
+        buf_printf(problems, "lesson/%s is out of date: make pictures\n", name);
 }
 
 /* Those of a folder; where `other` is given, those that it does not have. */
-static void check_pictures(const struct place *p, const char *folder, const char *other, struct buf *problems) {
+static void check_pictures(const struct place *p, const char *folder, const char *other,
+                           struct buf *problems) {
     char **files = book_files(folder, "", ".svg");
     for (char **f = files; *f; f++) {
         char path[PATH_MAX];
-        if (!other || (path_join(path, sizeof path, other, *f) && !file_exists(path))) check_picture(p, *f, problems);
+        if (!other || (path_join(path, sizeof path, other, *f) && !file_exists(path)))
+            check_picture(p, *f, problems);
     }
     book_free_list(files);
 }
@@ -107,7 +116,8 @@ static void check_shown(const struct place *p, struct buf *problems) {
         char name[200] = "", path[PATH_MAX];
         sscanf(at, "](lesson/%199[a-z0-9.-])", name);
         if (!path_join(path, sizeof path, p->lesson, name) || !file_exists(path))
-            buf_printf(problems, "the lesson shows lesson/%s, which is not there: make pictures\n", name);
+            buf_printf(problems, "the lesson shows lesson/%s, which is not there: make pictures\n",
+                       name);
     }
 }
 

@@ -1,4 +1,5 @@
-/* main.c — the grader's command line; each command is in a file of its own, listed in commands.h. */
+/* main.c — the grader's command line; each command is in a file of its own, listed in commands.h.
+ */
 #include "common/where.h"
 #include "grader/cli/commands.h"
 #include "grader/grade/provenance.h"
@@ -23,7 +24,8 @@ static const struct {
 static bool has_what_it_needs(const struct options *o, unsigned needs, struct err *e) {
     if (needs & NEED_TREE && where_installed())
         return err_set(e, ERR_INPUT,
-                       "`grader %s` works on the sources of the book and the grader: use build/grader in a source tree",
+                       "`grader %s` works on the sources of the book and the grader: use "
+                       "build/grader in a source tree",
                        o->command);
     if (needs & NEED_ANSWERS && !cli_has_answers(o, e)) return false;
     if (needs & NEED_WORK && !o->file && !where_need_work(e)) return false;
@@ -55,7 +57,8 @@ static int version(void) {
     if (!book_open(&e)) return cli_complain(&e);
     printf("grader %s\nbook   %u exercises\nnvcc   %s", grade_build(), book_count(), grade_nvcc());
     if (!grade_nvcc_verified(&with)) printf(" (the book is verified with %s)", with);
-    printf("\nplace  %s\nSQLite %s, %s\n", where_book(), sqlite3_libversion(), archive_version_string());
+    printf("\nplace  %s\nSQLite %s, %s\n", where_book(), sqlite3_libversion(),
+           archive_version_string());
     return EXIT_PASSED;
 }
 
@@ -72,7 +75,8 @@ int main(int argc, char **argv) {
     if (o.version) return version();
     if (o.help || !strcmp(o.command, "help")) return fputs(options_usage(), stdout), EXIT_PASSED;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (is_named(commands[i].name, o.command)) return dispatch(&o, commands[i].needs, commands[i].run);
+        if (is_named(commands[i].name, o.command))
+            return dispatch(&o, commands[i].needs, commands[i].run);
     err_set(&e, ERR_INPUT, "'%.60s' is no command (see: grader --help)", o.command);
     return cli_complain(&e);
 }

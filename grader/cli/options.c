@@ -12,13 +12,15 @@
 static const char usage[] =
     "usage: grader COMMAND [EXERCISE...] [options]\n"
     "\n"
-    "  begin DIR             a folder of your own with the skeletons and lessons; again: what is new in the book\n"
+    "  begin DIR             a folder of your own with the skeletons and lessons; again: what is "
+    "new in the book\n"
     "  list                  chapters, exercises, progress\n"
     "  run [EXERCISE...]     build, check, count, time; all exercises if none is named\n"
     "  profile EXERCISE      your source, line by line, with what each line costs\n"
     "  report EXERCISE       the report as a page, with pictures; says where it is; or --output\n"
     "  quiz CHAPTER          questions, to be answered before the lesson is read\n"
-    "  tune EXERCISE         try the parameters that the file declares (// tune: TILE 16 32); table, page, best\n"
+    "  tune EXERCISE         try the parameters that the file declares (// tune: TILE 16 32); "
+    "table, page, best\n"
     "  vendor EXERCISE       the model answer beside CUB and cuBLAS, where they do the job\n"
     "  hint EXERCISE         the next hint\n"
     "  solution EXERCISE     the model answer and the steps that lead to it\n"
@@ -26,15 +28,19 @@ static const char usage[] =
     "  watch [EXERCISE]      grade at every save\n"
     "  intake DIR...         what a class handed in: what is taken, what is left out, and why\n"
     "  batch DIR...          grade a class of submissions: folders, archives, an LMS's export\n"
-    "  export STORE          the gradebook again; --format text, csv, nbgrader, totals, json, junit or tap\n"
-    "  stats STORE           verdicts, scores, what fails most; --format html as a page with pictures\n"
+    "  export STORE          the gradebook again; --format text, csv, nbgrader, totals, json, "
+    "junit or tap\n"
+    "  stats STORE           verdicts, scores, what fails most; --format html as a page with "
+    "pictures\n"
     "  feedback STORE FOLDER pages for each student, HTML and Markdown\n"
     "  reproduce STORE STUDENT EXERCISE    grade it again: is it the same?\n"
     "  regrade STORE         with another --seed; --diff only says what would change\n"
     "  gradescope HW.toml    a whole autograder for Gradescope; with --output autograder.zip\n"
-    "  autograde FOLDER      what that runs: grades FOLDER/submission, writes FOLDER/results/results.json; with "
+    "  autograde FOLDER      what that runs: grades FOLDER/submission, writes "
+    "FOLDER/results/results.json; with "
     "--assignment\n"
-    "  similar DIR|STORE     which submissions have passages in common; pages into --output FOLDER\n"
+    "  similar DIR|STORE     which submissions have passages in common; pages into --output "
+    "FOLDER\n"
     "  merge STORE FROM...   the results of other stores, such as of shards, into this one\n"
     "  verify [EXERCISE...]  is the book in order?\n"
     "  figures [EXERCISE...] what scores need of the answers, for a student's release\n"
@@ -42,15 +48,18 @@ static const char usage[] =
     "  selftest              is this machine fit to measure? with --device gpu\n"
     "  gpu-report FOLDER [EXERCISE…]\n"
     "                        all that has a GPU as its subject, into a folder; with --device gpu\n"
-    "  gpu-build [CC]        compile what gpu-report wants, to be carried to a machine without a compiler\n"
+    "  gpu-build [CC]        compile what gpu-report wants, to be carried to a machine without a "
+    "compiler\n"
     "\n"
     "EXERCISE is 02-coalescing/transpose, coalescing/transpose, transpose, or a chapter such as "
     "02-coalescing.\n"
     "\n"
     "  --file F.cu           grade this file instead of the one in chapters/\n"
     "  --device DEVICE       sim (= sim:h200), sim:NAME or gpu; may be given several times\n"
-    "  --seed TEXT           the same seed gives the same inputs and the same report, byte for byte\n"
-    "  --format FORMAT       text, json; gradescope, classroom for run; csv, nbgrader, totals, junit, tap for batch, "
+    "  --seed TEXT           the same seed gives the same inputs and the same report, byte for "
+    "byte\n"
+    "  --format FORMAT       text, json; gradescope, classroom for run; csv, nbgrader, totals, "
+    "junit, tap for batch, "
     "export\n"
     "  --output F            write the report to F\n"
     "  --no-modelled-speed   leave a modelled speed out of the score\n"
@@ -58,18 +67,23 @@ static const char usage[] =
     "  --threads N           threads of the simulated GPU\n"
     "  --jobs N              submissions or exercises graded at the same time\n"
     "  --exercise E          batch, intake: only this exercise\n"
-    "  --store F.db          batch, intake: keep everything in F.db, and do only what is not done yet\n"
+    "  --store F.db          batch, intake: keep everything in F.db, and do only what is not done "
+    "yet\n"
     "  --roster F.csv        batch, intake: who should have handed in; one who did not is missing\n"
-    "  --layout L            batch, intake: folders, canvas, moodle, gradescope or github; else by the names\n"
-    "  --assignment F.toml   batch, intake, reproduce, regrade: exercises, weights, deadline, hidden cases, seed and "
+    "  --layout L            batch, intake: folders, canvas, moodle, gradescope or github; else by "
+    "the names\n"
+    "  --assignment F.toml   batch, intake, reproduce, regrade: exercises, weights, deadline, "
+    "hidden cases, seed and "
     "device\n"
     "  --dry-run             intake: say what is there, keep nothing\n"
     "  --shard K/N           batch: only the K-th of N parts\n"
     "  --answers A,B,...     quiz: the answers, such as 8,b,0.5; without it the terminal is asked\n"
     "  --all                 hint: all hints seen so far; profile: all lines, all columns\n"
-    "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last commit\n"
+    "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last "
+    "commit\n"
     "  --quick               verify: skeletons and answers alone, no step, mutant or cheat\n"
-    "  --verbose             run: say what the time model costs, on standard error; with one exercise\n"
+    "  --verbose             run: say what the time model costs, on standard error; with one "
+    "exercise\n"
     "  --machine-code        run: model times from what ptxas makes, not from PTX; needs nvdisasm\n"
     "  --version             which grader, book and compiler this is\n"
     "  --no-jail             run code without protection; the report says so\n"
@@ -139,7 +153,8 @@ static const struct option known[] = {
 };
 
 bool options_add_device(struct options *o, const char *s, struct err *e) {
-    if (o->ndevices == MAX_DEVICES) return err_set(e, ERR_INPUT, "more than %d devices", MAX_DEVICES);
+    if (o->ndevices == MAX_DEVICES)
+        return err_set(e, ERR_INPUT, "more than %d devices", MAX_DEVICES);
     const char *name = !strcmp(s, "sim") ? "h200" : text_starts(s, "sim:") ? s + 4 : NULL;
     bool real = !strcmp(s, "gpu");
     o->device_given = true;
@@ -176,7 +191,8 @@ static bool parse_format(struct options *o, const char *s, struct err *e) {
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
     return err_set(e, ERR_INPUT,
-                   "--format '%.40s' is unknown; there are text, json, gradescope, classroom (run), and csv, nbgrader, "
+                   "--format '%.40s' is unknown; there are text, json, gradescope, classroom "
+                   "(run), and csv, nbgrader, "
                    "totals, junit, tap"
                    " (batch, export)",
                    s);
@@ -192,12 +208,15 @@ static bool parse_seed(struct options *o, const char *s, struct err *e) {
 static bool parse_layout(struct options *o, const char *s, struct err *e) {
     return plan_layout_named(s, &o->layout) ||
            err_set(e, ERR_INPUT,
-                   "--layout '%.40s' is unknown; there are folders, canvas, moodle, gradescope, github and auto", s);
+                   "--layout '%.40s' is unknown; there are folders, canvas, moodle, gradescope, "
+                   "github and auto",
+                   s);
 }
 
 static bool parse_shard(struct options *o, const char *s, struct err *e) {
     char rest;
-    return (sscanf(s, "%u/%u%c", &o->shard, &o->shards, &rest) == 2 && o->shard >= 1 && o->shard <= o->shards) ||
+    return (sscanf(s, "%u/%u%c", &o->shard, &o->shards, &rest) == 2 && o->shard >= 1 &&
+            o->shard <= o->shards) ||
            err_set(e, ERR_INPUT, "--shard takes K/N with K from 1 to N, not '%.40s'", s);
 }
 
@@ -237,7 +256,8 @@ static bool take(struct options *o, int option, struct err *e) {
 static void draw_seed(struct options *o) {
     unsigned char bytes[16];
     if (o->seed[0]) return;
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) die("the system gives no random numbers");
+    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+        die("the system gives no random numbers");
     for (unsigned i = 0; i < sizeof bytes; i++) sprintf(o->seed + 2 * i, "%02x", bytes[i]);
 }
 
@@ -246,7 +266,8 @@ bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
         if (option == '?')
-            return err_set(e, ERR_INPUT, "option '%.60s' is unknown or lacks its value", argv[optind - 1]);
+            return err_set(e, ERR_INPUT, "option '%.60s' is unknown or lacks its value",
+                           argv[optind - 1]);
         if (!take(o, option, e)) return false;
     }
     if (!o->ndevices) o->devices[o->ndevices++] = device_find("h200");

@@ -31,7 +31,7 @@ struct options {
     const char *file, *output, *exercise;
     const char *store, *roster, *assignment; /* of a class */
     const char *answers;                     /* of a quiz */
-    const struct assignment *terms;          /* what --assignment names, once it is read; NULL = none */
+    const struct assignment *terms; /* what --assignment names, once it is read; NULL = none */
     bool device_given;
     enum plan_layout layout;
     unsigned shard, shards; /* 1 to shards; 0 = no shards */

@@ -1,4 +1,5 @@
-/* progress.c — see progress.h. One small file an exercise; one that can't be read counts as none. */
+/* progress.c — see progress.h. One small file an exercise; one that can't be read counts as none.
+ */
 #include "grader/cli/progress.h"
 #include "common/file.h"
 #include "common/where.h"
@@ -10,19 +11,22 @@
 #include <string.h>
 #include <time.h>
 
-static bool path_of(const struct exercise *ex, bool make, const char *suffix, char *out, size_t size) {
+static bool path_of(const struct exercise *ex, bool make, const char *suffix, char *out,
+                    size_t size) {
     struct err e = {0};
     char state[PATH_MAX];
     if (!where_state(state, &e)) return false;
     snprintf(out, size, "%s/progress/%s", state, ex->chapter);
     if (make) dir_make(out, &e);
-    return snprintf(out, size, "%s/progress/%s/%s%s", state, ex->chapter, ex->name, suffix) < (int)size;
+    return snprintf(out, size, "%s/progress/%s/%s%s", state, ex->chapter, ex->name, suffix) <
+           (int)size;
 }
 
 bool progress_untouched(const struct exercise *ex) {
     struct buf skeleton = {0}, now = {0};
     struct err e = {0};
-    bool same = book_pristine(ex, &skeleton, &e) && file_read(book_student_file(ex), SOURCE_LIMIT, &now, &e) &&
+    bool same = book_pristine(ex, &skeleton, &e) &&
+                file_read(book_student_file(ex), SOURCE_LIMIT, &now, &e) &&
                 skeleton.size == now.size && !memcmp(buf_str(&skeleton), buf_str(&now), now.size);
     buf_free(&skeleton), buf_free(&now);
     return same;
@@ -45,7 +49,8 @@ void progress_load(const struct exercise *ex, struct progress *p) {
     struct buf text = {0};
     struct err e = {0};
     *p = (struct progress){0};
-    bool ok = path_of(ex, false, "", path, sizeof path) && file_exists(path) && file_read(path, 4096, &text, &e) &&
+    bool ok = path_of(ex, false, "", path, sizeof path) && file_exists(path) &&
+              file_read(path, 4096, &text, &e) &&
               sscanf(text.data, "%15s %lf %u", p->verdict, &p->score, &p->hints) == 3;
     if (!ok) *p = (struct progress){0};
     if (p->verdict[0] == '-') p->verdict[0] = 0;
@@ -82,7 +87,8 @@ unsigned progress_history(const struct exercise *ex, struct report_run *out, uns
     unsigned n = 0;
     while (f && fgets(line, sizeof line, f)) {
         struct report_run run = {0};
-        if (sscanf(line, "%lld %15s %lf %lf %15s", &run.when, run.verdict, &run.score, &run.us, run.kind) != 5)
+        if (sscanf(line, "%lld %15s %lf %lf %15s", &run.when, run.verdict, &run.score, &run.us,
+                   run.kind) != 5)
             continue;
         if (n == room) memmove(out, out + 1, --n * sizeof *out);
         out[n++] = run;

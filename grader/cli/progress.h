@@ -1,4 +1,5 @@
-/* progress.h — what a student has reached in each exercise, in progress/ below where_state(): the last verdict, hints seen. */
+/* progress.h — what a student has reached in each exercise, in progress/ below where_state(): the
+ * last verdict, hints seen. */
 #pragma once
 #include "common/exercise.h"
 #include "grader/grade/result.h"

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cell `n` of a table's line, without the blanks and backquotes around it; false past the last one. */
+/* Cell `n` of a table's line, without the blanks and backquotes around it; false past the last one.
+ */
 static bool cell(const char *line, unsigned n, char *out, size_t size) {
     const char *end = line + strcspn(line, "\n"), *p = line;
     for (unsigned i = 0; i <= n; i++) {
@@ -35,22 +36,26 @@ static bool column_of(const char *head, const char *step, unsigned *column) {
     return false;
 }
 
-static void compare(const char *key, const char *value, const struct sim_counters *c, struct buf *why) {
+static void compare(const char *key, const char *value, const struct sim_counters *c,
+                    struct buf *why) {
     for (unsigned i = 0; i < sim_counter_count(); i++) {
         if (strcmp(sim_counter_name(i), key)) continue;
         uint64_t counted = sim_counter_get(c, i), published = strtoull(value, NULL, 10);
         if (counted != published || value[strspn(value, "0123456789")])
-            buf_printf(why, "its ladder publishes %s = %s, counted are %" PRIu64 "\n", key, value, counted);
+            buf_printf(why, "its ladder publishes %s = %s, counted are %" PRIu64 "\n", key, value,
+                       counted);
         return;
     }
     buf_printf(why, "its ladder publishes `%s`, which is no counter\n", key);
 }
 
-bool published_agrees(const char *ladder, const char *step, const struct sim_counters *c, struct buf *why) {
+bool published_agrees(const char *ladder, const char *step, const struct sim_counters *c,
+                      struct buf *why) {
     static const char mark[] = "| counter |";
     size_t before = why->size;
     unsigned column;
-    const char *line = strncmp(ladder, mark, sizeof mark - 1) ? strstr(ladder, "\n| counter |") : ladder;
+    const char *line =
+        strncmp(ladder, mark, sizeof mark - 1) ? strstr(ladder, "\n| counter |") : ladder;
     if (line && *line == '\n') line++;
     if (!line || !column_of(line, step, &column)) {
         buf_printf(why, "its ladder publishes no counters for %s\n", step);
@@ -58,6 +63,7 @@ bool published_agrees(const char *ladder, const char *step, const struct sim_cou
     }
     char key[64], value[64];
     for (line = next_line(next_line(line)); *line == '|'; line = next_line(line))
-        if (cell(line, 0, key, sizeof key) && cell(line, column, value, sizeof value)) compare(key, value, c, why);
+        if (cell(line, 0, key, sizeof key) && cell(line, column, value, sizeof value))
+            compare(key, value, c, why);
     return why->size == before;
 }

@@ -5,7 +5,9 @@
 
 #include <stdbool.h>
 
-/* A ladder has one table whose head is "| counter | STEP | … | answer |" and whose rows are "| `key` | value | … |".
- * True if it has a column for `step` and each of its values equals `c`'s counter of that key; else `why` says, one line
- * for each difference, what is missing or what was published and counted. */
-bool published_agrees(const char *ladder, const char *step, const struct sim_counters *c, struct buf *why);
+/* A ladder has one table whose head is "| counter | STEP | … | answer |" and whose rows are "|
+ * `key` | value | … |". True if it has a column for `step` and each of its values equals `c`'s
+ * counter of that key; else `why` says, one line for each difference, what is missing or what was
+ * published and counted. */
+bool published_agrees(const char *ladder, const char *step, const struct sim_counters *c,
+                      struct buf *why);

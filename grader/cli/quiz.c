@@ -38,12 +38,15 @@ static char letter(const char *text, unsigned choices) {
     return alone && c >= 'a' && c < (char)('a' + choices) ? c : 0;
 }
 
-bool quiz_judge(const struct quiz_question *q, const char *given, double figure, bool *right, struct err *e) {
+bool quiz_judge(const struct quiz_question *q, const char *given, double figure, bool *right,
+                struct err *e) {
     double v;
     given += strspn(given, " \t");
     if (q->choice) {
         char c = letter(given, q->choices);
-        if (!c) return err_set(e, ERR_INPUT, "the answer is a letter from a to %c", 'a' + (int)q->choices - 1);
+        if (!c)
+            return err_set(e, ERR_INPUT, "the answer is a letter from a to %c",
+                           'a' + (int)q->choices - 1);
         *right = c == q->choice;
         return true;
     }
@@ -96,17 +99,22 @@ static void count_choices(struct quiz_question *q) {
 }
 
 /* The comment's lines up to `why`, which is the last one. */
-static bool parse_fields(struct quiz_question *q, const char *from, const char *end, const char *title, struct err *e) {
+static bool parse_fields(struct quiz_question *q, const char *from, const char *end,
+                         const char *title, struct err *e) {
     bool answered = false;
     while (from < end) {
-        const char *stop = memchr(from, '\n', (size_t)(end - from)), *colon = memchr(from, ':', (size_t)(end - from));
+        const char *stop = memchr(from, '\n', (size_t)(end - from)),
+                   *colon = memchr(from, ':', (size_t)(end - from));
         char key[16], value[300];
         if (!stop) stop = end;
-        if (!colon || colon > stop || colon - from >= (long)sizeof key || stop - colon >= (long)sizeof value)
-            return err_set(e, ERR_INPUT, "%s: `%.*s` is no line `key: value`", title, (int)(stop - from), from);
+        if (!colon || colon > stop || colon - from >= (long)sizeof key ||
+            stop - colon >= (long)sizeof value)
+            return err_set(e, ERR_INPUT, "%s: `%.*s` is no line `key: value`", title,
+                           (int)(stop - from), from);
         snprintf(key, sizeof key, "%.*s", (int)(colon - from), from);
         if (!strcmp(key, "why"))
-            return q->why = copy(colon + 1, end), answered || err_set(e, ERR_INPUT, "%s: no answer", title);
+            return q->why = copy(colon + 1, end),
+                   answered || err_set(e, ERR_INPUT, "%s: no answer", title);
         snprintf(value, sizeof value, "%.*s", (int)(stop - colon - 1), colon + 1);
         if (!parse_field(q, key, value + strspn(value, " ")))
             return err_set(e, ERR_INPUT, "%s: `%s:%.200s` is not understood", title, key, value);
@@ -118,11 +126,15 @@ static bool parse_fields(struct quiz_question *q, const char *from, const char *
 
 static bool is_whole(const struct quiz_question *q, const char *title, struct err *e) {
     if (!q->why || !*q->why) return err_set(e, ERR_INPUT, "%s: `why:` is empty", title);
-    if (!q->choice) return !q->choices || err_set(e, ERR_INPUT, "%s: has choices, and a number as its answer", title);
-    if (q->counted) return err_set(e, ERR_INPUT, "%s: what is counted is a number, and the answer a letter", title);
+    if (!q->choice)
+        return !q->choices ||
+               err_set(e, ERR_INPUT, "%s: has choices, and a number as its answer", title);
+    if (q->counted)
+        return err_set(e, ERR_INPUT, "%s: what is counted is a number, and the answer a letter",
+                       title);
     return (q->choices >= 2 && q->choice < (char)('a' + q->choices)) ||
-           err_set(e, ERR_INPUT, "%s: the answer is `%c`, and it has %u choices (- a. …)", title, q->choice,
-                   q->choices);
+           err_set(e, ERR_INPUT, "%s: the answer is `%c`, and it has %u choices (- a. …)", title,
+                   q->choice, q->choices);
 }
 
 /* One question, from its heading to where the next one begins. */
@@ -130,13 +142,15 @@ static bool parse_question(struct quiz *quiz, const char *from, const char *end,
     char title[80];
     const char *comment = strstr(from, opening), *close = comment ? strstr(comment, closing) : NULL;
     snprintf(title, sizeof title, "%.*s", (int)strcspn(from + 3, "\n"), from + 3);
-    if (!close || close >= end) return err_set(e, ERR_INPUT, "%s: no comment `<!--quiz … -->`", title);
+    if (!close || close >= end)
+        return err_set(e, ERR_INPUT, "%s: no comment `<!--quiz … -->`", title);
     GROW(quiz->questions, quiz->n + 1, quiz->room, 8);
     struct quiz_question *q = &quiz->questions[quiz->n++];
     *q = (struct quiz_question){.text = copy(from + 3, comment)};
     count_choices(q);
     const char *rest = close + strlen(closing);
-    if (rest + strspn(rest, " \n") < end) return err_set(e, ERR_INPUT, "%s: there is text behind its comment", title);
+    if (rest + strspn(rest, " \n") < end)
+        return err_set(e, ERR_INPUT, "%s: there is text behind its comment", title);
     return parse_fields(q, comment + strlen(opening), close, title, e) && is_whole(q, title, e);
 }
 
@@ -148,7 +162,8 @@ bool quiz_parse(const char *text, struct quiz *q, struct err *e) {
         char number[16];
         snprintf(number, sizeof number, "\n## %u. ", q->n + 1);
         if (!text_starts(at, number))
-            return err_set(e, ERR_INPUT, "question %u begins with no line `%s…`", q->n + 1, number + 1);
+            return err_set(e, ERR_INPUT, "question %u begins with no line `%s…`", q->n + 1,
+                           number + 1);
         if (!parse_question(q, at + 1, next ? next : at + strlen(at), e)) return false;
     }
     return (q->n >= QUIZ_FEWEST && q->n <= QUIZ_MOST) ||
@@ -174,7 +189,8 @@ bool quiz_open(const char *chapter, struct quiz *q, struct err *e) {
     struct err inner = {0};
     *q = (struct quiz){0};
     if (!quiz_exists(chapter)) return err_set(e, ERR_INPUT, "%s has no questions", chapter);
-    bool ok = file_read(page(chapter), PAGE_LIMIT, &text, e) && quiz_parse(buf_str(&text), q, &inner);
+    bool ok =
+        file_read(page(chapter), PAGE_LIMIT, &text, e) && quiz_parse(buf_str(&text), q, &inner);
     buf_free(&text);
     return ok || err_set(e, ERR_INPUT, "chapters/%s/quiz.md: %s", chapter, inner.text);
 }
@@ -190,7 +206,8 @@ void quiz_check(const char *chapter, struct buf *problems) {
         if (one->counted && !quiz_count(chapter, one, &figure, &failed))
             buf_printf(problems, "question %u: %s\n", i + 1, failed.text);
         else if (fabs(figure - one->answer) > one->within + 1e-9 * fabs(figure))
-            buf_printf(problems, "question %u: its answer is %.10g, counted is %.10g\n", i + 1, one->answer, figure);
+            buf_printf(problems, "question %u: its answer is %.10g, counted is %.10g\n", i + 1,
+                       one->answer, figure);
     }
     quiz_free(&q);
 }

@@ -1,7 +1,8 @@
-/* quiz.h — a chapter's questions, to be answered before the lesson is read: chapters/NN-slug/quiz.md.
+/* quiz.h — a chapter's questions, to be answered before the lesson is read:
+ * chapters/NN-slug/quiz.md.
  *
- * The page is Markdown. "## N. Title" begins a question; its text follows, with the choices, if it has any, as lines "- a. …". A
- * comment, which no page shows, ends it:
+ * The page is Markdown. "## N. Title" begins a question; its text follows, with the choices, if it
+ * has any, as lines "- a. …". A comment, which no page shows, ends it:
  *
  *     <!--quiz
  *     answer: 8
@@ -10,9 +11,10 @@
  *     why: Any text, to the end of the comment.
  *     -->
  *
- * `answer` is a number (also a fraction, 1/12, or a percentage, 62.5%) or a letter; `within` what a number may differ by (0); `counted`
- * names what the simulator is to count: a counter or one over another, as `simgpu run --counters json` calls them, of one kernel or
- * of all launches, in a program beside the page. */
+ * `answer` is a number (also a fraction, 1/12, or a percentage, 62.5%) or a letter; `within` what a
+ * number may differ by (0); `counted` names what the simulator is to count: a counter or one over
+ * another, as `simgpu run --counters json` calls them, of one kernel or of all launches, in a
+ * program beside the page. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -27,7 +29,8 @@ struct quiz_question {
     unsigned choices;      /* letters a, b, … */
     double answer, within; /* of a number */
     bool counted;
-    char counter[QUIZ_NAME], over[QUIZ_NAME], kernel[QUIZ_NAME], file[QUIZ_NAME]; /* "" where there is none */
+    char counter[QUIZ_NAME], over[QUIZ_NAME], kernel[QUIZ_NAME],
+        file[QUIZ_NAME]; /* "" where there is none */
 };
 
 struct quiz {
@@ -42,16 +45,21 @@ void quiz_free(struct quiz *q);
 bool quiz_open(const char *chapter, struct quiz *q, struct err *e);
 bool quiz_exists(const char *chapter);
 
-/* What somebody typed: an error says what the question wants instead. `figure`: the right number. */
-bool quiz_judge(const struct quiz_question *q, const char *given, double figure, bool *right, struct err *e);
+/* What somebody typed: an error says what the question wants instead. `figure`: the right number.
+ */
+bool quiz_judge(const struct quiz_question *q, const char *given, double figure, bool *right,
+                struct err *e);
 bool quiz_number(const char *text, double *out);
 
-/* Builds a program of the chapter ("quiz/x.cu") where it is not yet and runs it on the simulated GPU: what `simgpu run --counters json`
- * writes is appended. What its lines want drawn goes into the folder `pictures`, if one is given. */
-bool quiz_run(const char *chapter, const char *file, const char *pictures, struct buf *json, struct err *e);
+/* Builds a program of the chapter ("quiz/x.cu") where it is not yet and runs it on the simulated
+ * GPU: what `simgpu run --counters json` writes is appended. What its lines want drawn goes into
+ * the folder `pictures`, if one is given. */
+bool quiz_run(const char *chapter, const char *file, const char *pictures, struct buf *json,
+              struct err *e);
 /* Builds the question's program and runs it on the simulated GPU; the figure that it counts. */
 bool quiz_count(const char *chapter, const struct quiz_question *q, double *figure, struct err *e);
 /* The figure out of what `simgpu run --counters json` wrote. */
 bool quiz_figure(const char *json, const struct quiz_question *q, double *figure, struct err *e);
-/* Appends a line for everything that is wrong with a chapter's page, the stated answers against the simulator's among it. */
+/* Appends a line for everything that is wrong with a chapter's page, the stated answers against the
+ * simulator's among it. */
 void quiz_check(const char *chapter, struct buf *problems);

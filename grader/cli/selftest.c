@@ -1,5 +1,6 @@
-/* selftest.c — grader selftest --device gpu: is this machine fit to measure? Every model answer is timed against
- * itself; the interval of the ratio must contain 1.00, or the clock or the method is not to be trusted. */
+/* selftest.c — grader selftest --device gpu: is this machine fit to measure? Every model answer is
+ * timed against itself; the interval of the ratio must contain 1.00, or the clock or the method is
+ * not to be trusted. */
 #include "grader/cli/commands.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/speed_gpu.h"
@@ -13,13 +14,14 @@ static int test_one(const struct exercise *ex, const struct grade_options *go, s
     struct build b = {0};
     struct measurement m;
     struct err e = {0};
-    bool ok = speed_gpu_build(ex, NULL, &b, &e) && speed_gpu_compare(ex, &b, &b, go, seconds, &m, &e);
+    bool ok =
+        speed_gpu_build(ex, NULL, &b, &e) && speed_gpu_compare(ex, &b, &b, go, seconds, &m, &e);
     build_free(&b);
     if (!ok) return buf_printf(out, "  %-20s not measured: %s\n", ex->name, e.text), -1;
     bool holds = m.low <= 1 && m.high >= 1;
-    buf_printf(out, "  %-20s %s  %.4f (%.4f to %.4f), %u pairs, %u dropped%s%s, %.2f us\n", ex->name,
-               holds ? "ok  " : "FAIL", m.ratio, m.low, m.high, m.pairs, m.dropped, m.dropped ? ": " : "",
-               m.dropped ? m.cause : "", m.first * 1e6);
+    buf_printf(out, "  %-20s %s  %.4f (%.4f to %.4f), %u pairs, %u dropped%s%s, %.2f us\n",
+               ex->name, holds ? "ok  " : "FAIL", m.ratio, m.low, m.high, m.pairs, m.dropped,
+               m.dropped ? ": " : "", m.dropped ? m.cause : "", m.first * 1e6);
     return holds;
 }
 
@@ -31,7 +33,8 @@ int cmd_selftest(const struct options *o) {
     if (!gpu_options_of(o->devices[0])) {
         free(list);
         err_set(&e, ERR_INPUT,
-                "selftest measures on a GPU: give --device gpu (the simulated one repeats itself bit for bit)");
+                "selftest measures on a GPU: give --device gpu (the simulated one repeats itself "
+                "bit for bit)");
         return cli_complain(&e);
     }
     struct grade_options go = options_grade(o, o->devices[0]);
@@ -44,8 +47,9 @@ int cmd_selftest(const struct options *o) {
     progress_clear();
     /* A 95 % interval misses the truth once in twenty, by its nature. */
     bool fit = held && failed <= (held + failed) / 10;
-    buf_printf(&out, "%s: %u intervals contain 1.00, %u do not, %u not measured. %s\n", o->devices[0]->full_name, held,
-               failed, missing, fit ? "Fit to measure." : "Not fit to measure.");
+    buf_printf(&out, "%s: %u intervals contain 1.00, %u do not, %u not measured. %s\n",
+               o->devices[0]->full_name, held, failed, missing,
+               fit ? "Fit to measure." : "Not fit to measure.");
     bool ok = cli_deliver(o, &out, &e);
     buf_free(&out);
     free(list);

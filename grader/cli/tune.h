@@ -1,10 +1,12 @@
-/* tune.h — grader tune: the parameters that a source file declares, and what became of their combinations.
+/* tune.h — grader tune: the parameters that a source file declares, and what became of their
+ * combinations.
  *
  *   // tune: TILE 16 32 64
  *   // tune: THREADS 128 256 512 if THREADS <= TILE * TILE
  *
- * A parameter is a constant of the file: `constexpr int TILE = 32;` or `#define TILE 32`. For a combination its text is rewritten,
- * as a student would by hand, rather than defined for the compiler, which would not work for a constexpr. */
+ * A parameter is a constant of the file: `constexpr int TILE = 32;` or `#define TILE 32`. For a
+ * combination its text is rewritten, as a student would by hand, rather than defined for the
+ * compiler, which would not work for a constexpr. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -13,7 +15,13 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum { TUNE_PARAMETERS = 8, TUNE_VALUES = 32, TUNE_COMBINATIONS = 512, TUNE_NAME = 48, TUNE_LABEL = 160 };
+enum {
+    TUNE_PARAMETERS = 8,
+    TUNE_VALUES = 32,
+    TUNE_COMBINATIONS = 512,
+    TUNE_NAME = 48,
+    TUNE_LABEL = 160
+};
 
 struct tune_parameter {
     char name[TUNE_NAME], condition[200];
@@ -24,8 +32,10 @@ struct tune_parameter {
 struct tune_space {
     struct tune_parameter parameter[TUNE_PARAMETERS];
     unsigned n;
-    long (*combination)[TUNE_PARAMETERS]; /* those that the conditions allow; freed by tune_space_free */
-    unsigned ncombinations, current;      /* current: the file's own, = ncombinations where it is none of them */
+    long (*combination)[TUNE_PARAMETERS]; /* those that the conditions allow; freed by
+                                             tune_space_free */
+    unsigned ncombinations,
+        current; /* current: the file's own, = ncombinations where it is none of them */
 };
 
 bool tune_space_read(const struct buf *source, struct tune_space *s, struct err *e);
@@ -33,9 +43,11 @@ void tune_space_free(struct tune_space *s);
 /* "TILE=16 THREADS=128". */
 void tune_label(const struct tune_space *s, unsigned combination, char out[TUNE_LABEL]);
 /* The source with the combination's values; appended. */
-void tune_rewrite(const struct buf *source, const struct tune_space *s, unsigned combination, struct buf *out);
+void tune_rewrite(const struct buf *source, const struct tune_space *s, unsigned combination,
+                  struct buf *out);
 /* The value of a condition over the parameters; false with an error where it is none. */
-bool tune_condition(const char *text, const struct tune_space *s, const long *values, bool *holds, struct err *e);
+bool tune_condition(const char *text, const struct tune_space *s, const long *values, bool *holds,
+                    struct err *e);
 
 /* What became of a combination on a device. */
 struct tune_row {
@@ -46,7 +58,8 @@ struct tune_row {
     struct sim_counters counters;
 };
 
-/* The state: a line for each row that is done, appended as it comes, so that a run that was stopped goes on. */
+/* The state: a line for each row that is done, appended as it comes, so that a run that was stopped
+ * goes on. */
 bool tune_state_path(const char *exercise, const char *key, char out[PATH_MAX], struct err *e);
 void tune_state_read(const char *path, struct tune_row *rows, unsigned n);
 bool tune_state_add(const char *path, unsigned index, const struct tune_row *row, struct err *e);
@@ -62,6 +75,8 @@ struct tune_page {
 void tune_write_page(const struct tune_page *p, struct buf *out);
 /* The fastest right one on a device; NULL: none. */
 const struct tune_row *tune_best(const struct tune_page *p, unsigned device);
-const struct tune_row *tune_row_at(const struct tune_page *p, unsigned device, unsigned combination);
+const struct tune_row *tune_row_at(const struct tune_page *p, unsigned device,
+                                   unsigned combination);
 /* Counters that the two differ in by a tenth or more, the largest change first, as lines. */
-void tune_changes(const struct tune_row *from, const struct tune_row *to, unsigned most, struct buf *out);
+void tune_changes(const struct tune_row *from, const struct tune_row *to, unsigned most,
+                  struct buf *out);

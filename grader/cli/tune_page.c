@@ -1,4 +1,5 @@
-/* tune_page.c — what a sweep found: the best of each device, what its counters changed, and a page with curves. */
+/* tune_page.c — what a sweep found: the best of each device, what its counters changed, and a page
+ * with curves. */
 #include "grader/cli/tune.h"
 #include "grader/page/page.h"
 
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct tune_row *tune_row_at(const struct tune_page *p, unsigned device, unsigned combination) {
+const struct tune_row *tune_row_at(const struct tune_page *p, unsigned device,
+                                   unsigned combination) {
     return &p->rows[device * p->space->ncombinations + combination];
 }
 
@@ -23,11 +25,13 @@ const struct tune_row *tune_best(const struct tune_page *p, unsigned device) {
 /* ---- counters ---- */
 
 static double change(const struct tune_row *from, const struct tune_row *to, unsigned i) {
-    double a = (double)sim_counter_get(&from->counters, i), b = (double)sim_counter_get(&to->counters, i);
+    double a = (double)sim_counter_get(&from->counters, i),
+           b = (double)sim_counter_get(&to->counters, i);
     return a == b ? 0 : fabs(log((b + 1) / (a + 1)));
 }
 
-void tune_changes(const struct tune_row *from, const struct tune_row *to, unsigned most, struct buf *out) {
+void tune_changes(const struct tune_row *from, const struct tune_row *to, unsigned most,
+                  struct buf *out) {
     unsigned n = sim_counter_count();
     bool *told = xcalloc(n, sizeof *told);
     for (unsigned k = 0; k < most; k++) {
@@ -70,18 +74,19 @@ static void curves(const struct tune_page *p, struct buf *out) {
         }
     }
     buf_puts(out, "<figure>");
-    page_lines("Time over the parameters", p->ndevices > 1 ? "times the best of the device" : "µs", names, n, series,
-               p->ndevices, true, out);
+    page_lines("Time over the parameters", p->ndevices > 1 ? "times the best of the device" : "µs",
+               names, n, series, p->ndevices, true, out);
     buf_puts(out, "<figcaption>");
     for (unsigned i = 0; i < p->space->n; i++)
         buf_puts(out, i ? " / " : ""), page_put(p->space->parameter[i].name, out);
-    buf_puts(out,
-             "; a gap is a combination that does not come out right, or has no time there.</figcaption></figure>\n");
+    buf_puts(out, "; a gap is a combination that does not come out right, or has no time "
+                  "there.</figcaption></figure>\n");
     free(text), free(names), free(us), free(series);
 }
 
 static int by_time(const void *a, const void *b) {
-    const struct tune_row *x = *(const struct tune_row *const *)a, *y = *(const struct tune_row *const *)b;
+    const struct tune_row *x = *(const struct tune_row *const *)a,
+                          *y = *(const struct tune_row *const *)b;
     double u = x->us > 0 ? x->us : INFINITY, v = y->us > 0 ? y->us : INFINITY;
     return u != v ? (u > v) - (u < v) : x->combination < y->combination ? -1 : 1;
 }
@@ -93,12 +98,15 @@ static void device_rows(const struct tune_page *p, unsigned d, struct buf *out) 
     qsort(rows, n, sizeof *rows, by_time);
     page_element("h2", "", p->devices[d], out);
     buf_puts(out, "<div class=\"scroll\"><table><tr>");
-    for (unsigned i = 0; i < p->space->n; i++) page_element("th", "n", p->space->parameter[i].name, out);
-    buf_puts(out, "<th></th><th class=\"n\">time</th><th class=\"n\">of the best</th><th></th></tr>\n");
+    for (unsigned i = 0; i < p->space->n; i++)
+        page_element("th", "n", p->space->parameter[i].name, out);
+    buf_puts(out,
+             "<th></th><th class=\"n\">time</th><th class=\"n\">of the best</th><th></th></tr>\n");
     for (unsigned i = 0; i < n; i++) {
         buf_puts(out, "<tr>");
         for (unsigned k = 0; k < p->space->n; k++)
-            buf_printf(out, "<td class=\"n\">%ld</td>", p->space->combination[rows[i]->combination][k]);
+            buf_printf(out, "<td class=\"n\">%ld</td>",
+                       p->space->combination[rows[i]->combination][k]);
         page_element("td", "", rows[i]->done ? rows[i]->verdict : "not run", out);
         buf_puts(out, "<td class=\"n\">");
         if (rows[i]->us > 0) page_time(rows[i]->us, out);
@@ -106,7 +114,10 @@ static void device_rows(const struct tune_page *p, unsigned d, struct buf *out) 
         if (rows[i]->us > 0 && best) buf_printf(out, "%.2f", rows[i]->us / best->us);
         buf_puts(out, "</td><td>");
         page_put(rows[i] == best ? "best" : "", out);
-        page_put(rows[i]->combination == p->space->current ? (rows[i] == best ? ", as it is" : "as it is") : "", out);
+        page_put(rows[i]->combination == p->space->current
+                     ? (rows[i] == best ? ", as it is" : "as it is")
+                     : "",
+                 out);
         buf_puts(out, "</td></tr>\n");
     }
     buf_puts(out, "</table></div>\n");
@@ -120,14 +131,16 @@ static void changes(const struct tune_page *p, unsigned d, struct buf *out) {
     const struct tune_row *now = tune_row_at(p, d, p->space->current);
     if (best == now || !now->done || !(now->us > 0)) return;
     tune_changes(now, best, 12, &text);
-    if (text.size) buf_puts(out, "<p>What counters change, from the file as it is to the best:</p>\n");
+    if (text.size)
+        buf_puts(out, "<p>What counters change, from the file as it is to the best:</p>\n");
     if (text.size) page_element("pre", "", buf_str(&text), out);
     buf_free(&text);
 }
 
 void tune_write_page(const struct tune_page *p, struct buf *out) {
     page_open(p->id, NULL, out);
-    buf_puts(out, "<h1>"), page_put(p->id, out), buf_puts(out, ": parameters</h1>\n<p class=\"dim\">");
+    buf_puts(out, "<h1>"), page_put(p->id, out),
+        buf_puts(out, ": parameters</h1>\n<p class=\"dim\">");
     page_put(p->file, out);
     buf_printf(out, ", %u combinations</p>\n", p->space->ncombinations);
     curves(p, out);

@@ -1,4 +1,5 @@
-/* tune_space.c — parameters that a source file declares: reading them, their conditions, their combinations. */
+/* tune_space.c — parameters that a source file declares: reading them, their conditions, their
+ * combinations. */
 #include "grader/cli/tune.h"
 
 #include <ctype.h>
@@ -85,8 +86,8 @@ static long any(struct parser *p, unsigned level) {
     for (;;) {
         unsigned i = 0;
         skip(p);
-        while (i < OPERATORS &&
-               (operators[i].level != level || strncmp(p->at, operators[i].text, strlen(operators[i].text))))
+        while (i < OPERATORS && (operators[i].level != level ||
+                                 strncmp(p->at, operators[i].text, strlen(operators[i].text))))
             i++;
         if (i == OPERATORS) return v;
         p->at += strlen(operators[i].text);
@@ -94,7 +95,8 @@ static long any(struct parser *p, unsigned level) {
     }
 }
 
-bool tune_condition(const char *text, const struct tune_space *s, const long *values, bool *holds, struct err *e) {
+bool tune_condition(const char *text, const struct tune_space *s, const long *values, bool *holds,
+                    struct err *e) {
     struct parser p = {.at = text, .space = s, .values = values};
     long v = any(&p, 0);
     skip(&p);
@@ -118,8 +120,10 @@ static const char *integer_at(const char *p, size_t *length) {
     return *length && isdigit((unsigned char)p[*length - 1]) && closed ? p : NULL;
 }
 
-/* On a line that is no comment: `NAME = 32,` or `NAME = 32;` behind constexpr or const, or `#define NAME 32`. */
-static const char *constant_in_line(const char *line, const char *end, const char *name, size_t *length) {
+/* On a line that is no comment: `NAME = 32,` or `NAME = 32;` behind constexpr or const, or `#define
+ * NAME 32`. */
+static const char *constant_in_line(const char *line, const char *end, const char *name,
+                                    size_t *length) {
     size_t n = strlen(name);
     const char *comment = memmem(line, (size_t)(end - line), "//", 2);
     if (comment) end = comment;
@@ -139,7 +143,8 @@ static const char *constant_in_line(const char *line, const char *end, const cha
 
 static const char *find_constant(const char *text, const char *name, size_t *length) {
     for (const char *line = text; *line;) {
-        const char *end = line + strcspn(line, "\n"), *found = constant_in_line(line, end, name, length);
+        const char *end = line + strcspn(line, "\n"),
+                   *found = constant_in_line(line, end, name, length);
         if (found) return found;
         line = end + (*end == '\n');
     }
@@ -159,23 +164,27 @@ static bool read_values(const char *p, const char *end, struct tune_parameter *t
         char *rest;
         long v = strtol(p, &rest, 10);
         if (rest == p || (rest < end && !isspace((unsigned char)*rest)))
-            return err_set(e, ERR_INPUT, "// tune: %s: values are whole numbers, not '%.*s'", t->name,
-                           (int)(end - p < 20 ? end - p : 20), p);
+            return err_set(e, ERR_INPUT, "// tune: %s: values are whole numbers, not '%.*s'",
+                           t->name, (int)(end - p < 20 ? end - p : 20), p);
         if (t->nvalues == TUNE_VALUES)
             return err_set(e, ERR_INPUT, "// tune: %s: more than %d values", t->name, TUNE_VALUES);
         t->value[t->nvalues++] = v, p = rest;
     }
-    return t->nvalues || err_set(e, ERR_INPUT, "// tune: %s: no values; write them behind the name", t->name);
+    return t->nvalues ||
+           err_set(e, ERR_INPUT, "// tune: %s: no values; write them behind the name", t->name);
 }
 
-static bool read_declaration(const char *p, const char *end, const char *text, struct tune_space *s, struct err *e) {
+static bool read_declaration(const char *p, const char *end, const char *text, struct tune_space *s,
+                             struct err *e) {
     size_t n = 0, length;
     while (p < end && (*p == ' ' || *p == '\t')) p++;
     while (p + n < end && is_word(p[n])) n++;
     if (!n || n >= TUNE_NAME || isdigit((unsigned char)*p))
-        return err_set(e, ERR_INPUT,
-                       "// tune: takes the name of a constant and its values, such as: // tune: TILE 16 32");
-    if (s->n == TUNE_PARAMETERS) return err_set(e, ERR_INPUT, "more than %d lines // tune:", TUNE_PARAMETERS);
+        return err_set(
+            e, ERR_INPUT,
+            "// tune: takes the name of a constant and its values, such as: // tune: TILE 16 32");
+    if (s->n == TUNE_PARAMETERS)
+        return err_set(e, ERR_INPUT, "more than %d lines // tune:", TUNE_PARAMETERS);
     struct tune_parameter *t = &s->parameter[s->n];
     *t = (struct tune_parameter){0};
     memcpy(t->name, p, n);
@@ -185,10 +194,11 @@ static bool read_declaration(const char *p, const char *end, const char *text, s
     s->n++;
     const char *now = find_constant(text, t->name, &length);
     if (!now)
-        return err_set(e, ERR_INPUT,
-                       "// tune: %s: the file has no constant of that name with a whole number, such as "
-                       "`constexpr int %s = 32;` or `#define %s 32`",
-                       t->name, t->name, t->name);
+        return err_set(
+            e, ERR_INPUT,
+            "// tune: %s: the file has no constant of that name with a whole number, such as "
+            "`constexpr int %s = 32;` or `#define %s 32`",
+            t->name, t->name, t->name);
     t->now = strtol(now, NULL, 10);
     return read_values(p + n, end, t, e);
 }
@@ -196,7 +206,8 @@ static bool read_declaration(const char *p, const char *end, const char *text, s
 static bool allowed(const struct tune_space *s, const long *values, bool *holds, struct err *e) {
     *holds = true;
     for (unsigned i = 0; i < s->n && *holds; i++)
-        if (s->parameter[i].condition[0] && !tune_condition(s->parameter[i].condition, s, values, holds, e))
+        if (s->parameter[i].condition[0] &&
+            !tune_condition(s->parameter[i].condition, s, values, holds, e))
             return false;
     return true;
 }
@@ -208,13 +219,16 @@ static bool combine(struct tune_space *s, struct err *e) {
     for (bool more = true; more;) {
         long v[TUNE_PARAMETERS] = {0};
         bool holds, now = true;
-        for (unsigned i = 0; i < s->n; i++) v[i] = s->parameter[i].value[digit[i]], now &= v[i] == s->parameter[i].now;
+        for (unsigned i = 0; i < s->n; i++)
+            v[i] = s->parameter[i].value[digit[i]], now &= v[i] == s->parameter[i].now;
         if (!allowed(s, v, &holds, e)) return false;
         if (holds && s->ncombinations == TUNE_COMBINATIONS)
-            return err_set(e, ERR_INPUT, "more than %d combinations: name fewer values, or a condition",
+            return err_set(e, ERR_INPUT,
+                           "more than %d combinations: name fewer values, or a condition",
                            TUNE_COMBINATIONS);
         if (holds && s->ncombinations == room)
-            s->combination = xrealloc(s->combination, (room = room ? 2 * room : 32) * sizeof *s->combination);
+            s->combination =
+                xrealloc(s->combination, (room = room ? 2 * room : 32) * sizeof *s->combination);
         if (holds && now) s->current = s->ncombinations;
         if (holds) memcpy(s->combination[s->ncombinations++], v, sizeof v);
         unsigned i = s->n;
@@ -222,7 +236,8 @@ static bool combine(struct tune_space *s, struct err *e) {
         more = i > 0;
     }
     if (s->current == ~0u) s->current = s->ncombinations;
-    return s->ncombinations || err_set(e, ERR_INPUT, "no combination meets the conditions of the lines // tune:");
+    return s->ncombinations ||
+           err_set(e, ERR_INPUT, "no combination meets the conditions of the lines // tune:");
 }
 
 bool tune_space_read(const struct buf *source, struct tune_space *s, struct err *e) {
@@ -235,7 +250,8 @@ bool tune_space_read(const struct buf *source, struct tune_space *s, struct err 
         ok = read_declaration(p, p + n, buf_str(source), s, e);
     }
     if (ok && !s->n)
-        ok = err_set(e, ERR_INPUT, "the file declares no parameter: add lines such as  // tune: TILE 16 32 64");
+        ok = err_set(e, ERR_INPUT,
+                     "the file declares no parameter: add lines such as  // tune: TILE 16 32 64");
     ok = ok && combine(s, e);
     if (!ok) tune_space_free(s);
     return ok;
@@ -250,11 +266,12 @@ void tune_label(const struct tune_space *s, unsigned c, char out[TUNE_LABEL]) {
     size_t n = 0;
     out[0] = 0;
     for (unsigned i = 0; i < s->n && n < TUNE_LABEL; i++)
-        n += (size_t)snprintf(out + n, TUNE_LABEL - n, "%s%s=%ld", i ? " " : "", s->parameter[i].name,
-                              s->combination[c][i]);
+        n += (size_t)snprintf(out + n, TUNE_LABEL - n, "%s%s=%ld", i ? " " : "",
+                              s->parameter[i].name, s->combination[c][i]);
 }
 
-void tune_rewrite(const struct buf *source, const struct tune_space *s, unsigned c, struct buf *out) {
+void tune_rewrite(const struct buf *source, const struct tune_space *s, unsigned c,
+                  struct buf *out) {
     struct buf from = {0};
     buf_add(&from, buf_str(source), source->size);
     for (unsigned i = 0; i < s->n; i++) {

@@ -1,5 +1,5 @@
-/* tune_state.c — the rows that are done, as lines of a file that is only appended to. A line that was cut short by a kill has no
- * end mark and counts as absent. */
+/* tune_state.c — the rows that are done, as lines of a file that is only appended to. A line that
+ * was cut short by a kill has no end mark and counts as absent. */
 #include "grader/cli/tune.h"
 #include "common/file.h"
 #include "common/where.h"
@@ -22,8 +22,8 @@ bool tune_state_path(const char *exercise, const char *key, char out[PATH_MAX], 
 static char *next_word(char **rest) { return strtok_r(NULL, " \n", rest); }
 
 static void read_line(char *line, struct tune_row *rows, unsigned n) {
-    char *rest, *word = strtok_r(line, " \n", &rest), *verdict = next_word(&rest), *kind = next_word(&rest),
-                *us = next_word(&rest);
+    char *rest, *word = strtok_r(line, " \n", &rest), *verdict = next_word(&rest),
+                *kind = next_word(&rest), *us = next_word(&rest);
     if (!us) return;
     unsigned index = (unsigned)strtoul(word, NULL, 10), counters = sim_counter_count();
     struct tune_row row = {.done = true, .us = strtod(us, NULL)};

@@ -1,6 +1,7 @@
-/* vendor.c — see vendor.h. cuBLAS runs in the context that the gpu backend made current, on its stream,
- * behind the same gate and between the same events as a submission, on numbers of every kind (zeros would need less
- * power). What it computes is not looked at: its time is wanted, the median of cold runs, as a submission's. */
+/* vendor.c — see vendor.h. cuBLAS runs in the context that the gpu backend made current, on its
+ * stream, behind the same gate and between the same events as a submission, on numbers of every
+ * kind (zeros would need less power). What it computes is not looked at: its time is wanted, the
+ * median of cold runs, as a submission's. */
 #include "grader/cli/vendor.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -22,26 +23,28 @@ struct cublas {
     int (*create)(void **);
     int (*destroy)(void *);
     int (*set_stream)(void *, void *);
-    int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int, const float *, int, const float *,
-                 float *, int);
-    int (*sgeam)(void *, int, int, int, int, const float *, const float *, int, const float *, const float *, int,
-                 float *, int);
+    int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int, const float *,
+                 int, const float *, float *, int);
+    int (*sgeam)(void *, int, int, int, int, const float *, const float *, int, const float *,
+                 const float *, int, float *, int);
 };
 
 static bool open_cublas(struct cublas *c, void *stream, struct err *e) {
-    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"};
+    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
+                                        "libcublas.so"};
     *c = (struct cublas){0};
     const char *told = getenv("WARPBOOK_LIBCUBLAS"); /* for tests, as WARPBOOK_LIBCUDA */
     if (told) c->library = dlopen(told, RTLD_NOW | RTLD_LOCAL);
-    for (unsigned i = 0; i < 4 && !told && !c->library; i++) c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (unsigned i = 0; i < 4 && !told && !c->library; i++)
+        c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!c->library) return err_set(e, ERR_SYSTEM, "cuBLAS is not on this machine");
     *(void **)&c->create = dlsym(c->library, "cublasCreate_v2");
     *(void **)&c->destroy = dlsym(c->library, "cublasDestroy_v2");
     *(void **)&c->set_stream = dlsym(c->library, "cublasSetStream_v2");
     *(void **)&c->sgemm = dlsym(c->library, "cublasSgemm_v2");
     *(void **)&c->sgeam = dlsym(c->library, "cublasSgeam");
-    bool ok = c->create && c->destroy && c->set_stream && c->sgemm && c->sgeam && !c->create(&c->handle) &&
-              !c->set_stream(c->handle, stream);
+    bool ok = c->create && c->destroy && c->set_stream && c->sgemm && c->sgeam &&
+              !c->create(&c->handle) && !c->set_stream(c->handle, stream);
     if (!ok) dlclose(c->library);
     return ok || err_set(e, ERR_SYSTEM, "cuBLAS does not start");
 }
@@ -57,10 +60,10 @@ static int call(struct cublas *c, const struct job *j, uint64_t a, uint64_t b, u
     const long *dim = j->dim;
     int m = (int)dim[0], n = (int)dim[1], k = (int)dim[2];
     if (j->product)
-        return c->sgemm(c->handle, NO_TRANSPOSE, NO_TRANSPOSE, k, m, n, &one, (float *)b, k, (float *)a, n,
-                        j->adds ? &some : &zero, (float *)out, k);
-    return c->sgeam(c->handle, TRANSPOSE, NO_TRANSPOSE, m, n, &one, (float *)a, n, &zero, (float *)a, m, (float *)out,
-                    m);
+        return c->sgemm(c->handle, NO_TRANSPOSE, NO_TRANSPOSE, k, m, n, &one, (float *)b, k,
+                        (float *)a, n, j->adds ? &some : &zero, (float *)out, k);
+    return c->sgeam(c->handle, TRANSPOSE, NO_TRANSPOSE, m, n, &one, (float *)a, n, &zero,
+                    (float *)a, m, (float *)out, m);
 }
 
 /* Numbers between -1 and 1; the same at each run. */
@@ -74,7 +77,8 @@ static bool draw(struct backend *b, uint64_t to, uint64_t count) {
     return ok;
 }
 
-static double time_call(struct backend *b, struct cublas *c, const struct job *j, const uint64_t at[3], struct err *e) {
+static double time_call(struct backend *b, struct cublas *c, const struct job *j,
+                        const uint64_t at[3], struct err *e) {
     int error = 0;
     bool ok = backend_gpu_flush(b) && backend_gpu_begin(b, e);
     int status = ok ? call(c, j, at[0], at[1], at[2]) : 0;
@@ -83,8 +87,8 @@ static double time_call(struct backend *b, struct cublas *c, const struct job *j
 }
 
 static double time_calls(struct backend *b, struct cublas *c, const struct job *j, struct err *e) {
-    uint64_t m = (uint64_t)j->dim[0], n = (uint64_t)j->dim[1], k = j->product ? (uint64_t)j->dim[2] : 1,
-             most = m * n + n * k + m * k, at[3];
+    uint64_t m = (uint64_t)j->dim[0], n = (uint64_t)j->dim[1],
+             k = j->product ? (uint64_t)j->dim[2] : 1, most = m * n + n * k + m * k, at[3];
     double seconds[RUNS];
     bool ok = true;
     for (unsigned i = 0; i < 3; i++) ok = (at[i] = b->ops->alloc(b, 4 * most, "matrix")) && ok;
@@ -98,12 +102,14 @@ static double time_calls(struct backend *b, struct cublas *c, const struct job *
 }
 
 const char *vendor_routine(const struct exercise *ex) {
-    bool product = !strncmp(ex->name, "matmul", 6) || !strcmp(ex->name, "gemm_mapping") || !strcmp(ex->name, "sgemm");
+    bool product = !strncmp(ex->name, "matmul", 6) || !strcmp(ex->name, "gemm_mapping") ||
+                   !strcmp(ex->name, "sgemm");
     if (product) return sgemm;
     return strcmp(ex->name, "transpose") && strcmp(ex->name, "transpose_padded") ? NULL : sgeam;
 }
 
-double vendor_time(struct backend *b, const struct exercise *ex, const char **routine, struct err *e) {
+double vendor_time(struct backend *b, const struct exercise *ex, const char **routine,
+                   struct err *e) {
     struct cublas c;
     *routine = vendor_routine(ex);
     if (!*routine) return err_set(e, ERR_INPUT, "no routine of cuBLAS does this job"), 0;
@@ -116,13 +122,14 @@ double vendor_time(struct backend *b, const struct exercise *ex, const char **ro
 }
 
 bool vendor_file(const struct exercise *ex, char path[VENDOR_PATH]) {
-    return snprintf(path, VENDOR_PATH, "%s/grader/vendor/%s.cu", book_root(), ex->name) < VENDOR_PATH &&
+    return snprintf(path, VENDOR_PATH, "%s/grader/vendor/%s.cu", book_root(), ex->name) <
+               VENDOR_PATH &&
            file_exists(path);
 }
 
 bool vendor_practice(const struct exercise *ex, char path[VENDOR_PATH]) {
-    return snprintf(path, VENDOR_PATH, "%s/chapters/%s/practice/%s.cu", book_root(), ex->chapter, ex->name) <
-               VENDOR_PATH &&
+    return snprintf(path, VENDOR_PATH, "%s/chapters/%s/practice/%s.cu", book_root(), ex->chapter,
+                    ex->name) < VENDOR_PATH &&
            file_exists(path);
 }
 
@@ -134,8 +141,9 @@ bool vendor_build(const struct exercise *ex, const char *path, struct build *b, 
               build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, b, e);
     if (ok && !b->ok)
         ok = err_set(e, ERR_SYSTEM, "%s",
-                     strstr(buf_str(&b->messages), "cub/") ? "CUB's headers are not with this compiler"
-                                                           : "does not compile with this toolkit");
+                     strstr(buf_str(&b->messages), "cub/")
+                         ? "CUB's headers are not with this compiler"
+                         : "does not compile with this toolkit");
     buf_free(&source);
     return ok;
 }

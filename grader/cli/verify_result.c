@@ -8,7 +8,8 @@ const char *cli_reason(const struct result *r) {
     static char line[400];
     const char *why = r->message;
     for (unsigned i = r->ncases; i-- > 0;)
-        if (r->cases[i].verdict != V_AC) why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
+        if (r->cases[i].verdict != V_AC)
+            why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
     for (unsigned i = r->ntechnique; why[0] == 0 && i-- > 0;)
         if (!r->technique[i].passed) why = r->technique[i].metric;
     snprintf(line, sizeof line, "%.*s", (int)strcspn(why, "\n"), why);
@@ -25,11 +26,12 @@ static bool says(const struct result *r, const char *word) {
     return strcasestr(r->message, word);
 }
 
-/* The whole result's verdict, or that of one of its cases: a wrong index is a wrong answer at one size and a fault at
- * another, and either is what the mutant promised. */
+/* The whole result's verdict, or that of one of its cases: a wrong index is a wrong answer at one
+ * size and a fault at another, and either is what the mutant promised. */
 static bool came_to(const struct result *r, const char *code) {
     bool found = !strcmp(code, verdict_code(r->verdict));
-    for (unsigned i = 0; i < r->ncases; i++) found |= !strcmp(code, verdict_code(r->cases[i].verdict));
+    for (unsigned i = 0; i < r->ncases; i++)
+        found |= !strcmp(code, verdict_code(r->cases[i].verdict));
     return found;
 }
 
@@ -39,6 +41,7 @@ bool cli_came_as_promised(const struct result *r, const char *line) {
     if (sscanf(expect, "%63s %63[^\n]", list, word) < 1) return false;
     bool found = false;
     char *rest = NULL;
-    for (char *code = strtok_r(list, "|", &rest); code; code = strtok_r(NULL, "|", &rest)) found |= came_to(r, code);
+    for (char *code = strtok_r(list, "|", &rest); code; code = strtok_r(NULL, "|", &rest))
+        found |= came_to(r, code);
     return found && (!word[0] || says(r, word));
 }

@@ -46,7 +46,9 @@ static void launched(void *user, const struct server_launch *l) {
     else tally_add(&d->tally, d->row, l);
 }
 
-static void reported(void *user, const struct sim_report *r) { tally_report(&((struct device *)user)->tally, r); }
+static void reported(void *user, const struct sim_report *r) {
+    tally_report(&((struct device *)user)->tally, r);
+}
 
 static int by_name(const void *key, const void *kernel) {
     return strcmp(key, ((const struct control_kernel *)kernel)->name);
@@ -60,7 +62,8 @@ static bool found(void *user, const char *kernel, const struct backend_kernel *k
     hash_start(&h);
     hash_text(&h, kernel);
     hash_hex(&h, name);
-    const struct control_kernel *known = bsearch(name, d->kernels, d->nkernels, sizeof *d->kernels, by_name);
+    const struct control_kernel *known =
+        bsearch(name, d->kernels, d->nkernels, sizeof *d->kernels, by_name);
     if (known && !d->gpu) sim_set_registers(k->handle, known->registers, known->spill_bytes);
     if (!d->gpu && d->ncode) sim_set_machine_code(k->handle, d->code, d->ncode);
     return known || d->gpu;
@@ -82,7 +85,8 @@ static bool take_kernels(struct device *d, unsigned n, int fd, struct control_re
     if (!n) return true;
     d->kernels = xcalloc(n, sizeof *d->kernels);
     d->nkernels = n;
-    if (!read_all(fd, d->kernels, n * sizeof *d->kernels)) return refuse(p, "the list of kernels is cut off");
+    if (!read_all(fd, d->kernels, n * sizeof *d->kernels))
+        return refuse(p, "the list of kernels is cut off");
     for (unsigned i = 0; i < n; i++) d->kernels[i].name[HASH_HEX - 1] = 0;
     return true;
 }
@@ -107,13 +111,15 @@ static bool open_backend(struct device *d, const struct control_open *o, struct 
     return d->backend;
 }
 
-static bool on_open(struct device *d, const struct control_request *q, int fd, struct control_reply *p) {
+static bool on_open(struct device *d, const struct control_request *q, int fd,
+                    struct control_reply *p) {
     const struct control_open *o = &q->u.open;
     struct err e = {0};
     if (d->backend || o->images > 4) return refuse(p, "device process: opened twice");
     if (!take_kernels(d, o->kernels, fd, p) || !take_code(d, o->code, fd, p)) return false;
     if (!open_backend(d, o, &e)) return refuse(p, e.text);
-    for (unsigned i = 0; i < o->images; i++) snprintf(d->image[i], HASH_HEX, "%.*s", HASH_HEX - 1, o->image[i]);
+    for (unsigned i = 0; i < o->images; i++)
+        snprintf(d->image[i], HASH_HEX, "%.*s", HASH_HEX - 1, o->image[i]);
     if (!o->client) return true; /* no submission: for the roofline alone */
     struct server_options so = {.grading = true,
                                 .connection = CONTROL_CLIENT,
@@ -134,7 +140,8 @@ static bool on_open(struct device *d, const struct control_request *q, int fd, s
 
 static void tell_outcome(const struct server_outcome *o, struct control_reply *p) {
     struct control_outcome *out = &p->outcome;
-    *out = (struct control_outcome){.end = o->end, .state = o->state, .error = o->error, .fault = o->fault};
+    *out = (struct control_outcome){
+        .end = o->end, .state = o->state, .error = o->error, .fault = o->fault};
     memcpy(out->text, o->text, sizeof out->text);
     memcpy(out->call, o->call, sizeof out->call);
     memcpy(out->why, o->why, sizeof out->why);
@@ -142,7 +149,8 @@ static void tell_outcome(const struct server_outcome *o, struct control_reply *p
     p->seconds = o->seconds;
 }
 
-static bool on_ready(struct device *d, const struct control_request *q, int fd, struct control_reply *p) {
+static bool on_ready(struct device *d, const struct control_request *q, int fd,
+                     struct control_reply *p) {
     (void)fd;
     struct server_outcome o;
     server_wait_ready(d->server, server_now() + q->seconds, -1, &o);
@@ -162,7 +170,8 @@ static bool map_file(struct device *d, uint64_t bytes, int fd, struct control_re
     return true;
 }
 
-static bool on_buffers(struct device *d, const struct control_request *q, int fd, struct control_reply *p) {
+static bool on_buffers(struct device *d, const struct control_request *q, int fd,
+                       struct control_reply *p) {
     struct server_buffer buffers[CONTROL_ARGS];
     struct err e = {0};
     d->buffers = q->u.buffers;
@@ -194,7 +203,8 @@ static void tell_leaks(struct device *d, struct control_reply *p) {
     buf_free(&text);
 }
 
-static bool on_record(struct device *d, const struct control_request *q, int fd, struct control_reply *p) {
+static bool on_record(struct device *d, const struct control_request *q, int fd,
+                      struct control_reply *p) {
     (void)fd;
     const struct control_record *r = &q->u.record;
     struct server_outcome o;
@@ -202,7 +212,8 @@ static bool on_record(struct device *d, const struct control_request *q, int fd,
     snprintf(entry, sizeof entry, "%.*s", (int)sizeof entry - 1, r->entry);
     if (r->nargs > CONTROL_ARGS) return refuse(p, "too many arguments");
     recording_free(d->recording);
-    server_record(d->server, entry, r->args, r->nargs, server_now() + q->seconds, -1, &d->recording, &o);
+    server_record(d->server, entry, r->args, r->nargs, server_now() + q->seconds, -1, &d->recording,
+                  &o);
     tell_outcome(&o, p);
     if (!d->recording) return true;
     p->launches = recording_launches(d->recording);
@@ -225,7 +236,8 @@ static bool put_range(struct device *d, const struct control_range *r) {
     return server_mark(d->server, to, r->bytes, (enum server_content)r->content);
 }
 
-/* Everything as before the entry was called (but for a second call in a row), then what the grader put into the memory file. */
+/* Everything as before the entry was called (but for a second call in a row), then what the grader
+ * put into the memory file. */
 static bool prepare(struct device *d, const struct control_replay *r, struct control_reply *p) {
     struct err e = {0};
     if (!d->recording) return refuse(p, "nothing was recorded");
@@ -241,7 +253,9 @@ static bool read_back(struct device *d) {
     for (unsigned i = 0; i < d->buffers.n; i++) {
         const struct control_buffer *b = &d->buffers.buffer[i];
         if (server_is_shared(d->server, i) || !b->bytes) continue;
-        if (!server_read(d->server, server_buffer_address(d->server, i), d->file + b->offset, b->bytes)) return false;
+        if (!server_read(d->server, server_buffer_address(d->server, i), d->file + b->offset,
+                         b->bytes))
+            return false;
     }
     return true;
 }
@@ -250,7 +264,8 @@ static bool read_back(struct device *d) {
 static void look_for_undefined(struct device *d) {
     struct sim_report r;
     for (unsigned i = 0; !d->gpu && i < d->buffers.n; i++)
-        if (sim_undefined(backend_sim(d->backend), server_buffer_address(d->server, i), d->buffers.buffer[i].bytes, &r))
+        if (sim_undefined(backend_sim(d->backend), server_buffer_address(d->server, i),
+                          d->buffers.buffer[i].bytes, &r))
             tally_report(&d->tally, &r);
 }
 
@@ -278,14 +293,16 @@ static void tell_compiler(struct device *d, struct control_reply *p) {
     snprintf(p->compiled_by, sizeof p->compiled_by, "%s", info.compiled_by ? info.compiled_by : "");
 }
 
-static bool on_replay(struct device *d, const struct control_request *q, int fd, struct control_reply *p) {
+static bool on_replay(struct device *d, const struct control_request *q, int fd,
+                      struct control_reply *p) {
     (void)fd;
     const struct control_replay *r = &q->u.replay;
     struct server_outcome o;
     struct err e = {0};
     if (!d->gpu) set_simulator(d, r);
     if (!prepare(d, r, p)) return false;
-    if (!server_replay(d->server, d->recording, server_now() + q->seconds, &o, &e)) return refuse(p, e.text);
+    if (!server_replay(d->server, d->recording, server_now() + q->seconds, &o, &e))
+        return refuse(p, e.text);
     tell_outcome(&o, p);
     leave_log(d, p);
     tell_compiler(d, p);
@@ -298,14 +315,17 @@ static bool on_replay(struct device *d, const struct control_request *q, int fd,
     return true;
 }
 
-static bool on_round(struct device *d, const struct control_request *q, int fd, struct control_reply *p) {
+static bool on_round(struct device *d, const struct control_request *q, int fd,
+                     struct control_reply *p) {
     (void)fd;
     struct server_outcome o;
     struct err e = {0};
     int error = 0;
     p->seconds = -1;
-    if (!d->gpu || !prepare(d, &q->u.replay, p)) return d->gpu ? false : refuse(p, "rounds are for a GPU");
-    if (!backend_gpu_flush(d->backend) || !backend_gpu_begin(d->backend, &e)) return refuse(p, e.text);
+    if (!d->gpu || !prepare(d, &q->u.replay, p))
+        return d->gpu ? false : refuse(p, "rounds are for a GPU");
+    if (!backend_gpu_flush(d->backend) || !backend_gpu_begin(d->backend, &e))
+        return refuse(p, e.text);
     bool ok = server_replay(d->server, d->recording, server_now() + q->seconds, &o, &e);
     double seconds = backend_gpu_end(d->backend, &error);
     tell_compiler(d, p);
@@ -314,11 +334,13 @@ static bool on_round(struct device *d, const struct control_request *q, int fd, 
     return true;
 }
 
-static bool on_roofline(struct device *d, const struct control_request *q, int fd, struct control_reply *p) {
+static bool on_roofline(struct device *d, const struct control_request *q, int fd,
+                        struct control_reply *p) {
     (void)q, (void)fd;
     struct roofline r;
     struct err e = {0};
-    if (!d->gpu || d->server) return refuse(p, "the roofline is measured by a process of its own, on a GPU");
+    if (!d->gpu || d->server)
+        return refuse(p, "the roofline is measured by a process of its own, on a GPU");
     if (!roofline_measure(d->backend, &r, &e)) return refuse(p, e.text);
     p->bytes_per_second = r.bytes_per_second, p->flops_per_second = r.flops_per_second;
     return true;
@@ -327,8 +349,8 @@ static bool on_roofline(struct device *d, const struct control_request *q, int f
 /* ---- the loop ---- */
 
 static bool (*const handlers[CONTROL_OPS])(struct device *, const struct control_request *, int,
-                                           struct control_reply *) = {on_open,   on_ready, on_buffers, on_record,
-                                                                      on_replay, on_round, on_roofline};
+                                           struct control_reply *) = {
+    on_open, on_ready, on_buffers, on_record, on_replay, on_round, on_roofline};
 
 /* A request and the descriptor that came with it, or -1. False: the grader has gone. */
 static bool receive(struct control_request *q, int *fd) {
@@ -337,7 +359,10 @@ static bool receive(struct control_request *q, int *fd) {
         char bytes[CMSG_SPACE(sizeof(int))];
     } control;
     struct iovec part = {q, sizeof *q};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
     *fd = -1;
     ssize_t n;
     while ((n = recvmsg(CONTROL_SOCKET, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {}
@@ -359,6 +384,7 @@ int device_serve(void) {
         if (send(CONTROL_SOCKET, &p, sizeof p, MSG_NOSIGNAL) != sizeof p) break;
     }
     if (d.gpu && d.server)
-        server_close(d.server); /* a context wants to be left in order; all else ends with the process */
+        server_close(
+            d.server); /* a context wants to be left in order; all else ends with the process */
     return 0;
 }

@@ -1,7 +1,7 @@
-/* build.c — see build.h, and ptxas.c for the second half of a build. The jail holds the toolkit at /cuda, the system's compiler and libraries, our
- * runtime library and the one source file in /work, which is also the working folder: messages name the file
- * as the student does, and nothing else can be included. Equal input gives an equal object, wherever the book
- * lies. */
+/* build.c — see build.h, and ptxas.c for the second half of a build. The jail holds the toolkit at
+ * /cuda, the system's compiler and libraries, our runtime library and the one source file in /work,
+ * which is also the working folder: messages name the file as the student does, and nothing else
+ * can be included. Equal input gives an equal object, wherever the book lies. */
 #include "grader/grade/build.h"
 #include "common/file.h"
 #include "common/processor.h"
@@ -18,12 +18,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MESSAGE_LIMIT = 16 << 10, RUNTIME_LIMIT = 64 << 20, PTX_LIMIT = 32 << 20, HEADER_LIMIT = 16 << 20 };
+enum {
+    MESSAGE_LIMIT = 16 << 10,
+    RUNTIME_LIMIT = 64 << 20,
+    PTX_LIMIT = 32 << 20,
+    HEADER_LIMIT = 16 << 20
+};
 
-const char *const build_environment[] = {"PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
-                                         "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
-static const char *const flags[] = {PROCESSOR_NVCC "-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "-lineinfo",
-                                    "--no-compress",          "-keep"};
+const char *const build_environment[] = {
+    "PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
+    "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
+static const char *const flags[] = {
+    PROCESSOR_NVCC "-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "-lineinfo",
+    "--no-compress",          "-keep"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
 static unsigned also_for; /* the compute capability of a GPU that is present; 0 = none */
 static bool no_compiler, machine_code;
@@ -34,8 +41,9 @@ void build_machine_code(bool on) { machine_code = on; }
 
 void build_also_for(unsigned cc) { also_for = cc >= 75 ? cc : 0; }
 
-/* What nvcc writes: the PTX that is executed; machine code for a GPU that is present, and PTX where it is too old for the first. Code for
- * sm_90a runs on that alone: so it is asked for where an exercise wants it, and nowhere else. */
+/* What nvcc writes: the PTX that is executed; machine code for a GPU that is present, and PTX where
+ * it is too old for the first. Code for sm_90a runs on that alone: so it is asked for where an
+ * exercise wants it, and nowhere else. */
 struct targets {
     char executed[64], also[64]; /* also: "" = none */
 };
@@ -43,11 +51,13 @@ struct targets {
 static struct targets targets_of(const struct build_source *s) {
     struct targets t = {.also = ""};
     const char *a = s->sm_90a ? "a" : "";
-    snprintf(t.executed, sizeof t.executed, "arch=compute_%d%s,code=compute_%d%s", BUILD_ARCH, a, BUILD_ARCH, a);
+    snprintf(t.executed, sizeof t.executed, "arch=compute_%d%s,code=compute_%d%s", BUILD_ARCH, a,
+             BUILD_ARCH, a);
     if (also_for == BUILD_ARCH)
         snprintf(t.also, sizeof t.also, "arch=compute_%u%s,code=sm_%u%s", also_for, a, also_for, a);
     else if (also_for)
-        snprintf(t.also, sizeof t.also, "arch=compute_%u,code=[compute_%u,sm_%u]", also_for, also_for, also_for);
+        snprintf(t.also, sizeof t.also, "arch=compute_%u,code=[compute_%u,sm_%u]", also_for,
+                 also_for, also_for);
     return t;
 }
 
@@ -63,14 +73,17 @@ bool build_disassembler(char path[PATH_MAX]) {
     return machine_code && !no_compiler && where_disassembler(path ? path : ignored);
 }
 
-/* What a jail shows is there for every submission to include; the answers are not to be among it. */
+/* What a jail shows is there for every submission to include; the answers are not to be among it.
+ */
 static bool shows_the_book(const struct jail_bind *b, struct err *e) {
     char from[PATH_MAX], book[PATH_MAX];
     if (!realpath(b->from, from) || !realpath(book_root(), book)) return false;
     size_t n = strlen(from);
     if (strncmp(from, book, n) || (book[n] && book[n] != '/')) return false;
-    err_set(e, ERR_SYSTEM, "the book lies in %.300s, below %.300s, which submissions may read; install it elsewhere",
-            book, from);
+    err_set(
+        e, ERR_SYSTEM,
+        "the book lies in %.300s, below %.300s, which submissions may read; install it elsewhere",
+        book, from);
     return true;
 }
 
@@ -83,7 +96,8 @@ bool build_toolbox(struct toolbox *t, struct err *e) {
     const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &t->n);
     memcpy(t->binds, system, t->n * sizeof *system);
     if (t->compiler) t->binds[t->n++] = (struct jail_bind){t->cuda, "/cuda", false};
-    if (build_disassembler(t->disassembler)) t->binds[t->n++] = (struct jail_bind){t->disassembler, "/nvdisasm", false};
+    if (build_disassembler(t->disassembler))
+        t->binds[t->n++] = (struct jail_bind){t->disassembler, "/nvdisasm", false};
     t->binds[t->n++] = (struct jail_bind){t->library, "/lib-warpbook/libwbcudart.a", false};
     for (unsigned i = 0; i < t->n; i++)
         if (shows_the_book(&t->binds[i], e)) return false;
@@ -92,8 +106,8 @@ bool build_toolbox(struct toolbox *t, struct err *e) {
 
 /* ---- the key ---- */
 
-/* A tool's size and time stand for its content: reading the toolkit at each run would cost more than
- * compiling. */
+/* A tool's size and time stand for its content: reading the toolkit at each run would cost more
+ * than compiling. */
 static void add_tool(struct hash *h, const char *folder, const char *name) {
     char path[PATH_MAX + 64];
     struct stat st = {0};
@@ -104,9 +118,10 @@ static void add_tool(struct hash *h, const char *folder, const char *name) {
 }
 
 /* `tools`: which ones compile it counts too. */
-static bool make_key(const struct toolbox *t, const struct build_source *s, bool with_tools, char key[HASH_HEX],
-                     struct err *e) {
-    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas", "bin/fatbinary"};
+static bool make_key(const struct toolbox *t, const struct build_source *s, bool with_tools,
+                     char key[HASH_HEX], struct err *e) {
+    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas",
+                                        "bin/fatbinary"};
     struct hash h;
     struct buf library = {0};
     struct targets to = targets_of(s);
@@ -116,7 +131,8 @@ static bool make_key(const struct toolbox *t, const struct build_source *s, bool
     for (unsigned i = 0; i < NFLAGS; i++) hash_text(&h, flags[i]);
     hash_text(&h, to.executed);
     if (to.also[0]) hash_text(&h, to.also);
-    for (unsigned i = 0; with_tools && i < sizeof tools / sizeof *tools; i++) add_tool(&h, t->cuda, tools[i]);
+    for (unsigned i = 0; with_tools && i < sizeof tools / sizeof *tools; i++)
+        add_tool(&h, t->cuda, tools[i]);
     if (with_tools) add_tool(&h, "/usr/bin", "g++"), add_tool(&h, "/usr/bin", "ld");
     hash_add(&h, library.data, library.size);
     hash_text(&h, s->name);
@@ -126,7 +142,8 @@ static bool make_key(const struct toolbox *t, const struct build_source *s, bool
     return ok;
 }
 
-/* ---- the cached form: a line of "ok|refused", sizes and the image's digest; then object, PTX, messages ---- */
+/* ---- the cached form: a line of "ok|refused", sizes and the image's digest; then object, PTX,
+ * messages ---- */
 
 static void store(const struct build *b) {
     struct buf entry = {0};
@@ -144,7 +161,8 @@ static bool fetch(struct build *b) {
     int ok, head = 0;
     size_t object, ptx, messages;
     bool found = cache_get("obj", b->key, &entry) &&
-                 sscanf(entry.data, "%d %zu %zu %zu %64s%n", &ok, &object, &ptx, &messages, b->image, &head) == 5 &&
+                 sscanf(entry.data, "%d %zu %zu %zu %64s%n", &ok, &object, &ptx, &messages,
+                        b->image, &head) == 5 &&
                  (size_t)head + 1 + object + ptx + messages == entry.size;
     if (found) {
         const char *at = entry.data + head + 1;
@@ -163,25 +181,28 @@ static const char *end_reason(const struct jail_result *r) {
     switch (r->end) {
     case JAIL_TIMEOUT: return "the compiler ran for more than 60 s and was stopped";
     case JAIL_OUTPUT: return "the compiler wrote more than 64 MiB and was stopped";
-    case JAIL_VIOLATION: return "the compiler was stopped at a system call that compiling does not need";
+    case JAIL_VIOLATION:
+        return "the compiler was stopped at a system call that compiling does not need";
     case JAIL_MEMORY: return "the compiler ran out of memory and was stopped";
     case JAIL_SIGNALLED: return "the compiler crashed or ran out of memory";
     default: return NULL;
     }
 }
 
-/* Not by a limit of the jail, which would say so: what the machine does where its own memory, or a container's, runs out. nvcc tells of its
- * parts in words, the shell between them by the status. */
+/* Not by a limit of the jail, which would say so: what the machine does where its own memory, or a
+ * container's, runs out. nvcc tells of its parts in words, the shell between them by the status. */
 bool build_was_killed(const struct jail_result *r) {
     bool failed = r->end == JAIL_EXITED && r->code != 0;
     return r->end == JAIL_STARVED || (r->end == JAIL_SIGNALLED && r->signal == SIGKILL) ||
-           (failed && r->code == 128 + SIGKILL) || (failed && strstr(buf_str(&r->output), "died due to signal 9 "));
+           (failed && r->code == 128 + SIGKILL) ||
+           (failed && strstr(buf_str(&r->output), "died due to signal 9 "));
 }
 
 static void take_result(struct jail_result *r, struct build *out) {
     out->end = r->end;
     out->why = end_reason(r);
-    out->ok = r->end == JAIL_EXITED && r->code == 0 && r->has_taken[0] && r->has_taken[1] && r->has_taken[2];
+    out->ok = r->end == JAIL_EXITED && r->code == 0 && r->has_taken[0] && r->has_taken[1] &&
+              r->has_taken[2];
     if (out->ok && r->taken[1].size > PTX_LIMIT)
         out->ok = false, out->why = "the device code is more than 32 MiB of PTX";
     struct buf clean = {0};
@@ -207,11 +228,13 @@ static void name_kept(struct kept *k, const struct build_source *s) {
     bool several = also_for && also_for != BUILD_ARCH;
     snprintf(k->image, sizeof k->image, "%.*s.fatbin", stem, s->name);
     if (several)
-        snprintf(k->ptx, sizeof k->ptx, "%.*s.compute_%d%s.ptx", stem, s->name, BUILD_ARCH, s->sm_90a ? "a" : "");
+        snprintf(k->ptx, sizeof k->ptx, "%.*s.compute_%d%s.ptx", stem, s->name, BUILD_ARCH,
+                 s->sm_90a ? "a" : "");
     else snprintf(k->ptx, sizeof k->ptx, "%.*s.ptx", stem, s->name);
 }
 
-static bool compile(const struct toolbox *t, const struct build_source *s, struct build *out, struct err *e) {
+static bool compile(const struct toolbox *t, const struct build_source *s, struct build *out,
+                    struct err *e) {
     struct targets to = targets_of(s);
     const char *argv[NFLAGS + 12] = {"/cuda/bin/nvcc"};
     unsigned n = 1;
@@ -264,14 +287,16 @@ static unsigned release(const struct toolbox *t) {
     return version;
 }
 
-/* What a compiler made elsewhere, as the key without tools remembers it. Where there is a compiler too, it must be of the same
- * release. */
-static bool carried(const struct toolbox *t, const struct build_source *s, struct build *out, struct err *e) {
+/* What a compiler made elsewhere, as the key without tools remembers it. Where there is a compiler
+ * too, it must be of the same release. */
+static bool carried(const struct toolbox *t, const struct build_source *s, struct build *out,
+                    struct err *e) {
     char key[HASH_HEX], named[HASH_HEX] = "";
     struct buf entry = {0};
     unsigned made_by = 0;
     if (!make_key(t, s, false, key, e)) return false;
-    bool ok = cache_get("carried", key, &entry) && sscanf(buf_str(&entry), "%64s %u", named, &made_by) == 2 &&
+    bool ok = cache_get("carried", key, &entry) &&
+              sscanf(buf_str(&entry), "%64s %u", named, &made_by) == 2 &&
               (!t->compiler || made_by == release(t));
     buf_free(&entry);
     if (ok) memcpy(out->key, named, sizeof named);
@@ -304,7 +329,8 @@ bool build_run(const struct build_source *s, struct build *out, struct err *e) {
     if (fetch(out) || carried(&t, s, out, e)) return true;
     memcpy(out->key, key, sizeof key);
     if (!compile(&t, s, out, e)) return false;
-    if (out->end == JAIL_EXITED) store(out); /* what a limit ended may come out otherwise next time */
+    if (out->end == JAIL_EXITED)
+        store(out); /* what a limit ended may come out otherwise next time */
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* cache.c — see cache.h. An entry is its payload followed by the payload's SHA-256 as 64 hex digits. */
+/* cache.c — see cache.h. An entry is its payload followed by the payload's SHA-256 as 64 hex
+ * digits. */
 #include "grader/grade/cache.h"
 #include "common/file.h"
 #include "common/where.h"
@@ -30,10 +31,12 @@ static bool folder_of(const char *kind, char *out, size_t size) {
 
 bool cache_get(const char *kind, const char key[HASH_HEX], struct buf *out) {
     char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX];
-    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key)) return false;
+    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key))
+        return false;
     struct err e = {0};
     size_t before = out->size;
-    if (file_exists(path) && file_read(path, ENTRY_LIMIT, out, &e) && out->size - before >= DIGEST) {
+    if (file_exists(path) && file_read(path, ENTRY_LIMIT, out, &e) &&
+        out->size - before >= DIGEST) {
         size_t payload = out->size - before - DIGEST;
         digest(out->data + before, payload, sum);
         if (!memcmp(sum, out->data + before + payload, DIGEST)) {
@@ -66,7 +69,8 @@ static bool publish(int fd, const char *path) {
 void cache_put(const char *kind, const char key[HASH_HEX], const void *data, size_t size) {
     char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX];
     struct err e = {0};
-    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) || !dir_make(folder, &e))
+    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) ||
+        !dir_make(folder, &e))
         return;
     digest(data, size, sum);
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
@@ -109,7 +113,8 @@ void cache_add_grader(struct hash *h) {
     /* The simulator runs in a program of its own. */
     char path[PATH_MAX];
     if (stat(where_part("device", path), &st) == 0)
-        buf_printf(&id, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+        buf_printf(&id, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+                   st.st_mtim.tv_nsec);
     hash_add(h, id.data, id.size);
     buf_free(&id);
 }

@@ -1,6 +1,7 @@
-/* check.c — runs an exercise's Check suite inside the grader (CK_NOFORK) and implements what its tests call
- * (common/exercise.h). A test's failure is a message for the student; the results are kept apart as they come,
- * and Check's own list, read afterwards, adds what failed by other means, such as a plain ck_assert. */
+/* check.c — runs an exercise's Check suite inside the grader (CK_NOFORK) and implements what its
+ * tests call (common/exercise.h). A test's failure is a message for the student; the results are
+ * kept apart as they come, and Check's own list, read afterwards, adds what failed by other means,
+ * such as a plain ck_assert. */
 #include "common/arena.h"
 #include "common/text.h"
 #include "grader/grade/grading.h"
@@ -56,8 +57,8 @@ static void progress(struct grading *g, const char *format, const char *what) {
     g->o->progress(g->o->user, text);
 }
 
-enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan, const char *suffix,
-                        struct tally *keep) {
+enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan,
+                        const char *suffix, struct tally *keep) {
     struct buf name = {0};
     struct case_run run;
     problem_case_name(g->ex, c, &name);
@@ -67,15 +68,17 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     session_case(g->session, c, &plan, &run);
     session_label_log(g->session, buf_str(&name));
     struct buf message = {0};
-    text_clean(&message, buf_str(&run.message), run.message.size, 4096); /* names in it are the submission's */
+    text_clean(&message, buf_str(&run.message), run.message.size,
+               4096); /* names in it are the submission's */
     text_demangle(&message);
     text_replace(&message, "/work/", ""); /* where the file lay in the jail */
     bool first = g->r->ncases == 0 || g->r->cases[g->r->ncases - 1].verdict == V_AC;
     if (run.verdict == V_WA && first) point_to_todo(g->r, &message);
-    *add_case(g) = (struct case_result){.group = "correctness",
-                                        .verdict = run.verdict,
-                                        .name = arena_strndup(&g->r->arena, buf_str(&name), name.size),
-                                        .message = arena_strndup(&g->r->arena, buf_str(&message), message.size)};
+    *add_case(g) = (struct case_result){
+        .group = "correctness",
+        .verdict = run.verdict,
+        .name = arena_strndup(&g->r->arena, buf_str(&name), name.size),
+        .message = arena_strndup(&g->r->arena, buf_str(&message), message.size)};
     buf_free(&name);
     buf_free(&message);
     enum verdict v = run.verdict;
@@ -99,8 +102,8 @@ static unsigned number_of(const struct grading *g, const struct ex_case *c) {
     return 0;
 }
 
-/* A drawn case has random numbers of its own, so that those of the other cases do not hang on how many are drawn. A case
- * that is run alone has the ones of a whole run. */
+/* A drawn case has random numbers of its own, so that those of the other cases do not hang on how
+ * many are drawn. A case that is run alone has the ones of a whole run. */
 void ex_check_case(const struct ex_case *c) {
     enum { FIRST_DRAWN = 1 << 15 };
     if (now->stopped) ck_abort_msg("not run");
@@ -115,7 +118,8 @@ void ex_check_case(const struct ex_case *c) {
     }
     now->next_index = drawn ? next : next + 1;
     if (v != V_AC)
-        ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name, now->r->cases[now->r->ncases - 1].message);
+        ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name,
+                     now->r->cases[now->r->ncases - 1].message);
 }
 
 START_TEST(drawn_sizes_match_the_reference) { ex_check_case(&now->drawn[_i].c); }
@@ -152,20 +156,25 @@ const char *grade_clean_name(struct arena *a, const char *name) {
     return kept;
 }
 
-static void limit(const char *name, double per, const char *unit, double bound, bool at_most, const char *reason);
+static void limit(const char *name, double per, const char *unit, double bound, bool at_most,
+                  const char *reason);
 
-/* Copies have no bank conflicts, no divergence and no barriers: a version without any kernel would reach goals by doing nothing. */
+/* Copies have no bank conflicts, no divergence and no barriers: a version without any kernel would
+ * reach goals by doing nothing. */
 static void ask_for_a_kernel(void) {
     if (now->group != GROUP_GOALS || now->tally.launches || now->asked == now->test) return;
     now->asked = now->test;
-    limit("launches", 1, NULL, 1, false, "a goal is about what kernels do; copies and fills alone reach none");
+    limit("launches", 1, NULL, 1, false,
+          "a goal is about what kernels do; copies and fills alone reach none");
 }
 
-/* Limits are met with a hair of slack, so that 1.0 computed as a quotient is not above 1; those on a number of accesses for each
- * element with a thousandth, since a flag or a symbol that is written beside a million elements is not what they are about. */
+/* Limits are met with a hair of slack, so that 1.0 computed as a quotient is not above 1; those on
+ * a number of accesses for each element with a thousandth, since a flag or a symbol that is written
+ * beside a million elements is not what they are about. */
 static double slack_of(double bound, double per) { return (per == 1 ? 1e-9 : 1e-3) * fabs(bound); }
 
-static void limit(const char *name, double per, const char *unit, double bound, bool at_most, const char *reason) {
+static void limit(const char *name, double per, const char *unit, double bound, bool at_most,
+                  const char *reason) {
     const struct metric *m = find_metric(name);
     ask_for_a_kernel();
     double value = metric_value(m, &now->tally) / per, slack = slack_of(bound, per);
@@ -188,12 +197,18 @@ static void limit(const char *name, double per, const char *unit, double bound, 
     else if (!t->passed && (t->line = todo_line(&now->r->source, 0, &todo))) t->file = now->r->file;
 }
 
-void ex_at_most(const char *metric, double bound, const char *reason) { limit(metric, 1, NULL, bound, true, reason); }
-void ex_at_least(const char *metric, double bound, const char *reason) { limit(metric, 1, NULL, bound, false, reason); }
-void ex_at_most_per(const char *counter, double per, const char *unit, double bound, const char *reason) {
+void ex_at_most(const char *metric, double bound, const char *reason) {
+    limit(metric, 1, NULL, bound, true, reason);
+}
+void ex_at_least(const char *metric, double bound, const char *reason) {
+    limit(metric, 1, NULL, bound, false, reason);
+}
+void ex_at_most_per(const char *counter, double per, const char *unit, double bound,
+                    const char *reason) {
     limit(counter, per, unit, bound, true, reason);
 }
-void ex_at_least_per(const char *counter, double per, const char *unit, double bound, const char *reason) {
+void ex_at_least_per(const char *counter, double per, const char *unit, double bound,
+                     const char *reason) {
     limit(counter, per, unit, bound, false, reason);
 }
 double ex_metric(const char *metric) { return metric_value(find_metric(metric), &now->tally); }
@@ -202,7 +217,8 @@ unsigned ex_launches(void) { return now->tally.launches; }
 double ex_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes) {
     const struct gpu_device *d = grade_device();
     if (shared_bytes > d->shared_per_block) return 0;
-    unsigned warps = device_blocks_per_sm(d, threads, registers, shared_bytes, NULL) * ((threads + 31) / 32);
+    unsigned warps =
+        device_blocks_per_sm(d, threads, registers, shared_bytes, NULL) * ((threads + 31) / 32);
     return (double)warps / d->warps_per_sm;
 }
 
@@ -211,7 +227,8 @@ double ex_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes)
 /* True where this failure is in the student's results already. */
 static bool told(const struct grading *g, const char *message) {
     for (unsigned i = 0; i < g->r->ncases; i++)
-        if (g->r->cases[i].verdict != V_AC && !strncmp(message, g->r->cases[i].name, strlen(g->r->cases[i].name)))
+        if (g->r->cases[i].verdict != V_AC &&
+            !strncmp(message, g->r->cases[i].name, strlen(g->r->cases[i].name)))
             return true;
     return !strcmp(message, "not run");
 }
@@ -226,7 +243,9 @@ static void add_failure(struct grading *g, unsigned test, const char *message) {
                                                       .at_most = true,
                                                       .guard = g->group == GROUP_GUARDS,
                                                       .test = test};
-    else *add_case(g) = (struct case_result){.group = "correctness", .name = "test", .verdict = V_WA, .message = text};
+    else
+        *add_case(g) = (struct case_result){
+            .group = "correctness", .name = "test", .verdict = V_WA, .message = text};
 }
 
 /* A limit that is missed ends no test, so Check does not know of it. */
@@ -260,9 +279,11 @@ static void run_group(struct grading *g, enum group group, unsigned *tests, unsi
     static const char *const names[GROUPS] = {"correctness", "goals", "guards"};
     Suite *suite = suite_create(g->ex->name);
     TCase *groups[GROUPS];
-    for (unsigned i = 0; i < GROUPS; i++) suite_add_tcase(suite, groups[i] = tcase_create(names[i]));
+    for (unsigned i = 0; i < GROUPS; i++)
+        suite_add_tcase(suite, groups[i] = tcase_create(names[i]));
     g->ex->tests(groups[GROUP_CORRECTNESS], groups[GROUP_GOALS], groups[GROUP_GUARDS]);
-    tcase_add_loop_test(groups[GROUP_CORRECTNESS], drawn_sizes_match_the_reference, 0, (int)g->ndrawn);
+    tcase_add_loop_test(groups[GROUP_CORRECTNESS], drawn_sizes_match_the_reference, 0,
+                        (int)g->ndrawn);
     tcase_add_checked_fixture(groups[group], begin_test, NULL);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
@@ -283,8 +304,10 @@ bool check_run(struct grading *g) {
     unsigned tests = 0, passed = 0;
     run_group(g, GROUP_CORRECTNESS, &tests, &passed);
     if (g->o->only_case || passed < tests) return false;
-    /* The sizes that are counted and timed have to come out right too: see threats such as code that looks at the size. */
-    if (check_case(g, &g->ex->technique_case, grade_plan_counted, " (counted)", &g->tally) != V_AC) return false;
+    /* The sizes that are counted and timed have to come out right too: see threats such as code
+     * that looks at the size. */
+    if (check_case(g, &g->ex->technique_case, grade_plan_counted, " (counted)", &g->tally) != V_AC)
+        return false;
     progress(g, "%s", "technique");
     check_goals(g);
     struct check_counts *n = &g->r->checks;

@@ -15,9 +15,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A question that is not answered in its time gets some more, lest a busy machine decide; then the process is ended. */
+/* A question that is not answered in its time gets some more, lest a busy machine decide; then the
+ * process is ended. */
 static const double grace_seconds = 10;
-static const uint64_t most_memory = 4ull << 30; /* resident; honest runs of the book need less than a quarter */
+static const uint64_t most_memory =
+    4ull << 30; /* resident; honest runs of the book need less than a quarter */
 
 struct device_process {
     struct jail *jail;  /* NULL: it has ended, or is a test's */
@@ -31,7 +33,9 @@ struct device_process {
 
 static const char *stand_in, *stand_in_argument;
 
-void device_process_use(const char *program, const char *argument) { stand_in = program, stand_in_argument = argument; }
+void device_process_use(const char *program, const char *argument) {
+    stand_in = program, stand_in_argument = argument;
+}
 
 static void close_fd(int *fd) {
     if (*fd >= 0) close(*fd);
@@ -40,16 +44,22 @@ static void close_fd(int *fd) {
 
 /* ---- starting ---- */
 
-/* The nodes of every NVIDIA GPU and what its driver reads; all optional, the driver says what it lacks. */
+/* The nodes of every NVIDIA GPU and what its driver reads; all optional, the driver says what it
+ * lacks. */
 static const struct jail_bind gpu_binds[] = {
-    {"/dev/nvidiactl", "/dev/nvidiactl", true},       {"/dev/nvidia0", "/dev/nvidia0", true},
-    {"/dev/nvidia-uvm", "/dev/nvidia-uvm", true},     {"/dev/nvidia-uvm-tools", "/dev/nvidia-uvm-tools", true},
-    {"/dev/nvidia-caps", "/dev/nvidia-caps", true},   {"/sys/module", "/sys/module", true},
-    {"/sys/bus/pci", "/sys/bus/pci", true},           {"/sys/devices", "/sys/devices", true},
+    {"/dev/nvidiactl", "/dev/nvidiactl", true},
+    {"/dev/nvidia0", "/dev/nvidia0", true},
+    {"/dev/nvidia-uvm", "/dev/nvidia-uvm", true},
+    {"/dev/nvidia-uvm-tools", "/dev/nvidia-uvm-tools", true},
+    {"/dev/nvidia-caps", "/dev/nvidia-caps", true},
+    {"/sys/module", "/sys/module", true},
+    {"/sys/bus/pci", "/sys/bus/pci", true},
+    {"/sys/devices", "/sys/devices", true},
     {"/usr/local/nvidia", "/usr/local/nvidia", true},
 };
 
-static bool launch(struct device_process *d, const struct device_process_options *o, int control, struct err *e) {
+static bool launch(struct device_process *d, const struct device_process_options *o, int control,
+                   struct err *e) {
     char program[PATH_MAX], carried[PATH_MAX];
     struct jail_bind binds[32];
     const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", stand_in_argument, NULL};
@@ -62,10 +72,12 @@ static bool launch(struct device_process *d, const struct device_process_options
     if (o->gpu && jail_tier_now() == JAIL_LANDLOCK)
         return err_set(
             e, ERR_SYSTEM,
-            "a GPU is used only in a jail with namespaces (T1), which its driver can live in; this machine has "
+            "a GPU is used only in a jail with namespaces (T1), which its driver can live in; this "
+            "machine has "
             "none: allow unprivileged user namespaces, or measure your own code with --no-jail");
     if (!file_exists(program)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", program);
-    struct jail_fd fds[] = {{control, CONTROL_SOCKET}, {d->connection, CONTROL_CLIENT}, {d->window, CONTROL_WINDOW}};
+    struct jail_fd fds[] = {
+        {control, CONTROL_SOCKET}, {d->connection, CONTROL_CLIENT}, {d->window, CONTROL_WINDOW}};
     struct jail_job job = {.kind = o->gpu ? JAIL_GPU : JAIL_DEVICE,
                            .argv = argv,
                            .env = env,
@@ -82,8 +94,10 @@ static bool launch(struct device_process *d, const struct device_process_options
     const struct jail_bind *system = jail_system_binds(JAIL_DEVICE, &job.nbinds);
     memcpy(binds, system, job.nbinds * sizeof *system);
     binds[job.nbinds++] = (struct jail_bind){program, "/device", false};
-    if (file_exists(carried)) binds[job.nbinds++] = (struct jail_bind){carried, "/lib-carry", false};
-    for (unsigned i = 0; o->gpu && i < sizeof gpu_binds / sizeof *gpu_binds; i++) binds[job.nbinds++] = gpu_binds[i];
+    if (file_exists(carried))
+        binds[job.nbinds++] = (struct jail_bind){carried, "/lib-carry", false};
+    for (unsigned i = 0; o->gpu && i < sizeof gpu_binds / sizeof *gpu_binds; i++)
+        binds[job.nbinds++] = gpu_binds[i];
     const char *told = o->gpu ? getenv("WARPBOOK_LIBCUDA") : NULL; /* for tests */
     if (told) {
         snprintf(driver, sizeof driver, "WARPBOOK_LIBCUDA=%s", told);
@@ -91,12 +105,14 @@ static bool launch(struct device_process *d, const struct device_process_options
         binds[job.nbinds++] = (struct jail_bind){told, told, true};
     }
     const char *path = o->gpu ? getenv("LD_LIBRARY_PATH") : NULL;
-    snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=/lib-carry%s%s", path ? ":" : "", path ? path : "");
+    snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=/lib-carry%s%s", path ? ":" : "",
+             path ? path : "");
     env[nenv++] = libraries;
 #ifdef __SANITIZE_ADDRESS__
     env[nenv++] = "WARPBOOK_DEVICE_UNLOCKED=1"; /* the sanitiser's own runtime reads files */
 #endif
-    /* Which is to need nothing of the kernel (docs/security.md): the process locks itself in as far as that goes. */
+    /* Which is to need nothing of the kernel (docs/security.md): the process locks itself in as far
+     * as that goes. */
     if (jail_disabled()) env[nenv++] = "WARPBOOK_DEVICE_LOCK_MAY_FAIL=1";
     d->jail = jail_start(&job, e);
     return d->jail;
@@ -135,7 +151,9 @@ struct device_process *device_process_adopt(int control) {
 
 int device_process_client_socket(const struct device_process *d) { return d->client; }
 int device_process_client_window(const struct device_process *d) { return d->window; }
-void device_process_client_started(struct device_process *d) { close_fd(&d->client), close_fd(&d->window); }
+void device_process_client_started(struct device_process *d) {
+    close_fd(&d->client), close_fd(&d->window);
+}
 
 /* ---- ending ---- */
 
@@ -152,7 +170,8 @@ static enum device_end ended(struct device_process *d, enum device_end because) 
     d->jail = NULL;
     close_fd(&d->control);
     if (because == DEVICE_CRASHED && was_jailed) {
-        if (r.end == JAIL_VIOLATION) because = fate(d, DEVICE_ATTACK, "a system call that it has no use for");
+        if (r.end == JAIL_VIOLATION)
+            because = fate(d, DEVICE_ATTACK, "a system call that it has no use for");
         else if (r.end == JAIL_MEMORY) because = fate(d, DEVICE_MEMORY, NULL);
         else if (r.end == JAIL_STARVED || (r.end == JAIL_SIGNALLED && r.signal == SIGKILL))
             because = fate(d, DEVICE_REFUSED, "the machine killed it: it has too little memory");
@@ -169,9 +188,11 @@ const char *device_process_fate(const struct device_process *d) { return d->fate
 void device_process_close(struct device_process *d) {
     if (!d) return;
     struct jail_result r = {0};
-    if (d->control >= 0) shutdown(d->control, SHUT_RDWR); /* processes that were forked from us may hold it, too */
+    if (d->control >= 0)
+        shutdown(d->control, SHUT_RDWR); /* processes that were forked from us may hold it, too */
     close_fd(&d->control), close_fd(&d->connection), close_fd(&d->client), close_fd(&d->window);
-    if (d->jail) jail_wait(d->jail, d->gpu ? 5 : 0, &r); /* a GPU's context wants to be left in order */
+    if (d->jail)
+        jail_wait(d->jail, d->gpu ? 5 : 0, &r); /* a GPU's context wants to be left in order */
     jail_result_free(&r);
     free(d);
 }
@@ -196,17 +217,20 @@ static bool send_request(const struct device_process *d, struct control_request 
 
 static bool ends(const char *s, size_t size) { return memchr(s, 0, size); }
 
-/* In form: all texts end, all numbers are of their kind. What they mean is for the caller to check. */
+/* In form: all texts end, all numbers are of their kind. What they mean is for the caller to check.
+ */
 static bool is_answer(const struct control_request *q, const struct control_reply *p, ssize_t n) {
     const struct control_outcome *o = &p->outcome;
-    return n == sizeof *p && p->version == control_version() && p->op == q->op && p->serial == q->serial &&
-           ends(p->why, sizeof p->why) && ends(o->text, sizeof o->text) && ends(o->call, sizeof o->call) &&
-           ends(o->why, sizeof o->why) && ends(p->compiled_by, sizeof p->compiled_by) &&
-           ends(p->leaks, sizeof p->leaks) && o->end <= SERVER_CALL && o->state < WB_CALL_STATE_COUNT &&
-           p->seconds == p->seconds && p->log_bytes <= CONTROL_LOG && p->tally_bytes <= CONTROL_BOX - CONTROL_LOG;
+    return n == sizeof *p && p->version == control_version() && p->op == q->op &&
+           p->serial == q->serial && ends(p->why, sizeof p->why) && ends(o->text, sizeof o->text) &&
+           ends(o->call, sizeof o->call) && ends(o->why, sizeof o->why) &&
+           ends(p->compiled_by, sizeof p->compiled_by) && ends(p->leaks, sizeof p->leaks) &&
+           o->end <= SERVER_CALL && o->state < WB_CALL_STATE_COUNT && p->seconds == p->seconds &&
+           p->log_bytes <= CONTROL_LOG && p->tally_bytes <= CONTROL_BOX - CONTROL_LOG;
 }
 
-static enum device_end take_answer(struct device_process *d, const struct control_request *q, struct control_reply *p) {
+static enum device_end take_answer(struct device_process *d, const struct control_request *q,
+                                   struct control_reply *p) {
     ssize_t n = recv(d->control, p, sizeof *p, MSG_DONTWAIT | MSG_TRUNC);
     if (n <= 0) return ended(d, DEVICE_CRASHED);
     if (!is_answer(q, p, n)) return ended(d, DEVICE_LIED);
@@ -220,14 +244,15 @@ static void hang_up(struct device_process *d, int *watch) {
     *watch = -1;
 }
 
-enum device_end device_process_ask(struct device_process *d, struct control_request *q, int fd, int watch,
-                                   struct control_reply *p) {
+enum device_end device_process_ask(struct device_process *d, struct control_request *q, int fd,
+                                   int watch, struct control_reply *p) {
     if (d->control < 0) return DEVICE_CRASHED;
     q->version = control_version(), q->serial = ++d->serial;
     double end = server_now() + q->seconds + grace_seconds;
     if (!send_request(d, q, fd)) return ended(d, DEVICE_CRASHED);
     for (;;) {
-        struct pollfd f[2] = {{.fd = d->control, .events = POLLIN}, {.fd = watch, .events = POLLIN}};
+        struct pollfd f[2] = {{.fd = d->control, .events = POLLIN},
+                              {.fd = watch, .events = POLLIN}};
         poll(f, 2, 50);
         if (f[0].revents) return take_answer(d, q, p);
         if (f[1].revents) hang_up(d, &watch);

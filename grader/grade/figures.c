@@ -12,7 +12,9 @@
 enum { FIGURES_LIMIT = 4 << 20 };
 static const char head[] = "warpbook-figures 1\n", last[] = "\nend ";
 
-static bool path_of(char path[PATH_MAX]) { return path_join(path, PATH_MAX, where_book(), "chapters/figures.txt"); }
+static bool path_of(char path[PATH_MAX]) {
+    return path_join(path, PATH_MAX, where_book(), "chapters/figures.txt");
+}
 
 bool figures_there(void) {
     char path[PATH_MAX];
@@ -34,8 +36,11 @@ bool figures_check(const struct buf *text, struct err *e) {
     char digest[HASH_HEX];
     const char *s = buf_str(text), *end = strstr(s, last), *from = strstr(s, head);
     if (end) hash_plain(s, (size_t)(end + 1 - s), digest);
-    if (end && from && from < end && !strncmp(end + sizeof last - 1, digest, HASH_HEX - 1)) return true;
-    return err_set(e, ERR_SYSTEM, "chapters/figures.txt is damaged, or of another version: unpack the release again");
+    if (end && from && from < end && !strncmp(end + sizeof last - 1, digest, HASH_HEX - 1))
+        return true;
+    return err_set(
+        e, ERR_SYSTEM,
+        "chapters/figures.txt is damaged, or of another version: unpack the release again");
 }
 
 void figures_seal(struct buf *text) {
@@ -52,8 +57,8 @@ static const char *line_with(const char **at, const char *start) {
     return NULL;
 }
 
-bool figures_find_times(const char *text, const char *exercise, const char *device, const char *version,
-                        double times[2]) {
+bool figures_find_times(const char *text, const char *exercise, const char *device,
+                        const char *version, double times[2]) {
     char start[256];
     snprintf(start, sizeof start, "times %s %s %s", exercise, device, version);
     const char *found = line_with(&text, start);
@@ -63,7 +68,8 @@ bool figures_find_times(const char *text, const char *exercise, const char *devi
 void figures_find_limits(const char *text, const char *exercise, struct buf *out) {
     char start[256];
     snprintf(start, sizeof start, "limit %s", exercise);
-    for (const char *l; (l = line_with(&text, start));) buf_printf(out, "%.*s\n", (int)strcspn(l, "\n"), l);
+    for (const char *l; (l = line_with(&text, start));)
+        buf_printf(out, "%.*s\n", (int)strcspn(l, "\n"), l);
 }
 
 bool figures_has(const char *text, const char *exercise) {
@@ -76,11 +82,13 @@ bool figures_ready(const char *exercise, struct err *e) {
     const char *text = text_of(e);
     if (!text) return false;
     return figures_has(text, exercise) ||
-           err_set(e, ERR_SYSTEM, "this release has no answer to %s, and chapters/figures.txt no figures of it",
+           err_set(e, ERR_SYSTEM,
+                   "this release has no answer to %s, and chapters/figures.txt no figures of it",
                    exercise);
 }
 
-bool figures_times(const char *exercise, const char *device, const char *version, double times[2], struct err *e) {
+bool figures_times(const char *exercise, const char *device, const char *version, double times[2],
+                   struct err *e) {
     const char *text = text_of(e);
     return text && figures_find_times(text, exercise, device, version, times);
 }

@@ -1,16 +1,17 @@
-/* figures.h — a student's release: the book without answers, ladders and mutants. What scores need of these is recorded in the file
- * chapters/figures.txt, when the release is made: for each exercise and device the modelled times of the model answer and of the naive
- * version, and the naive version's figures for the goals. The simulator gives the same times and counters everywhere, so that a
- * score there is that of the full tree, as long as nvcc is of the same release; a result says where it is not.
+/* figures.h — a student's release: the book without answers, ladders and mutants. What scores need
+ * of these is recorded in the file chapters/figures.txt, when the release is made: for each
+ * exercise and device the modelled times of the model answer and of the naive version, and the
+ * naive version's figures for the goals. The simulator gives the same times and counters
+ * everywhere, so that a score there is that of the full tree, as long as nvcc is of the same
+ * release; a result says where it is not.
  *
  * Lines, after comments; floats are in base 16, so that none is rounded:
  *   warpbook-figures 1
  *   nvcc 13.0.88
- *   times 02-coalescing/transpose h200 answer TIMED COUNTED     seconds at either size, 0 = too long to simulate
- *   times 02-coalescing/transpose h200 naive TIMED COUNTED
- *   limit 02-coalescing/transpose TEST VALUE LIMIT METRIC       a line of naive.c
- *   end SHA256                                                  of all before it: against damage, not against who edits it; marks
- *                                                               that count are given by the full tree */
+ *   times 02-coalescing/transpose h200 answer TIMED COUNTED     seconds at either size, 0 = too
+ * long to simulate times 02-coalescing/transpose h200 naive TIMED COUNTED limit
+ * 02-coalescing/transpose TEST VALUE LIMIT METRIC       a line of naive.c end SHA256 of all before
+ * it: against damage, not against who edits it; marks that count are given by the full tree */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -21,10 +22,12 @@
 
 /* True: this book has figures instead of answers. */
 bool figures_there(void);
-/* False: the file is not there, damaged, or has no times of the exercise; without answers and figures nothing can be scored. */
+/* False: the file is not there, damaged, or has no times of the exercise; without answers and
+ * figures nothing can be scored. */
 bool figures_ready(const char *exercise, struct err *e);
 /* False: there is none for it (which is no error), or the file is damaged. */
-bool figures_times(const char *exercise, const char *device, const char *version, double times[2], struct err *e);
+bool figures_times(const char *exercise, const char *device, const char *version, double times[2],
+                   struct err *e);
 /* The naive version's lines for the goals, as naive.c keeps them, appended. */
 bool figures_limits(const char *exercise, struct buf *out, struct err *e);
 /* nvcc's version that they were made with, "" = not known. */
@@ -32,16 +35,19 @@ const char *figures_nvcc(void);
 
 /* ---- making them ---- */
 
-/* speed.c: modelled seconds at the timed and at the counted size, of the model answer or the naive version, on go->device. */
-bool speed_reference(const struct exercise *ex, const struct grade_options *go, bool naive, double times[2]);
+/* speed.c: modelled seconds at the timed and at the counted size, of the model answer or the naive
+ * version, on go->device. */
+bool speed_reference(const struct exercise *ex, const struct grade_options *go, bool naive,
+                     double times[2]);
 /* naive.c: the naive version's lines for the goals. */
-bool naive_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out, struct err *e);
+bool naive_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
+                  struct err *e);
 
 /* ---- the same out of a text ---- */
 
 bool figures_check(const struct buf *text, struct err *e);
-bool figures_find_times(const char *text, const char *exercise, const char *device, const char *version,
-                        double times[2]);
+bool figures_find_times(const char *text, const char *exercise, const char *device,
+                        const char *version, double times[2]);
 bool figures_has(const char *text, const char *exercise);
 void figures_find_limits(const char *text, const char *exercise, struct buf *out);
 /* The last line, for what was written before it. */

@@ -44,7 +44,8 @@ static bool ask(struct answer *a) {
     pid_t pid = fork();
     if (pid == 0) look(ends[1]);
     close(ends[1]);
-    for (ssize_t n; pid > 0 && got < sizeof *a && (n = read(ends[0], (char *)a + got, sizeof *a - got)) > 0;)
+    for (ssize_t n;
+         pid > 0 && got < sizeof *a && (n = read(ends[0], (char *)a + got, sizeof *a - got)) > 0;)
         got += (size_t)n;
     close(ends[0]);
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
@@ -55,7 +56,8 @@ const struct gpu_device *gpu_device_present(struct err *e) {
     static char name[128];
     struct answer a = {.ok = false};
     if (present.name) return &present;
-    if (!ask(&a)) return err_set(e, ERR_SYSTEM, "--device gpu: the process that looked for a GPU died"), NULL;
+    if (!ask(&a))
+        return err_set(e, ERR_SYSTEM, "--device gpu: the process that looked for a GPU died"), NULL;
     if (!a.ok) return err_set(e, ERR_SYSTEM, "--device gpu: %s", a.text), NULL;
     snprintf(name, sizeof name, "%.127s", a.text);
     const char *sources = device_at(0)->sources;

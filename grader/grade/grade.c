@@ -13,7 +13,9 @@
 
 /* ---- one attempt ---- */
 
-static const char *keep(struct result *r, const char *s) { return arena_strndup(&r->arena, s, strlen(s)); }
+static const char *keep(struct result *r, const char *s) {
+    return arena_strndup(&r->arena, s, strlen(s));
+}
 
 static void not_built(struct grading *g) {
     struct result *r = g->r;
@@ -38,8 +40,10 @@ static void keep_counters(struct grading *g) {
 
 static void join_cases(struct result *r) {
     r->verdict = V_AC;
-    for (unsigned i = 0; i < r->ncases; i++) r->verdict = verdict_join(r->verdict, r->cases[i].verdict);
-    if (r->verdict == V_AC && !r->partial) r->verdict = V_IE; /* something failed, and no case says what */
+    for (unsigned i = 0; i < r->ncases; i++)
+        r->verdict = verdict_join(r->verdict, r->cases[i].verdict);
+    if (r->verdict == V_AC && !r->partial)
+        r->verdict = V_IE; /* something failed, and no case says what */
 }
 
 static void withhold(struct result *r, const char *why) {
@@ -56,13 +60,15 @@ static void grader_failed(struct result *r, const struct err *e) {
     r->message = keep(r, e->text);
 }
 
-/* Of each goal the least of its figures' ways. A test that failed by an assertion of its own has a figure without a name. */
+/* Of each goal the least of its figures' ways. A test that failed by an assertion of its own has a
+ * figure without a name. */
 static void add_ways(struct result *r) {
     r->checks.way = r->checks.goals;
     for (unsigned i = 0, end; i < r->ntechnique; i = end) {
         double least = 1;
         struct technique_result *t = r->technique;
-        for (end = i; end < r->ntechnique && t[end].test == t[i].test && t[end].guard == t[i].guard; end++) {
+        for (end = i; end < r->ntechnique && t[end].test == t[i].test && t[end].guard == t[i].guard;
+             end++) {
             if (!t[end].guard) t[end].way = score_way(&t[end]);
             if (!t[end].guard) least = fmin(least, t[end].way);
         }
@@ -141,17 +147,21 @@ static void draw_cases(struct grading *g) {
     struct buf seed = {0};
     char digest[HASH_HEX];
     hash_plain(buf_str(&g->r->source), g->r->source.size, digest);
-    buf_printf(&seed, "%s%s%s", g->o->seed, g->o->sizes_by_file ? " of " : "", g->o->sizes_by_file ? digest : "");
+    buf_printf(&seed, "%s%s%s", g->o->seed, g->o->sizes_by_file ? " of " : "",
+               g->o->sizes_by_file ? digest : "");
     g->ndrawn = problem_drawn(g->ex);
-    for (unsigned i = 0; i < g->ndrawn; i++) problem_draw_case(g->ex, buf_str(&seed), i, &g->drawn[i]);
+    for (unsigned i = 0; i < g->ndrawn; i++)
+        problem_draw_case(g->ex, buf_str(&seed), i, &g->drawn[i]);
     buf_free(&seed);
 }
 
 /* The index is that of check_run(): after the listed cases and the counted one. */
 static struct inputs_ahead *begin_ahead(const struct grading *g) {
     const struct grade_options *o = g->o;
-    bool whole = o->count_modelled && !o->trusted && !o->no_speed && !o->only_case && !gpu_options_of(o->device);
-    return o->ahead && whole ? inputs_ahead(g->ex, &g->ex->timed, o->seed, g->ex->ncases + 1) : NULL;
+    bool whole = o->count_modelled && !o->trusted && !o->no_speed && !o->only_case &&
+                 !gpu_options_of(o->device);
+    return o->ahead && whole ? inputs_ahead(g->ex, &g->ex->timed, o->seed, g->ex->ncases + 1)
+                             : NULL;
 }
 
 static void attempt(const struct exercise *ex, const char *name, const void *source, size_t size,
@@ -165,17 +175,20 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     buf_add(&r->source, source, size);
     draw_cases(&g);
     r->untouched = is_untouched(r), r->partial = o->only_case > 0;
-    r->case_points = o->terms ? o->terms->case_points : 0, r->all_hidden = o->terms ? o->terms->nhidden : 0;
+    r->case_points = o->terms ? o->terms->case_points : 0,
+    r->all_hidden = o->terms ? o->terms->nhidden : 0;
     r->speed.note = "";
     if (o->progress) o->progress(o->user, "compiling");
     g.ahead = begin_ahead(&g);
-    if (!build_run(&(struct build_source){name, source, size, ex->sm_90a}, &g.build, &e)) grader_failed(r, &e);
+    if (!build_run(&(struct build_source){name, source, size, ex->sm_90a}, &g.build, &e))
+        grader_failed(r, &e);
     else if (!g.build.ok) not_built(&g);
     else {
         text_clean(&r->log, buf_str(&g.build.messages), g.build.messages.size, 4096);
         run_built(&g);
     }
-    if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE && !r->partial) score_nothing(r);
+    if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE && !r->partial)
+        score_nothing(r);
     inputs_drop(g.ahead);
     build_free(&g.build);
     ptxas_free(&g.ptxas);
@@ -190,8 +203,8 @@ void grade_source(const struct exercise *ex, const char *name, const void *sourc
     attempt(ex, name, source, size, o, out);
 }
 
-bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o, struct result *out,
-                struct err *e) {
+bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o,
+                struct result *out, struct err *e) {
     struct buf source = {0};
     char name[128];
     grade_name(ex, path, name, sizeof name);

@@ -1,6 +1,7 @@
-/* hidden.c — cases that an instructor keeps to himself. They run in a session of their own, whose processes and whose output end
- * with it: what a submission sees there it can't print later, when its words are kept. A report has the verdict of each and nothing
- * else; what is for the instructor alone goes to `secret`. */
+/* hidden.c — cases that an instructor keeps to himself. They run in a session of their own, whose
+ * processes and whose output end with it: what a submission sees there it can't print later, when
+ * its words are kept. A report has the verdict of each and nothing else; what is for the instructor
+ * alone goes to `secret`. */
 #include "grader/grade/grading.h"
 
 #include <stdio.h>
@@ -19,7 +20,9 @@ static void conceal(struct grading *g, unsigned i) {
     int n = snprintf(name, sizeof name, "hidden case %u of %u", i + 1, g->o->terms->nhidden);
     c->name = arena_strndup(&g->r->arena, name, (size_t)n);
     c->message =
-        c->verdict == V_AC ? "" : "what it looks like is not told: try sizes and values that your own tests lack";
+        c->verdict == V_AC
+            ? ""
+            : "what it looks like is not told: try sizes and values that your own tests lack";
     buf_free(&secret);
 }
 
@@ -43,7 +46,8 @@ bool check_hidden(struct grading *g) {
     g->session = grade_session(g, &e), g->next_index = FIRST_INDEX;
     bool ok = g->session && run_all(g);
     if (!g->session)
-        g->r->message = arena_strndup(&g->r->arena, e.text, strlen(e.text)); /* with no case to say so: V_IE */
+        g->r->message =
+            arena_strndup(&g->r->arena, e.text, strlen(e.text)); /* with no case to say so: V_IE */
     session_close(g->session);
     g->session = usual, g->next_index = next;
     return ok;

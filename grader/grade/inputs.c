@@ -1,5 +1,6 @@
-/* inputs.c — see inputs.h. A process and no thread: jails are forked meanwhile, and a thread could hold a lock of the C library then.
- * What they begin with is the grader's memory, so that what is wanted of a submission is kept from them. */
+/* inputs.c — see inputs.h. A process and no thread: jails are forked meanwhile, and a thread could
+ * hold a lock of the C library then. What they begin with is the grader's memory, so that what is
+ * wanted of a submission is kept from them. */
 #include "grader/grade/inputs.h"
 #include "common/machine.h"
 #include "grader/book/book.h"
@@ -20,7 +21,8 @@ void inputs_scalars(struct problem *p, const char *seed, unsigned index) {
     problem_draw_scalars(p, &rng);
 }
 
-void inputs_round(struct problem *p, const char *seed, unsigned index, unsigned round, bool outputs) {
+void inputs_round(struct problem *p, const char *seed, unsigned index, unsigned round,
+                  bool outputs) {
     struct ex_rng rng;
     char what[256];
     snprintf(what, sizeof what, "%s buffers", book_id(p->ex));
@@ -53,7 +55,8 @@ static _Noreturn void draw_and_solve(struct inputs_ahead *a, pid_t parent) {
     _exit(0);
 }
 
-/* It is there while nvcc works and while the device does, so that grading takes half as much again at its peak. */
+/* It is there while nvcc works and while the device does, so that grading takes half as much again
+ * at its peak. */
 static bool has_room(const struct inputs_ahead *a) {
     uint64_t bytes = a->share.size;
     for (unsigned i = 0; i < a->problem.ex->nargs; i++)
@@ -61,13 +64,14 @@ static bool has_room(const struct inputs_ahead *a) {
     return machine_memory() / 4 > bytes;
 }
 
-struct inputs_ahead *inputs_ahead(const struct exercise *ex, const struct ex_case *c, const char *seed,
-                                  unsigned index) {
+struct inputs_ahead *inputs_ahead(const struct exercise *ex, const struct ex_case *c,
+                                  const char *seed, unsigned index) {
     struct inputs_ahead *a = has_two_cores() ? xcalloc(1, sizeof *a) : NULL;
     struct err e = {0};
     if (!a) return NULL;
     a->seed = seed, a->index = index, a->share.fd = -1;
-    bool ok = problem_open_shared(&a->problem, ex, c, &e) && share_open(&a->share, &a->problem, &e) && has_room(a);
+    bool ok = problem_open_shared(&a->problem, ex, c, &e) &&
+              share_open(&a->share, &a->problem, &e) && has_room(a);
     a->drawn = arena_array(&a->problem.arena, struct operand, EX_ARGS);
     pid_t parent = getpid();
     fflush(NULL);
@@ -87,9 +91,10 @@ static bool ended(struct inputs_ahead *a) {
     return status == 0;
 }
 
-bool inputs_take(struct inputs_ahead *a, const struct ex_case *c, const char *seed, unsigned index, struct problem *p,
-                 struct share *m) {
-    if (!a || !a->pid || a->problem.c != c || a->index != index || strcmp(a->seed, seed) != 0 || !ended(a))
+bool inputs_take(struct inputs_ahead *a, const struct ex_case *c, const char *seed, unsigned index,
+                 struct problem *p, struct share *m) {
+    if (!a || !a->pid || a->problem.c != c || a->index != index || strcmp(a->seed, seed) != 0 ||
+        !ended(a))
         return false;
     *p = a->problem, *m = a->share;
     memcpy(p->op, a->drawn, sizeof p->op);

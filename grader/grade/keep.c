@@ -16,7 +16,8 @@ static const char *clean(struct arena *a, const char *s) {
 
 static struct access_result access_of(struct arena *a, const struct tally_access *t) {
     struct access_result r = {.kernel = clean(a, t->kernel)};
-    r.at = (struct sim_access){.file = grade_clean_name(a, t->file), .line = t->line, .mask = t->mask};
+    r.at =
+        (struct sim_access){.file = grade_clean_name(a, t->file), .line = t->line, .mask = t->mask};
     r.at.bytes = (uint8_t)t->bytes, r.at.cost = (uint16_t)t->cost;
     r.at.kind = (uint8_t)t->kind, r.at.shared = t->shared != 0;
     memcpy(r.at.offset, t->offset, sizeof r.at.offset);
@@ -27,10 +28,12 @@ void grade_keep_lines(struct result *r, const struct tally *t) {
     r->lines = arena_array(&r->arena, struct line_result, t->nlines);
     for (unsigned i = 0; i < t->nlines; i++) {
         const struct tally_line *l = &t->lines[i];
-        r->lines[r->nlines++] = (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters, {0}};
+        r->lines[r->nlines++] =
+            (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters, {0}};
     }
     r->accesses = arena_array(&r->arena, struct access_result, t->naccesses);
-    for (unsigned i = 0; i < t->naccesses; i++) r->accesses[r->naccesses++] = access_of(&r->arena, &t->accesses[i]);
+    for (unsigned i = 0; i < t->naccesses; i++)
+        r->accesses[r->naccesses++] = access_of(&r->arena, &t->accesses[i]);
 }
 
 static struct kernel_time kernel_of(struct arena *a, const struct tally_kernel *t) {
@@ -64,6 +67,7 @@ static void keep_waits(struct result *r, const struct tally *t) {
 void grade_keep_times(struct result *r, const struct tally *t) {
     r->times = arena_array(&r->arena, struct kernel_time, t->nkernels);
     r->ntimes = 0;
-    for (unsigned i = 0; i < t->nkernels; i++) r->times[r->ntimes++] = kernel_of(&r->arena, &t->kernels[i]);
+    for (unsigned i = 0; i < t->nkernels; i++)
+        r->times[r->ntimes++] = kernel_of(&r->arena, &t->kernels[i]);
     keep_waits(r, t);
 }

@@ -24,7 +24,9 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double sorted_median(const double *v, unsigned n) { return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2; }
+static double sorted_median(const double *v, unsigned n) {
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
 
 double measure_median(const double *v, unsigned n) {
     if (!n) return 0;
@@ -37,7 +39,8 @@ double measure_median(const double *v, unsigned n) {
 }
 
 void measure_bootstrap(const double *v, unsigned n, uint64_t seed, double *low, double *high) {
-    double *medians = xcalloc(RESAMPLES, sizeof *medians), *sample = xcalloc(n ? n : 1, sizeof *sample);
+    double *medians = xcalloc(RESAMPLES, sizeof *medians),
+           *sample = xcalloc(n ? n : 1, sizeof *sample);
     for (unsigned k = 0; k < RESAMPLES && n; k++) {
         for (unsigned i = 0; i < n; i++) sample[i] = v[next(&seed) % n];
         qsort(sample, n, sizeof *sample, by_value);
@@ -71,8 +74,8 @@ static bool run_pair(measure_fn *run, void *user, struct state *s, unsigned roun
         time[which] = run(user, which, round);
         if (time[which] > 0) continue;
         snprintf(out->cause, sizeof out->cause,
-                 time[which] < 0 ? "run %u of the %s failed" : "run %u of the %s launched nothing", round,
-                 which ? "second" : "first");
+                 time[which] < 0 ? "run %u of the %s failed" : "run %u of the %s launched nothing",
+                 round, which ? "second" : "first");
         return false;
     }
     return true;
@@ -88,15 +91,18 @@ static bool warm_up(measure_fn *run, void *user, const struct measure_options *o
     return true;
 }
 
-static void evaluate(const struct state *s, const struct measure_options *o, struct measurement *out) {
+static void evaluate(const struct state *s, const struct measure_options *o,
+                     struct measurement *out) {
     double precision = o->precision > 0 ? o->precision : 0.02;
     out->ratio = measure_median(s->ratio, out->pairs);
     measure_bootstrap(s->ratio, out->pairs, o->seed, &out->low, &out->high);
-    out->precise = out->low > out->ratio * (1 - precision) && out->high < out->ratio * (1 + precision);
+    out->precise =
+        out->low > out->ratio * (1 - precision) && out->high < out->ratio * (1 + precision);
     out->unclear = !out->precise && o->boundary > out->low && o->boundary < out->high;
 }
 
-void measure_pairs(measure_fn *run, void *user, const struct measure_options *o, struct measurement *out) {
+void measure_pairs(measure_fn *run, void *user, const struct measure_options *o,
+                   struct measurement *out) {
     struct state *s = xcalloc(1, sizeof *s);
     struct gpu_state before = {0};
     unsigned least = o->least ? o->least : 10, most = o->most ? o->most : 400, others;
@@ -106,7 +112,8 @@ void measure_pairs(measure_fn *run, void *user, const struct measure_options *o,
     if (o->nvml) nvml_read(o->nvml, &before);
     others = before.others;
     bool ok = o->no_warm_up || warm_up(run, user, o, s, out);
-    for (unsigned round = 0; ok && out->pairs < most && out->pairs < MOST && out->dropped < 2 * most; round++) {
+    for (unsigned round = 0;
+         ok && out->pairs < most && out->pairs < MOST && out->dropped < 2 * most; round++) {
         double time[2];
         if (server_now() > end && out->pairs >= (least < 3 ? least : 3)) break;
         if (!(ok = run_pair(run, user, s, round, time, out))) break;
@@ -117,13 +124,15 @@ void measure_pairs(measure_fn *run, void *user, const struct measure_options *o,
             if (server_now() > end) break;
             continue;
         }
-        s->first[out->pairs] = time[0], s->second[out->pairs] = time[1], s->ratio[out->pairs++] = time[0] / time[1];
+        s->first[out->pairs] = time[0], s->second[out->pairs] = time[1],
+        s->ratio[out->pairs++] = time[0] / time[1];
         if (out->pairs < least || out->pairs % CHECK_EVERY) continue;
         evaluate(s, o, out);
         if (out->precise) break;
     }
     out->ok = ok && out->pairs;
     if (out->ok) evaluate(s, o, out);
-    out->first = measure_median(s->first, out->pairs), out->second = measure_median(s->second, out->pairs);
+    out->first = measure_median(s->first, out->pairs),
+    out->second = measure_median(s->second, out->pairs);
     free(s);
 }

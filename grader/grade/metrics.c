@@ -51,10 +51,11 @@ static double one(const struct sim_counters *c, const struct tally *t) {
 }
 
 static const struct metric metrics[] = {
-#define C(name)                           +1
-#define M(name)                           +1
-#define IS_PLAIN(den)                     (sizeof #den == sizeof "1" && (#den)[0] == '1')
-#define METRIC(key, num, den, none, text) {#key, text, num_##key, den_##key, IS_PLAIN(den), none, NULL},
+#define C(name)       +1
+#define M(name)       +1
+#define IS_PLAIN(den) (sizeof #den == sizeof "1" && (#den)[0] == '1')
+#define METRIC(key, num, den, none, text) \
+    {#key, text, num_##key, den_##key, IS_PLAIN(den), none, NULL},
 #include "grader/grade/metrics.def"
 #undef METRIC
 #undef C
@@ -62,18 +63,22 @@ static const struct metric metrics[] = {
 #define COUNTER(key, merge, text) {#key, text, value_##key, one, true, 0, NULL},
 #include "grader/sim/count/counters.def"
 #undef COUNTER
-    {"theoretical_occupancy", "share of an SM's warps that fit, from registers, shared memory and block size", NULL,
-     NULL, true, 0, launch_occupancy},
+    {"theoretical_occupancy",
+     "share of an SM's warps that fit, from registers, shared memory and block size", NULL, NULL,
+     true, 0, launch_occupancy},
     {"launches", "kernels launched", NULL, NULL, true, 0, launch_count},
     {"blocks", "blocks launched", NULL, NULL, true, 0, launch_blocks},
     {"threads", "threads launched", NULL, NULL, true, 0, launch_threads},
-    {"registers", "registers of a thread, as ptxas allots them", NULL, NULL, true, 0, launch_registers},
-    {"spill_bytes", "bytes of registers that ptxas stores to and loads from memory", NULL, NULL, true, 0,
-     launch_spills},
-    {"copied_bytes", "bytes that copies moved within device memory, beside the kernels", NULL, NULL, true, 0,
-     launch_copied},
-    {"filled_bytes", "bytes that fills wrote, beside the kernels", NULL, NULL, true, 0, launch_filled},
-    {"shared_bytes", "shared memory of a block, static and dynamic", NULL, NULL, true, 0, launch_shared},
+    {"registers", "registers of a thread, as ptxas allots them", NULL, NULL, true, 0,
+     launch_registers},
+    {"spill_bytes", "bytes of registers that ptxas stores to and loads from memory", NULL, NULL,
+     true, 0, launch_spills},
+    {"copied_bytes", "bytes that copies moved within device memory, beside the kernels", NULL, NULL,
+     true, 0, launch_copied},
+    {"filled_bytes", "bytes that fills wrote, beside the kernels", NULL, NULL, true, 0,
+     launch_filled},
+    {"shared_bytes", "shared memory of a block, static and dynamic", NULL, NULL, true, 0,
+     launch_shared},
 };
 
 const struct metric *metric_find(const char *name) {
@@ -89,15 +94,16 @@ double metric_value(const struct metric *m, const struct tally *t) {
 }
 
 /* How much of the violation is this line's; for a sum, simply its share. */
-static double blame(const struct metric *m, const struct tally_line *l, double limit, bool at_most) {
+static double blame(const struct metric *m, const struct tally_line *l, double limit,
+                    bool at_most) {
     double num = m->numerator(&l->counters, NULL);
     if (m->plain) return num;
     double excess = num - limit * m->denominator(&l->counters, NULL);
     return at_most ? excess : -excess;
 }
 
-static const struct tally_line *worst(const struct metric *m, const struct tally *t, const char *file, double limit,
-                                      bool at_most) {
+static const struct tally_line *worst(const struct metric *m, const struct tally *t,
+                                      const char *file, double limit, bool at_most) {
     const struct tally_line *best = NULL;
     double most = 0;
     for (unsigned i = 0; i < t->nlines; i++) {
@@ -108,8 +114,8 @@ static const struct tally_line *worst(const struct metric *m, const struct tally
     return best;
 }
 
-const struct tally_line *metric_line(const struct metric *m, const struct tally *t, const char *file, double per,
-                                     double limit, bool at_most) {
+const struct tally_line *metric_line(const struct metric *m, const struct tally *t,
+                                     const char *file, double per, double limit, bool at_most) {
     if (!m->numerator) return NULL;
     const struct tally_line *l = worst(m, t, file, limit * per, at_most);
     if (!l) l = worst(m, t, file, at_most ? 0 : 1e200, at_most);

@@ -1,6 +1,6 @@
-/* naive.c — what the limits of the goals are for the naive version of an exercise: where the ways to them begin. It is run on the
- * spot, once for each build of the grader, and kept in the cache: so it can't disagree with the book, and nobody
- * writes figures down twice. */
+/* naive.c — what the limits of the goals are for the naive version of an exercise: where the ways
+ * to them begin. It is run on the spot, once for each build of the grader, and kept in the cache:
+ * so it can't disagree with the book, and nobody writes figures down twice. */
 #include "grader/grade/grading.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool naive_source(const struct exercise *ex, char *name, size_t size, struct buf *out, struct err *e) {
+bool naive_source(const struct exercise *ex, char *name, size_t size, struct buf *out,
+                  struct err *e) {
     if (!ex->baseline) {
         snprintf(name, size, "%s.cu", ex->name);
         return book_pristine(ex, out, e);
@@ -29,12 +30,15 @@ static void write_limits(const struct result *r, struct buf *out) {
 }
 
 /* Counts the naive version at the size that is counted, and asks the goals. */
-static bool count(const struct grading *g, const struct build *b, const char *name, struct buf *out, struct err *e) {
+static bool count(const struct grading *g, const struct build *b, const char *name, struct buf *out,
+                  struct err *e) {
     const struct gpu_device *d = grade_device();
     struct ptxas registers = {0};
     ptxas_finish(ptxas_start(b, d->cc_major * 10 + d->cc_minor), &registers);
-    struct session_options so = {
-        .device = d, .seed = "the naive version", .workers = g->o->workers, .registers = &registers};
+    struct session_options so = {.device = d,
+                                 .seed = "the naive version",
+                                 .workers = g->o->workers,
+                                 .registers = &registers};
     struct session *s = session_open(g->ex, b, &so, e);
     struct case_run run = {.verdict = V_IE};
     if (s) session_case(s, &g->ex->technique_case, &grade_plan_technique, &run);
@@ -42,7 +46,9 @@ static bool count(const struct grading *g, const struct build *b, const char *na
     struct grading asked = {.ex = g->ex, .o = g->o, .r = &scratch, .tally = run.tally};
     bool ok = run.verdict == V_AC;
     if (ok) check_goals(&asked), write_limits(&scratch, out);
-    else if (s) err_set(e, ERR_INTERNAL, "the naive version could not be counted: %.300s", buf_str(&run.message));
+    else if (s)
+        err_set(e, ERR_INTERNAL, "the naive version could not be counted: %.300s",
+                buf_str(&run.message));
     result_free(&scratch);
     if (s) session_case_free(&run);
     session_close(s);
@@ -69,7 +75,8 @@ static bool figures(const struct grading *g, struct buf *out, struct err *e) {
     bool there = naive_source(g->ex, name, sizeof name, &source, &none);
     if (!there) buf_free(&source);
     if (!there) return !figures_there() || figures_limits(book_id(g->ex), out, e);
-    bool ok = build_run(&(struct build_source){name, source.data, source.size, g->ex->sm_90a}, &b, e);
+    bool ok =
+        build_run(&(struct build_source){name, source.data, source.size, g->ex->sm_90a}, &b, e);
     if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "the naive version %s does not compile", name);
     if (ok) key_of(g, &b, key);
     if (ok && !cache_get("naive", key, out)) {
@@ -81,13 +88,15 @@ static bool figures(const struct grading *g, struct buf *out, struct err *e) {
     return ok;
 }
 
-bool naive_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out, struct err *e) {
+bool naive_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
+                  struct err *e) {
     struct grading g = {.ex = ex, .o = go};
     return figures(&g, out, e);
 }
 
 /* Tests may ask for a metric twice: each line serves one limit. */
-static void take_line(struct result *r, unsigned test, double value, double limit, const char *metric) {
+static void take_line(struct result *r, unsigned test, double value, double limit,
+                      const char *metric) {
     for (unsigned i = 0; i < r->ntechnique; i++) {
         struct technique_result *t = &r->technique[i];
         if (t->guard || t->naive_known || t->test != test || strcmp(t->metric, metric)) continue;
@@ -108,7 +117,8 @@ bool naive_compare(struct grading *g, struct err *e) {
     if (!goal_missed(g->r)) return true;
     bool ok = figures(g, &text, e);
     char *rest = NULL;
-    for (char *l = ok && text.size ? strtok_r(text.data, "\n", &rest) : NULL; l; l = strtok_r(NULL, "\n", &rest)) {
+    for (char *l = ok && text.size ? strtok_r(text.data, "\n", &rest) : NULL; l;
+         l = strtok_r(NULL, "\n", &rest)) {
         unsigned test;
         double value, limit;
         char metric[96];

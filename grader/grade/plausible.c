@@ -1,15 +1,15 @@
-/* plausible.c — is what ran at the timed size the work that the exercise asks for? Outputs are not compared
- * there (a sample of the blocks ran), so code that looks at the size and skips the work would look fast.
- * Three tests, each a floor that holds for every correct program on the device; below one, a person has to
- * look. */
+/* plausible.c — is what ran at the timed size the work that the exercise asks for? Outputs are not
+ * compared there (a sample of the blocks ran), so code that looks at the size and skips the work
+ * would look fast. Three tests, each a floor that holds for every correct program on the device;
+ * below one, a person has to look. */
 #include "grader/grade/grading.h"
 
 #include <stdio.h>
 
 enum { SECTOR = 32 };
 
-/* Operations go through the FP32 units, but what was a product on tensor cores: at the rate of halves, the fastest of the types
- * that a sum of floats can be made of. */
+/* Operations go through the FP32 units, but what was a product on tensor cores: at the rate of
+ * halves, the fastest of the types that a sum of floats can be made of. */
 double grade_working_seconds(const struct gpu_device *d, double flops, double on_tensor_cores) {
     double there = on_tensor_cores < flops ? on_tensor_cores : flops, quarters = 4.0 * d->sms,
            product = 2.0 * 16 * 8 * 16;
@@ -33,12 +33,15 @@ double result_peak_flops(const struct speed_result *s, const struct gpu_device *
     return s->flops / grade_working_seconds(d, s->flops, s->matrix_flops);
 }
 
-/* Least seconds: each byte passes the L2 cache once, and what the cache can't hold passes the DRAM. */
-static double least_seconds(const struct grading *g, const struct ex_case *c, const struct sim_counters *n) {
+/* Least seconds: each byte passes the L2 cache once, and what the cache can't hold passes the DRAM.
+ */
+static double least_seconds(const struct grading *g, const struct ex_case *c,
+                            const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
     double bytes = g->ex->bytes ? g->ex->bytes(c) : 0, flops = g->ex->flops ? g->ex->flops(c) : 0;
     double dram = bytes > (double)d->l2_bytes ? (bytes - (double)d->l2_bytes) / d->dram_rate : 0;
-    double l2 = bytes / d->l2_rate, working = grade_working_seconds(d, flops, (double)n->flops_matrix);
+    double l2 = bytes / d->l2_rate,
+           working = grade_working_seconds(d, flops, (double)n->flops_matrix);
     double least = dram > l2 ? dram : l2;
     return least > working ? least : working;
 }
@@ -47,7 +50,8 @@ static double least_seconds(const struct grading *g, const struct ex_case *c, co
 static double output_bytes(const struct exercise *ex, const struct ex_case *c) {
     double bytes = 0;
     for (unsigned i = 0; i < ex->nargs; i++)
-        if (ex->args[i].role == EX_OUT && ex->args[i].count && !(ex->args[i].alias && ex->args[i].alias(c)))
+        if (ex->args[i].role == EX_OUT && ex->args[i].count &&
+            !(ex->args[i].alias && ex->args[i].alias(c)))
             bytes += (double)ex->args[i].count(c) * (double)ex_type_bytes(ex->args[i].type);
     return bytes;
 }
@@ -56,7 +60,8 @@ bool check_plausible_time(struct grading *g, const struct sim_counters *n, doubl
     double least = least_seconds(g, &g->ex->timed, n);
     if (seconds >= least) return true;
     snprintf(g->implausible, sizeof g->implausible,
-             "%.3g us at the timed size is faster than the device can be: moving the problem's bytes and "
+             "%.3g us at the timed size is faster than the device can be: moving the problem's "
+             "bytes and "
              "doing its "
              "operations takes %.3g us at least",
              seconds * 1e6, least * 1e6);
@@ -69,12 +74,16 @@ void check_plausible(struct grading *g, const struct tally *own) {
     /* A modelled time has an interval: an honest program must not fail by the model's own error. */
     double longest = own->high > own->seconds ? own->high : own->seconds;
     const struct sim_counters *n = &own->counters;
-    double written = SECTOR * (double)(n->sectors_store + n->atomic_sectors + n->bulk_sectors_store);
+    double written =
+        SECTOR * (double)(n->sectors_store + n->atomic_sectors + n->bulk_sectors_store);
     if (!own->launches && g->tally.launches)
         snprintf(g->implausible, sizeof g->implausible,
-                 "the entry launches %u kernels at the size that is counted and none at the size that is timed",
+                 "the entry launches %u kernels at the size that is counted and none at the size "
+                 "that is timed",
                  g->tally.launches);
     else if (check_plausible_time(g, n, longest) && !own->other_writes && written < 0.25 * out)
-        snprintf(g->implausible, sizeof g->implausible,
-                 "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f", written, out);
+        snprintf(
+            g->implausible, sizeof g->implausible,
+            "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f",
+            written, out);
 }

@@ -1,5 +1,5 @@
-/* provenance.c — see provenance.h. Contents are hashed, not times or places: a copy of the tree on another machine is the same
- * grader. */
+/* provenance.c — see provenance.h. Contents are hashed, not times or places: a copy of the tree on
+ * another machine is the same grader. */
 #include "grader/grade/provenance.h"
 #include "common/file.h"
 #include "common/where.h"
@@ -58,9 +58,10 @@ const char *grade_nvcc(void) {
     if (version[0]) return version;
     if (where_toolkit(toolkit, &ignored) && path_join(tool, sizeof tool, toolkit, "bin/nvcc"))
         ask_version(tool, compiler, sizeof compiler);
-    if (compiler[0] && build_disassembler(tool)) ask_version(tool, disassembler, sizeof disassembler);
-    snprintf(version, sizeof version, "%s%s%s", compiler[0] ? compiler : "none", disassembler[0] ? ", nvdisasm " : "",
-             disassembler);
+    if (compiler[0] && build_disassembler(tool))
+        ask_version(tool, disassembler, sizeof disassembler);
+    snprintf(version, sizeof version, "%s%s%s", compiler[0] ? compiler : "none",
+             disassembler[0] ? ", nvdisasm " : "", disassembler);
     return version;
 }
 
@@ -68,7 +69,8 @@ bool grade_nvcc_verified(const char **with) {
     *with = verified[sizeof verified / sizeof *verified - 1];
     for (unsigned i = 0; i < sizeof verified / sizeof *verified; i++) {
         size_t n = strlen(verified[i]);
-        if (!strncmp(grade_nvcc(), verified[i], n) && (!grade_nvcc()[n] || grade_nvcc()[n] == '.')) return true;
+        if (!strncmp(grade_nvcc(), verified[i], n) && (!grade_nvcc()[n] || grade_nvcc()[n] == '.'))
+            return true;
     }
     return !strcmp(grade_nvcc(), "none"); /* results from a cache: nothing is compiled */
 }

@@ -1,5 +1,5 @@
-/* provenance.h — what a result depends on beside the submission, in words that are the same on every machine: so that a result
- * says where it came from, and two can be compared. */
+/* provenance.h — what a result depends on beside the submission, in words that are the same on
+ * every machine: so that a result says where it came from, and two can be compared. */
 #pragma once
 #include "common/exercise.h"
 #include "common/hash.h"
@@ -8,11 +8,13 @@
 
 /* Digest of the programs that grade: equal programs give equal results, wherever they lie. */
 const char *grade_build(void);
-/* "13.0.88"; "13.0.88, nvdisasm 13.5.37" where times are modelled from machine code; "none" without nvcc. */
+/* "13.0.88"; "13.0.88, nvdisasm 13.5.37" where times are modelled from machine code; "none" without
+ * nvcc. */
 const char *grade_nvcc(void);
 /* Was the book verified with this compiler? `with` is set to those it was, for a message. */
 bool grade_nvcc_verified(const char **with);
-/* Digest of what the book ships for an exercise: the model answer, the naive version, the skeleton. */
+/* Digest of what the book ships for an exercise: the model answer, the naive version, the skeleton.
+ */
 void grade_book(const struct exercise *ex, char out[HASH_HEX]);
 /* Now, "2026-01-31T12:00:00Z". */
 void grade_date(char out[32]);

@@ -12,11 +12,12 @@
 
 enum { TEXT_LIMIT = 4 << 20, MESSAGE_LIMIT = 4096 };
 
-/* Where machine code is asked for: ptxas with line numbers, then a listing. What the disassembler fails on, or takes long over, is done
- * without. Paths are arguments: the jail translates them. */
-static const char with_listing[] = "\"$1\" \"$2\" -lineinfo -v k.ptx -o k.cubin || exit\n"
-                                   "ulimit -t 15; ulimit -f 65536\n"
-                                   "\"$3\" -ndf -c -gp -hex k.cubin >k.sass 2>/dev/null || rm -f k.sass";
+/* Where machine code is asked for: ptxas with line numbers, then a listing. What the disassembler
+ * fails on, or takes long over, is done without. Paths are arguments: the jail translates them. */
+static const char with_listing[] =
+    "\"$1\" \"$2\" -lineinfo -v k.ptx -o k.cubin || exit\n"
+    "ulimit -t 15; ulimit -f 65536\n"
+    "\"$3\" -ndf -c -gp -hex k.cubin >k.sass 2>/dev/null || rm -f k.sass";
 /* A shell's exit status of what a signal ended; ptxas itself ends with 255 after an error. */
 enum { KILLED = 128, MOST_SIGNALS = 64 };
 
@@ -29,8 +30,9 @@ struct ptxas_job {
     char key[HASH_HEX];
 };
 
-/* ptxas takes no PTX of a target that is newer than the GPU, whatever the code uses: so it is told an older
- * one. Of code for sm_90a, too: then ptxas names the instructions that an older GPU has not. */
+/* ptxas takes no PTX of a target that is newer than the GPU, whatever the code uses: so it is told
+ * an older one. Of code for sm_90a, too: then ptxas names the instructions that an older GPU has
+ * not. */
 static void retarget(struct buf *ptx, unsigned arch) {
     char from[32], to[32];
     snprintf(from, sizeof from, ".target sm_%u", (unsigned)BUILD_ARCH);
@@ -47,14 +49,17 @@ static bool is_sm_90a(const struct buf *ptx) {
 
 static void launch(struct ptxas_job *p, const struct buf *text, unsigned arch) {
     char option[32];
-    snprintf(option, sizeof option, "-arch=sm_%u%s", arch, arch == BUILD_ARCH && is_sm_90a(text) ? "a" : "");
+    snprintf(option, sizeof option, "-arch=sm_%u%s", arch,
+             arch == BUILD_ARCH && is_sm_90a(text) ? "a" : "");
     const char *plain[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
-    const char *both[] = {"/bin/sh", "-c", with_listing, "sh", "/cuda/bin/ptxas", option, "/nvdisasm", NULL};
+    const char *both[] = {"/bin/sh",         "-c",   with_listing, "sh",
+                          "/cuda/bin/ptxas", option, "/nvdisasm",  NULL};
     struct toolbox t;
     struct err e = {0};
     bool ok = build_toolbox(&t, &e) && t.compiler;
     if (!ok) {
-        snprintf(p->why, sizeof p->why, "%.255s", e.text[0] ? e.text : "there is no ptxas here; run `make setup`");
+        snprintf(p->why, sizeof p->why, "%.255s",
+                 e.text[0] ? e.text : "there is no ptxas here; run `make setup`");
         return;
     }
     struct buf ptx = {0};
@@ -75,14 +80,16 @@ static void launch(struct ptxas_job *p, const struct buf *text, unsigned arch) {
     buf_free(&ptx);
 }
 
-/* In the cache: how it ended, the number of bytes of text, a line's end; text; records of the machine code. It ended with A: accepted,
- * nobody looked for machine code; N: it was looked for, and what there is, is here; R: refused. */
+/* In the cache: how it ended, the number of bytes of text, a line's end; text; records of the
+ * machine code. It ended with A: accepted, nobody looked for machine code; N: it was looked for,
+ * and what there is, is here; R: refused. */
 static bool remembered(struct ptxas_job *p) {
     struct buf entry = {0};
     char end;
     size_t text;
     int head = 0;
-    bool known = cache_get("ptxas", p->key, &entry) && sscanf(buf_str(&entry), "%c%zu%n", &end, &text, &head) == 2 &&
+    bool known = cache_get("ptxas", p->key, &entry) &&
+                 sscanf(buf_str(&entry), "%c%zu%n", &end, &text, &head) == 2 &&
                  text <= entry.size && (size_t)head + 1 + text <= entry.size;
     if (known) {
         p->refused = end == 'R';
@@ -90,7 +97,8 @@ static bool remembered(struct ptxas_job *p) {
     }
     if (known) {
         buf_add(&p->text, entry.data + head + 1, text);
-        if (p->disassembles) buf_add(&p->code, entry.data + head + 1 + text, entry.size - head - 1 - text);
+        if (p->disassembles)
+            buf_add(&p->code, entry.data + head + 1 + text, entry.size - head - 1 - text);
     }
     buf_free(&entry);
     return known;
@@ -141,7 +149,8 @@ static void take(struct ptxas_job *p) {
     if (r.has_taken[0]) take_listing(p, &r.taken[0]);
     if (r.end == JAIL_BROKEN) snprintf(p->why, sizeof p->why, "%s", r.why);
     else if (build_was_killed(&r))
-        p->refused = false, snprintf(p->why, sizeof p->why, "the machine killed ptxas: it has too little memory");
+        p->refused = false,
+        snprintf(p->why, sizeof p->why, "the machine killed ptxas: it has too little memory");
     else if (!ended) { /* a limit: this device code is too much for ptxas */ p->refused = true;
         buf_puts(&p->text, "ptxas used up its time or memory, or crashed, over this device code\n");
     } else remember(p);

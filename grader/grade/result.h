@@ -1,4 +1,5 @@
-/* result.h — what grading one submission for one exercise found; reports are written from it alone. */
+/* result.h — what grading one submission for one exercise found; reports are written from it alone.
+ */
 #pragma once
 #include "common/arena.h"
 #include "common/buf.h"
@@ -25,21 +26,23 @@ bool verdict_scored(enum verdict v);
 struct case_result {
     const char *group, *name;
     enum verdict verdict;
-    unsigned
-        number; /* as `--case` takes it, from 1; 0 = it takes none: the counted size, the timed one, a hidden case */
-    bool drawn; /* its size comes from the seed */
+    unsigned number; /* as `--case` takes it, from 1; 0 = it takes none: the counted size, the timed
+                        one, a hidden case */
+    bool drawn;      /* its size comes from the seed */
     const char *message; /* for the student, several lines; "" when passed */
-    const char *secret;  /* of a hidden case: which one it is and what was wrong, for the instructor alone; else NULL */
+    const char *secret;  /* of a hidden case: which one it is and what was wrong, for the instructor
+                            alone; else NULL */
 };
 
 struct technique_result {
     const char *name, *metric, *unit; /* unit: "output element", or NULL */
     double value, limit;
     bool at_most, passed, guard; /* guard: of a guard's test, else of a goal's */
-    unsigned test;               /* which one of its group, from 0: limits of one test stand next to each other */
-    bool naive_known;            /* of a goal's limit: what it is for the naive version */
+    unsigned test; /* which one of its group, from 0: limits of one test stand next to each other */
+    bool naive_known; /* of a goal's limit: what it is for the naive version */
     double naive, naive_limit;
-    double way; /* of a goal's limit: how much of the way from the naive version's figure is done, 0 to 1 */
+    double way; /* of a goal's limit: how much of the way from the naive version's figure is done, 0
+                   to 1 */
     const char *reason;
     const char *file; /* "" = no line to blame */
     unsigned line;
@@ -55,16 +58,19 @@ struct speed_result {
     const char *bound_by;
     const char *size;    /* the problem that was timed: "512 x 256 x 512" */
     double bytes, flops; /* that the problem needs at this size; 0 = not said */
-    double bus_rate;     /* bytes a second, where the bytes cross the bus to the host; 0 = they don't */
-    double matrix_flops; /* of these, for tensor cores, which have a rate of their own (grade_on_tensor_cores) */
+    double bus_rate; /* bytes a second, where the bytes cross the bus to the host; 0 = they don't */
+    double matrix_flops; /* of these, for tensor cores, which have a rate of their own
+                            (grade_on_tensor_cores) */
     double gain;         /* of the model answer over the naive version, as a factor; 0 = unknown */
     bool timed;          /* modelled at the size that is timed, else at the one that is counted */
     bool whole;          /* the outputs of the timed size were checked, all of them */
     const char *note;    /* why there is none, or what to know about it */
-    bool forfeit;        /* there is none by the submission's own doing: where speed counts, its points are lost */
+    bool forfeit; /* there is none by the submission's own doing: where speed counts, its points are
+                     lost */
 };
 
-/* Operations a second that the device can do of such: those on tensor cores at their rate, others at that of the FP32 units. */
+/* Operations a second that the device can do of such: those on tensor cores at their rate, others
+ * at that of the FP32 units. */
 double result_peak_flops(const struct speed_result *s, const struct gpu_device *d);
 
 /* Counters of a source line of the student's file, over all launches of the technique case. */
@@ -72,7 +78,8 @@ struct line_result {
     const char *file;
     unsigned line;
     struct sim_counters counters;
-    double waits[SIM_WAIT_COUNT]; /* seconds of the modelled time that warps spend there, by what they wait for */
+    double waits[SIM_WAIT_COUNT]; /* seconds of the modelled time that warps spend there, by what
+                                     they wait for */
 };
 
 /* The launches of one kernel: their time by the model, and what it goes to. */
@@ -98,13 +105,15 @@ struct points {
     double correctness, technique, speed;
 };
 
-/* Technique tests: goals and those reached, guards and those kept; the goals' ways added up, 1 for each that is reached. */
+/* Technique tests: goals and those reached, guards and those kept; the goals' ways added up, 1 for
+ * each that is reached. */
 struct check_counts {
     unsigned goals, reached, guards, kept;
     double way;
 };
 
-/* Points that were not awarded, on the scale of the score: they and the score add up to max_score. */
+/* Points that were not awarded, on the scale of the score: they and the score add up to max_score.
+ */
 struct missing {
     double points;
     const char *group; /* "correctness", "goal", "guard", "speed" */
@@ -124,12 +133,14 @@ struct result {
     struct missing *missing;
     unsigned nmissing;
     bool speed_counted;
-    bool waived;         /* the goals that it misses count as reached: it is faster than the model answer (score.h) */
-    bool partial;        /* one case alone was run: no points are given or refused */
-    bool untouched;      /* the file as it came: not started */
+    bool waived;    /* the goals that it misses count as reached: it is faster than the model answer
+                       (score.h) */
+    bool partial;   /* one case alone was run: no points are given or refused */
+    bool untouched; /* the file as it came: not started */
     const char *message; /* when there are no cases: compiler's words, what went wrong; else "" */
     struct case_result *cases;
-    unsigned ncases, nhidden, all_hidden; /* hidden ones among them, and how many of these there are to be run */
+    unsigned ncases, nhidden,
+        all_hidden; /* hidden ones among them, and how many of these there are to be run */
     struct technique_result *technique;
     unsigned ntechnique;
     struct speed_result speed;
@@ -139,8 +150,8 @@ struct result {
     unsigned nlines;
     struct kernel_result *kernels; /* none where ptxas could not be asked */
     unsigned nkernels;
-    struct kernel_time
-        *times; /* of the size that is timed, where it was modelled there, else of the one that is counted */
+    struct kernel_time *times; /* of the size that is timed, where it was modelled there, else of
+                                  the one that is counted */
     unsigned ntimes;
     struct access_result *accesses; /* stay in the process that graded */
     unsigned naccesses;

@@ -1,4 +1,5 @@
-/* result_bytes.c — see result_bytes.h. One list of fields serves both directions: `visit` names each field once. */
+/* result_bytes.c — see result_bytes.h. One list of fields serves both directions: `visit` names
+ * each field once. */
 #include "grader/grade/result_bytes.h"
 
 #include <string.h>
@@ -50,10 +51,12 @@ static void visit_case(struct pack *p, struct case_result *c) {
 }
 
 static void visit_technique(struct pack *p, struct technique_result *t) {
-    string(p, &t->name), string(p, &t->metric), string(p, &t->unit), string(p, &t->reason), string(p, &t->file);
-    NUMBER(p, t->value), NUMBER(p, t->limit), NUMBER(p, t->at_most), NUMBER(p, t->passed), NUMBER(p, t->line),
-        NUMBER(p, t->guard);
-    NUMBER(p, t->test), NUMBER(p, t->naive_known), NUMBER(p, t->naive), NUMBER(p, t->naive_limit), NUMBER(p, t->way);
+    string(p, &t->name), string(p, &t->metric), string(p, &t->unit), string(p, &t->reason),
+        string(p, &t->file);
+    NUMBER(p, t->value), NUMBER(p, t->limit), NUMBER(p, t->at_most), NUMBER(p, t->passed),
+        NUMBER(p, t->line), NUMBER(p, t->guard);
+    NUMBER(p, t->test), NUMBER(p, t->naive_known), NUMBER(p, t->naive), NUMBER(p, t->naive_limit),
+        NUMBER(p, t->way);
 }
 
 static void visit_missing(struct pack *p, struct missing *m) {
@@ -65,10 +68,10 @@ static void visit_speed(struct pack *p, struct speed_result *s) {
     string(p, &s->kind), string(p, &s->bound_by), string(p, &s->size), string(p, &s->note);
     NUMBER(p, s->valid), NUMBER(p, s->forfeit), NUMBER(p, s->student_us), NUMBER(p, s->solution_us),
         NUMBER(p, s->baseline_us);
-    NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline), NUMBER(p, s->low_us),
-        NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high), NUMBER(p, s->gain), NUMBER(p, s->whole),
-        NUMBER(p, s->timed), NUMBER(p, s->bytes), NUMBER(p, s->flops), NUMBER(p, s->matrix_flops),
-        NUMBER(p, s->bus_rate);
+    NUMBER(p, s->vs_solution), NUMBER(p, s->vs_baseline), NUMBER(p, s->of_roofline),
+        NUMBER(p, s->low_us), NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high),
+        NUMBER(p, s->gain), NUMBER(p, s->whole), NUMBER(p, s->timed), NUMBER(p, s->bytes),
+        NUMBER(p, s->flops), NUMBER(p, s->matrix_flops), NUMBER(p, s->bus_rate);
 }
 
 static void visit_kernel(struct pack *p, struct kernel_result *k) {
@@ -83,17 +86,19 @@ static void visit_line(struct pack *p, struct line_result *l) {
 
 static void visit_time(struct pack *p, struct kernel_time *k) {
     string(p, &k->name), string(p, &k->limit), string(p, &k->bound_by);
-    NUMBER(p, k->launches), NUMBER(p, k->grid), NUMBER(p, k->block), NUMBER(p, k->registers), NUMBER(p, k->spill_bytes);
+    NUMBER(p, k->launches), NUMBER(p, k->grid), NUMBER(p, k->block), NUMBER(p, k->registers),
+        NUMBER(p, k->spill_bytes);
     NUMBER(p, k->shared_bytes), NUMBER(p, k->occupancy), NUMBER(p, k->us), NUMBER(p, k->parts);
 }
 
 static void visit(struct pack *p, struct result *r) {
     string(p, &r->id), string(p, &r->file), string(p, &r->message);
-    NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got), NUMBER(p, r->full);
-    NUMBER(p, r->case_points), NUMBER(p, r->nhidden), NUMBER(p, r->all_hidden), NUMBER(p, r->waived),
-        NUMBER(p, r->untouched), NUMBER(p, r->partial);
-    NUMBER(p, r->checks), NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters), NUMBER(p, r->counters),
-        NUMBER(p, r->occupancy);
+    NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->got),
+        NUMBER(p, r->full);
+    NUMBER(p, r->case_points), NUMBER(p, r->nhidden), NUMBER(p, r->all_hidden),
+        NUMBER(p, r->waived), NUMBER(p, r->untouched), NUMBER(p, r->partial);
+    NUMBER(p, r->checks), NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters),
+        NUMBER(p, r->counters), NUMBER(p, r->occupancy);
     ARRAY(p, r->cases, r->ncases, struct case_result);
     for (unsigned i = 0; i < r->ncases && !p->bad; i++) visit_case(p, &r->cases[i]);
     ARRAY(p, r->technique, r->ntechnique, struct technique_result);
@@ -111,7 +116,8 @@ static void visit(struct pack *p, struct result *r) {
 }
 
 void result_pack(const struct result *r, struct buf *out) {
-    struct result copy = *r; /* visiting takes addresses of fields, and changes none while packing */
+    struct result copy =
+        *r; /* visiting takes addresses of fields, and changes none while packing */
     struct pack p = {.out = out};
     visit(&p, &copy);
 }

@@ -1,4 +1,5 @@
-/* result_bytes.h — a result as bytes, to pass from one process of the grader to another. Not a file format. */
+/* result_bytes.h — a result as bytes, to pass from one process of the grader to another. Not a file
+ * format. */
 #pragma once
 #include "grader/grade/result.h"
 

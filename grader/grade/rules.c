@@ -1,5 +1,5 @@
-/* rules.c — what every grading goes by, whoever asks: what a case may cost, the device that decides, the name of a file, what is
- * kept of ptxas' words. */
+/* rules.c — what every grading goes by, whoever asks: what a case may cost, the device that
+ * decides, the name of a file, what is kept of ptxas' words. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/grade/grading.h"
@@ -7,24 +7,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Budgets decide; the seconds are longer than one can take on an idle core by the slowest of instructions, an atomic of 32 lanes on
- * one word in 0.3 us. */
+/* Budgets decide; the seconds are longer than one can take on an idle core by the slowest of
+ * instructions, an atomic of 32 lanes on one word in 0.3 us. */
 const struct case_plan grade_plan_correctness = {
     .rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 30};
-const struct case_plan grade_plan_technique = {.rounds = 1, .timing = true, .instructions = 100000000, .seconds = 60};
+const struct case_plan grade_plan_technique = {
+    .rounds = 1, .timing = true, .instructions = 100000000, .seconds = 60};
 const struct case_plan grade_plan_counted = {
     .rounds = 1, .sanitize = true, .timing = true, .instructions = 100000000, .seconds = 60};
 /* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
 const struct case_plan grade_plan_timed = {
     .rounds = 1, .timing = true, .instructions = 100000000, .seconds = 60, .sample_warps = 1024};
 
-const struct case_plan grade_plan_whole = {.rounds = 1, .timing = true, .instructions = 1000000000, .seconds = 600};
+const struct case_plan grade_plan_whole = {
+    .rounds = 1, .timing = true, .instructions = 1000000000, .seconds = 600};
 
 void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
     const char *base = path_base(path);
     bool plain = base[0] != '-' && base[0] != '.' && text_ends(base, ".cu") && strlen(base) < 64;
     for (const char *p = base; plain && *p; p++)
-        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("._-+", *p);
+        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+                strchr("._-+", *p);
     if (plain) snprintf(out, size, "%s", base);
     else snprintf(out, size, "%s.cu", ex->name);
 }
@@ -38,8 +41,9 @@ void grade_keep_kernels(struct result *r, const struct ptxas *p) {
         struct buf name = {0};
         buf_puts(&name, p->kernels[i].name);
         text_demangle(&name);
-        r->kernels[r->nkernels++] = (struct kernel_result){grade_clean_name(&r->arena, buf_str(&name)),
-                                                           p->kernels[i].registers, p->kernels[i].spill_bytes};
+        r->kernels[r->nkernels++] =
+            (struct kernel_result){grade_clean_name(&r->arena, buf_str(&name)),
+                                   p->kernels[i].registers, p->kernels[i].spill_bytes};
         buf_free(&name);
     }
 }

@@ -2,14 +2,15 @@
  *
  *   host process     died: its jail says how (SEC, TLE, OLE, crash = RTE); not back in time: TLE
  *   device process   died or lied: by what it did (MLE, TLE, SEC, RTE)
- *   recording        entry missing or object not loadable: CE; device code we cannot run: IE, never the student's loss
- *   replay           a fault: RTE with the simulator's report; budget or deadline: TLE; a sanitizer's finding: RTE
- *   comparison       WA, with the first wrong elements; a CUDA call that failed while recording is told along with it
- *                    and makes it RTE, because it is the likely cause
- *   our own failures IE
+ *   recording        entry missing or object not loadable: CE; device code we cannot run: IE, never
+ * the student's loss replay           a fault: RTE with the simulator's report; budget or deadline:
+ * TLE; a sanitizer's finding: RTE comparison       WA, with the first wrong elements; a CUDA call
+ * that failed while recording is told along with it and makes it RTE, because it is the likely
+ * cause our own failures IE
  *
- * Inputs and outputs lie in a memory file that the device process maps: the simulator works on its pages. What is compared
- * is a copy, and inputs are drawn where the device process cannot reach them. */
+ * Inputs and outputs lie in a memory file that the device process maps: the simulator works on its
+ * pages. What is compared is a copy, and inputs are drawn where the device process cannot reach
+ * them. */
 #include "grader/grade/session_parts.h"
 #include "common/quote.h"
 #include "common/text.h"
@@ -35,20 +36,24 @@ static bool lay_out(struct session *s, struct case_run *out) {
     struct err e = {0};
     if (!s->ahead) {
         share_close(&s->share);
-        if (!share_open(&s->share, &s->problem, &e)) return session_tell(out, V_IE, "%s", e.text), false;
+        if (!share_open(&s->share, &s->problem, &e))
+            return session_tell(out, V_IE, "%s", e.text), false;
         share_keep(&s->share);
     }
     b->file_bytes = s->share.size;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
         if (!problem_has_buffer(&s->problem, i)) continue;
         struct control_buffer *c = &b->buffer[b->n++];
-        *c = (struct control_buffer){
-            .bytes = s->problem.op[i].bytes, .offset = s->share.offset[i], .host = s->ex->args[i].host};
+        *c = (struct control_buffer){.bytes = s->problem.op[i].bytes,
+                                     .offset = s->share.offset[i],
+                                     .host = s->ex->args[i].host};
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
     }
     if (!session_ask(s, CONTROL_BUFFERS, host_seconds, &q, s->share.fd, &p, out)) return false;
     if (p.outcome.error)
-        return session_tell(out, V_MLE, "the program's own device variables leave no room: %s", p.outcome.why), false;
+        return session_tell(out, V_MLE, "the program's own device variables leave no room: %s",
+                            p.outcome.why),
+               false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
         if (problem_has_buffer(&s->problem, i)) s->address[i] = p.address[n++];
     return true;
@@ -60,8 +65,9 @@ static uint64_t address(const struct session *s, unsigned i) {
 }
 
 static unsigned wire_type(enum ex_type t) {
-    static const unsigned types[] = {[EX_I8] = WB_I8,   [EX_U8] = WB_U8,   [EX_I32] = WB_I32, [EX_U32] = WB_U32,
-                                     [EX_I64] = WB_I64, [EX_U64] = WB_U64, [EX_F32] = WB_F32, [EX_F64] = WB_F64};
+    static const unsigned types[] = {
+        [EX_I8] = WB_I8,   [EX_U8] = WB_U8,   [EX_I32] = WB_I32, [EX_U32] = WB_U32,
+        [EX_I64] = WB_I64, [EX_U64] = WB_U64, [EX_F32] = WB_F32, [EX_F64] = WB_F64};
     return types[t];
 }
 
@@ -69,16 +75,19 @@ static void make_args(const struct session *s, struct wb_arg *args) {
     for (unsigned i = 0; i < s->ex->nargs; i++) {
         const struct ex_arg *a = &s->ex->args[i];
         args[i] = (struct wb_arg){.type = a->role == EX_SCALAR ? wire_type(a->type) : WB_PTR};
-        if (a->role == EX_SCALAR) memcpy(&args[i].value, s->problem.op[i].before, s->problem.op[i].bytes);
+        if (a->role == EX_SCALAR)
+            memcpy(&args[i].value, s->problem.op[i].before, s->problem.op[i].bytes);
         else args[i].value = address(s, i), args[i].host = a->host ? s->problem.op[i].bytes : 0;
     }
 }
 
-static enum verdict not_recorded(struct session *s, const struct control_outcome *o, struct case_run *out) {
+static enum verdict not_recorded(struct session *s, const struct control_outcome *o,
+                                 struct case_run *out) {
     if (o->end == SERVER_CALL && o->state == WB_NO_ENTRY) {
         s->finished = true;
         s->stuck = V_CE;
-        buf_printf(&s->stuck_message, "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
+        buf_printf(&s->stuck_message,
+                   "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
                    book_entry(s->ex), o->text[0] ? "\n" : "", o->text);
         return session_tell(out, V_CE, "%s", buf_str(&s->stuck_message));
     }
@@ -86,7 +95,9 @@ static enum verdict not_recorded(struct session *s, const struct control_outcome
     bool closed = o->end == SERVER_CLOSED;
     session_stop(s, closed ? 1 : 0, &r);
     if (o->end == SERVER_LIMIT)
-        session_tell(out, V_RTE, "the entry issued too many device calls or launches, or copied too much: %s", o->why);
+        session_tell(out, V_RTE,
+                     "the entry issued too many device calls or launches, or copied too much: %s",
+                     o->why);
     else if (closed) session_tell_end(out, &r);
     else if (o->end == SERVER_CALL)
         session_tell(out, V_RTE, "the host code answered the device server itself, wrongly");
@@ -109,14 +120,15 @@ static enum verdict record(struct session *s, struct case_run *out) {
     s->recorded = true;
     /* A launch that was refused is an error even where the result happens to be right. */
     if (o->error && !strcmp(o->call, "launch"))
-        return session_tell(out, V_RTE, "the launch failed: %s (%s)\n%s", server_error_name(o->error),
-                            server_error_text(o->error), o->why);
+        return session_tell(out, V_RTE, "the launch failed: %s (%s)\n%s",
+                            server_error_name(o->error), server_error_text(o->error), o->why);
     return V_AC;
 }
 
 /* ---- replaying ---- */
 
-/* Of a large buffer, each piece is given back when it is copied, so that it is never there twice. */
+/* Of a large buffer, each piece is given back when it is copied, so that it is never there twice.
+ */
 static void take_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
     const uint64_t piece = 4 << 20;
     bool large = bytes >= SHARE_LARGE && !s->o.same_inputs;
@@ -127,9 +139,10 @@ static void take_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
     }
 }
 
-/* A copy, since the device process may still write: what lies in `after` of an input is used as an index, maybe. An input that is as it
- * was costs none: aliases of it point into its `after`, so that all go with it. An output alone in its buffer is compared where it
- * lies: each element is looked at once, and nothing is decided by it but whether this submission is right. */
+/* A copy, since the device process may still write: what lies in `after` of an input is used as an
+ * index, maybe. An input that is as it was costs none: aliases of it point into its `after`, so
+ * that all go with it. An output alone in its buffer is compared where it lies: each element is
+ * looked at once, and nothing is decided by it but whether this submission is right. */
 static void read_back(struct session *s) {
     struct operand *op = s->problem.op;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
@@ -158,7 +171,8 @@ static void tell_note(const struct sim_report *r, struct buf *out) {
     buf_free(&text);
 }
 
-/* Of what was found, what is no fault: once for a submission; those that explain a result are for a wrong one. */
+/* Of what was found, what is no fault: once for a submission; those that explain a result are for a
+ * wrong one. */
 static void keep_notes(struct session *s) {
     for (unsigned i = 0; i < s->tally.nreports; i++) {
         const struct sim_report *r = &s->tally.reports[i];
@@ -169,7 +183,8 @@ static void keep_notes(struct session *s) {
 static void explain_by_notes(const struct session *s, struct case_run *out) {
     for (unsigned i = 0; i < s->tally.nreports; i++)
         if (s->tally.reports[i].fault == SIM_NOTE_LEFT)
-            buf_printf(&out->message, "\n%s: %s", sim_fault_name(SIM_NOTE_LEFT), s->tally.reports[i].text);
+            buf_printf(&out->message, "\n%s: %s", sim_fault_name(SIM_NOTE_LEFT),
+                       s->tally.reports[i].text);
 }
 
 static bool has_findings(const struct tally *t) {
@@ -210,18 +225,20 @@ static void tell_reports(const struct session *s, struct case_run *out) {
     }
 }
 
-static enum verdict tell_fault(const struct session *s, const struct case_plan *plan, const struct control_outcome *o,
-                               struct case_run *out) {
+static enum verdict tell_fault(const struct session *s, const struct case_plan *plan,
+                               const struct control_outcome *o, struct case_run *out) {
     enum sim_fault f = s->tally.fault;
     tell_reports(s, out);
     out->slow_machine = f == SIM_FAULT_TIME || (f == SIM_FAULT_NONE && o->end == SERVER_DEADLINE);
     if (out->slow_machine)
-        buf_printf(&out->message,
-                   "%sthis machine was too slow: %.0f s were not enough to run this on the simulated GPU",
-                   out->message.size ? "\n" : "", plan->seconds);
+        buf_printf(
+            &out->message,
+            "%sthis machine was too slow: %.0f s were not enough to run this on the simulated GPU",
+            out->message.size ? "\n" : "", plan->seconds);
     if (f == SIM_FAULT_BUDGET || out->slow_machine) return out->verdict = V_TLE;
     if (!out->message.size)
-        session_tell(out, V_RTE, "%s: %s", server_error_name(o->fault), server_error_text(o->fault));
+        session_tell(out, V_RTE, "%s: %s", server_error_name(o->fault),
+                     server_error_text(o->fault));
     return out->verdict = V_RTE;
 }
 
@@ -259,13 +276,15 @@ static void tell_failed_call(const struct control_outcome *recorded, struct case
 }
 
 /* Did the recording do anything? If not, why it comes out wrong is plain. */
-static void explain_wrong(const struct session *s, const struct control_outcome *recorded, struct case_run *out) {
+static void explain_wrong(const struct session *s, const struct control_outcome *recorded,
+                          struct case_run *out) {
     if (recorded->error) {
         out->verdict = V_RTE;
         tell_failed_call(recorded, out);
     } else if (!s->record.launches)
         buf_puts(&out->message,
-                 "\nThe entry launched no kernel, and results have to be computed on the device. (Inputs are drawn "
+                 "\nThe entry launched no kernel, and results have to be computed on the device. "
+                 "(Inputs are drawn "
                  "anew after the entry has returned; its launches are run again with them.)");
 }
 
@@ -290,18 +309,22 @@ static bool take_box(struct session *s, const struct control_reply *p, bool firs
     bool ok = tally_unpack(&s->tally, box.data, box.size);
     buf_free(&box);
     buf_add(&log, s->share.bytes + CONTROL_BOX - CONTROL_LOG, p->log_bytes);
-    if (ok && first && s->log.size < LOG_LIMIT) text_clean(&s->log, buf_str(&log), log.size, LOG_LIMIT);
+    if (ok && first && s->log.size < LOG_LIMIT)
+        text_clean(&s->log, buf_str(&log), log.size, LOG_LIMIT);
     buf_free(&log);
     snprintf(s->compiled_by, sizeof s->compiled_by, "%s", p->compiled_by);
     return ok;
 }
 
-/* The second round of a case is a second call in a row, which finds the module's variables as the first left them: an accumulator
- * that nobody resets is right once. And of blocks that see each other's writes the later ones get on first: what relies on their
- * order is right once, too. */
-static bool is_second_call(const struct session *s, unsigned round) { return round == 1 && !s->o.gpu; }
+/* The second round of a case is a second call in a row, which finds the module's variables as the
+ * first left them: an accumulator that nobody resets is right once. And of blocks that see each
+ * other's writes the later ones get on first: what relies on their order is right once, too. */
+static bool is_second_call(const struct session *s, unsigned round) {
+    return round == 1 && !s->o.gpu;
+}
 
-/* Several graders may share a GPU: whoever measures must be alone on it, and who checks must not disturb. */
+/* Several graders may share a GPU: whoever measures must be alone on it, and who checks must not
+ * disturb. */
 static void take_turn(const struct session *s) {
     while (s->o.gpu && s->o.turn > 0 && flock(s->o.turn, LOCK_EX) < 0 && errno == EINTR) {}
 }
@@ -310,8 +333,8 @@ static void pass_turn(const struct session *s) {
     if (s->o.gpu && s->o.turn > 0) flock(s->o.turn, LOCK_UN);
 }
 
-static bool ask_in_turn(struct session *s, enum control_op op, double seconds, struct control_request *q,
-                        struct control_reply *p, struct case_run *out) {
+static bool ask_in_turn(struct session *s, enum control_op op, double seconds,
+                        struct control_request *q, struct control_reply *p, struct case_run *out) {
     take_turn(s);
     bool ok = session_ask(s, op, seconds, q, -1, p, out);
     pass_turn(s);
@@ -319,8 +342,8 @@ static bool ask_in_turn(struct session *s, enum control_op op, double seconds, s
 }
 
 /* Runs the recording on fresh inputs; the tally is in `s`, outputs in `after`. */
-static bool replay(struct session *s, const struct case_plan *plan, unsigned round, struct control_reply *p,
-                   struct case_run *out) {
+static bool replay(struct session *s, const struct case_plan *plan, unsigned round,
+                   struct control_reply *p, struct case_run *out) {
     struct control_request q = {0};
     struct control_replay *r = &q.u.replay;
     bool whole = !plan->sample_warps; /* of a sample, no output is compared */
@@ -331,16 +354,19 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     r->later_first = r->again;
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
     if (!ask_in_turn(s, CONTROL_REPLAY, plan->seconds, &q, p, out)) return false;
-    if (!take_box(s, p, round == 0)) return session_tell_device(s, DEVICE_LIED, plan->seconds, out), false;
+    if (!take_box(s, p, round == 0))
+        return session_tell_device(s, DEVICE_LIED, plan->seconds, out), false;
     if (whole) read_back(s);
     return true;
 }
 
-static enum verdict replay_once(struct session *s, const struct case_plan *plan, unsigned round, struct case_run *out) {
+static enum verdict replay_once(struct session *s, const struct case_plan *plan, unsigned round,
+                                struct case_run *out) {
     struct control_reply p;
     if (!replay(s, plan, round, &p, out)) return out->verdict;
     const struct control_outcome *o = &p.outcome;
-    if (o->fault || s->tally.fault != SIM_FAULT_NONE || o->end == SERVER_DEADLINE) return tell_fault(s, plan, o, out);
+    if (o->fault || s->tally.fault != SIM_FAULT_NONE || o->end == SERVER_DEADLINE)
+        return tell_fault(s, plan, o, out);
     keep_notes(s);
     if (has_findings(&s->tally)) return tell_reports(s, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
@@ -353,22 +379,27 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
 }
 
 /* Device memory that ran out explains whatever came of it. */
-static enum verdict out_of_memory(const struct control_outcome *recorded, enum verdict v, struct case_run *out) {
-    bool ran_out = recorded->error && !strcmp(server_error_name(recorded->error), "cudaErrorMemoryAllocation");
+static enum verdict out_of_memory(const struct control_outcome *recorded, enum verdict v,
+                                  struct case_run *out) {
+    bool ran_out =
+        recorded->error && !strcmp(server_error_name(recorded->error), "cudaErrorMemoryAllocation");
     if (!ran_out || (v != V_WA && v != V_RTE)) return v;
     if (!strstr(buf_str(&out->message), " had failed: ")) tell_failed_call(recorded, out);
     return out->verdict = V_MLE;
 }
 
-/* A kernel that got no texture, address or size from a call that failed goes wrong by what stood there instead. */
+/* A kernel that got no texture, address or size from a call that failed goes wrong by what stood
+ * there instead. */
 static void explain_fault(const struct control_outcome *recorded, struct case_run *out) {
-    if (recorded->error && !strstr(buf_str(&out->message), " had failed: ")) tell_failed_call(recorded, out);
+    if (recorded->error && !strstr(buf_str(&out->message), " had failed: "))
+        tell_failed_call(recorded, out);
 }
 
 /* Before what is wrong at the second call, that the first one was not. */
 static void tell_second_call(struct case_run *out) {
     struct buf text = {0};
-    buf_puts(&text, "The first call came out right; the next one, with variables of the device as the first left them, "
+    buf_puts(&text, "The first call came out right; the next one, with variables of the device as "
+                    "the first left them, "
                     "and with later "
                     "blocks before earlier ones where they see each other's writes, did not.\n");
     buf_add(&text, out->message.data, out->message.size);
@@ -382,7 +413,8 @@ static void note_leaks(struct session *s) {
     buf_printf(&s->log, "%s%s\n", note, s->record.leaks);
 }
 
-static enum verdict record_and_replay(struct session *s, const struct case_plan *plan, struct case_run *out) {
+static enum verdict record_and_replay(struct session *s, const struct case_plan *plan,
+                                      struct case_run *out) {
     enum verdict v = record(s, out);
     for (unsigned round = 0; round < plan->rounds && v == V_AC; round++) {
         v = replay_once(s, plan, round, out);
@@ -390,18 +422,21 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     }
     if (!s->recorded) return v;
     note_leaks(s);
-    if (v == V_RTE && strcmp(s->record.outcome.call, "launch")) explain_fault(&s->record.outcome, out);
+    if (v == V_RTE && strcmp(s->record.outcome.call, "launch"))
+        explain_fault(&s->record.outcome, out);
     s->tally.other_writes = s->record.writes;
     if (!s->o.gpu) tally_moved(&s->tally, s->o.device, &s->record.moves);
     return out_of_memory(&s->record.outcome, v, out);
 }
 
 /* Opens the problem, draws its scalars, starts the processes. False: the verdict is in `out`. */
-static bool begin(struct session *s, const struct ex_case *c, unsigned index, struct case_run *out) {
+static bool begin(struct session *s, const struct ex_case *c, unsigned index,
+                  struct case_run *out) {
     struct err e = {0};
     *out = (struct case_run){.verdict = V_AC};
     s->recorded = s->drawn = false;
-    if (s->stuck != V_AC) return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message)), false;
+    if (s->stuck != V_AC)
+        return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message)), false;
     s->ahead = inputs_take(s->o.ahead, c, s->o.seed, index, &s->problem, &s->share);
     if (!s->ahead && !problem_open(&s->problem, s->ex, c, &e))
         return session_tell(out, V_IE, "the exercise's description: %s", e.text), false;
@@ -410,7 +445,8 @@ static bool begin(struct session *s, const struct ex_case *c, unsigned index, st
     return true;
 }
 
-void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan, struct case_run *out) {
+void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,
+                  struct case_run *out) {
     if (begin(s, c, plan->index, out)) out->verdict = record_and_replay(s, plan, out);
     session_release(s);
     out->tally = s->tally;
@@ -419,11 +455,13 @@ void session_case(struct session *s, const struct ex_case *c, const struct case_
 
 /* ---- measuring ---- */
 
-enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigned index, struct case_run *out) {
+enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigned index,
+                             struct case_run *out) {
     return begin(s, c, index, out) ? record(s, out) : out->verdict;
 }
 
-static void give_inputs(struct session *s, unsigned index, unsigned round, struct control_replay *r) {
+static void give_inputs(struct session *s, unsigned index, unsigned round,
+                        struct control_replay *r) {
     if (!s->drawn || !s->o.same_inputs) {
         s->inputs = (struct control_replay){0};
         draw(s, index, round, true);
@@ -455,9 +493,10 @@ const char *session_compiled_by(const struct session *s) { return s->compiled_by
 
 /* ---- the rest ---- */
 
-struct session *session_open(const struct exercise *ex, const struct build *b, const struct session_options *o,
-                             struct err *e) {
-    if (ex->nargs > EX_ARGS) return err_set(e, ERR_INTERNAL, "%s: more than %d arguments", ex->name, EX_ARGS), NULL;
+struct session *session_open(const struct exercise *ex, const struct build *b,
+                             const struct session_options *o, struct err *e) {
+    if (ex->nargs > EX_ARGS)
+        return err_set(e, ERR_INTERNAL, "%s: more than %d arguments", ex->name, EX_ARGS), NULL;
     struct session *s = xcalloc(1, sizeof *s);
     s->ex = ex, s->build = b, s->o = *o;
     s->share.fd = -1;
@@ -472,7 +511,8 @@ void session_label_log(struct session *s, const char *name) {
     session_read_log(s);
     if (s->log.size > s->labelled) {
         buf_add(&whole, s->log.data, s->labelled);
-        buf_printf(&whole, "%s[%s]\n", s->labelled && s->log.data[s->labelled - 1] != '\n' ? "\n" : "", name);
+        buf_printf(&whole, "%s[%s]\n",
+                   s->labelled && s->log.data[s->labelled - 1] != '\n' ? "\n" : "", name);
         buf_add(&whole, s->log.data + s->labelled, s->log.size - s->labelled);
         buf_free(&s->log);
         s->log = whole;

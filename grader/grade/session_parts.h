@@ -1,5 +1,5 @@
-/* session_parts.h — what the files of a session share: session_start.c has its processes, from start to end; session.c its cases.
- * Private to them. */
+/* session_parts.h — what the files of a session share: session_start.c has its processes, from
+ * start to end; session.c its cases. Private to them. */
 #pragma once
 #include "grader/grade/device_process.h"
 #include "grader/grade/session.h"
@@ -41,11 +41,13 @@ enum verdict session_tell(struct case_run *out, enum verdict v, const char *form
 enum verdict session_tell_end(struct case_run *out, const struct jail_result *r);
 /* Starts both processes and has the object loaded; V_AC, or the verdict in `out`. */
 enum verdict session_start(struct session *s, struct case_run *out);
-/* Asks the device process. True with an answer; else the verdict is in `out`, and the processes are gone. */
-bool session_ask(struct session *s, enum control_op op, double seconds, struct control_request *q, int fd,
-                 struct control_reply *p, struct case_run *out);
+/* Asks the device process. True with an answer; else the verdict is in `out`, and the processes are
+ * gone. */
+bool session_ask(struct session *s, enum control_op op, double seconds, struct control_request *q,
+                 int fd, struct control_reply *p, struct case_run *out);
 /* What it sent, or did instead, as a verdict; the processes are gone then. */
-enum verdict session_tell_device(struct session *s, enum device_end end, double seconds, struct case_run *out);
+enum verdict session_tell_device(struct session *s, enum device_end end, double seconds,
+                                 struct case_run *out);
 void session_read_log(struct session *s); /* what the host process printed so far */
 /* Ends both processes; `seconds` is the grace that a host process which is on its way out gets. */
 void session_stop(struct session *s, double seconds, struct jail_result *r);

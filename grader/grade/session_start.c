@@ -1,4 +1,5 @@
-/* session_start.c — the two processes of a session, from start to end, and what their ends mean as verdicts. See session.c. */
+/* session_start.c — the two processes of a session, from start to end, and what their ends mean as
+ * verdicts. See session.c. */
 #include "grader/grade/session_parts.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -25,39 +26,49 @@ enum verdict session_tell(struct case_run *out, enum verdict v, const char *form
     return out->verdict = v;
 }
 
-/* An allocation that failed ends a C++ program by an exception that nobody catches; the library says which. */
+/* An allocation that failed ends a C++ program by an exception that nobody catches; the library
+ * says which. */
 static bool ran_out(const struct jail_result *r) {
     return r->signal == SIGABRT && r->output.size && strstr(buf_str(&r->output), "std::bad_alloc");
 }
 
 static enum verdict tell_signal(struct case_run *out, int signal) {
-    const char *hint = signal == SIGSEGV || signal == SIGBUS
-                           ? "\nDevice pointers can't be followed on the host: only kernels may read or "
-                             "write what they point to."
-                           : "";
+    const char *hint =
+        signal == SIGSEGV || signal == SIGBUS
+            ? "\nDevice pointers can't be followed on the host: only kernels may read or "
+              "write what they point to."
+            : "";
     return session_tell(out, V_RTE, "the host code crashed: %s%s", strsignal(signal), hint);
 }
 
 enum verdict session_tell_end(struct case_run *out, const struct jail_result *r) {
     switch (r->end) {
     case JAIL_VIOLATION:
-        return session_tell(out, V_SEC,
-                            "the host code made a system call that an entry has no use for; the jail stopped it");
-    case JAIL_MEMORY: return session_tell(out, V_MLE, "the host code used more memory than its processes together may");
+        return session_tell(
+            out, V_SEC,
+            "the host code made a system call that an entry has no use for; the jail stopped it");
+    case JAIL_MEMORY:
+        return session_tell(out, V_MLE,
+                            "the host code used more memory than its processes together may");
     case JAIL_STARVED:
-        return session_tell(out, V_IE,
-                            "the machine killed the host process: it, or the container that this runs in, has too "
-                            "little memory; grade again with fewer --jobs");
-    case JAIL_TIMEOUT: return session_tell(out, V_TLE, "the host code did not return within its time limit");
+        return session_tell(
+            out, V_IE,
+            "the machine killed the host process: it, or the container that this runs in, has too "
+            "little memory; grade again with fewer --jobs");
+    case JAIL_TIMEOUT:
+        return session_tell(out, V_TLE, "the host code did not return within its time limit");
     case JAIL_OUTPUT: return session_tell(out, V_OLE, "the host code printed more than 1 MiB");
     case JAIL_SIGNALLED:
         if (ran_out(r))
-            return session_tell(out, V_MLE, "the host code asked for more memory than the %d MiB that it has",
+            return session_tell(out, V_MLE,
+                                "the host code asked for more memory than the %d MiB that it has",
                                 HOST_MEMORY);
         return tell_signal(out, r->signal);
     case JAIL_EXITED:
-        return session_tell(out, V_RTE,
-                            "the host process ended with exit status %d instead of returning from the entry", r->code);
+        return session_tell(
+            out, V_RTE,
+            "the host process ended with exit status %d instead of returning from the entry",
+            r->code);
     case JAIL_BROKEN: break;
     }
     return session_tell(out, V_IE, "%s", r->why);
@@ -90,21 +101,27 @@ void session_stop_quietly(struct session *s) {
 /* ---- the device process ---- */
 
 /* Why it gave no answer, as a verdict. It is gone then: the next case starts another one. */
-enum verdict session_tell_device(struct session *s, enum device_end end, double seconds, struct case_run *out) {
+enum verdict session_tell_device(struct session *s, enum device_end end, double seconds,
+                                 struct case_run *out) {
     char fate[256];
     snprintf(fate, sizeof fate, "%s", device_process_fate(s->device));
     session_stop_quietly(s);
     s->recorded = false;
     switch (end) {
     case DEVICE_MEMORY:
-        return session_tell(out, V_MLE, "the simulated GPU used up its memory over this device code, and was stopped");
-    case DEVICE_LATE:
         return session_tell(
-            out, V_TLE,
-            "the device did not answer within %.0f s, and was stopped: it hangs, or this machine was too slow",
-            seconds);
-    case DEVICE_ATTACK: return session_tell(out, V_SEC, "the device process made %s; the jail stopped it", fate);
-    case DEVICE_CRASHED: return session_tell(out, V_RTE, "the device process crashed over this device code: %s", fate);
+            out, V_MLE,
+            "the simulated GPU used up its memory over this device code, and was stopped");
+    case DEVICE_LATE:
+        return session_tell(out, V_TLE,
+                            "the device did not answer within %.0f s, and was stopped: it hangs, "
+                            "or this machine was too slow",
+                            seconds);
+    case DEVICE_ATTACK:
+        return session_tell(out, V_SEC, "the device process made %s; the jail stopped it", fate);
+    case DEVICE_CRASHED:
+        return session_tell(out, V_RTE, "the device process crashed over this device code: %s",
+                            fate);
     case DEVICE_LIED: return session_tell(out, V_RTE, "the device process sent what is no answer");
     default: return session_tell(out, V_IE, "%s", fate);
     }
@@ -113,8 +130,8 @@ enum verdict session_tell_device(struct session *s, enum device_end end, double 
 static int watched(const struct session *s) { return s->jail ? jail_pollfd(s->jail) : -1; }
 
 /* True with an answer; else the verdict is in `out`. */
-bool session_ask(struct session *s, enum control_op op, double seconds, struct control_request *q, int fd,
-                 struct control_reply *p, struct case_run *out) {
+bool session_ask(struct session *s, enum control_op op, double seconds, struct control_request *q,
+                 int fd, struct control_reply *p, struct case_run *out) {
     q->op = op, q->seconds = seconds;
     enum device_end end = device_process_ask(s->device, q, fd, watched(s), p);
     if (end == DEVICE_ANSWERED) return true;
@@ -123,10 +140,12 @@ bool session_ask(struct session *s, enum control_op op, double seconds, struct c
 }
 
 static int by_name(const void *a, const void *b) {
-    return strcmp(((const struct control_kernel *)a)->name, ((const struct control_kernel *)b)->name);
+    return strcmp(((const struct control_kernel *)a)->name,
+                  ((const struct control_kernel *)b)->name);
 }
 
-/* What ptxas said of each kernel, by the digest of its name, sorted, and the machine code behind; as a memory file. */
+/* What ptxas said of each kernel, by the digest of its name, sorted, and the machine code behind;
+ * as a memory file. */
 static int kernels_file(const struct ptxas *p, struct err *e) {
     struct control_kernel *k = xcalloc(p->n + 1, sizeof *k);
     for (unsigned i = 0; i < p->n; i++) {
@@ -157,12 +176,13 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
     struct err e = {0};
     static const struct ptxas none;
     const struct ptxas *known = s->ptxas ? s->ptxas : &none;
-    if (known->n > CONTROL_KERNELS) return session_tell(out, V_CE, "%u kernels in one file", known->n);
+    if (known->n > CONTROL_KERNELS)
+        return session_tell(out, V_CE, "%u kernels in one file", known->n);
     int fd = kernels_file(known, &e);
     if (fd < 0) return session_tell(out, V_IE, "%s", e.text);
     snprintf(o->device, sizeof o->device, "%s", s->o.gpu ? "gpu" : s->o.device->name);
-    o->gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->kernels = known->n, o->code = known->ncode, o->images = 1,
-    o->client = 1;
+    o->gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->kernels = known->n,
+    o->code = known->ncode, o->images = 1, o->client = 1;
     if (s->o.gpu) o->pool_bytes = s->o.gpu->pool_bytes;
     if (!o->workers) o->workers = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     memcpy(o->image[0], s->build->image, HASH_HEX);
@@ -181,49 +201,61 @@ static bool start_host(struct session *s, struct err *e) {
     const char *env[] = {"LC_ALL=C.UTF-8", WB_ENV_SOCKET "=3", WB_ENV_WINDOW "=4", NULL};
     struct jail_bind binds[16];
     struct jail_file file = {"submission.so", s->build->object.data, s->build->object.size};
-    struct jail_fd fds[] = {{device_process_client_socket(s->device), 3}, {device_process_client_window(s->device), 4}};
-    struct jail_job job = {.kind = JAIL_HOST,
-                           .argv = argv,
-                           .env = env,
-                           .binds = binds,
-                           .files = &file,
-                           .nfiles = 1,
-                           .fds = fds,
-                           .nfds = 2,
-                           .limits = {.cpu_seconds = 60,
-                                      .memory_bytes = (uint64_t)HOST_MEMORY << 20,
-                                      .address_bytes = 96ull << 30, /* 64 GiB stand for the device; page tables cost */
-                                      .file_bytes = 1 << 20,
-                                      .work_bytes = 96 << 20,
-                                      .processes = 8,
-                                      .files = 64}};
+    struct jail_fd fds[] = {{device_process_client_socket(s->device), 3},
+                            {device_process_client_window(s->device), 4}};
+    struct jail_job job = {
+        .kind = JAIL_HOST,
+        .argv = argv,
+        .env = env,
+        .binds = binds,
+        .files = &file,
+        .nfiles = 1,
+        .fds = fds,
+        .nfds = 2,
+        .limits = {.cpu_seconds = 60,
+                   .memory_bytes = (uint64_t)HOST_MEMORY << 20,
+                   .address_bytes = 96ull << 30, /* 64 GiB stand for the device; page tables cost */
+                   .file_bytes = 1 << 20,
+                   .work_bytes = 96 << 20,
+                   .processes = 8,
+                   .files = 64}};
     const struct jail_bind *system = jail_system_binds(JAIL_HOST, &job.nbinds);
     memcpy(binds, system, job.nbinds * sizeof *system);
     binds[job.nbinds++] = (struct jail_bind){host, "/hostproc", false};
-    if (s->build->object.size > job.limits.file_bytes) job.limits.work_bytes += s->build->object.size;
+    if (s->build->object.size > job.limits.file_bytes)
+        job.limits.work_bytes += s->build->object.size;
     s->jail = jail_start(&job, e);
     if (s->jail) device_process_client_started(s->device);
     return s->jail;
 }
 
 static bool start_device(struct session *s, struct err *e) {
-    struct device_process_options o = {.device = s->o.device, .gpu = s->o.gpu, .workers = s->o.workers};
+    struct device_process_options o = {
+        .device = s->o.device, .gpu = s->o.gpu, .workers = s->o.workers};
     s->device = device_process_start(&o, e);
     return s->device;
 }
 
 /* The object did not load, which later cases cannot change. */
-static enum verdict not_ready(struct session *s, const struct control_outcome *o, struct case_run *out) {
+static enum verdict not_ready(struct session *s, const struct control_outcome *o,
+                              struct case_run *out) {
     struct jail_result r = {0};
     session_stop(s, o->end == SERVER_CLOSED ? 1 : 0, &r);
     if (o->end == SERVER_DEADLINE)
-        session_tell(out, V_TLE, "loading the program took more than %.0f s (a constructor that does not return?)",
-                     host_seconds);
+        session_tell(
+            out, V_TLE,
+            "loading the program took more than %.0f s (a constructor that does not return?)",
+            host_seconds);
     else if (o->end == SERVER_LIMIT)
-        session_tell(out, V_RTE, "the program issued too many device calls before its entry was called");
+        session_tell(out, V_RTE,
+                     "the program issued too many device calls before its entry was called");
     else if (o->end == SERVER_CLOSED) session_tell_end(out, &r);
-    else if (o->state == WB_NO_OBJECT) session_tell(out, V_CE, "the compiled file does not load: %s", o->text);
-    else session_tell(out, V_RTE, "the host code answered the device server itself, before its entry was called");
+    else if (o->state == WB_NO_OBJECT)
+        session_tell(out, V_CE, "the compiled file does not load: %s", o->text);
+    else
+        session_tell(
+            out, V_RTE,
+            "the host code answered the device server itself, before its entry was called");
     jail_result_free(&r);
     s->stuck = out->verdict;
     buf_puts(&s->stuck_message, buf_str(&out->message));
@@ -232,11 +264,13 @@ static enum verdict not_ready(struct session *s, const struct control_outcome *o
 }
 
 /* Device code that cannot be loaded fails as a call; the reason decides whose fault it is. */
-static enum verdict bad_module(struct session *s, const struct control_outcome *o, struct case_run *out) {
+static enum verdict bad_module(struct session *s, const struct control_outcome *o,
+                               struct case_run *out) {
     s->finished = true;
     bool ours = !strcmp(server_error_name(o->error), "cudaErrorNotSupported");
     s->stuck = ours ? V_IE : V_RTE;
-    buf_printf(&s->stuck_message, ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s",
+    buf_printf(&s->stuck_message,
+               ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s",
                o->why);
     return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
 }
@@ -247,7 +281,8 @@ static enum verdict wait_for_ptxas(struct session *s, struct case_run *out) {
     if (!p || (!p->refused && !p->failed)) return V_AC;
     s->finished = true;
     s->stuck = p->refused ? V_CE : V_IE;
-    buf_printf(&s->stuck_message, p->refused ? "ptxas refuses the device code:\n%s" : "%s", buf_str(&p->text));
+    buf_printf(&s->stuck_message, p->refused ? "ptxas refuses the device code:\n%s" : "%s",
+               buf_str(&p->text));
     return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
 }
 
@@ -264,7 +299,8 @@ enum verdict session_start(struct session *s, struct case_run *out) {
     if (wait_for_ptxas(s, out) != V_AC) return session_stop_quietly(s), out->verdict;
     if (open_device(s, out) != V_AC) return out->verdict;
     if (!session_ask(s, CONTROL_READY, host_seconds, &q, -1, &p, out)) return out->verdict;
-    if (p.outcome.end != SERVER_CALL || p.outcome.state != WB_READY) return not_ready(s, &p.outcome, out);
+    if (p.outcome.end != SERVER_CALL || p.outcome.state != WB_READY)
+        return not_ready(s, &p.outcome, out);
     /* Another call that failed by then is a constructor's affair. */
     bool loading = !strcmp(p.outcome.call, "module_load") || !strcmp(p.outcome.call, "upload");
     return p.outcome.error && loading ? bad_module(s, &p.outcome, out) : V_AC;

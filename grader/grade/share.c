@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 void share_give_back(struct share *m, uint64_t at, uint64_t bytes) {
-    if (bytes) fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
+    if (bytes)
+        fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)bytes);
 }
 
 void share_close(struct share *m) {
@@ -33,12 +34,14 @@ bool share_open(struct share *m, const struct problem *p, struct err *e) {
     m->fd = server_shared_memory("case", m->size, e);
     if (m->fd < 0) return false;
     void *at = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
-    if (at == MAP_FAILED) return err_set(e, ERR_SYSTEM, "cannot map %llu bytes", (unsigned long long)m->size);
+    if (at == MAP_FAILED)
+        return err_set(e, ERR_SYSTEM, "cannot map %llu bytes", (unsigned long long)m->size);
     m->bytes = at;
     return true;
 }
 
-/* Many pages at once: a fault for each takes longer than what is then written there. Older kernels don't know the word. */
+/* Many pages at once: a fault for each takes longer than what is then written there. Older kernels
+ * don't know the word. */
 static void bring_in(uint8_t *page, uint64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
     if (bytes >= 1 << 20) madvise(page, bytes, MADV_POPULATE_WRITE);
@@ -67,11 +70,12 @@ static void add_range(const struct problem *p, unsigned argument, enum server_co
     const struct operand *o = &p->op[argument];
     unsigned buffer = 0;
     for (int k = 0; k < o->owner; k++) buffer += problem_has_buffer(p, (unsigned)k);
-    r->range[r->ranges++] =
-        (struct control_range){.buffer = buffer, .content = content, .offset = o->offset, .bytes = o->bytes};
+    r->range[r->ranges++] = (struct control_range){
+        .buffer = buffer, .content = content, .offset = o->offset, .bytes = o->bytes};
 }
 
-void share_fill(struct share *m, const struct problem *p, bool outputs, bool there, struct control_replay *r) {
+void share_fill(struct share *m, const struct problem *p, bool outputs, bool there,
+                struct control_replay *r) {
     const struct ex_arg *args = p->ex->args;
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         bool output = args[i].role == EX_OUT;

@@ -1,5 +1,6 @@
-/* speed_gpu.c — speed on a real GPU: the submission is checked there too, then its time is measured against
- * the model answer's, pair by pair (measure.h), and against what the device can do (roofline.h). */
+/* speed_gpu.c — speed on a real GPU: the submission is checked there too, then its time is measured
+ * against the model answer's, pair by pair (measure.h), and against what the device can do
+ * (roofline.h). */
 #include "grader/book/book.h"
 #include "common/file.h"
 #include "grader/grade/device_process.h"
@@ -15,7 +16,9 @@
 #include <string.h>
 
 static const double pair_seconds = 6, baseline_seconds = 2;
-enum { TIMED_INDEX = 1000 }; /* of the timed case, for its random numbers: the same for both of a pair */
+enum {
+    TIMED_INDEX = 1000
+}; /* of the timed case, for its random numbers: the same for both of a pair */
 
 /* ---- two sessions side by side ---- */
 
@@ -24,8 +27,9 @@ static double run_one(void *user, unsigned which, unsigned round) {
     return session_round(pair[which], TIMED_INDEX, round);
 }
 
-static struct session *open_session(const struct exercise *ex, const struct build *b, const struct grade_options *o,
-                                    bool same_inputs, struct err *e) {
+static struct session *open_session(const struct exercise *ex, const struct build *b,
+                                    const struct grade_options *o, bool same_inputs,
+                                    struct err *e) {
     struct session_options so = {.device = o->device,
                                  .seed = o->seed,
                                  .gpu = gpu_options_of(o->device),
@@ -50,7 +54,8 @@ static uint64_t seed_number(const char *text) {
 
 /* In a process of its own, where no submission can have changed anything. */
 bool speed_gpu_ceiling(const struct grade_options *o, struct roofline *out, struct err *e) {
-    struct device_process_options po = {.device = o->device, .gpu = gpu_options_of(o->device), .alone = true};
+    struct device_process_options po = {
+        .device = o->device, .gpu = gpu_options_of(o->device), .alone = true};
     struct device_process *d = device_process_start(&po, e);
     struct control_request q = {.op = CONTROL_OPEN, .seconds = 60};
     struct control_reply p = {0};
@@ -60,13 +65,14 @@ bool speed_gpu_ceiling(const struct grade_options *o, struct roofline *out, stru
     q = (struct control_request){.op = CONTROL_ROOFLINE, .seconds = 60};
     ok = ok && device_process_ask(d, &q, -1, -1, &p) == DEVICE_ANSWERED;
     *out = (struct roofline){p.bytes_per_second, p.flops_per_second};
-    if (!ok) err_set(e, ERR_SYSTEM, "the roofline could not be measured: %s", device_process_fate(d));
+    if (!ok)
+        err_set(e, ERR_SYSTEM, "the roofline could not be measured: %s", device_process_fate(d));
     device_process_close(d);
     return ok;
 }
 
-struct session *speed_gpu_open(const struct exercise *ex, const struct build *b, const struct grade_options *o,
-                               bool same_inputs, struct err *e) {
+struct session *speed_gpu_open(const struct exercise *ex, const struct build *b,
+                               const struct grade_options *o, bool same_inputs, struct err *e) {
     struct session *s = open_session(ex, b, o, same_inputs, e);
     if (s && prepare(s, ex, e)) return s;
     speed_gpu_close(s);
@@ -84,13 +90,16 @@ bool speed_gpu_pairs(struct session *first, struct session *second, const struct
     mo->boundary = SCORE_FULL_SPEED, mo->seed = seed_number(o->seed), mo->nvml = nvml_open();
     measure_pairs(run_one, pair, mo, m);
     nvml_close(mo->nvml);
-    return m->ok || err_set(e, ERR_SYSTEM, "%s", m->cause[0] ? m->cause : "no pair could be measured");
+    return m->ok ||
+           err_set(e, ERR_SYSTEM, "%s", m->cause[0] ? m->cause : "no pair could be measured");
 }
 
-bool speed_gpu_compare(const struct exercise *ex, const struct build *first, const struct build *second,
-                       const struct grade_options *o, double seconds, struct measurement *m, struct err *e) {
+bool speed_gpu_compare(const struct exercise *ex, const struct build *first,
+                       const struct build *second, const struct grade_options *o, double seconds,
+                       struct measurement *m, struct err *e) {
     struct measure_options mo = {.seconds = seconds};
-    struct session *a = speed_gpu_open(ex, first, o, false, e), *b = a ? speed_gpu_open(ex, second, o, false, e) : NULL;
+    struct session *a = speed_gpu_open(ex, first, o, false, e),
+                   *b = a ? speed_gpu_open(ex, second, o, false, e) : NULL;
     *m = (struct measurement){0};
     bool ok = a && b && speed_gpu_pairs(a, b, o, &mo, m, e);
     speed_gpu_close(a), speed_gpu_close(b);
@@ -102,8 +111,9 @@ bool speed_gpu_build(const struct exercise *ex, const char *step, struct build *
     char name[128];
     const char *path = book_solution_file(ex, step);
     if (!book_has_answers())
-        return err_set(e, ERR_INPUT,
-                       "this release has no model answer to measure against; the simulated GPU has its times");
+        return err_set(
+            e, ERR_INPUT,
+            "this release has no model answer to measure against; the simulated GPU has its times");
     grade_name(ex, path, name, sizeof name);
     bool ok = file_read(path, SOURCE_LIMIT, &source, e) &&
               build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, b, e);
@@ -132,7 +142,9 @@ static bool check_there(struct grading *g) {
     return ok;
 }
 
-static const char *keep(struct grading *g, const char *s) { return arena_strndup(&g->r->arena, s, strlen(s)); }
+static const char *keep(struct grading *g, const char *s) {
+    return arena_strndup(&g->r->arena, s, strlen(s));
+}
 
 /* Of the problem's operations, those that tensor cores do: known from the size that is counted. */
 static double matrix_share(const struct grading *g) {
@@ -141,7 +153,8 @@ static double matrix_share(const struct grading *g) {
 }
 
 /* Lanes at the rate that was measured; tensor cores, for which no kernel was, at the device's. */
-static double working_seconds(const struct gpu_device *d, const struct speed_result *s, const struct roofline *c) {
+static double working_seconds(const struct gpu_device *d, const struct speed_result *s,
+                              const struct roofline *c) {
     double there = s->matrix_flops < s->flops ? s->matrix_flops : s->flops;
     double lanes = c->flops_per_second > 0 ? (s->flops - there) / c->flops_per_second : 0;
     return lanes + grade_working_seconds(d, there, there);
@@ -158,10 +171,12 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     s->vs_solution = m->ratio, s->ci_low = m->low, s->ci_high = m->high;
     s->low_us = s->high_us = s->student_us;
     s->bus_rate = grade_crosses(g->ex) ? g->o->device->bus_both_rate : 0;
-    double moving = s->bus_rate > 0                           ? g->ex->bytes(timed) / s->bus_rate
-                    : g->ex->bytes && c->bytes_per_second > 0 ? g->ex->bytes(timed) / c->bytes_per_second
-                                                              : 0;
-    s->bytes = g->ex->bytes ? g->ex->bytes(timed) : 0, s->flops = g->ex->flops ? g->ex->flops(timed) : 0;
+    double moving = s->bus_rate > 0 ? g->ex->bytes(timed) / s->bus_rate
+                    : g->ex->bytes && c->bytes_per_second > 0
+                        ? g->ex->bytes(timed) / c->bytes_per_second
+                        : 0;
+    s->bytes = g->ex->bytes ? g->ex->bytes(timed) : 0,
+    s->flops = g->ex->flops ? g->ex->flops(timed) : 0;
     struct sim_counters timed_counters = g->tally.counters;
     timed_counters.flops_matrix = (uint64_t)(matrix_share(g) * s->flops);
     s->matrix_flops = grade_on_tensor_cores(g->ex, s->flops, (double)timed_counters.flops_matrix);
@@ -170,11 +185,12 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     check_plausible_time(g, &timed_counters, m->second);
     s->bound_by = "";
     buf_clear(&text);
-    buf_printf(&text, "%u pairs, %u dropped%s%s; copy kernel %.0f GB/s, FMA kernel %.1f TFLOP/s", m->pairs, m->dropped,
-               m->dropped ? ": " : "", m->dropped ? m->cause : "", c->bytes_per_second * 1e-9,
-               c->flops_per_second * 1e-12);
+    buf_printf(&text, "%u pairs, %u dropped%s%s; copy kernel %.0f GB/s, FMA kernel %.1f TFLOP/s",
+               m->pairs, m->dropped, m->dropped ? ": " : "", m->dropped ? m->cause : "",
+               c->bytes_per_second * 1e-9, c->flops_per_second * 1e-12);
     if (m->unclear)
-        buf_printf(&text, "; full marks begin at %.2f, inside the interval: too noisy to call", SCORE_FULL_SPEED);
+        buf_printf(&text, "; full marks begin at %.2f, inside the interval: too noisy to call",
+                   SCORE_FULL_SPEED);
     s->note = keep(g, buf_str(&text));
     buf_free(&text);
 }
@@ -187,7 +203,8 @@ static void against_naive(struct grading *g) {
     if (speed_gpu_build(g->ex, g->ex->baseline, &naive, &e) &&
         speed_gpu_compare(g->ex, &naive, &g->build, g->o, baseline_seconds, &m, &e))
         g->r->speed.vs_baseline = m.ratio, g->r->speed.baseline_us = m.first * 1e6;
-    if (g->r->speed.vs_baseline > 0) g->r->speed.gain = g->r->speed.vs_baseline / g->r->speed.vs_solution;
+    if (g->r->speed.vs_baseline > 0)
+        g->r->speed.gain = g->r->speed.vs_baseline / g->r->speed.vs_solution;
     build_free(&naive);
 }
 

@@ -14,7 +14,8 @@ struct toolbox {
     char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX + 32];
 };
 bool build_toolbox(struct toolbox *t, struct err *e);
-/* Where NVIDIA's disassembler is; `path` may be NULL. False: there is none, or nobody asked for machine code. */
+/* Where NVIDIA's disassembler is; `path` may be NULL. False: there is none, or nobody asked for
+ * machine code. */
 bool build_disassembler(char path[PATH_MAX]);
 extern const char *const build_environment[];
 extern const struct jail_limits build_limits;

@@ -1,5 +1,5 @@
-/* versions.c — see versions.h. An entry of the cache is the size of a tally, that tally (of the counted case), another one (of the
- * timed case, where the simulator can run it). */
+/* versions.c — see versions.h. An entry of the cache is the size of a tally, that tally (of the
+ * counted case), another one (of the timed case, where the simulator can run it). */
 #include "grader/grade/versions.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -30,8 +30,8 @@ static const char *unpack(const char *at, const char *end, struct tally *t) {
 }
 
 /* `lasting`: false where a busy machine ended it, which says nothing about another time. */
-static bool run_case(struct session *s, const struct ex_case *c, struct case_plan plan, struct buf *out,
-                     bool *lasting) {
+static bool run_case(struct session *s, const struct ex_case *c, struct case_plan plan,
+                     struct buf *out, bool *lasting) {
     struct case_run run;
     session_case(s, c, &plan, &run);
     bool ok = run.verdict == V_AC;
@@ -41,22 +41,26 @@ static bool run_case(struct session *s, const struct ex_case *c, struct case_pla
     return ok;
 }
 
-static bool run(const struct exercise *ex, const struct build *b, const struct gpu_device *d, unsigned workers,
-                struct buf *out, bool *lasting, struct err *e) {
+static bool run(const struct exercise *ex, const struct build *b, const struct gpu_device *d,
+                unsigned workers, struct buf *out, bool *lasting, struct err *e) {
     struct ptxas registers = {0};
     static const uint64_t none;
     ptxas_finish(ptxas_start(b, d->cc_major * 10 + d->cc_minor), &registers);
-    struct session_options so = {.device = d, .seed = "reference times", .workers = workers, .registers = &registers};
+    struct session_options so = {
+        .device = d, .seed = "reference times", .workers = workers, .registers = &registers};
     struct session *s = session_open(ex, b, &so, e);
     bool ok = s && run_case(s, &ex->technique_case, grade_plan_technique, out, lasting);
-    if (s && !ok) err_set(e, ERR_INTERNAL, "it does not come out right at the size that is counted");
-    if (ok && !run_case(s, &ex->timed, grade_plan_timed, out, lasting)) buf_add(out, &none, sizeof none);
+    if (s && !ok)
+        err_set(e, ERR_INTERNAL, "it does not come out right at the size that is counted");
+    if (ok && !run_case(s, &ex->timed, grade_plan_timed, out, lasting))
+        buf_add(out, &none, sizeof none);
     session_close(s);
     ptxas_free(&registers);
     return ok;
 }
 
-static void key_of(const struct exercise *ex, const struct build *b, const struct gpu_device *d, char key[HASH_HEX]) {
+static void key_of(const struct exercise *ex, const struct build *b, const struct gpu_device *d,
+                   char key[HASH_HEX]) {
     struct hash h;
     hash_start(&h);
     hash_text(&h, "versions 1");
@@ -68,7 +72,8 @@ static void key_of(const struct exercise *ex, const struct build *b, const struc
     hash_hex(&h, key);
 }
 
-static bool take(const struct exercise *ex, const char *file, const struct buf *bytes, struct version *v) {
+static bool take(const struct exercise *ex, const char *file, const struct buf *bytes,
+                 struct version *v) {
     struct tally counted, timed;
     const char *end = bytes->data + bytes->size, *rest = unpack(bytes->data, end, &counted);
     bool ok = unpack(rest, end, &timed);
@@ -84,8 +89,8 @@ static bool take(const struct exercise *ex, const char *file, const struct buf *
     return ok;
 }
 
-static bool one(const struct exercise *ex, const char *file, const struct buf *source, const struct gpu_device *d,
-                unsigned workers, struct version *v, struct err *e) {
+static bool one(const struct exercise *ex, const char *file, const struct buf *source,
+                const struct gpu_device *d, unsigned workers, struct version *v, struct err *e) {
     struct build b = {0};
     struct buf bytes = {0};
     char key[HASH_HEX];
@@ -98,15 +103,17 @@ static bool one(const struct exercise *ex, const char *file, const struct buf *s
         ok = run(ex, &b, d, workers, &bytes, &lasting, e);
         if (ok && lasting) cache_put("versions", key, bytes.data, bytes.size);
     }
-    ok = ok && (take(ex, file, &bytes, v) || err_set(e, ERR_INTERNAL, "%.80s: the cache holds something else", file));
+    ok = ok && (take(ex, file, &bytes, v) ||
+                err_set(e, ERR_INTERNAL, "%.80s: the cache holds something else", file));
     if (ok) buf_add(&v->shown.source, source->data, source->size);
     build_free(&b);
     buf_free(&bytes);
     return ok;
 }
 
-static void add(const struct exercise *ex, const char *name, const char *file, const struct buf *source,
-                const struct gpu_device *d, unsigned workers, struct version *list, unsigned *n, struct buf *trouble) {
+static void add(const struct exercise *ex, const char *name, const char *file,
+                const struct buf *source, const struct gpu_device *d, unsigned workers,
+                struct version *list, unsigned *n, struct buf *trouble) {
     struct err e = {0};
     struct version *v = &list[*n];
     snprintf(v->name, sizeof v->name, "%s", name);
@@ -114,8 +121,8 @@ static void add(const struct exercise *ex, const char *name, const char *file, c
     else buf_printf(trouble, "%s: %s\n", name, e.text);
 }
 
-static void add_file(const struct exercise *ex, const char *step, const struct gpu_device *d, unsigned workers,
-                     struct version *list, unsigned *n, struct buf *trouble) {
+static void add_file(const struct exercise *ex, const char *step, const struct gpu_device *d,
+                     unsigned workers, struct version *list, unsigned *n, struct buf *trouble) {
     struct buf source = {0};
     struct err e = {0};
     char file[128];
@@ -127,8 +134,8 @@ static void add_file(const struct exercise *ex, const char *step, const struct g
     buf_free(&source);
 }
 
-struct version *version_list(const struct exercise *ex, const struct gpu_device *d, unsigned workers, unsigned *n,
-                             struct buf *trouble) {
+struct version *version_list(const struct exercise *ex, const struct gpu_device *d,
+                             unsigned workers, unsigned *n, struct buf *trouble) {
     char **steps = book_steps(ex), file[128];
     unsigned count = 0;
     struct buf source = {0};
@@ -136,9 +143,11 @@ struct version *version_list(const struct exercise *ex, const struct gpu_device 
     while (steps[count]) count++;
     struct version *list = xcalloc(count + 2, sizeof *list);
     *n = 0;
-    if (naive_source(ex, file, sizeof file, &source, &e)) add(ex, "naive", file, &source, d, workers, list, n, trouble);
+    if (naive_source(ex, file, sizeof file, &source, &e))
+        add(ex, "naive", file, &source, d, workers, list, n, trouble);
     for (unsigned i = 0; i < count; i++)
-        if (!ex->baseline || strcmp(steps[i], ex->baseline)) add_file(ex, steps[i], d, workers, list, n, trouble);
+        if (!ex->baseline || strcmp(steps[i], ex->baseline))
+            add_file(ex, steps[i], d, workers, list, n, trouble);
     if (book_has_answers()) add_file(ex, NULL, d, workers, list, n, trouble);
     else buf_puts(trouble, "the ladder and the answer, which this release leaves out\n");
     book_free_list(steps);

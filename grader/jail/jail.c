@@ -1,9 +1,9 @@
-/* jail.c — the outer half of the jail: prepares everything, clones into new namespaces, writes the user map,
- * waits, kills. The inner half is jail_inside.c; jail_plan.h is what passes between them.
+/* jail.c — the outer half of the jail: prepares everything, clones into new namespaces, writes the
+ * user map, waits, kills. The inner half is jail_inside.c; jail_plan.h is what passes between them.
  *
- * Output goes to a memory file under a file size limit, not to a pipe: nobody has to drain it, and a flood
- * ends the program instead of filling the grader. The file asked for comes back in another memory file, so
- * that a jail leaves nothing on disk, even when the grader is killed. */
+ * Output goes to a memory file under a file size limit, not to a pipe: nobody has to drain it, and
+ * a flood ends the program instead of filling the grader. The file asked for comes back in another
+ * memory file, so that a jail leaves nothing on disk, even when the grader is killed. */
 #include "grader/jail/jail.h"
 #include "common/clock.h"
 #include "common/file.h"
@@ -35,7 +35,8 @@ enum { TMPFILE = O_TMPFILE & ~O_DIRECTORY };
 struct jail {
     pid_t pid;
     int pidfd, output, report, take[JAIL_TAKES];
-    bool kept; /* without namespaces: `pid` is the keeper, which ends everything when `life` closes */
+    bool kept; /* without namespaces: `pid` is the keeper, which ends everything when `life` closes
+                */
     int life;
     uint64_t file_bytes;
     struct jail_cgroup groups;
@@ -60,8 +61,11 @@ const char *jail_tier(void) {
     if (tier == JAIL_NONE) return "none (--no-jail)";
     if (tier == JAIL_LANDLOCK)
         snprintf(text, sizeof text, "T2: %s, seccomp, %s%s", files,
-                 geteuid() ? "the grader's own user" : "a user of its own", groups ? ", cgroup" : "");
-    else snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files, groups ? ", cgroup" : "");
+                 geteuid() ? "the grader's own user" : "a user of its own",
+                 groups ? ", cgroup" : "");
+    else
+        snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files,
+                 groups ? ", cgroup" : "");
     return text;
 }
 
@@ -90,7 +94,8 @@ static const struct jail_bind compiler_binds[] = {
 
 const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
     bool host = kind != JAIL_COMPILER;
-    *n = host ? sizeof host_binds / sizeof *host_binds : sizeof compiler_binds / sizeof *compiler_binds;
+    *n = host ? sizeof host_binds / sizeof *host_binds
+              : sizeof compiler_binds / sizeof *compiler_binds;
     return host ? host_binds : compiler_binds;
 }
 
@@ -125,16 +130,20 @@ static const struct {
 
 static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) {
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if ((calls[i].host_only && kind != JAIL_HOST) || (calls[i].socket && kind == JAIL_GPU)) continue;
-        uint32_t action = kind <= JAIL_HOST && calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS : SCMP_ACT_ERRNO(EPERM);
+        if ((calls[i].host_only && kind != JAIL_HOST) || (calls[i].socket && kind == JAIL_GPU))
+            continue;
+        uint32_t action = kind <= JAIL_HOST && calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS
+                                                                    : SCMP_ACT_ERRNO(EPERM);
         if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
-        if (calls[i].others ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
-                            : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
+        if (calls[i].others
+                ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
+                : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
             return false;
     }
-    /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to clone. */
-    uint64_t spaces =
-        CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+    /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to
+     * clone. */
+    uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+                      CLONE_NEWUTS | CLONE_NEWCGROUP;
     for (uint64_t bit = 1; bit <= spaces; bit <<= 1)
         if ((spaces & bit) && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
                                                SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)) < 0)
@@ -142,8 +151,8 @@ static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) 
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
-/* Memory that RLIMIT_DATA does not count: shared and growing mappings. A compiler may have them: no student's
- * code runs in its jail. */
+/* Memory that RLIMIT_DATA does not count: shared and growing mappings. A compiler may have them: no
+ * student's code runs in its jail. */
 static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     static const uint64_t uncounted[] = {MAP_SHARED | MAP_ANONYMOUS, MAP_GROWSDOWN};
     for (unsigned i = 0; kind == JAIL_HOST && i < 2; i++)
@@ -153,8 +162,9 @@ static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     return true;
 }
 
-/* Calls that one of their arguments makes harmful to host code's neighbours. Files without a name are on a disk where no look
- * into the folder finds them. Locks, leases and flags lie on files that others may see, even where they may only be read. */
+/* Calls that one of their arguments makes harmful to host code's neighbours. Files without a name
+ * are on a disk where no look into the folder finds them. Locks, leases and flags lie on files that
+ * others may see, even where they may only be read. */
 static bool add_file_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     static const struct {
         int number;
@@ -178,14 +188,19 @@ static bool add_file_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     if (kind != JAIL_HOST) return true;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].number < 0) continue; /* aarch64 has no open */
-        struct scmp_arg_cmp when = {rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask, rules[i].value};
-        if (seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), rules[i].number, 1, &when) < 0) return false;
+        struct scmp_arg_cmp when = {rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask,
+                                    rules[i].value};
+        if (seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), rules[i].number, 1, &when) <
+            0)
+            return false;
     }
-    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) == 0; /* its flags lie in memory */
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) ==
+           0; /* its flags lie in memory */
 }
 
-/* The newest system call that the lists above were made with; the kernel has one row of numbers for all machines from 424 on.
- * What came later does not exist in a jail, as on an older kernel: fchmodat2 and setxattrat undo what their elders may not. */
+/* The newest system call that the lists above were made with; the kernel has one row of numbers for
+ * all machines from 424 on. What came later does not exist in a jail, as on an older kernel:
+ * fchmodat2 and setxattrat undo what their elders may not. */
 enum { NEWEST_CALL = 450 };
 
 static bool read_filter(int fd, struct sock_fprog *out) {
@@ -202,7 +217,8 @@ static bool read_filter(int fd, struct sock_fprog *out) {
     return pread(fd, (char *)out->filter + sizeof later, (size_t)size, 0) == size;
 }
 
-/* libseccomp knows the rules' calls by their names on all machines: what one lacks, it leaves out. */
+/* libseccomp knows the rules' calls by their names on all machines: what one lacks, it leaves out.
+ */
 static bool for_machine(scmp_filter_ctx filter, uint32_t machine) {
     return machine == seccomp_arch_native() ||
            (!seccomp_arch_remove(filter, SCMP_ARCH_NATIVE) && !seccomp_arch_add(filter, machine));
@@ -211,8 +227,9 @@ static bool for_machine(scmp_filter_ctx filter, uint32_t machine) {
 bool jail_filter(enum jail_kind kind, bool shared, uint32_t machine, struct sock_fprog *out) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int fd = memfd_create("filter", MFD_CLOEXEC);
-    bool ok = filter && fd >= 0 && for_machine(filter, machine) && add_rules(filter, kind, shared) &&
-              add_memory_rules(filter, kind) && add_file_rules(filter, kind) && seccomp_export_bpf(filter, fd) == 0 &&
+    bool ok = filter && fd >= 0 && for_machine(filter, machine) &&
+              add_rules(filter, kind, shared) && add_memory_rules(filter, kind) &&
+              add_file_rules(filter, kind) && seccomp_export_bpf(filter, fd) == 0 &&
               read_filter(fd, out);
     if (fd >= 0) close(fd);
     seccomp_release(filter);
@@ -224,7 +241,8 @@ static const struct sock_fprog *filter_for(enum jail_kind kind) {
     static struct sock_fprog both[2][JAIL_KINDS];
     bool shared = tier != JAIL_NAMESPACES;
     struct sock_fprog *program = &both[shared][kind];
-    return program->filter || jail_filter(kind, shared, seccomp_arch_native(), program) ? program : NULL;
+    return program->filter || jail_filter(kind, shared, seccomp_arch_native(), program) ? program
+                                                                                        : NULL;
 }
 
 /* ---- starting ---- */
@@ -239,7 +257,8 @@ static bool write_proc(pid_t pid, const char *name, const char *text) {
     return ok;
 }
 
-/* Root maps a second, powerless id for the program; others (and root in a small container) have only their own. */
+/* Root maps a second, powerless id for the program; others (and root in a small container) have
+ * only their own. */
 static bool write_maps(pid_t pid, bool own_uid) {
     char uid[64], gid[64];
     if (!own_uid)
@@ -247,7 +266,8 @@ static bool write_maps(pid_t pid, bool own_uid) {
                write_proc(pid, "gid_map", "0 0 1\n1000 65534 1\n");
     snprintf(uid, sizeof uid, "%d %u 1\n", JAIL_UID, geteuid());
     snprintf(gid, sizeof gid, "%d %u 1\n", JAIL_UID, getegid());
-    return write_proc(pid, "setgroups", "deny") && write_proc(pid, "uid_map", uid) && write_proc(pid, "gid_map", gid);
+    return write_proc(pid, "setgroups", "deny") && write_proc(pid, "uid_map", uid) &&
+           write_proc(pid, "gid_map", gid);
 }
 
 /* True if this process may map the id "nobody" beside its own. */
@@ -258,14 +278,17 @@ static bool may_map_two(void) {
     unsigned inside, outside, count, found = 0;
     FILE *f = geteuid() == 0 ? fopen("/proc/self/uid_map", "re") : NULL;
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside <= 65534 && 65534 - inside < count)
+        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && inside <= 65534 &&
+            65534 - inside < count)
             found = 1;
     if (f) fclose(f);
     known = (int)found;
     return known;
 }
 
-enum { SPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS };
+enum {
+    SPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+};
 
 static void close_fd(int *fd) {
     if (*fd >= 0) close(*fd);
@@ -279,7 +302,8 @@ static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
         return close(go[0]), close(go[1]), err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
     p->go = go[0], p->report = report[1];
     p->own_uid = !may_map_two();
-    pid_t pid = (pid_t)syscall(SYS_clone, SPACES | CLONE_PIDFD | SIGCHLD, NULL, &j->pidfd, NULL, NULL);
+    pid_t pid =
+        (pid_t)syscall(SYS_clone, SPACES | CLONE_PIDFD | SIGCHLD, NULL, &j->pidfd, NULL, NULL);
     if (pid == 0) {
         close(go[1]);
         jail_inside(p);
@@ -287,11 +311,12 @@ static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
     int why = errno;
     j->pid = pid, j->report = report[0];
     close(go[0]), close(report[1]);
-    bool ok = pid > 0 && write_maps(pid, p->own_uid) && jail_cgroup_add(&j->groups, pid) && write(go[1], "g", 1) == 1;
+    bool ok = pid > 0 && write_maps(pid, p->own_uid) && jail_cgroup_add(&j->groups, pid) &&
+              write(go[1], "g", 1) == 1;
     if (pid > 0 && !ok) why = errno;
     close(go[1]);
-    return ok ||
-           err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s", pid > 0 ? "user map" : "new namespaces", strerror(why));
+    return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s",
+                         pid > 0 ? "user map" : "new namespaces", strerror(why));
 }
 
 static bool prepare(struct jail *j, struct jail_plan *p, struct err *e) {
@@ -334,7 +359,8 @@ static bool spawn_kept(struct jail *j, struct jail_plan *p, struct err *e) {
     int life[2], report[2];
     if (pipe2(life, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
         return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
-    p->groups = &j->groups, p->go = life[0], p->report = report[1], p->confined = tier == JAIL_LANDLOCK;
+    p->groups = &j->groups, p->go = life[0], p->report = report[1],
+    p->confined = tier == JAIL_LANDLOCK;
     j->kept = true;
     fflush(NULL);
     j->pid = fork();
@@ -347,13 +373,18 @@ static bool spawn_kept(struct jail *j, struct jail_plan *p, struct err *e) {
 
 struct jail *jail_start(const struct jail_job *job, struct err *e) {
     struct jail *j = xcalloc(1, sizeof *j);
-    *j = (struct jail){
-        .pid = -1, .pidfd = -1, .output = -1, .report = -1, .life = -1, .file_bytes = job->limits.file_bytes};
+    *j = (struct jail){.pid = -1,
+                       .pidfd = -1,
+                       .output = -1,
+                       .report = -1,
+                       .life = -1,
+                       .file_bytes = job->limits.file_bytes};
     j->kills = jail_cgroup_machine_kills();
     struct jail_plan p = {.job = job, .null = -1};
     for (unsigned i = 0; i < JAIL_TAKES; i++) j->take[i] = -1;
     if (groups && tier != JAIL_NONE) jail_cgroup_open(&j->groups, &job->limits);
-    bool ok = prepare(j, &p, e) && (tier == JAIL_NAMESPACES ? spawn(j, &p, e) : spawn_kept(j, &p, e));
+    bool ok =
+        prepare(j, &p, e) && (tier == JAIL_NAMESPACES ? spawn(j, &p, e) : spawn_kept(j, &p, e));
     close_fd(&p.null);
     if (ok) return j;
     reap_killed(j);
@@ -367,7 +398,8 @@ int jail_pollfd(const struct jail *j) { return j->pidfd; }
 
 static void append(int fd, size_t from, size_t limit, struct buf *out) {
     char chunk[16384];
-    for (ssize_t n; limit && (n = pread(fd, chunk, limit < sizeof chunk ? limit : sizeof chunk, (off_t)from)) > 0;) {
+    for (ssize_t n; limit && (n = pread(fd, chunk, limit < sizeof chunk ? limit : sizeof chunk,
+                                        (off_t)from)) > 0;) {
         buf_add(out, chunk, (size_t)n);
         from += (size_t)n, limit -= (size_t)n;
     }
@@ -393,14 +425,15 @@ static void broken(struct jail_result *r, const char *stage, int error) {
     snprintf(r->why, sizeof r->why, "jail: %s: %s", stage, strerror(error));
 }
 
-/* Who sent SIGKILL, where neither the grader did nor a group says more: the kernel counts those that it sends for want of memory. What it
- * does not say is no submission's fault. */
+/* Who sent SIGKILL, where neither the grader did nor a group says more: the kernel counts those
+ * that it sends for want of memory. What it does not say is no submission's fault. */
 static bool starved(const struct jail *j) {
     long long now = jail_cgroup_machine_kills();
     return now < 0 || now > j->kills;
 }
 
-/* A group's limit also is the end of a program one of whose children was killed, and of a jail whose first process was. */
+/* A group's limit also is the end of a program one of whose children was killed, and of a jail
+ * whose first process was. */
 static void explain_kill(struct jail *j, struct jail_result *r, bool first) {
     enum jail_cgroup_end end = jail_cgroup_close(&j->groups);
     bool killed = r->end == JAIL_SIGNALLED && r->signal == SIGKILL;
@@ -414,7 +447,8 @@ static void collect(struct jail *j, struct jail_result *r, bool late) {
     bool told = read(j->report, &report, sizeof report) == sizeof report;
     if (told) {
         if (report.stage) broken(r, report.stage, report.error);
-        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL) r->end = JAIL_TIMEOUT;
+        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL)
+            r->end = JAIL_TIMEOUT;
         else classify(r, report.status);
         if (report.full) r->end = JAIL_OUTPUT;
         for (unsigned i = 0; i < JAIL_TAKES; i++) {
@@ -468,7 +502,8 @@ static uint64_t resident_below(pid_t pid, unsigned depth) {
     uint64_t sum = 0;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
     FILE *f = depth < 4 ? fopen(path, "re") : NULL;
-    while (f && fscanf(f, "%d", &child) == 1) sum += resident_of(child) + resident_below(child, depth + 1);
+    while (f && fscanf(f, "%d", &child) == 1)
+        sum += resident_of(child) + resident_below(child, depth + 1);
     if (f) fclose(f);
     return sum;
 }

@@ -1,13 +1,15 @@
-/* jail.h — runs a program that nobody vouches for: nvcc on a student's file, and the student's host code.
+/* jail.h — runs a program that nobody vouches for: nvcc on a student's file, and the student's host
+ * code.
  *
- * There are two tiers, and jail_probe chooses the stronger one that holds (docs/security.md says what each
- * promises). T1: a jailed program lives in its own user, mount, pid, network, IPC and UTS namespaces. It sees
- * a read-only root built from the binds it was given, one writable folder /work of limited size, and no
- * /proc, no network and no descriptor that was not passed on purpose. seccomp removes the system calls that
- * have no business here; limits hold time, memory, output and processes, and Landlock repeats the rules on
- * files. It dies with the grader, and everything it started dies with it. T2, where user namespaces are not
- * to be had: Landlock alone hides files, signals and TCP, seccomp sockets and what Landlock does not know; a
- * keeper process ends the program's process group.
+ * There are two tiers, and jail_probe chooses the stronger one that holds (docs/security.md says
+ * what each promises). T1: a jailed program lives in its own user, mount, pid, network, IPC and UTS
+ * namespaces. It sees a read-only root built from the binds it was given, one writable folder /work
+ * of limited size, and no /proc, no network and no descriptor that was not passed on purpose.
+ * seccomp removes the system calls that have no business here; limits hold time, memory, output and
+ * processes, and Landlock repeats the rules on files. It dies with the grader, and everything it
+ * started dies with it. T2, where user namespaces are not to be had: Landlock alone hides files,
+ * signals and TCP, seccomp sockets and what Landlock does not know; a keeper process ends the
+ * program's process group.
  *
  *   struct jail *j = jail_start(&(struct jail_job){.argv = argv, .binds = binds, ...}, &err);
  *   jail_wait(j, seconds, &result);   // kills what is left
@@ -35,16 +37,23 @@ struct jail_fd {
     int from, to; /* the grader's descriptor, and its number inside (3 or more) */
 };
 
-/* What a jail is for decides which system calls are refused, and whether trying one is a violation (the
- * process is killed, verdict SEC) or just fails: compilers probe for things that an entry function has no
- * reason to touch. The device process is our own program: it lays a stricter filter on itself (jail_lock) before it
- * reads a byte of a submission. */
-enum jail_kind { JAIL_COMPILER, JAIL_HOST, JAIL_DEVICE, JAIL_GPU /* a device process with a real GPU */, JAIL_KINDS };
+/* What a jail is for decides which system calls are refused, and whether trying one is a violation
+ * (the process is killed, verdict SEC) or just fails: compilers probe for things that an entry
+ * function has no reason to touch. The device process is our own program: it lays a stricter filter
+ * on itself (jail_lock) before it reads a byte of a submission. */
+enum jail_kind {
+    JAIL_COMPILER,
+    JAIL_HOST,
+    JAIL_DEVICE,
+    JAIL_GPU /* a device process with a real GPU */,
+    JAIL_KINDS
+};
 
 enum { JAIL_TAKES = 3 };
 struct jail_limits {
-    double cpu_seconds;        /* of the busiest process */
-    uint64_t memory_bytes;     /* private writable memory of a process; JAIL_DEVICE: see jail_resident */
+    double cpu_seconds; /* of the busiest process */
+    uint64_t
+        memory_bytes; /* private writable memory of a process; JAIL_DEVICE: see jail_resident */
     uint64_t address_bytes;    /* address space of a process; 0 = no limit */
     uint64_t file_bytes;       /* one file, and what is printed */
     uint64_t work_bytes;       /* the writable folder */
@@ -54,16 +63,18 @@ struct jail_limits {
 struct jail_job {
     enum jail_kind kind;
     const char *const *argv, *const *env; /* NULL-terminated; argv[0] is a path inside */
-    int (*inside)(void *);                /* instead of argv: called in the jail, its value is the exit status */
+    int (*inside)(void *); /* instead of argv: called in the jail, its value is the exit status */
     void *inside_data;
     const struct jail_bind *binds;
     unsigned nbinds;
     const struct jail_file *files;
     unsigned nfiles;
-    bool proc; /* with a /proc of its own processes, which a GPU's driver wants; without namespaces, the machine's */
+    bool proc; /* with a /proc of its own processes, which a GPU's driver wants; without namespaces,
+                  the machine's */
     const struct jail_fd *fds;
     unsigned nfds;
-    const char *take[JAIL_TAKES]; /* files of /work to hand out after exit status 0; each at most limits.file_bytes */
+    const char *take[JAIL_TAKES]; /* files of /work to hand out after exit status 0; each at most
+                                     limits.file_bytes */
     struct jail_limits limits;
 };
 
@@ -73,7 +84,8 @@ enum jail_end {
     JAIL_TIMEOUT,   /* wall clock or CPU time */
     JAIL_OUTPUT,    /* printed or wrote more than file_bytes */
     JAIL_MEMORY,    /* ended because its control group reached its limit of memory */
-    JAIL_STARVED,   /* ended because the machine, or a container around the grader, ran out of memory */
+    JAIL_STARVED, /* ended because the machine, or a container around the grader, ran out of memory
+                   */
     JAIL_VIOLATION, /* a forbidden system call */
     JAIL_BROKEN,    /* our own fault; `why` says what */
 };
@@ -81,7 +93,7 @@ enum jail_end {
 struct jail_result {
     enum jail_end end;
     int code, signal;
-    struct buf output;            /* what was printed, standard output and error together, as bytes */
+    struct buf output; /* what was printed, standard output and error together, as bytes */
     struct buf taken[JAIL_TAKES]; /* the files asked for */
     bool has_taken[JAIL_TAKES];
     char why[256];
@@ -89,8 +101,8 @@ struct jail_result {
 
 struct jail;
 
-/* The program runs when this returns. NULL: the jail could not be set up (never the program's own failure to
- * start, which jail_wait reports as JAIL_BROKEN). */
+/* The program runs when this returns. NULL: the jail could not be set up (never the program's own
+ * failure to start, which jail_wait reports as JAIL_BROKEN). */
 struct jail *jail_start(const struct jail_job *job, struct err *e);
 /* Becomes readable when the jailed program has ended. */
 int jail_pollfd(const struct jail *j);
@@ -100,11 +112,11 @@ size_t jail_output(const struct jail *j, size_t from, size_t limit, struct buf *
 void jail_wait(struct jail *j, double seconds, struct jail_result *r);
 void jail_result_free(struct jail_result *r);
 
-/* Bytes of memory that the jail's processes hold now; 0 = not known. The device process reserves far more than it uses, so
- * that no rlimit can hold it: whoever waits for it looks at this. */
+/* Bytes of memory that the jail's processes hold now; 0 = not known. The device process reserves
+ * far more than it uses, so that no rlimit can hold it: whoever waits for it looks at this. */
 uint64_t jail_resident(const struct jail *j);
-/* For the device process: from now on this process computes, speaks on the descriptors that it has, makes threads and maps
- * memory; any other system call kills it. */
+/* For the device process: from now on this process computes, speaks on the descriptors that it has,
+ * makes threads and maps memory; any other system call kills it. */
 bool jail_lock(void);
 
 /* The binds that any dynamically linked program needs, and those of a compiler on top. */
@@ -116,11 +128,13 @@ bool jail_probe(struct err *e);
 const char *jail_tier(void);
 
 enum jail_tier { JAIL_NAMESPACES, JAIL_LANDLOCK, JAIL_NONE };
-/* Tests force a tier by this, or by WARPBOOK_JAIL_TIER=T1 or T2 in the environment of a program that probes. */
+/* Tests force a tier by this, or by WARPBOOK_JAIL_TIER=T1 or T2 in the environment of a program
+ * that probes. */
 void jail_choose(enum jail_tier t);
 enum jail_tier jail_tier_now(void);
 /* Put every later jail into control groups, where these can be made; jail_probe decides it. */
 void jail_use_groups(bool on);
-/* For --no-jail: every later jail_start runs the program unprotected (limits only), in a temporary folder. */
+/* For --no-jail: every later jail_start runs the program unprotected (limits only), in a temporary
+ * folder. */
 void jail_disable(void);
 bool jail_disabled(void);

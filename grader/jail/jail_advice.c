@@ -1,5 +1,6 @@
-/* jail_advice.c — see jail_advice.h. The kernel's settings are asked for, so that only those are named which stand in the way here: a list
- * of all that may be wrong on some machine helps nobody. */
+/* jail_advice.c — see jail_advice.h. The kernel's settings are asked for, so that only those are
+ * named which stand in the way here: a list of all that may be wrong on some machine helps nobody.
+ */
 #include "grader/jail/jail_advice.h"
 
 #include <fcntl.h>
@@ -7,7 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Debian's older kernels, any kernel, Ubuntu since 23.10. A user namespace that AppArmor restricts can be made, but nothing be mounted in it. */
+/* Debian's older kernels, any kernel, Ubuntu since 23.10. A user namespace that AppArmor restricts
+ * can be made, but nothing be mounted in it. */
 static const struct {
     const char *path;
     char bad;
@@ -15,10 +17,12 @@ static const struct {
 } settings[] = {
     {"kernel/unprivileged_userns_clone", '0', "kernel.unprivileged_userns_clone=1"},
     {"user/max_user_namespaces", '0', "user.max_user_namespaces=15000"},
-    {"kernel/apparmor_restrict_unprivileged_userns", '1', "kernel.apparmor_restrict_unprivileged_userns=0"},
+    {"kernel/apparmor_restrict_unprivileged_userns", '1',
+     "kernel.apparmor_restrict_unprivileged_userns=0"},
 };
 
-static const char *const containers[] = {"/.dockerenv", "/run/.containerenv", "/run/systemd/container"};
+static const char *const containers[] = {"/.dockerenv", "/run/.containerenv",
+                                         "/run/systemd/container"};
 
 /* The first letter of a setting; 0 = there is no such setting. */
 static char setting(const char *root, const char *path) {
@@ -42,12 +46,13 @@ static bool is_container(const char *root) {
 static void advise_landlock(struct buf *out, int version) {
     if (version >= 6) return;
     if (version)
-        buf_printf(out, "  - a kernel with Landlock 6, so Linux 6.12 or newer; here is Landlock %d\n", version);
+        buf_printf(out,
+                   "  - a kernel with Landlock 6, so Linux 6.12 or newer; here is Landlock %d\n",
+                   version);
     else
-        buf_printf(
-            out,
-            "  - a kernel with Landlock 6, so Linux 6.12 or newer; there the boot parameter lsm=, where it is used, "
-            "has to name landlock\n");
+        buf_printf(out, "  - a kernel with Landlock 6, so Linux 6.12 or newer; there the boot "
+                        "parameter lsm=, where it is used, "
+                        "has to name landlock\n");
 }
 
 void jail_advice(struct buf *out, const char *root, int landlock) {
@@ -58,15 +63,16 @@ void jail_advice(struct buf *out, const char *root, int landlock) {
         found = true;
     }
     if (is_container(root)) {
-        buf_printf(out, "  - a container that is started with --security-opt seccomp=unconfined --security-opt "
-                        "apparmor=unconfined\n");
+        buf_printf(
+            out,
+            "  - a container that is started with --security-opt seccomp=unconfined --security-opt "
+            "apparmor=unconfined\n");
         found = true;
     }
     if (!found)
-        buf_printf(
-            out,
-            "  - user namespaces for everyone, which something here refuses (a container's filter of system calls, "
-            "a security module)\n");
+        buf_printf(out, "  - user namespaces for everyone, which something here refuses (a "
+                        "container's filter of system calls, "
+                        "a security module)\n");
     advise_landlock(out, landlock);
     buf_printf(out, "  - for code that you trust, such as your own: --no-jail\n");
 }

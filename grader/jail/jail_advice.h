@@ -2,5 +2,6 @@
 #pragma once
 #include "common/buf.h"
 
-/* Lines, one for each thing that would allow a jail here. `root` is "" but in tests: the folder that stands for /. */
+/* Lines, one for each thing that would allow a jail here. `root` is "" but in tests: the folder
+ * that stands for /. */
 void jail_advice(struct buf *out, const char *root, int landlock);

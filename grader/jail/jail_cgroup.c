@@ -1,5 +1,5 @@
-/* jail_cgroup.c — see jail_cgroup.h. A group's name holds the grader's process id, so that a later grader can
- * tell which were left by one that was killed. */
+/* jail_cgroup.c — see jail_cgroup.h. A group's name holds the grader's process id, so that a later
+ * grader can tell which were left by one that was killed. */
 #include "grader/jail/jail_cgroup.h"
 #include "common/machine.h"
 
@@ -52,9 +52,12 @@ static void look(void) {
 
 static bool set_limits(const char *folder, const struct jail_limits *l) {
     uint64_t memory = l->memory_bytes ? l->memory_bytes + l->work_bytes + OVERHEAD : 0;
-    uint64_t processes = l->processes ? l->processes + 4 : 0; /* the jail's own first process, the keeper */
+    uint64_t processes =
+        l->processes ? l->processes + 4 : 0; /* the jail's own first process, the keeper */
     bool pids = !processes || write_number(folder, "pids.max", processes);
-    bool most = !memory || write_number(folder, is_version_2() ? "memory.max" : "memory.limit_in_bytes", memory);
+    bool most =
+        !memory ||
+        write_number(folder, is_version_2() ? "memory.max" : "memory.limit_in_bytes", memory);
     if (memory && most && is_version_2()) write_text(folder, "memory.swap.max", "0");
     return is_version_2() ? pids && most : strstr(folder, "/pids/") ? pids : most;
 }
@@ -66,7 +69,8 @@ void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l) {
     serial++;
     for (unsigned i = 0; i < nbases; i++) {
         char *path = c->paths[c->n];
-        snprintf(path, sizeof c->paths[0], "%.*s/%s%d.%u", BASE_PATH - 1, bases[i], prefix, getpid(), serial);
+        snprintf(path, sizeof c->paths[0], "%.*s/%s%d.%u", BASE_PATH - 1, bases[i], prefix,
+                 getpid(), serial);
         if (mkdir(path, 0755) < 0) continue;
         if (set_limits(path, l)) c->n++;
         else rmdir(path);
@@ -75,11 +79,13 @@ void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l) {
 
 bool jail_cgroup_add(const struct jail_cgroup *c, pid_t pid) {
     bool ok = true;
-    for (unsigned i = 0; i < c->n; i++) ok &= write_number(c->paths[i], "cgroup.procs", (uint64_t)pid);
+    for (unsigned i = 0; i < c->n; i++)
+        ok &= write_number(c->paths[i], "cgroup.procs", (uint64_t)pid);
     return ok;
 }
 
-/* The number behind a word at the start of a line; without a word, the first number. -1 = there is none. */
+/* The number behind a word at the start of a line; without a word, the first number. -1 = there is
+ * none. */
 static long long number_in(const char *path, const char *word) {
     char line[256];
     long long n = -1;
@@ -87,7 +93,8 @@ static long long number_in(const char *path, const char *word) {
     FILE *f = fopen(path, "re");
     while (f && n < 0 && fgets(line, sizeof line, f))
         if (!length) n = strtoll(line, NULL, 10);
-        else if (!strncmp(line, word, length) && line[length] == ' ') n = strtoll(line + length, NULL, 10);
+        else if (!strncmp(line, word, length) && line[length] == ' ')
+            n = strtoll(line + length, NULL, 10);
     if (f) fclose(f);
     return n;
 }
@@ -100,12 +107,15 @@ static long long number_of(const char *folder, const char *name, const char *wor
 
 long long jail_cgroup_machine_kills(void) { return number_in("/proc/vmstat", "oom_kill"); }
 
-/* "oom_kill" counts kills for whatever want of memory. Whether the limit was this group's: version 2 has a line "oom" for that, version 1 a
- * file that counts how often the limit held something back. */
+/* "oom_kill" counts kills for whatever want of memory. Whether the limit was this group's: version
+ * 2 has a line "oom" for that, version 1 a file that counts how often the limit held something
+ * back. */
 static enum jail_cgroup_end end_of(const char *folder) {
     bool new = is_version_2();
-    if (number_of(folder, new ? "memory.events" : "memory.oom_control", "oom_kill") <= 0) return JAIL_CGROUP_QUIET;
-    long long held = new ? number_of(folder, "memory.events", "oom") : number_of(folder, "memory.failcnt", "");
+    if (number_of(folder, new ? "memory.events" : "memory.oom_control", "oom_kill") <= 0)
+        return JAIL_CGROUP_QUIET;
+    long long held =
+        new ? number_of(folder, "memory.events", "oom") : number_of(folder, "memory.failcnt", "");
     return held > 0 ? JAIL_CGROUP_FULL : JAIL_CGROUP_STARVED;
 }
 
@@ -124,7 +134,8 @@ static void sweep(const char *base) {
     for (struct dirent *x; d && (x = readdir(d));) {
         char path[JAIL_CGROUP_PATH + 300];
         int pid;
-        if (strncmp(x->d_name, prefix, sizeof prefix - 1) || sscanf(x->d_name + sizeof prefix - 1, "%d", &pid) != 1)
+        if (strncmp(x->d_name, prefix, sizeof prefix - 1) ||
+            sscanf(x->d_name + sizeof prefix - 1, "%d", &pid) != 1)
             continue;
         if (kill(pid, 0) == 0 || errno != ESRCH) continue;
         snprintf(path, sizeof path, "%.*s/%s", BASE_PATH - 1, base, x->d_name);

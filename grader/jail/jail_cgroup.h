@@ -1,5 +1,6 @@
-/* jail_cgroup.h — control groups around a jail, where this user may make them: limits on the sum over its processes,
- * which rlimits cannot hold. Version 1 (a folder for pids, one for memory) and version 2 (one for both). */
+/* jail_cgroup.h — control groups around a jail, where this user may make them: limits on the sum
+ * over its processes, which rlimits cannot hold. Version 1 (a folder for pids, one for memory) and
+ * version 2 (one for both). */
 #pragma once
 #include "grader/jail/jail.h"
 
@@ -15,11 +16,13 @@ bool jail_cgroup_add(const struct jail_cgroup *c, pid_t pid);
 enum jail_cgroup_end {
     JAIL_CGROUP_QUIET,
     JAIL_CGROUP_FULL,   /* a process was killed because the groups' own limit was reached */
-    JAIL_CGROUP_STARVED /* one was killed, and the limit was not reached: memory ran out further up, or in the machine */
+    JAIL_CGROUP_STARVED /* one was killed, and the limit was not reached: memory ran out further up,
+                           or in the machine */
 };
 /* Removes the groups, whose processes must be dead. */
 enum jail_cgroup_end jail_cgroup_close(struct jail_cgroup *c);
-/* Processes that the kernel has killed for want of memory since it started, in any group; -1 = it does not say. */
+/* Processes that the kernel has killed for want of memory since it started, in any group; -1 = it
+ * does not say. */
 long long jail_cgroup_machine_kills(void);
 /* True if groups can be made; also removes those of graders that were killed. */
 bool jail_cgroup_usable(void);

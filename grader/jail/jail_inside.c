@@ -1,11 +1,12 @@
 /* jail_inside.c — the inner half of the jail: runs in the new namespaces, between clone and exec.
  *
- * The first process (pid 1 of the jail) builds the root from binds, writes the given files into /work, starts
- * the program as its child under another uid without capabilities, reaps, hands out the file asked for,
- * reports and exits, at which the kernel kills whatever is left. It keeps its capabilities, so the program
- * can't trace it.
+ * The first process (pid 1 of the jail) builds the root from binds, writes the given files into
+ * /work, starts the program as its child under another uid without capabilities, reaps, hands out
+ * the file asked for, reports and exits, at which the kernel kills whatever is left. It keeps its
+ * capabilities, so the program can't trace it.
  *
- * The grader may be multi-threaded, so nothing here allocates or takes a lock: system calls and stack only. */
+ * The grader may be multi-threaded, so nothing here allocates or takes a lock: system calls and
+ * stack only. */
 #include "grader/jail/jail_plan.h"
 #include "grader/jail/landlock.h"
 
@@ -29,7 +30,8 @@
 
 /* <sys/mount.h> clashes with <linux/mount.h>; these are its calls. */
 enum { NO_SUID = 2, NO_DEV = 4, RECURSIVE = 16384, PRIVATE = 1 << 18, DETACH = 2 };
-static long do_mount(const char *from, const char *to, const char *type, unsigned long flags, const char *data) {
+static long do_mount(const char *from, const char *to, const char *type, unsigned long flags,
+                     const char *data) {
     return syscall(SYS_mount, from, to, type, flags, data);
 }
 
@@ -41,7 +43,8 @@ static _Noreturn void fail(const char *stage) {
     _exit(1);
 }
 
-/* Creates the parents of `path` (relative to the root being built) and an empty file or folder as its end. */
+/* Creates the parents of `path` (relative to the root being built) and an empty file or folder as
+ * its end. */
 static void make_target(const char *path, bool folder) {
     char part[PATH_MAX];
     size_t n = strlen(path);
@@ -58,16 +61,20 @@ static void make_target(const char *path, bool folder) {
 }
 
 static void bind_one(const struct jail_bind *b) {
-    int tree = (int)syscall(SYS_open_tree, AT_FDCWD, b->from, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    int tree = (int)syscall(SYS_open_tree, AT_FDCWD, b->from,
+                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
     if (tree < 0 && errno == ENOENT && b->optional) return;
     if (tree < 0) fail(b->from);
     struct stat st;
     if (fstat(tree, &st) < 0) fail(b->from);
     make_target(b->to + 1, S_ISDIR(st.st_mode));
     bool device = S_ISCHR(st.st_mode);
-    struct mount_attr a = {.attr_set = MOUNT_ATTR_NOSUID | (device ? 0 : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)};
-    if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &a, sizeof a) < 0) fail("mount_setattr");
-    if (syscall(SYS_move_mount, tree, "", AT_FDCWD, b->to + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0) fail(b->to);
+    struct mount_attr a = {.attr_set = MOUNT_ATTR_NOSUID |
+                                       (device ? 0 : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)};
+    if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &a, sizeof a) < 0)
+        fail("mount_setattr");
+    if (syscall(SYS_move_mount, tree, "", AT_FDCWD, b->to + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        fail(b->to);
     close(tree);
 }
 
@@ -77,9 +84,11 @@ static void link_folder(const char *name, const char *to) {
 
 static void mount_work(uint64_t bytes) {
     char options[96];
-    snprintf(options, sizeof options, "size=%llu,nr_inodes=4096,mode=0777", (unsigned long long)bytes);
+    snprintf(options, sizeof options, "size=%llu,nr_inodes=4096,mode=0777",
+             (unsigned long long)bytes);
     mkdir("work", 0755);
-    if (do_mount("tmpfs", "work", "tmpfs", NO_SUID | NO_DEV, options) < 0) fail("mount of the writable folder");
+    if (do_mount("tmpfs", "work", "tmpfs", NO_SUID | NO_DEV, options) < 0)
+        fail("mount of the writable folder");
     if (symlink("work", "tmp") < 0) fail("symlink");
 }
 
@@ -97,18 +106,20 @@ static void write_file(int folder, const struct jail_file *f) {
         if (n < 0) fail("file for the jail");
         done += (size_t)n;
     }
-    struct timespec epoch[2] = {{0}}; /* one time for all: __TIMESTAMP__ would tell a submission when it is graded */
+    struct timespec epoch[2] = {
+        {0}}; /* one time for all: __TIMESTAMP__ would tell a submission when it is graded */
     futimens(fd, epoch);
     close(fd);
 }
 
-/* The old root stays reachable until pivot_root, so that binds may come from anywhere. /proc serves as the
- * place to build on: it always exists and holds nothing that a bind may come from. */
+/* The old root stays reachable until pivot_root, so that binds may come from anywhere. /proc serves
+ * as the place to build on: it always exists and holds nothing that a bind may come from. */
 static void build_root(void) {
     const struct jail_job *job = plan->job;
     if (do_mount(NULL, "/", NULL, RECURSIVE | PRIVATE, NULL) < 0) fail("private mounts");
     int old = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (do_mount("tmpfs", "/proc", "tmpfs", NO_SUID | NO_DEV, "size=1m,nr_inodes=2048,mode=0755") < 0)
+    if (do_mount("tmpfs", "/proc", "tmpfs", NO_SUID | NO_DEV, "size=1m,nr_inodes=2048,mode=0755") <
+        0)
         fail("mount of a root");
     if (chdir("/proc") < 0) fail("chdir");
     for (unsigned i = 0; i < job->nbinds; i++) bind_one(&job->binds[i]);
@@ -133,13 +144,15 @@ static void limit(int which, uint64_t value, bool on) {
     if (on && setrlimit((__rlimit_resource_t)which, &r) < 0) fail("setrlimit");
 }
 
-/* The kernel sends SIGXCPU at the soft limit, unless the hard one is reached too: then SIGKILL, which says nothing. */
+/* The kernel sends SIGXCPU at the soft limit, unless the hard one is reached too: then SIGKILL,
+ * which says nothing. */
 static void limit_time(double seconds) {
     struct rlimit r = {(rlim_t)(seconds + 0.999), (rlim_t)(seconds + 0.999) + 1};
     if (seconds > 0 && setrlimit(RLIMIT_CPU, &r) < 0) fail("setrlimit");
 }
 
-/* A sanitised build of our own reader has terabytes of shadow; what is executed in the jail never is sanitised. */
+/* A sanitised build of our own reader has terabytes of shadow; what is executed in the jail never
+ * is sanitised. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHADOWS = 1 };
 #else
@@ -151,14 +164,16 @@ static void set_limits(const struct jail_job *job) {
     bool namespaces = !plan->folder;
     limit(RLIMIT_CORE, 0, true);
     limit_time(l->cpu_seconds);
-    limit(RLIMIT_DATA, l->memory_bytes, l->memory_bytes && job->kind < JAIL_DEVICE && !(SHADOWS && job->inside));
+    limit(RLIMIT_DATA, l->memory_bytes,
+          l->memory_bytes && job->kind < JAIL_DEVICE && !(SHADOWS && job->inside));
     limit(RLIMIT_AS, l->address_bytes, l->address_bytes);
     limit(RLIMIT_FSIZE, l->file_bytes, l->file_bytes);
     limit(RLIMIT_NOFILE, l->files, l->files);
     limit(RLIMIT_MEMLOCK, 0, true);
     limit(RLIMIT_MSGQUEUE, 0, namespaces);
     /* Without a user namespace the kernel counts every process of the user. */
-    limit(RLIMIT_NPROC, namespaces ? l->processes : plan->processes, l->processes && (namespaces || plan->processes));
+    limit(RLIMIT_NPROC, namespaces ? l->processes : plan->processes,
+          l->processes && (namespaces || plan->processes));
 }
 
 /* Leaves descriptors 0 to 2, those that were asked for, and `complain`, which closes on exec. */
@@ -193,18 +208,20 @@ static void drop_privileges(void) {
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-/* In namespaces everything that there is may be read; without them, what would have been bound. Only that may
- * be executed: rights add up along a path, so the root itself must not grant it. */
+/* In namespaces everything that there is may be read; without them, what would have been bound.
+ * Only that may be executed: rights add up along a path, so the root itself must not grant it. */
 static bool grant(int rules) {
     const struct jail_job *job = plan->job;
-    bool ok = jail_landlock_allow(rules, plan->folder ? plan->folder : "/work", LANDLOCK_WORK) &&
-              jail_landlock_allow(rules, "/dev/null", LANDLOCK_DEVICE) &&
-              (job->kind != JAIL_COMPILER || jail_landlock_allow(rules, "/dev/zero", LANDLOCK_DEVICE));
+    bool ok =
+        jail_landlock_allow(rules, plan->folder ? plan->folder : "/work", LANDLOCK_WORK) &&
+        jail_landlock_allow(rules, "/dev/null", LANDLOCK_DEVICE) &&
+        (job->kind != JAIL_COMPILER || jail_landlock_allow(rules, "/dev/zero", LANDLOCK_DEVICE));
     if (!plan->folder) ok = ok && jail_landlock_allow(rules, "/", LANDLOCK_LOOK);
     if (job->proc) ok = ok && jail_landlock_allow(rules, "/proc", LANDLOCK_DRIVER);
     for (unsigned i = 0; ok && i < job->nbinds; i++)
         ok = jail_landlock_allow(rules, plan->folder ? job->binds[i].from : job->binds[i].to,
-                                 strncmp(job->binds[i].to, "/dev/nvidia", 11) ? LANDLOCK_READ : LANDLOCK_DRIVER);
+                                 strncmp(job->binds[i].to, "/dev/nvidia", 11) ? LANDLOCK_READ
+                                                                              : LANDLOCK_DRIVER);
     return ok;
 }
 
@@ -214,7 +231,8 @@ static void lock_files(void) {
     if (rules < 0 || !grant(rules) || !jail_landlock_enter(rules)) fail("Landlock");
 }
 
-void jail_become(const struct jail_plan *p, const char *const *argv, const char *const *env, int complain) {
+void jail_become(const struct jail_plan *p, const char *const *argv, const char *const *env,
+                 int complain) {
     const struct jail_job *job = p->job;
     struct jail_plan copy = *p;
     bool confined = !p->folder || p->confined;
@@ -244,7 +262,8 @@ void jail_become(const struct jail_plan *p, const char *const *argv, const char 
 static bool hand_out(const struct jail_job *job, const char *name, int to) {
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
-    bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= job->limits.file_bytes;
+    bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+              (uint64_t)st.st_size <= job->limits.file_bytes;
     for (off_t left = ok ? st.st_size : 0; ok && left > 0;) {
         ssize_t n = syscall(SYS_sendfile, to, fd, NULL, left);
         ok = n > 0;
@@ -292,7 +311,8 @@ void jail_inside(const struct jail_plan *p) {
     char go;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (read(p->go, &go, 1) != 1) _exit(1); /* the grader died, or could not write the map */
-    if (!p->own_uid && (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0)) fail("setuid");
+    if (!p->own_uid && (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0))
+        fail("setuid");
     if (syscall(SYS_sethostname, "jail", 4) < 0) fail("sethostname");
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* changing the uid cleared it */
     build_root();

@@ -1,10 +1,11 @@
-/* jail_keeper.c — jails without namespaces (T2, and --no-jail). Between grader and program stands a keeper: a process
- * that owns the program's folder, becomes the parent of whatever the program leaves behind, and outlives a grader that
- * is killed just long enough to clean up: the pipe that only the grader holds open then ends.
+/* jail_keeper.c — jails without namespaces (T2, and --no-jail). Between grader and program stands a
+ * keeper: a process that owns the program's folder, becomes the parent of whatever the program
+ * leaves behind, and outlives a grader that is killed just long enough to clean up: the pipe that
+ * only the grader holds open then ends.
  *
- * Everything is killed by the program's process group: under T2 seccomp lets nothing leave it, and the kernel
- * kills a group in one step, so that no fork slips through. What left it all the same (--no-jail) is found as
- * the keeper's child. */
+ * Everything is killed by the program's process group: under T2 seccomp lets nothing leave it, and
+ * the kernel kills a group in one step, so that no fork slips through. What left it all the same
+ * (--no-jail) is found as the keeper's child. */
 #include "common/file.h"
 #include "grader/jail/jail_cgroup.h"
 #include "grader/jail/jail_plan.h"
@@ -32,7 +33,8 @@ enum { FIRST_UID = 2000000000, NOBODY = 65534 };
 static bool mapped(unsigned uid) {
     unsigned inside, outside, count, found = 0;
     FILE *f = fopen("/proc/self/uid_map", "re");
-    while (f && fscanf(f, "%u %u %u", &inside, &outside, &count) == 3) found |= uid - inside < count;
+    while (f && fscanf(f, "%u %u %u", &inside, &outside, &count) == 3)
+        found |= uid - inside < count;
     if (f) fclose(f);
     return found;
 }
@@ -46,14 +48,15 @@ static unsigned tasks_of(unsigned uid) {
         struct stat st;
         if (x->d_name[0] < '1' || x->d_name[0] > '9') continue;
         snprintf(path, sizeof path, "/proc/%.20s/task", x->d_name);
-        if (stat(path, &st) == 0 && st.st_uid == uid) n += st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
+        if (stat(path, &st) == 0 && st.st_uid == uid)
+            n += st.st_nlink > 2 ? (unsigned)st.st_nlink - 2 : 1;
     }
     if (d) closedir(d);
     return n;
 }
 
-/* A user of its own for each program, where root can give one: its number comes from the keeper's, which no
- * other living process has. */
+/* A user of its own for each program, where root can give one: its number comes from the keeper's,
+ * which no other living process has. */
 static void choose_user(struct jail_plan *p) {
     unsigned wanted = p->job->limits.processes;
     p->own_uid = geteuid() != 0 || !p->confined;
@@ -77,15 +80,16 @@ static bool open_folder(const struct jail_plan *p) {
     for (unsigned i = 0; i < p->job->nfiles; i++)
         if (!path_join(path, sizeof path, folder, p->job->files[i].name) ||
             !file_write(path, p->job->files[i].data, p->job->files[i].size, &e) ||
-            utimensat(AT_FDCWD, path, (struct timespec[2]){{0}}, 0) < 0) /* one time for all, see jail_inside.c */
+            utimensat(AT_FDCWD, path, (struct timespec[2]){{0}}, 0) <
+                0) /* one time for all, see jail_inside.c */
             return false;
     return chdir(folder) == 0 && (p->own_uid || chown(".", p->uid, p->uid) == 0);
 }
 
 static bool is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
 
-/* Bytes on the disk, each entry a page at least. What can't be looked into, or is nested deeper than any
- * compiler does, counts as too much. */
+/* Bytes on the disk, each entry a page at least. What can't be looked into, or is nested deeper
+ * than any compiler does, counts as too much. */
 static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
     uint64_t total = 0;
     DIR *d = depth < 32 ? opendir(path) : NULL;
@@ -93,7 +97,9 @@ static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
     for (struct dirent *x; total <= limit && (x = readdir(d));) {
         char below[PATH_MAX];
         struct stat st;
-        if (is_dots(x->d_name) || !path_join(below, sizeof below, path, x->d_name) || lstat(below, &st) < 0) continue;
+        if (is_dots(x->d_name) || !path_join(below, sizeof below, path, x->d_name) ||
+            lstat(below, &st) < 0)
+            continue;
         total += (uint64_t)st.st_blocks * 512 + 4096;
         if (S_ISDIR(st.st_mode)) total += bytes_in(below, depth + 1, limit);
     }
@@ -101,8 +107,8 @@ static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
     return total;
 }
 
-/* Empties folder `name` of `top` and removes it; folders in it move up into `top`, so that no depth of
- * nesting takes more descriptors or a longer path. */
+/* Empties folder `name` of `top` and removes it; folders in it move up into `top`, so that no depth
+ * of nesting takes more descriptors or a longer path. */
 static void remove_folder(int top, const char *name) {
     static unsigned moved;
     char fresh[32];
@@ -114,7 +120,8 @@ static void remove_folder(int top, const char *name) {
         if (is_dots(x->d_name) || fstatat(fd, x->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) continue;
         snprintf(fresh, sizeof fresh, ".moved-%u", moved++);
         if (!S_ISDIR(st.st_mode)) unlinkat(fd, x->d_name, 0);
-        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, fresh) < 0) continue;
+        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, fresh) < 0)
+            continue;
     }
     if (d) closedir(d);
     unlinkat(top, name, AT_REMOVEDIR);
@@ -145,7 +152,9 @@ static char *translate(const struct jail_plan *p, const char *s) {
     for (unsigned i = 0; i < job->nbinds; i++) {
         const char *at = strstr(s, job->binds[i].to);
         size_t n = strlen(job->binds[i].to);
-        if (!at || !strcmp(job->binds[i].to, job->binds[i].from) || (at[n] && at[n] != '/' && at[n] != ':')) continue;
+        if (!at || !strcmp(job->binds[i].to, job->binds[i].from) ||
+            (at[n] && at[n] != '/' && at[n] != ':'))
+            continue;
         char *out = xmalloc(strlen(s) + strlen(job->binds[i].from) + 1);
         sprintf(out, "%.*s%s%s", (int)(at - s), s, job->binds[i].from, at + n);
         return out;
@@ -178,8 +187,9 @@ static void kill_children(void) {
     if (f) fclose(f);
 }
 
-/* Until nothing is left; `status` gets the program's own end. Its group is named by its number only as long as it has not been
- * waited for: afterwards the number can be a stranger's. What is left of the group then is children of ours, or becomes so. */
+/* Until nothing is left; `status` gets the program's own end. Its group is named by its number only
+ * as long as it has not been waited for: afterwards the number can be a stranger's. What is left of
+ * the group then is children of ours, or becomes so. */
 static void kill_all(pid_t program, int *status) {
     for (unsigned round = 0; round < 2000; round++) {
         if (program) kill(-program, SIGKILL);
@@ -205,7 +215,8 @@ static void watch(const struct jail_plan *p, pid_t program, struct jail_report *
     if (fd >= 0) close(fd);
 }
 
-/* The grader's other descriptors would stay open in here: among them the ends by which other keepers are told. */
+/* The grader's other descriptors would stay open in here: among them the ends by which other
+ * keepers are told. */
 static void close_others(const struct jail_plan *p) {
     for (int fd = 3; fd < 1024; fd++) {
         bool needed = fd == p->go || fd == p->report || fd == p->output || fd == p->null;
@@ -219,15 +230,20 @@ static void close_others(const struct jail_plan *p) {
 void jail_keeper_run(const struct jail_plan *given) {
     struct jail_plan p = *given;
     struct jail_report r = {0};
-    signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN), signal(SIGCHLD, SIG_DFL);
+    signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN),
+        signal(SIGCHLD, SIG_DFL);
     setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     close_others(&p);
-    if (!jail_cgroup_add(p.groups, getpid())) r = (struct jail_report){.stage = "control group", .error = errno};
+    if (!jail_cgroup_add(p.groups, getpid()))
+        r = (struct jail_report){.stage = "control group", .error = errno};
     choose_user(&p);
     p.folder = folder;
-    if (!r.stage && !open_folder(&p)) r = (struct jail_report){.stage = "folder for the program", .error = errno};
-    pid_t program = r.stage ? 0 : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
+    if (!r.stage && !open_folder(&p))
+        r = (struct jail_report){.stage = "folder for the program", .error = errno};
+    pid_t program =
+        r.stage ? 0
+                : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
     if (program > 0) {
         watch(&p, program, &r);
         kill_all(program, &r.status);

@@ -1,6 +1,7 @@
-/* jail_lock.c — what the device process lays on itself, see jail_lock in jail.h: a list of the system calls that computing
- * takes, all others are deadly. New calls of later kernels are therefore refused from the day they come. Of the jail that it
- * was started in, everything else still holds. */
+/* jail_lock.c — what the device process lays on itself, see jail_lock in jail.h: a list of the
+ * system calls that computing takes, all others are deadly. New calls of later kernels are
+ * therefore refused from the day they come. Of the jail that it was started in, everything else
+ * still holds. */
 #include "grader/jail/jail.h"
 
 #include <errno.h>
@@ -10,28 +11,36 @@
 
 static const int allowed[] = {
     /* speaking with grader and client, over descriptors that are open */
-    SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto),
-    SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(close), SCMP_SYS(shutdown), SCMP_SYS(lseek),
-    SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl),
+    SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg),
+    SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(close),
+    SCMP_SYS(shutdown), SCMP_SYS(lseek), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl),
     /* memory */
     SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),
     /* threads */
-    SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
-    SCMP_SYS(gettid), SCMP_SYS(getpid), SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack), SCMP_SYS(tgkill), SCMP_SYS(restart_syscall),
-    /* time, where the kernel offers no faster way; limits of its own stack; random numbers for hash tables */
-    SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep), SCMP_SYS(getrandom), SCMP_SYS(prlimit64),
-    SCMP_SYS(sysinfo), /* qsort asks how much memory there is */
+    SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(sched_yield),
+    SCMP_SYS(sched_getaffinity), SCMP_SYS(gettid), SCMP_SYS(getpid), SCMP_SYS(exit),
+    SCMP_SYS(exit_group), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(sigaltstack), SCMP_SYS(tgkill), SCMP_SYS(restart_syscall),
+    /* time, where the kernel offers no faster way; limits of its own stack; random numbers for hash
+       tables */
+    SCMP_SYS(clock_gettime), SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep), SCMP_SYS(getrandom),
+    SCMP_SYS(prlimit64), SCMP_SYS(sysinfo), /* qsort asks how much memory there is */
 };
 
-/* Memory is data: none that is mapped from now on can be executed. Threads share everything; a process of its own has no use. */
+/* Memory is data: none that is mapped from now on can be executed. Threads share everything; a
+ * process of its own has no use. */
 static bool add_careful(scmp_filter_ctx f) {
     uint64_t thread = 0x00010000 /* CLONE_THREAD */;
-    return !seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) &&
-           !seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) &&
-           !seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, SCMP_A0(SCMP_CMP_MASKED_EQ, thread, thread)) &&
-           !seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) && /* glibc then takes clone */
-           !seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(openat), 0); /* looks at /sys for the number of cores */
+    return !seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) &&
+           !seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
+                             SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) &&
+           !seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                             SCMP_A0(SCMP_CMP_MASKED_EQ, thread, thread)) &&
+           !seccomp_rule_add(f, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3),
+                             0) && /* glibc then takes clone */
+           !seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(openat),
+                             0); /* looks at /sys for the number of cores */
 }
 
 bool jail_lock(void) {

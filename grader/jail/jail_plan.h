@@ -23,9 +23,9 @@ struct jail_plan {
     int output;           /* the program's standard output and error */
     int null;             /* its standard input */
     int take[JAIL_TAKES]; /* memory files that get the files asked for, or -1 */
-    bool own_uid;         /* T1: the map holds one id only: run under it. T2: the grader is not root, or has no ids to
-                     give */
-    unsigned uid;         /* T2 without own_uid: the program's user and group */
+    bool own_uid; /* T1: the map holds one id only: run under it. T2: the grader is not root, or has
+                     no ids to give */
+    unsigned uid; /* T2 without own_uid: the program's user and group */
     const struct jail_cgroup *groups; /* T2: for the keeper to enter; T1 is put in by the grader */
     const char *folder;               /* T2: what stands for /work; NULL in namespaces */
     bool confined;                    /* T2: Landlock and seccomp; false only with --no-jail */
@@ -33,19 +33,24 @@ struct jail_plan {
     struct sock_fprog filter;
 };
 
-/* The filter of a kind of jail, made for a machine by libseccomp's name of it; `shared`: without namespaces. The program is the
- * caller's to free. */
+/* The filter of a kind of jail, made for a machine by libseccomp's name of it; `shared`: without
+ * namespaces. The program is the caller's to free. */
 bool jail_filter(enum jail_kind kind, bool shared, uint32_t machine, struct sock_fprog *out);
 
 /* The life of a jail's first process; never returns. */
 _Noreturn void jail_inside(const struct jail_plan *p);
-/* Descriptors, limits, privileges, filter, then the program; never returns. Also used without namespaces. */
-_Noreturn void jail_become(const struct jail_plan *p, const char *const *argv, const char *const *env, int complain);
-/* Starts the program; -1 where it did not start, which is reported. For the first process of a jail and the keeper. */
+/* Descriptors, limits, privileges, filter, then the program; never returns. Also used without
+ * namespaces. */
+_Noreturn void jail_become(const struct jail_plan *p, const char *const *argv,
+                           const char *const *env, int complain);
+/* Starts the program; -1 where it did not start, which is reported. For the first process of a jail
+ * and the keeper. */
 pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char *const *env);
-/* Copies the files asked for, from the current folder; regular files only, never more than the limit. A bit for each. */
+/* Copies the files asked for, from the current folder; regular files only, never more than the
+ * limit. A bit for each. */
 unsigned jail_hand_out(const struct jail_plan *p);
 
-/* The life of the keeper of a jail without namespaces (jail_keeper.c): makes the folder, starts the program,
- * ends it when the grader ends or closes its end of `go`, removes the folder, reports; never returns. */
+/* The life of the keeper of a jail without namespaces (jail_keeper.c): makes the folder, starts the
+ * program, ends it when the grader ends or closes its end of `go`, removes the folder, reports;
+ * never returns. */
 _Noreturn void jail_keeper_run(const struct jail_plan *p);

@@ -1,4 +1,5 @@
-/* jail_probe.c — tries, inside a jail, what must not work there. A jail that lets one through is not used. */
+/* jail_probe.c — tries, inside a jail, what must not work there. A jail that lets one through is
+ * not used. */
 #include "grader/jail/jail_advice.h"
 #include "grader/jail/jail_cgroup.h"
 #include "grader/jail/landlock.h"
@@ -37,15 +38,16 @@ static bool can_create(const char *path) {
 
 static bool sees_files(struct probe *p) {
     (void)p;
-    return can_open("/etc/passwd") || can_open("/proc/self/status") || can_open("/home") || can_open("/root") ||
-           can_open("/sys");
+    return can_open("/etc/passwd") || can_open("/proc/self/status") || can_open("/home") ||
+           can_open("/root") || can_open("/sys");
 }
 static bool writes_root(struct probe *p) {
     (void)p;
     return can_create("/x") || can_create("/usr/lib/x") || can_create("/dev/x");
 }
-/* Not by what kill() returns: a jail with process numbers of its own has another process by the grader's where that is small, as in a
- * container, whose first process the grader may be. What arrives counts; it does nothing to another process. */
+/* Not by what kill() returns: a jail with process numbers of its own has another process by the
+ * grader's where that is small, as in a container, whose first process the grader may be. What
+ * arrives counts; it does nothing to another process. */
 static volatile sig_atomic_t reached;
 static void arrives(int signal) { (void)signal, reached = 1; }
 static bool signals_grader(struct probe *p) {
@@ -118,7 +120,8 @@ static bool judge(struct jail *j, struct err *e) {
     else if (j && r.end == JAIL_BROKEN) err_set(e, ERR_SYSTEM, "%s", r.why);
     else if (j && r.end == JAIL_EXITED && r.code)
         err_set(e, ERR_SYSTEM, "a jailed program %s", attempts[r.code - 1].what);
-    else if (j && !ok) err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
+    else if (j && !ok)
+        err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
     jail_result_free(&r);
     return ok;
 }
@@ -130,11 +133,14 @@ static bool holds(enum jail_tier tier, struct err *e) {
     p.secret = secret;
     struct sigaction listen = {.sa_handler = arrives}, before;
     reached = 0, sigaction(SIGURG, &listen, &before);
-    struct jail_job job = {
-        .kind = JAIL_COMPILER,
-        .inside = inside,
-        .inside_data = &p,
-        .limits = {.cpu_seconds = 5, .file_bytes = 1 << 20, .work_bytes = 1 << 20, .processes = 16, .files = 256}};
+    struct jail_job job = {.kind = JAIL_COMPILER,
+                           .inside = inside,
+                           .inside_data = &p,
+                           .limits = {.cpu_seconds = 5,
+                                      .file_bytes = 1 << 20,
+                                      .work_bytes = 1 << 20,
+                                      .processes = 16,
+                                      .files = 256}};
     job.binds = jail_system_binds(JAIL_HOST, &job.nbinds);
     struct jail *j = jail_start(&job, e);
     close(secret), close(null);
@@ -159,7 +165,8 @@ bool jail_probe(struct err *e) {
     jail_advice(&advice, "", jail_landlock_abi());
     if (!ok)
         err_set(e, ERR_SYSTEM,
-                "no jail holds on this machine (%s).\nSubmissions are not run without one. One of these allows it:\n%s"
+                "no jail holds on this machine (%s).\nSubmissions are not run without one. One of "
+                "these allows it:\n%s"
                 "docs/other-systems.md says more",
                 buf_str(&why), buf_str(&advice));
     buf_free(&why), buf_free(&advice);

@@ -1,5 +1,6 @@
-/* landlock.c — see landlock.h. The numbers are the kernel's own (include/uapi/linux/landlock.h, 6.18): they
- * never change, and a right that this kernel does not know is left out of the set by its version. */
+/* landlock.c — see landlock.h. The numbers are the kernel's own
+ * (include/uapi/linux/landlock.h, 6.18): they never change, and a right that this kernel does not
+ * know is left out of the set by its version. */
 #include "grader/jail/landlock.h"
 
 #include <errno.h>
@@ -42,8 +43,8 @@ int jail_landlock_abi(void) {
     return abi > 0 ? (int)abi : 0;
 }
 
-/* File rights came with versions 1, 2 (moving between folders), 3 (truncating), 5 (device ioctls); TCP's two
- * with version 4; abstract sockets and signals with version 6. */
+/* File rights came with versions 1, 2 (moving between folders), 3 (truncating), 5 (device ioctls);
+ * TCP's two with version 4; abstract sockets and signals with version 6. */
 static struct rules everything(int abi) {
     struct rules r = {.files = ALL_FIRST};
     if (abi >= 2) r.files |= REFER;
@@ -65,8 +66,8 @@ bool jail_landlock_allow(int rules, const char *path, enum landlock_grant grant)
     static const uint64_t grants[] = {
         [LANDLOCK_LOOK] = READ_FILE | READ_DIR,
         [LANDLOCK_READ] = EXECUTE | READ_FILE | READ_DIR,
-        [LANDLOCK_WORK] = WRITE_FILE | READ_FILE | READ_DIR | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG |
-                          MAKE_SOCK | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE,
+        [LANDLOCK_WORK] = WRITE_FILE | READ_FILE | READ_DIR | REMOVE_DIR | REMOVE_FILE | MAKE_DIR |
+                          MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE,
         [LANDLOCK_DEVICE] = WRITE_FILE | READ_FILE | TRUNCATE,
         [LANDLOCK_DRIVER] = WRITE_FILE | READ_FILE | READ_DIR | TRUNCATE | IOCTL_DEV,
     };

@@ -1,4 +1,5 @@
-/* maps.c — what the lanes of one warp ask of memory, drawn: 32-byte sectors of global memory, banks of shared memory. */
+/* maps.c — what the lanes of one warp ask of memory, drawn: 32-byte sectors of global memory, banks
+ * of shared memory. */
 #include "grader/page/page.h"
 
 #include <stdio.h>
@@ -31,7 +32,8 @@ static void touch(struct touched *t, uint32_t number) {
 static void touch_all(const struct sim_access *a, struct touched *t) {
     t->n = 0;
     for (unsigned l = 0; l < LANES; l++)
-        for (uint32_t s = a->offset[l] / SECTOR; active(a, l) && s <= (a->offset[l] + a->bytes - 1) / SECTOR; s++)
+        for (uint32_t s = a->offset[l] / SECTOR;
+             active(a, l) && s <= (a->offset[l] + a->bytes - 1) / SECTOR; s++)
             touch(t, s);
 }
 
@@ -43,7 +45,8 @@ unsigned page_map_ideal(const struct sim_access *a, unsigned *bytes) {
         uint32_t covered = 0;
         for (unsigned l = 0; l < LANES; l++)
             for (unsigned b = 0; active(a, l) && b < a->bytes; b++)
-                if ((a->offset[l] + b) / SECTOR == t.number[i]) covered |= 1u << (a->offset[l] + b) % SECTOR;
+                if ((a->offset[l] + b) / SECTOR == t.number[i])
+                    covered |= 1u << (a->offset[l] + b) % SECTOR;
         *bytes += (unsigned)__builtin_popcount(covered);
     }
     return (*bytes + SECTOR - 1) / SECTOR;
@@ -53,7 +56,8 @@ unsigned page_map_ideal(const struct sim_access *a, unsigned *bytes) {
 static double place(const struct touched *t, double x[MOST]) {
     double gaps = 0, at = LEFT;
     for (unsigned i = 1; i < t->n; i++) gaps += t->number[i] != t->number[i - 1] + 1;
-    double gap = gaps ? (gaps > 20 ? 1.5 : 5) : 0, width = (WIDTH - 2 * LEFT - gaps * gap) / (t->n ? t->n : 1);
+    double gap = gaps ? (gaps > 20 ? 1.5 : 5) : 0,
+           width = (WIDTH - 2 * LEFT - gaps * gap) / (t->n ? t->n : 1);
     if (width > 8 * CELL) width = 8 * CELL;
     for (unsigned i = 0; i < t->n; i++) {
         if (i && t->number[i] != t->number[i - 1] + 1) at += gap;
@@ -66,24 +70,27 @@ static void lanes(const struct sim_access *a, double y, struct buf *out) {
     for (unsigned l = 0; l < LANES; l++) {
         char name[8];
         snprintf(name, sizeof name, "%u", l);
-        page_svg_tint(LEFT + l * CELL, y, CELL - 1, 12, a->mask >> l & 1 ? "lane" : "bank", 0.3 + 0.7 * l / LANES, out);
+        page_svg_tint(LEFT + l * CELL, y, CELL - 1, 12, a->mask >> l & 1 ? "lane" : "bank",
+                      0.3 + 0.7 * l / LANES, out);
         if (l % 4 == 0) page_svg_small(LEFT + l * CELL + CELL / 2.0, y - 3, "middle", name, out);
     }
 }
 
 /* The bytes that a lane asks for, in each sector that they lie in, and a thread to the first. */
-static void draw_lane(const struct sim_access *a, unsigned l, const struct touched *t, const double x[MOST],
-                      double width, double y, struct buf *out) {
+static void draw_lane(const struct sim_access *a, unsigned l, const struct touched *t,
+                      const double x[MOST], double width, double y, struct buf *out) {
     double byte = width / SECTOR;
     bool first = true;
     for (unsigned i = 0; i < t->n; i++) {
         uint32_t from = t->number[i] * SECTOR, low = a->offset[l] > from ? a->offset[l] : from,
-                 high = a->offset[l] + a->bytes < from + SECTOR ? a->offset[l] + a->bytes : from + SECTOR;
+                 high = a->offset[l] + a->bytes < from + SECTOR ? a->offset[l] + a->bytes
+                                                                : from + SECTOR;
         if (low >= high) continue;
-        page_svg_tint(x[i] + (low - from) * byte, y, (high - low) * byte, 26, "used", 0.3 + 0.7 * l / LANES, out);
+        page_svg_tint(x[i] + (low - from) * byte, y, (high - low) * byte, 26, "used",
+                      0.3 + 0.7 * l / LANES, out);
         if (first)
-            page_svg_line(LEFT + l * CELL + CELL / 2.0, y - 44, x[i] + ((low + high) / 2.0 - from) * byte, y, "thread",
-                          out);
+            page_svg_line(LEFT + l * CELL + CELL / 2.0, y - 44,
+                          x[i] + ((low + high) / 2.0 - from) * byte, y, "thread", out);
         first = false;
     }
 }
@@ -94,8 +101,8 @@ static double draw_sectors(const struct sim_access *a, struct buf *title, struct
     char text[96];
     touch_all(a, &t);
     width = place(&t, x);
-    buf_printf(title, "%d lanes of a warp and the %u sector%s of 32 bytes that they touch", __builtin_popcount(a->mask),
-               t.n, t.n == 1 ? "" : "s");
+    buf_printf(title, "%d lanes of a warp and the %u sector%s of 32 bytes that they touch",
+               __builtin_popcount(a->mask), t.n, t.n == 1 ? "" : "s");
     lanes(a, 16, out);
     for (unsigned i = 0; i < t.n; i++) page_svg_bar(x[i], y, width - 0.6, 26, "box", out);
     for (unsigned l = 0; l < LANES; l++)
@@ -114,8 +121,11 @@ struct banks {
     unsigned passes;
 };
 
-/* Lanes that are served together: all where each asks for four bytes, half for eight, a quarter for sixteen. */
-static unsigned phase_lanes(const struct sim_access *a) { return a->bytes <= 4 ? 32 : a->bytes <= 8 ? 16 : 8; }
+/* Lanes that are served together: all where each asks for four bytes, half for eight, a quarter for
+ * sixteen. */
+static unsigned phase_lanes(const struct sim_access *a) {
+    return a->bytes <= 4 ? 32 : a->bytes <= 8 ? 16 : 8;
+}
 
 static void phase(const struct sim_access *a, unsigned first, unsigned n, struct banks *b) {
     uint32_t word[PASSES][BANKS];
@@ -124,7 +134,8 @@ static void phase(const struct sim_access *a, unsigned first, unsigned n, struct
         if (!active(a, l)) continue;
         for (uint32_t w = a->offset[l] / 4; w <= (a->offset[l] + a->bytes - 1) / 4; w++) {
             unsigned bank = w % BANKS, k = 0;
-            while (k < depth[bank] && (word[base + k][bank] != w || a->kind == SIM_ACCESS_ATOMIC)) k++;
+            while (k < depth[bank] && (word[base + k][bank] != w || a->kind == SIM_ACCESS_ATOMIC))
+                k++;
             if (base + k >= PASSES) continue;
             if (k == depth[bank]) {
                 word[base + k][bank] = w, b->lane[base + k][bank] = (int)l;
@@ -137,7 +148,8 @@ static void phase(const struct sim_access *a, unsigned first, unsigned n, struct
     b->passes += most;
 }
 
-static void bank_cell(const struct banks *b, unsigned pass, unsigned bank, double y, struct buf *out) {
+static void bank_cell(const struct banks *b, unsigned pass, unsigned bank, double y,
+                      struct buf *out) {
     double x = LEFT + bank * CELL;
     int lane = b->lane[pass][bank];
     if (lane < 0) {
@@ -151,17 +163,21 @@ static double draw_banks(const struct sim_access *a, struct buf *title, struct b
     struct banks *b = xcalloc(1, sizeof *b);
     char text[96];
     memset(b->lane, -1, sizeof b->lane);
-    for (unsigned first = 0; first < LANES; first += phase_lanes(a)) phase(a, first, phase_lanes(a), b);
-    buf_printf(title, "32 banks of shared memory, %u pass%s for %d lanes", a->cost, a->cost == 1 ? "" : "es",
-               __builtin_popcount(a->mask));
+    for (unsigned first = 0; first < LANES; first += phase_lanes(a))
+        phase(a, first, phase_lanes(a), b);
+    buf_printf(title, "32 banks of shared memory, %u pass%s for %d lanes", a->cost,
+               a->cost == 1 ? "" : "es", __builtin_popcount(a->mask));
     for (unsigned bank = 0; bank < BANKS; bank += 4) {
         snprintf(text, sizeof text, "%u", bank);
         page_svg_small(LEFT + bank * CELL + CELL / 2.0, 9, "middle", text, out);
     }
     for (unsigned pass = 0; pass < b->passes; pass++)
-        for (unsigned bank = 0; bank < BANKS; bank++) bank_cell(b, pass, bank, 13 + pass * CELL, out);
+        for (unsigned bank = 0; bank < BANKS; bank++)
+            bank_cell(b, pass, bank, 13 + pass * CELL, out);
     if (b->passes <= a->cost) snprintf(text, sizeof text, "banks 0 to 31; a row is a pass");
-    else snprintf(text, sizeof text, "banks 0 to 31; rows with the same words go together: %u passes", a->cost);
+    else
+        snprintf(text, sizeof text,
+                 "banks 0 to 31; rows with the same words go together: %u passes", a->cost);
     page_svg_small(LEFT, 24 + b->passes * CELL, "start", text, out);
     double height = 30 + b->passes * CELL;
     free(b);
@@ -201,9 +217,10 @@ static void panel(const struct page_panel *p, double y, const struct buf *body, 
     static const char *const verbs[] = {"load", "store", "atomic"};
     const struct sim_access *a = p->at;
     char text[160];
-    snprintf(text, sizeof text, "%.60s: %s memory, %s of %u byte%s a lane, %d lane%s: %u %s", p->name,
-             a->shared ? "shared" : "global", verbs[a->kind % 3], a->bytes, a->bytes == 1 ? "" : "s",
-             __builtin_popcount(a->mask), a->mask & (a->mask - 1) ? "s" : "", a->cost, cost_name(a));
+    snprintf(text, sizeof text, "%.60s: %s memory, %s of %u byte%s a lane, %d lane%s: %u %s",
+             p->name, a->shared ? "shared" : "global", verbs[a->kind % 3], a->bytes,
+             a->bytes == 1 ? "" : "s", __builtin_popcount(a->mask),
+             a->mask & (a->mask - 1) ? "s" : "", a->cost, cost_name(a));
     page_svg_code(LEFT, y + 9, p->line, out);
     page_svg_small(LEFT, y + 20, "start", text, out);
     buf_printf(out, "<g transform=\"translate(0,%g)\">\n", y + 26);
@@ -217,7 +234,8 @@ void page_picture(const struct page_panel *panels, unsigned n, struct buf *out) 
     for (unsigned i = 0; i < n; i++) {
         struct buf body = {0};
         if (i) buf_puts(&title, "; ");
-        double height = (panels[i].at->shared ? draw_banks : draw_sectors)(panels[i].at, &title, &body);
+        double height =
+            (panels[i].at->shared ? draw_banks : draw_sectors)(panels[i].at, &title, &body);
         panel(&panels[i], y, &body, &all);
         y += 26 + height + 10;
         buf_free(&body);

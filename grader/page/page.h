@@ -1,12 +1,13 @@
-/* page.h — pages that stand alone: one style for all of them, no request to anywhere, which their content security policy holds
- * a browser to. Text of others goes through page_escape. */
+/* page.h — pages that stand alone: one style for all of them, no request to anywhere, which their
+ * content security policy holds a browser to. Text of others goes through page_escape. */
 #pragma once
 #include "grader/page/svg.h"
 #include "grader/sim/sim.h"
 
 #include <stdbool.h>
 
-/* From the doctype to the body's beginning. `script`: NULL, or the one script that the page may run, which page_close puts there. */
+/* From the doctype to the body's beginning. `script`: NULL, or the one script that the page may
+ * run, which page_close puts there. */
 void page_open(const char *title, const char *script, struct buf *out);
 void page_close(const char *script, struct buf *out);
 
@@ -24,7 +25,8 @@ void page_cell(double v, struct buf *out);  /* a table's cell with that number *
 void page_map_sectors(const struct sim_access *a, struct buf *out);
 /* The 32 banks and the passes that the lanes' words need. */
 void page_map_banks(const struct sim_access *a, struct buf *out);
-/* Accesses below each other, each under its source line: a file of its own (SVG). The access says whether its memory is shared. */
+/* Accesses below each other, each under its source line: a file of its own (SVG). The access says
+ * whether its memory is shared. */
 struct page_panel {
     const struct sim_access *at;
     const char *name, *line; /* of the kernel; of the source */
@@ -40,16 +42,16 @@ struct page_bar {
     double total; /* what the bar is as long as, and is said behind it, in us */
     double part[PAGE_PARTS];
 };
-void page_stacks(const char *title, const struct page_bar *bars, unsigned n, const char *const names[PAGE_PARTS],
-                 struct buf *out);
+void page_stacks(const char *title, const struct page_bar *bars, unsigned n,
+                 const char *const names[PAGE_PARTS], struct buf *out);
 
 struct page_dot {
     const char *name, *look; /* naive, yours, step, answer */
     double us;
 };
 /* The device's roof, and versions of a problem of so many bytes and operations on it. */
-void page_roofline(double bytes, double flops, double peak_bytes, double peak_flops, const struct page_dot *dots,
-                   unsigned n, struct buf *out);
+void page_roofline(double bytes, double flops, double peak_bytes, double peak_flops,
+                   const struct page_dot *dots, unsigned n, struct buf *out);
 
 /* Values over names in a row; one line for each series. NAN: none there. */
 struct page_series {
@@ -57,4 +59,5 @@ struct page_series {
     const double *value;
 };
 void page_lines(const char *title, const char *unit, const char *const *names, unsigned n,
-                const struct page_series *series, unsigned nseries, bool logarithmic, struct buf *out);
+                const struct page_series *series, unsigned nseries, bool logarithmic,
+                struct buf *out);

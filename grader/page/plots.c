@@ -14,7 +14,10 @@ static void key(const char *const names[PAGE_PARTS], const bool used[PAGE_PARTS]
     buf_puts(out, "<p class=\"key\">");
     for (unsigned i = 0; i < PAGE_PARTS; i++) {
         if (!used[i] || !names[i]) continue;
-        buf_printf(out, "<span><svg viewBox=\"0 0 10 10\"><rect class=\"p%u\" width=\"10\" height=\"10\"/></svg>", i);
+        buf_printf(out,
+                   "<span><svg viewBox=\"0 0 10 10\"><rect class=\"p%u\" width=\"10\" "
+                   "height=\"10\"/></svg>",
+                   i);
         page_put(names[i], out);
         buf_puts(out, "</span>");
     }
@@ -37,8 +40,8 @@ static void stack(const struct page_bar *b, double longest, double y, struct buf
     buf_free(&text);
 }
 
-void page_stacks(const char *title, const struct page_bar *bars, unsigned n, const char *const names[PAGE_PARTS],
-                 struct buf *out) {
+void page_stacks(const char *title, const struct page_bar *bars, unsigned n,
+                 const char *const names[PAGE_PARTS], struct buf *out) {
     bool used[PAGE_PARTS] = {false};
     double longest = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -56,7 +59,8 @@ void page_stacks(const char *title, const struct page_bar *bars, unsigned n, con
 
 /* ---- the roofline ---- */
 
-/* Both axes are logarithmic: operations for each byte that the problem needs, and operations a second. */
+/* Both axes are logarithmic: operations for each byte that the problem needs, and operations a
+ * second. */
 struct axes {
     double x0, x1, y0, y1; /* decades */
 };
@@ -96,13 +100,15 @@ static int by_height(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* All versions have the same intensity: names stand beside their dots, pushed apart, with a line where they had to move. */
-static void dots(const struct axes *a, double intensity, double flops, const struct page_dot *d, unsigned n,
-                 struct buf *out) {
+/* All versions have the same intensity: names stand beside their dots, pushed apart, with a line
+ * where they had to move. */
+static void dots(const struct axes *a, double intensity, double flops, const struct page_dot *d,
+                 unsigned n, struct buf *out) {
     struct label *l = xcalloc(n + 1, sizeof *l);
     double x = at_x(a, intensity), last = PLOT_TOP - 8;
     bool left = x > (PLOT_LEFT + PLOT_RIGHT) / 2.0;
-    for (unsigned i = 0; i < n; i++) l[i] = (struct label){x, at_y(a, flops / (d[i].us * 1e-6)), 0, &d[i]};
+    for (unsigned i = 0; i < n; i++)
+        l[i] = (struct label){x, at_y(a, flops / (d[i].us * 1e-6)), 0, &d[i]};
     qsort(l, n, sizeof *l, by_height);
     for (unsigned i = 0; i < n; i++) last = l[i].at = fmax(l[i].y, last + 12);
     for (unsigned i = n; i-- > 0;) { /* those that were pushed off the plot push back */
@@ -113,22 +119,26 @@ static void dots(const struct axes *a, double intensity, double flops, const str
         double to = x + (left ? -16 : 16);
         page_svg_line(x, l[i].y, to, l[i].at, "axis", out);
         page_svg_dot(x, l[i].y, l[i].dot->look, out);
-        page_svg_text(to + (left ? -3 : 3), l[i].at + 4, left ? "end" : "start", l[i].dot->name, out);
+        page_svg_text(to + (left ? -3 : 3), l[i].at + 4, left ? "end" : "start", l[i].dot->name,
+                      out);
     }
     free(l);
 }
 
-void page_roofline(double bytes, double flops, double peak_bytes, double peak_flops, const struct page_dot *d,
-                   unsigned n, struct buf *out) {
+void page_roofline(double bytes, double flops, double peak_bytes, double peak_flops,
+                   const struct page_dot *d, unsigned n, struct buf *out) {
     double ridge = peak_flops / peak_bytes, intensity = flops / bytes, slowest = peak_flops;
     for (unsigned i = 0; i < n; i++) slowest = fmin(slowest, flops / (d[i].us * 1e-6));
-    struct axes a = {floor(log10(fmin(intensity, ridge))) - 1, ceil(log10(fmax(intensity, ridge))) + 1,
-                     floor(log10(slowest)), ceil(log10(peak_flops))};
+    struct axes a = {floor(log10(fmin(intensity, ridge))) - 1,
+                     ceil(log10(fmax(intensity, ridge))) + 1, floor(log10(slowest)),
+                     ceil(log10(peak_flops))};
     double low = fmax(pow(10, a.x0), pow(10, a.y0) / peak_bytes);
     page_svg_open(WIDTH, 256, "Roofline of the device, with the versions of this problem", out);
     grid(&a, out);
-    page_svg_line(at_x(&a, low), at_y(&a, low * peak_bytes), at_x(&a, ridge), at_y(&a, peak_flops), "roof", out);
-    page_svg_line(at_x(&a, ridge), at_y(&a, peak_flops), at_x(&a, pow(10, a.x1)), at_y(&a, peak_flops), "roof", out);
+    page_svg_line(at_x(&a, low), at_y(&a, low * peak_bytes), at_x(&a, ridge), at_y(&a, peak_flops),
+                  "roof", out);
+    page_svg_line(at_x(&a, ridge), at_y(&a, peak_flops), at_x(&a, pow(10, a.x1)),
+                  at_y(&a, peak_flops), "roof", out);
     dots(&a, intensity, flops, d, n, out);
     page_svg_close(out);
 }
@@ -141,16 +151,18 @@ struct scale {
 };
 
 static double height_of(const struct scale *s, double v) {
-    double part =
-        s->logarithmic ? (log(v) - log(s->low)) / (log(s->high) - log(s->low)) : (v - s->low) / (s->high - s->low);
+    double part = s->logarithmic ? (log(v) - log(s->low)) / (log(s->high) - log(s->low))
+                                 : (v - s->low) / (s->high - s->low);
     return PLOT_BOTTOM - (PLOT_BOTTOM - PLOT_TOP) * part;
 }
 
-static struct scale range(const struct page_series *s, unsigned nseries, unsigned n, bool logarithmic) {
+static struct scale range(const struct page_series *s, unsigned nseries, unsigned n,
+                          bool logarithmic) {
     struct scale r = {INFINITY, 0, logarithmic};
     for (unsigned k = 0; k < nseries; k++)
         for (unsigned i = 0; i < n; i++)
-            if (isfinite(s[k].value[i])) r.low = fmin(r.low, s[k].value[i]), r.high = fmax(r.high, s[k].value[i]);
+            if (isfinite(s[k].value[i]))
+                r.low = fmin(r.low, s[k].value[i]), r.high = fmax(r.high, s[k].value[i]);
     if (!logarithmic) r.low = 0;
     else r.low /= 1.1, r.high *= 1.1;
     if (!(r.high > r.low)) r.high = r.low + 1;
@@ -173,7 +185,8 @@ static void heights(const struct scale *r, const char *unit, struct buf *out) {
     page_svg_text(4, 11, "start", unit, out);
 }
 
-static void series(const struct page_series *s, unsigned n, const struct scale *r, unsigned which, struct buf *out) {
+static void series(const struct page_series *s, unsigned n, const struct scale *r, unsigned which,
+                   struct buf *out) {
     double *xy = xcalloc(2 * n + 2, sizeof *xy);
     unsigned k = 0;
     char look[32];
@@ -185,12 +198,13 @@ static void series(const struct page_series *s, unsigned n, const struct scale *
     }
     snprintf(look, sizeof look, "p%u", (unsigned[]){0, 2, 4, 8, 5, 10}[which % 6]);
     for (unsigned i = 0; i < n; i++)
-        if (isfinite(s->value[i])) page_svg_bar(column(i, n) - 3, height_of(r, s->value[i]) - 3, 6, 6, look, out);
+        if (isfinite(s->value[i]))
+            page_svg_bar(column(i, n) - 3, height_of(r, s->value[i]) - 3, 6, 6, look, out);
     free(xy);
 }
 
-void page_lines(const char *title, const char *unit, const char *const *names, unsigned n, const struct page_series *s,
-                unsigned nseries, bool logarithmic, struct buf *out) {
+void page_lines(const char *title, const char *unit, const char *const *names, unsigned n,
+                const struct page_series *s, unsigned nseries, bool logarithmic, struct buf *out) {
     static const unsigned ink[] = {0, 2, 4, 8, 5, 10};
     const char *legend[PAGE_PARTS] = {0};
     bool used[PAGE_PARTS] = {false};
@@ -199,7 +213,8 @@ void page_lines(const char *title, const char *unit, const char *const *names, u
     unsigned every = (n + 11) / 12;
     page_svg_open(WIDTH, PLOT_BOTTOM + 22, title, out);
     heights(&r, unit, out);
-    for (unsigned i = 0; i < n; i += every) page_svg_small(column(i, n), PLOT_BOTTOM + 12, "middle", names[i], out);
+    for (unsigned i = 0; i < n; i += every)
+        page_svg_small(column(i, n), PLOT_BOTTOM + 12, "middle", names[i], out);
     for (unsigned k = 0; k < nseries; k++) {
         series(&s[k], n, &r, k, out);
         legend[ink[k % 6]] = s[k].name, used[ink[k % 6]] = true;

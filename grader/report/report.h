@@ -1,4 +1,5 @@
-/* report.h — writes results: for people (text) and for programs (JSON). Reads `struct result` and nothing else. */
+/* report.h — writes results: for people (text) and for programs (JSON). Reads `struct result` and
+ * nothing else. */
 #pragma once
 #include "common/buf.h"
 #include "grader/grade/result.h"
@@ -9,36 +10,43 @@
 struct report_style {
     bool colour;
     unsigned width; /* of the terminal, 0 = do not wrap */
-    bool brief;     /* for a screen: what failed, the time and the points, without what passed and how it was found */
+    bool brief; /* for a screen: what failed, the time and the points, without what passed and how
+                   it was found */
 };
 
 /* The whole report of one exercise. */
-void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *style, struct buf *out);
+void report_text(const struct result *r, const struct gpu_device *d,
+                 const struct report_style *style, struct buf *out);
 /* What is wrong first, in a line, as the report's second one has it; nothing where nothing is. */
 void report_fault(const struct result *r, struct buf *out);
 /* The closing table of several. */
-void report_table(const struct result *const *results, unsigned n, const struct report_style *style, struct buf *out);
+void report_table(const struct result *const *results, unsigned n, const struct report_style *style,
+                  struct buf *out);
 /* The object of docs/json.md, for one device. */
 struct json_t;
-struct json_t *report_json(const struct result *const *results, unsigned n, const struct gpu_device *d,
-                           const char *seed);
-/* Several devices: {"schema": 1, "seed", "devices": [objects as above]}. Takes over the references; appends text. */
+struct json_t *report_json(const struct result *const *results, unsigned n,
+                           const struct gpu_device *d, const char *seed);
+/* Several devices: {"schema": 1, "seed", "devices": [objects as above]}. Takes over the references;
+ * appends text. */
 void report_json_text(struct json_t *const *devices, unsigned n, const char *seed, struct buf *out);
 
 /* Appends `o`, which it takes over, as indented text and a newline. */
 void report_json_write(struct json_t *o, struct buf *out);
 
-/* results.json of a Gradescope autograder: a test for each exercise, with the whole report as its output; appended. */
-void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
+/* results.json of a Gradescope autograder: a test for each exercise, with the whole report as its
+ * output; appended. */
+void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d,
+                       struct buf *out);
 
 /* The same with a test for each goal and guard, as an assignment wants it. */
 struct report_autograder {
     const char *goals, *guards, *cases; /* their visibility, in Gradescope's words */
     bool leaderboard;
-    const double *share;       /* of each result: points for one of its own; NULL = 1 */
-    const char *const *absent; /* of each result: why there is no file, and it is not graded; NULL = it is */
-    bool doubt;                /* something was handed in that could not be taken: what is absent has no score */
-    double score;              /* of all together; NAN = what the tests add up to */
+    const double *share; /* of each result: points for one of its own; NULL = 1 */
+    const char *const
+        *absent;  /* of each result: why there is no file, and it is not graded; NULL = it is */
+    bool doubt;   /* something was handed in that could not be taken: what is absent has no score */
+    double score; /* of all together; NAN = what the tests add up to */
     const char *note;
     double seconds;
 };
@@ -47,14 +55,16 @@ void report_autograder(const struct result *results, unsigned n, const struct gp
 /* results.json where nothing could be graded, with the reason. */
 void report_autograder_failed(const char *why, struct buf *out);
 /* What a test runner of GitHub Classroom hands to its reporter, before base64. */
-void report_classroom(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out);
+void report_classroom(const struct result *results, unsigned n, const struct gpu_device *d,
+                      struct buf *out);
 
-/* The hottest lines of the student's source with their shares of what was counted, within the style's width; or all lines. */
-void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *style, bool all,
-                    struct buf *out);
+/* The hottest lines of the student's source with their shares of what was counted, within the
+ * style's width; or all lines. */
+void report_profile(const struct result *r, const struct gpu_device *d,
+                    const struct report_style *style, bool all, struct buf *out);
 /* The part of the report that is about time. */
-void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *style,
-                  struct buf *out);
+void report_speed(const struct result *r, const struct gpu_device *d,
+                  const struct report_style *style, struct buf *out);
 
 /* Where points and time do not go together: why, in a sentence or two; nothing where they do. */
 void report_why(const struct result *r, struct buf *out);
@@ -73,30 +83,38 @@ struct report_beside {
     unsigned nruns;
 };
 /* The report of one exercise as an HTML page that stands alone. */
-void report_html(const struct result *r, const struct gpu_device *d, const struct report_beside *beside,
-                 struct buf *out);
-/* Its pictures (report_pictures.c): times, roofline; kernels; accesses and banks; divergence; history. */
-void report_picture_times(const struct result *r, const struct gpu_device *d, const struct report_beside *b,
-                          struct buf *out);
+void report_html(const struct result *r, const struct gpu_device *d,
+                 const struct report_beside *beside, struct buf *out);
+/* Its pictures (report_pictures.c): times, roofline; kernels; accesses and banks; divergence;
+ * history. */
+void report_picture_times(const struct result *r, const struct gpu_device *d,
+                          const struct report_beside *b, struct buf *out);
 void report_picture_kernels(const struct result *r, struct buf *out);
-void report_picture_accesses(const struct result *r, const struct report_beside *b, struct buf *out);
+void report_picture_accesses(const struct result *r, const struct report_beside *b,
+                             struct buf *out);
 void report_picture_divergence(const struct result *r, struct buf *out);
 void report_picture_history(const struct report_beside *b, struct buf *out);
 
-/* Text within the style's width (report_words.c), appended: wrapped at blanks, every line after `indent` blanks; the same after
- * something of `indent` columns that stands on the line already; as it is, indented. */
-void report_wrapped(const char *text, unsigned indent, const struct report_style *style, struct buf *out);
-void report_hanging(const char *text, unsigned indent, const struct report_style *style, struct buf *out);
+/* Text within the style's width (report_words.c), appended: wrapped at blanks, every line after
+ * `indent` blanks; the same after something of `indent` columns that stands on the line already; as
+ * it is, indented. */
+void report_wrapped(const char *text, unsigned indent, const struct report_style *style,
+                    struct buf *out);
+void report_hanging(const char *text, unsigned indent, const struct report_style *style,
+                    struct buf *out);
 void report_verbatim(const char *text, unsigned indent, struct buf *out);
 /* Markdown as it is, its paragraphs and items wrapped anew; code and tables keep their lines. */
 void report_markdown(const char *text, const struct report_style *style, struct buf *out);
 
-/* The first lines, as far as they fit on so many rows of a terminal; returns how many lines are left out. */
-unsigned report_fit(const char *text, unsigned rows, const struct report_style *style, struct buf *out);
+/* The first lines, as far as they fit on so many rows of a terminal; returns how many lines are
+ * left out. */
+unsigned report_fit(const char *text, unsigned rows, const struct report_style *style,
+                    struct buf *out);
 
 /* Colours, as escape sequences or nothing. */
 enum ink { INK_NONE, INK_BOLD, INK_DIM, INK_GOOD, INK_WARN, INK_BAD };
 const char *report_ink(const struct report_style *s, enum ink i);
 enum ink report_ink_of(enum verdict v);
-/* Line `n` (from 1) of a text, without its newline and with leading blanks removed; "" if there is none. */
+/* Line `n` (from 1) of a text, without its newline and with leading blanks removed; "" if there is
+ * none. */
 void report_source_line(const struct buf *text, unsigned n, bool trim, struct buf *out);

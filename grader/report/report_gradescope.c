@@ -1,7 +1,8 @@
-/* report_gradescope.c — results as the results.json that Gradescope's autograder harness reads: a test for each
- * exercise; report_autograder.c has the one of an assignment.
- * Where a result has no score (our own fault, or withheld), none is written for any: Gradescope then shows that grading
- * did not succeed, and no student has a zero that nobody gave. The seed is not shown: it stays the instructor's. */
+/* report_gradescope.c — results as the results.json that Gradescope's autograder harness reads: a
+ * test for each exercise; report_autograder.c has the one of an assignment. Where a result has no
+ * score (our own fault, or withheld), none is written for any: Gradescope then shows that grading
+ * did not succeed, and no student has a zero that nobody gave. The seed is not shown: it stays the
+ * instructor's. */
 #include "grader/report/report.h"
 
 #include <jansson.h>
@@ -23,11 +24,13 @@ static json_t *test(const struct result *r, const struct gpu_device *d, bool sco
     return o;
 }
 
-void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d, struct buf *out) {
+void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d,
+                       struct buf *out) {
     bool scored = true;
     for (unsigned i = 0; i < n; i++) scored = scored && verdict_scored(results[i].verdict);
     json_t *o = json_object(), *tests = json_array();
-    json_object_set_new(o, "output", json_string(scored ? "" : "Not graded, and not a zero: the tests say why."));
+    json_object_set_new(
+        o, "output", json_string(scored ? "" : "Not graded, and not a zero: the tests say why."));
     json_object_set_new(o, "output_format", json_string("text"));
     for (unsigned i = 0; i < n; i++) json_array_append_new(tests, test(&results[i], d, scored));
     json_object_set_new(o, "tests", tests);

@@ -1,5 +1,6 @@
-/* report_html.c — the report of one exercise as a page that stands alone, without a script (grader/page). All that comes from a
- * submission goes through page_escape. Pictures: report_pictures.c. */
+/* report_html.c — the report of one exercise as a page that stands alone, without a script
+ * (grader/page). All that comes from a submission goes through page_escape. Pictures:
+ * report_pictures.c. */
 #include "common/text.h"
 #include "grader/jail/jail.h"
 #include "grader/report/report.h"
@@ -26,8 +27,8 @@ static void head(const struct result *r, const struct gpu_device *d, struct buf 
     buf_puts(out, "</h1>\n");
     page_element("p", "", r->ex->title, out);
     buf_puts(out, "<p class=\"dim\">");
-    page_put(r->file, out), buf_puts(out, " on "), page_put(d->full_name, out), buf_puts(out, "; jail: "),
-        page_put(jail_tier(), out);
+    page_put(r->file, out), buf_puts(out, " on "), page_put(d->full_name, out),
+        buf_puts(out, "; jail: "), page_put(jail_tier(), out);
     buf_puts(out, "</p>\n");
     if (r->message[0]) page_element("pre", "", r->message, out);
 }
@@ -43,12 +44,14 @@ static void missing(const struct result *r, struct buf *out) {
     buf_puts(out, "</table>\n");
     struct buf why = {0};
     report_why(r, &why);
-    if (why.size) buf_puts(out, "<p>Points and time: "), page_put(buf_str(&why), out), buf_puts(out, "</p>\n");
+    if (why.size)
+        buf_puts(out, "<p>Points and time: "), page_put(buf_str(&why), out),
+            buf_puts(out, "</p>\n");
     buf_free(&why);
     if (r->waived)
-        buf_puts(out,
-                 "<p>Goals that it misses are waived: it is faster than the model answer, keeps all guards, and its "
-                 "whole result was checked.</p>\n");
+        buf_puts(out, "<p>Goals that it misses are waived: it is faster than the model answer, "
+                      "keeps all guards, and its "
+                      "whole result was checked.</p>\n");
 }
 
 static void cases(const struct result *r, struct buf *out) {
@@ -59,7 +62,8 @@ static void cases(const struct result *r, struct buf *out) {
     for (unsigned i = 0; i < r->ncases; i++) {
         const struct case_result *c = &r->cases[i];
         if (c->verdict == V_AC) continue;
-        buf_printf(out, "<p><strong class=\"%s\">%s</strong> ", look_of(c->verdict), verdict_code(c->verdict));
+        buf_printf(out, "<p><strong class=\"%s\">%s</strong> ", look_of(c->verdict),
+                   verdict_code(c->verdict));
         page_put(c->name, out);
         buf_puts(out, "</p>");
         page_element("pre", "", c->message, out);
@@ -68,15 +72,17 @@ static void cases(const struct result *r, struct buf *out) {
 
 static void technique(const struct result *r, struct buf *out) {
     if (!r->ntechnique) return;
-    buf_printf(
-        out,
-        "<h2>Technique: %u of %u goals, %u of %u guards</h2><div class=\"scroll\"><table>\n<tr><th></th><th>check</th>"
-        "<th>figure</th><th class=\"n\">yours</th><th class=\"n\">limit</th><th class=\"n\">naive</th><th class=\"n\">"
-        "way</th><th>line</th></tr>\n",
-        r->checks.reached, r->checks.goals, r->checks.kept, r->checks.guards);
+    buf_printf(out,
+               "<h2>Technique: %u of %u goals, %u of %u guards</h2><div "
+               "class=\"scroll\"><table>\n<tr><th></th><th>check</th>"
+               "<th>figure</th><th class=\"n\">yours</th><th class=\"n\">limit</th><th "
+               "class=\"n\">naive</th><th class=\"n\">"
+               "way</th><th>line</th></tr>\n",
+               r->checks.reached, r->checks.goals, r->checks.kept, r->checks.guards);
     for (unsigned i = 0; i < r->ntechnique; i++) {
         const struct technique_result *t = &r->technique[i];
-        buf_printf(out, "<tr><td class=\"%s\">%s</td><td>", t->passed ? "good" : "warn", t->passed ? "ok" : "miss");
+        buf_printf(out, "<tr><td class=\"%s\">%s</td><td>", t->passed ? "good" : "warn",
+                   t->passed ? "ok" : "miss");
         page_put(t->guard ? "guard: " : "goal: ", out), page_put(t->name, out);
         buf_puts(out, "</td><td><code>");
         page_put(t->metric, out), buf_puts(out, "</code>");
@@ -92,8 +98,8 @@ static void technique(const struct result *r, struct buf *out) {
         if (t->line) page_put(t->file, out), buf_printf(out, ":%u", t->line);
         buf_puts(out, "</td></tr>\n");
         if (!t->passed)
-            buf_puts(out, "<tr><td></td><td colspan=\"7\" class=\"dim\">"), page_put(t->reason, out),
-                buf_puts(out, "</td></tr>\n");
+            buf_puts(out, "<tr><td></td><td colspan=\"7\" class=\"dim\">"),
+                page_put(t->reason, out), buf_puts(out, "</td></tr>\n");
     }
     buf_puts(out, "</table></div>\n");
 }
@@ -113,7 +119,8 @@ static void paragraphs(const char *text, struct buf *out) {
     buf_puts(out, "</p>\n");
 }
 
-static void speed(const struct result *r, const struct gpu_device *d, const struct report_beside *b, struct buf *out) {
+static void speed(const struct result *r, const struct gpu_device *d, const struct report_beside *b,
+                  struct buf *out) {
     struct report_style plain = {.width = 0};
     struct buf text = {0};
     if (!r->speed.valid && !r->speed.note[0]) return;
@@ -132,7 +139,9 @@ static const struct line_result *counted(const struct result *r, unsigned line) 
     return NULL;
 }
 
-static double share(uint64_t part, uint64_t whole) { return whole ? 100.0 * (double)part / (double)whole : 0; }
+static double share(uint64_t part, uint64_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
 
 static void cell(double percent, struct buf *out) {
     if (percent < 0.05) buf_puts(out, "<td></td>");
@@ -160,11 +169,13 @@ static void worst_wait(const struct line_result *l, double all_seconds, struct b
 static void source_line(const struct result *r, unsigned n, double all_seconds, struct buf *out) {
     const struct line_result *l = counted(r, n);
     const struct sim_counters *all = &r->counters, none = {0}, *c = l ? &l->counters : &none;
-    double inst = share(c->inst_executed, all->inst_executed), load = share(c->sectors_load, all->sectors_load),
+    double inst = share(c->inst_executed, all->inst_executed),
+           load = share(c->sectors_load, all->sectors_load),
            store = share(c->sectors_store, all->sectors_store),
            shared = share(c->shared_wavefronts_load + c->shared_wavefronts_store,
                           all->shared_wavefronts_load + all->shared_wavefronts_store);
-    double time = seconds_of(l), heat = fmax(fmax(inst, load), fmax(fmax(store, shared), share_of(time, all_seconds)));
+    double time = seconds_of(l),
+           heat = fmax(fmax(inst, load), fmax(fmax(store, shared), share_of(time, all_seconds)));
     struct buf raw = {0}, clean = {0};
     report_source_line(&r->source, n, false, &raw);
     text_clean(&clean, buf_str(&raw), raw.size, 400);
@@ -187,34 +198,37 @@ static void source_line(const struct result *r, unsigned n, double all_seconds, 
 static void source(const struct result *r, struct buf *out) {
     enum { MAX_LINES = 4000 };
     unsigned total = 1;
-    for (size_t i = 0; i + 1 < r->source.size && total < MAX_LINES; i++) total += r->source.data[i] == '\n';
+    for (size_t i = 0; i + 1 < r->source.size && total < MAX_LINES; i++)
+        total += r->source.data[i] == '\n';
     double all_seconds = 0;
     for (unsigned i = 0; i < r->nlines; i++) all_seconds += seconds_of(&r->lines[i]);
-    buf_puts(out,
-             "<h2>Source</h2><p class=\"dim\">In %: where warps spend the modelled time, and what they wait for there; "
-             "shares of what was counted.</p><div class=\"scroll\"><table class=\"src\">\n"
-             "<tr><th></th><th class=\"n\">time</th><th>waits for</th><th></th><th class=\"n\">instr.</th><th "
-             "class=\"n\">load sectors</th>"
-             "<th class=\"n\">store sectors</th><th class=\"n\">shared passes</th></tr>\n");
+    buf_puts(out, "<h2>Source</h2><p class=\"dim\">In %: where warps spend the modelled time, and "
+                  "what they wait for there; "
+                  "shares of what was counted.</p><div class=\"scroll\"><table class=\"src\">\n"
+                  "<tr><th></th><th class=\"n\">time</th><th>waits for</th><th></th><th "
+                  "class=\"n\">instr.</th><th "
+                  "class=\"n\">load sectors</th>"
+                  "<th class=\"n\">store sectors</th><th class=\"n\">shared passes</th></tr>\n");
     for (unsigned n = 1; n <= total; n++) source_line(r, n, all_seconds, out);
     buf_puts(out, "</table></div>\n");
 }
 
 static void counters(const struct result *r, struct buf *out) {
     if (!r->has_counters) return;
-    buf_puts(out, "<h2>All counters</h2><details><summary>of the case that is counted</summary><div "
-                  "class=\"scroll\"><table>\n");
+    buf_puts(out,
+             "<h2>All counters</h2><details><summary>of the case that is counted</summary><div "
+             "class=\"scroll\"><table>\n");
     for (unsigned i = 0; i < sim_counter_count(); i++) {
         uint64_t v = sim_counter_get(&r->counters, i);
         if (v)
-            buf_printf(out, "<tr><td><code>%s</code></td><td class=\"n\">%llu</td></tr>\n", sim_counter_name(i),
-                       (unsigned long long)v);
+            buf_printf(out, "<tr><td><code>%s</code></td><td class=\"n\">%llu</td></tr>\n",
+                       sim_counter_name(i), (unsigned long long)v);
     }
     buf_puts(out, "</table></div></details>\n");
 }
 
-void report_html(const struct result *r, const struct gpu_device *d, const struct report_beside *beside,
-                 struct buf *out) {
+void report_html(const struct result *r, const struct gpu_device *d,
+                 const struct report_beside *beside, struct buf *out) {
     static const struct report_beside nothing;
     const struct report_beside *b = beside ? beside : &nothing;
     head(r, d, out);

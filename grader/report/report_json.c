@@ -1,5 +1,5 @@
-/* report_json.c — results as JSON: stable keys in a fixed order, units in the names, no clock, path or process id, so
- * that equal seeds give equal bytes. */
+/* report_json.c — results as JSON: stable keys in a fixed order, units in the names, no clock, path
+ * or process id, so that equal seeds give equal bytes. */
 #include "grader/grade/gpu_device.h"
 #include "grader/jail/jail.h"
 #include "grader/report/report.h"
@@ -93,7 +93,8 @@ static json_t *speed(const struct result *r) {
     json_object_set_new(o, "baseline_us", json_real(s->baseline_us));
     json_object_set_new(o, "vs_solution", json_real(s->vs_solution));
     json_object_set_new(o, "vs_baseline", json_real(s->vs_baseline));
-    json_object_set_new(o, "ci95", s->ci_low > 0 ? json_pack("[f,f]", s->ci_low, s->ci_high) : json_null());
+    json_object_set_new(o, "ci95",
+                        s->ci_low > 0 ? json_pack("[f,f]", s->ci_low, s->ci_high) : json_null());
     json_object_set_new(o, "of_roofline", json_real(s->of_roofline));
     return o;
 }
@@ -101,7 +102,8 @@ static json_t *speed(const struct result *r) {
 static json_t *counters(const struct result *r) {
     json_t *o = json_object();
     for (unsigned i = 0; r->has_counters && i < sim_counter_count(); i++)
-        json_object_set_new(o, sim_counter_name(i), json_integer((json_int_t)sim_counter_get(&r->counters, i)));
+        json_object_set_new(o, sim_counter_name(i),
+                            json_integer((json_int_t)sim_counter_get(&r->counters, i)));
     return o;
 }
 
@@ -132,8 +134,8 @@ static json_t *exercise(const struct result *r) {
     return o;
 }
 
-struct json_t *report_json(const struct result *const *results, unsigned n, const struct gpu_device *d,
-                           const char *seed) {
+struct json_t *report_json(const struct result *const *results, unsigned n,
+                           const struct gpu_device *d, const char *seed) {
     json_t *o = json_object(), *device = json_object(), *list = json_array();
     json_object_set_new(device, "name", text(d->name));
     json_object_set_new(device, "backend", text(gpu_options_of(d) ? "gpu" : "sim"));
@@ -154,7 +156,8 @@ void report_json_write(json_t *o, struct buf *out) {
     json_decref(o);
 }
 
-void report_json_text(struct json_t *const *devices, unsigned n, const char *seed, struct buf *out) {
+void report_json_text(struct json_t *const *devices, unsigned n, const char *seed,
+                      struct buf *out) {
     json_t *o = n == 1 ? devices[0] : json_object(), *list = n == 1 ? NULL : json_array();
     for (unsigned i = 0; list && i < n; i++) json_array_append_new(list, devices[i]);
     if (list) {

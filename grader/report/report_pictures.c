@@ -1,4 +1,5 @@
-/* report_pictures.c — the pictures of a report's page: what stands beside a result on it, drawn by grader/page. */
+/* report_pictures.c — the pictures of a report's page: what stands beside a result on it, drawn by
+ * grader/page. */
 #include "common/text.h"
 #include "grader/grade/versions.h"
 #include "grader/page/page.h"
@@ -12,14 +13,16 @@
 
 /* ---- times ---- */
 
-/* Versions and the submission, slowest first as the ladder goes; only where both are modelled can they stand together. */
+/* Versions and the submission, slowest first as the ladder goes; only where both are modelled can
+ * they stand together. */
 struct shown {
     const char *name;
     const struct result *result;
     double us;
 };
 
-static unsigned shown_versions(const struct result *r, const struct report_beside *b, struct shown *out) {
+static unsigned shown_versions(const struct result *r, const struct report_beside *b,
+                               struct shown *out) {
     const struct speed_result *p = &r->speed;
     unsigned n = 0;
     bool modelled = p->valid && !strcmp(p->kind, "modelled");
@@ -64,35 +67,39 @@ static void stacks(const struct result *r, const struct shown *s, unsigned n, st
     struct page_bar *bars = xcalloc(n + 1, sizeof *bars);
     for (unsigned i = 0; i < n; i++) bars[i] = bar_of(&s[i]);
     if (r->speed.of_roofline > 0) {
-        bars[n].name = "what the problem needs at least", bars[n].total = r->speed.student_us * r->speed.of_roofline;
+        bars[n].name = "what the problem needs at least",
+        bars[n].total = r->speed.student_us * r->speed.of_roofline;
         bars[n++].part[PAGE_PARTS - 1] = 1;
     }
     buf_puts(out, "<figure>");
     page_stacks("Times of the versions, by what warps wait for", bars, n, names, out);
     buf_printf(out, "<figcaption>Time of each version%s.</figcaption></figure>\n",
-               strcmp(r->speed.kind, "modelled") ? "" : ", by what its warps wait for in the model");
+               strcmp(r->speed.kind, "modelled") ? ""
+                                                 : ", by what its warps wait for in the model");
     free(bars);
 }
 
-static void roofline(const struct result *r, const struct gpu_device *d, const struct shown *s, unsigned n,
-                     struct buf *out) {
+static void roofline(const struct result *r, const struct gpu_device *d, const struct shown *s,
+                     unsigned n, struct buf *out) {
     const struct speed_result *p = &r->speed;
     if (!(p->flops > 0) || !(p->bytes > 0)) return;
     struct page_dot *dots = xcalloc(n + 1, sizeof *dots);
-    for (unsigned i = 0; i < n; i++) dots[i] = (struct page_dot){s[i].name, look_of(s[i].name), s[i].us};
+    for (unsigned i = 0; i < n; i++)
+        dots[i] = (struct page_dot){s[i].name, look_of(s[i].name), s[i].us};
     buf_puts(out, "<figure>");
     page_roofline(p->bytes, p->flops, d->dram_rate, result_peak_flops(p, d), dots, n, out);
-    buf_puts(out,
-             p->matrix_flops > 0
-                 ? "<figcaption>The device's roof: bandwidth of memory, then tensor cores (FP32 units, for what is no "
-                   "product). A version can come up to the line, and not above it.</figcaption></figure>\n"
-                 : "<figcaption>The device's roof: bandwidth of memory, then FP32 units. A version can come up to the "
-                   "line, and not above it.</figcaption></figure>\n");
+    buf_puts(out, p->matrix_flops > 0 ? "<figcaption>The device's roof: bandwidth of memory, then "
+                                        "tensor cores (FP32 units, for what is no "
+                                        "product). A version can come up to the line, and not "
+                                        "above it.</figcaption></figure>\n"
+                                      : "<figcaption>The device's roof: bandwidth of memory, then "
+                                        "FP32 units. A version can come up to the "
+                                        "line, and not above it.</figcaption></figure>\n");
     free(dots);
 }
 
-void report_picture_times(const struct result *r, const struct gpu_device *d, const struct report_beside *b,
-                          struct buf *out) {
+void report_picture_times(const struct result *r, const struct gpu_device *d,
+                          const struct report_beside *b, struct buf *out) {
     struct shown *s = xcalloc(b->nversions + 3, sizeof *s);
     unsigned n = shown_versions(r, b, s);
     qsort(s, n, sizeof *s, by_time);
@@ -113,10 +120,11 @@ static void kernel_row(const struct kernel_time *k, double all, struct buf *out)
                all > 0 ? 100 * k->us / all : 0, 100 * k->occupancy);
     page_put(k->limit, out);
     buf_printf(out,
-               "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"n\">%u x %u x "
+               "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td "
+               "class=\"n\">%u x %u x "
                "%u</td><td class=\"n\">%u x %u x %u</td></tr>\n",
-               k->registers, k->spill_bytes, k->shared_bytes, k->grid[0], k->grid[1], k->grid[2], k->block[0],
-               k->block[1], k->block[2]);
+               k->registers, k->spill_bytes, k->shared_bytes, k->grid[0], k->grid[1], k->grid[2],
+               k->block[0], k->block[1], k->block[2]);
 }
 
 static void resources(const struct kernel_time *k, struct buf *out) {
@@ -127,14 +135,17 @@ static void resources(const struct kernel_time *k, struct buf *out) {
         if (part < 0.01 || time_part_is_wait(i)) continue;
         buf_puts(out, "<tr><td>"), page_put(time_part_name(i), out);
         buf_printf(out,
-                   "</td><td class=\"n\">%.0f %%</td><td><svg viewBox=\"0 0 100 10\" role=\"img\"><title>%.0f "
+                   "</td><td class=\"n\">%.0f %%</td><td><svg viewBox=\"0 0 100 10\" "
+                   "role=\"img\"><title>%.0f "
                    "%%</title>",
                    100 * part, 100 * part);
         page_svg_bar(0, 1, 100 * fmin(part, 1), 8, "yours", out);
         buf_puts(out, "</svg></td></tr>\n");
     }
-    buf_puts(out, "</table><figcaption>How long each resource is busy in <code>"), page_put(k->name, out);
-    buf_puts(out, "</code>"), page_put(k->bound_by[0] ? "; bound by " : "", out), page_put(k->bound_by, out);
+    buf_puts(out, "</table><figcaption>How long each resource is busy in <code>"),
+        page_put(k->name, out);
+    buf_puts(out, "</code>"), page_put(k->bound_by[0] ? "; bound by " : "", out),
+        page_put(k->bound_by, out);
     buf_puts(out, "</figcaption></figure>\n");
 }
 
@@ -146,11 +157,13 @@ void report_picture_kernels(const struct result *r, struct buf *out) {
         all += r->times[i].us;
         if (r->times[i].us > longest->us) longest = &r->times[i];
     }
-    buf_puts(out,
-             "<h2>Kernels and resources</h2>\n<div class=\"scroll\"><table><tr><th>kernel</th><th class=\"n\">launches"
-             "</th><th class=\"n\">modelled</th><th class=\"n\">of the time</th><th class=\"n\">occupancy</th><th>"
-             "limited by</th><th class=\"n\">registers</th><th class=\"n\">spilled bytes</th><th class=\"n\">shared "
-             "bytes</th><th class=\"n\">grid</th><th class=\"n\">block</th></tr>\n");
+    buf_puts(out, "<h2>Kernels and resources</h2>\n<div "
+                  "class=\"scroll\"><table><tr><th>kernel</th><th class=\"n\">launches"
+                  "</th><th class=\"n\">modelled</th><th class=\"n\">of the time</th><th "
+                  "class=\"n\">occupancy</th><th>"
+                  "limited by</th><th class=\"n\">registers</th><th class=\"n\">spilled "
+                  "bytes</th><th class=\"n\">shared "
+                  "bytes</th><th class=\"n\">grid</th><th class=\"n\">block</th></tr>\n");
     for (unsigned i = 0; i < r->ntimes; i++) kernel_row(&r->times[i], all, out);
     buf_puts(out, "</table></div>\n");
     resources(longest, out);
@@ -193,21 +206,26 @@ static void source_of(const struct result *r, const struct sim_access *a, struct
     buf_free(&raw), buf_free(&clean);
 }
 
-static void caption(const struct result *r, const char *name, const struct access_result *a, struct buf *out) {
+static void caption(const struct result *r, const char *name, const struct access_result *a,
+                    struct buf *out) {
     static const char *const verbs[] = {"load", "store", "atomic"};
-    unsigned bytes, ideal = page_map_ideal(&a->at, &bytes), lanes = (unsigned)__builtin_popcount(a->at.mask);
+    unsigned bytes, ideal = page_map_ideal(&a->at, &bytes),
+                    lanes = (unsigned)__builtin_popcount(a->at.mask);
     buf_puts(out, "<figcaption><strong>"), page_put(name, out), buf_puts(out, "</strong> <code>");
     page_put(a->kernel, out), buf_puts(out, "</code>, "), page_put(a->at.file, out);
-    buf_printf(out, ":%u, %s of %u bytes by %u lane%s: ", a->at.line, verbs[a->at.kind], a->at.bytes, lanes,
-               lanes == 1 ? "" : "s");
+    buf_printf(out, ":%u, %s of %u bytes by %u lane%s: ", a->at.line, verbs[a->at.kind],
+               a->at.bytes, lanes, lanes == 1 ? "" : "s");
     if (a->at.kind == SIM_ACCESS_ATOMIC) buf_printf(out, "%u in turn", a->at.cost);
     else if (a->at.shared) buf_printf(out, "%u pass%s", a->at.cost, a->at.cost == 1 ? "" : "es");
-    else buf_printf(out, "%u sector%s for %u bytes, %u at least", a->at.cost, a->at.cost == 1 ? "" : "s", bytes, ideal);
+    else
+        buf_printf(out, "%u sector%s for %u bytes, %u at least", a->at.cost,
+                   a->at.cost == 1 ? "" : "s", bytes, ideal);
     source_of(r, &a->at, out);
     buf_puts(out, "</figcaption>");
 }
 
-static void figure(const struct result *r, const char *name, const struct access_result *a, struct buf *out) {
+static void figure(const struct result *r, const char *name, const struct access_result *a,
+                   struct buf *out) {
     if (!a) return;
     buf_puts(out, "<figure>");
     (a->at.shared ? page_map_banks : page_map_sectors)(&a->at, out);
@@ -229,34 +247,41 @@ static void own_figures(const struct result *r, const struct kind_of_access *k, 
     }
 }
 
-static void compare(const struct result *r, const struct report_beside *b, const struct kind_of_access *k,
-                    struct buf *out) {
+static void compare(const struct result *r, const struct report_beside *b,
+                    const struct kind_of_access *k, struct buf *out) {
     const struct version *naive = version_named(b->versions, b->nversions, "naive"),
                          *answer = version_named(b->versions, b->nversions, "answer");
     bool own = worst_of(r, k, NULL);
-    if (!own && !(naive && worst_of(&naive->shown, k, NULL)) && !(answer && worst_of(&answer->shown, k, NULL))) return;
+    if (!own && !(naive && worst_of(&naive->shown, k, NULL)) &&
+        !(answer && worst_of(&answer->shown, k, NULL)))
+        return;
     page_element("h3", "", k->title, out);
     page_element("p", "dim", k->what, out);
     buf_puts(out, "<div class=\"row\">\n");
-    if (naive && !r->untouched) figure(&naive->shown, "naive", worst_of(&naive->shown, k, NULL), out);
+    if (naive && !r->untouched)
+        figure(&naive->shown, "naive", worst_of(&naive->shown, k, NULL), out);
     own_figures(r, k, out);
     if (answer) figure(&answer->shown, "answer", worst_of(&answer->shown, k, NULL), out);
     buf_puts(out, "</div>\n");
 }
 
-void report_picture_accesses(const struct result *r, const struct report_beside *b, struct buf *out) {
+void report_picture_accesses(const struct result *r, const struct report_beside *b,
+                             struct buf *out) {
     static const struct kind_of_access kinds[] = {
         {"Loads from global memory",
-         "Sectors that stand apart are apart in memory; their empty parts are read for nothing.", false,
-         SIM_ACCESS_LOAD},
-        {"Stores to global memory", "A sector that is filled in part is written in part.", false, SIM_ACCESS_STORE},
-        {"Atomics in global memory", "Lanes that meet on one word take turns.", false, SIM_ACCESS_ATOMIC},
+         "Sectors that stand apart are apart in memory; their empty parts are read for nothing.",
+         false, SIM_ACCESS_LOAD},
+        {"Stores to global memory", "A sector that is filled in part is written in part.", false,
+         SIM_ACCESS_STORE},
+        {"Atomics in global memory", "Lanes that meet on one word take turns.", false,
+         SIM_ACCESS_ATOMIC},
         {"Banks of shared memory",
-         "Each bank gives one word in a pass; other words of the same bank wait for the next one.", true, -1}};
+         "Each bank gives one word in a pass; other words of the same bank wait for the next one.",
+         true, -1}};
     if (!r->naccesses && !b->nversions) return;
-    buf_puts(out,
-             "<h2>What the lanes of a warp ask for</h2>\n<p>The costliest access of each kernel, of those that were "
-             "looked at; lanes from 0 (light) to 31 (dark).</p>\n");
+    buf_puts(out, "<h2>What the lanes of a warp ask for</h2>\n<p>The costliest access of each "
+                  "kernel, of those that were "
+                  "looked at; lanes from 0 (light) to 31 (dark).</p>\n");
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) compare(r, b, &kinds[i], out);
 }
 
@@ -266,8 +291,10 @@ void report_picture_divergence(const struct result *r, struct buf *out) {
     bool any = false;
     for (unsigned i = 0; i < r->nlines; i++) any |= r->lines[i].counters.divergent_branches > 0;
     if (!any) return;
-    buf_puts(out, "<h2>Divergence</h2>\n<p class=\"dim\">Lines at which lanes of a warp part.</p><div class=\"scroll\">"
-                  "<table class=\"src\"><tr><th class=\"n\">line</th><th></th><th class=\"n\">branches</th><th "
+    buf_puts(out, "<h2>Divergence</h2>\n<p class=\"dim\">Lines at which lanes of a warp "
+                  "part.</p><div class=\"scroll\">"
+                  "<table class=\"src\"><tr><th class=\"n\">line</th><th></th><th "
+                  "class=\"n\">branches</th><th "
                   "class=\"n\">parted</th><th class=\"n\">of them</th></tr>\n");
     for (unsigned i = 0; i < r->nlines; i++) {
         const struct line_result *l = &r->lines[i];
@@ -297,12 +324,15 @@ void report_picture_history(const struct report_beside *b, struct buf *out) {
         struct tm tm;
         time_t when = (time_t)b->runs[i].when;
         if (gmtime_r(&when, &tm)) strftime(text[i], sizeof *text, "%d %b %H:%M", &tm);
-        names[i] = text[i], score[i] = b->runs[i].score, us[i] = b->runs[i].us > 0 ? b->runs[i].us : NAN;
+        names[i] = text[i], score[i] = b->runs[i].score,
+        us[i] = b->runs[i].us > 0 ? b->runs[i].us : NAN;
     }
     buf_puts(out, "<h2>Your runs</h2>\n<div class=\"row two\"><figure>");
-    page_lines("Score by run", "points", names, b->nruns, &(struct page_series){"points", score}, 1, false, out);
+    page_lines("Score by run", "points", names, b->nruns, &(struct page_series){"points", score}, 1,
+               false, out);
     buf_puts(out, "<figcaption>Points, run by run (times are UTC).</figcaption></figure><figure>");
-    page_lines("Time by run", "µs", names, b->nruns, &(struct page_series){"time", us}, 1, true, out);
+    page_lines("Time by run", "µs", names, b->nruns, &(struct page_series){"time", us}, 1, true,
+               out);
     buf_puts(out, "<figcaption>Time, run by run.</figcaption></figure></div>\n");
     free(score), free(us), free(names), free(text);
 }

@@ -1,6 +1,7 @@
-/* report_profile.c — the lines of the student's source and their shares of what the launches cost: the hottest ones, hottest
- * first, source on the left, as many columns as the width has room for, those that stand out before the others; or all lines in
- * order with all columns in which anything was counted. Hot lines are bold, with a mark for those without colour. */
+/* report_profile.c — the lines of the student's source and their shares of what the launches cost:
+ * the hottest ones, hottest first, source on the left, as many columns as the width has room for,
+ * those that stand out before the others; or all lines in order with all columns in which anything
+ * was counted. Hot lines are bold, with a mark for those without colour. */
 #include "common/text.h"
 #include "common/where.h"
 #include "grader/page/page.h"
@@ -22,14 +23,26 @@ struct column {
 #define AT(c) offsetof(struct sim_counters, c)
 static const struct column columns[] = {
     {{"instr", "%"}, "share of the warp instructions issued", AT(inst_executed), SIZE_MAX, 25},
-    {{"load", "sect %"}, "share of the 32-byte sectors that global loads touch", AT(sectors_load), SIZE_MAX, 50},
+    {{"load", "sect %"},
+     "share of the 32-byte sectors that global loads touch",
+     AT(sectors_load),
+     SIZE_MAX,
+     50},
     {{"sectors", "/load"},
      "sectors per warp-wide load; 4 is packed for floats",
      AT(sectors_load),
      AT(requests_load),
      8},
-    {{"store", "sect %"}, "share of the sectors that global stores touch", AT(sectors_store), SIZE_MAX, 50},
-    {{"sectors", "/store"}, "sectors per warp-wide store", AT(sectors_store), AT(requests_store), 8},
+    {{"store", "sect %"},
+     "share of the sectors that global stores touch",
+     AT(sectors_store),
+     SIZE_MAX,
+     50},
+    {{"sectors", "/store"},
+     "sectors per warp-wide store",
+     AT(sectors_store),
+     AT(requests_store),
+     8},
     {{"smem ld", "passes"},
      "passes of shared memory per load; 1 is free of conflicts for floats",
      AT(shared_wavefronts_load),
@@ -40,14 +53,22 @@ static const struct column columns[] = {
      AT(shared_wavefronts_store),
      AT(shared_requests_store),
      2},
-    {{"atomics", "%"}, "share of the global atomic operations", AT(atomic_operations), SIZE_MAX, 50},
+    {{"atomics", "%"},
+     "share of the global atomic operations",
+     AT(atomic_operations),
+     SIZE_MAX,
+     50},
     {{"sh.atom", "passes"},
      "passes per shared-memory atomic",
      AT(shared_atomic_serialised),
      AT(shared_atomic_requests),
      2},
     {{"local", "sect %"}, "share of the local-memory sectors", AT(local_sectors), SIZE_MAX, 25},
-    {{"parted", "%"}, "share of the branches at which lanes of a warp parted", AT(divergent_branches), SIZE_MAX, 50},
+    {{"parted", "%"},
+     "share of the branches at which lanes of a warp parted",
+     AT(divergent_branches),
+     SIZE_MAX,
+     50},
     {{"lanes", "/instr"},
      "active lanes of an instruction, 32 at best",
      AT(thread_inst_executed),
@@ -60,7 +81,9 @@ static uint64_t get(const struct sim_counters *c, size_t offset) {
     return *(const uint64_t *)((const char *)c + offset);
 }
 
-static bool in_use(const struct result *r, const struct column *c) { return get(&r->counters, c->part) > 0; }
+static bool in_use(const struct result *r, const struct column *c) {
+    return get(&r->counters, c->part) > 0;
+}
 
 /* The figure of a line, or -1 where it has none. */
 static double figure(const struct result *r, const struct line_result *l, const struct column *c) {
@@ -99,8 +122,8 @@ static bool has_times(const struct result *r) {
 }
 
 /* "62.3  DRAM", in TIME + WAITS columns: the share, and what most of it waits for. */
-static void time_and_wait(const struct result *r, const struct line_result *l, const struct report_style *s,
-                          struct buf *out) {
+static void time_and_wait(const struct result *r, const struct line_result *l,
+                          const struct report_style *s, struct buf *out) {
     enum { WARN_FROM = 25 };
     double share = time_share(r, l);
     unsigned worst = 0;
@@ -108,8 +131,9 @@ static void time_and_wait(const struct result *r, const struct line_result *l, c
         if (l->waits[k] > l->waits[worst]) worst = k;
     if (share < 0.05) buf_printf(out, "%*s", TIME + WAITS, "");
     else
-        buf_printf(out, "%s%*.1f%s  %-*s", share >= WARN_FROM ? report_ink(s, INK_WARN) : "", TIME, share,
-                   share >= WARN_FROM ? report_ink(s, INK_NONE) : "", WAITS - 2, sim_wait_text(worst));
+        buf_printf(out, "%s%*.1f%s  %-*s", share >= WARN_FROM ? report_ink(s, INK_WARN) : "", TIME,
+                   share, share >= WARN_FROM ? report_ink(s, INK_NONE) : "", WAITS - 2,
+                   sim_wait_text(worst));
 }
 
 static void time_heading(unsigned row, struct buf *out) {
@@ -128,42 +152,49 @@ static void heading(const struct result *r, const struct report_style *s, struct
 
 static bool is_hot(const struct result *r, const struct line_result *l) {
     for (unsigned i = 0; i < NCOLUMNS; i++)
-        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) && figure(r, l, &columns[i]) >= columns[i].warn)
+        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) &&
+            figure(r, l, &columns[i]) >= columns[i].warn)
             return true;
     return time_share(r, l) >= 25;
 }
 
-static void figures(const struct result *r, const struct line_result *l, const struct report_style *s,
-                    struct buf *out) {
+static void figures(const struct result *r, const struct line_result *l,
+                    const struct report_style *s, struct buf *out) {
     if (has_times(r)) time_and_wait(r, l, s, out);
     for (unsigned i = 0; i < NCOLUMNS; i++) {
         if (!in_use(r, &columns[i])) continue;
         double f = l ? figure(r, l, &columns[i]) : -1;
         if (f < 0) buf_printf(out, "%*s", COLUMN, "");
         else
-            buf_printf(out, "%s%*.1f%s", f >= columns[i].warn ? report_ink(s, INK_WARN) : "", COLUMN, f,
-                       f >= columns[i].warn ? report_ink(s, INK_NONE) : "");
+            buf_printf(out, "%s%*.1f%s", f >= columns[i].warn ? report_ink(s, INK_WARN) : "",
+                       COLUMN, f, f >= columns[i].warn ? report_ink(s, INK_NONE) : "");
     }
 }
 
 /* ---- the hottest lines ---- */
 
-/* In per cent: the share of the time, where that is known, and between equals the largest of the others; else that one. */
+/* In per cent: the share of the time, where that is known, and between equals the largest of the
+ * others; else that one. */
 static double heat(const struct result *r, const struct line_result *l) {
     double most = 0;
     for (unsigned i = 0; i < NCOLUMNS; i++)
-        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) && figure(r, l, &columns[i]) > most)
+        if (columns[i].per == SIZE_MAX && in_use(r, &columns[i]) &&
+            figure(r, l, &columns[i]) > most)
             most = figure(r, l, &columns[i]);
     return has_times(r) ? time_share(r, l) + most / 1000 : most;
 }
 
 /* The next line after `last` in order of heat, then of place; NULL = none that is warm. */
-static const struct line_result *next_hottest(const struct result *r, const struct line_result *last) {
+static const struct line_result *next_hottest(const struct result *r,
+                                              const struct line_result *last) {
     const struct line_result *best = NULL;
     for (unsigned i = 0; i < r->nlines; i++) {
         const struct line_result *l = &r->lines[i];
-        bool after = !last || heat(r, l) < heat(r, last) || (heat(r, l) == heat(r, last) && l > last);
-        if (after && heat(r, l) >= (has_times(r) ? 0.01 : WARM) && (!best || heat(r, l) > heat(r, best))) best = l;
+        bool after =
+            !last || heat(r, l) < heat(r, last) || (heat(r, l) == heat(r, last) && l > last);
+        if (after && heat(r, l) >= (has_times(r) ? 0.01 : WARM) &&
+            (!best || heat(r, l) > heat(r, best)))
+            best = l;
     }
     return best;
 }
@@ -179,18 +210,20 @@ static bool matters(const struct result *r, const struct column *c) {
 static void choose_columns(const struct result *r, unsigned room, bool chosen[NCOLUMNS]) {
     for (unsigned pass = 0; pass < 2; pass++)
         for (unsigned i = 0; i < NCOLUMNS && room; i++)
-            if (!chosen[i] && in_use(r, &columns[i]) && matters(r, &columns[i]) == !pass) chosen[i] = true, room--;
+            if (!chosen[i] && in_use(r, &columns[i]) && matters(r, &columns[i]) == !pass)
+                chosen[i] = true, room--;
 }
 
-static void hot_figures(const struct result *r, const struct line_result *l, const bool chosen[NCOLUMNS],
-                        const struct report_style *s, struct buf *out) {
+static void hot_figures(const struct result *r, const struct line_result *l,
+                        const bool chosen[NCOLUMNS], const struct report_style *s,
+                        struct buf *out) {
     for (unsigned i = 0; i < NCOLUMNS; i++) {
         double f = chosen[i] ? figure(r, l, &columns[i]) : 0;
         if (!chosen[i]) continue;
         if (f < 0) buf_printf(out, "%*s", COLUMN, "");
         else
-            buf_printf(out, "%s%*.1f%s", f >= columns[i].warn ? report_ink(s, INK_WARN) : "", COLUMN, f,
-                       f >= columns[i].warn ? report_ink(s, INK_NONE) : "");
+            buf_printf(out, "%s%*.1f%s", f >= columns[i].warn ? report_ink(s, INK_WARN) : "",
+                       COLUMN, f, f >= columns[i].warn ? report_ink(s, INK_NONE) : "");
     }
 }
 
@@ -209,8 +242,8 @@ static void fit(const char *text, unsigned width, struct buf *out) {
     buf_printf(out, "%*s", (int)(width - n), "");
 }
 
-static void hot_line(const struct result *r, const struct line_result *l, unsigned width, const bool chosen[NCOLUMNS],
-                     const struct report_style *s, struct buf *out) {
+static void hot_line(const struct result *r, const struct line_result *l, unsigned width,
+                     const bool chosen[NCOLUMNS], const struct report_style *s, struct buf *out) {
     struct buf raw = {0}, clean = {0};
     bool own = l->line && !strcmp(l->file, r->file), hot = is_hot(r, l);
     if (own) report_source_line(&r->source, l->line, true, &raw);
@@ -218,8 +251,8 @@ static void hot_line(const struct result *r, const struct line_result *l, unsign
     else buf_puts(&raw, "(the compiler names no line)");
     text_clean(&clean, buf_str(&raw), raw.size, 400);
     text_replace(&clean, "\t", "    ");
-    buf_printf(out, "%s%s%5u%s  %s", hot ? ">" : " ", report_ink(s, INK_DIM), l->line, report_ink(s, INK_NONE),
-               hot ? report_ink(s, INK_BOLD) : "");
+    buf_printf(out, "%s%s%5u%s  %s", hot ? ">" : " ", report_ink(s, INK_DIM), l->line,
+               report_ink(s, INK_NONE), hot ? report_ink(s, INK_BOLD) : "");
     fit(buf_str(&clean), width, out);
     buf_puts(out, hot ? report_ink(s, INK_NONE) : "");
     if (has_times(r)) time_and_wait(r, l, s, out);
@@ -229,10 +262,12 @@ static void hot_line(const struct result *r, const struct line_result *l, unsign
 }
 
 static void time_legend(const struct report_style *s, struct buf *out) {
-    buf_printf(out,
-               "%stime %%: share of the modelled time that warps spend at the line, and what most of it waits for\n"
-               "(a line waits for what it reads: a load's time stands where its value is first used)%s\n",
-               report_ink(s, INK_DIM), report_ink(s, INK_NONE));
+    buf_printf(
+        out,
+        "%stime %%: share of the modelled time that warps spend at the line, and what most of it "
+        "waits for\n"
+        "(a line waits for what it reads: a load's time stands where its value is first used)%s\n",
+        report_ink(s, INK_DIM), report_ink(s, INK_NONE));
 }
 
 static void hottest(const struct result *r, const struct report_style *s, struct buf *out) {
@@ -252,15 +287,16 @@ static void hottest(const struct result *r, const struct report_style *s, struct
         buf_printf(out, "%s\n", report_ink(s, INK_NONE));
     }
     const struct line_result *l = NULL;
-    for (unsigned n = 0; n < HOTTEST && (l = next_hottest(r, l)); n++) hot_line(r, l, source_width, chosen, s, out);
+    for (unsigned n = 0; n < HOTTEST && (l = next_hottest(r, l)); n++)
+        hot_line(r, l, source_width, chosen, s, out);
     buf_printf(out, "\n");
     if (times) time_legend(s, out);
     for (unsigned i = 0; i < NCOLUMNS; i++)
         if (chosen[i])
-            buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0], columns[i].head[1],
-                       columns[i].text, report_ink(s, INK_NONE));
-    buf_printf(out, "%s%s profile %s --all shows every line and every column%s\n", report_ink(s, INK_DIM),
-               where_typed("grader"), r->ex->name, report_ink(s, INK_NONE));
+            buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0],
+                       columns[i].head[1], columns[i].text, report_ink(s, INK_NONE));
+    buf_printf(out, "%s%s profile %s --all shows every line and every column%s\n",
+               report_ink(s, INK_DIM), where_typed("grader"), r->ex->name, report_ink(s, INK_NONE));
 }
 
 /* ---- all lines ---- */
@@ -273,7 +309,8 @@ static const struct line_result *find(const struct result *r, unsigned line) {
 
 static void source(const struct result *r, const struct report_style *s, struct buf *out) {
     unsigned total = 1;
-    for (size_t i = 0; i + 1 < r->source.size && total < MAX_LINES; i++) total += r->source.data[i] == '\n';
+    for (size_t i = 0; i + 1 < r->source.size && total < MAX_LINES; i++)
+        total += r->source.data[i] == '\n';
     for (unsigned n = 1; n <= total; n++) {
         const struct line_result *l = find(r, n);
         bool hot = l && is_hot(r, l);
@@ -282,8 +319,9 @@ static void source(const struct result *r, const struct report_style *s, struct 
         text_clean(&clean, buf_str(&raw), raw.size, 400);
         text_replace(&clean, "\t", "    ");
         figures(r, l, s, out);
-        buf_printf(out, " %s%s%5u%s %s%s%s\n", hot ? ">" : " ", report_ink(s, INK_DIM), n, report_ink(s, INK_NONE),
-                   hot ? report_ink(s, INK_BOLD) : "", buf_str(&clean), hot ? report_ink(s, INK_NONE) : "");
+        buf_printf(out, " %s%s%5u%s %s%s%s\n", hot ? ">" : " ", report_ink(s, INK_DIM), n,
+                   report_ink(s, INK_NONE), hot ? report_ink(s, INK_BOLD) : "", buf_str(&clean),
+                   hot ? report_ink(s, INK_NONE) : "");
         buf_free(&raw), buf_free(&clean);
     }
 }
@@ -317,12 +355,14 @@ static void kernels(const struct result *r, const struct report_style *s, struct
     double all = 0;
     struct buf text = {0};
     for (unsigned i = 0; i < r->ntimes; i++) all += r->times[i].us;
-    for (unsigned i = 0; i < r->ntimes && all > 0; i++) kernel_line(&r->times[i], all, r->ntimes > 1, &text);
+    for (unsigned i = 0; i < r->ntimes && all > 0; i++)
+        kernel_line(&r->times[i], all, r->ntimes > 1, &text);
     report_wrapped(buf_str(&text), 0, s, out);
     buf_free(&text);
     for (unsigned i = 0; i < r->nkernels && !(all > 0); i++) {
         buf_printf(out, "%s: %u registers a thread", r->kernels[i].name, r->kernels[i].registers);
-        if (r->kernels[i].spill_bytes) buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
+        if (r->kernels[i].spill_bytes)
+            buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
         buf_puts(out, " (ptxas)\n");
     }
 }
@@ -332,27 +372,30 @@ static void totals(const struct result *r, const struct report_style *s, struct 
     page_number((double)c->inst_executed, out), buf_puts(out, " warp instructions");
     if (c->requests_load) {
         buf_puts(out, " · "), page_number((double)c->requests_load, out);
-        buf_printf(out, " loads of %.2f sectors", (double)c->sectors_load / (double)c->requests_load);
+        buf_printf(out, " loads of %.2f sectors",
+                   (double)c->sectors_load / (double)c->requests_load);
     }
     if (c->requests_store) {
         buf_puts(out, " · "), page_number((double)c->requests_store, out);
         buf_printf(out, " stores of %.2f", (double)c->sectors_store / (double)c->requests_store);
     }
     if (c->bank_conflicts_load + c->bank_conflicts_store) {
-        buf_puts(out, " · "), page_number((double)(c->bank_conflicts_load + c->bank_conflicts_store), out);
+        buf_puts(out, " · "),
+            page_number((double)(c->bank_conflicts_load + c->bank_conflicts_store), out);
         buf_puts(out, " bank conflicts");
     }
     buf_puts(out, "\n");
     kernels(r, s, out);
 }
 
-void report_profile(const struct result *r, const struct gpu_device *d, const struct report_style *s, bool all,
-                    struct buf *out) {
+void report_profile(const struct result *r, const struct gpu_device *d,
+                    const struct report_style *s, bool all, struct buf *out) {
     struct buf size = {0};
     for (unsigned i = 0; i < r->ncases; i++)
-        if (text_ends(r->cases[i].name, " (counted)")) buf_add(&size, r->cases[i].name, strlen(r->cases[i].name) - 10);
-    buf_printf(out, "%s%s%s  %s, counted at %s\n", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE), r->file,
-               buf_str(&size));
+        if (text_ends(r->cases[i].name, " (counted)"))
+            buf_add(&size, r->cases[i].name, strlen(r->cases[i].name) - 10);
+    buf_printf(out, "%s%s%s  %s, counted at %s\n", report_ink(s, INK_BOLD), r->id,
+               report_ink(s, INK_NONE), r->file, buf_str(&size));
     buf_free(&size);
     totals(r, s, out);
     if (r->speed.valid) report_speed(r, d, s, out);
@@ -368,6 +411,6 @@ void report_profile(const struct result *r, const struct gpu_device *d, const st
     if (has_times(r)) time_legend(s, out);
     for (unsigned i = 0; i < NCOLUMNS; i++)
         if (in_use(r, &columns[i]))
-            buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0], columns[i].head[1],
-                       columns[i].text, report_ink(s, INK_NONE));
+            buf_printf(out, "%s%s %s: %s%s\n", report_ink(s, INK_DIM), columns[i].head[0],
+                       columns[i].head[1], columns[i].text, report_ink(s, INK_NONE));
 }

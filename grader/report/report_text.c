@@ -1,4 +1,5 @@
-/* report_text.c — the report for the student: first what failed and where, then what it cost, then what to do next. */
+/* report_text.c — the report for the student: first what failed and where, then what it cost, then
+ * what to do next. */
 #include "grader/jail/jail.h"
 #include "common/text.h"
 #include "common/where.h"
@@ -14,7 +15,8 @@
 enum { FAILURES_NAMED = 6 };
 
 const char *report_ink(const struct report_style *s, enum ink i) {
-    static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
+    static const char *const codes[] = {"\033[0m",  "\033[1m",  "\033[2m",
+                                        "\033[32m", "\033[33m", "\033[31m"};
     return s->colour ? codes[i] : "";
 }
 
@@ -55,7 +57,8 @@ static bool quotes_itself(const char *message, unsigned line) {
 }
 
 /* The lines of the student's file that a message names, the first two of them. */
-static void quote_named(const struct result *r, const char *message, const struct report_style *s, struct buf *out) {
+static void quote_named(const struct result *r, const char *message, const struct report_style *s,
+                        struct buf *out) {
     enum { MOST = 2 };
     unsigned shown[MOST], n = 0;
     size_t length = strlen(r->file);
@@ -68,13 +71,14 @@ static void quote_named(const struct result *r, const char *message, const struc
     }
 }
 
-static void one_case(const struct result *r, unsigned i, bool in_full, const struct report_style *s, struct buf *out) {
+static void one_case(const struct result *r, unsigned i, bool in_full, const struct report_style *s,
+                     struct buf *out) {
     const struct case_result *c = &r->cases[i];
     struct buf head = {0};
     if (c->number && !r->partial) buf_printf(&head, "case %u, ", c->number);
     buf_printf(&head, "%s", c->name);
-    buf_printf(out, "    %s%-4s%s ", report_ink(s, report_ink_of(c->verdict)), verdict_code(c->verdict),
-               report_ink(s, INK_NONE));
+    buf_printf(out, "    %s%-4s%s ", report_ink(s, report_ink_of(c->verdict)),
+               verdict_code(c->verdict), report_ink(s, INK_NONE));
     report_hanging(buf_str(&head), 9, s, out);
     buf_free(&head);
     if (!in_full) return;
@@ -82,13 +86,15 @@ static void one_case(const struct result *r, unsigned i, bool in_full, const str
     quote_named(r, c->message, s, out);
 }
 
-/* The first failing case of each verdict in full, that of the whole result's first; then how many more there are. */
+/* The first failing case of each verdict in full, that of the whole result's first; then how many
+ * more there are. */
 static void cases(const struct result *r, const struct report_style *s, struct buf *out) {
     unsigned passed = 0, more[V_COUNT] = {0}, rest = 0;
     for (unsigned i = 0; i < r->ncases; i++) passed += r->cases[i].verdict == V_AC;
     if (!r->ncases) return;
-    buf_printf(out, "  %-10s %s%u of %u cases%s", "correct", report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD),
-               passed, r->ncases, report_ink(s, INK_NONE));
+    buf_printf(out, "  %-10s %s%u of %u cases%s", "correct",
+               report_ink(s, passed == r->ncases ? INK_GOOD : INK_BAD), passed, r->ncases,
+               report_ink(s, INK_NONE));
     if (r->nhidden) buf_printf(out, ", %u of them hidden", r->nhidden);
     buf_puts(out, "\n");
     for (int v = V_COUNT - 1; v > V_AC; v--) {
@@ -102,7 +108,9 @@ static void cases(const struct result *r, const struct report_style *s, struct b
     }
     struct buf text = {0};
     for (int v = V_COUNT - 1; v > V_AC; v--)
-        if (more[v]) buf_printf(&text, "%s%u more %s", text.size ? ", " : "", more[v], verdict_code((enum verdict)v));
+        if (more[v])
+            buf_printf(&text, "%s%u more %s", text.size ? ", " : "", more[v],
+                       verdict_code((enum verdict)v));
     if (rest <= FAILURES_NAMED && rest) buf_puts(&text, ": ");
     for (unsigned i = 0, n = 0, seen[V_COUNT] = {0}; i < r->ncases && rest <= FAILURES_NAMED; i++)
         if (r->cases[i].verdict != V_AC && seen[r->cases[i].verdict]++)
@@ -119,8 +127,8 @@ static void value(const struct technique_result *t, struct buf *out) {
         buf_clear(&is), buf_clear(&bound);
         buf_printf(&is, "%.9g", t->value), buf_printf(&bound, "%.9g", t->limit);
     }
-    buf_printf(out, "%s is %s%s%s, %s %s", t->metric, buf_str(&is), t->unit ? " per " : "", t->unit ? t->unit : "",
-               t->at_most ? "at most" : "at least", buf_str(&bound));
+    buf_printf(out, "%s is %s%s%s, %s %s", t->metric, buf_str(&is), t->unit ? " per " : "",
+               t->unit ? t->unit : "", t->at_most ? "at most" : "at least", buf_str(&bound));
     buf_free(&is), buf_free(&bound);
 }
 
@@ -130,7 +138,9 @@ static const struct technique_result *first_miss(const struct result *r) {
     for (unsigned i = 0; i < r->ntechnique; i++) {
         const struct technique_result *t = &r->technique[i];
         if (t->passed || (r->waived && !t->guard)) continue;
-        if (!worst || (t->guard && !worst->guard) || (t->guard == worst->guard && t->way < worst->way)) worst = t;
+        if (!worst || (t->guard && !worst->guard) ||
+            (t->guard == worst->guard && t->way < worst->way))
+            worst = t;
     }
     return worst;
 }
@@ -160,7 +170,8 @@ static void place_first(const char *message, const char *file, struct buf *out) 
     }
 }
 
-/* nvcc's "transpose.cu(6): error: …" becomes "transpose.cu:6: error: …"; the first error, or the first line if there is none. */
+/* nvcc's "transpose.cu(6): error: …" becomes "transpose.cu:6: error: …"; the first error, or the
+ * first line if there is none. */
 static void compilers_words(const char *message, struct buf *out) {
     const char *error = strstr(message, "): error"), *line = message;
     for (const char *p = message; error && p < error; p++)
@@ -211,21 +222,25 @@ static void first_cause(const struct result *r, const struct report_style *s, st
 
 static void head(const struct result *r, const struct report_style *s, struct buf *out) {
     buf_printf(out, "%s%s%s  %s%s%s", report_ink(s, INK_BOLD), r->id, report_ink(s, INK_NONE),
-               report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE));
+               report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict),
+               report_ink(s, INK_NONE));
     buf_printf(out, " (%s)", verdict_text(r->verdict));
     if (r->partial) buf_puts(out, "  this case alone, no points");
     else if (r->untouched) buf_puts(out, "  not started");
-    else if (verdict_scored(r->verdict)) buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
+    else if (verdict_scored(r->verdict))
+        buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
     buf_puts(out, "\n");
     first_cause(r, s, out);
     if (s->brief) return;
     buf_printf(out, "  %s%s%s\n", report_ink(s, INK_DIM), r->ex->title, report_ink(s, INK_NONE));
     enum ink how = jail_disabled() ? INK_BAD : INK_DIM;
-    buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_tier(), report_ink(s, INK_NONE));
+    buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_tier(),
+               report_ink(s, INK_NONE));
 }
 
 static bool same_check(const struct result *r, unsigned i, unsigned k) {
-    return r->technique[i].test == r->technique[k].test && r->technique[i].guard == r->technique[k].guard;
+    return r->technique[i].test == r->technique[k].test &&
+           r->technique[i].guard == r->technique[k].guard;
 }
 
 /* Limits that stand in one test are one check: `end` is where the next one starts. */
@@ -236,27 +251,32 @@ static bool check_passed(const struct result *r, unsigned first, unsigned *end) 
     return passed;
 }
 
-/* Where, and why the limit stands there; what the miss before it in the same check said is not said again. */
-static void failing(const struct result *r, const struct technique_result *t, const struct technique_result *before,
-                    const struct report_style *s, struct buf *out) {
+/* Where, and why the limit stands there; what the miss before it in the same check said is not said
+ * again. */
+static void failing(const struct result *r, const struct technique_result *t,
+                    const struct technique_result *before, const struct report_style *s,
+                    struct buf *out) {
     bool placed = before && before->line == t->line && !strcmp(before->file, t->file);
     if (!before || strcmp(before->reason, t->reason) != 0) report_wrapped(t->reason, 9, s, out);
     if (t->file[0] && !placed) quote(r, t->file, t->line, 9, s, out);
 }
 
 /* The figure of a check that decides: the one that is furthest from its limit. */
-static const struct technique_result *decisive(const struct result *r, unsigned first, unsigned end) {
+static const struct technique_result *decisive(const struct result *r, unsigned first,
+                                               unsigned end) {
     const struct technique_result *worst = NULL;
     for (unsigned i = first; i < end; i++)
-        if (!r->technique[i].passed && (!worst || r->technique[i].way < worst->way)) worst = &r->technique[i];
+        if (!r->technique[i].passed && (!worst || r->technique[i].way < worst->way))
+            worst = &r->technique[i];
     return worst ? worst : &r->technique[first];
 }
 
-static void one_figure(const struct result *r, const struct technique_result *t, const struct technique_result *before,
-                       const struct report_style *s, struct buf *out) {
+static void one_figure(const struct result *r, const struct technique_result *t,
+                       const struct technique_result *before, const struct report_style *s,
+                       struct buf *out) {
     struct buf text = {0};
-    buf_printf(out, "    %s%-4s%s ", report_ink(s, t->passed ? INK_NONE : INK_WARN), t->passed ? "" : "miss",
-               report_ink(s, INK_NONE));
+    buf_printf(out, "    %s%-4s%s ", report_ink(s, t->passed ? INK_NONE : INK_WARN),
+               t->passed ? "" : "miss", report_ink(s, INK_NONE));
     if (t->metric[0]) value(t, &text);
     if (!t->passed && t->naive_known) buf_puts(&text, "; naive "), page_number(t->naive, &text);
     if (text.size) report_hanging(buf_str(&text), 9, s, out);
@@ -266,35 +286,40 @@ static void one_figure(const struct result *r, const struct technique_result *t,
 }
 
 /* The same limit of a check above, which is missed there, too; or NULL. */
-static const struct technique_result *said_above(const struct result *r, unsigned i, unsigned first) {
+static const struct technique_result *said_above(const struct result *r, unsigned i,
+                                                 unsigned first) {
     const struct technique_result *t = &r->technique[i];
     for (unsigned k = 0; k < first; k++) {
         const struct technique_result *o = &r->technique[k];
-        bool same = o->at_most == t->at_most && o->limit == t->limit && !strcmp(o->metric, t->metric);
+        bool same =
+            o->at_most == t->at_most && o->limit == t->limit && !strcmp(o->metric, t->metric);
         if (same && !o->passed && !strcmp(o->unit ? o->unit : "", t->unit ? t->unit : "")) return o;
     }
     return NULL;
 }
 
-static void one_check(const struct result *r, unsigned first, unsigned end, bool passed, const struct report_style *s,
-                      struct buf *out) {
+static void one_check(const struct result *r, unsigned first, unsigned end, bool passed,
+                      const struct report_style *s, struct buf *out) {
     const struct technique_result *worst = decisive(r, first, end);
     bool waived = !passed && !worst->guard && r->waived;
     buf_printf(out, "    %s%s%s %s %s%s%s", report_ink(s, passed || waived ? INK_GOOD : INK_WARN),
                passed   ? "ok  "
                : waived ? "--  "
                         : "FAIL",
-               report_ink(s, INK_NONE), worst->guard ? "guard" : "goal ", passed ? "" : report_ink(s, INK_BOLD),
-               worst->name, passed ? "" : report_ink(s, INK_NONE));
+               report_ink(s, INK_NONE), worst->guard ? "guard" : "goal ",
+               passed ? "" : report_ink(s, INK_BOLD), worst->name,
+               passed ? "" : report_ink(s, INK_NONE));
     if (waived) buf_puts(out, "  waived");
-    else if (!passed && !worst->guard && worst->way > 0) buf_printf(out, "  %.0f %% of the way", 100 * worst->way);
+    else if (!passed && !worst->guard && worst->way > 0)
+        buf_printf(out, "  %.0f %% of the way", 100 * worst->way);
     buf_puts(out, "\n");
     const struct technique_result *before = NULL;
     for (unsigned i = first; i < end; i++) {
-        const struct technique_result *t = &r->technique[i], *above = t->passed ? NULL : said_above(r, i, first);
+        const struct technique_result *t = &r->technique[i],
+                                      *above = t->passed ? NULL : said_above(r, i, first);
         if (above)
-            buf_printf(out, "    %smiss%s %s: as in \"%s\"\n", report_ink(s, INK_WARN), report_ink(s, INK_NONE),
-                       t->metric, above->name);
+            buf_printf(out, "    %smiss%s %s: as in \"%s\"\n", report_ink(s, INK_WARN),
+                       report_ink(s, INK_NONE), t->metric, above->name);
         else if (!s->brief || !t->passed) one_figure(r, t, before, s, out);
         if (!t->passed && !above) before = t;
     }
@@ -304,9 +329,11 @@ static void technique(const struct result *r, const struct report_style *s, stru
     const struct check_counts *n = &r->checks;
     if (!n->goals && !n->guards) return;
     bool all = n->reached == n->goals && n->kept == n->guards;
-    buf_printf(out, "  %-10s %s%u of %u goal%s reached", "technique", report_ink(s, all ? INK_GOOD : INK_WARN),
-               n->reached, n->goals, n->goals == 1 ? "" : "s");
-    if (n->guards) buf_printf(out, ", %u of %u guard%s kept", n->kept, n->guards, n->guards == 1 ? "" : "s");
+    buf_printf(out, "  %-10s %s%u of %u goal%s reached", "technique",
+               report_ink(s, all ? INK_GOOD : INK_WARN), n->reached, n->goals,
+               n->goals == 1 ? "" : "s");
+    if (n->guards)
+        buf_printf(out, ", %u of %u guard%s kept", n->kept, n->guards, n->guards == 1 ? "" : "s");
     buf_printf(out, "%s\n", report_ink(s, INK_NONE));
     for (unsigned i = 0, end; i < r->ntechnique; i = end) {
         bool ok = check_passed(r, i, &end);
@@ -314,27 +341,32 @@ static void technique(const struct result *r, const struct report_style *s, stru
     }
 }
 
-/* The problem's own bytes and operations over the time, beside what the device can: "3 910 of 4 300 GB/s". */
+/* The problem's own bytes and operations over the time, beside what the device can: "3 910 of 4 300
+ * GB/s". */
 static void achieved(const struct speed_result *p, const struct gpu_device *d, struct buf *out) {
-    double seconds = p->student_us * 1e-6, bytes = p->bytes / seconds * 1e-9, flops = p->flops / seconds * 1e-9;
+    double seconds = p->student_us * 1e-6, bytes = p->bytes / seconds * 1e-9,
+           flops = p->flops / seconds * 1e-9;
     if (p->bytes > 0) {
         buf_puts(out, "achieves "), page_number(bytes, out), buf_puts(out, " of ");
-        page_number((p->bus_rate > 0 ? p->bus_rate : d->dram_rate) * 1e-9, out), buf_puts(out, " GB/s");
+        page_number((p->bus_rate > 0 ? p->bus_rate : d->dram_rate) * 1e-9, out),
+            buf_puts(out, " GB/s");
     }
     if (p->flops > 0) {
-        buf_puts(out, p->bytes > 0 ? ", " : "achieves "), page_number(flops, out), buf_puts(out, " of ");
+        buf_puts(out, p->bytes > 0 ? ", " : "achieves "), page_number(flops, out),
+            buf_puts(out, " of ");
         page_number(1e-9 * result_peak_flops(p, d), out), buf_puts(out, " GFLOP/s");
     }
     if (p->bytes > 0 || p->flops > 0) buf_puts(out, " (the problem's own bytes and operations)\n");
     if (p->of_roofline <= 0) return;
-    buf_printf(out, "%.0f %% of the roofline: those bytes and operations alone would take ", 100 * p->of_roofline);
+    buf_printf(out, "%.0f %% of the roofline: those bytes and operations alone would take ",
+               100 * p->of_roofline);
     page_time(p->student_us * p->of_roofline, out);
     buf_puts(out, "\n");
 }
 
 /* What ends it, and how far it is from the least that the problem needs. */
-static void limits(const struct speed_result *p, const struct gpu_device *d, const struct report_style *s,
-                   struct buf *out) {
+static void limits(const struct speed_result *p, const struct gpu_device *d,
+                   const struct report_style *s, struct buf *out) {
     struct buf text = {0};
     if (p->bound_by[0]) buf_printf(&text, "bound by: %s\n", p->bound_by);
     achieved(p, d, &text);
@@ -363,7 +395,8 @@ static void by_kernel(const struct result *r, const struct report_style *s, stru
     buf_free(&text);
 }
 
-void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
+void report_speed(const struct result *r, const struct gpu_device *d, const struct report_style *s,
+                  struct buf *out) {
     const struct speed_result *p = &r->speed;
     if (!p->valid) {
         if (p->note[0]) buf_printf(out, "  %-10s not known: %s\n", "speed", p->note);
@@ -371,8 +404,8 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
     }
     buf_printf(out, "  %-10s ", "speed");
     page_time(p->student_us, out);
-    buf_printf(out, ", %s%.2f of the model answer's speed%s", report_ink(s, INK_BOLD), p->vs_solution,
-               report_ink(s, INK_NONE));
+    buf_printf(out, ", %s%.2f of the model answer's speed%s", report_ink(s, INK_BOLD),
+               p->vs_solution, report_ink(s, INK_NONE));
     if (p->baseline_us > 0) buf_printf(out, ", %.2f of the naive one's", p->vs_baseline);
     struct buf text = {0};
     buf_printf(&text, "%s for %s on %s; model answer ", p->kind, p->size, d->full_name);
@@ -383,7 +416,8 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
     buf_free(&text);
     struct buf bound = {0};
     if (p->bound_by[0] && s->brief)
-        buf_printf(&bound, "bound by: %s", p->bound_by), report_wrapped(buf_str(&bound), 13, s, out);
+        buf_printf(&bound, "bound by: %s", p->bound_by),
+            report_wrapped(buf_str(&bound), 13, s, out);
     buf_free(&bound);
     if (s->brief) return;
     limits(p, d, s, out);
@@ -400,15 +434,18 @@ static void why_not_both(const struct result *r, const struct report_style *s, s
 
 /* Every point that was not awarded, and why. */
 static void missing(const struct result *r, const struct report_style *s, struct buf *out) {
-    if (r->verdict == V_FLAG) buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
+    if (r->verdict == V_FLAG)
+        buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
     if (r->verdict == V_IE)
-        report_wrapped(
-            "This is a fault of the grader or the machine, not of the submission. It is not scored. Run it again; "
-            "where the message names what the simulated GPU can't run, that gives the same: write it another way.",
-            2, s, out);
+        report_wrapped("This is a fault of the grader or the machine, not of the submission. It is "
+                       "not scored. Run it again; "
+                       "where the message names what the simulated GPU can't run, that gives the "
+                       "same: write it another way.",
+                       2, s, out);
     if (r->waived)
         report_wrapped(
-            "waived: goals that it misses count as reached, since it is faster than the model answer beyond the "
+            "waived: goals that it misses count as reached, since it is faster than the model "
+            "answer beyond the "
             "model's error, keeps all guards, and its whole result was checked at the timed size",
             2, s, out);
     for (unsigned i = 0; i < r->nmissing; i++) {
@@ -420,11 +457,12 @@ static void missing(const struct result *r, const struct report_style *s, struct
     }
     why_not_both(r, s, out);
     if (r->full.correctness + r->full.technique > 0 && !r->speed_counted && r->full.speed > 0)
-        buf_printf(out, "  %s%-10s %.0f speed points: %s; the rest is scaled to %.0f%s\n", report_ink(s, INK_DIM),
-                   "left out", r->full.speed,
-                   !r->speed.valid                    ? "no time is known"
-                   : r->speed.gain < SCORE_LEAST_GAIN ? "the technique gains next to nothing on this device"
-                                                      : "a modelled time was not to count",
+        buf_printf(out, "  %s%-10s %.0f speed points: %s; the rest is scaled to %.0f%s\n",
+                   report_ink(s, INK_DIM), "left out", r->full.speed,
+                   !r->speed.valid ? "no time is known"
+                   : r->speed.gain < SCORE_LEAST_GAIN
+                       ? "the technique gains next to nothing on this device"
+                       : "a modelled time was not to count",
                    r->max_score, report_ink(s, INK_NONE));
 }
 
@@ -435,8 +473,10 @@ static unsigned failing_case(const struct result *r) {
     return i < r->ex->ncases ? i + 1 : 0;
 }
 
-/* Beside one another, or below one another where the width does not hold both: a command is not wrapped. */
-static void two_commands(const char *first, const char *second, const struct report_style *s, struct buf *out) {
+/* Beside one another, or below one another where the width does not hold both: a command is not
+ * wrapped. */
+static void two_commands(const char *first, const char *second, const struct report_style *s,
+                         struct buf *out) {
     bool beside = !s->width || 13 + strlen(first) + 3 + strlen(second) <= s->width;
     buf_printf(out, "  %s%-10s %s", report_ink(s, INK_DIM), "next", first);
     if (*second) buf_printf(out, "%s%s", beside ? "   " : "\n             ", second);
@@ -462,7 +502,8 @@ static const char *assertion(const char *line, const char *end) {
     return at && end - line > 8 && !memcmp(end - 8, " failed.", 8) ? at : NULL;
 }
 
-static bool same_assertion(const char *line, const char *end, const char *before, const char *before_end) {
+static bool same_assertion(const char *line, const char *end, const char *before,
+                           const char *before_end) {
     const char *a = assertion(line, end), *b = before ? assertion(before, before_end) : NULL;
     return a && b && end - a == before_end - b && !memcmp(a, b, (size_t)(end - a));
 }
@@ -490,7 +531,8 @@ static void printed(const char *log, struct buf *out) {
     buf_free(&kept);
 }
 
-void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s, struct buf *out) {
+void report_text(const struct result *r, const struct gpu_device *d, const struct report_style *s,
+                 struct buf *out) {
     head(r, s, out);
     report_wrapped(r->message, 4, s, out);
     cases(r, s, out);
@@ -516,10 +558,12 @@ static unsigned room_for_fault(const struct report_style *s, unsigned before) {
     return s->width < before + 24 ? 0 : s->width - before;
 }
 
-void report_table(const struct result *const *results, unsigned n, const struct report_style *s, struct buf *out) {
+void report_table(const struct result *const *results, unsigned n, const struct report_style *s,
+                  struct buf *out) {
     unsigned width = longest_id(results, n), passed = 0, room = room_for_fault(s, width + 43);
-    buf_printf(out, "%s%-*s  %-8s %6s  %-22s%s%s\n", report_ink(s, INK_BOLD), (int)width, "exercise", "verdict",
-               "score", "speed (modelled)", room ? "  first failing check" : "", report_ink(s, INK_NONE));
+    buf_printf(out, "%s%-*s  %-8s %6s  %-22s%s%s\n", report_ink(s, INK_BOLD), (int)width,
+               "exercise", "verdict", "score", "speed (modelled)",
+               room ? "  first failing check" : "", report_ink(s, INK_NONE));
     for (unsigned i = 0; i < n; i++) {
         const struct result *r = results[i];
         struct buf fault = {0}, fast = {0};
@@ -529,8 +573,9 @@ void report_table(const struct result *const *results, unsigned n, const struct 
         if (r->speed.valid) buf_printf(&fast, "%.2f of the answer's", r->speed.vs_solution);
         passed += r->verdict == V_AC;
         buf_printf(out, "%-*s  %s%-8s%s %6s  %-22s%s%.*s\n", (int)width, r->id,
-                   report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict), report_ink(s, INK_NONE), score,
-                   buf_str(&fast), room ? "  " : "", (int)room, buf_str(&fault));
+                   report_ink(s, report_ink_of(r->verdict)), verdict_code(r->verdict),
+                   report_ink(s, INK_NONE), score, buf_str(&fast), room ? "  " : "", (int)room,
+                   buf_str(&fault));
         buf_free(&fault), buf_free(&fast);
     }
     buf_printf(out, "%u of %u passed\n", passed, n);

@@ -1,5 +1,6 @@
-/* report_why.c — where points and time do not go together, says why: the goals count something else than what the time is bound
- * by, or a fast version misses what the goals ask for. Then one with more points may be slower than one with fewer. */
+/* report_why.c — where points and time do not go together, says why: the goals count something else
+ * than what the time is bound by, or a fast version misses what the goals ask for. Then one with
+ * more points may be slower than one with fewer. */
 #include "grader/grade/score.h"
 #include "grader/report/report.h"
 
@@ -10,7 +11,8 @@
 #define SUBJECTS(X)                      \
     X(TRAFFIC, "traffic to memory")      \
     X(SHARED, "passes of shared memory") \
-    X(ATOMICS, "atomics") X(INSTRUCTIONS, "instructions") X(LATENCY, "what fits on an SM") X(LAUNCHES, "launches")
+    X(ATOMICS, "atomics")                \
+    X(INSTRUCTIONS, "instructions") X(LATENCY, "what fits on an SM") X(LAUNCHES, "launches")
 enum subject {
 #define X(id, text) SUBJECT_##id,
     SUBJECTS(X)
@@ -32,23 +34,29 @@ static bool subject_of(const char *name, const struct pattern *p, unsigned n, en
 
 static bool metric_subject(const char *metric, enum subject *out) {
     static const struct pattern list[] = {
-        {"atomic", SUBJECT_ATOMICS},      {"reduction", SUBJECT_ATOMICS},    {"shared", SUBJECT_SHARED},
-        {"bank", SUBJECT_SHARED},         {"launches", SUBJECT_LAUNCHES},    {"occupancy", SUBJECT_LATENCY},
-        {"registers", SUBJECT_LATENCY},   {"blocks", SUBJECT_LATENCY},       {"sector", SUBJECT_TRAFFIC},
-        {"excess", SUBJECT_TRAFFIC},      {"read", SUBJECT_TRAFFIC},         {"write", SUBJECT_TRAFFIC},
-        {"load", SUBJECT_TRAFFIC},        {"store", SUBJECT_TRAFFIC},        {"request", SUBJECT_TRAFFIC},
-        {"bytes", SUBJECT_TRAFFIC},       {"local", SUBJECT_TRAFFIC},        {"inst", SUBJECT_INSTRUCTIONS},
-        {"branch", SUBJECT_INSTRUCTIONS}, {"barrier", SUBJECT_INSTRUCTIONS}, {"shuffle", SUBJECT_INSTRUCTIONS},
-        {"flops", SUBJECT_INSTRUCTIONS},  {"lanes", SUBJECT_INSTRUCTIONS}};
+        {"atomic", SUBJECT_ATOMICS},       {"reduction", SUBJECT_ATOMICS},
+        {"shared", SUBJECT_SHARED},        {"bank", SUBJECT_SHARED},
+        {"launches", SUBJECT_LAUNCHES},    {"occupancy", SUBJECT_LATENCY},
+        {"registers", SUBJECT_LATENCY},    {"blocks", SUBJECT_LATENCY},
+        {"sector", SUBJECT_TRAFFIC},       {"excess", SUBJECT_TRAFFIC},
+        {"read", SUBJECT_TRAFFIC},         {"write", SUBJECT_TRAFFIC},
+        {"load", SUBJECT_TRAFFIC},         {"store", SUBJECT_TRAFFIC},
+        {"request", SUBJECT_TRAFFIC},      {"bytes", SUBJECT_TRAFFIC},
+        {"local", SUBJECT_TRAFFIC},        {"inst", SUBJECT_INSTRUCTIONS},
+        {"branch", SUBJECT_INSTRUCTIONS},  {"barrier", SUBJECT_INSTRUCTIONS},
+        {"shuffle", SUBJECT_INSTRUCTIONS}, {"flops", SUBJECT_INSTRUCTIONS},
+        {"lanes", SUBJECT_INSTRUCTIONS}};
     return subject_of(metric, list, sizeof list / sizeof *list, out);
 }
 
 static bool bound_subject(const char *bound, enum subject *out) {
     static const struct pattern list[] = {
-        {"latency", SUBJECT_LATENCY},    {"waiting", SUBJECT_LATENCY},   {"atomics", SUBJECT_ATOMICS},
-        {"shared", SUBJECT_SHARED},      {"launch", SUBJECT_LAUNCHES},   {"DRAM", SUBJECT_TRAFFIC},
-        {"L2", SUBJECT_TRAFFIC},         {"L1", SUBJECT_TRAFFIC},        {"load/store", SUBJECT_TRAFFIC},
-        {"issue", SUBJECT_INSTRUCTIONS}, {"units", SUBJECT_INSTRUCTIONS}};
+        {"latency", SUBJECT_LATENCY},    {"waiting", SUBJECT_LATENCY},
+        {"atomics", SUBJECT_ATOMICS},    {"shared", SUBJECT_SHARED},
+        {"launch", SUBJECT_LAUNCHES},    {"DRAM", SUBJECT_TRAFFIC},
+        {"L2", SUBJECT_TRAFFIC},         {"L1", SUBJECT_TRAFFIC},
+        {"load/store", SUBJECT_TRAFFIC}, {"issue", SUBJECT_INSTRUCTIONS},
+        {"units", SUBJECT_INSTRUCTIONS}};
     return subject_of(bound, list, sizeof list / sizeof *list, out);
 }
 
@@ -96,8 +104,8 @@ static void put_place(const struct result *r, struct buf *out) {
         if (s > top && r->lines[i].line) top = s, most = &r->lines[i], why = worst;
     }
     if (!most || top < 0.2 * all) return;
-    buf_printf(out, " (%.0f %% of the time at %s:%u, most of it for %s)", 100 * top / all, most->file, most->line,
-               sim_wait_text(why));
+    buf_printf(out, " (%.0f %% of the time at %s:%u, most of it for %s)", 100 * top / all,
+               most->file, most->line, sim_wait_text(why));
 }
 
 /* The time goes to what no goal is about. */
@@ -106,7 +114,9 @@ static void other_bound(const struct result *r, struct buf *out) {
     enum subject s;
     unsigned goals = goal_subjects(r);
     snprintf(bound, sizeof bound, "%.*s", (int)strcspn(r->speed.bound_by, ","), r->speed.bound_by);
-    if (r->speed.vs_solution >= SCORE_FULL_SPEED || !goals || !bound_subject(bound, &s) || goals >> s & 1) return;
+    if (r->speed.vs_solution >= SCORE_FULL_SPEED || !goals || !bound_subject(bound, &s) ||
+        goals >> s & 1)
+        return;
     buf_puts(out, "The goals count "), put_subjects(goals, out);
     buf_printf(out, ", and the time is bound by %s", bound), put_place(r, out);
     buf_puts(out, ": a step towards a goal need not be one towards less time here. ");
@@ -118,7 +128,8 @@ static void fast_without(const struct result *r, struct buf *out) {
     double speed = r->full.speed > 0 && r->speed_counted ? r->got.speed / r->full.speed : 0;
     if (speed - technique < 0.25 || r->waived) return;
     buf_printf(out,
-               "It has %.0f %% of the points for speed and %.0f %% of those for technique: a version that misses less "
+               "It has %.0f %% of the points for speed and %.0f %% of those for technique: a "
+               "version that misses less "
                "can have more points and take longer. ",
                100 * speed, 100 * technique);
 }

@@ -1,4 +1,5 @@
-/* report_words.c — text on a terminal: wrapped at blanks, indented, paragraphs of Markdown laid out anew. */
+/* report_words.c — text on a terminal: wrapped at blanks, indented, paragraphs of Markdown laid out
+ * anew. */
 #include "grader/report/report.h"
 
 #include <string.h>
@@ -15,7 +16,8 @@ static unsigned width_of(const char *s, size_t n) {
 }
 
 /* Wraps at blanks; every line starts with `indent` blanks. */
-void report_wrapped(const char *text, unsigned indent, const struct report_style *style, struct buf *out) {
+void report_wrapped(const char *text, unsigned indent, const struct report_style *style,
+                    struct buf *out) {
     unsigned width = style->width > indent + 30 ? style->width : 1u << 30;
     if (width > 110 && width < 1u << 30) width = 110;
     while (*text) {
@@ -42,7 +44,8 @@ void report_wrapped(const char *text, unsigned indent, const struct report_style
 }
 
 /* The same after something of `indent` columns that stands on the line already. */
-void report_hanging(const char *text, unsigned indent, const struct report_style *style, struct buf *out) {
+void report_hanging(const char *text, unsigned indent, const struct report_style *style,
+                    struct buf *out) {
     size_t at = out->size;
     report_wrapped(text, indent, style, out);
     if (out->size < at + indent) return;
@@ -73,7 +76,8 @@ void report_markdown(const char *text, const struct report_style *style, struct 
     for (const char *line = text; *line;) {
         size_t n = strcspn(line, "\n");
         bool fence = !strncmp(line, "```", 3), alone = code || fence || !n || stands_alone(line);
-        if (alone && paragraph.size) report_wrapped(buf_str(&paragraph), 0, style, out), buf_clear(&paragraph);
+        if (alone && paragraph.size)
+            report_wrapped(buf_str(&paragraph), 0, style, out), buf_clear(&paragraph);
         bool whole = code || fence || !n || !strncmp(line, "    ", 4) || *line == '|';
         if (whole) buf_printf(out, "%.*s\n", (int)n, line);
         else buf_printf(&paragraph, "%s%.*s", paragraph.size ? " " : "", (int)n, line);
@@ -89,7 +93,8 @@ static unsigned rows_of(const char *line, size_t n, unsigned columns) {
     return width && columns ? (width + columns - 1) / columns : 1;
 }
 
-unsigned report_fit(const char *text, unsigned rows, const struct report_style *style, struct buf *out) {
+unsigned report_fit(const char *text, unsigned rows, const struct report_style *style,
+                    struct buf *out) {
     unsigned used = 0, left_out = 0;
     for (; *text; text += strcspn(text, "\n") + (text[strcspn(text, "\n")] == '\n')) {
         size_t n = strcspn(text, "\n");

@@ -13,7 +13,8 @@ static void time_column(double us, struct buf *out) {
     buf_free(&text);
 }
 
-void report_side_by_side_add(struct buf *rows, const struct gpu_device *d, const struct result *results, unsigned n) {
+void report_side_by_side_add(struct buf *rows, const struct gpu_device *d,
+                             const struct result *results, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         const struct speed_result *s = &results[i].speed;
         if (!s->valid) continue;
@@ -21,7 +22,8 @@ void report_side_by_side_add(struct buf *rows, const struct gpu_device *d, const
         int head = (int)strcspn(s->bound_by, "(");
         if (head && s->bound_by[head]) head--; /* the blank before it */
         buf_printf(rows, "  %-20.20s %-10.10s ", results[i].ex->name, d->name);
-        time_column(s->student_us, rows), time_column(s->baseline_us, rows), time_column(s->solution_us, rows);
+        time_column(s->student_us, rows), time_column(s->baseline_us, rows),
+            time_column(s->solution_us, rows);
         buf_printf(rows, "%9.2f %9.2f  %.*s\n", s->vs_baseline, s->vs_solution, head, s->bound_by);
     }
 }
@@ -29,8 +31,10 @@ void report_side_by_side_add(struct buf *rows, const struct gpu_device *d, const
 void report_side_by_side_write(const struct buf *rows, struct buf *out) {
     if (!rows->size) return;
     buf_printf(out,
-               "Side by side (gain: over the naive version; of best: of the model answer's speed)\n  %-20s "
+               "Side by side (gain: over the naive version; of best: of the model answer's "
+               "speed)\n  %-20s "
                "%-10s %12s %12s %12s %9s %9s  %s\n",
-               "exercise", "device", "yours", "naive", "model answer", "gain", "of best", "bound by");
+               "exercise", "device", "yours", "naive", "model answer", "gain", "of best",
+               "bound by");
     buf_add(out, rows->data, rows->size);
 }

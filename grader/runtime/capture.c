@@ -1,16 +1,17 @@
 /* capture.c — capturing a stream's commands into a graph. */
 #include "grader/runtime/runtime.h"
 
-static int begin(cudaStream_t s, enum cudaStreamCaptureMode mode, cudaGraph_t g, const cudaGraphNode_t *deps,
-                 size_t n) {
+static int begin(cudaStream_t s, enum cudaStreamCaptureMode mode, cudaGraph_t g,
+                 const cudaGraphNode_t *deps, size_t n) {
     int error = wb_check_stream(s);
     if (error) return error;
     struct wb_capture *c = wb_capture(s);
     if (!c) return cudaErrorStreamCaptureUnsupported;
     if (c->graph) return cudaErrorIllegalState;
-    if ((unsigned)mode > cudaStreamCaptureModeRelaxed || n > WB_CAPTURE_DEPS) return cudaErrorInvalidValue;
-    *c =
-        (struct wb_capture){.graph = g, .origin = true, .given = g, .mode = mode, .thread = pthread_self(), .nlast = n};
+    if ((unsigned)mode > cudaStreamCaptureModeRelaxed || n > WB_CAPTURE_DEPS)
+        return cudaErrorInvalidValue;
+    *c = (struct wb_capture){
+        .graph = g, .origin = true, .given = g, .mode = mode, .thread = pthread_self(), .nlast = n};
     for (size_t i = 0; i < n; i++) c->last[i] = deps[i];
     return 0;
 }
@@ -25,8 +26,10 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mo
 
 #if CUDART_VERSION >= 12030
 /* Into a graph that there is already. */
-cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                          const cudaGraphEdgeData *data, size_t n, enum cudaStreamCaptureMode mode) {
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g,
+                                          const cudaGraphNode_t *deps,
+                                          const cudaGraphEdgeData *data, size_t n,
+                                          enum cudaStreamCaptureMode mode) {
     (void)data;
     return wb_return(g ? begin(s, mode, g, deps, n) : cudaErrorInvalidValue);
 }
@@ -48,8 +51,9 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
 }
 
 /* What the next command depends on. */
-static int capture_info(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-                        cudaGraph_t *graph, const cudaGraphNode_t **deps, size_t *n) {
+static int capture_info(cudaStream_t s, enum cudaStreamCaptureStatus *status,
+                        unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **deps,
+                        size_t *n) {
     int error = wb_check_stream(s);
     struct wb_capture *c = error ? NULL : wb_capture(s);
     if (error || !status) return error ? error : cudaErrorInvalidValue;
@@ -75,35 +79,42 @@ static int update_dependencies(cudaStream_t s, cudaGraphNode_t *deps, size_t n, 
 }
 
 #if CUDART_VERSION >= 13000
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-                                     cudaGraph_t *graph, const cudaGraphNode_t **deps, const cudaGraphEdgeData **edges,
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
+                                     unsigned long long *id, cudaGraph_t *graph,
+                                     const cudaGraphNode_t **deps, const cudaGraphEdgeData **edges,
                                      size_t *n) {
     if (edges) *edges = NULL;
     return wb_return(capture_info(s, status, id, graph, deps, n));
 }
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
-                                                size_t n, unsigned flags) {
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps,
+                                                const cudaGraphEdgeData *data, size_t n,
+                                                unsigned flags) {
     (void)data;
     return wb_return(update_dependencies(s, deps, n, flags));
 }
 #else
-/* The header of CUDA 12 calls this one cudaStreamGetCaptureInfo_v2; those with edges came with 12.3. */
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-                                     cudaGraph_t *graph, const cudaGraphNode_t **deps, size_t *n) {
+/* The header of CUDA 12 calls this one cudaStreamGetCaptureInfo_v2; those with edges came
+ * with 12.3. */
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
+                                     unsigned long long *id, cudaGraph_t *graph,
+                                     const cudaGraphNode_t **deps, size_t *n) {
     return wb_return(capture_info(s, status, id, graph, deps, n));
 }
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps, size_t n, unsigned flags) {
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps, size_t n,
+                                                unsigned flags) {
     return wb_return(update_dependencies(s, deps, n, flags));
 }
 #if CUDART_VERSION >= 12030
-cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t s, enum cudaStreamCaptureStatus *status, unsigned long long *id,
-                                        cudaGraph_t *graph, const cudaGraphNode_t **deps,
+cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t s, enum cudaStreamCaptureStatus *status,
+                                        unsigned long long *id, cudaGraph_t *graph,
+                                        const cudaGraphNode_t **deps,
                                         const cudaGraphEdgeData **edges, size_t *n) {
     if (edges) *edges = NULL;
     return wb_return(capture_info(s, status, id, graph, deps, n));
 }
-cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t s, cudaGraphNode_t *deps, const cudaGraphEdgeData *data,
-                                                   size_t n, unsigned flags) {
+cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t s, cudaGraphNode_t *deps,
+                                                   const cudaGraphEdgeData *data, size_t n,
+                                                   unsigned flags) {
     (void)data;
     return wb_return(update_dependencies(s, deps, n, flags));
 }
@@ -121,7 +132,8 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) {
-    if (!mode || (unsigned)*mode > cudaStreamCaptureModeRelaxed) return wb_return(cudaErrorInvalidValue);
+    if (!mode || (unsigned)*mode > cudaStreamCaptureModeRelaxed)
+        return wb_return(cudaErrorInvalidValue);
     *mode = wb_exchange_capture_mode(*mode);
     return cudaSuccess;
 }

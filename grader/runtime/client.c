@@ -1,5 +1,5 @@
-/* client.c — the connection to the device server. All state is here: in the grader's host process, which
- * exports these functions, the student's object uses that copy and shares the connection. */
+/* client.c — the connection to the device server. All state is here: in the grader's host process,
+ * which exports these functions, the student's object uses that copy and shares the connection. */
 #include "grader/runtime/client.h"
 
 #include <errno.h>
@@ -49,11 +49,15 @@ static int gone(const struct wb_call *c) {
 
 uint32_t wb_last_sent(void) { return last_seq; }
 bool wb_is_done(uint32_t number) {
-    return !progress || (int32_t)(atomic_load_explicit(&progress->done, memory_order_acquire) - number) >= 0;
+    return !progress ||
+           (int32_t)(atomic_load_explicit(&progress->done, memory_order_acquire) - number) >= 0;
 }
-int wb_known_error(void) { return progress ? (int)atomic_load_explicit(&progress->error, memory_order_relaxed) : 0; }
+int wb_known_error(void) {
+    return progress ? (int)atomic_load_explicit(&progress->error, memory_order_relaxed) : 0;
+}
 
-/* Every copy of this runtime in the process draws from the same numbers, which tell an earlier process' answers apart. */
+/* Every copy of this runtime in the process draws from the same numbers, which tell an earlier
+ * process' answers apart. */
 static uint32_t next_seq(void) {
     uint32_t first = (uint32_t)session_pid << 8;
     return last_seq = progress ? first + 1 + atomic_fetch_add(&progress->next, 1) : first;
@@ -62,7 +66,8 @@ static uint32_t next_seq(void) {
 bool wb_await(uint32_t number, void (*pause)(unsigned round)) {
     struct pollfd p = {.fd = socket_fd};
     for (unsigned round = 0; !wb_is_done(number); round++) {
-        if (round % 64 == 63 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR)) return wb_is_done(number);
+        if (round % 64 == 63 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR))
+            return wb_is_done(number);
         pause(round);
     }
     return true;
@@ -71,7 +76,8 @@ bool wb_await(uint32_t number, void (*pause)(unsigned round)) {
 static bool send_frame(const struct wb_call *c, uint32_t seq, uint32_t flags) {
     struct wb_header h = {.op = c->op, .seq = seq, .flags = flags};
     h.size = (uint32_t)(sizeof h + c->request_size + c->tail_size);
-    struct iovec parts[] = {{&h, sizeof h}, {(void *)c->request, c->request_size}, {(void *)c->tail, c->tail_size}};
+    struct iovec parts[] = {
+        {&h, sizeof h}, {(void *)c->request, c->request_size}, {(void *)c->tail, c->tail_size}};
     struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
     while (sendmsg(socket_fd, &m, MSG_NOSIGNAL) < 0)
         if (errno != EINTR) return false;
@@ -112,20 +118,24 @@ static int descriptor(const char *variable) {
 }
 
 static int no_device(const char *why) {
-    fprintf(stderr, "warpbook: no device (%s): start this program with `build/simgpu run PROGRAM`\n", why);
+    fprintf(stderr,
+            "warpbook: no device (%s): start this program with `build/simgpu run PROGRAM`\n", why);
     return WB_cudaErrorNoDevice;
 }
 
 /* ---- where the two descriptors come from ---- */
 
-/* Another copy of this runtime in the same process, in a library that was loaded later, has connected already. */
+/* Another copy of this runtime in the same process, in a library that was loaded later, has
+ * connected already. */
 static bool share_connection(void) {
     int pid, fd, window;
     unsigned long long inode;
     struct stat st;
     const char *text = getenv(WB_ENV_CONNECTED);
-    if (!text || sscanf(text, "%d %d %d %llu", &pid, &fd, &window, &inode) != 4 || pid != getpid()) return false;
-    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_ino != inode) return false; /* from before an exec */
+    if (!text || sscanf(text, "%d %d %d %llu", &pid, &fd, &window, &inode) != 4 || pid != getpid())
+        return false;
+    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode) || st.st_ino != inode)
+        return false; /* from before an exec */
     socket_fd = fd;
     window_fd = window;
     return true;
@@ -135,7 +145,8 @@ static void publish_connection(void) {
     char text[96];
     struct stat st;
     if (fstat(socket_fd, &st) < 0) return;
-    snprintf(text, sizeof text, "%d %d %d %llu", getpid(), socket_fd, window_fd, (unsigned long long)st.st_ino);
+    snprintf(text, sizeof text, "%d %d %d %llu", getpid(), socket_fd, window_fd,
+             (unsigned long long)st.st_ino);
     setenv(WB_ENV_CONNECTED, text, 1);
 }
 
@@ -147,7 +158,10 @@ union control {
 static bool send_descriptor(int to, int fd) {
     union control control = {0};
     struct iovec part = {"c", 1};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -160,7 +174,10 @@ static int receive_descriptor(int from) {
     union control control;
     char byte;
     struct iovec part = {&byte, 1};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
     int fd = -1;
     if (recvmsg(from, &m, MSG_CMSG_CLOEXEC) != 1) return -1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
@@ -171,18 +188,21 @@ static int receive_descriptor(int from) {
 /* How long an answer may take; 0 = for ever, as a kernel may. */
 enum { HANDSHAKE_SECONDS = 60 };
 static void set_patience(int seconds) {
-    setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = seconds}, sizeof(struct timeval));
+    setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = seconds},
+               sizeof(struct timeval));
 }
 
 static _Noreturn void end_stranger(void) {
-    fprintf(stderr, "warpbook: this program and the device server are of different versions: rebuild the program with "
+    fprintf(stderr, "warpbook: this program and the device server are of different versions: "
+                    "rebuild the program with "
                     "`build/simgpu nvcc`\n");
     _exit(3);
 }
 
 static int meet(int rendezvous) {
     int pair[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) return no_device("no socket");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return no_device("no socket");
     bool sent = send_descriptor(rendezvous, pair[1]);
     close(pair[1]);
     socket_fd = pair[0];
@@ -198,7 +218,8 @@ static int find_descriptors(void) {
     int fd = descriptor(WB_ENV_SOCKET), type = 0;
     socklen_t size = sizeof type;
     if (fd < 0) return no_device(WB_ENV_SOCKET " is not set");
-    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode)) return no_device(WB_ENV_SOCKET " names no socket");
+    if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
+        return no_device(WB_ENV_SOCKET " names no socket");
     window_fd = descriptor(WB_ENV_WINDOW);
     socket_fd = fd;
     if (window_fd >= 0 || share_connection()) return 0;
@@ -209,7 +230,8 @@ static int find_descriptors(void) {
 static int map_window(uint64_t bytes, uint64_t shared) {
     struct stat st;
     uint64_t whole = bytes + WB_PROGRESS_BYTES;
-    if (fstat(window_fd, &st) < 0 || (uint64_t)st.st_size < whole + shared) return no_device("no shared memory");
+    if (fstat(window_fd, &st) < 0 || (uint64_t)st.st_size < whole + shared)
+        return no_device("no shared memory");
     void *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, window_fd, 0);
     if (p == MAP_FAILED) return no_device("cannot map the shared memory");
     session.window = p;
@@ -227,8 +249,11 @@ static int connect_locked(void) {
     if (error) return error;
     struct wb_req_hello q = {.version = wb_version(), .pid = (uint32_t)session_pid};
     struct wb_rep_hello p;
-    struct wb_call c = {
-        .op = WB_OP_hello, .request = &q, .request_size = sizeof q, .reply = &p, .reply_size = sizeof p};
+    struct wb_call c = {.op = WB_OP_hello,
+                        .request = &q,
+                        .request_size = sizeof q,
+                        .reply = &p,
+                        .reply_size = sizeof p};
     set_patience(HANDSHAKE_SECONDS);
     error = exchange_locked(&c);
     set_patience(0);

@@ -3,8 +3,8 @@
  *   struct wb_rep_alloc p;
  *   int error = wb_ask(alloc, &(struct wb_req_alloc){.bytes = n}, &p);
  *
- * A request that uses the window is made between wb_lock and wb_unlock, together with filling or emptying it; the
- * lock may be taken again by the thread that holds it. */
+ * A request that uses the window is made between wb_lock and wb_unlock, together with filling or
+ * emptying it; the lock may be taken again by the thread that holds it. */
 #pragma once
 #include "grader/server/protocol.h"
 
@@ -38,19 +38,21 @@ struct wb_call {
 
 /* Returns the reply's status. */
 int wb_exchange(struct wb_call *c);
-/* Sends it without waiting for an answer: of messages that may be posted, and that are known to be right. */
+/* Sends it without waiting for an answer: of messages that may be posted, and that are known to be
+ * right. */
 int wb_send(const struct wb_call *c);
-/* The number of what was sent last; whether the server has carried out what has that number; and what poisons the context, as
- * far as is known without asking. */
+/* The number of what was sent last; whether the server has carried out what has that number; and
+ * what poisons the context, as far as is known without asking. */
 uint32_t wb_last_sent(void);
 bool wb_is_done(uint32_t number);
 /* Looks until it has, pausing between looks; false: the server has gone. */
 bool wb_await(uint32_t number, void (*pause)(unsigned round));
 int wb_known_error(void);
-/* The last error with which the device refused something that this thread asked for, since the last call. */
+/* The last error with which the device refused something that this thread asked for, since the last
+ * call. */
 int wb_refusal(void);
-/* While an entry is called: so many bytes from there on, of the device's addresses, stand for an exercise's memory of the host. 0 bytes:
- * no more. */
+/* While an entry is called: so many bytes from there on, of the device's addresses, stand for an
+ * exercise's memory of the host. 0 bytes: no more. */
 void wb_lend_host(uint64_t start, uint64_t bytes);
 /* The range that holds the address; false: it is in none. Without a lock, for signal handlers. */
 bool wb_lent(uint64_t address, uint64_t *start, uint64_t *bytes);

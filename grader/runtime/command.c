@@ -11,11 +11,13 @@ static bool acceptable(const struct wb_function *f, const struct wb_req_launch *
     if (q->cluster || f->info.cluster)
         return f->accepted && !memcmp(&f->acceptable, q, sizeof *q); /* clusters divide it */
     return f->accepted && !memcmp(&same, q, sizeof same) && q->grid_x && q->grid_y && q->grid_z &&
-           q->grid_x <= f->acceptable.grid_x && q->grid_y <= f->acceptable.grid_y && q->grid_z <= f->acceptable.grid_z;
+           q->grid_x <= f->acceptable.grid_x && q->grid_y <= f->acceptable.grid_y &&
+           q->grid_z <= f->acceptable.grid_z;
 }
 
 /* Sends it off; or asks, where the answer is not known. */
-static int send_launch(struct wb_function *f, const struct wb_req_launch *q, const uint8_t *params, uint32_t bytes) {
+static int send_launch(struct wb_function *f, const struct wb_req_launch *q, const uint8_t *params,
+                       uint32_t bytes) {
     wb_launched();
     if (acceptable(f, q)) return wb_post_tail(launch, q, params, bytes);
     int error = wb_ask_tail(launch, q, NULL, params, bytes, NULL, 0);
@@ -59,8 +61,8 @@ static int run_copy(const struct wb_command *c) {
     int error = 0;
     for (size_t z = 0; !error && (z < c->copy.depth || !z); z++)
         error = wb_copy_any((char *)c->copy.to + z * c->copy.to_slice, c->copy.to_pitch,
-                            (const char *)c->copy.from + z * c->copy.from_slice, c->copy.from_pitch, c->copy.width,
-                            c->copy.rows, c->copy.kind, c->copy.async);
+                            (const char *)c->copy.from + z * c->copy.from_slice, c->copy.from_pitch,
+                            c->copy.width, c->copy.rows, c->copy.kind, c->copy.async);
     return error;
 }
 
@@ -68,7 +70,9 @@ int wb_run(const struct wb_command *c) {
     switch (c->kind) {
     case WB_LAUNCH: return run_launch(c);
     case WB_COPY: return run_copy(c);
-    case WB_FILL: return wb_fill(c->fill.to, c->fill.pitch, c->fill.value, c->fill.unit, c->fill.width, c->fill.rows);
+    case WB_FILL:
+        return wb_fill(c->fill.to, c->fill.pitch, c->fill.value, c->fill.unit, c->fill.width,
+                       c->fill.rows);
     case WB_HOST: return run_host(c);
     case WB_RECORD: return wb_event_record_now(c->event), 0;
     case WB_CHILD: return wb_graph_run(c->child);
@@ -76,7 +80,8 @@ int wb_run(const struct wb_command *c) {
     case WB_ALLOC: return wb_graph_memory_begin(c->memory.p, c->memory.again);
     case WB_FREE: return wb_free(c->memory.p);
     case WB_WAIT:
-        return wb_event_wait_now(c->event), 0; /* what recorded it comes earlier in what the device has been sent */
+        return wb_event_wait_now(c->event),
+               0; /* what recorded it comes earlier in what the device has been sent */
     case WB_EMPTY: break;
     }
     return 0;
@@ -91,7 +96,8 @@ static int capture(struct wb_capture *into, const struct wb_command *c) {
     return 0;
 }
 
-/* Whether the host goes on only when it is done, as the manual says; among device memory it never does. */
+/* Whether the host goes on only when it is done, as the manual says; among device memory it never
+ * does. */
 static bool waits_for(const struct wb_command *c) {
     bool to_device = wb_is_device(c->copy.to) && !wb_is_shared(c->copy.to);
     bool from_device = wb_is_device(c->copy.from) && !wb_is_shared(c->copy.from);

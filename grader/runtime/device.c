@@ -1,4 +1,5 @@
-/* device.c — the one device: its properties, attributes, limits, and the calls that manage devices. */
+/* device.c — the one device: its properties, attributes, limits, and the calls that manage devices.
+ */
 #include "grader/runtime/graph.h"
 
 #include <pthread.h>
@@ -25,10 +26,12 @@ const struct wb_rep_device_info *wb_device(int *error) {
 
 /* ---- properties ---- */
 
-/* A bus as wide as the memory's kind has it, and the clock that gives the device's bandwidth with the usual
- * formula 2 * clock * width. */
+/* A bus as wide as the memory's kind has it, and the clock that gives the device's bandwidth with
+ * the usual formula 2 * clock * width. */
 static int bus_bits(void) { return info.dram_rate > 1200000000000ull ? 5120 : 384; }
-static int memory_khz(void) { return (int)(info.dram_rate / (2 * (uint64_t)bus_bits() / 8) / 1000); }
+static int memory_khz(void) {
+    return (int)(info.dram_rate / (2 * (uint64_t)bus_bits() / 8) / 1000);
+}
 
 static void fill_properties(struct cudaDeviceProp *p) {
     memset(p, 0, sizeof *p);
@@ -89,8 +92,12 @@ static cudaError_t properties(struct cudaDeviceProp *p, int device) {
 #undef cudaGetDeviceProperties
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device);
 cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device);
-cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) { return properties(p, device); }
-cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device) { return properties(p, device); }
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) {
+    return properties(p, device);
+}
+cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device) {
+    return properties(p, device);
+}
 
 static bool attribute(enum cudaDeviceAttr a, int *value) {
     struct cudaDeviceProp p;
@@ -172,7 +179,8 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device) {
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text) {
-    if (strcmp(text, "0000:01:00.0") && strcmp(text, "01:00.0")) return wb_return(cudaErrorInvalidDevice);
+    if (strcmp(text, "0000:01:00.0") && strcmp(text, "01:00.0"))
+        return wb_return(cudaErrorInvalidDevice);
     *device = 0;
     return cudaSuccess;
 }
@@ -188,8 +196,10 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
 }
 /* One device: no peers. */
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr a, int from, int to) {
-    if (check_device(from) || check_device(to) || from == to) return wb_return(cudaErrorInvalidDevice);
-    if (!value || (unsigned)a > cudaDevP2PAttrCudaArrayAccessSupported) return wb_return(cudaErrorInvalidValue);
+    if (check_device(from) || check_device(to) || from == to)
+        return wb_return(cudaErrorInvalidDevice);
+    if (!value || (unsigned)a > cudaDevP2PAttrCudaArrayAccessSupported)
+        return wb_return(cudaErrorInvalidValue);
     *value = 0;
     return cudaSuccess;
 }
@@ -200,7 +210,8 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 
 /* ---- configuration ---- */
 
-/* Memory goes, variables begin anew; handles of streams and events stay, of which nothing is left to be used. */
+/* Memory goes, variables begin anew; handles of streams and events stay, of which nothing is left
+ * to be used. */
 static int reset(void) {
     const struct wb_session *s;
     int error;
@@ -224,20 +235,25 @@ static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {
     [cudaLimitMaxL2FetchGranularity] = 64,
 };
 
-/* The heap is the device's. Others are stored and given back: stack and printf buffer have their own, larger sizes. */
+/* The heap is the device's. Others are stored and given back: stack and printf buffer have their
+ * own, larger sizes. */
 static int set_limit(enum cudaLimit limit, size_t value) {
     const struct wb_session *s;
     int error;
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;
     if (!wb_device(&error) || !(s = wb_session(&error))) return error;
-    if (limit == cudaLimitMallocHeapSize && !s->grading) error = wb_ask(heap, &((struct wb_req_heap){value}), NULL);
+    if (limit == cudaLimitMallocHeapSize && !s->grading)
+        error = wb_ask(heap, &((struct wb_req_heap){value}), NULL);
     if (!error) limits[limit] = value;
     return error;
 }
-cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) { return wb_return(set_limit(limit, value)); }
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
+    return wb_return(set_limit(limit, value));
+}
 
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
-    if ((unsigned)limit > cudaLimitPersistingL2CacheSize) return wb_return(cudaErrorUnsupportedLimit);
+    if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
+        return wb_return(cudaErrorUnsupportedLimit);
     *value = limits[limit];
     return cudaSuccess;
 }
@@ -283,6 +299,7 @@ cudaError_t cudaProfilerStart(void) { return cudaSuccess; }
 cudaError_t cudaProfilerStop(void) { return cudaSuccess; }
 
 /* There are no arrays or textures to describe, but C++ headers call it in inline functions. */
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f) {
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind f) {
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }

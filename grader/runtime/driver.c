@@ -1,5 +1,6 @@
-/* driver.c — the driver API (cu*), as far as programs of one device use it: devices and one context, modules, memory, launches,
- * streams and events. It is another way to the same runtime, with the same handles. Not for what the grader runs. */
+/* driver.c — the driver API (cu*), as far as programs of one device use it: devices and one
+ * context, modules, memory, launches, streams and events. It is another way to the same runtime,
+ * with the same handles. Not for what the grader runs. */
 #include "grader/runtime/driver.h"
 
 #include <stdio.h>
@@ -31,7 +32,8 @@ CUresult cuInit(unsigned flags) {
     return wb_driver_result(error);
 }
 
-/* What the runtime API did has initialised the driver, and made the device's primary context current. */
+/* What the runtime API did has initialised the driver, and made the device's primary context
+ * current. */
 static void adopt(void) {
     if (!wb_used()) return;
     started = true;
@@ -44,7 +46,9 @@ CUresult wb_driver_ready(void) {
     return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult cuDriverGetVersion(int *version) { return wb_driver_result(cudaDriverGetVersion(version)); }
+CUresult cuDriverGetVersion(int *version) {
+    return wb_driver_result(cudaDriverGetVersion(version));
+}
 CUresult cuGetErrorName(CUresult error, const char **text) {
     *text = cudaGetErrorName((cudaError_t)error);
     if (!strncmp(*text, "cuda", 4)) *text = error ? *text : "CUDA_SUCCESS";
@@ -79,9 +83,11 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice d) {
 }
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice d) {
     size_t unused;
-    return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_result(cudaMemGetInfo(&unused, bytes));
+    return wb_driver_check_device(d) ? wb_driver_check_device(d)
+                                     : wb_driver_result(cudaMemGetInfo(&unused, bytes));
 }
-/* What the runtime API has no attribute for: driver_virtual.c. Compression of memory is a hint, which changes nothing. */
+/* What the runtime API has no attribute for: driver_virtual.c. Compression of memory is a hint,
+ * which changes nothing. */
 static bool driver_attribute(int *value, CUdevice_attribute a) {
     bool there = a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
                  a == CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED;
@@ -96,7 +102,8 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d) {
 }
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d) {
     CUresult error = cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d);
-    return error ? error : cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d);
+    return error ? error
+                 : cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d);
 }
 
 static CUresult push(CUcontext *out, CUdevice d) {
@@ -133,7 +140,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d) {
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return wb_driver_check_device(d); }
 CUresult cuDevicePrimaryCtxReset(CUdevice d) {
-    return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_result(cudaDeviceReset());
+    return wb_driver_check_device(d) ? wb_driver_check_device(d)
+                                     : wb_driver_result(cudaDeviceReset());
 }
 CUresult cuCtxSetCurrent(CUcontext c) {
     if (c && c != &the_context) return CUDA_ERROR_INVALID_CONTEXT;
@@ -147,7 +155,9 @@ CUresult cuCtxGetCurrent(CUcontext *out) {
     *out = current;
     return CUDA_SUCCESS;
 }
-CUresult cuCtxPushCurrent(CUcontext c) { return c == &the_context ? push(NULL, 0) : CUDA_ERROR_INVALID_CONTEXT; }
+CUresult cuCtxPushCurrent(CUcontext c) {
+    return c == &the_context ? push(NULL, 0) : CUDA_ERROR_INVALID_CONTEXT;
+}
 CUresult cuCtxPopCurrent(CUcontext *out) {
     if (wb_driver_ready()) return CUDA_ERROR_INVALID_CONTEXT;
     chosen = true;
@@ -165,21 +175,27 @@ CUresult cuCtxSynchronize(void) { return WITH_CONTEXT(cudaDeviceSynchronize()); 
 CUresult cuModuleLoadData(CUmodule *out, const void *image) {
     return WITH_CONTEXT(wb_library_load((struct wb_module **)out, image));
 }
-CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options, void **values) {
+CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options,
+                            void **values) {
     (void)n, (void)options, (void)values; /* for a compiler that is not there */
     return cuModuleLoadData(out, image);
 }
-CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image) { return cuModuleLoadData(out, image); }
+CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image) {
+    return cuModuleLoadData(out, image);
+}
 CUresult cuModuleLoad(CUmodule *out, const char *path) {
     return WITH_CONTEXT(wb_library_file((struct wb_module **)out, path));
 }
-CUresult cuModuleUnload(CUmodule m) { return WITH_CONTEXT(wb_library_unload((struct wb_module *)m)); }
+CUresult cuModuleUnload(CUmodule m) {
+    return WITH_CONTEXT(wb_library_unload((struct wb_module *)m));
+}
 CUresult cuModuleGetFunction(CUfunction *out, CUmodule m, const char *name) {
     return WITH_CONTEXT(wb_library_kernel((struct wb_function **)out, (struct wb_module *)m, name));
 }
 CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *size, CUmodule m, const char *name) {
     uint64_t address = 0, bytes = 0;
-    CUresult error = WITH_CONTEXT(wb_library_variable((struct wb_module *)m, name, &address, &bytes));
+    CUresult error =
+        WITH_CONTEXT(wb_library_variable((struct wb_module *)m, name, &address, &bytes));
     if (!error && out) *out = address;
     if (!error && size) *size = bytes;
     return error;
@@ -187,12 +203,15 @@ CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *size, CUmodule m, const cha
 
 /* ---- memory ---- */
 
-CUresult cuMemGetInfo(size_t *unused, size_t *total) { return WITH_CONTEXT(cudaMemGetInfo(unused, total)); }
+CUresult cuMemGetInfo(size_t *unused, size_t *total) {
+    return WITH_CONTEXT(cudaMemGetInfo(unused, total));
+}
 CUresult cuMemAlloc(CUdeviceptr *p, size_t n) {
     return n ? WITH_CONTEXT(cudaMalloc((void **)p, n)) : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuMemFree(CUdeviceptr p) { return WITH_CONTEXT(cudaFree((void *)p)); }
-CUresult cuMemAllocPitch(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned unit) {
+CUresult cuMemAllocPitch(CUdeviceptr *p, size_t *pitch, size_t width, size_t height,
+                         unsigned unit) {
     (void)unit;
     return WITH_CONTEXT(cudaMallocPitch((void **)p, pitch, width, height));
 }
@@ -200,12 +219,16 @@ CUresult cuMemAllocManaged(CUdeviceptr *p, size_t n, unsigned flags) {
     return WITH_CONTEXT(cudaMallocManaged((void **)p, n, flags));
 }
 CUresult cuMemAllocHost(void **p, size_t n) { return WITH_CONTEXT(cudaMallocHost(p, n)); }
-CUresult cuMemHostAlloc(void **p, size_t n, unsigned flags) { return WITH_CONTEXT(cudaHostAlloc(p, n, flags)); }
+CUresult cuMemHostAlloc(void **p, size_t n, unsigned flags) {
+    return WITH_CONTEXT(cudaHostAlloc(p, n, flags));
+}
 CUresult cuMemFreeHost(void *p) { return WITH_CONTEXT(cudaFreeHost(p)); }
 CUresult cuMemHostGetDevicePointer(CUdeviceptr *out, void *p, unsigned flags) {
     return WITH_CONTEXT(cudaHostGetDevicePointer((void **)out, p, flags));
 }
-CUresult cuMemHostRegister(void *p, size_t n, unsigned flags) { return WITH_CONTEXT(cudaHostRegister(p, n, flags)); }
+CUresult cuMemHostRegister(void *p, size_t n, unsigned flags) {
+    return WITH_CONTEXT(cudaHostRegister(p, n, flags));
+}
 CUresult cuMemHostUnregister(void *p) { return WITH_CONTEXT(cudaHostUnregister(p)); }
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t n) {
@@ -235,9 +258,15 @@ static int fill(CUdeviceptr p, uint32_t value, unsigned unit, size_t n, CUstream
     struct wb_command c = {.kind = WB_FILL, .fill = {(void *)p, n * unit, n, 1, value, unit}};
     return wb_issue(s, &c);
 }
-CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, size_t n) { return WITH_CONTEXT(fill(p, value, 1, n, 0)); }
-CUresult cuMemsetD16(CUdeviceptr p, unsigned short value, size_t n) { return WITH_CONTEXT(fill(p, value, 2, n, 0)); }
-CUresult cuMemsetD32(CUdeviceptr p, unsigned value, size_t n) { return WITH_CONTEXT(fill(p, value, 4, n, 0)); }
+CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, size_t n) {
+    return WITH_CONTEXT(fill(p, value, 1, n, 0));
+}
+CUresult cuMemsetD16(CUdeviceptr p, unsigned short value, size_t n) {
+    return WITH_CONTEXT(fill(p, value, 2, n, 0));
+}
+CUresult cuMemsetD32(CUdeviceptr p, unsigned value, size_t n) {
+    return WITH_CONTEXT(fill(p, value, 4, n, 0));
+}
 CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, size_t n, CUstream s) {
     return WITH_CONTEXT(fill(p, value, 1, n, s));
 }
@@ -257,8 +286,8 @@ static int packed(void **extra, void **p, size_t *n) {
     return *p ? 0 : cudaErrorInvalidValue;
 }
 
-static int launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream s, void **params, void **extra,
-                  bool cooperative) {
+static int launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream s, void **params,
+                  void **extra, bool cooperative) {
     int error;
     void *given;
     size_t n;
@@ -281,13 +310,17 @@ static int launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream
     return wb_issue(s, &c);
 }
 
-CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                        unsigned shared, CUstream s, void **params, void **extra) {
-    return WITH_CONTEXT(launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, extra, false));
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                        unsigned by, unsigned bz, unsigned shared, CUstream s, void **params,
+                        void **extra) {
+    return WITH_CONTEXT(
+        launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, extra, false));
 }
-CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                   unsigned bz, unsigned shared, CUstream s, void **params) {
-    return WITH_CONTEXT(launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, NULL, true));
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                   unsigned by, unsigned bz, unsigned shared, CUstream s,
+                                   void **params) {
+    return WITH_CONTEXT(
+        launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, NULL, true));
 }
 
 static int function_attribute(int *value, CUfunction_attribute a, CUfunction f) {
@@ -302,7 +335,9 @@ static int function_attribute(int *value, CUfunction_attribute a, CUfunction f) 
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = all.numRegs; return 0;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = all.ptxVersion; return 0;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = all.binaryVersion; return 0;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = all.maxDynamicSharedSizeBytes; return 0;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = all.maxDynamicSharedSizeBytes;
+        return 0;
     }
     return cudaErrorInvalidValue;
 }
@@ -315,13 +350,16 @@ CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int value) {
 CUresult cuFuncSetCacheConfig(CUfunction f, CUfunc_cache config) {
     return WITH_CONTEXT(cudaFuncSetCacheConfig(f, (enum cudaFuncCache)config));
 }
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads, size_t shared) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads,
+                                                     size_t shared) {
     return WITH_CONTEXT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, f, threads, shared));
 }
 
 /* ---- streams and events ---- */
 
-CUresult cuStreamCreate(CUstream *s, unsigned flags) { return WITH_CONTEXT(cudaStreamCreateWithFlags(s, flags)); }
+CUresult cuStreamCreate(CUstream *s, unsigned flags) {
+    return WITH_CONTEXT(cudaStreamCreateWithFlags(s, flags));
+}
 CUresult cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priority) {
     return WITH_CONTEXT(cudaStreamCreateWithPriority(s, flags, priority));
 }
@@ -331,9 +369,13 @@ CUresult cuStreamQuery(CUstream s) { return WITH_CONTEXT(cudaStreamQuery(s)); }
 CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags) {
     return WITH_CONTEXT(cudaStreamWaitEvent(s, e, flags));
 }
-CUresult cuEventCreate(CUevent *e, unsigned flags) { return WITH_CONTEXT(cudaEventCreateWithFlags(e, flags)); }
+CUresult cuEventCreate(CUevent *e, unsigned flags) {
+    return WITH_CONTEXT(cudaEventCreateWithFlags(e, flags));
+}
 CUresult cuEventDestroy(CUevent e) { return WITH_CONTEXT(cudaEventDestroy(e)); }
 CUresult cuEventRecord(CUevent e, CUstream s) { return WITH_CONTEXT(cudaEventRecord(e, s)); }
 CUresult cuEventQuery(CUevent e) { return WITH_CONTEXT(cudaEventQuery(e)); }
 CUresult cuEventSynchronize(CUevent e) { return WITH_CONTEXT(cudaEventSynchronize(e)); }
-CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b) { return WITH_CONTEXT(cudaEventElapsedTime(ms, a, b)); }
+CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b) {
+    return WITH_CONTEXT(cudaEventElapsedTime(ms, a, b));
+}

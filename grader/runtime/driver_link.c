@@ -1,5 +1,5 @@
-/* driver_link.c — the driver API's linker, of one input: PTX that a program has, or makes, and loads. There is no machine code to
- * be made of it, so that what comes out is what went in. */
+/* driver_link.c — the driver API's linker, of one input: PTX that a program has, or makes, and
+ * loads. There is no machine code to be made of it, so that what comes out is what went in. */
 #include "grader/runtime/driver.h"
 
 #include <stdio.h>
@@ -20,7 +20,8 @@ static void answer(CUjit_option option, void *value) {
 static int create(unsigned n, CUjit_option *options, void **values, CUlinkState *out) {
     if (!out || (n && (!options || !values))) return cudaErrorInvalidValue;
     for (unsigned i = 0; i < n; i++)
-        if (values[i]) answer(options[i], options[i] == CU_JIT_WALL_TIME ? (void *)&values[i] : values[i]);
+        if (values[i])
+            answer(options[i], options[i] == CU_JIT_WALL_TIME ? (void *)&values[i] : values[i]);
     *out = calloc(1, sizeof **out);
     return *out ? 0 : cudaErrorMemoryAllocation;
 }
@@ -65,17 +66,19 @@ static int complete(CUlinkState s, void **out, size_t *bytes) {
 CUresult cuLinkCreate(unsigned n, CUjit_option *options, void **values, CUlinkState *out) {
     return WITH_CONTEXT(create(n, options, values, out));
 }
-CUresult cuLinkAddData(CUlinkState s, CUjitInputType type, void *data, size_t bytes, const char *name, unsigned n,
-                       CUjit_option *options, void **values) {
+CUresult cuLinkAddData(CUlinkState s, CUjitInputType type, void *data, size_t bytes,
+                       const char *name, unsigned n, CUjit_option *options, void **values) {
     (void)name, (void)n, (void)options, (void)values;
     return WITH_CONTEXT(add(s, type, data, bytes));
 }
-CUresult cuLinkAddFile(CUlinkState s, CUjitInputType type, const char *path, unsigned n, CUjit_option *options,
-                       void **values) {
+CUresult cuLinkAddFile(CUlinkState s, CUjitInputType type, const char *path, unsigned n,
+                       CUjit_option *options, void **values) {
     (void)n, (void)options, (void)values;
     return WITH_CONTEXT(add_file(s, type, path));
 }
-CUresult cuLinkComplete(CUlinkState s, void **out, size_t *bytes) { return WITH_CONTEXT(complete(s, out, bytes)); }
+CUresult cuLinkComplete(CUlinkState s, void **out, size_t *bytes) {
+    return WITH_CONTEXT(complete(s, out, bytes));
+}
 CUresult cuLinkDestroy(CUlinkState s) {
     if (!s) return CUDA_ERROR_INVALID_VALUE;
     free(s->image);

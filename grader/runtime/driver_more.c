@@ -1,5 +1,5 @@
-/* driver_more.c — calls of the driver API that are the runtime's by another name: what streams, events, graphs, pools and kernels
- * can do beside what driver.c has. */
+/* driver_more.c — calls of the driver API that are the runtime's by another name: what streams,
+ * events, graphs, pools and kernels can do beside what driver.c has. */
 #include "grader/runtime/driver.h"
 
 #include <string.h>
@@ -39,7 +39,9 @@ CUresult cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s) {
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream s) {
     return WITH_CONTEXT(cudaMallocFromPoolAsync((void **)p, n, pool, s));
 }
-CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) { return WITH_CONTEXT(cudaFreeAsync((void *)p, s)); }
+CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) {
+    return WITH_CONTEXT(cudaFreeAsync((void *)p, s));
+}
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice d) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
                                      : wb_driver_result(cudaDeviceGetDefaultMemPool(pool, 0));
@@ -66,9 +68,11 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, 
                                  .numAttrs = c->numAttrs};
     return WITH_CONTEXT(cudaLaunchKernelExC(&config, f, params));
 }
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f, int threads, size_t shared,
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f,
+                                                              int threads, size_t shared,
                                                               unsigned flags) {
-    return WITH_CONTEXT(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, shared, flags));
+    return WITH_CONTEXT(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, shared, flags));
 }
 
 struct choice {
@@ -78,16 +82,20 @@ struct choice {
     int most; /* threads of a block, 0: as many as can be */
 };
 
-/* The largest block of whole warps that fills an SM most, and the grid that fills the device with it. */
+/* The largest block of whole warps that fills an SM most, and the grid that fills the device with
+ * it. */
 static int choose(int *grid, int *block, CUfunction f, const struct choice *c) {
     struct cudaFuncAttributes a;
     struct cudaDeviceProp p;
     int error = cudaFuncGetAttributes(&a, f), best = 0;
     if (!error) error = cudaGetDeviceProperties(&p, 0);
-    int top = error ? 0 : c->most && c->most < a.maxThreadsPerBlock ? c->most : a.maxThreadsPerBlock;
+    int top = error                                       ? 0
+              : c->most && c->most < a.maxThreadsPerBlock ? c->most
+                                                          : a.maxThreadsPerBlock;
     for (int threads = top, n; !error && threads > 0; threads = (threads - 1) / 32 * 32) {
         size_t shared = c->shared_of ? c->shared_of(threads) : c->shared;
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&n, f, threads, shared, c->flags);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&n, f, threads, shared,
+                                                                       c->flags);
         if (error || n * threads <= best) continue;
         best = n * threads;
         *block = threads;
@@ -95,24 +103,27 @@ static int choose(int *grid, int *block, CUfunction f, const struct choice *c) {
     }
     return error;
 }
-CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f, CUoccupancyB2DSize shared_of,
-                                                   size_t shared, int most, unsigned flags) {
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
+                                                   CUoccupancyB2DSize shared_of, size_t shared,
+                                                   int most, unsigned flags) {
     struct choice c = {shared_of, shared, flags, most};
     return WITH_CONTEXT(choose(grid, block, f, &c));
 }
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f, CUoccupancyB2DSize shared_of,
-                                          size_t shared, int most) {
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
+                                          CUoccupancyB2DSize shared_of, size_t shared, int most) {
     return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, shared_of, shared, most, 0);
 }
 
 /* ---- libraries ---- */
 
-CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit, void **jit_values, unsigned njit,
-                           CUlibraryOption *options, void **values, unsigned n) {
+CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jit, void **jit_values,
+                           unsigned njit, CUlibraryOption *options, void **values, unsigned n) {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
     return WITH_CONTEXT(wb_library_load((struct wb_module **)out, code));
 }
-CUresult cuLibraryUnload(CUlibrary l) { return WITH_CONTEXT(wb_library_unload((struct wb_module *)l)); }
+CUresult cuLibraryUnload(CUlibrary l) {
+    return WITH_CONTEXT(wb_library_unload((struct wb_module *)l));
+}
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary l, const char *name) {
     return WITH_CONTEXT(wb_library_kernel((struct wb_function **)out, (struct wb_module *)l, name));
 }
@@ -127,23 +138,33 @@ CUresult cuKernelGetFunction(CUfunction *out, CUkernel k) {
 
 /* ---- streams, events, graphs ---- */
 
-CUresult cuLaunchHostFunc(CUstream s, CUhostFn f, void *data) { return WITH_CONTEXT(cudaLaunchHostFunc(s, f, data)); }
+CUresult cuLaunchHostFunc(CUstream s, CUhostFn f, void *data) {
+    return WITH_CONTEXT(cudaLaunchHostFunc(s, f, data));
+}
 CUresult cuStreamAddCallback(CUstream s, CUstreamCallback f, void *data, unsigned flags) {
     return WITH_CONTEXT(cudaStreamAddCallback(s, (cudaStreamCallback_t)f, data, flags));
 }
-CUresult cuStreamGetFlags(CUstream s, unsigned *flags) { return WITH_CONTEXT(cudaStreamGetFlags(s, flags)); }
-CUresult cuStreamGetPriority(CUstream s, int *priority) { return WITH_CONTEXT(cudaStreamGetPriority(s, priority)); }
+CUresult cuStreamGetFlags(CUstream s, unsigned *flags) {
+    return WITH_CONTEXT(cudaStreamGetFlags(s, flags));
+}
+CUresult cuStreamGetPriority(CUstream s, int *priority) {
+    return WITH_CONTEXT(cudaStreamGetPriority(s, priority));
+}
 CUresult cuEventRecordWithFlags(CUevent e, CUstream s, unsigned flags) {
     return WITH_CONTEXT(cudaEventRecordWithFlags(e, s, flags));
 }
 CUresult cuStreamBeginCapture(CUstream s, CUstreamCaptureMode mode) {
     return WITH_CONTEXT(cudaStreamBeginCapture(s, (enum cudaStreamCaptureMode)mode));
 }
-CUresult cuStreamEndCapture(CUstream s, CUgraph *g) { return WITH_CONTEXT(cudaStreamEndCapture(s, g)); }
+CUresult cuStreamEndCapture(CUstream s, CUgraph *g) {
+    return WITH_CONTEXT(cudaStreamEndCapture(s, g));
+}
 CUresult cuStreamIsCapturing(CUstream s, CUstreamCaptureStatus *status) {
     return WITH_CONTEXT(cudaStreamIsCapturing(s, (enum cudaStreamCaptureStatus *)status));
 }
-CUresult cuGraphCreate(CUgraph *g, unsigned flags) { return WITH_CONTEXT(cudaGraphCreate(g, flags)); }
+CUresult cuGraphCreate(CUgraph *g, unsigned flags) {
+    return WITH_CONTEXT(cudaGraphCreate(g, flags));
+}
 CUresult cuGraphDestroy(CUgraph g) { return WITH_CONTEXT(cudaGraphDestroy(g)); }
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *e, CUgraph g, unsigned long long flags) {
     return WITH_CONTEXT(cudaGraphInstantiateWithFlags(e, g, flags));

@@ -1,5 +1,6 @@
-/* driver_unsupported.c — the calls of driver_unsupported.def: each returns CUDA_ERROR_NOT_SUPPORTED, whose number is the
- * runtime's, and says its name once. As unsupported.c. */
+/* driver_unsupported.c — the calls of driver_unsupported.def: each returns
+ * CUDA_ERROR_NOT_SUPPORTED, whose number is the runtime's, and says its name once. As
+ * unsupported.c. */
 
 int wb_unsupported(const char *call);
 

@@ -1,8 +1,10 @@
-/* driver_virtual.c — the driver API's virtual memory: ranges of addresses, memory, and what of it lies where.
+/* driver_virtual.c — the driver API's virtual memory: ranges of addresses, memory, and what of it
+ * lies where.
  *
- * A reserved range is device memory from the start, and mapping gives it to a handle. Memory that is mapped nowhere but kept by
- * its handle lies in an allocation of its own meanwhile, so that it can move to another range, as a growing array's does. Memory
- * at two addresses at once is refused. Access to what is reserved and not mapped, or mapped without access, is not found. */
+ * A reserved range is device memory from the start, and mapping gives it to a handle. Memory that
+ * is mapped nowhere but kept by its handle lies in an allocation of its own meanwhile, so that it
+ * can move to another range, as a growing array's does. Memory at two addresses at once is refused.
+ * Access to what is reserved and not mapped, or mapped without access, is not found. */
 #include "grader/runtime/driver.h"
 
 #include <stdlib.h>
@@ -34,7 +36,9 @@ static struct range *ranges;
 static struct mapping *mappings;
 
 static bool is_whole(uint64_t bytes) { return bytes && bytes % GRANULARITY == 0; }
-static bool is_of_device(CUmemLocation l) { return l.type == CU_MEM_LOCATION_TYPE_DEVICE && l.id == 0; }
+static bool is_of_device(CUmemLocation l) {
+    return l.type == CU_MEM_LOCATION_TYPE_DEVICE && l.id == 0;
+}
 
 /* ---- ranges ---- */
 
@@ -44,7 +48,8 @@ static int reserve(CUdeviceptr *out, size_t bytes, size_t align, unsigned long l
     struct range *r = calloc(1, sizeof *r);
     int error = r ? wb_allocate(&r->memory, bytes + align) : cudaErrorMemoryAllocation;
     if (error) return free(r), error;
-    *r = (struct range){ranges, ((uint64_t)r->memory + align - 1) & ~(uint64_t)(align - 1), bytes, r->memory};
+    *r = (struct range){ranges, ((uint64_t)r->memory + align - 1) & ~(uint64_t)(align - 1), bytes,
+                        r->memory};
     ranges = r;
     *out = r->start;
     return 0;
@@ -53,7 +58,8 @@ static int reserve(CUdeviceptr *out, size_t bytes, size_t align, unsigned long l
 /* The first mapping that has bytes of the range. */
 static struct mapping **mapping_in(uint64_t start, uint64_t bytes) {
     struct mapping **m = &mappings;
-    while (*m && ((*m)->start >= start + bytes || (*m)->start + (*m)->bytes <= start)) m = &(*m)->next;
+    while (*m && ((*m)->start >= start + bytes || (*m)->start + (*m)->bytes <= start))
+        m = &(*m)->next;
     return m;
 }
 
@@ -75,11 +81,14 @@ CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *p
     *out = GRANULARITY;
     return CUDA_SUCCESS;
 }
-CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t align, CUdeviceptr wish, unsigned long long flags) {
+CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t align, CUdeviceptr wish,
+                             unsigned long long flags) {
     (void)wish; /* which a driver need not grant, either */
     return WITH_CONTEXT(reserve(out, bytes, align, flags));
 }
-CUresult cuMemAddressFree(CUdeviceptr start, size_t bytes) { return WITH_CONTEXT(give_back(start, bytes)); }
+CUresult cuMemAddressFree(CUdeviceptr start, size_t bytes) {
+    return WITH_CONTEXT(give_back(start, bytes));
+}
 
 /* ---- memory ---- */
 
@@ -93,7 +102,8 @@ static int create(CUmemGenericAllocationHandle *out, size_t bytes, const CUmemAl
                   unsigned long long flags) {
     if (!out || !prop || !is_whole(bytes) || flags || prop->type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return cudaErrorInvalidValue;
-    if (!is_of_device(prop->location)) return wb_unsupported("cuMemCreate of memory that is not the device's");
+    if (!is_of_device(prop->location))
+        return wb_unsupported("cuMemCreate of memory that is not the device's");
     struct physical *p = calloc(1, sizeof *p);
     if (!p) return cudaErrorMemoryAllocation;
     *p = (struct physical){.bytes = bytes, .references = 1, .prop = *prop};
@@ -116,15 +126,18 @@ static int retain(CUmemGenericAllocationHandle *out, uint64_t address) {
     return 0;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes, const CUmemAllocationProp *prop,
-                     unsigned long long flags) {
+CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
+                     const CUmemAllocationProp *prop, unsigned long long flags) {
     return WITH_CONTEXT(create(out, bytes, prop, flags));
 }
-CUresult cuMemRelease(CUmemGenericAllocationHandle h) { return WITH_CONTEXT(release((struct physical *)h)); }
+CUresult cuMemRelease(CUmemGenericAllocationHandle h) {
+    return WITH_CONTEXT(release((struct physical *)h));
+}
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *address) {
     return WITH_CONTEXT(retain(out, (uint64_t)address));
 }
-CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out, CUmemGenericAllocationHandle h) {
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out,
+                                                CUmemGenericAllocationHandle h) {
     if (!out || !h) return CUDA_ERROR_INVALID_VALUE;
     *out = ((struct physical *)h)->prop;
     return CUDA_SUCCESS;
@@ -134,11 +147,14 @@ CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out, CUmemG
 
 static bool is_reserved(uint64_t start, uint64_t bytes) {
     for (const struct range *r = ranges; r; r = r->next)
-        if (start >= r->start && start - r->start <= r->bytes && bytes <= r->bytes - (start - r->start)) return true;
+        if (start >= r->start && start - r->start <= r->bytes &&
+            bytes <= r->bytes - (start - r->start))
+            return true;
     return false;
 }
 
-static int map(uint64_t start, uint64_t bytes, size_t offset, struct physical *p, unsigned long long flags) {
+static int map(uint64_t start, uint64_t bytes, size_t offset, struct physical *p,
+               unsigned long long flags) {
     if (!p || offset || flags || !is_whole(bytes) || start % GRANULARITY || bytes > p->bytes)
         return cudaErrorInvalidValue;
     if (!is_reserved(start, bytes) || *mapping_in(start, bytes)) return cudaErrorInvalidValue;
@@ -148,7 +164,8 @@ static int map(uint64_t start, uint64_t bytes, size_t offset, struct physical *p
     *m = (struct mapping){mappings, start, bytes, p, CU_MEM_ACCESS_FLAGS_PROT_NONE};
     mappings = m;
     p->mapped = true;
-    int error = p->kept ? (int)cudaMemcpy((void *)start, p->kept, bytes, cudaMemcpyDeviceToDevice) : 0;
+    int error =
+        p->kept ? (int)cudaMemcpy((void *)start, p->kept, bytes, cudaMemcpyDeviceToDevice) : 0;
     wb_free(p->kept);
     p->kept = NULL;
     return error;
@@ -158,7 +175,8 @@ static int unmap_one(struct mapping **at) {
     struct mapping *m = *at;
     struct physical *p = m->what;
     int error = p->references ? wb_allocate(&p->kept, p->bytes) : 0;
-    if (!error && p->kept) error = cudaMemcpy(p->kept, (void *)m->start, m->bytes, cudaMemcpyDeviceToDevice);
+    if (!error && p->kept)
+        error = cudaMemcpy(p->kept, (void *)m->start, m->bytes, cudaMemcpyDeviceToDevice);
     p->mapped = false;
     let_go(p);
     *at = m->next;

@@ -1,11 +1,13 @@
-/* entry_point.c — the driver's calls by name: how programs reach cuTensorMapEncodeTiled without linking the driver. */
+/* entry_point.c — the driver's calls by name: how programs reach cuTensorMapEncodeTiled without
+ * linking the driver. */
 #include "grader/runtime/runtime.h"
 
 #include <cuda.h>
 
 #include <string.h>
 
-/* The names as programs say them, not as the header renames them (cuMemAlloc_v2): a macro's own argument stays as it is. */
+/* The names as programs say them, not as the header renames them (cuMemAlloc_v2): a macro's own
+ * argument stays as it is. */
 #define ENTRY(name) #name,
 static const char *const names[] = {
 #include "grader/runtime/entry_points.def"
@@ -39,7 +41,8 @@ cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **out, unsigned lon
     return wb_return(look_up(symbol, out, status));
 }
 #if CUDART_VERSION >= 12050
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **out, unsigned version, unsigned long long flags,
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **out, unsigned version,
+                                             unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *status) {
     (void)version, (void)flags; /* each call has one form */
     return wb_return(look_up(symbol, out, status));

@@ -1,4 +1,5 @@
-/* error.c — cudaGetLastError and its like. Errors are kept for each thread; those that poison the context stay. */
+/* error.c — cudaGetLastError and its like. Errors are kept for each thread; those that poison the
+ * context stay. */
 #include "grader/runtime/runtime.h"
 
 #include <pthread.h>
@@ -27,14 +28,16 @@ static void tell_failure(int error, const char *call) {
     int unused;
     const struct wb_session *s = error && error != cudaErrorNotReady ? wb_session(&unused) : NULL;
     if (s && s->grading)
-        wb_ask_tail(failed, &((struct wb_req_failed){.error = error}), NULL, call, strlen(call), NULL, 0);
+        wb_ask_tail(failed, &((struct wb_req_failed){.error = error}), NULL, call, strlen(call),
+                    NULL, 0);
 }
 
 /* ---- failures that nobody asks for ----
  *
- * What the device refuses it says at once; what the runtime refuses would be silent, if the program does not look at what its
- * calls return. Whether it does one cannot see; that it asks for the last error one can. So the first such failure is
- * told at the end of a program that never asked and says of itself that all went well. */
+ * What the device refuses it says at once; what the runtime refuses would be silent, if the program
+ * does not look at what its calls return. Whether it does one cannot see; that it asks for the last
+ * error one can. So the first such failure is told at the end of a program that never asked and
+ * says of itself that all went well. */
 
 static struct {
     char call[64];
@@ -45,16 +48,19 @@ static struct {
 static void tell_unasked(int status, void *unused) {
     (void)unused;
     if (status || !unasked.count) return;
-    fprintf(stderr, "warpbook: %s() failed with %s, and the program never asked cudaGetLastError()", unasked.call,
-            cudaGetErrorName((cudaError_t)unasked.error));
-    if (unasked.count > 1) fprintf(stderr, "; %u more call%s failed", unasked.count - 1, unasked.count == 2 ? "" : "s");
+    fprintf(stderr, "warpbook: %s() failed with %s, and the program never asked cudaGetLastError()",
+            unasked.call, cudaGetErrorName((cudaError_t)unasked.error));
+    if (unasked.count > 1)
+        fprintf(stderr, "; %u more call%s failed", unasked.count - 1,
+                unasked.count == 2 ? "" : "s");
     fprintf(stderr, "\n");
 }
 
 static void note_unasked(int error, const char *call) {
     static bool registered;
     int unused, said = wb_refusal();
-    if (!error || error == said || error == cudaErrorNotReady || error == cudaErrorNotSupported || sticky(error))
+    if (!error || error == said || error == cudaErrorNotReady || error == cudaErrorNotSupported ||
+        sticky(error))
         return;
     const struct wb_session *s = wb_session(&unused);
     if (!s || s->grading) return;

@@ -1,7 +1,7 @@
-/* graph.c — graphs: commands with an order, launched as a whole. Nodes by hand are in graph_nodes.c, what is asked and changed
- * about graphs in graph_look.c. A graph is a list of nodes that own their
- * commands; an executable graph is a copy of one, its nodes in an order that respects every edge. Node
- * handles of the original name nodes of the copy by position. */
+/* graph.c — graphs: commands with an order, launched as a whole. Nodes by hand are in
+ * graph_nodes.c, what is asked and changed about graphs in graph_look.c. A graph is a list of nodes
+ * that own their commands; an executable graph is a copy of one, its nodes in an order that
+ * respects every edge. Node handles of the original name nodes of the copy by position. */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static void clone_children(struct wb_command *c) {
     if (c->kind == WB_CHILD) c->child = wb_graph_clone(c->child);
     if (c->kind != WB_CONDITIONAL) return;
     cudaGraph_t *copies = grown(NULL, c->conditional.size, sizeof *copies);
-    for (unsigned i = 0; i < c->conditional.size; i++) copies[i] = wb_graph_clone(c->conditional.bodies[i]);
+    for (unsigned i = 0; i < c->conditional.size; i++)
+        copies[i] = wb_graph_clone(c->conditional.bodies[i]);
     c->conditional.bodies = copies;
 }
 
@@ -63,8 +64,8 @@ int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *what) {
     return 0;
 }
 
-int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t const *deps, size_t ndeps,
-                 cudaGraphNode_t *out) {
+int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t const *deps,
+                 size_t ndeps, cudaGraphNode_t *out) {
     for (size_t i = 0; i < ndeps; i++)
         if (!deps[i] || deps[i]->graph != g) return cudaErrorInvalidValue;
     cudaGraphNode_t node = calloc(1, sizeof *node);
@@ -193,11 +194,13 @@ static int instantiate(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long f
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags) {
     return wb_return(instantiate(out, g, flags));
 }
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags) {
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t g,
+                                          unsigned long long flags) {
     return wb_return(instantiate(out, g, flags));
 }
 
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t g, cudaGraphInstantiateParams *p) {
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t g,
+                                           cudaGraphInstantiateParams *p) {
     if (!p) return wb_return(cudaErrorInvalidValue);
     int error = instantiate(out, g, p->flags);
     p->result_out = error ? cudaGraphInstantiateInvalidStructure : cudaGraphInstantiateSuccess;

@@ -1,4 +1,5 @@
-/* graph.h — what the files of graphs share: nodes that own their commands, and graphs that own their nodes. */
+/* graph.h — what the files of graphs share: nodes that own their commands, and graphs that own
+ * their nodes. */
 #pragma once
 #include "grader/runtime/runtime.h"
 
@@ -26,7 +27,8 @@ struct CUgraphExec_st {
 cudaGraph_t wb_graph_clone(cudaGraph_t g);
 /* The node of `g` that is a copy of `original`. */
 cudaGraphNode_t wb_graph_copy_of(cudaGraph_t g, cudaGraphNode_t original);
-/* Puts nodes into an order that respects the edges, in child graphs too; false if they form a cycle. */
+/* Puts nodes into an order that respects the edges, in child graphs too; false if they form a
+ * cycle. */
 bool wb_graph_sort(cudaGraph_t g);
 /* `what` in place of a node's command, of the same kind; a copy of what it points to is made. */
 int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *what);
@@ -55,7 +57,8 @@ void wb_graph_device_forget(void); /* the device's memory goes */
 /* Runs it, and what its kernels launch. */
 int wb_graph_device_run(cudaGraphExec_t x);
 
-/* ---- memory of graphs (graph_memory.c): it has its address from the start, and counts as allocated between its nodes ---- */
+/* ---- memory of graphs (graph_memory.c): it has its address from the start, and counts as
+ * allocated between its nodes ---- */
 
 int wb_graph_memory_new(void **out, size_t bytes);
 int wb_graph_condition_new(void **out); /* a word that kernels may set by cudaGraphSetConditional */

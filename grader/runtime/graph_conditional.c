@@ -1,5 +1,6 @@
-/* graph_conditional.c — conditional nodes of graphs: which of their bodies run, and how often, is decided by a word of device memory
- * that kernels set (cudaGraphSetConditional). The word's address is the handle. A node holds it as an allocation node its memory. */
+/* graph_conditional.c — conditional nodes of graphs: which of their bodies run, and how often, is
+ * decided by a word of device memory that kernels set (cudaGraphSetConditional). The word's address
+ * is the handle. A node holds it as an allocation node its memory. */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>
@@ -29,17 +30,19 @@ static int new_condition(uint64_t *out, uint32_t initial, bool assigned) {
     int error = c ? wb_graph_condition_new(&word) : cudaErrorMemoryAllocation;
     if (error) return free(c), error;
     wb_lock();
-    *c = (struct condition){.next = all, .word = (uint64_t)word, .initial = initial, .assigned = assigned};
+    *c = (struct condition){
+        .next = all, .word = (uint64_t)word, .initial = initial, .assigned = assigned};
     all = c;
     wb_unlock();
     *out = c->word;
     return 0;
 }
 
-cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cudaGraph_t g, unsigned initial,
-                                             unsigned flags) {
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cudaGraph_t g,
+                                             unsigned initial, unsigned flags) {
     uint64_t word;
-    if (!out || !g || flags & ~(unsigned)cudaGraphCondAssignDefault) return wb_return(cudaErrorInvalidValue);
+    if (!out || !g || flags & ~(unsigned)cudaGraphCondAssignDefault)
+        return wb_return(cudaErrorInvalidValue);
     int error = new_condition(&word, initial, flags & cudaGraphCondAssignDefault);
     if (!error) *out = word;
     return wb_return(error);
@@ -48,17 +51,22 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *out, cu
 /* ---- the node ---- */
 
 static bool is_sound(const struct cudaConditionalNodeParams *p) {
-    unsigned most = p->type == cudaGraphCondTypeIf ? 2 : p->type == cudaGraphCondTypeWhile ? 1 : WB_BODIES;
-    return find(p->handle) && p->size >= 1 && p->size <= most && (unsigned)p->type <= cudaGraphCondTypeSwitch;
+    unsigned most = p->type == cudaGraphCondTypeIf      ? 2
+                    : p->type == cudaGraphCondTypeWhile ? 1
+                                                        : WB_BODIES;
+    return find(p->handle) && p->size >= 1 && p->size <= most &&
+           (unsigned)p->type <= cudaGraphCondTypeSwitch;
 }
 
 /* Its bodies are empty graphs that the program fills. */
 int wb_graph_conditional_new(struct cudaConditionalNodeParams *p, struct wb_command *c) {
     if (!is_sound(p)) return cudaErrorInvalidValue;
-    *c = (struct wb_command){.kind = WB_CONDITIONAL,
-                             .conditional = {.word = p->handle, .type = (unsigned)p->type, .size = p->size}};
+    *c = (struct wb_command){
+        .kind = WB_CONDITIONAL,
+        .conditional = {.word = p->handle, .type = (unsigned)p->type, .size = p->size}};
     c->conditional.bodies = calloc(p->size, sizeof *c->conditional.bodies);
-    for (unsigned i = 0; c->conditional.bodies && i < p->size; i++) cudaGraphCreate(&c->conditional.bodies[i], 0);
+    for (unsigned i = 0; c->conditional.bodies && i < p->size; i++)
+        cudaGraphCreate(&c->conditional.bodies[i], 0);
     p->phGraph_out = c->conditional.bodies;
     return c->conditional.bodies ? 0 : cudaErrorMemoryAllocation;
 }
@@ -75,7 +83,9 @@ int wb_graph_conditional_run(const struct wb_command *c) {
     case cudaGraphCondTypeWhile:
         while (!error && value && !(error = wb_graph_run(body[0]))) error = runs(c, &value);
         return error;
-    case cudaGraphCondTypeIf: value = !value; break; /* the second body, where there is one, is the other way */
+    case cudaGraphCondTypeIf:
+        value = !value;
+        break; /* the second body, where there is one, is the other way */
     case cudaGraphCondTypeSwitch: break;
     }
     return error || value >= c->conditional.size ? error : wb_graph_run(body[value]);

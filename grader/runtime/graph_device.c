@@ -1,6 +1,8 @@
-/* graph_device.c — graphs that kernels launch (cudaGraphInstantiateFlagDeviceLaunch). A kernel leaves what it launches in a place of device
- * memory (sim/graph_box.def); when the graph that it belongs to is done, what is found there runs: what was launched beside it first, each
- * with what it launches itself, then what was launched behind it. That is one of the orders that a GPU may take. */
+/* graph_device.c — graphs that kernels launch (cudaGraphInstantiateFlagDeviceLaunch). A kernel
+ * leaves what it launches in a place of device memory (sim/graph_box.def); when the graph that it
+ * belongs to is done, what is found there runs: what was launched beside it first, each with what
+ * it launches itself, then what was launched behind it. That is one of the orders that a GPU may
+ * take. */
 #include "grader/runtime/graph.h"
 
 #include <stddef.h>
@@ -31,7 +33,8 @@ static bool is_sound(cudaGraph_t g) {
     for (size_t i = 0; i < g->n; i++) {
         const struct wb_command *c = &g->nodes[i]->command;
         if (c->kind == WB_CHILD && !is_sound(c->child)) return false;
-        if (c->kind != WB_CHILD && c->kind != WB_LAUNCH && c->kind != WB_COPY && c->kind != WB_FILL) return false;
+        if (c->kind != WB_CHILD && c->kind != WB_LAUNCH && c->kind != WB_COPY && c->kind != WB_FILL)
+            return false;
     }
     return g->n > 0;
 }
@@ -80,7 +83,8 @@ static int run_one(cudaGraphExec_t x) {
 
 static void take(struct waiting *w, const struct box *b, bool behind) {
     for (uint32_t i = b->nasked; i-- > 0;)
-        if ((b->asked[2 * i + 1] == BEHIND) == behind) w->graph[w->n++] = (cudaGraphExec_t)b->asked[2 * i];
+        if ((b->asked[2 * i + 1] == BEHIND) == behind)
+            w->graph[w->n++] = (cudaGraphExec_t)b->asked[2 * i];
 }
 
 static int take_all(struct waiting *w) {

@@ -1,4 +1,5 @@
-/* graph_look.c — graphs as such: their nodes and edges, looked at and changed; copies; new parameters for an executable one. */
+/* graph_look.c — graphs as such: their nodes and edges, looked at and changed; copies; new
+ * parameters for an executable one. */
 #include "grader/runtime/graph.h"
 
 #include <stdio.h>
@@ -97,9 +98,11 @@ static int dependents(cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n) {
 
 /* ---- edges, changed ---- */
 
-static int connect_nodes(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n) {
+static int connect_nodes(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                         size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (!from[i] || !to[i] || from[i]->graph != g || to[i]->graph != g || depends(to[i], from[i]))
+        if (!from[i] || !to[i] || from[i]->graph != g || to[i]->graph != g ||
+            depends(to[i], from[i]))
             return cudaErrorInvalidValue;
     for (size_t i = 0; i < n; i++) wb_graph_add_dep(to[i], from[i]);
     return 0;
@@ -112,15 +115,18 @@ static void cut(cudaGraphNode_t node, cudaGraphNode_t dep) {
     node->ndeps = kept;
 }
 
-static int disconnect_nodes(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n) {
+static int disconnect_nodes(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                            size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (!from[i] || !to[i] || to[i]->graph != g || !depends(to[i], from[i])) return cudaErrorInvalidValue;
+        if (!from[i] || !to[i] || to[i]->graph != g || !depends(to[i], from[i]))
+            return cudaErrorInvalidValue;
     for (size_t i = 0; i < n; i++) cut(to[i], from[i]);
     return 0;
 }
 
 static int destroy_node(cudaGraphNode_t node) {
-    if (!node || node->graph->executable || node->command.kind == WB_ALLOC || node->command.kind == WB_FREE)
+    if (!node || node->graph->executable || node->command.kind == WB_ALLOC ||
+        node->command.kind == WB_FREE)
         return node && !node->graph->executable ? cudaErrorNotSupported : cudaErrorInvalidValue;
     cudaGraph_t g = node->graph;
     size_t kept = 0;
@@ -143,28 +149,33 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) { return wb_return(destro
 #define IGNORE_DATA (void)0
 #endif
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t g, cudaGraphNode_t *from, cudaGraphNode_t *to WITH_DATA(cudaGraphEdgeData *),
-                              size_t *n) {
+cudaError_t cudaGraphGetEdges(cudaGraph_t g, cudaGraphNode_t *from,
+                              cudaGraphNode_t *to WITH_DATA(cudaGraphEdgeData *), size_t *n) {
     IGNORE_DATA;
     return wb_return(edges(g, from, to, n));
 }
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out WITH_DATA(cudaGraphEdgeData *),
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
+                                         cudaGraphNode_t *out WITH_DATA(cudaGraphEdgeData *),
                                          size_t *n) {
     IGNORE_DATA;
     return wb_return(dependencies(node, out, n));
 }
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out WITH_DATA(cudaGraphEdgeData *),
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
+                                           cudaGraphNode_t *out WITH_DATA(cudaGraphEdgeData *),
                                            size_t *n) {
     IGNORE_DATA;
     return wb_return(dependents(node, out, n));
 }
 cudaError_t cudaGraphAddDependencies(cudaGraph_t g, const cudaGraphNode_t *from,
-                                     const cudaGraphNode_t *to WITH_DATA(const cudaGraphEdgeData *), size_t n) {
+                                     const cudaGraphNode_t *to WITH_DATA(const cudaGraphEdgeData *),
+                                     size_t n) {
     IGNORE_DATA;
     return wb_return(g ? connect_nodes(g, from, to, n) : cudaErrorInvalidValue);
 }
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t g, const cudaGraphNode_t *from,
-                                        const cudaGraphNode_t *to WITH_DATA(const cudaGraphEdgeData *), size_t n) {
+cudaError_t
+cudaGraphRemoveDependencies(cudaGraph_t g, const cudaGraphNode_t *from,
+                            const cudaGraphNode_t *to WITH_DATA(const cudaGraphEdgeData *),
+                            size_t n) {
     IGNORE_DATA;
     return wb_return(g ? disconnect_nodes(g, from, to, n) : cudaErrorInvalidValue);
 }
@@ -177,7 +188,8 @@ cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t g) {
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t original, cudaGraph_t clone) {
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t original,
+                                     cudaGraph_t clone) {
     cudaGraphNode_t found = clone && original ? wb_graph_copy_of(clone, original) : NULL;
     if (!out || !found) return wb_return(cudaErrorInvalidValue);
     *out = found;
@@ -186,16 +198,19 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t origi
 
 /* ---- new parameters for an executable graph ---- */
 
-/* Nodes pair up in the order in which they run. What does not: its kind, its edges; a memory node's address. */
+/* Nodes pair up in the order in which they run. What does not: its kind, its edges; a memory node's
+ * address. */
 static enum cudaGraphExecUpdateResult differs(cudaGraphNode_t a, cudaGraphNode_t b) {
     if (a->command.kind != b->command.kind) return cudaGraphExecUpdateErrorNodeTypeChanged;
     if (a->ndeps != b->ndeps) return cudaGraphExecUpdateErrorTopologyChanged;
     if (a->command.kind == WB_ALLOC && a->command.memory.bytes != b->command.memory.bytes)
         return cudaGraphExecUpdateErrorParametersChanged;
-    if (a->command.kind == WB_CONDITIONAL && (a->command.conditional.type != b->command.conditional.type ||
-                                              a->command.conditional.size != b->command.conditional.size))
+    if (a->command.kind == WB_CONDITIONAL &&
+        (a->command.conditional.type != b->command.conditional.type ||
+         a->command.conditional.size != b->command.conditional.size))
         return cudaGraphExecUpdateErrorParametersChanged;
-    if (a->command.kind == WB_LAUNCH && a->command.launch.cooperative != b->command.launch.cooperative)
+    if (a->command.kind == WB_LAUNCH &&
+        a->command.launch.cooperative != b->command.launch.cooperative)
         return cudaGraphExecUpdateErrorAttributesChanged;
     return cudaGraphExecUpdateSuccess;
 }
@@ -205,12 +220,14 @@ static void compare(cudaGraph_t a, cudaGraph_t b, cudaGraphExecUpdateResultInfo 
         out->result = differs(a->nodes[i], b->nodes[i]);
         if (out->result) out->errorNode = b->nodes[i]->original;
         for (size_t k = 0; !out->result && wb_graph_child(&a->nodes[i]->command, k); k++)
-            compare(wb_graph_child(&a->nodes[i]->command, k), wb_graph_child(&b->nodes[i]->command, k), out);
+            compare(wb_graph_child(&a->nodes[i]->command, k),
+                    wb_graph_child(&b->nodes[i]->command, k), out);
     }
     if (!out->result && a->n != b->n) out->result = cudaGraphExecUpdateErrorTopologyChanged;
 }
 
-/* The new kernels set the new graph's conditions. Each node goes on holding the memory that it names. */
+/* The new kernels set the new graph's conditions. Each node goes on holding the memory that it
+ * names. */
 static void swap_words(struct wb_command *a, struct wb_command *b) {
     uint64_t word = a->conditional.word;
     a->conditional.word = b->conditional.word, b->conditional.word = word;
@@ -222,14 +239,16 @@ static void take_commands(cudaGraph_t to, cudaGraph_t from) {
         struct wb_command old = to->nodes[i]->command;
         for (size_t k = 0; wb_graph_child(&old, k); k++)
             take_commands(wb_graph_child(&old, k), wb_graph_child(&from->nodes[i]->command, k));
-        if (old.kind == WB_CONDITIONAL) swap_words(&to->nodes[i]->command, &from->nodes[i]->command);
+        if (old.kind == WB_CONDITIONAL)
+            swap_words(&to->nodes[i]->command, &from->nodes[i]->command);
         if (old.kind == WB_CHILD || old.kind == WB_ALLOC || old.kind == WB_CONDITIONAL) continue;
         to->nodes[i]->command = from->nodes[i]->command;
         from->nodes[i]->command = old;
     }
 }
 
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g, cudaGraphExecUpdateResultInfo *result) {
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g,
+                                cudaGraphExecUpdateResultInfo *result) {
     if (!x || !g || !result) return wb_return(cudaErrorInvalidValue);
     memset(result, 0, sizeof *result);
     cudaGraph_t fresh = wb_graph_clone(g);
@@ -243,9 +262,10 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g, cudaGraphExecU
 /* ---- a picture ---- */
 
 static const char *const names[] = {
-    [WB_LAUNCH] = "kernel", [WB_COPY] = "memcpy", [WB_FILL] = "memset",           [WB_HOST] = "host",
-    [WB_RECORD] = "record", [WB_WAIT] = "wait",   [WB_EMPTY] = "empty",           [WB_CHILD] = "graph",
-    [WB_ALLOC] = "alloc",   [WB_FREE] = "free",   [WB_CONDITIONAL] = "condition",
+    [WB_LAUNCH] = "kernel", [WB_COPY] = "memcpy",           [WB_FILL] = "memset",
+    [WB_HOST] = "host",     [WB_RECORD] = "record",         [WB_WAIT] = "wait",
+    [WB_EMPTY] = "empty",   [WB_CHILD] = "graph",           [WB_ALLOC] = "alloc",
+    [WB_FREE] = "free",     [WB_CONDITIONAL] = "condition",
 };
 
 static size_t index_of(cudaGraphNode_t node) {
@@ -267,7 +287,8 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t g, const char *path, unsigned fla
     if (!f) return wb_return(g && path ? cudaErrorOperatingSystem : cudaErrorInvalidValue);
     fprintf(f, "digraph graph_1 {\n");
     for (size_t i = 0; i < g->n; i++) {
-        fprintf(f, "  node_%zu [label=\"%s %s\"];\n", i, names[g->nodes[i]->command.kind], kernel_of(g->nodes[i]));
+        fprintf(f, "  node_%zu [label=\"%s %s\"];\n", i, names[g->nodes[i]->command.kind],
+                kernel_of(g->nodes[i]));
         for (size_t d = 0; d < g->nodes[i]->ndeps; d++)
             fprintf(f, "  node_%zu -> node_%zu;\n", index_of(g->nodes[i]->deps[d]), i);
     }

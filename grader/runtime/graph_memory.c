@@ -1,5 +1,6 @@
-/* graph_memory.c — what allocation nodes of graphs allocate. Its address is known when the node is made, and stays; so the
- * memory is there from then on, and the graph's launches only say whether it counts as allocated. */
+/* graph_memory.c — what allocation nodes of graphs allocate. Its address is known when the node is
+ * made, and stays; so the memory is there from then on, and the graph's launches only say whether
+ * it counts as allocated. */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static void release(struct memory *m) {
 
 static int add(uint64_t address, size_t bytes, void **out) {
     struct memory *m = calloc(1, sizeof *m);
-    if (!m || !wb_range_add(address, bytes, WB_MEMORY_DEVICE, 0)) return free(m), cudaErrorMemoryAllocation;
+    if (!m || !wb_range_add(address, bytes, WB_MEMORY_DEVICE, 0))
+        return free(m), cudaErrorMemoryAllocation;
     wb_lock();
     *m = (struct memory){.next = all, .p = (void *)address, .bytes = bytes};
     all = m;
@@ -97,7 +99,8 @@ int wb_graph_memory_end(void *p) {
 
 /* ---- what is asked about it ---- */
 
-cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType a, void *value) {
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType a,
+                                           void *value) {
     if (device) return wb_return(cudaErrorInvalidDevice);
     if (!value) return wb_return(cudaErrorInvalidValue);
     wb_lock();
@@ -111,9 +114,11 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttribut
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType a, void *value) {
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType a,
+                                           void *value) {
     if (device) return wb_return(cudaErrorInvalidDevice);
-    if (!value || *(uint64_t *)value) return wb_return(cudaErrorInvalidValue); /* high marks can be put back, only */
+    if (!value || *(uint64_t *)value)
+        return wb_return(cudaErrorInvalidValue); /* high marks can be put back, only */
     if (a == cudaGraphMemAttrUsedMemHigh) used_high = used;
     else if (a == cudaGraphMemAttrReservedMemHigh) reserved_high = reserved();
     else return wb_return(cudaErrorInvalidValue);
@@ -121,4 +126,6 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
 }
 
 /* Nothing is kept that no graph needs. */
-cudaError_t cudaDeviceGraphMemTrim(int device) { return wb_return(device ? cudaErrorInvalidDevice : 0); }
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+    return wb_return(device ? cudaErrorInvalidDevice : 0);
+}

@@ -1,5 +1,6 @@
-/* graph_nodes.c — nodes by hand: made, asked for their parameters, given others, in a graph or in an executable one. Each
- * kind of parameters becomes a command in one place, which all calls about it share. */
+/* graph_nodes.c — nodes by hand: made, asked for their parameters, given others, in a graph or in
+ * an executable one. Each kind of parameters becomes a command in one place, which all calls about
+ * it share. */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 
 static int add(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
                const struct wb_command *c) {
-    return g && out && (!ndeps || deps) ? wb_graph_add(g, c, deps, ndeps, out) : cudaErrorInvalidValue;
+    return g && out && (!ndeps || deps) ? wb_graph_add(g, c, deps, ndeps, out)
+                                        : cudaErrorInvalidValue;
 }
 
 /* A node of an executable graph by that of the graph that it was made from. */
@@ -17,7 +19,8 @@ static cudaGraphNode_t of(cudaGraphExec_t x, cudaGraphNode_t node) {
 
 /* ---- kernels ---- */
 
-/* Parameters that the caller has packed already: {CU_LAUNCH_PARAM_BUFFER_POINTER, p, CU_LAUNCH_PARAM_BUFFER_SIZE, &n, END}. */
+/* Parameters that the caller has packed already: {CU_LAUNCH_PARAM_BUFFER_POINTER, p,
+ * CU_LAUNCH_PARAM_BUFFER_SIZE, &n, END}. */
 static int packed(void **extra, uint8_t *params, uint32_t bytes) {
     const void *from = NULL;
     size_t n = 0;
@@ -31,7 +34,8 @@ static int packed(void **extra, uint8_t *params, uint32_t bytes) {
 }
 
 /* `params` must hold WB_PARAMS bytes, and live as long as the command. */
-static int kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params, struct wb_command *c) {
+static int kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params,
+                          struct wb_command *c) {
     int error;
     const struct wb_function *f = p ? wb_function(p->func, &error) : NULL;
     if (!f) return p ? error : cudaErrorInvalidValue;
@@ -42,7 +46,8 @@ static int kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params,
                                         .shared = p->sharedMemBytes,
                                         .params = params,
                                         .param_bytes = f->info.param_bytes}};
-    return p->extra ? packed(p->extra, params, f->info.param_bytes) : wb_pack(f, p->kernelParams, params);
+    return p->extra ? packed(p->extra, params, f->info.param_bytes)
+                    : wb_pack(f, p->kernelParams, params);
 }
 
 static int set_kernel(cudaGraphNode_t node, const struct cudaKernelNodeParams *p) {
@@ -72,14 +77,15 @@ static int get_kernel(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
     return 0;
 }
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                                   const struct cudaKernelNodeParams *p) {
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                                   size_t ndeps, const struct cudaKernelNodeParams *p) {
     uint8_t params[WB_PARAMS];
     struct wb_command c;
     int error = kernel_command(p, params, &c);
     return wb_return(error ? error : add(out, g, deps, ndeps, &c));
 }
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *p) {
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                         const struct cudaKernelNodeParams *p) {
     return wb_return(set_kernel(node, p));
 }
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
@@ -115,7 +121,8 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
 
 /* ---- copies ---- */
 
-static struct wb_command row_command(void *to, const void *from, size_t n, enum cudaMemcpyKind kind) {
+static struct wb_command row_command(void *to, const void *from, size_t n,
+                                     enum cudaMemcpyKind kind) {
     return (struct wb_command){.kind = WB_COPY,
                                .copy = {.to = to,
                                         .from = from,
@@ -127,8 +134,8 @@ static struct wb_command row_command(void *to, const void *from, size_t n, enum 
                                         .async = true}};
 }
 
-static int symbol_command(const void *symbol, void *host, const void *source, size_t n, size_t offset,
-                          enum cudaMemcpyKind kind, struct wb_command *c) {
+static int symbol_command(const void *symbol, void *host, const void *source, size_t n,
+                          size_t offset, enum cudaMemcpyKind kind, struct wb_command *c) {
     uint64_t address, bytes;
     int error = wb_symbol(symbol, &address, &bytes);
     if (error) return error;
@@ -138,7 +145,8 @@ static int symbol_command(const void *symbol, void *host, const void *source, si
     return 0;
 }
 
-static int set_row(cudaGraphNode_t node, void *to, const void *from, size_t n, enum cudaMemcpyKind kind) {
+static int set_row(cudaGraphNode_t node, void *to, const void *from, size_t n,
+                   enum cudaMemcpyKind kind) {
     struct wb_command c = row_command(to, from, n, kind);
     return wb_graph_replace(node, &c);
 }
@@ -151,36 +159,42 @@ static int set_copy(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p) {
 static int get_copy(cudaGraphNode_t node, struct cudaMemcpy3DParms *p) {
     if (!node || !p || node->command.kind != WB_COPY) return cudaErrorInvalidValue;
     const struct wb_command *c = &node->command;
-    size_t to_rows = c->copy.to_slice && c->copy.to_pitch ? c->copy.to_slice / c->copy.to_pitch : c->copy.rows;
-    size_t from_rows =
-        c->copy.from_slice && c->copy.from_pitch ? c->copy.from_slice / c->copy.from_pitch : c->copy.rows;
-    *p = (struct cudaMemcpy3DParms){.srcPtr = {(void *)c->copy.from, c->copy.from_pitch, c->copy.width, from_rows},
-                                    .dstPtr = {c->copy.to, c->copy.to_pitch, c->copy.width, to_rows},
-                                    .extent = {c->copy.width, c->copy.rows, c->copy.depth ? c->copy.depth : 1},
-                                    .kind = c->copy.kind};
+    size_t to_rows =
+        c->copy.to_slice && c->copy.to_pitch ? c->copy.to_slice / c->copy.to_pitch : c->copy.rows;
+    size_t from_rows = c->copy.from_slice && c->copy.from_pitch
+                           ? c->copy.from_slice / c->copy.from_pitch
+                           : c->copy.rows;
+    *p = (struct cudaMemcpy3DParms){
+        .srcPtr = {(void *)c->copy.from, c->copy.from_pitch, c->copy.width, from_rows},
+        .dstPtr = {c->copy.to, c->copy.to_pitch, c->copy.width, to_rows},
+        .extent = {c->copy.width, c->copy.rows, c->copy.depth ? c->copy.depth : 1},
+        .kind = c->copy.kind};
     return 0;
 }
 
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                                   const struct cudaMemcpy3DParms *p) {
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                                   size_t ndeps, const struct cudaMemcpy3DParms *p) {
     struct wb_command c;
     int error = wb_copy_command(p, true, &c);
     return wb_return(error ? error : add(out, g, deps, ndeps, &c));
 }
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                                     void *to, const void *from, size_t n, enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t g,
+                                     const cudaGraphNode_t *deps, size_t ndeps, void *to,
+                                     const void *from, size_t n, enum cudaMemcpyKind kind) {
     struct wb_command c = row_command(to, from, n, kind);
     return wb_return(add(out, g, deps, ndeps, &c));
 }
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                           size_t ndeps, const void *symbol, const void *from, size_t n, size_t offset,
-                                           enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t g,
+                                           const cudaGraphNode_t *deps, size_t ndeps,
+                                           const void *symbol, const void *from, size_t n,
+                                           size_t offset, enum cudaMemcpyKind kind) {
     struct wb_command c;
     int error = symbol_command(symbol, NULL, from, n, offset, kind, &c);
     return wb_return(error ? error : add(out, g, deps, ndeps, &c));
 }
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                             size_t ndeps, void *to, const void *symbol, size_t n, size_t offset,
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t g,
+                                             const cudaGraphNode_t *deps, size_t ndeps, void *to,
+                                             const void *symbol, size_t n, size_t offset,
                                              enum cudaMemcpyKind kind) {
     struct wb_command c;
     int error = to ? symbol_command(symbol, to, NULL, n, offset, kind, &c) : cudaErrorInvalidValue;
@@ -197,52 +211,57 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t 
                                              const struct cudaMemcpy3DParms *p) {
     return wb_return(set_copy(of(x, node), p));
 }
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from, size_t n,
-                                           enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
+                                           size_t n, enum cudaMemcpyKind kind) {
     return wb_return(set_row(node, to, from, n, kind));
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t x, cudaGraphNode_t node, void *to, const void *from,
-                                               size_t n, enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t x, cudaGraphNode_t node, void *to,
+                                               const void *from, size_t n,
+                                               enum cudaMemcpyKind kind) {
     return wb_return(set_row(of(x, node), to, from, n, kind));
 }
 
-static int set_to_symbol(cudaGraphNode_t node, const void *symbol, const void *from, size_t n, size_t offset,
-                         enum cudaMemcpyKind kind) {
+static int set_to_symbol(cudaGraphNode_t node, const void *symbol, const void *from, size_t n,
+                         size_t offset, enum cudaMemcpyKind kind) {
     struct wb_command c;
     int error = symbol_command(symbol, NULL, from, n, offset, kind, &c);
     return error ? error : wb_graph_replace(node, &c);
 }
-static int set_from_symbol(cudaGraphNode_t node, void *to, const void *symbol, size_t n, size_t offset,
-                           enum cudaMemcpyKind kind) {
+static int set_from_symbol(cudaGraphNode_t node, void *to, const void *symbol, size_t n,
+                           size_t offset, enum cudaMemcpyKind kind) {
     struct wb_command c;
     int error = to ? symbol_command(symbol, to, NULL, n, offset, kind, &c) : cudaErrorInvalidValue;
     return error ? error : wb_graph_replace(node, &c);
 }
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol, const void *from, size_t n,
-                                                 size_t offset, enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
+                                                 const void *from, size_t n, size_t offset,
+                                                 enum cudaMemcpyKind kind) {
     return wb_return(set_to_symbol(node, symbol, from, n, offset, kind));
 }
-cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to, const void *symbol, size_t n,
-                                                   size_t offset, enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to,
+                                                   const void *symbol, size_t n, size_t offset,
+                                                   enum cudaMemcpyKind kind) {
     return wb_return(set_from_symbol(node, to, symbol, n, offset, kind));
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t x, cudaGraphNode_t node, const void *symbol,
-                                                     const void *from, size_t n, size_t offset,
-                                                     enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t x, cudaGraphNode_t node,
+                                                     const void *symbol, const void *from, size_t n,
+                                                     size_t offset, enum cudaMemcpyKind kind) {
     return wb_return(set_to_symbol(of(x, node), symbol, from, n, offset, kind));
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t x, cudaGraphNode_t node, void *to,
-                                                       const void *symbol, size_t n, size_t offset,
-                                                       enum cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t x, cudaGraphNode_t node,
+                                                       void *to, const void *symbol, size_t n,
+                                                       size_t offset, enum cudaMemcpyKind kind) {
     return wb_return(set_from_symbol(of(x, node), to, symbol, n, offset, kind));
 }
 
 /* ---- fills ---- */
 
 static int fill_command(const struct cudaMemsetParams *p, struct wb_command *c) {
-    if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4)) return cudaErrorInvalidValue;
+    if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+        return cudaErrorInvalidValue;
     size_t pitch = p->height > 1 ? p->pitch : p->width * p->elementSize;
-    *c = (struct wb_command){.kind = WB_FILL, .fill = {p->dst, pitch, p->width, p->height, p->value, p->elementSize}};
+    *c = (struct wb_command){
+        .kind = WB_FILL, .fill = {p->dst, pitch, p->width, p->height, p->value, p->elementSize}};
     return 0;
 }
 
@@ -252,8 +271,8 @@ static int set_fill(cudaGraphNode_t node, const struct cudaMemsetParams *p) {
     return error ? error : wb_graph_replace(node, &c);
 }
 
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                                   const struct cudaMemsetParams *p) {
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                                   size_t ndeps, const struct cudaMemsetParams *p) {
     struct wb_command c;
     int error = fill_command(p, &c);
     return wb_return(error ? error : add(out, g, deps, ndeps, &c));
@@ -285,8 +304,8 @@ static int set_host(cudaGraphNode_t node, const struct cudaHostNodeParams *p) {
     return wb_graph_replace(node, &c);
 }
 
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                                 const struct cudaHostNodeParams *p) {
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                                 size_t ndeps, const struct cudaHostNodeParams *p) {
     if (!p || !p->fn) return wb_return(cudaErrorInvalidValue);
     struct wb_command c = {.kind = WB_HOST, .host = {p->fn, p->userData}};
     return wb_return(add(out, g, deps, ndeps, &c));
@@ -304,13 +323,14 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNode
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps) {
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                                  size_t ndeps) {
     struct wb_command c = {.kind = WB_EMPTY};
     return wb_return(add(out, g, deps, ndeps, &c));
 }
 
-static int add_event(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps, enum wb_kind kind,
-                     cudaEvent_t e) {
+static int add_event(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                     enum wb_kind kind, cudaEvent_t e) {
     struct wb_command c = {.kind = kind, .event = e};
     return e ? add(out, g, deps, ndeps, &c) : cudaErrorInvalidValue;
 }
@@ -324,12 +344,12 @@ static int get_event(cudaGraphNode_t node, enum wb_kind kind, cudaEvent_t *e) {
     return 0;
 }
 
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                                        cudaEvent_t e) {
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *out, cudaGraph_t g,
+                                        const cudaGraphNode_t *deps, size_t ndeps, cudaEvent_t e) {
     return wb_return(add_event(out, g, deps, ndeps, WB_RECORD, e));
 }
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                                      cudaEvent_t e) {
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *out, cudaGraph_t g,
+                                      const cudaGraphNode_t *deps, size_t ndeps, cudaEvent_t e) {
     return wb_return(add_event(out, g, deps, ndeps, WB_WAIT, e));
 }
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t e) {
@@ -344,14 +364,17 @@ cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *e) {
     return wb_return(get_event(node, WB_WAIT, e));
 }
-cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t x, cudaGraphNode_t node, cudaEvent_t e) {
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t x, cudaGraphNode_t node,
+                                                 cudaEvent_t e) {
     return wb_return(set_event(of(x, node), WB_RECORD, e));
 }
-cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t x, cudaGraphNode_t node, cudaEvent_t e) {
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t x, cudaGraphNode_t node,
+                                               cudaEvent_t e) {
     return wb_return(set_event(of(x, node), WB_WAIT, e));
 }
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g,
+                                       const cudaGraphNode_t *deps, size_t ndeps,
                                        cudaGraph_t child) {
     if (!child) return wb_return(cudaErrorInvalidValue);
     struct wb_command c = {.kind = WB_CHILD, .child = wb_graph_clone(child)};
@@ -369,30 +392,34 @@ static int set_child(cudaGraphNode_t node, cudaGraph_t child) {
     cudaGraphDestroy(c.child);
     return cudaErrorInvalidValue;
 }
-cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node, cudaGraph_t child) {
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
     return wb_return(set_child(of(x, node), child));
 }
 
 /* ---- memory ---- */
 
-static int add_alloc(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps, size_t bytes,
-                     void **p) {
+static int add_alloc(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                     size_t bytes, void **p) {
     if (!bytes || !g || !out) return cudaErrorInvalidValue;
     int error = wb_graph_memory_new(p, bytes);
     struct wb_command c = {.kind = WB_ALLOC, .memory = {.p = *p, .bytes = bytes}};
     return error ? error : add(out, g, deps, ndeps, &c);
 }
-static int add_free(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps, void *p) {
+static int add_free(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+                    void *p) {
     struct wb_command c = {.kind = WB_FREE, .memory = {.p = p}};
     return p ? add(out, g, deps, ndeps, &c) : cudaErrorInvalidValue;
 }
 
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *out, cudaGraph_t g,
+                                     const cudaGraphNode_t *deps, size_t ndeps,
                                      struct cudaMemAllocNodeParams *p) {
-    return wb_return(p ? add_alloc(out, g, deps, ndeps, p->bytesize, &p->dptr) : cudaErrorInvalidValue);
+    return wb_return(p ? add_alloc(out, g, deps, ndeps, p->bytesize, &p->dptr)
+                       : cudaErrorInvalidValue);
 }
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                                    void *p) {
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *out, cudaGraph_t g,
+                                    const cudaGraphNode_t *deps, size_t ndeps, void *p) {
     return wb_return(add_free(out, g, deps, ndeps, p));
 }
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p) {
@@ -428,8 +455,8 @@ static struct cudaMemsetParams older_fill(const struct cudaGraphNodeParams *p) {
 }
 
 #if CUDART_VERSION >= 12080
-static int add_conditional(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t n,
-                           struct cudaConditionalNodeParams *p) {
+static int add_conditional(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                           size_t n, struct cudaConditionalNodeParams *p) {
     struct wb_command c;
     int error = g && out ? wb_graph_conditional_new(p, &c) : cudaErrorInvalidValue;
     return error ? error : add(out, g, deps, n, &c);
@@ -444,14 +471,17 @@ static int add_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *
     struct cudaHostNodeParams host = {p->host.fn, p->host.userData};
     switch ((int)p->type) {
     case cudaGraphNodeTypeKernel: return cudaGraphAddKernelNode(out, g, deps, n, &kernel);
-    case cudaGraphNodeTypeMemcpy: return cudaGraphAddMemcpyNode(out, g, deps, n, &p->memcpy.copyParams);
+    case cudaGraphNodeTypeMemcpy:
+        return cudaGraphAddMemcpyNode(out, g, deps, n, &p->memcpy.copyParams);
     case cudaGraphNodeTypeMemset: return cudaGraphAddMemsetNode(out, g, deps, n, &fill);
     case cudaGraphNodeTypeHost: return cudaGraphAddHostNode(out, g, deps, n, &host);
     case cudaGraphNodeTypeGraph: return cudaGraphAddChildGraphNode(out, g, deps, n, p->graph.graph);
     case cudaGraphNodeTypeEmpty: return cudaGraphAddEmptyNode(out, g, deps, n);
     case cudaGraphNodeTypeWaitEvent: return add_event(out, g, deps, n, WB_WAIT, p->eventWait.event);
-    case cudaGraphNodeTypeEventRecord: return add_event(out, g, deps, n, WB_RECORD, p->eventRecord.event);
-    case cudaGraphNodeTypeMemAlloc: return add_alloc(out, g, deps, n, p->alloc.bytesize, &p->alloc.dptr);
+    case cudaGraphNodeTypeEventRecord:
+        return add_event(out, g, deps, n, WB_RECORD, p->eventRecord.event);
+    case cudaGraphNodeTypeMemAlloc:
+        return add_alloc(out, g, deps, n, p->alloc.bytesize, &p->alloc.dptr);
     case cudaGraphNodeTypeMemFree: return add_free(out, g, deps, n, p->free.dptr);
 #if CUDART_VERSION >= 12080
     case cudaGraphNodeTypeConditional: return add_conditional(out, g, deps, n, &p->conditional);
@@ -480,24 +510,27 @@ static int set_node(cudaGraphNode_t node, const struct cudaGraphNodeParams *p) {
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *p) {
     return wb_return(set_node(node, p));
 }
-cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node, struct cudaGraphNodeParams *p) {
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
+                                       struct cudaGraphNodeParams *p) {
     return wb_return(set_node(of(x, node), p));
 }
 
 #if CUDART_VERSION >= 13000
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                             const cudaGraphEdgeData *data, size_t n, struct cudaGraphNodeParams *p) {
+                             const cudaGraphEdgeData *data, size_t n,
+                             struct cudaGraphNodeParams *p) {
     (void)data; /* edges that let a kernel begin early: it begins later, which they allow */
     return wb_return(add_node(out, g, deps, n, p));
 }
 #else
-cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t n,
-                             struct cudaGraphNodeParams *p) {
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                             size_t n, struct cudaGraphNodeParams *p) {
     return wb_return(add_node(out, g, deps, n, p));
 }
 #if CUDART_VERSION >= 12030
 cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
-                                const cudaGraphEdgeData *data, size_t n, struct cudaGraphNodeParams *p) {
+                                const cudaGraphEdgeData *data, size_t n,
+                                struct cudaGraphNodeParams *p) {
     (void)data;
     return wb_return(add_node(out, g, deps, n, p));
 }

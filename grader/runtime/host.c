@@ -1,8 +1,10 @@
-/* host.c — build/libexec/hostproc OBJECT: the untrusted process in which a student's host code runs.
+/* host.c — build/libexec/hostproc OBJECT: the untrusted process in which a student's host code
+ * runs.
  *
- * It inherits the descriptors that WARPBOOK_SOCKET and WARPBOOK_WINDOW name, loads the shared object (constructors run,
- * device code goes to the server), then asks the server what to call, calls it, and reports back, until the server
- * hangs up. It exports client.c, so that the object's runtime shares its connection. */
+ * It inherits the descriptors that WARPBOOK_SOCKET and WARPBOOK_WINDOW name, loads the shared
+ * object (constructors run, device code goes to the server), then asks the server what to call,
+ * calls it, and reports back, until the server hangs up. It exports client.c, so that the object's
+ * runtime shares its connection. */
 #include "grader/runtime/client.h"
 
 #include <dlfcn.h>
@@ -60,13 +62,19 @@ static void list_functions(void *object, const char *entry, char *out, size_t si
     unsigned listed = 0;
     for (uint32_t i = 0, count = count_symbols(s.hash); i < count && listed < 12; i++) {
         const char *name = s.names + s.table[i].st_name;
-        if (ELF64_ST_TYPE(s.table[i].st_info) != STT_FUNC || !s.table[i].st_shndx || is_runtime(name)) continue;
-        if (!strncmp(name, "_Z", 2) && strstr(name, entry)) snprintf(first, sizeof first, "%s", name);
-        if (n < size) n += (size_t)snprintf(out + n, size - n, "%s%.80s", listed ? ", " : "; it exports ", name);
+        if (ELF64_ST_TYPE(s.table[i].st_info) != STT_FUNC || !s.table[i].st_shndx ||
+            is_runtime(name))
+            continue;
+        if (!strncmp(name, "_Z", 2) && strstr(name, entry))
+            snprintf(first, sizeof first, "%s", name);
+        if (n < size)
+            n += (size_t)snprintf(out + n, size - n, "%s%.80s", listed ? ", " : "; it exports ",
+                                  name);
         listed++;
     }
     if (*first && n < size)
-        snprintf(out + n, size - n, "\n`%.80s` is a C++ function: put extern \"C\" before its definition", first);
+        snprintf(out + n, size - n,
+                 "\n`%.80s` is a C++ function: put extern \"C\" before its definition", first);
 }
 
 /* ---- calls ---- */

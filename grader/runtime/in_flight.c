@@ -1,11 +1,14 @@
-/* in_flight.c — what asynchronous copies have been asked to read or write in pinned memory, and whether the host touches it before it
- * has waited for them. On a GPU it would find what was there before, or give the copy what was not meant; here, where the device is
- * soon done, it comes out right.
+/* in_flight.c — what asynchronous copies have been asked to read or write in pinned memory, and
+ * whether the host touches it before it has waited for them. On a GPU it would find what was there
+ * before, or give the copy what was not meant; here, where the device is soon done, it comes out
+ * right.
  *
- * Theory of operation. The pages that such a copy covers whole lose their access (all of it, or that for writing) until the clock of
- * the host (order.c) stands for the copy. A touch before that is a fault; the handler (shared.c) says what it was, gives the pages back,
- * and lets the instruction go on. So a program does what it did, a word is said at most once a copy, and what shares a page
- * with something else is not looked at. Not while grading, nor without the sanitizer, nor once a second thread gives commands. */
+ * Theory of operation. The pages that such a copy covers whole lose their access (all of it, or
+ * that for writing) until the clock of the host (order.c) stands for the copy. A touch before that
+ * is a fault; the handler (shared.c) says what it was, gives the pages back, and lets the
+ * instruction go on. So a program does what it did, a word is said at most once a copy, and what
+ * shares a page with something else is not looked at. Not while grading, nor without the sanitizer,
+ * nor once a second thread gives commands. */
 #include "grader/runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -67,7 +70,8 @@ void wb_flights_forget(void) {
 /* ---- copies ---- */
 
 static bool is_one_piece(const struct wb_command *c) {
-    bool rows = c->copy.rows == 1 || (c->copy.to_pitch == c->copy.width && c->copy.from_pitch == c->copy.width);
+    bool rows = c->copy.rows == 1 ||
+                (c->copy.to_pitch == c->copy.width && c->copy.from_pitch == c->copy.width);
     return c->copy.depth <= 1 && rows;
 }
 
@@ -91,7 +95,8 @@ static void cover(struct flight *f) {
 }
 
 static void begin(const void *at, size_t bytes, bool lands, unsigned lane, uint32_t number) {
-    struct flight f = {.start = (uint64_t)at, .bytes = bytes, .lands = lands, .lane = lane, .number = number};
+    struct flight f = {
+        .start = (uint64_t)at, .bytes = bytes, .lands = lands, .lane = lane, .number = number};
     if (!wb_is_pinned(at)) return;
     cover(&f);
     if (!f.covered) return;
@@ -120,7 +125,8 @@ static uint64_t place(char *file, size_t size) {
     Dl_info program, here;
     int n = backtrace(frames, sizeof frames / sizeof *frames), i = 0;
     if (!dladdr((void *)getauxval(AT_ENTRY), &program)) return 0;
-    for (; i < n; i++) /* ours come first: the handler lies in the program, as all of this runtime does */
+    for (; i < n;
+         i++) /* ours come first: the handler lies in the program, as all of this runtime does */
         if (dladdr(frames[i], &here) && here.dli_fbase != program.dli_fbase) break;
     for (; i < n; i++)
         if (dladdr(frames[i], &here) && here.dli_fbase == program.dli_fbase) break;
@@ -132,16 +138,22 @@ static uint64_t place(char *file, size_t size) {
 static void report(const struct flight *f, uint64_t address) {
     char line[768], file[256] = "", where[320] = "";
     uint64_t at = place(file, sizeof file);
-    if (at) snprintf(where, sizeof where, " (addr2line -e %s 0x%llx)", file, (unsigned long long)at);
+    if (at)
+        snprintf(where, sizeof where, " (addr2line -e %s 0x%llx)", file, (unsigned long long)at);
     int n = snprintf(
         line, sizeof line,
-        "warpbook: the host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, and has waited for "
+        "warpbook: the host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, and "
+        "has waited for "
         "nothing "
-        "since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), or for an event behind the copy, first%s\n",
-        f->lands ? "touches" : "writes", (unsigned long long)(address - f->start), (unsigned long long)f->bytes,
-        f->lane ? "" : " (default stream)", f->lands ? "writes to" : "reads from",
+        "since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), or for an event behind "
+        "the copy, first%s\n",
+        f->lands ? "touches" : "writes", (unsigned long long)(address - f->start),
+        (unsigned long long)f->bytes, f->lane ? "" : " (default stream)",
+        f->lands ? "writes to" : "reads from",
         f->lands ? "it may find what was there before" : "the copy may take the new value", where);
-    if (n > 0 && write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0) return;
+    if (n > 0 &&
+        write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0)
+        return;
 }
 
 /* Bytes behind the copy's last share its page at most with nothing. */

@@ -14,11 +14,13 @@ enum { MAX_NESTED = 32 }; /* launches whose arguments launch */
 static _Thread_local struct configuration configurations[MAX_NESTED];
 static _Thread_local unsigned nconfigurations;
 
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st *stream);
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                     struct CUstream_st *stream);
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
 
 /* Not 0 = do not call the stub. */
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st *stream) {
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                     struct CUstream_st *stream) {
     if (nconfigurations == MAX_NESTED) return 1;
     configurations[nconfigurations++] = (struct configuration){grid, block, shared, stream};
     return 0;
@@ -41,14 +43,16 @@ int wb_pack(const struct wb_function *f, void *const *args, uint8_t *out) {
     memset(out, 0, f->info.param_bytes);
     for (uint32_t i = 0; i < f->info.nparams; i++) {
         const struct wb_param *p = &f->params[i];
-        if (p->offset > f->info.param_bytes || p->bytes > f->info.param_bytes - p->offset || !args || !args[i])
+        if (p->offset > f->info.param_bytes || p->bytes > f->info.param_bytes - p->offset ||
+            !args || !args[i])
             return cudaErrorInvalidValue;
         memcpy(out + p->offset, args[i], p->bytes);
     }
     return 0;
 }
 
-/* What the launch, or cudaFuncSetAttribute, asks for; the kernel's own __cluster_dims__ the server knows. */
+/* What the launch, or cudaFuncSetAttribute, asks for; the kernel's own __cluster_dims__ the server
+ * knows. */
 static uint32_t cluster_of(const struct wb_function *f, const dim3 *asked) {
     dim3 c = {f->cluster[0], f->cluster[1] ? f->cluster[1] : 1, f->cluster[2] ? f->cluster[2] : 1};
     if (asked) c = *asked;
@@ -57,8 +61,8 @@ static uint32_t cluster_of(const struct wb_function *f, const dim3 *asked) {
     return WB_CLUSTER(c.x < 255 ? c.x : 255, c.y < 255 ? c.y : 255, c.z < 255 ? c.z : 255) | large;
 }
 
-static int launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream,
-                  bool cooperative, const dim3 *cluster) {
+static int launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t shared,
+                  cudaStream_t stream, bool cooperative, const dim3 *cluster) {
     int error = wb_check_stream(stream);
     if (error) return error;
     struct wb_function *f = wb_function(kernel, &error);
@@ -67,26 +71,30 @@ static int launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t
     error = wb_pack(f, args, params);
     if (error) return error;
     struct wb_command c = {.kind = WB_LAUNCH,
-                           .launch = {kernel, grid, block, shared, stream, cooperative, cluster_of(f, cluster), params,
-                                      f->info.param_bytes}};
+                           .launch = {kernel, grid, block, shared, stream, cooperative,
+                                      cluster_of(f, cluster), params, f->info.param_bytes}};
     return wb_issue(stream, &c);
 }
 
-cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
+cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
+                             cudaStream_t stream) {
     return wb_return(launch(f, grid, block, args, shared, stream, false, NULL));
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream);
-cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared,
+                               cudaStream_t stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared,
+                               cudaStream_t stream) {
     return wb_return(launch(f, grid, block, args, shared, stream, false, NULL));
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
-                                        cudaStream_t stream) {
+cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, void **args,
+                                        size_t shared, cudaStream_t stream) {
     return wb_return(launch(f, grid, block, args, shared, stream, true, NULL));
 }
 
-/* Events that a launch's attributes name: a kernel's blocks have all begun, or let go of what waits for them, when it is done. */
+/* Events that a launch's attributes name: a kernel's blocks have all begun, or let go of what waits
+ * for them, when it is done. */
 static int record_events(const cudaLaunchConfig_t *c) {
     int error = 0;
     for (unsigned i = 0; !error && i < c->numAttrs; i++) {
@@ -116,7 +124,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *f, void
         asked = &cluster;
         if (!cluster.x || !cluster.y || !cluster.z) return wb_return(cudaErrorInvalidClusterSize);
     }
-    int error = launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream, cooperative, asked);
+    int error = launch(f, c->gridDim, c->blockDim, args, c->dynamicSmemBytes, c->stream,
+                       cooperative, asked);
     return wb_return(error ? error : record_events(c));
 }
 
@@ -137,7 +146,8 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *fu
     out->maxDynamicSharedSizeBytes = (int)f->info.max_dynamic_shared;
     out->preferredShmemCarveout = f->carveout;
     for (unsigned i = 0; i < 3; i++)
-        (&out->requiredClusterWidth)[i] = (int)(f->cluster[i] ? f->cluster[i] : WB_CLUSTER_DIM(f->info.cluster, i));
+        (&out->requiredClusterWidth)[i] =
+            (int)(f->cluster[i] ? f->cluster[i] : WB_CLUSTER_DIM(f->info.cluster, i));
     out->clusterDimMustBeSet = f->info.must_cluster || f->info.cluster;
     out->nonPortableClusterSizeAllowed = f->large_clusters;
     return cudaSuccess;
@@ -156,7 +166,8 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attrib
     switch ((int)attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
         if (value < 0) return wb_return(cudaErrorInvalidValue);
-        error = wb_ask(kernel_limit, (&(struct wb_req_kernel_limit){f->kernel, (uint64_t)value}), NULL);
+        error =
+            wb_ask(kernel_limit, (&(struct wb_req_kernel_limit){f->kernel, (uint64_t)value}), NULL);
         if (!error) f->info.max_dynamic_shared = (uint32_t)value;
         f->accepted = false;
         return wb_return(error);
@@ -164,7 +175,9 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attrib
         if (value < -1 || value > 100) return wb_return(cudaErrorInvalidValue);
         f->carveout = value; /* a hint */
         return cudaSuccess;
-    case cudaFuncAttributeNonPortableClusterSizeAllowed: f->large_clusters = value; return cudaSuccess;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        f->large_clusters = value;
+        return cudaSuccess;
     case cudaFuncAttributeClusterSchedulingPolicyPreference: return cudaSuccess; /* a hint */
     case cudaFuncAttributeRequiredClusterWidth: return set_cluster(f, 0, value);
     case cudaFuncAttributeRequiredClusterHeight: return set_cluster(f, 1, value);
@@ -240,27 +253,31 @@ static int occupancy(const void *func, int threads, size_t shared, uint32_t *blo
     if (!f) return error;
     if (threads <= 0) return cudaErrorInvalidValue;
     struct wb_rep_occupancy p;
-    struct wb_req_occupancy q = {.kernel = f->kernel, .dynamic_shared = shared, .threads = (uint32_t)threads};
+    struct wb_req_occupancy q = {
+        .kernel = f->kernel, .dynamic_shared = shared, .threads = (uint32_t)threads};
     error = wb_ask(occupancy, &q, &p);
     *blocks = p.blocks;
     return error;
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func, int threads, size_t shared) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *func,
+                                                          int threads, size_t shared) {
     uint32_t n = 0;
     int error = occupancy(func, threads, shared, &n);
     if (!error) *blocks = (int)n;
     return wb_return(error);
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func, int threads,
-                                                                   size_t shared, unsigned flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *func,
+                                                                   int threads, size_t shared,
+                                                                   unsigned flags) {
     (void)flags;
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, func, threads, shared);
 }
 
 /* The most that leaves room for `blocks` blocks on a multiprocessor. */
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *func, int blocks, int threads) {
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *func, int blocks,
+                                                      int threads) {
     int error;
     const struct wb_function *f = wb_function(func, &error);
     const struct wb_rep_device_info *d = f ? wb_device(&error) : NULL;
@@ -269,13 +286,15 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void 
     size_t share = d->shared_per_sm / (unsigned)blocks & ~(size_t)127,
            used = d->shared_reserved + f->info.static_shared;
     *bytes = share > used ? share - used : 0;
-    if (*bytes + f->info.static_shared > d->shared_per_block) *bytes = d->shared_per_block - f->info.static_shared;
+    if (*bytes + f->info.static_shared > d->shared_per_block)
+        *bytes = d->shared_per_block - f->info.static_shared;
     return cudaSuccess;
 }
 
 /* ---- clusters ---- */
 
-cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *func, const cudaLaunchConfig_t *c) {
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *func,
+                                                 const cudaLaunchConfig_t *c) {
     int error;
     const struct wb_function *f = wb_function(func, &error);
     (void)c;
@@ -283,8 +302,10 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *func, 
     return wb_return(f ? 0 : error);
 }
 
-/* As if any SMs could hold the blocks of one cluster; on a device they share one of its parts (GPC). */
-cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func, const cudaLaunchConfig_t *c) {
+/* As if any SMs could hold the blocks of one cluster; on a device they share one of its parts
+ * (GPC). */
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func,
+                                           const cudaLaunchConfig_t *c) {
     int error;
     uint32_t blocks = 0;
     const struct wb_function *f = wb_function(func, &error);
@@ -295,7 +316,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func, cons
         if (c->attrs[i].id == cudaLaunchAttributeClusterDimension)
             packed = cluster_of(f, (const dim3 *)&c->attrs[i].val.clusterDim);
     uint32_t n = WB_CLUSTER_DIM(packed, 0) * WB_CLUSTER_DIM(packed, 1) * WB_CLUSTER_DIM(packed, 2);
-    error = occupancy(func, (int)(c->blockDim.x * c->blockDim.y * c->blockDim.z), c->dynamicSmemBytes, &blocks);
+    error = occupancy(func, (int)(c->blockDim.x * c->blockDim.y * c->blockDim.z),
+                      c->dynamicSmemBytes, &blocks);
     if (!error) *clusters = (int)(blocks * d->sms / (n ? n : 1));
     return wb_return(error);
 }

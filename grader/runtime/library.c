@@ -1,4 +1,5 @@
-/* library.c — device code that a program loads itself: cudaLibrary*, and what the driver API's modules share with it. */
+/* library.c — device code that a program loads itself: cudaLibrary*, and what the driver API's
+ * modules share with it. */
 #include "grader/runtime/runtime.h"
 
 #include <stdio.h>
@@ -26,10 +27,12 @@ static size_t size_of(const void *code) {
 int wb_library_load(struct wb_module **out, const void *code) {
     int error;
     if (!out || !code) return cudaErrorInvalidValue;
-    if (((const struct wrapper *)code)->magic == WRAPPER_MAGIC) code = ((const struct wrapper *)code)->data;
+    if (((const struct wrapper *)code)->magic == WRAPPER_MAGIC)
+        code = ((const struct wrapper *)code)->data;
     size_t size = size_of(code);
     if (!size) {
-        fprintf(stderr, "warpbook: a module of machine code only; the simulated device runs PTX: compile to it, with "
+        fprintf(stderr, "warpbook: a module of machine code only; the simulated device runs PTX: "
+                        "compile to it, with "
                         "nvcc -ptx or NVRTC's --gpu-architecture=compute_90\n");
         return cudaErrorNoKernelImageForDevice;
     }
@@ -54,7 +57,8 @@ int wb_library_file(struct wb_module **out, const char *path) {
         text[size] = 0;
     } while (n);
     fclose(f);
-    int error = text && size > sizeof(struct image_header) ? wb_library_load(out, text) : cudaErrorInvalidKernelImage;
+    int error = text && size > sizeof(struct image_header) ? wb_library_load(out, text)
+                                                           : cudaErrorInvalidKernelImage;
     free(text);
     return error;
 }
@@ -78,13 +82,15 @@ int wb_library_variable(struct wb_module *m, const char *name, uint64_t *address
 }
 
 #if CUDART_VERSION >= 12080
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *out, const void *code, enum cudaJitOption *jit, void **jit_values,
-                                unsigned njit, enum cudaLibraryOption *options, void **values, unsigned n) {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *out, const void *code, enum cudaJitOption *jit,
+                                void **jit_values, unsigned njit, enum cudaLibraryOption *options,
+                                void **values, unsigned n) {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
     return wb_return(wb_library_load((struct wb_module **)out, code));
 }
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *out, const char *path, enum cudaJitOption *jit, void **jit_values,
-                                    unsigned njit, enum cudaLibraryOption *options, void **values, unsigned n) {
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *out, const char *path, enum cudaJitOption *jit,
+                                    void **jit_values, unsigned njit,
+                                    enum cudaLibraryOption *options, void **values, unsigned n) {
     (void)jit, (void)jit_values, (void)njit, (void)options, (void)values, (void)n;
     return wb_return(out ? wb_library_file((struct wb_module **)out, path) : cudaErrorInvalidValue);
 }
@@ -92,9 +98,11 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
     return wb_return(wb_library_unload((struct wb_module *)library));
 }
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *out, cudaLibrary_t library, const char *name) {
-    return wb_return(wb_library_kernel((struct wb_function **)out, (struct wb_module *)library, name));
+    return wb_return(
+        wb_library_kernel((struct wb_function **)out, (struct wb_module *)library, name));
 }
-cudaError_t cudaLibraryGetGlobal(void **out, size_t *size, cudaLibrary_t library, const char *name) {
+cudaError_t cudaLibraryGetGlobal(void **out, size_t *size, cudaLibrary_t library,
+                                 const char *name) {
     uint64_t address = 0, bytes = 0;
     int error = wb_library_variable((struct wb_module *)library, name, &address, &bytes);
     if (!error && out) *out = (void *)address;

@@ -56,9 +56,11 @@ cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t heig
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cudaExtent e) {
     size_t rows, pitch;
-    if (__builtin_mul_overflow(e.height, e.depth, &rows)) return wb_return(cudaErrorMemoryAllocation);
+    if (__builtin_mul_overflow(e.height, e.depth, &rows))
+        return wb_return(cudaErrorMemoryAllocation);
     cudaError_t error = cudaMallocPitch(&out->ptr, &pitch, e.width, rows);
-    *out = (struct cudaPitchedPtr){.ptr = out->ptr, .pitch = pitch, .xsize = e.width, .ysize = e.height};
+    *out = (struct cudaPitchedPtr){
+        .ptr = out->ptr, .pitch = pitch, .xsize = e.width, .ysize = e.height};
     return error;
 }
 
@@ -84,12 +86,15 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
     int error;
     if (!wb_device(&error)) return wb_return(error);
     if (!out) return wb_return(cudaErrorInvalidValue);
-    *out = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)p};
+    *out = (struct cudaPointerAttributes){
+        .type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)p};
     struct wb_range r = {.kind = WB_MEMORY_DEVICE};
     struct wb_rep_range found;
-    if (!wb_range_find(p, &r) && (!wb_is_device(p) || wb_ask(range, &((struct wb_req_range){(uint64_t)p}), &found)))
+    if (!wb_range_find(p, &r) &&
+        (!wb_is_device(p) || wb_ask(range, &((struct wb_req_range){(uint64_t)p}), &found)))
         return cudaSuccess;
-    uint64_t into = (uint64_t)p - r.start, seen = r.kind == WB_MEMORY_REGISTERED ? r.device : r.start;
+    uint64_t into = (uint64_t)p - r.start,
+             seen = r.kind == WB_MEMORY_REGISTERED ? r.device : r.start;
     *out = (struct cudaPointerAttributes){
         .type = types[r.kind],
         .devicePointer = r.kind == WB_MEMORY_DEVICE ? (void *)p
@@ -97,7 +102,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
                                                     : NULL,
         .hostPointer = r.kind == WB_MEMORY_DEVICE ? NULL : (void *)p,
     };
-    if (r.kind == WB_MEMORY_PINNED && !wb_is_device(p)) out->devicePointer = NULL; /* while grading */
+    if (r.kind == WB_MEMORY_PINNED && !wb_is_device(p))
+        out->devicePointer = NULL; /* while grading */
     return cudaSuccess;
 }
 
@@ -108,21 +114,26 @@ static int fill(void *p, size_t pitch, int value, size_t width, size_t rows, cud
     return wb_issue(s, &c);
 }
 
-cudaError_t cudaMemset(void *p, int value, size_t bytes) { return wb_return(fill(p, bytes, value, bytes, 1, 0)); }
+cudaError_t cudaMemset(void *p, int value, size_t bytes) {
+    return wb_return(fill(p, bytes, value, bytes, 1, 0));
+}
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
     return wb_return(fill(p, pitch, value, width, height, 0));
 }
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t s) {
     return wb_return(fill(p, bytes, value, bytes, 1, s));
 }
-cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t s) {
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t s) {
     return wb_return(fill(p, pitch, value, width, height, s));
 }
 
-cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent e, cudaStream_t s) {
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent e,
+                              cudaStream_t s) {
     int error = wb_check_stream(s);
     for (size_t z = 0; !error && z < e.depth; z++)
-        error = fill((uint8_t *)p.ptr + z * p.pitch * p.ysize, p.pitch, value, e.width, e.height, s);
+        error =
+            fill((uint8_t *)p.ptr + z * p.pitch * p.ysize, p.pitch, value, e.width, e.height, s);
     return wb_return(error);
 }
 cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e) {
@@ -131,35 +142,40 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e
 
 /* ---- copies ---- */
 
-static int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                   enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
-    struct wb_command c = {.kind = WB_COPY, .copy = {to, from, to_pitch, from_pitch, width, rows, kind, async}};
+static int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                   size_t rows, enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
+    struct wb_command c = {.kind = WB_COPY,
+                           .copy = {to, from, to_pitch, from_pitch, width, rows, kind, async}};
     return wb_issue(s, &c);
 }
 
-static int copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
+static int copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s,
+                bool async) {
     return copy_2d(to, bytes, from, bytes, bytes, 1, kind, s, async);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     return wb_return(copy(to, from, bytes, kind, 0, false));
 }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s) {
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t s) {
     return wb_return(copy(to, from, bytes, kind, s, true));
 }
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         enum cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind) {
     return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, 0, false));
 }
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                              size_t height, enum cudaMemcpyKind kind, cudaStream_t s) {
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t s) {
     return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, s, true));
 }
-cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes) {
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
+                           size_t bytes) {
     return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, 0);
 }
-cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
-                                cudaStream_t s) {
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t bytes, cudaStream_t s) {
     if (to_device || from_device) return wb_return(cudaErrorInvalidDevice);
     return wb_return(copy(to, from, bytes, cudaMemcpyDeviceToDevice, s, true));
 }
@@ -193,7 +209,9 @@ static int copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s, bool async
     return error ? error : wb_issue(s, &c);
 }
 
-cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { return wb_return(copy_3d(p, 0, false)); }
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) {
+    return wb_return(copy_3d(p, 0, false));
+}
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t s) {
     return wb_return(copy_3d(p, s, true));
 }
@@ -209,19 +227,21 @@ static int symbol_part(const void *symbol, size_t offset, size_t bytes, uint64_t
     return 0;
 }
 
-static int to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
-                     cudaStream_t s, bool async) {
+static int to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                     enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
     uint64_t address;
     int error = symbol_part(symbol, offset, bytes, &address);
-    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) return cudaErrorInvalidMemcpyDirection;
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
     return error ? error : copy((void *)address, from, bytes, kind, s, async);
 }
 
-static int from_symbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind,
-                       cudaStream_t s, bool async) {
+static int from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                       enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
     uint64_t address;
     int error = symbol_part(symbol, offset, bytes, &address);
-    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) return cudaErrorInvalidMemcpyDirection;
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
     return error ? error : copy(to, (void *)address, bytes, kind, s, async);
 }
 
@@ -229,11 +249,12 @@ cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t byte
                                enum cudaMemcpyKind kind) {
     return wb_return(to_symbol(symbol, from, bytes, offset, kind, 0, false));
 }
-cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
-                                    enum cudaMemcpyKind kind, cudaStream_t s) {
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t s) {
     return wb_return(to_symbol(symbol, from, bytes, offset, kind, s, true));
 }
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 enum cudaMemcpyKind kind) {
     return wb_return(from_symbol(to, symbol, bytes, offset, kind, 0, false));
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,

@@ -1,6 +1,6 @@
-/* modules.c — what nvcc's generated constructors register: fat binaries, kernels, variables. Device code
- * travels to the server when something of it is first used; while grading, at once, so that every entry finds
- * the same device. */
+/* modules.c — what nvcc's generated constructors register: fat binaries, kernels, variables. Device
+ * code travels to the server when something of it is first used; while grading, at once, so that
+ * every entry finds the same device. */
 #include "grader/runtime/runtime.h"
 
 #include <pthread.h>
@@ -60,7 +60,8 @@ static int upload(const struct wb_session *s, const uint8_t *data, size_t size) 
     for (size_t at = 0; !error && at < size;) {
         size_t n = size - at < s->window_bytes ? size - at : s->window_bytes;
         memcpy(s->window, data + at, n);
-        error = wb_ask(upload, &((struct wb_req_upload){.offset = at, .bytes = n, .total = size}), NULL);
+        error = wb_ask(upload, &((struct wb_req_upload){.offset = at, .bytes = n, .total = size}),
+                       NULL);
         at += n;
     }
     wb_unlock();
@@ -156,7 +157,8 @@ int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
 static void map_managed(struct wb_module *m) {
     for (struct variable *v = variables; v; v = v->next) {
         if (!v->managed || v->module != m || v->found || find_variable(v)) continue;
-        if (!wb_shared_open(v->address, v->bytes, WB_MEMORY_MANAGED, WB_VARIABLE)) *v->managed = (void *)v->address;
+        if (!wb_shared_open(v->address, v->bytes, WB_MEMORY_MANAGED, WB_VARIABLE))
+            *v->managed = (void *)v->address;
     }
 }
 
@@ -203,17 +205,18 @@ int wb_variable_find(struct wb_module *m, const char *name, uint64_t *address, u
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, uint3 *tid,
-                            uint3 *bid, dim3 *block, dim3 *grid, int *warp);
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t size,
-                       int constant, int global);
-void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t size,
-                              int constant, int global);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+                            int threads, uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid,
+                            int *warp);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
+                       size_t size, int constant, int global);
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+                              int external, size_t size, int constant, int global);
 char __cudaInitModule(void **handle);
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub);
 
-/* Code that refers to other files (-rdc=true): one image, which the device links. What nvcc's own linker made of it is
- * machine code, and is left out. */
+/* Code that refers to other files (-rdc=true): one image, which the device links. What nvcc's own
+ * linker made of it is machine code, and is left out. */
 static void join_parts(struct wb_module *m, const struct image_header *const *parts) {
     uint8_t *image = NULL;
     for (; *parts; parts++) {
@@ -244,7 +247,8 @@ void **__cudaRegisterFatBinary(void *wrapper) {
 
 void __cudaRegisterFatBinaryEnd(void **handle) {
     int error;
-    if (!getenv(WB_ENV_WINDOW)) return; /* not grading; and who forks before the first real use has no device yet */
+    if (!getenv(WB_ENV_WINDOW))
+        return; /* not grading; and who forks before the first real use has no device yet */
     const struct wb_session *s = wb_session(&error);
     if (s && s->grading) load((struct wb_module *)handle);
 }
@@ -266,11 +270,13 @@ void __cudaUnregisterFatBinary(void **handle) {
     wb_unlock();
 }
 
-void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, uint3 *tid,
-                            uint3 *bid, dim3 *block, dim3 *grid, int *warp) {
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+                            int threads, uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid,
+                            int *warp) {
     (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
     struct wb_function *f = allocate(sizeof *f);
-    *f = (struct wb_function){.host = host, .name = name, .module = (struct wb_module *)handle, .carveout = -1};
+    *f = (struct wb_function){
+        .host = host, .name = name, .module = (struct wb_module *)handle, .carveout = -1};
     wb_lock();
     f->next = functions;
     functions = f;
@@ -279,21 +285,22 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
 
 static void add_variable(void **handle, const void *host, void **managed, const char *name) {
     struct variable *v = allocate(sizeof *v);
-    *v = (struct variable){.host = host, .managed = managed, .name = name, .module = (struct wb_module *)handle};
+    *v = (struct variable){
+        .host = host, .managed = managed, .name = name, .module = (struct wb_module *)handle};
     wb_lock();
     v->next = variables;
     variables = v;
     wb_unlock();
 }
 
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t size,
-                       int constant, int global) {
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
+                       size_t size, int constant, int global) {
     (void)device, (void)external, (void)size, (void)constant, (void)global;
     add_variable(handle, host, NULL, name);
 }
 
-void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int external, size_t size,
-                              int constant, int global) {
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+                              int external, size_t size, int constant, int global) {
     (void)device, (void)external, (void)size, (void)constant, (void)global;
     add_variable(handle, host, host, name);
 }
@@ -303,7 +310,8 @@ char __cudaInitModule(void **handle) {
     struct wb_module *m = (struct wb_module *)handle;
     int error = load(m);
     if (error) {
-        fprintf(stderr, "warpbook: __managed__ variables cannot be used: %s\n", cudaGetErrorString(error));
+        fprintf(stderr, "warpbook: __managed__ variables cannot be used: %s\n",
+                cudaGetErrorString(error));
         return 0;
     }
     wb_lock();

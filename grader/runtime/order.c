@@ -1,9 +1,12 @@
-/* order.c — which commands of the host's streams come after which, for the simulator to find races between streams.
+/* order.c — which commands of the host's streams come after which, for the simulator to find races
+ * between streams.
  *
- * A clock says of each stream how many of its commands are meant. Each stream has one, of what its next command comes after: all
- * that it was given before; what events stand for that it waits for; what the host knew to be done when it gave the command; and
- * between the legacy default stream and the blocking ones, each other's. Nothing is told before a program makes a stream of its
- * own, nor once a second thread gives commands: what lies between order and command could then be another's. */
+ * A clock says of each stream how many of its commands are meant. Each stream has one, of what its
+ * next command comes after: all that it was given before; what events stand for that it waits for;
+ * what the host knew to be done when it gave the command; and between the legacy default stream and
+ * the blocking ones, each other's. Nothing is told before a program makes a stream of its own, nor
+ * once a second thread gives commands: what lies between order and command could then be another's.
+ */
 #include "grader/runtime/runtime.h"
 
 enum { LEGACY, PER_THREAD, FIRST };
@@ -39,7 +42,8 @@ unsigned wb_order_open(bool apart) {
     wb_lock();
     watch();
     unsigned i = FIRST;
-    while (i < WB_STREAMS - 1 && lanes[i].used) i++; /* the last is shared by those that are too many */
+    while (i < WB_STREAMS - 1 && lanes[i].used)
+        i++; /* the last is shared by those that are too many */
     lanes[i].used = true;
     lanes[i].apart = apart;
     wb_unlock();
@@ -54,16 +58,20 @@ void wb_order_close(unsigned lane) {
 }
 
 static unsigned lane_of(cudaStream_t s) {
-    return !s || s == cudaStreamLegacy ? LEGACY : s == cudaStreamPerThread ? PER_THREAD : wb_stream_lane(s);
+    return !s || s == cudaStreamLegacy ? LEGACY
+           : s == cudaStreamPerThread  ? PER_THREAD
+                                       : wb_stream_lane(s);
 }
 
 static void tell(void) {
-    struct wb_req_order q = {.stream = current_lane, .number = several_threads ? 0 : current.of[current_lane]};
+    struct wb_req_order q = {.stream = current_lane,
+                             .number = several_threads ? 0 : current.of[current_lane]};
     struct wb_clock both[2] = {current, host};
     wb_post_tail(order, &q, both, sizeof both);
 }
 
-/* Where data come from the host's memory, a single stream is of interest, too: the host may wait for it. */
+/* Where data come from the host's memory, a single stream is of interest, too: the host may wait
+ * for it. */
 void wb_order_command(cudaStream_t s) {
     bool told = watching || wb_lends();
     if (!told && !counting) return;
@@ -127,7 +135,8 @@ void wb_order_host_stream(cudaStream_t s) {
 
 void wb_order_host_all(void) {
     wb_lock();
-    for (unsigned i = 0; (watching || counting) && i < WB_STREAMS; i++) join(&host, &lanes[i].after);
+    for (unsigned i = 0; (watching || counting) && i < WB_STREAMS; i++)
+        join(&host, &lanes[i].after);
     wb_flights_known(&host);
     wb_unlock();
 }

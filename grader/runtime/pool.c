@@ -1,4 +1,5 @@
-/* pool.c — memory pools, which are names for the one device memory, and hints about managed memory. */
+/* pool.c — memory pools, which are names for the one device memory, and hints about managed memory.
+ */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 struct CUmemPoolHandle_st {
     uint64_t release_threshold, max; /* bytes; max 0 = no limit */
     uint64_t used, used_high;
-    int reuse[3]; /* follow events, opportunistic, internal dependencies: not needed here, remembered */
+    int reuse[3]; /* follow events, opportunistic, internal dependencies: not needed here,
+                     remembered */
     bool dying;   /* destroyed, with allocations that live on */
 };
 static struct CUmemPoolHandle_st default_pool = {.reuse = {1, 1, 1}};
@@ -21,8 +23,12 @@ static cudaError_t give(cudaMemPool_t *out, cudaMemPool_t pool, int device) {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) { return give(pool, &default_pool, device); }
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { return give(pool, current_pool, device); }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+    return give(pool, &default_pool, device);
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) {
+    return give(pool, current_pool, device);
+}
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     if (device) return wb_return(cudaErrorInvalidDevice);
@@ -31,9 +37,12 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 }
 
 static int create(cudaMemPool_t *out, const struct cudaMemPoolProps *properties) {
-    if (!out || !properties || properties->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
-    if (properties->handleTypes != cudaMemHandleTypeNone) return wb_unsupported("cudaMemPoolCreate to be shared");
-    if (properties->location.type != cudaMemLocationTypeDevice) return wb_unsupported("cudaMemPoolCreate on the host");
+    if (!out || !properties || properties->allocType != cudaMemAllocationTypePinned)
+        return cudaErrorInvalidValue;
+    if (properties->handleTypes != cudaMemHandleTypeNone)
+        return wb_unsupported("cudaMemPoolCreate to be shared");
+    if (properties->location.type != cudaMemLocationTypeDevice)
+        return wb_unsupported("cudaMemPoolCreate on the host");
     if (properties->location.id) return cudaErrorInvalidDevice;
     *out = calloc(1, sizeof **out);
     if (!*out) return cudaErrorMemoryAllocation;
@@ -94,7 +103,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, 
 }
 
 /* One device, which has access to what is its own; the host has none. */
-cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list, size_t n) {
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
+                                 size_t n) {
     if (!pool || (n && !list)) return wb_return(cudaErrorInvalidValue);
     for (size_t i = 0; i < n; i++)
         if (list[i].location.type != cudaMemLocationTypeDevice || list[i].location.id ||
@@ -103,7 +113,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessD
     return cudaSuccess;
 }
 
-cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *where) {
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                 struct cudaMemLocation *where) {
     if (!pool || !flags || !where) return wb_return(cudaErrorInvalidValue);
     bool here = where->type == cudaMemLocationTypeDevice && !where->id;
     *flags = here ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;

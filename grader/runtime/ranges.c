@@ -1,5 +1,6 @@
-/* ranges.c — what memory this process was given, and what it has mapped for the device: with that, a call is known to be
- * right before it is sent. Memory that another copy of this runtime was given is not known here; then the server is asked. */
+/* ranges.c — what memory this process was given, and what it has mapped for the device: with that,
+ * a call is known to be right before it is sent. Memory that another copy of this runtime was given
+ * is not known here; then the server is asked. */
 #include "grader/runtime/runtime.h"
 
 #include <stdlib.h>
@@ -30,8 +31,8 @@ bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory kind, unsigned 
     }
     size_t at = behind(start);
     memmove(ranges + at + 1, ranges + at, (nranges - at) * sizeof *ranges);
-    ranges[at] =
-        (struct wb_range){.start = start, .bytes = bytes, .kind = kind, .flags = flags, .advice = {0, -2, -2, -2}};
+    ranges[at] = (struct wb_range){
+        .start = start, .bytes = bytes, .kind = kind, .flags = flags, .advice = {0, -2, -2, -2}};
     nranges++;
     wb_unlock();
     return true;
@@ -40,12 +41,14 @@ bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory kind, unsigned 
 bool wb_range_find(const void *p, struct wb_range *out) {
     uint64_t address = (uint64_t)p, start, bytes;
     if (wb_lent(address, &start, &bytes)) {
-        *out = (struct wb_range){.start = start, .bytes = bytes, .kind = WB_MEMORY_PINNED, .advice = {0, -2, -2, -2}};
+        *out = (struct wb_range){
+            .start = start, .bytes = bytes, .kind = WB_MEMORY_PINNED, .advice = {0, -2, -2, -2}};
         return true;
     }
     wb_lock();
     size_t at = behind(address);
-    bool found = at && (address - ranges[at - 1].start < ranges[at - 1].bytes || address == ranges[at - 1].start);
+    bool found = at && (address - ranges[at - 1].start < ranges[at - 1].bytes ||
+                        address == ranges[at - 1].start);
     if (found) *out = ranges[at - 1];
     wb_unlock();
     return found;
@@ -115,7 +118,9 @@ bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows) {
     struct wb_range r;
     size_t stride = rows > 1 ? pitch : 0, bytes;
     if (rows > 1 && pitch < width) return false;
-    if (__builtin_mul_overflow(stride, rows - 1, &bytes) || __builtin_add_overflow(bytes, width, &bytes)) return false;
+    if (__builtin_mul_overflow(stride, rows - 1, &bytes) ||
+        __builtin_add_overflow(bytes, width, &bytes))
+        return false;
     return wb_range_find(p, &r) && bytes <= r.bytes - ((uint64_t)p - r.start);
 }
 

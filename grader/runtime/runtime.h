@@ -1,5 +1,6 @@
-/* runtime.h — what the parts of the remote runtime share. The runtime is linked into the student's program in place
- * of NVIDIA's libcudart; it includes the toolkit's own headers, so that every signature and layout is theirs. */
+/* runtime.h — what the parts of the remote runtime share. The runtime is linked into the student's
+ * program in place of NVIDIA's libcudart; it includes the toolkit's own headers, so that every
+ * signature and layout is theirs. */
 #pragma once
 #include "grader/runtime/client.h"
 
@@ -60,9 +61,16 @@ int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes);
 
 /* ---- memory (memory.c, shared.c, host_memory.c, ranges.c) ---- */
 
-/* Device memory; memory that host and device share, at the same address on both sides; host memory that is registered. */
+/* Device memory; memory that host and device share, at the same address on both sides; host memory
+ * that is registered. */
 enum wb_memory { WB_MEMORY_DEVICE, WB_MEMORY_MANAGED, WB_MEMORY_PINNED, WB_MEMORY_REGISTERED };
-enum wb_advice { WB_ADVICE_READ_MOSTLY, WB_ADVICE_PREFERRED, WB_ADVICE_ACCESSED, WB_ADVICE_PREFETCHED, WB_ADVICES };
+enum wb_advice {
+    WB_ADVICE_READ_MOSTLY,
+    WB_ADVICE_PREFERRED,
+    WB_ADVICE_ACCESSED,
+    WB_ADVICE_PREFETCHED,
+    WB_ADVICES
+};
 enum { WB_VARIABLE = 1 << 30 /* among flags: a variable of device code */ };
 struct wb_range {
     uint64_t start, bytes;
@@ -88,14 +96,16 @@ void wb_range_clear(void);
 uint64_t wb_page(void); /* bytes of a page of this machine */
 /* These pages are being replaced: whoever writes there waits until it is (0, 0). */
 void wb_moving(uint64_t start, uint64_t bytes);
-/* register.c: puts the device's address in place of registered memory's in a launch's parameters. */
+/* register.c: puts the device's address in place of registered memory's in a launch's parameters.
+ */
 void wb_unregister_all(void);
 bool wb_translates(void);
 bool wb_translate(uint8_t *params, uint32_t bytes);
 /* Whether `rows` rows of `width` bytes, `pitch` bytes apart, lie in one known range. */
 bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows);
 
-/* In a variable of device code whose address was asked for: a real GPU has constants outside the range of its memory. */
+/* In a variable of device code whose address was asked for: a real GPU has constants outside the
+ * range of its memory. */
 bool wb_in_symbol(const void *p);
 bool wb_is_device(const void *p); /* an address of the device, shared memory included */
 bool wb_is_managed(const void *p);
@@ -106,14 +116,16 @@ int wb_shared_alloc(void **out, size_t bytes, enum wb_memory kind, unsigned flag
 /* Lets the host touch what the device has there already, such as a variable. */
 int wb_shared_open(uint64_t address, uint64_t bytes, enum wb_memory kind, unsigned flags);
 int wb_shared_free(void *p);
-int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width, size_t rows);
+int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width,
+             size_t rows);
 int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t width, size_t rows);
 /* Not `async`: what may change in the host's memory afterwards makes no difference. */
-int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                enum cudaMemcpyKind kind, bool async);
+int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                size_t rows, enum cudaMemcpyKind kind, bool async);
 int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows);
 
-/* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched ---- */
+/* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched
+ * ---- */
 
 enum wb_kind {
     WB_LAUNCH,
@@ -148,7 +160,8 @@ struct wb_command {
             size_t to_pitch, from_pitch, width, rows;
             enum cudaMemcpyKind kind;
             bool async;
-            size_t depth, to_slice, from_slice; /* so many times, so many bytes apart; depth 0 = once */
+            size_t depth, to_slice,
+                from_slice; /* so many times, so many bytes apart; depth 0 = once */
         } copy;
         struct {
             void *to;
@@ -192,8 +205,8 @@ int wb_pack(const struct wb_function *f, void *const *args, uint8_t *out);
 
 int wb_graph_run(cudaGraph_t g);
 /* Appends a copy of the command; `*node` may be NULL. */
-int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t const *deps, size_t ndeps,
-                 cudaGraphNode_t *node);
+int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t const *deps,
+                 size_t ndeps, cudaGraphNode_t *node);
 
 /* ---- streams (stream.c) ---- */
 
@@ -215,7 +228,8 @@ struct wb_capture *wb_capture(cudaStream_t s);
 void wb_capture_end(cudaGraph_t g);
 void wb_event_record_now(cudaEvent_t e);
 void wb_event_wait_now(cudaEvent_t e);
-/* A call that must not be made while a stream is captured, or on a stream that implies one that is: breaks the capture. */
+/* A call that must not be made while a stream is captured, or on a stream that implies one that is:
+ * breaks the capture. */
 int wb_unsafe(void);
 int wb_implicit(cudaStream_t s);
 enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode mode);
@@ -235,7 +249,8 @@ unsigned wb_stream_lane(cudaStream_t s); /* not of a default stream */
 void wb_order_command(cudaStream_t s);
 /* What the command at hand comes after, itself included. */
 void wb_order_current(struct wb_clock *out);
-/* What the stream is given from now on comes after all that the clock stands for; the same of what a graph does next. */
+/* What the stream is given from now on comes after all that the clock stands for; the same of what
+ * a graph does next. */
 void wb_order_wait(cudaStream_t s, const struct wb_clock *c);
 void wb_order_wait_now(const struct wb_clock *c);
 /* The host knows it to be done: what a clock stands for; all of a stream; all. */
@@ -244,7 +259,8 @@ void wb_order_host_stream(cudaStream_t s);
 void wb_order_host_all(void);
 /* From the next command on clocks are kept, though no stream was made. */
 void wb_order_count(void);
-/* The command at hand: its stream's lane, and its number there. False where the order is not known, as several threads give commands. */
+/* The command at hand: its stream's lane, and its number there. False where the order is not known,
+ * as several threads give commands. */
 bool wb_order_last(unsigned *lane, uint32_t *number);
 
 /* ---- copies from and to pinned memory that the host has not waited for (in_flight.c) ---- */

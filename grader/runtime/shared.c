@@ -1,10 +1,13 @@
-/* shared.c — memory that host and device share, and what happens when the host touches a device address.
+/* shared.c — memory that host and device share, and what happens when the host touches a device
+ * address.
  *
- * Theory of operation. The address range of the device is reserved in this process, without access. Its first part is
- * mapped from the same memory file as in the device server: managed and pinned memory has one address on both sides, and
- * the same pages. What of it is allocated is made accessible; nothing is ever copied.
+ * Theory of operation. The address range of the device is reserved in this process, without access.
+ * Its first part is mapped from the same memory file as in the device server: managed and pinned
+ * memory has one address on both sides, and the same pages. What of it is allocated is made
+ * accessible; nothing is ever copied.
  *
- * Any other touch of a device address is the classic mistake, and ends the program with a message that says so. */
+ * Any other touch of a device address is the classic mistake, and ends the program with a message
+ * that says so. */
 #include "grader/runtime/runtime.h"
 
 #include <sched.h>
@@ -24,7 +27,8 @@ uint64_t wb_page(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 static void say(const char *text, uint64_t address, const char *rest) {
     char line[256];
-    int n = snprintf(line, sizeof line, "warpbook: %s0x%llx%s\n", text, (unsigned long long)address, rest);
+    int n = snprintf(line, sizeof line, "warpbook: %s0x%llx%s\n", text, (unsigned long long)address,
+                     rest);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return;
 }
 
@@ -36,7 +40,8 @@ void wb_moving(uint64_t start, uint64_t bytes) {
     moving_bytes = bytes;
 }
 
-/* Pages were being replaced when this thread wrote there, or have been since its last fault: then the write is tried again. */
+/* Pages were being replaced when this thread wrote there, or have been since its last fault: then
+ * the write is tried again. */
 static bool try_again(uint64_t address) {
     static _Thread_local unsigned seen;
     bool any = seen != moves;
@@ -51,7 +56,8 @@ static void on_fault(int signal_number, siginfo_t *info, void *context) {
     if (try_again(address) || wb_flight_touched(address)) return;
     if (wb_lent(address, &start, &bytes))
         say("host code looks at ", address,
-            ", in an exercise's memory of the host: what lies there is drawn after the entry has returned; copy it to "
+            ", in an exercise's memory of the host: what lies there is drawn after the entry has "
+            "returned; copy it to "
             "the device");
     else if (address >= base && address - base < span)
         say("host code dereferenced device address ", address, ": copy the data with cudaMemcpy");
@@ -59,25 +65,28 @@ static void on_fault(int signal_number, siginfo_t *info, void *context) {
     sigaction(signal_number, &previous, NULL);
 }
 
-/* Called once, when the device is known. Where address space is too tight for the reservation, faults still
- * come: nothing else is mapped there. */
+/* Called once, when the device is known. Where address space is too tight for the reservation,
+ * faults still come: nothing else is mapped there. */
 void wb_reserve(const struct wb_session *s) {
     base = s->base;
     span = s->span;
-    void *p =
-        mmap((void *)base, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *p = mmap((void *)base, span, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p != MAP_FAILED && p != (void *)base) munmap(p, span);
     else if (p != MAP_FAILED && s->shared_bytes)
-        mmap(p, s->shared_bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, s->shared_fd, (off_t)s->shared_offset);
+        mmap(p, s->shared_bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, s->shared_fd,
+             (off_t)s->shared_offset);
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigaction(SIGSEGV, &action, &previous);
 }
 
 /* ---- allocations ---- */
 
-/* Allocations have pages of their own; a variable's first bytes may share one with another's last. */
+/* Allocations have pages of their own; a variable's first bytes may share one with another's last.
+ */
 static bool protect(uint64_t address, uint64_t bytes, int protection) {
-    uint64_t page = wb_page(), start = address & ~(page - 1), end = (address + bytes + page - 1) & ~(page - 1);
+    uint64_t page = wb_page(), start = address & ~(page - 1),
+             end = (address + bytes + page - 1) & ~(page - 1);
     return !mprotect((void *)start, end - start, protection);
 }
 
@@ -86,7 +95,8 @@ int wb_shared_open(uint64_t address, uint64_t bytes, enum wb_memory kind, unsign
     int error;
     if (!wb_device(&error) || !(s = wb_session(&error))) return error; /* reserves the addresses */
     if (address - s->base >= s->shared_bytes) return cudaErrorNotSupported;
-    return protect(address, bytes, PROT_READ | PROT_WRITE) && wb_range_add(address, bytes, kind, flags)
+    return protect(address, bytes, PROT_READ | PROT_WRITE) &&
+                   wb_range_add(address, bytes, kind, flags)
                ? 0
                : cudaErrorMemoryAllocation;
 }

@@ -1,7 +1,8 @@
-/* stream.c — streams, events and host callbacks. The device runs commands in the order of the calls, one
- * after another, which is an order that any use of streams allows; so a stream is a handle and the number of the last
- * message that was sent for it, and an event is such a number and the device's time when it was reached. That time is
- * modelled (see docs/architecture.md): it holds kernels only, not copies, and no time of the host. */
+/* stream.c — streams, events and host callbacks. The device runs commands in the order of the
+ * calls, one after another, which is an order that any use of streams allows; so a stream is a
+ * handle and the number of the last message that was sent for it, and an event is such a number and
+ * the device's time when it was reached. That time is modelled (see docs/architecture.md): it holds
+ * kernels only, not copies, and no time of the host. */
 #include "grader/runtime/runtime.h"
 
 #include <sched.h>
@@ -39,9 +40,12 @@ struct CUevent_st {
 
 static struct CUstream_st *streams;
 static struct CUevent_st *events, *dead; /* dead: destroyed, with numbers to be taken again */
-static unsigned long long last_id = 2;   /* 1 and 2 are the legacy and the per-thread default stream */
+static unsigned long long last_id =
+    2; /* 1 and 2 are the legacy and the per-thread default stream */
 
-static bool is_default(cudaStream_t s) { return !s || s == cudaStreamLegacy || s == cudaStreamPerThread; }
+static bool is_default(cudaStream_t s) {
+    return !s || s == cudaStreamLegacy || s == cudaStreamPerThread;
+}
 
 int wb_check_stream(cudaStream_t s) {
     if (is_default(s)) return 0;
@@ -76,11 +80,13 @@ enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode m
     return old;
 }
 
-/* Captures that forbid this thread unsafe calls: global ones of any thread, and its own but for relaxed ones. */
+/* Captures that forbid this thread unsafe calls: global ones of any thread, and its own but for
+ * relaxed ones. */
 static bool forbids(const struct wb_capture *c) {
     bool own = pthread_equal(c->thread, pthread_self());
-    return c->origin && (c->mode == cudaStreamCaptureModeGlobal ? own || thread_mode == cudaStreamCaptureModeGlobal
-                                                                : c->mode == cudaStreamCaptureModeThreadLocal && own);
+    return c->origin && (c->mode == cudaStreamCaptureModeGlobal
+                             ? own || thread_mode == cudaStreamCaptureModeGlobal
+                             : c->mode == cudaStreamCaptureModeThreadLocal && own);
 }
 
 static int break_captures(bool (*which)(const struct CUstream_st *), int error) {
@@ -100,7 +106,8 @@ static bool is_implied(const struct CUstream_st *s) { return !(s->flags & cudaSt
 
 int wb_unsafe(void) { return break_captures(is_unsafe_for, cudaErrorStreamCaptureUnsupported); }
 int wb_implicit(cudaStream_t s) {
-    return s && s != cudaStreamLegacy ? 0 : break_captures(is_implied, cudaErrorStreamCaptureImplicit);
+    return s && s != cudaStreamLegacy ? 0
+                                      : break_captures(is_implied, cudaErrorStreamCaptureImplicit);
 }
 
 static bool captured(cudaStream_t s) { return !is_default(s) && s->capture.graph; }
@@ -117,8 +124,11 @@ void wb_flush_output(void) {
     while (wb_output_waits()) {
         char text[WB_FRAME];
         struct wb_rep_output p;
-        struct wb_call c = {
-            .op = WB_OP_output, .reply = &p, .reply_size = sizeof p, .out = text, .out_room = sizeof text};
+        struct wb_call c = {.op = WB_OP_output,
+                            .reply = &p,
+                            .reply_size = sizeof p,
+                            .out = text,
+                            .out_room = sizeof text};
         if (wb_exchange(&c) || !c.out_size) return;
         fwrite(text, 1, c.out_size, p.to_stderr ? stderr : stdout);
     }
@@ -168,7 +178,9 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int 
     if (!s) return wb_return(cudaErrorMemoryAllocation);
     s->flags = flags;
     s->lane = wb_order_open(flags & cudaStreamNonBlocking);
-    s->priority = priority < -5 ? -5 : priority > 0 ? 0 : priority; /* clamped, as the manual says */
+    s->priority = priority < -5  ? -5
+                  : priority > 0 ? 0
+                                 : priority; /* clamped, as the manual says */
     wb_lock();
     s->id = ++last_id;
     s->next = streams;
@@ -237,7 +249,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
     if (!error) error = check_event(e);
-    if (!error && e->at.graph) error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
+    if (!error && e->at.graph)
+        error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
     else if (!error && captured(s)) error = cudaErrorStreamCaptureIsolation;
     else if (!error) comes_after(s, e);
     return wb_return(error);
@@ -273,8 +286,9 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *device) {
 static struct wb_attribute *attribute(cudaStream_t s, cudaStreamAttrID id, int *error) {
     static struct wb_attribute of_default[WB_ATTRIBUTES];
     static const cudaStreamAttrID ids[WB_ATTRIBUTES] = {
-        cudaLaunchAttributeAccessPolicyWindow, cudaLaunchAttributeSynchronizationPolicy, cudaLaunchAttributePriority,
-        cudaLaunchAttributeMemSyncDomainMap, cudaLaunchAttributeMemSyncDomain};
+        cudaLaunchAttributeAccessPolicyWindow, cudaLaunchAttributeSynchronizationPolicy,
+        cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomainMap,
+        cudaLaunchAttributeMemSyncDomain};
     *error = wb_check_stream(s);
     for (int i = 0; !*error && i < WB_ATTRIBUTES; i++)
         if (ids[i] == id) return is_default(s) ? &of_default[i] : &s->attributes[i];
@@ -282,7 +296,8 @@ static struct wb_attribute *attribute(cudaStream_t s, cudaStreamAttrID id, int *
     return NULL;
 }
 
-cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id, const cudaStreamAttrValue *value) {
+cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id,
+                                   const cudaStreamAttrValue *value) {
     int error;
     struct wb_attribute *a = attribute(s, id, &error);
     if (a && !value) return wb_return(cudaErrorInvalidValue);
@@ -290,20 +305,23 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id, const cu
     return wb_return(error);
 }
 
-cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID id, cudaStreamAttrValue *value) {
+cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID id,
+                                   cudaStreamAttrValue *value) {
     int error;
     const struct wb_attribute *a = attribute(s, id, &error);
     if (a && !value) return wb_return(cudaErrorInvalidValue);
     if (!a) return wb_return(error);
     *value = a->value;
-    if (id == cudaLaunchAttributePriority && !a->set && !is_default(s)) value->priority = s->priority;
+    if (id == cudaLaunchAttributePriority && !a->set && !is_default(s))
+        value->priority = s->priority;
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
     int error = wb_check_stream(to);
     if (!error) error = wb_check_stream(from);
-    if (!error && !is_default(to) && !is_default(from)) memcpy(to->attributes, from->attributes, sizeof to->attributes);
+    if (!error && !is_default(to) && !is_default(from))
+        memcpy(to->attributes, from->attributes, sizeof to->attributes);
     return wb_return(error);
 }
 
@@ -311,12 +329,14 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t length, unsigned flags) {
     (void)length;
     int error = wb_check_stream(s);
-    bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
+    bool known =
+        flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
     return wb_return(error ? error : wb_is_managed(p) && known ? 0 : cudaErrorInvalidValue);
 }
 
 /* The work before them is done, so callbacks run at once, on the calling thread. */
-cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback, void *data, unsigned flags) {
+cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback, void *data,
+                                  unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
     if (!error && captured(s)) error = cudaErrorStreamCaptureUnsupported;
@@ -341,7 +361,8 @@ static uint32_t free_number(void) {
     static uint8_t *taken;
     static uint32_t first;
     if (!taken && !(taken = calloc(WB_EVENTS, 1))) return 0;
-    for (struct CUevent_st *e = dead; e; e = dead) dead = e->next, taken[e->number] = 0, first = 0, free(e);
+    for (struct CUevent_st *e = dead; e; e = dead)
+        dead = e->next, taken[e->number] = 0, first = 0, free(e);
     while (first + 1 < WB_EVENTS && taken[first]) first++;
     taken[first] = 1;
     return first;
@@ -402,7 +423,9 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned fla
     return cudaSuccess;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) { return cudaEventRecordWithFlags(e, s, 0); }
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
+    return cudaEventRecordWithFlags(e, s, 0);
+}
 
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     int error = check_event(e);
@@ -442,11 +465,15 @@ static cudaError_t elapsed(float *ms, cudaEvent_t start, cudaEvent_t end) {
     return wb_return(error);
 }
 
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
+    return elapsed(ms, start, end);
+}
 
 /* Toolkits from 12.8 on rename it in the header. */
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end);
-cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) { return elapsed(ms, start, end); }
+cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) {
+    return elapsed(ms, start, end);
+}
 
 cudaError_t cudaDeviceSynchronize(void) {
     int error = wb_unsafe();

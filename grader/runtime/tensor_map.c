@@ -1,5 +1,6 @@
-/* tensor_map.c — cuTensorMapEncodeTiled: the 128 bytes that the simulated GPU reads. They are this project's own layout
- * (tensor_map.def), and the conditions under which the driver refuses are the list that the simulator checks again. */
+/* tensor_map.c — cuTensorMapEncodeTiled: the 128 bytes that the simulated GPU reads. They are this
+ * project's own layout (tensor_map.def), and the conditions under which the driver refuses are the
+ * list that the simulator checks again. */
 #include "grader/runtime/runtime.h"
 
 #include <cuda.h>
@@ -47,13 +48,15 @@ static const char *not_simulated(unsigned type, unsigned interleave, unsigned sw
 
 static uint8_t narrow(uint32_t v) { return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX; }
 
-CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *address,
-                                const cuuint64_t *dim, const cuuint64_t *strides, const cuuint32_t *box,
-                                const cuuint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
+                                void *address, const cuuint64_t *dim, const cuuint64_t *strides,
+                                const cuuint32_t *box, const cuuint32_t *steps,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
-    struct tensor_map m = {.address = (uint64_t)address, .type = narrow((uint32_t)type), .rank = narrow(rank)};
-    bool known =
-        (unsigned)type <= 15 && (unsigned)interleave <= 2 && (unsigned)swizzle <= 6 && (unsigned)promotion <= 3;
+    struct tensor_map m = {
+        .address = (uint64_t)address, .type = narrow((uint32_t)type), .rank = narrow(rank)};
+    bool known = (unsigned)type <= 15 && (unsigned)interleave <= 2 && (unsigned)swizzle <= 6 &&
+                 (unsigned)promotion <= 3;
     if (!out || (uintptr_t)out % 64 || !known || rank < 1 || rank > 5 || !dim || !box || !steps ||
         (rank > 1 && !strides))
         return CUDA_ERROR_INVALID_VALUE;
@@ -78,19 +81,21 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
     if (!map || (uintptr_t)map % 64) return CUDA_ERROR_INVALID_VALUE;
     memcpy(&m, map, sizeof m);
     m.address = (uint64_t)address;
-    if (memcmp(&m.mark, "WBTENSOR", sizeof m.mark) || m.type >= TYPES || !is_valid(&m)) return CUDA_ERROR_INVALID_VALUE;
+    if (memcmp(&m.mark, "WBTENSOR", sizeof m.mark) || m.type >= TYPES || !is_valid(&m))
+        return CUDA_ERROR_INVALID_VALUE;
     memcpy(map, &m, sizeof m);
     return CUDA_SUCCESS;
 }
 
 /* Image-to-column maps: refused by name. */
-CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *address,
-                                 const cuuint64_t *dim, const cuuint64_t *strides, const int *lower, const int *upper,
-                                 cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *steps,
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
+                                 void *address, const cuuint64_t *dim, const cuuint64_t *strides,
+                                 const int *lower, const int *upper, cuuint32_t channels,
+                                 cuuint32_t pixels, const cuuint32_t *steps,
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
-    (void)out, (void)type, (void)rank, (void)address, (void)dim, (void)strides, (void)lower, (void)upper,
-        (void)channels;
+    (void)out, (void)type, (void)rank, (void)address, (void)dim, (void)strides, (void)lower,
+        (void)upper, (void)channels;
     (void)pixels, (void)steps, (void)interleave, (void)swizzle, (void)promotion, (void)fill;
     return (CUresult)wb_unsupported("cuTensorMapEncodeIm2col");
 }

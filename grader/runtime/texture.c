@@ -1,4 +1,5 @@
-/* texture.c — texture and surface objects: what CUDA's descriptions say, as a message to the device. */
+/* texture.c — texture and surface objects: what CUDA's descriptions say, as a message to the
+ * device. */
 #include "grader/runtime/array.h"
 
 #include <stdlib.h>
@@ -16,11 +17,13 @@ static size_t nobjects;
 
 static struct object *find(uint64_t handle, bool surface) {
     for (size_t i = 0; i < nobjects; i++)
-        if (objects[i].handle == handle && (!handle || objects[i].surface == surface)) return &objects[i];
+        if (objects[i].handle == handle && (!handle || objects[i].surface == surface))
+            return &objects[i];
     return NULL;
 }
 
-static int keep(uint64_t handle, bool surface, const struct cudaResourceDesc *r, const struct cudaTextureDesc *t) {
+static int keep(uint64_t handle, bool surface, const struct cudaResourceDesc *r,
+                const struct cudaTextureDesc *t) {
     struct object *o = find(0, surface);
     if (!o) {
         struct object *more = realloc(objects, (nobjects + 1) * sizeof *more);
@@ -33,13 +36,15 @@ static int keep(uint64_t handle, bool surface, const struct cudaResourceDesc *r,
     return 0;
 }
 
-/* ---- from CUDA's description to ours: shapes as in enum SIM_TEX_…, which this side does not see ---- */
+/* ---- from CUDA's description to ours: shapes as in enum SIM_TEX_…, which this side does not see
+ * ---- */
 
 enum { BUFFER, ONE, TWO, THREE, CUBE };
 
 static int set_format(struct wb_req_texture_create *q, const struct cudaChannelFormatDesc *d) {
-    static const uint32_t kinds[] = {
-        [cudaChannelFormatKindSigned] = 0, [cudaChannelFormatKindUnsigned] = 1, [cudaChannelFormatKindFloat] = 2};
+    static const uint32_t kinds[] = {[cudaChannelFormatKindSigned] = 0,
+                                     [cudaChannelFormatKindUnsigned] = 1,
+                                     [cudaChannelFormatKindFloat] = 2};
     if (!wb_element_bytes(d)) return cudaErrorInvalidChannelDescriptor;
     q->bits = (uint32_t)d->x;
     q->channels = (uint32_t)wb_element_bytes(d) * 8 / q->bits;
@@ -80,7 +85,8 @@ static int from_pitched(struct wb_req_texture_create *q, const struct cudaResour
     q->height = (uint32_t)r->res.pitch2D.height;
     q->depth = 1;
     q->shape = TWO;
-    if (q->address % 32 || q->pitch % 32) return cudaErrorInvalidValue; /* textureAlignment, texturePitchAlignment */
+    if (q->address % 32 || q->pitch % 32)
+        return cudaErrorInvalidValue; /* textureAlignment, texturePitchAlignment */
     return set_format(q, &r->res.pitch2D.desc);
 }
 
@@ -102,7 +108,8 @@ static uint32_t bits(float v) {
 static int set_sampling(struct wb_req_texture_create *q, const struct cudaTextureDesc *t) {
     bool fraction = t->readMode == cudaReadModeNormalizedFloat, is_float = q->kind == 2;
     if (fraction && !is_float && q->bits == 32) return cudaErrorInvalidNormSetting;
-    if (t->filterMode == cudaFilterModeLinear && !is_float && !fraction) return cudaErrorInvalidFilterSetting;
+    if (t->filterMode == cudaFilterModeLinear && !is_float && !fraction)
+        return cudaErrorInvalidFilterSetting;
     for (unsigned i = 0; i < 3; i++) q->modes |= (uint32_t)t->addressMode[i] << 8 * i;
     if (t->filterMode == cudaFilterModeLinear) q->flags |= WB_TEX_LINEAR;
     if (t->normalizedCoords) q->flags |= WB_TEX_NORMALIZED;
@@ -113,8 +120,8 @@ static int set_sampling(struct wb_req_texture_create *q, const struct cudaTextur
     return 0;
 }
 
-static int create(uint64_t *out, struct wb_req_texture_create *q, bool surface, const struct cudaResourceDesc *r,
-                  const struct cudaTextureDesc *t) {
+static int create(uint64_t *out, struct wb_req_texture_create *q, bool surface,
+                  const struct cudaResourceDesc *r, const struct cudaTextureDesc *t) {
     struct wb_rep_texture_create p;
     int error = wb_ask(texture_create, q, &p);
     if (!error) error = keep(p.handle, surface, r, t);
@@ -125,7 +132,8 @@ static int create(uint64_t *out, struct wb_req_texture_create *q, bool surface, 
 /* ---- the calls ---- */
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaResourceDesc *r,
-                                    const struct cudaTextureDesc *t, const struct cudaResourceViewDesc *view) {
+                                    const struct cudaTextureDesc *t,
+                                    const struct cudaResourceViewDesc *view) {
     struct wb_req_texture_create q = {0};
     uint64_t handle;
     if (!out || !r || !t) return wb_return(cudaErrorInvalidValue);
@@ -142,7 +150,8 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaR
     uint64_t handle;
     if (!out || !r || r->resType != cudaResourceTypeArray || !r->res.array.array)
         return wb_return(cudaErrorInvalidValue);
-    if (!(r->res.array.array->flags & cudaArraySurfaceLoadStore)) return wb_return(cudaErrorInvalidValue);
+    if (!(r->res.array.array->flags & cudaArraySurfaceLoadStore))
+        return wb_return(cudaErrorInvalidValue);
     int error = from_resource(&q, r);
     if (q.shape == CUBE) q.shape = TWO, q.layers = q.layers ? q.layers * 6 : 6;
     if (!error) error = create(&handle, &q, true, r, NULL);

@@ -1,5 +1,5 @@
-/* transfer.c — moving bytes through the window: between host and device, within the device, within the host.
- * All copies are `rows` rows of `width` bytes; a plain copy is one row. */
+/* transfer.c — moving bytes through the window: between host and device, within the device, within
+ * the host. All copies are `rows` rows of `width` bytes; a plain copy is one row. */
 #include "grader/runtime/runtime.h"
 
 #include <sched.h>
@@ -30,8 +30,8 @@ static bool send_along(uint64_t address, const void *from, size_t bytes) {
            !wb_post_tail(write, &q, from, bytes);
 }
 
-/* Large copies of one row go by parts of the window, so that one is filled or emptied here while the other side works on
- * another. A part fits caches. */
+/* Large copies of one row go by parts of the window, so that one is filled or emptied here while
+ * the other side works on another. A part fits caches. */
 enum { PARTS = 4, PART = 512 << 10 };
 
 static void yield_to_others(unsigned round) {
@@ -43,14 +43,16 @@ static void yield_to_others(unsigned round) {
 static void wait_until_done(uint32_t number) { wb_await(number, yield_to_others); }
 
 /* Between wb_lock and wb_unlock. Of bytes that are known to fit. */
-static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8_t *from, size_t bytes) {
+static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8_t *from,
+                            size_t bytes) {
     uint32_t used[PARTS] = {0};
     int error = 0;
     for (size_t at = 0, i = 0; !error && at < bytes; at += PART, i++) {
         size_t n = smaller(PART, bytes - at), part = i % PARTS;
         if (i >= PARTS) wait_until_done(used[part]);
         memcpy(s->window + part * PART, from + at, n);
-        struct wb_req_write q = {.address = to + at, .pitch = n, .width = n, .rows = 1, .at = part * PART};
+        struct wb_req_write q = {
+            .address = to + at, .pitch = n, .width = n, .rows = 1, .at = part * PART};
         error = wb_post(write, &q);
         used[part] = wb_last_sent();
     }
@@ -58,7 +60,8 @@ static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8
 }
 
 static int ask_part(uint64_t from, size_t bytes, size_t part, uint32_t *number) {
-    struct wb_req_read q = {.address = from, .pitch = bytes, .width = bytes, .rows = 1, .at = part * PART};
+    struct wb_req_read q = {
+        .address = from, .pitch = bytes, .width = bytes, .rows = 1, .at = part * PART};
     int error = wb_post(read, &q);
     *number = wb_last_sent();
     return error;
@@ -81,14 +84,16 @@ static int stream_to_host(const struct wb_session *s, uint8_t *to, uint64_t from
     return error ? error : wb_ask(sync, NULL, NULL);
 }
 
-static int stream(const struct wb_session *s, bool to_device, uint64_t address, uint8_t *host, size_t bytes) {
-    return to_device ? stream_to_device(s, address, host, bytes) : stream_to_host(s, host, address, bytes);
+static int stream(const struct wb_session *s, bool to_device, uint64_t address, uint8_t *host,
+                  size_t bytes) {
+    return to_device ? stream_to_device(s, address, host, bytes)
+                     : stream_to_host(s, host, address, bytes);
 }
 
-/* Pieces that fit the window: many rows, or a part of one. The server sees each as a message of its own. Only a read writes to
- * `host`. */
-static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *host, size_t host_pitch, size_t width,
-                    size_t rows) {
+/* Pieces that fit the window: many rows, or a part of one. The server sees each as a message of its
+ * own. Only a read writes to `host`. */
+static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *host,
+                    size_t host_pitch, size_t width, size_t rows) {
     int error;
     const struct wb_session *s = wb_session(&error);
     if (!s) return error;
@@ -120,7 +125,8 @@ static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *h
     return error;
 }
 
-int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width,
+             size_t rows) {
     return transfer(true, to, pitch, (uint8_t *)from, from_pitch, width, rows);
 }
 
@@ -128,22 +134,27 @@ int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t wid
     return transfer(false, from, pitch, to, to_pitch, width, rows);
 }
 
-static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                          bool wait) {
+static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                          size_t width, size_t rows, bool wait) {
     struct wb_req_copy q = {.to = (uint64_t)to,
                             .to_pitch = to_pitch,
                             .from = (uint64_t)from,
                             .from_pitch = from_pitch,
                             .width = width,
                             .rows = rows};
-    bool known = wb_range_holds(to, to_pitch, width, rows) && wb_range_holds(from, from_pitch, width, rows);
+    bool known =
+        wb_range_holds(to, to_pitch, width, rows) && wb_range_holds(from, from_pitch, width, rows);
     return known && !wait ? wb_post(copy, &q) : wb_ask(copy, &q, NULL);
 }
 
-/* Whether a pointer may stand where a copy's kind puts it; shared memory is at home on both sides. */
-static bool fits(const void *p, bool device_side) { return wb_is_shared(p) || wb_is_device(p) == device_side; }
+/* Whether a pointer may stand where a copy's kind puts it; shared memory is at home on both sides.
+ */
+static bool fits(const void *p, bool device_side) {
+    return wb_is_shared(p) || wb_is_device(p) == device_side;
+}
 
-static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows) {
+static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                        size_t width, size_t rows) {
     int error = wb_settle(); /* the device may write there */
     wb_flights_forget();     /* it is a command itself, ordered as others are */
     for (size_t r = 0; !error && r < rows; r++)
@@ -151,11 +162,12 @@ static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from
     return error;
 }
 
-/* Memory of the host that the device sees as well: what is not waited for may change until it is copied. */
+/* Memory of the host that the device sees as well: what is not waited for may change until it is
+ * copied. */
 static bool host_side(const void *p) { return wb_is_shared(p); }
 
-int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                enum cudaMemcpyKind kind, bool async) {
+int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                size_t rows, enum cudaMemcpyKind kind, bool async) {
     int error;
     if (!wb_device(&error)) return error;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
@@ -172,7 +184,8 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
         bool wait = !async && (host_side(to) || host_side(from));
         return copy_on_device(to, to_pitch, from, from_pitch, width, rows, wait);
     }
-    if (!wb_session(&error)->grading && ((to_device && host_side(to)) || (from_device && host_side(from))))
+    if (!wb_session(&error)->grading &&
+        ((to_device && host_side(to)) || (from_device && host_side(from))))
         return copy_on_host(to, to_pitch, from, from_pitch, width, rows);
     if (to_device) return wb_write((uint64_t)to, to_pitch, from, from_pitch, width, rows);
     if (from_device) {
@@ -184,7 +197,8 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
 }
 
 /* Wider elements go as a pattern, in pieces. */
-static int fill_pattern(uint8_t *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows) {
+static int fill_pattern(uint8_t *to, size_t pitch, uint32_t value, unsigned unit, size_t width,
+                        size_t rows) {
     uint8_t piece[16 << 10];
     int error = 0;
     for (size_t i = 0; i < sizeof piece; i += unit) memcpy(piece + i, &value, unit);
@@ -199,8 +213,11 @@ static int fill_pattern(uint8_t *to, size_t pitch, uint32_t value, unsigned unit
 int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows) {
     if (!width || !rows) return 0;
     if (unit != 1) return fill_pattern(to, pitch, value, unit, width, rows);
-    struct wb_req_fill q = {
-        .address = (uint64_t)to, .pitch = pitch, .width = width, .rows = rows, .value = (uint8_t)value};
+    struct wb_req_fill q = {.address = (uint64_t)to,
+                            .pitch = pitch,
+                            .width = width,
+                            .rows = rows,
+                            .value = (uint8_t)value};
     bool known = wb_range_holds(to, pitch, width, rows) && !wb_is_shared(to);
     return known ? wb_post(fill, &q) : wb_ask(fill, &q, NULL);
 }

@@ -1,7 +1,8 @@
-/* backend.h — what the device server asks of a device: the simulated GPU, or a real one through the driver.
+/* backend.h — what the device server asks of a device: the simulated GPU, or a real one through the
+ * driver.
  *
- * A backend belongs to one thread. Addresses are 64-bit numbers that mean something on the device only.
- * Allocation is deterministic: after `reset`, the same calls give the same addresses. */
+ * A backend belongs to one thread. Addresses are 64-bit numbers that mean something on the device
+ * only. Allocation is deterministic: after `reset`, the same calls give the same addresses. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -29,11 +30,12 @@ struct backend_launch {
 };
 
 struct backend_result {
-    int error;                     /* a cudaError_t that poisons the context, or 0 */
-    double seconds;                /* device time */
-    bool measured;                 /* by a clock, not by a model */
-    struct time_estimate estimate; /* simulated GPU, where timing was asked for: seconds > 0, else all zero */
-    struct sim_result sim;         /* counters, lines, reports: simulated GPU only; else zero */
+    int error;      /* a cudaError_t that poisons the context, or 0 */
+    double seconds; /* device time */
+    bool measured;  /* by a clock, not by a model */
+    struct time_estimate
+        estimate; /* simulated GPU, where timing was asked for: seconds > 0, else all zero */
+    struct sim_result sim; /* counters, lines, reports: simulated GPU only; else zero */
 };
 
 struct backend {
@@ -53,19 +55,22 @@ struct backend_ops {
     /* A fat binary as nvcc embeds it. 0, or a cudaError_t with the reason in `e`. */
     int (*load)(struct backend *, const void *image, size_t size, void **module, struct err *e);
     void (*unload)(struct backend *, void *module);
-    bool (*find_kernel)(struct backend *, void *module, const char *name, struct backend_kernel *out);
-    bool (*find_symbol)(struct backend *, void *module, const char *name, uint64_t *address, uint64_t *bytes);
+    bool (*find_kernel)(struct backend *, void *module, const char *name,
+                        struct backend_kernel *out);
+    bool (*find_symbol)(struct backend *, void *module, const char *name, uint64_t *address,
+                        uint64_t *bytes);
 
     uint64_t (*alloc)(struct backend *, uint64_t bytes, const char *name); /* 0 = out of memory */
-    /* For a problem's buffers, which another process fills and looks at. alloc_pages as alloc, in pages of its own; share
-     * makes these the pages of a memory file, until unshare; NULL where a device cannot, then data is copied. mark says
-     * that a range was written there, or that what it holds counts as never written. */
+    /* For a problem's buffers, which another process fills and looks at. alloc_pages as alloc, in
+     * pages of its own; share makes these the pages of a memory file, until unshare; NULL where a
+     * device cannot, then data is copied. mark says that a range was written there, or that what it
+     * holds counts as never written. */
     uint64_t (*alloc_pages)(struct backend *, uint64_t bytes, const char *name);
-    /* The same for a buffer in pinned memory of the host: an address of the device's range stands for it, which copies know and
-     * kernels must not use. */
+    /* The same for a buffer in pinned memory of the host: an address of the device's range stands
+     * for it, which copies know and kernels must not use. */
     uint64_t (*alloc_host)(struct backend *, uint64_t bytes, const char *name);
-    /* Memory that host and device share: the pages of a file, from `offset` on; `base` is the address of the first. How
-     * many bytes, 0 = there can be none. NULL where a device cannot. */
+    /* Memory that host and device share: the pages of a file, from `offset` on; `base` is the
+     * address of the first. How many bytes, 0 = there can be none. NULL where a device cannot. */
     uint64_t (*back_shared)(struct backend *, int fd, uint64_t offset);
     uint64_t (*alloc_shared)(struct backend *, uint64_t bytes, const char *name);
     bool (*share)(struct backend *, uint64_t address, int fd, uint64_t offset);
@@ -80,12 +85,15 @@ struct backend_ops {
     bool (*fill)(struct backend *, uint64_t to, uint8_t value, uint64_t bytes);
     bool (*copy)(struct backend *, uint64_t to, uint64_t from, uint64_t bytes);
 
-    /* Whether a range holds values that came from reads of what nothing wrote; told once. NULL where a device cannot say. */
+    /* Whether a range holds values that came from reads of what nothing wrote; told once. NULL
+     * where a device cannot say. */
     bool (*undefined)(struct backend *, uint64_t from, uint64_t bytes, struct sim_report *out);
 
-    /* Races between streams, of the commands that follow (sim.h). NULL where a device cannot look for them. */
+    /* Races between streams, of the commands that follow (sim.h). NULL where a device cannot look
+     * for them. */
     void (*order)(struct backend *, const struct sim_order *);
-    bool (*accessed)(struct backend *, const char *what, const struct sim_rows *, struct sim_report *out);
+    bool (*accessed)(struct backend *, const char *what, const struct sim_rows *,
+                     struct sim_report *out);
 
     /* Textures and surfaces: a handle, or 0. NULL where a device has none for us. */
     uint64_t (*texture_create)(struct backend *, const struct sim_texture *);
@@ -95,17 +103,20 @@ struct backend_ops {
     int (*check)(struct backend *, const struct backend_launch *, struct err *e);
     /* Runs to the end. `out->sim` is the caller's to free with sim_result_free. */
     void (*launch)(struct backend *, const struct backend_launch *, struct backend_result *out);
-    unsigned (*occupancy)(struct backend *, const void *kernel, unsigned threads, unsigned dynamic_shared);
-    /* Wall-clock seconds that a launch may take from now on, a backstop; 0 = the backend's own limit. */
+    unsigned (*occupancy)(struct backend *, const void *kernel, unsigned threads,
+                          unsigned dynamic_shared);
+    /* Wall-clock seconds that a launch may take from now on, a backstop; 0 = the backend's own
+     * limit. */
     void (*time_limit)(struct backend *, double seconds);
     void (*take_output)(struct backend *, struct buf *out, struct buf *errors);
     /* Bytes of device malloc's heap; false: too many. NULL where a device has its own. */
     bool (*heap)(struct backend *, uint64_t bytes);
 };
 
-/* NULL with the reason in `e`. `instructions` is the budget of a launch in warp instructions, 0 = none. */
-/* Where ptxas is, which tells registers before a kernel is found, and where its answers are kept; `failed`: what it said
- * against the code. Not for foreign PTX: it runs unprotected. */
+/* NULL with the reason in `e`. `instructions` is the budget of a launch in warp instructions, 0 =
+ * none. */
+/* Where ptxas is, which tells registers before a kernel is found, and where its answers are kept;
+ * `failed`: what it said against the code. Not for foreign PTX: it runs unprotected. */
 struct backend_ptxas {
     const char *path, *cache;
     void *user;
@@ -115,9 +126,12 @@ void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p);
 struct backend *backend_sim_open(const struct sim_options *o, struct err *e);
 /* The simulator behind it, for callers that ask more of it than a server does. */
 struct sim *backend_sim(struct backend *b);
-/* Whether later launches are timed by the replay model (grader/sim/timing), which takes its share of host time, or
- * roughly, from their counters. Launches that are sampled (sim_set_sample) are timed in any case. */
+/* Whether later launches are timed by the replay model (grader/sim/timing), which takes its share
+ * of host time, or roughly, from their counters. Launches that are sampled (sim_set_sample) are
+ * timed in any case. */
 void backend_sim_set_timing(struct backend *b, bool on);
-void backend_sim_set_cold(struct backend *b, bool on); /* no launch finds in L2 what others left there */
-/* The budget that later launches share, in warp instructions, whole again at each call; 0 = none. */
+void backend_sim_set_cold(struct backend *b,
+                          bool on); /* no launch finds in L2 what others left there */
+/* The budget that later launches share, in warp instructions, whole again at each call; 0 = none.
+ */
 void backend_sim_set_instructions(struct backend *b, uint64_t budget);

@@ -1,4 +1,5 @@
-/* backend_gpu.c — the gpu backend: device, memory pool, the queue that is held back. See backend_gpu.h. */
+/* backend_gpu.c — the gpu backend: device, memory pool, the queue that is held back. See
+ * backend_gpu.h. */
 #include "common/grow.h"
 #include "grader/server/gpu_internal.h"
 
@@ -20,12 +21,13 @@ int gpu_fail(struct backend_gpu *g, int error) {
 #include "grader/server/errors.def"
 #undef X
     };
-    /* The driver's numbers are the runtime's, since CUDA 10.1, but for a few that the runtime has no name
-     * for. */
+    /* The driver's numbers are the runtime's, since CUDA 10.1, but for a few that the runtime has
+     * no name for. */
     int known = WB_cudaErrorUnknown;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i] == error) known = error;
-    bool sticky = error >= 700 && error < 800 && error != 701 && error != 704 && error != 705 && error != 720;
+    bool sticky =
+        error >= 700 && error < 800 && error != 701 && error != 704 && error != 705 && error != 720;
     if (sticky) g->poison = known;
     return error ? known : 0;
 }
@@ -34,7 +36,8 @@ int gpu_fail(struct backend_gpu *g, int error) {
 
 static int find_block(const struct backend_gpu *g, uint64_t address) {
     for (unsigned i = 0; i < g->nblocks; i++)
-        if (address - g->blocks[i].start < (g->blocks[i].bytes ? g->blocks[i].bytes : 1)) return (int)i;
+        if (address - g->blocks[i].start < (g->blocks[i].bytes ? g->blocks[i].bytes : 1))
+            return (int)i;
     return -1;
 }
 
@@ -54,7 +57,8 @@ static uint64_t gpu_alloc(struct backend *b, uint64_t bytes, const char *name) {
     for (unsigned i = 0; i <= g->nblocks; i++) {
         uint64_t end = i < g->nblocks ? g->blocks[i].start : g->pool + g->base.memory_bytes;
         if (end - at >= room) return insert_block(g, i, (struct gpu_block){at, bytes, NULL}), at;
-        if (i < g->nblocks) at = g->blocks[i].start + (g->blocks[i].bytes + ALIGN) / ALIGN * ALIGN + REDZONE;
+        if (i < g->nblocks)
+            at = g->blocks[i].start + (g->blocks[i].bytes + ALIGN) / ALIGN * ALIGN + REDZONE;
     }
     return 0;
 }
@@ -67,7 +71,8 @@ static uint64_t gpu_alloc_host(struct backend *b, uint64_t bytes, const char *na
     if (!g->hosts[n].bytes || g->hosts[n].room < bytes) {
         if (g->hosts[n].bytes) g->d.cuMemFreeHost(g->hosts[n].bytes);
         g->hosts[n].bytes = NULL, g->hosts[n].room = bytes ? bytes : 1;
-        if (gpu_fail(g, g->d.cuMemHostAlloc((void **)&g->hosts[n].bytes, g->hosts[n].room, 0))) return 0;
+        if (gpu_fail(g, g->d.cuMemHostAlloc((void **)&g->hosts[n].bytes, g->hosts[n].room, 0)))
+            return 0;
     }
     uint64_t address = gpu_alloc(b, bytes, name);
     if (address) g->blocks[find_block(g, address)].host = g->hosts[n].bytes, g->nhosts++;
@@ -121,10 +126,12 @@ static bool write_queued(struct backend_gpu *g, uint64_t to, const void *data, u
     return !gpu_fail(g, g->d.cuMemcpyHtoDAsync_v2(to, at, bytes, gpu_stream(g)));
 }
 
-/* Waits for the data to arrive: from pageable memory, the driver returns once it has taken the bytes, and our stream does not
- * wait for the driver's own. A copy to constant memory that was queued next had read what was there before. */
+/* Waits for the data to arrive: from pageable memory, the driver returns once it has taken the
+ * bytes, and our stream does not wait for the driver's own. A copy to constant memory that was
+ * queued next had read what was there before. */
 bool gpu_upload(struct backend_gpu *g, uint64_t to, const void *data, uint64_t bytes) {
-    return !gpu_fail(g, g->d.cuMemcpyHtoD_v2(to, data, bytes)) && !gpu_fail(g, g->d.cuCtxSynchronize());
+    return !gpu_fail(g, g->d.cuMemcpyHtoD_v2(to, data, bytes)) &&
+           !gpu_fail(g, g->d.cuCtxSynchronize());
 }
 
 static bool gpu_write(struct backend *b, uint64_t to, const void *data, uint64_t bytes) {
@@ -146,7 +153,8 @@ static bool gpu_read(struct backend *b, uint64_t from, void *data, uint64_t byte
 static bool gpu_fill(struct backend *b, uint64_t to, uint8_t value, uint64_t bytes) {
     struct backend_gpu *g = gpu(b);
     if (!bytes) return true;
-    if (g->poison || !inside(g, to, bytes) || gpu_fail(g, g->d.cuMemsetD8Async(to, value, bytes, gpu_stream(g))))
+    if (g->poison || !inside(g, to, bytes) ||
+        gpu_fail(g, g->d.cuMemsetD8Async(to, value, bytes, gpu_stream(g))))
         return false;
     return g->queueing || !gpu_wait(g);
 }
@@ -165,7 +173,8 @@ static bool gpu_copy(struct backend *b, uint64_t to, uint64_t from, uint64_t byt
 
 /* ---- waiting ---- */
 
-/* The driver writes device printf to the standard output while we wait; it belongs into the report. */
+/* The driver writes device printf to the standard output while we wait; it belongs into the report.
+ */
 int gpu_wait(struct backend_gpu *g) {
     int fd = memfd_create("printf", MFD_CLOEXEC), saved = fd < 0 ? -1 : dup(1);
     fflush(stdout);
@@ -213,13 +222,15 @@ static void gate(void *user) {
 bool backend_gpu_flush(struct backend *b) {
     struct backend_gpu *g = gpu(b);
     if (g->d.cuCtxResetPersistingL2Cache) g->d.cuCtxResetPersistingL2Cache();
-    if (g->poison || gpu_fail(g, g->d.cuMemsetD8Async(g->flush, 0, g->flush_bytes, g->stream))) return false;
+    if (g->poison || gpu_fail(g, g->d.cuMemsetD8Async(g->flush, 0, g->flush_bytes, g->stream)))
+        return false;
     return !gpu_wait(g);
 }
 
 bool backend_gpu_begin(struct backend *b, struct err *e) {
     struct backend_gpu *g = gpu(b);
-    if (g->poison) return err_set(e, ERR_SYSTEM, "the GPU's context has failed with error %d", g->poison);
+    if (g->poison)
+        return err_set(e, ERR_SYSTEM, "the GPU's context has failed with error %d", g->poison);
     g->open = false;
     g->pinned_used = 0;
     int error = g->d.cuLaunchHostFunc(g->stream, gate, g);
@@ -227,7 +238,8 @@ bool backend_gpu_begin(struct backend *b, struct err *e) {
     g->queueing = !error;
     gpu_streams_begin(g);
     if (!error) return true;
-    return gpu_fail(g, error), err_set(e, ERR_SYSTEM, "the GPU's queue cannot be held back: error %d", error);
+    return gpu_fail(g, error),
+           err_set(e, ERR_SYSTEM, "the GPU's queue cannot be held back: error %d", error);
 }
 
 void gpu_open_gate(struct backend_gpu *g) {
@@ -275,7 +287,9 @@ static void gpu_close(struct backend *b) {
         if (g->stop) g->d.cuEventDestroy_v2(g->stop);
         if (g->stream) g->d.cuStreamDestroy_v2(g->stream);
         g->d.cuDevicePrimaryCtxRelease_v2(g->device);
-        if (dead) g->d.cuDevicePrimaryCtxReset_v2(g->device); /* a fault spoils the context for whoever comes next */
+        if (dead)
+            g->d.cuDevicePrimaryCtxReset_v2(
+                g->device); /* a fault spoils the context for whoever comes next */
     }
     if (g->d.library) driver_close(&g->d);
     pthread_mutex_destroy(&g->lock);
@@ -311,14 +325,16 @@ static void describe(struct backend_gpu *g) {
     struct gpu_info *i = &g->info;
     g->d.cuDeviceGetName(i->name, sizeof i->name, g->device);
     g->d.cuDriverGetVersion(&i->driver_version);
-    i->cc_major = (unsigned)attribute(g, ATTRIBUTE_CC_MAJOR), i->cc_minor = (unsigned)attribute(g, ATTRIBUTE_CC_MINOR);
+    i->cc_major = (unsigned)attribute(g, ATTRIBUTE_CC_MAJOR),
+    i->cc_minor = (unsigned)attribute(g, ATTRIBUTE_CC_MINOR);
     i->sms = (unsigned)attribute(g, ATTRIBUTE_SMS);
     i->compiled_by = "nothing loaded yet";
     const struct gpu_device *best = device_at(0);
     double least = 1e9;
     for (unsigned k = 0; device_at(k); k++) {
         const struct gpu_device *d = device_at(k);
-        double far = 10 * abs((int)(d->cc_major * 10 + d->cc_minor) - (int)(i->cc_major * 10 + i->cc_minor)) +
+        double far = 10 * abs((int)(d->cc_major * 10 + d->cc_minor) -
+                              (int)(i->cc_major * 10 + i->cc_minor)) +
                      abs((int)d->sms - (int)i->sms) / 100.0;
         if (strcasestr(i->name, d->name)) far = -1; /* "NVIDIA H100 80GB HBM3" is the row h100 */
         if (far < least) least = far, best = d;

@@ -3,12 +3,15 @@
  *   struct backend *b = backend_gpu_open(&(struct gpu_options){0}, &err);
  *   ... as any backend; a launch is bracketed by events, `measured` and waited for ...
  *   backend_gpu_flush(b);                         L2 holds nothing of ours
- *   backend_gpu_begin(b, &err);                   from here on commands are only queued; none runs yet
+ *   backend_gpu_begin(b, &err);                   from here on commands are only queued; none runs
+ * yet
  *   ... launches, fills, copies on the device ...
- *   seconds = backend_gpu_end(b, &error);         the queue runs, from its first command to its last
+ *   seconds = backend_gpu_end(b, &error);         the queue runs, from its first command to its
+ * last
  *
- * Device memory is one pool, taken when the backend opens, so that addresses are the same in every replay. A
- * kernel that never ends cannot be stopped on a GPU: run on the simulator first what may not end. */
+ * Device memory is one pool, taken when the backend opens, so that addresses are the same in every
+ * replay. A kernel that never ends cannot be stopped on a GPU: run on the simulator first what may
+ * not end. */
 #pragma once
 #include "grader/server/backend.h"
 
@@ -20,7 +23,8 @@ struct gpu_info {
     char name[128];
     int driver_version; /* 13000 = CUDA 13.0 */
     unsigned cc_major, cc_minor, sms;
-    const char *compiled_by; /* of the module loaded last: "ptxas, for this GPU" or "the driver, from PTX" */
+    const char *compiled_by; /* of the module loaded last: "ptxas, for this GPU" or "the driver,
+                                from PTX" */
 };
 
 struct backend *backend_gpu_open(const struct gpu_options *o, struct err *e);

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARTS = 256 /* fat binaries in one image: files that were compiled apart (-rdc=true) */ };
+enum {
+    MOST_PARTS = 256 /* fat binaries in one image: files that were compiled apart (-rdc=true) */
+};
 
 struct backend_sim {
     struct backend base;
@@ -40,18 +42,22 @@ void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
 void backend_sim_set_cold(struct backend *b, bool on) { ((struct backend_sim *)b)->cold = on; }
 void backend_sim_set_timing(struct backend *b, bool on) { ((struct backend_sim *)b)->timing = on; }
 
-void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p) { ((struct backend_sim *)b)->ptxas = *p; }
+void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p) {
+    ((struct backend_sim *)b)->ptxas = *p;
+}
 
 /* ---- what ptxas says of kernels ---- */
 
-static void begin_ptxas(struct backend_sim *s, void *module, const struct sim_text *texts, unsigned n) {
+static void begin_ptxas(struct backend_sim *s, void *module, const struct sim_text *texts,
+                        unsigned n) {
     unsigned arch = s->base.device->cc_major * 10 + s->base.device->cc_minor;
     if (!s->ptxas.path) return;
     s->pending = xrealloc(s->pending, (s->npending + 1) * sizeof *s->pending);
     struct pending *p = &s->pending[s->npending++];
     *p = (struct pending){.module = module, .n = n};
     for (unsigned i = 0; i < n; i++)
-        p->run[i] = ptxas_begin(texts[i].ptx, texts[i].n, arch < 75 ? 75 : arch, n > 1, s->ptxas.path, s->ptxas.cache);
+        p->run[i] = ptxas_begin(texts[i].ptx, texts[i].n, arch < 75 ? 75 : arch, n > 1,
+                                s->ptxas.path, s->ptxas.cache);
 }
 
 /* `asked`: for its kernels; else it goes. */
@@ -83,16 +89,19 @@ static void sim_backend_reset(struct backend *b) {
 }
 static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b)); }
 
-/* PTX itself, as a program may load it that made it at run time: what begins a fat binary is no text. */
+/* PTX itself, as a program may load it that made it at run time: what begins a fat binary is no
+ * text. */
 static bool is_text(const void *image, size_t size) {
     const unsigned char *p = image;
     size_t n = size < 64 ? strnlen(image, size) : 64;
     for (size_t i = 0; i < n; i++)
-        if (p[i] >= 0x7f || (p[i] < ' ' && p[i] != '\n' && p[i] != '\t' && p[i] != '\r')) return false;
+        if (p[i] >= 0x7f || (p[i] < ' ' && p[i] != '\n' && p[i] != '\t' && p[i] != '\r'))
+            return false;
     return n > 0;
 }
 
-static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
+static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module,
+                            struct err *e) {
     struct arena arena = {0};
     struct sim_text texts[MOST_PARTS];
     unsigned n = 0, sm = b->device->cc_major * 10 + b->device->cc_minor;
@@ -102,10 +111,12 @@ static int sim_backend_load(struct backend *b, const void *image, size_t size, v
         bytes = ptx_fatbin_bytes(part, size - at);
         if (n && !bytes) break; /* what follows is none */
         if (n == MOST_PARTS)
-            return arena_free(&arena), err_set(e, ERR_LIMIT, "more than %d files", MOST_PARTS), WB_cudaErrorInvalidPtx;
+            return arena_free(&arena), err_set(e, ERR_LIMIT, "more than %d files", MOST_PARTS),
+                   WB_cudaErrorInvalidPtx;
         bool text = is_text(part, size - at);
         if (text) texts[n].n = bytes = strnlen((const char *)part, size - at);
-        texts[n].ptx = text ? (const char *)part : ptx_from_fatbin(&arena, part, size - at, sm, &texts[n].n, e);
+        texts[n].ptx = text ? (const char *)part
+                            : ptx_from_fatbin(&arena, part, size - at, sm, &texts[n].n, e);
         found = texts[n++].ptx;
     }
     *module = found && n ? sim_load_linked(backend_sim(b), texts, n, e) : NULL;
@@ -123,7 +134,8 @@ static void sim_backend_unload(struct backend *b, void *module) {
     sim_unload(backend_sim(b), module);
 }
 
-static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out) {
+static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name,
+                                    struct backend_kernel *out) {
     end_ptxas((struct backend_sim *)b, module, true);
     const struct sim_kernel *k = sim_find_kernel(module, name);
     out->handle = k;
@@ -131,8 +143,8 @@ static bool sim_backend_find_kernel(struct backend *b, void *module, const char 
     return k;
 }
 
-static bool sim_backend_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address,
-                                    uint64_t *bytes) {
+static bool sim_backend_find_symbol(struct backend *b, void *module, const char *name,
+                                    uint64_t *address, uint64_t *bytes) {
     (void)b;
     return sim_find_symbol(module, name, address, bytes);
 }
@@ -162,10 +174,13 @@ static bool sim_backend_mark(struct backend *b, uint64_t address, uint64_t bytes
 static bool sim_backend_free(struct backend *b, uint64_t address) {
     return sim_free(backend_sim(b), address) == SIM_OK;
 }
-static bool sim_backend_range(struct backend *b, uint64_t address, uint64_t *start, uint64_t *bytes) {
+static bool sim_backend_range(struct backend *b, uint64_t address, uint64_t *start,
+                              uint64_t *bytes) {
     return sim_range(backend_sim(b), address, start, bytes);
 }
-static uint64_t sim_backend_memory_used(struct backend *b) { return sim_memory_used(backend_sim(b)); }
+static uint64_t sim_backend_memory_used(struct backend *b) {
+    return sim_memory_used(backend_sim(b));
+}
 static bool sim_backend_write(struct backend *b, uint64_t to, const void *data, uint64_t bytes) {
     return sim_write(backend_sim(b), to, data, bytes) == SIM_OK;
 }
@@ -179,11 +194,14 @@ static bool sim_backend_copy(struct backend *b, uint64_t to, uint64_t from, uint
     return sim_copy(backend_sim(b), to, from, bytes) == SIM_OK;
 }
 
-static bool sim_backend_undefined(struct backend *b, uint64_t from, uint64_t bytes, struct sim_report *out) {
+static bool sim_backend_undefined(struct backend *b, uint64_t from, uint64_t bytes,
+                                  struct sim_report *out) {
     return sim_undefined(backend_sim(b), from, bytes, out);
 }
 
-static void sim_backend_order(struct backend *b, const struct sim_order *o) { sim_set_order(backend_sim(b), o); }
+static void sim_backend_order(struct backend *b, const struct sim_order *o) {
+    sim_set_order(backend_sim(b), o);
+}
 static bool sim_backend_accessed(struct backend *b, const char *what, const struct sim_rows *r,
                                  struct sim_report *out) {
     return sim_accessed(backend_sim(b), what, r, out);
@@ -238,15 +256,18 @@ static const int fault_errors[SIM_FAULT_KINDS] = {
 #undef X
 };
 
-static void sim_backend_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {
+static void sim_backend_launch(struct backend *b, const struct backend_launch *l,
+                               struct backend_result *out) {
     struct sim_launch s = to_sim(l);
     memset(out, 0, sizeof *out);
     uint64_t sample = sim_sample_warps(backend_sim(b));
     bool timing = sample || ((struct backend_sim *)b)->timing;
-    double warps = ((double)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] * s.grid[1] * s.grid[2];
+    double warps = ((double)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] *
+                   s.grid[1] * s.grid[2];
     struct backend_sim *own = (struct backend_sim *)b;
     /* A launch behind another finds in L2 what that one left there. */
-    struct time_options o = {.whole = warps <= (double)sample || !sample, .warm_bytes = own->cold ? 0 : own->moved};
+    struct time_options o = {.whole = warps <= (double)sample || !sample,
+                             .warm_bytes = own->cold ? 0 : own->moved};
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
     else sim_launch(backend_sim(b), &s, &out->sim);
     if (timing) own->moved += out->estimate.dram_bytes;
@@ -261,7 +282,8 @@ static unsigned sim_backend_occupancy(struct backend *b, const void *kernel, uns
     struct sim_kernel_info info;
     sim_kernel_info(kernel, &info);
     if (threads > info.max_threads) return 0;
-    return device_blocks_per_sm(b->device, threads, info.registers, info.static_shared + dynamic_shared, NULL);
+    return device_blocks_per_sm(b->device, threads, info.registers,
+                                info.static_shared + dynamic_shared, NULL);
 }
 
 static void sim_backend_time_limit(struct backend *b, double seconds) {
@@ -275,7 +297,9 @@ static void sim_backend_take_output(struct backend *b, struct buf *out, struct b
     sim_take_output(backend_sim(b), out, errors);
 }
 
-static bool sim_backend_heap(struct backend *b, uint64_t bytes) { return sim_set_heap(backend_sim(b), bytes); }
+static bool sim_backend_heap(struct backend *b, uint64_t bytes) {
+    return sim_set_heap(backend_sim(b), bytes);
+}
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name

@@ -1,4 +1,5 @@
-/* channel.c — the server's end of the socket and the window. Nothing here blocks beyond a deadline. */
+/* channel.c — the server's end of the socket and the window. Nothing here blocks beyond a deadline.
+ */
 #include "grader/server/internal.h"
 #include "common/clock.h"
 
@@ -17,21 +18,26 @@ int server_shared_memory(const char *name, uint64_t bytes, struct err *e) {
     bool ok = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 &&
               fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
     if (ok) return fd;
-    err_set(e, ERR_SYSTEM, "cannot create %llu bytes of shared memory: %s", (unsigned long long)bytes, strerror(errno));
+    err_set(e, ERR_SYSTEM, "cannot create %llu bytes of shared memory: %s",
+            (unsigned long long)bytes, strerror(errno));
     if (fd >= 0) close(fd);
     return -1;
 }
 
-/* The file of a program's window goes on with the memory that host and device share, if there can be any. */
+/* The file of a program's window goes on with the memory that host and device share, if there can
+ * be any. */
 static bool open_window(struct server *s, struct err *e) {
     uint64_t bytes = SERVER_WINDOW_FILE(s->options.window_bytes);
     bool shares = !s->options.grading && !s->options.window && s->backend->ops->back_shared;
-    s->window_fd = s->options.window
-                       ? s->options.window
-                       : server_shared_memory("warpbook-window", bytes + (shares ? SIM_SHARED_BYTES : 0), e);
+    s->window_fd =
+        s->options.window
+            ? s->options.window
+            : server_shared_memory("warpbook-window", bytes + (shares ? SIM_SHARED_BYTES : 0), e);
     if (s->window_fd < 0) return false;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
-    if (p == MAP_FAILED) return err_set(e, ERR_SYSTEM, "device server: cannot map shared memory: %s", strerror(errno));
+    if (p == MAP_FAILED)
+        return err_set(e, ERR_SYSTEM, "device server: cannot map shared memory: %s",
+                       strerror(errno));
     s->window = p;
     s->progress = (struct wb_progress *)(s->window + s->options.window_bytes);
     if (shares) s->shared_bytes = s->backend->ops->back_shared(s->backend, s->window_fd, bytes);
@@ -45,7 +51,10 @@ static bool welcome(struct server *s, struct err *e) {
         char bytes[CMSG_SPACE(sizeof(int))];
     } control = {0};
     struct iovec part = {"w", 1};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -82,7 +91,8 @@ static int poll_milliseconds(double deadline) {
 }
 
 /* SERVER_CALL stands for "a frame is here". */
-enum server_end server_channel_receive(struct server *s, void *frame, size_t *size, double deadline, int watch) {
+enum server_end server_channel_receive(struct server *s, void *frame, size_t *size, double deadline,
+                                       int watch) {
     for (;;) {
         ssize_t n = recv(s->fd, frame, WB_FRAME, MSG_DONTWAIT | MSG_TRUNC);
         if (n > 0) {

@@ -1,7 +1,9 @@
-/* clock.c — when each event of a program is reached, in modelled time. From the first event on the program's kernels, copies and fills
- * are kept as commands of its streams (grader/sim/timing/timeline.h), up to where the host has waited for all of them: there they are
- * timed together, events among them get their times, and the next ones begin anew. Without the order of streams, which the runtime
- * tells once a program has made one, they come one behind another. The host's own work takes no time. */
+/* clock.c — when each event of a program is reached, in modelled time. From the first event on the
+ * program's kernels, copies and fills are kept as commands of its streams
+ * (grader/sim/timing/timeline.h), up to where the host has waited for all of them: there they are
+ * timed together, events among them get their times, and the next ones begin anew. Without the
+ * order of streams, which the runtime tells once a program has made one, they come one behind
+ * another. The host's own work takes no time. */
 #include "common/arena.h"
 #include "common/grow.h"
 #include "grader/server/internal.h"
@@ -22,7 +24,8 @@ struct server_clock {
     struct timeline_command order; /* of what comes next */
     bool ordered, timed;           /* the order is known; those in the list have their times */
     uint32_t last[TIMELINE_STREAMS];
-    uint64_t bus_end; /* where the last command stopped, if it goes over the bus: large copies come in pieces */
+    uint64_t bus_end; /* where the last command stopped, if it goes over the bus: large copies come
+                         in pieces */
     double begun;     /* when the list began */
     double *seconds;  /* WB_EVENTS */
 };
@@ -48,11 +51,14 @@ static void settle(struct server *s, struct server_clock *k) {
     arena_free(&k->clocks);
 }
 
-static struct server_clock *clock_of(const struct server *s) { return s->recording ? NULL : s->clock; }
+static struct server_clock *clock_of(const struct server *s) {
+    return s->recording ? NULL : s->clock;
+}
 
 /* ---- commands ---- */
 
-static struct timeline_command *add(struct server *s, struct server_clock *k, enum timeline_engine e) {
+static struct timeline_command *add(struct server *s, struct server_clock *k,
+                                    enum timeline_engine e) {
     if (k->n == MOST_COMMANDS && !k->ordered) settle(s, k);
     GROW(k->c, k->n + 1, k->room, 64);
     GROW(k->event, k->n + 1, k->event_room, 64);
@@ -77,7 +83,8 @@ void server_clock_order(struct server *s, const struct wb_req_order *q, struct t
     struct server_clock *k = clock_of(s);
     enum { BYTES = TIMELINE_STREAMS * sizeof(uint32_t) };
     if (!k) return;
-    bool known = q->number && q->stream < TIMELINE_STREAMS && tail.size == 2 * BYTES, was = k->order.after != NULL;
+    bool known = q->number && q->stream < TIMELINE_STREAMS && tail.size == 2 * BYTES,
+         was = k->order.after != NULL;
     bool done = known && all_done(k, (const void *)(tail.data + BYTES));
     if (known != was || k->n >= MOST_COMMANDS || done) settle(s, k);
     k->ordered = known;
@@ -112,8 +119,10 @@ void server_clock_inside(struct server *s, double launches, double bytes) {
 void server_clock_bus(struct server *s, bool in, bool pinned, uint64_t address, uint64_t bytes) {
     struct server_clock *k = clock_of(s);
     if (!k) return;
-    bool goes_on = k->bus_end && k->bus_end == address && k->c[k->n - 1].engine == (in ? TIMELINE_IN : TIMELINE_OUT);
-    struct timeline_command *c = goes_on ? &k->c[k->n - 1] : add(s, k, in ? TIMELINE_IN : TIMELINE_OUT);
+    bool goes_on = k->bus_end && k->bus_end == address &&
+                   k->c[k->n - 1].engine == (in ? TIMELINE_IN : TIMELINE_OUT);
+    struct timeline_command *c =
+        goes_on ? &k->c[k->n - 1] : add(s, k, in ? TIMELINE_IN : TIMELINE_OUT);
     c->bytes += pinned ? (double)bytes : time_line_pageable(s->backend->device, (double)bytes);
     k->bus_end = address + bytes;
 }

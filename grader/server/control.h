@@ -1,15 +1,18 @@
-/* control.h — the messages between the grader and a device process (grader/device), which holds a device for one submission.
+/* control.h — the messages between the grader and a device process (grader/device), which holds a
+ * device for one submission.
  *
- * Theory of operation. One SOCK_SEQPACKET socket. The grader asks, by one struct control_request; the device process answers by
- * one struct control_reply; neither is ever longer or shorter, and each names its version, what it is about and its number. Bulk
- * data lies in a memory file that the grader makes, of a size that it chooses and seals: inputs and outputs of the case at hand,
- * and, at its start, the box, where the device process leaves what a replay added up to. A memory file is handed over with the
- * request that first needs it.
+ * Theory of operation. One SOCK_SEQPACKET socket. The grader asks, by one struct control_request;
+ * the device process answers by one struct control_reply; neither is ever longer or shorter, and
+ * each names its version, what it is about and its number. Bulk data lies in a memory file that the
+ * grader makes, of a size that it chooses and seals: inputs and outputs of the case at hand, and,
+ * at its start, the box, where the device process leaves what a replay added up to. A memory file
+ * is handed over with the request that first needs it.
  *
- * The device process is not trusted: it executes what a submission chose. The grader believes no length, index, number or text
- * of a reply before it has looked at it (tally_unpack, and grader/grade/device.c), copies the box before it looks, waits no longer
- * than a deadline, and puts nothing into a request that the process might not know: no reference, no seed, no input of another
- * case. */
+ * The device process is not trusted: it executes what a submission chose. The grader believes no
+ * length, index, number or text of a reply before it has looked at it (tally_unpack, and
+ * grader/grade/device.c), copies the box before it looks, waits no longer than a deadline, and puts
+ * nothing into a request that the process might not know: no reference, no seed, no input of
+ * another case. */
 #pragma once
 #include "common/hash.h"
 #include "grader/server/protocol.h"
@@ -31,7 +34,8 @@ enum control_op {
     CONTROL_READY,    /* serve the host process until it has loaded the object */
     CONTROL_BUFFERS,  /* with the case's memory file */
     CONTROL_RECORD,   /* have the host process call the entry */
-    CONTROL_REPLAY,   /* run what was recorded on what lies in the memory file; outputs come back there */
+    CONTROL_REPLAY,   /* run what was recorded on what lies in the memory file; outputs come back
+                         there */
     CONTROL_ROUND,    /* GPU: the same between two events, outputs left where they are */
     CONTROL_ROOFLINE, /* GPU: what the device can do */
     CONTROL_OPS
@@ -46,8 +50,8 @@ struct control_kernel {
 struct control_open {
     char device[32];                                /* of the table; "gpu" = a real one */
     uint32_t gpu, workers, kernels, images, client; /* client: there is one */
-    uint32_t code;                                  /* records of machine code, in the file behind the kernels */
-    uint64_t pool_bytes;                            /* GPU */
+    uint32_t code;       /* records of machine code, in the file behind the kernels */
+    uint64_t pool_bytes; /* GPU */
     char image[4][HASH_HEX + 7];
 };
 
@@ -78,7 +82,7 @@ struct control_replay {
     uint64_t instructions, sample_warps;
     uint64_t sample_key; /* which blocks are sampled */
     uint32_t sanitize, timing, ranges, read_back;
-    uint32_t again;       /* a second call in a row: module variables are as the last replay left them */
+    uint32_t again; /* a second call in a row: module variables are as the last replay left them */
     uint32_t later_first; /* sim_set_later_first */
     struct control_range range[CONTROL_RANGES];
 };
@@ -104,11 +108,11 @@ struct control_reply {
     uint32_t version, op, serial;
     uint32_t ok; /* 0: `why` says what went wrong; not of the submission's making */
     char why[512];
-    struct control_outcome outcome;            /* READY, RECORD, REPLAY */
-    uint64_t address[CONTROL_ARGS];            /* BUFFERS */
-    uint32_t launches, writes;                 /* RECORD: launches; other commands that write device memory */
-    struct server_moves moves;                 /* RECORD */
-    double seconds;                            /* REPLAY, ROUND */
+    struct control_outcome outcome; /* READY, RECORD, REPLAY */
+    uint64_t address[CONTROL_ARGS]; /* BUFFERS */
+    uint32_t launches, writes;      /* RECORD: launches; other commands that write device memory */
+    struct server_moves moves;      /* RECORD */
+    double seconds;                 /* REPLAY, ROUND */
     double bytes_per_second, flops_per_second; /* ROOFLINE */
     char compiled_by[64];                      /* GPU: who made the machine code */
     char leaks[256];                           /* RECORD: what the entry did not free */
@@ -117,6 +121,7 @@ struct control_reply {
 
 /* Changes with the layout of any message, and with the list of counters. */
 static inline uint32_t control_version(void) {
-    return 5u ^ (uint32_t)sizeof(struct control_request) << 4 ^ (uint32_t)sizeof(struct control_reply) << 9 ^
+    return 5u ^ (uint32_t)sizeof(struct control_request) << 4 ^
+           (uint32_t)sizeof(struct control_reply) << 9 ^
            (uint32_t)sizeof(struct sim_counters) << 18 ^ CONTROL_OPS << 28;
 }

@@ -9,13 +9,16 @@
 #include <unistd.h>
 
 static bool load(struct driver *d, struct err *e) {
-    /* Kernels loaded at their first launch would make the driver wait for a queue that is held back. */
+    /* Kernels loaded at their first launch would make the driver wait for a queue that is held
+     * back. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     const char *path = getenv("WARPBOOK_LIBCUDA");
     d->library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!d->library)
-        return err_set(e, ERR_SYSTEM, "no GPU: NVIDIA's driver is not on this machine (%s). `--device sim` needs none.",
-                       dlerror());
+        return err_set(
+            e, ERR_SYSTEM,
+            "no GPU: NVIDIA's driver is not on this machine (%s). `--device sim` needs none.",
+            dlerror());
 #define CALL(name, arguments)                      \
     *(void **)&d->name = dlsym(d->library, #name); \
     if (!d->name) return err_set(e, ERR_SYSTEM, "the NVIDIA driver is too old: it lacks " #name);
@@ -39,9 +42,11 @@ static bool start(struct driver *d, struct err *e) {
     if (!error) error = d->cuDeviceGetCount(&count);
     if (error) {
         driver_error(d, error, text, sizeof text);
-        return err_set(e, ERR_SYSTEM, "no GPU: the driver does not start (%s). `--device sim` needs none.", text);
+        return err_set(e, ERR_SYSTEM,
+                       "no GPU: the driver does not start (%s). `--device sim` needs none.", text);
     }
-    return count > 0 || err_set(e, ERR_SYSTEM, "no GPU: the driver knows no device. `--device sim` needs none.");
+    return count > 0 ||
+           err_set(e, ERR_SYSTEM, "no GPU: the driver knows no device. `--device sim` needs none.");
 }
 
 bool driver_open(struct driver *d, struct err *e) {

@@ -1,5 +1,5 @@
-/* driver.h — the CUDA driver, and NVML where it is there, loaded when they are asked for: no machine needs
- * either. */
+/* driver.h — the CUDA driver, and NVML where it is there, loaded when they are asked for: no
+ * machine needs either. */
 #pragma once
 #include "common/err.h"
 
@@ -16,8 +16,8 @@ struct driver {
 #undef OPTIONAL
 };
 
-/* Opens libcuda.so.1, or the library that WARPBOOK_LIBCUDA names (tests put a fake there). False with a
- * sentence for the user: no driver, no device, too old. */
+/* Opens libcuda.so.1, or the library that WARPBOOK_LIBCUDA names (tests put a fake there). False
+ * with a sentence for the user: no driver, no device, too old. */
 bool driver_open(struct driver *d, struct err *e);
 void driver_close(struct driver *d);
 /* "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered". */
@@ -70,6 +70,7 @@ struct nvml;
 struct nvml *nvml_open(void);
 void nvml_read(struct nvml *n, struct gpu_state *out);
 void nvml_close(struct nvml *n);
-/* Reasons that make a measurement worthless: power, heat, hardware slow-down. Not: idle, application clocks.
+/* Reasons that make a measurement worthless: power, heat, hardware slow-down. Not: idle,
+ * application clocks.
  */
 #define NVML_BAD_REASONS 0x00000000000000ecull

@@ -14,13 +14,16 @@ struct gpu_block { /* an allocation in the pool */
 
 /* The streams of a round (gpu_streams.c). */
 struct gpu_streams {
-    void *stream[SIM_STREAMS], *begun[SIM_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
-    uint32_t seen[SIM_STREAMS][SIM_STREAMS];        /* up to which command of another stream each has waited */
-    uint32_t done[SIM_STREAMS];                     /* likewise the host */
+    void *stream[SIM_STREAMS],
+        *begun[SIM_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
+    uint32_t seen[SIM_STREAMS]
+                 [SIM_STREAMS]; /* up to which command of another stream each has waited */
+    uint32_t done[SIM_STREAMS]; /* likewise the host */
     struct gpu_mark {
         uint32_t stream, number;
         void *event;
-    } * marks; /* events behind commands that somebody waits for: the first `n` are this round's, the others to be used again */
+    } * marks; /* events behind commands that somebody waits for: the first `n` are this round's,
+                  the others to be used again */
     unsigned n, made, capacity;
     uint32_t current, number; /* the command at hand */
     bool waited;
@@ -71,7 +74,8 @@ struct backend_gpu {
     struct {
         unsigned char *bytes;
         uint64_t room;
-    } hosts[32]; /* pinned memory for buffers, in the order in which they are asked for, again after each reset */
+    } hosts[32]; /* pinned memory for buffers, in the order in which they are asked for, again after
+                    each reset */
     unsigned nhosts;
     unsigned char *pinned; /* what is copied to the device while the queue is held */
     size_t pinned_used;
@@ -87,23 +91,28 @@ int gpu_wait(struct backend_gpu *g);
 /* Lets what is queued begin. */
 void gpu_open_gate(struct backend_gpu *g);
 
-/* gpu_streams.c: where the next command goes; of a round that is queued, in streams as they were recorded, else the one stream. */
+/* gpu_streams.c: where the next command goes; of a round that is queued, in streams as they were
+ * recorded, else the one stream. */
 void *gpu_stream(struct backend_gpu *g);
 void gpu_order(struct backend *b, const struct sim_order *o);
 void gpu_streams_begin(struct backend_gpu *g);
-int gpu_streams_join(struct backend_gpu *g); /* the one stream waits for all others; returns the driver's error */
+int gpu_streams_join(
+    struct backend_gpu *g); /* the one stream waits for all others; returns the driver's error */
 void gpu_streams_close(struct backend_gpu *g);
 
 /* gpu_module.c */
 int gpu_load(struct backend *b, const void *image, size_t size, void **module, struct err *e);
 void gpu_unload(struct backend *b, void *module);
 bool gpu_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out);
-bool gpu_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address, uint64_t *bytes);
+bool gpu_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address,
+                     uint64_t *bytes);
 bool gpu_module_reset(struct backend_gpu *g, struct gpu_module *m);
 /* The module variable that holds the range. */
-bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start, uint64_t *size);
+bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start,
+                     uint64_t *size);
 
 /* gpu_launch.c */
 int gpu_check(struct backend *b, const struct backend_launch *l, struct err *e);
 void gpu_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out);
-unsigned gpu_occupancy(struct backend *b, const void *kernel, unsigned threads, unsigned dynamic_shared);
+unsigned gpu_occupancy(struct backend *b, const void *kernel, unsigned threads,
+                       unsigned dynamic_shared);

@@ -1,4 +1,5 @@
-/* gpu_launch.c — launches on a real GPU: checked as the runtime would, bracketed by events, or only queued.
+/* gpu_launch.c — launches on a real GPU: checked as the runtime would, bracketed by events, or only
+ * queued.
  */
 #include "grader/server/gpu_internal.h"
 
@@ -6,7 +7,9 @@
 
 static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
 
-enum { WITHOUT_ASKING = 48 << 10 }; /* bytes of shared memory that a kernel may have without an attribute */
+enum {
+    WITHOUT_ASKING = 48 << 10
+}; /* bytes of shared memory that a kernel may have without an attribute */
 
 /* Dynamic shared memory beyond 48 KiB has to be allowed for each kernel. */
 static int allow_shared(struct backend_gpu *g, struct gpu_kernel *k, unsigned dynamic) {
@@ -16,11 +19,13 @@ static int allow_shared(struct backend_gpu *g, struct gpu_kernel *k, unsigned dy
     return error;
 }
 
-unsigned gpu_occupancy(struct backend *b, const void *kernel, unsigned threads, unsigned dynamic_shared) {
+unsigned gpu_occupancy(struct backend *b, const void *kernel, unsigned threads,
+                       unsigned dynamic_shared) {
     struct gpu_kernel *k = (struct gpu_kernel *)kernel;
     int blocks = 0;
     if (threads > k->info.max_threads || allow_shared(gpu(b), k, dynamic_shared)) return 0;
-    if (gpu(b)->d.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k->function, (int)threads, dynamic_shared))
+    if (gpu(b)->d.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k->function, (int)threads,
+                                                              dynamic_shared))
         return 0;
     return blocks > 0 ? (unsigned)blocks : 0;
 }
@@ -36,20 +41,24 @@ int gpu_check(struct backend *b, const struct backend_launch *l, struct err *e) 
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     if (!threads || !l->grid[0] || !l->grid[1] || !l->grid[2])
         return refuse(e, WB_cudaErrorInvalidConfiguration, "an empty launch");
-    if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 || threads > d->threads_per_block)
+    if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 ||
+        threads > d->threads_per_block)
         return refuse(e, WB_cudaErrorInvalidConfiguration,
                       "more threads a block than the device allows (1024, at most (1024,1024,64))");
     if (l->grid[0] > 2147483647u || l->grid[1] > 65535 || l->grid[2] > 65535)
         return refuse(e, WB_cudaErrorInvalidConfiguration,
                       "a larger grid than the device allows (2147483647,65535,65535)");
     if (threads > k->info.max_threads)
-        return refuse(e, WB_cudaErrorInvalidValue,
-                      "more threads a block than the kernel was compiled for (__launch_bounds__, registers)");
+        return refuse(
+            e, WB_cudaErrorInvalidValue,
+            "more threads a block than the kernel was compiled for (__launch_bounds__, registers)");
     if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1)
         return refuse(e, WB_cudaErrorNotSupported,
-                      "clusters that the launch asks for are not passed on to a GPU here: use __cluster_dims__");
+                      "clusters that the launch asks for are not passed on to a GPU here: use "
+                      "__cluster_dims__");
     if ((uint64_t)k->info.static_shared + l->dynamic_shared > d->shared_per_block)
-        return refuse(e, WB_cudaErrorInvalidValue, "more shared memory a block than the device allows");
+        return refuse(e, WB_cudaErrorInvalidValue,
+                      "more shared memory a block than the device allows");
     if (!gpu_occupancy(b, k, (unsigned)threads, l->dynamic_shared))
         return refuse(e, WB_cudaErrorLaunchOutOfResources,
                       "no block fits on a multiprocessor (registers, shared memory)");
@@ -63,13 +72,17 @@ static int enqueue(struct backend_gpu *g, const struct backend_launch *l) {
     if (error) return error;
     if (l->cooperative) {
         void *params[256];
-        for (unsigned i = 0; i < k->info.nparams; i++) params[i] = (char *)l->params + k->info.params[i].offset;
-        return g->d.cuLaunchCooperativeKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-                                              l->block[2], l->dynamic_shared, gpu_stream(g), params);
+        for (unsigned i = 0; i < k->info.nparams; i++)
+            params[i] = (char *)l->params + k->info.params[i].offset;
+        return g->d.cuLaunchCooperativeKernel(k->function, l->grid[0], l->grid[1], l->grid[2],
+                                              l->block[0], l->block[1], l->block[2],
+                                              l->dynamic_shared, gpu_stream(g), params);
     }
-    void *extra[] = {(void *)PARAM_BUFFER_POINTER, (void *)l->params, (void *)PARAM_BUFFER_SIZE, &bytes, NULL};
-    return g->d.cuLaunchKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2],
-                               l->dynamic_shared, gpu_stream(g), NULL, bytes ? extra : NULL);
+    void *extra[] = {(void *)PARAM_BUFFER_POINTER, (void *)l->params, (void *)PARAM_BUFFER_SIZE,
+                     &bytes, NULL};
+    return g->d.cuLaunchKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+                               l->block[1], l->block[2], l->dynamic_shared, gpu_stream(g), NULL,
+                               bytes ? extra : NULL);
 }
 
 void gpu_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {
@@ -89,5 +102,6 @@ void gpu_launch(struct backend *b, const struct backend_launch *l, struct backen
     out->error = gpu_fail(g, error);
     int waited = gpu_wait(g);
     if (!out->error) out->error = waited;
-    if (!out->error && !g->d.cuEventElapsedTime(&milliseconds, g->start, g->stop)) out->seconds = milliseconds * 1e-3;
+    if (!out->error && !g->d.cuEventElapsedTime(&milliseconds, g->start, g->stop))
+        out->seconds = milliseconds * 1e-3;
 }

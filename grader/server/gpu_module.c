@@ -1,5 +1,5 @@
-/* gpu_module.c — modules on a real GPU: PTX out of the fat binary, compiled for the GPU present, and what the
- * PTX says of its kernels' parameters and its variables' first values. */
+/* gpu_module.c — modules on a real GPU: PTX out of the fat binary, compiled for the GPU present,
+ * and what the PTX says of its kernels' parameters and its variables' first values. */
 #include "grader/server/gpu_internal.h"
 #include "grader/sim/ptx/ptx.h"
 
@@ -11,9 +11,10 @@ static struct backend_gpu *gpu(const struct backend *b) { return (struct backend
 
 /* ---- compiling ---- */
 
-/* Machine code that the toolkit's ptxas made for this very GPU where the image holds it; else the driver compiles. */
-static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *machine, const char *ptx,
-                      struct err *e) {
+/* Machine code that the toolkit's ptxas made for this very GPU where the image holds it; else the
+ * driver compiles. */
+static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *machine,
+                      const char *ptx, struct err *e) {
     char log[2048] = "";
     int error = machine ? g->d.cuModuleLoadDataEx(&m->handle, machine, 0, NULL, NULL) : -1;
     g->info.compiled_by = "ptxas, for this GPU";
@@ -22,7 +23,9 @@ static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *m
     void *values[] = {log, (void *)sizeof log, (void *)1};
     error = g->d.cuModuleLoadDataEx(&m->handle, ptx, 3, options, values);
     g->info.compiled_by = "the driver, from PTX";
-    if (error) err_set(e, ERR_INPUT, "the driver cannot compile the device code (error %d): %.300s", error, log);
+    if (error)
+        err_set(e, ERR_INPUT, "the driver cannot compile the device code (error %d): %.300s", error,
+                log);
     return error;
 }
 
@@ -51,12 +54,14 @@ static uint32_t figure(struct backend_gpu *g, void *function, int attribute) {
     return value > 0 ? (uint32_t)value : 0;
 }
 
-static struct gpu_kernel *make_kernel(struct backend_gpu *g, struct gpu_module *m, const char *name) {
+static struct gpu_kernel *make_kernel(struct backend_gpu *g, struct gpu_module *m,
+                                      const char *name) {
     const struct ptx_func *f = function_of(m, name);
     void *function = NULL;
     if (!f || gpu_fail(g, g->d.cuModuleGetFunction(&function, m->handle, name))) return NULL;
     struct gpu_kernel *k = xcalloc(1, sizeof *k);
-    *k = (struct gpu_kernel){.module = m, .function = function, .name = xstrdup(name), .next = m->kernels};
+    *k = (struct gpu_kernel){
+        .module = m, .function = function, .name = xstrdup(name), .next = m->kernels};
     k->info.name = k->name;
     lay_out(f, &k->info);
     k->info.static_shared = figure(g, function, FUNCTION_SHARED);
@@ -67,7 +72,8 @@ static struct gpu_kernel *make_kernel(struct backend_gpu *g, struct gpu_module *
     return m->kernels = k;
 }
 
-bool gpu_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out) {
+bool gpu_find_kernel(struct backend *b, void *module, const char *name,
+                     struct backend_kernel *out) {
     struct gpu_module *m = module;
     struct gpu_kernel *k = m->kernels;
     while (k && strcmp(k->name, name)) k = k->next;
@@ -79,7 +85,8 @@ bool gpu_find_kernel(struct backend *b, void *module, const char *name, struct b
 
 /* ---- variables ---- */
 
-bool gpu_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address, uint64_t *bytes) {
+bool gpu_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address,
+                     uint64_t *bytes) {
     struct gpu_module *m = module;
     size_t size = 0;
     if (gpu(b)->d.cuModuleGetGlobal_v2(address, &size, m->handle, name)) return false;
@@ -93,7 +100,8 @@ static void note_variables(struct backend_gpu *g, struct gpu_module *m) {
     for (unsigned i = 0; i < m->ptx->nvars; i++) {
         struct gpu_variable v = {0};
         size_t size = 0;
-        if (g->d.cuModuleGetGlobal_v2(&v.address, &size, m->handle, m->ptx->vars[i]->name) || !size) continue;
+        if (g->d.cuModuleGetGlobal_v2(&v.address, &size, m->handle, m->ptx->vars[i]->name) || !size)
+            continue;
         v.bytes = size;
         v.initial = xcalloc(1, size);
         if (gpu_fail(g, g->d.cuMemcpyDtoH_v2(v.initial, v.address, size))) {
@@ -106,15 +114,18 @@ static void note_variables(struct backend_gpu *g, struct gpu_module *m) {
 
 bool gpu_module_reset(struct backend_gpu *g, struct gpu_module *m) {
     for (unsigned i = 0; i < m->nvariables; i++)
-        if (!gpu_upload(g, m->variables[i].address, m->variables[i].initial, m->variables[i].bytes)) return false;
+        if (!gpu_upload(g, m->variables[i].address, m->variables[i].initial, m->variables[i].bytes))
+            return false;
     return true;
 }
 
-bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start, uint64_t *size) {
+bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t bytes, uint64_t *start,
+                     uint64_t *size) {
     for (const struct gpu_module *m = g->modules; m; m = m->next)
         for (unsigned i = 0; i < m->nvariables; i++) {
             const struct gpu_variable *v = &m->variables[i];
-            if (address - v->address >= v->bytes || address - v->address + bytes > v->bytes) continue;
+            if (address - v->address >= v->bytes || address - v->address + bytes > v->bytes)
+                continue;
             *start = v->address, *size = v->bytes;
             return true;
         }
@@ -127,16 +138,22 @@ int gpu_load(struct backend *b, const void *image, size_t size, void **module, s
     struct backend_gpu *g = gpu(b);
     struct gpu_module *m = xcalloc(1, sizeof *m);
     size_t n = 0;
-    bool text_itself = size > 9 && !memcmp(image, ".version ", 9); /* PTX as it stands: our own kernels */
-    const char *ptx =
-        text_itself ? image : ptx_from_fatbin(&m->arena, image, size, g->info.cc_major * 10 + g->info.cc_minor, &n, e);
+    bool text_itself =
+        size > 9 && !memcmp(image, ".version ", 9); /* PTX as it stands: our own kernels */
+    const char *ptx = text_itself
+                          ? image
+                          : ptx_from_fatbin(&m->arena, image, size,
+                                            g->info.cc_major * 10 + g->info.cc_minor, &n, e);
     if (text_itself) n = size;
     int error = ptx ? 0 : WB_cudaErrorNoKernelImageForDevice;
-    char *text = ptx ? arena_strndup(&m->arena, ptx, n) : NULL; /* ends with a zero, as the driver wants it */
+    char *text = ptx ? arena_strndup(&m->arena, ptx, n)
+                     : NULL; /* ends with a zero, as the driver wants it */
     if (!error && !(m->ptx = ptx_parse(&m->arena, text, n, e))) error = WB_cudaErrorInvalidPtx;
     size_t bytes;
-    const char *machine =
-        text_itself ? NULL : ptx_machine_code(&m->arena, image, size, g->info.cc_major * 10 + g->info.cc_minor, &bytes);
+    const char *machine = text_itself
+                              ? NULL
+                              : ptx_machine_code(&m->arena, image, size,
+                                                 g->info.cc_major * 10 + g->info.cc_minor, &bytes);
     if (!error) error = gpu_fail(g, load_image(g, m, machine, text, e));
     m->next = g->modules;
     g->modules = m;

@@ -1,6 +1,8 @@
-/* gpu_streams.c — a round in streams: the commands of a recording go into streams of the driver, as they were recorded, so that what
- * overlaps overlaps. Where a command comes after one of another stream, an event is recorded behind that one, and waited for. Where the
- * host had waited, it waits here too, for which the queue has to be let go. Outside of rounds all commands go into one stream. */
+/* gpu_streams.c — a round in streams: the commands of a recording go into streams of the driver, as
+ * they were recorded, so that what overlaps overlaps. Where a command comes after one of another
+ * stream, an event is recorded behind that one, and waited for. Where the host had waited, it waits
+ * here too, for which the queue has to be let go. Outside of rounds all commands go into one
+ * stream. */
 #include "grader/server/gpu_internal.h"
 #include "common/grow.h"
 
@@ -80,7 +82,8 @@ static int wait_for_others(struct backend_gpu *g, const struct sim_order *o) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
     for (uint32_t k = 0; k < SIM_STREAMS && !error; k++) {
-        if (k == o->stream || o->after[k] <= s->seen[o->stream][k] || o->after[k] <= s->done[k]) continue;
+        if (k == o->stream || o->after[k] <= s->seen[o->stream][k] || o->after[k] <= s->done[k])
+            continue;
         s->seen[o->stream][k] = o->after[k];
         void *mark = find_mark(s, k, o->after[k]);
         if (mark) error = g->d.cuStreamWaitEvent(s->begun[o->stream], mark, 0);
@@ -100,7 +103,8 @@ void gpu_order(struct backend *b, const struct sim_order *o) {
         if (!error) error = host_wait(g, o->done);
         if (!error) error = begin_stream(g, o->stream);
         if (!error) error = wait_for_others(g, o);
-        g->streams.current = o->stream, g->streams.number = o->number, g->streams.waited = o->waited;
+        g->streams.current = o->stream, g->streams.number = o->number,
+        g->streams.waited = o->waited;
     }
     gpu_fail(g, error);
 }

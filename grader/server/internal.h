@@ -93,20 +93,22 @@ struct tail {
 };
 
 /* Handlers return a cudaError_t. The reply is zeroed beforehand. */
-#define MESSAGE(name, flags, request, reply)                                                                         \
-    int server_on_##name(struct server *s, const struct wb_req_##name *q, struct tail tail, struct wb_rep_##name *p, \
-                         struct buf *out);
+#define MESSAGE(name, flags, request, reply)                                                \
+    int server_on_##name(struct server *s, const struct wb_req_##name *q, struct tail tail, \
+                         struct wb_rep_##name *p, struct buf *out);
 #include "grader/server/protocol.def"
 #undef MESSAGE
 
 /* channel.c */
 bool server_channel_open(struct server *s, struct err *e);
 void server_channel_close(struct server *s);
-enum server_end server_channel_receive(struct server *s, void *frame, size_t *size, double deadline, int watch);
+enum server_end server_channel_receive(struct server *s, void *frame, size_t *size, double deadline,
+                                       int watch);
 bool server_channel_send(struct server *s, const void *frame, size_t size);
 
 /* Says why the present message fails; returns `error`, so that a handler can end with it. */
-int server_refuse(struct server *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int server_refuse(struct server *s, int error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A name from a tail, terminated; false if it is empty, too long or holds a zero byte. */
 bool server_tail_name(struct tail t, char *out, size_t size);
@@ -143,7 +145,8 @@ struct recording {
     unsigned launches;
 };
 
-/* schedule.c: bytes over the bus, one after another: of those that wait for each other, and of those that go the same way. */
+/* schedule.c: bytes over the bus, one after another: of those that wait for each other, and of
+ * those that go the same way. */
 double recording_bus_path(const struct server *s, const struct recording *r);
 
 /* Over the bus, from the exercise's memory of the host or to it; or within the device. */
@@ -162,9 +165,10 @@ void server_do_order(struct server *s, const struct wb_req_order *q, struct tail
 void recording_mark_waited(struct recording *r);
 void server_forget_live(struct server *s);
 /* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */
-int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params, bool again);
+int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params,
+                     bool again);
 void server_run_pending(struct server *s);
 
 /* record.c: appends a message that was carried out; `result` is the address that it gave. */
-void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,
-                      uint64_t result);
+void recording_append(struct server *s, enum wb_op op, const void *request, size_t size,
+                      struct tail tail, uint64_t result);

@@ -1,5 +1,6 @@
-/* launch.c — kernel launches: checked as a CUDA runtime would, then run, or, while recording, only checked. A
- * fault poisons the context: as on a GPU, the launch itself succeeded and every later call returns the error.
+/* launch.c — kernel launches: checked as a CUDA runtime would, then run, or, while recording, only
+ * checked. A fault poisons the context: as on a GPU, the launch itself succeeded and every later
+ * call returns the error.
  */
 #include "grader/server/internal.h"
 
@@ -41,46 +42,53 @@ static void run(struct server *s, const struct server_kernel *k, const struct ba
 }
 
 /* All blocks are on the device at once, or they could not wait for each other. */
-static int check_cooperative(struct server *s, const struct server_kernel *k, const struct backend_launch *l) {
+static int check_cooperative(struct server *s, const struct server_kernel *k,
+                             const struct backend_launch *l) {
     unsigned threads = l->block[0] * l->block[1] * l->block[2];
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     uint64_t most = (uint64_t)s->backend->device->sms *
                     s->backend->ops->occupancy(s->backend, k->k.handle, threads, l->dynamic_shared);
     if (blocks <= most) return 0;
-    return server_refuse(s, WB_cudaErrorCooperativeLaunchTooLarge,
-                         "kernel `%.200s`: a cooperative launch of %llu blocks; the device holds %llu at once", k->name,
-                         (unsigned long long)blocks, (unsigned long long)most);
+    return server_refuse(
+        s, WB_cudaErrorCooperativeLaunchTooLarge,
+        "kernel `%.200s`: a cooperative launch of %llu blocks; the device holds %llu at once",
+        k->name, (unsigned long long)blocks, (unsigned long long)most);
 }
 
 static int check(struct server *s, const struct server_kernel *k, const struct wb_req_launch *q,
                  const struct backend_launch *l) {
     if (l->param_bytes != k->k.info.param_bytes)
-        return server_refuse(s, WB_cudaErrorInvalidValue, "kernel `%.200s`: %u bytes of parameters, expected %u",
-                             k->name, l->param_bytes, k->k.info.param_bytes);
+        return server_refuse(s, WB_cudaErrorInvalidValue,
+                             "kernel `%.200s`: %u bytes of parameters, expected %u", k->name,
+                             l->param_bytes, k->k.info.param_bytes);
     struct err e = {0};
     if (k->k.info.local_bytes > MAX_LOCAL)
-        return server_refuse(s, WB_cudaErrorLaunchOutOfResources,
-                             "kernel `%.200s`: %u bytes of local memory a thread; a GPU has %d at most", k->name,
-                             k->k.info.local_bytes, MAX_LOCAL);
+        return server_refuse(
+            s, WB_cudaErrorLaunchOutOfResources,
+            "kernel `%.200s`: %u bytes of local memory a thread; a GPU has %d at most", k->name,
+            k->k.info.local_bytes, MAX_LOCAL);
     if (q->dynamic_shared <= UINT32_MAX) {
         int error = s->backend->ops->check(s->backend, l, &e);
         if (error) return server_refuse(s, error, "kernel `%.200s`: %.280s", k->name, e.text);
     }
-    if (q->dynamic_shared <= k->max_dynamic_shared) return l->cooperative ? check_cooperative(s, k, l) : 0;
+    if (q->dynamic_shared <= k->max_dynamic_shared)
+        return l->cooperative ? check_cooperative(s, k, l) : 0;
     return server_refuse(s, WB_cudaErrorInvalidValue,
                          "kernel `%.200s`: %llu bytes of dynamic shared memory, at most %u without "
                          "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)",
                          k->name, (unsigned long long)q->dynamic_shared, k->max_dynamic_shared);
 }
 
-static void wait_to_run(struct server *s, const struct server_kernel *k, const struct backend_launch *l) {
+static void wait_to_run(struct server *s, const struct server_kernel *k,
+                        const struct backend_launch *l) {
     s->pending.kernel = k;
     s->pending.launch = *l;
     s->pending.launch.params = s->pending.params;
     memcpy(s->pending.params, l->params, l->param_bytes);
 }
 
-int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params, bool again) {
+int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params,
+                     bool again) {
     const struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;
     struct backend_launch l = {
@@ -91,10 +99,12 @@ int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tai
         .params = params.data,
         .param_bytes = (uint32_t)params.size,
         .cooperative = q->cooperative,
-        .cluster = {WB_CLUSTER_DIM(q->cluster, 0), WB_CLUSTER_DIM(q->cluster, 1), WB_CLUSTER_DIM(q->cluster, 2)},
+        .cluster = {WB_CLUSTER_DIM(q->cluster, 0), WB_CLUSTER_DIM(q->cluster, 1),
+                    WB_CLUSTER_DIM(q->cluster, 2)},
         .large_clusters = q->cluster & WB_CLUSTER_LARGE,
     };
-    /* Once recorded, it was allowed: what the client asked of the kernel since then is of no account. */
+    /* Once recorded, it was allowed: what the client asked of the kernel since then is of no
+     * account. */
     int error = again ? 0 : check(s, k, q, &l);
     if (error) return error;
     if (again) run(s, k, &l), s->launches++;
@@ -110,14 +120,15 @@ void server_run_pending(struct server *s) {
     s->launches++;
 }
 
-int server_on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail, struct wb_rep_launch *p,
-                     struct buf *out) {
+int server_on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail,
+                     struct wb_rep_launch *p, struct buf *out) {
     (void)p, (void)out;
     _Alignas(16) uint8_t params[WB_PARAMS];
     if (tail.size > sizeof params) return WB_cudaErrorInvalidValue;
     if (s->options.max_launches && s->launches >= s->options.max_launches) {
         s->over_limit = true;
-        return server_refuse(s, WB_cudaErrorNotPermitted, "more than %u kernel launches", s->options.max_launches);
+        return server_refuse(s, WB_cudaErrorNotPermitted, "more than %u kernel launches",
+                             s->options.max_launches);
     }
     memcpy(params, tail.data, tail.size); /* in the frame they are aligned to 8 bytes only */
     struct tail aligned = {params, tail.size};
@@ -132,6 +143,7 @@ int server_on_occupancy(struct server *s, const struct wb_req_occupancy *q, stru
     const struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;
     if (!q->threads || q->dynamic_shared > UINT32_MAX / 2) return WB_cudaErrorInvalidValue;
-    p->blocks = s->backend->ops->occupancy(s->backend, k->k.handle, q->threads, (unsigned)q->dynamic_shared);
+    p->blocks = s->backend->ops->occupancy(s->backend, k->k.handle, q->threads,
+                                           (unsigned)q->dynamic_shared);
     return 0;
 }

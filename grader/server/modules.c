@@ -1,5 +1,5 @@
-/* modules.c — the device server's modules, kernels and symbols. Handles are table indices plus one; a client
- * that invents one gets cudaErrorInvalidResourceHandle. */
+/* modules.c — the device server's modules, kernels and symbols. Handles are table indices plus one;
+ * a client that invents one gets cudaErrorInvalidResourceHandle. */
 #include "grader/server/internal.h"
 
 #include <stdlib.h>
@@ -35,11 +35,13 @@ void server_modules_clear(struct server *s) {
     s->upload_bytes = 0;
 }
 
-int server_on_upload(struct server *s, const struct wb_req_upload *q, struct tail tail, struct wb_rep_upload *p,
-                     struct buf *out) {
+int server_on_upload(struct server *s, const struct wb_req_upload *q, struct tail tail,
+                     struct wb_rep_upload *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
-    if (q->total > MAX_UPLOAD) return server_refuse(s, WB_cudaErrorMemoryAllocation, "a module of more than 256 MiB");
-    if (q->bytes > s->options.window_bytes || q->offset > q->total || q->bytes > q->total - q->offset)
+    if (q->total > MAX_UPLOAD)
+        return server_refuse(s, WB_cudaErrorMemoryAllocation, "a module of more than 256 MiB");
+    if (q->bytes > s->options.window_bytes || q->offset > q->total ||
+        q->bytes > q->total - q->offset)
         return WB_cudaErrorInvalidValue;
     if (q->offset == 0) {
         free(s->upload);
@@ -51,7 +53,8 @@ int server_on_upload(struct server *s, const struct wb_req_upload *q, struct tai
     return 0;
 }
 
-/* What nvcc embedded is known by its digest; an image made by hand, or of pieces of others, is none of those. */
+/* What nvcc embedded is known by its digest; an image made by hand, or of pieces of others, is none
+ * of those. */
 static bool is_known_image(const struct server *s) {
     struct hash h;
     char hex[HASH_HEX];
@@ -75,20 +78,23 @@ int server_on_module_load(struct server *s, const struct wb_req_module_load *q, 
         return server_refuse(s, WB_cudaErrorInvalidKernelImage,
                              "device code that nvcc did not make of this file is not loaded");
     if (s->recording) /* its variables would lie elsewhere in the replays, which begin with them */
-        return server_refuse(s, WB_cudaErrorNotPermitted,
-                             "device code is loaded when the program starts, not by an exercise's entry");
+        return server_refuse(
+            s, WB_cudaErrorNotPermitted,
+            "device code is loaded when the program starts, not by an exercise's entry");
     int error = s->backend->ops->load(s->backend, s->upload, s->upload_bytes, &module, &e);
     free(s->upload);
     s->upload = NULL;
     s->upload_bytes = 0;
-    if (error) return server_refuse(s, error, "the program's device code cannot be loaded: %.440s", e.text);
+    if (error)
+        return server_refuse(s, error, "the program's device code cannot be loaded: %.440s",
+                             e.text);
     s->modules[s->nmodules++].handle = module;
     p->module = s->nmodules;
     return 0;
 }
 
-int server_on_module_unload(struct server *s, const struct wb_req_module_unload *q, struct tail tail,
-                            struct wb_rep_module_unload *p, struct buf *out) {
+int server_on_module_unload(struct server *s, const struct wb_req_module_unload *q,
+                            struct tail tail, struct wb_rep_module_unload *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     struct server_module *m = module_at(s, q->module);
     if (!m) return WB_cudaErrorInvalidResourceHandle;
@@ -101,7 +107,8 @@ int server_on_module_unload(struct server *s, const struct wb_req_module_unload 
 
 static struct server_kernel *find_known(struct server *s, unsigned module, const char *name) {
     for (unsigned i = 0; i < s->nkernels; i++)
-        if (s->kernels[i].name && s->kernels[i].module == module && !strcmp(s->kernels[i].name, name))
+        if (s->kernels[i].name && s->kernels[i].module == module &&
+            !strcmp(s->kernels[i].name, name))
             return &s->kernels[i];
     return NULL;
 }
@@ -134,7 +141,8 @@ static void describe(const struct server_kernel *k, struct wb_rep_kernel_find *p
     p->cluster = WB_CLUSTER(i->cluster[0], i->cluster[1], i->cluster[2]);
     p->must_cluster = i->must_cluster;
     for (uint32_t n = 0; n < p->nparams; n++)
-        buf_add(out, &(struct wb_param){i->params[n].offset, i->params[n].bytes}, sizeof(struct wb_param));
+        buf_add(out, &(struct wb_param){i->params[n].offset, i->params[n].bytes},
+                sizeof(struct wb_param));
 }
 
 int server_on_kernel_find(struct server *s, const struct wb_req_kernel_find *q, struct tail tail,
@@ -147,14 +155,18 @@ int server_on_kernel_find(struct server *s, const struct wb_req_kernel_find *q, 
     if (!k) {
         struct backend_kernel found = {0};
         if (!s->backend->ops->find_kernel(s->backend, s->modules[module].handle, name, &found))
-            return server_refuse(s, WB_cudaErrorInvalidDeviceFunction, "the device code has no kernel `%.200s`", name);
+            return server_refuse(s, WB_cudaErrorInvalidDeviceFunction,
+                                 "the device code has no kernel `%.200s`", name);
         if (s->options.found) {
             if (!s->options.found(s->options.user, name, &found))
-                return server_refuse(s, WB_cudaErrorInvalidKernelImage, "ptxas said nothing of kernel `%.200s`", name);
+                return server_refuse(s, WB_cudaErrorInvalidKernelImage,
+                                     "ptxas said nothing of kernel `%.200s`", name);
             s->backend->ops->find_kernel(s->backend, s->modules[module].handle, name, &found);
         }
         k = add_kernel(s, module, name, &found);
-        if (!k) return server_refuse(s, WB_cudaErrorMemoryAllocation, "more than %d kernels", MAX_KERNELS);
+        if (!k)
+            return server_refuse(s, WB_cudaErrorMemoryAllocation, "more than %d kernels",
+                                 MAX_KERNELS);
     }
     p->kernel = (uint64_t)(k - s->kernels) + 1;
     describe(k, p, out);
@@ -168,10 +180,11 @@ int server_on_kernel_limit(struct server *s, const struct wb_req_kernel_limit *q
     if (!k) return WB_cudaErrorInvalidResourceHandle;
     uint64_t most = s->backend->device->shared_per_block;
     if (q->max_dynamic_shared > most || q->max_dynamic_shared + k->k.info.static_shared > most)
-        return server_refuse(
-            s, WB_cudaErrorInvalidValue,
-            "kernel `%.200s`: %llu bytes of dynamic and %u of static shared memory; a block has at most %llu", k->name,
-            (unsigned long long)q->max_dynamic_shared, k->k.info.static_shared, (unsigned long long)most);
+        return server_refuse(s, WB_cudaErrorInvalidValue,
+                             "kernel `%.200s`: %llu bytes of dynamic and %u of static shared "
+                             "memory; a block has at most %llu",
+                             k->name, (unsigned long long)q->max_dynamic_shared,
+                             k->k.info.static_shared, (unsigned long long)most);
     k->max_dynamic_shared = (uint32_t)q->max_dynamic_shared;
     return 0;
 }
@@ -184,6 +197,7 @@ int server_on_symbol_find(struct server *s, const struct wb_req_symbol_find *q, 
     if (!m) return WB_cudaErrorInvalidResourceHandle;
     if (!server_tail_name(tail, name, sizeof name)) return WB_cudaErrorInvalidValue;
     if (!s->backend->ops->find_symbol(s->backend, m->handle, name, &p->address, &p->bytes))
-        return server_refuse(s, WB_cudaErrorInvalidSymbol, "the device code has no variable `%.200s`", name);
+        return server_refuse(s, WB_cudaErrorInvalidSymbol,
+                             "the device code has no variable `%.200s`", name);
     return 0;
 }

@@ -1,19 +1,21 @@
 /* protocol.h — the messages between the student's process (grader/runtime) and the device server.
  *
- * Theory of operation. One SOCK_SEQPACKET socket, one frame a packet: a header, the message's fixed struct from
- * protocol.def, a tail of variable size. The client asks, the server answers with the same `op` and `seq`; the
- * server never speaks first. (A host process that waits for an entry to call asks `next_call`, and the answer
- * comes when there is one.) Bulk data passes through the window, a memory file that both sides map; the server
- * fixes its size and seals it, so that no client can shrink it under the server's feet. What the window holds may
- * change at any moment: the server copies from it once and looks only at the copy.
+ * Theory of operation. One SOCK_SEQPACKET socket, one frame a packet: a header, the message's fixed
+ * struct from protocol.def, a tail of variable size. The client asks, the server answers with the
+ * same `op` and `seq`; the server never speaks first. (A host process that waits for an entry to
+ * call asks `next_call`, and the answer comes when there is one.) Bulk data passes through the
+ * window, a memory file that both sides map; the server fixes its size and seals it, so that no
+ * client can shrink it under the server's feet. What the window holds may change at any moment: the
+ * server copies from it once and looks only at the copy.
  *
- * A message that the client marks WB_POST, of those that the table allows it for, is not answered: what is issued in
- * order is carried out in order, and the client goes on meanwhile. It posts only what it knows to be right; an error all
- * the same is the answer to the next `sync`. A launch is answered when it was checked, before it runs. How far the
- * server has come it tells in a page behind the window, which it writes and never reads.
+ * A message that the client marks WB_POST, of those that the table allows it for, is not answered:
+ * what is issued in order is carried out in order, and the client goes on meanwhile. It posts only
+ * what it knows to be right; an error all the same is the answer to the next `sync`. A launch is
+ * answered when it was checked, before it runs. How far the server has come it tells in a page
+ * behind the window, which it writes and never reads.
  *
- * The client is untrusted: the server checks every size, handle and range, and answers what makes no sense with an
- * error code. Codes are those of cudaError_t (errors.def). */
+ * The client is untrusted: the server checks every size, handle and range, and answers what makes
+ * no sense with an error code. Codes are those of cudaError_t (errors.def). */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -24,12 +26,14 @@ enum {
     WB_NPARAMS = 256,     /* parameters of a kernel that the server describes */
 };
 
-/* The environment of the client names its descriptors: the connection and the window (grading), or the rendezvous
- * (simgpu run), a datagram socket to which each process sends one end of a connection of its own, as many as there
- * are; the window's descriptor is then the first thing that comes back on it. */
+/* The environment of the client names its descriptors: the connection and the window (grading), or
+ * the rendezvous (simgpu run), a datagram socket to which each process sends one end of a
+ * connection of its own, as many as there are; the window's descriptor is then the first thing that
+ * comes back on it. */
 #define WB_ENV_SOCKET "WARPBOOK_SOCKET"
 #define WB_ENV_WINDOW "WARPBOOK_WINDOW"
-/* Set by the runtime itself, for a second copy of it in the same process: "pid socket window inode-of-socket". */
+/* Set by the runtime itself, for a second copy of it in the same process: "pid socket window
+ * inode-of-socket". */
 #define WB_ENV_CONNECTED "WARPBOOK_CONNECTED"
 
 /* Streams whose order is known; 0 and 1 are the default streams. */
@@ -40,12 +44,14 @@ enum {
     WB_POST = 2,   /* requests: no answer */
 };
 
-/* The page behind the window, whatever the machine's pages are: what comes behind it in the file can be mapped by itself. */
+/* The page behind the window, whatever the machine's pages are: what comes behind it in the file
+ * can be mapped by itself. */
 enum { WB_PROGRESS_BYTES = 65536, WB_EVENTS = 1 << 16 /* events whose times the server keeps */ };
 struct wb_progress {
     _Atomic uint32_t done;  /* seq of the last message that was carried out */
     _Atomic uint32_t error; /* what poisons the context */
-    _Atomic uint32_t next;  /* the client's own: seqs are drawn here by all copies of the runtime in a process */
+    _Atomic uint32_t
+        next; /* the client's own: seqs are drawn here by all copies of the runtime in a process */
 };
 
 struct wb_header {
@@ -111,7 +117,8 @@ enum wb_call_state {
 
 typedef char wb_name[64];
 
-/* The blocks of a cluster in one word, each below 256; WB_CLUSTER_LARGE: more than 8 are allowed. */
+/* The blocks of a cluster in one word, each below 256; WB_CLUSTER_LARGE: more than 8 are allowed.
+ */
 #define WB_CLUSTER(x, y, z)  ((uint32_t)(x) | (uint32_t)(y) << 8 | (uint32_t)(z) << 16)
 #define WB_CLUSTER_DIM(c, i) ((c) >> 8 * (i)&0xff)
 enum { WB_CLUSTER_LARGE = 1 << 24 };
@@ -126,14 +133,15 @@ enum {
 };
 
 #define F(type, name) type name;
-#define MESSAGE(name, flags, request, reply) \
-    struct wb_req_##name {                   \
-        request                              \
-    };                                       \
-    struct wb_rep_##name {                   \
-        reply                                \
-    };                                       \
-    _Static_assert(sizeof(struct wb_req_##name) % 8 == 0 && sizeof(struct wb_rep_##name) % 8 == 0, #name);
+#define MESSAGE(name, flags, request, reply)                                                       \
+    struct wb_req_##name {                                                                         \
+        request                                                                                    \
+    };                                                                                             \
+    struct wb_rep_##name {                                                                         \
+        reply                                                                                      \
+    };                                                                                             \
+    _Static_assert(sizeof(struct wb_req_##name) % 8 == 0 && sizeof(struct wb_rep_##name) % 8 == 0, \
+                   #name);
 #include "grader/server/protocol.def"
 #undef MESSAGE
 #undef F
@@ -145,8 +153,8 @@ enum wb_op {
     WB_OPS
 };
 
-/* What `hello` begins with: a hash of the table above and of the header. Where meanings change and names do not,
- * change the text that it starts from. */
+/* What `hello` begins with: a hash of the table above and of the header. Where meanings change and
+ * names do not, change the text that it starts from. */
 static inline uint32_t wb_version(void) {
     static const char table[] = "4:"
 #define MESSAGE(name, flags, request, reply) #name "(" #request ")(" #reply ")"

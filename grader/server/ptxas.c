@@ -1,5 +1,5 @@
-/* ptxas.c — see ptxas.h. Its answer names what the program chose to name: lines are told by their fixed beginnings, and no PTX
- * identifier holds a space or the end of a line. */
+/* ptxas.c — see ptxas.h. Its answer names what the program chose to name: lines are told by their
+ * fixed beginnings, and no PTX identifier holds a space or the end of a line. */
 #include "grader/server/ptxas.h"
 #include "common/buf.h"
 #include "common/file.h"
@@ -34,8 +34,8 @@ static void read_figures(const char *line, struct ptxas_figures *out) {
     const char *used = strstr(line, ": Used ");
     if (text_starts(line, "ptxas info")) {
         if (used) sscanf(used, ": Used %u registers", &out->registers);
-    } else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads", &stack, &stores,
-                      &loads) == 3)
+    } else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads",
+                      &stack, &stores, &loads) == 3)
         out->spill_bytes = add_up(out->spill_bytes, add_up(stores, loads));
 }
 
@@ -44,7 +44,8 @@ static void read_figures(const char *line, struct ptxas_figures *out) {
  *     ptxas info    : Function properties for NAME
  *         0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads
  *     ptxas info    : Used 32 registers, used 1 barriers
- * and then, once more for each kernel, the properties of every function that it may call, through a register as well. */
+ * and then, once more for each kernel, the properties of every function that it may call, through a
+ * register as well. */
 const char *ptxas_next(const char *text, struct ptxas_figures *out) {
     static const char head[] = "ptxas info", entry[] = "Compiling entry function '";
     char line[256];
@@ -81,7 +82,8 @@ static unsigned target_of(const char *text, size_t n, char suffix[2]) {
     static const char word[] = ".target sm_";
     const char *at = memmem(text, n, word, sizeof word - 1);
     unsigned sm = 0;
-    for (at = at ? at + sizeof word - 1 : text + n; at < text + n && *at >= '0' && *at <= '9' && sm < 1000; at++)
+    for (at = at ? at + sizeof word - 1 : text + n;
+         at < text + n && *at >= '0' && *at <= '9' && sm < 1000; at++)
         sm = sm * 10 + (unsigned)(*at - '0');
     suffix[0] = at < text + n && (*at == 'a' || *at == 'f') ? *at : 0, suffix[1] = 0;
     return sm;
@@ -97,8 +99,10 @@ static int memory_file(const void *data, size_t n) {
     return fd;
 }
 
-/* The text comes as a memory file, and its answers go to one, so that nothing waits for us and nothing is left behind. */
-static void start(struct ptxas_run *r, const char *ptxas, unsigned arch, const char *suffix, bool part) {
+/* The text comes as a memory file, and its answers go to one, so that nothing waits for us and
+ * nothing is left behind. */
+static void start(struct ptxas_run *r, const char *ptxas, unsigned arch, const char *suffix,
+                  bool part) {
     char option[32], input[32];
     snprintf(option, sizeof option, "-arch=sm_%u%s", arch, suffix);
     snprintf(input, sizeof input, "/dev/fd/%d", r->text);
@@ -106,7 +110,8 @@ static void start(struct ptxas_run *r, const char *ptxas, unsigned arch, const c
     if (r->pid == 0) {
         dup2(r->answer, 1), dup2(r->answer, 2);
         fcntl(r->text, F_SETFD, 0);
-        execl(ptxas, ptxas, option, "-v", input, "-o", "/dev/null", part ? "-c" : (char *)NULL, (char *)NULL);
+        execl(ptxas, ptxas, option, "-v", input, "-o", "/dev/null", part ? "-c" : (char *)NULL,
+              (char *)NULL);
         _exit(127);
     }
     if (r->pid < 0) r->pid = 0, err_set(&r->why, ERR_SYSTEM, "fork: %s", strerror(errno));
@@ -121,21 +126,24 @@ static void key_of(const char *text, size_t n, unsigned arch, bool part, char ke
     hash_hex(&h, key);
 }
 
-struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool part, const char *ptxas,
-                              const char *cache) {
+struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool part,
+                              const char *ptxas, const char *cache) {
     struct ptxas_run *r = xcalloc(1, sizeof *r);
     struct err ignored = {0};
     char key[HASH_HEX], suffix[2];
     unsigned target = target_of(text, n, suffix);
     if (target > arch) arch = target;
-    if (target != arch) suffix[0] = 0; /* code for sm_90a is for that device alone: ptxas says so of any other */
+    if (target != arch)
+        suffix[0] = 0; /* code for sm_90a is for that device alone: ptxas says so of any other */
     key_of(text, n, arch, part, key);
-    if (cache && dir_make(cache, &ignored)) snprintf(r->path, sizeof r->path, "%s/ptxas-%s", cache, key);
+    if (cache && dir_make(cache, &ignored))
+        snprintf(r->path, sizeof r->path, "%s/ptxas-%s", cache, key);
     r->text = r->answer = -1;
     if (r->path[0] && file_read(r->path, 1 << 20, &r->out, &ignored)) return r;
     buf_clear(&r->out);
     r->text = memory_file(text, n), r->answer = memory_file("", 0);
-    if (r->text < 0 || r->answer < 0) err_set(&r->why, ERR_SYSTEM, "no memory file: %s", strerror(errno));
+    if (r->text < 0 || r->answer < 0)
+        err_set(&r->why, ERR_SYSTEM, "no memory file: %s", strerror(errno));
     else start(r, ptxas, arch, suffix, part);
     return r;
 }
@@ -143,7 +151,8 @@ struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool pa
 static void read_answer(struct ptxas_run *r) {
     char part[4096];
     lseek(r->answer, 0, SEEK_SET);
-    for (ssize_t k; (k = read(r->answer, part, sizeof part)) > 0;) buf_add(&r->out, part, (size_t)k);
+    for (ssize_t k; (k = read(r->answer, part, sizeof part)) > 0;)
+        buf_add(&r->out, part, (size_t)k);
 }
 
 static bool finish(struct ptxas_run *r, struct err *e) {
@@ -169,7 +178,7 @@ bool ptxas_end(struct ptxas_run *r, const struct sim_module *m, struct err *e) {
     return ok;
 }
 
-bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch, const char *ptxas,
-                         const char *cache, struct err *e) {
+bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch,
+                         const char *ptxas, const char *cache, struct err *e) {
     return ptxas_end(ptxas_begin(text, n, arch, false, ptxas, cache), m, e);
 }

@@ -9,21 +9,23 @@
 struct ptxas_figures {
     const char *name;
     size_t length;
-    uint32_t registers, spill_bytes; /* spills: of its code and of that of all functions that it may call */
+    uint32_t registers,
+        spill_bytes; /* spills: of its code and of that of all functions that it may call */
 };
 /* The next kernel of what `ptxas -v` said, and where to go on; NULL: no more. */
 const char *ptxas_next(const char *text, struct ptxas_figures *out);
 
-/* Runs `ptxas` (its path) for the architecture (such as 90) on the text and gives the module's kernels their
- * registers and spills. What it said is kept in the folder `cache`, by content; NULL = not kept. Not for
- * foreign PTX: ptxas runs unprotected here. False: it did not run or refused the text; the kernels keep the
- * simulator's estimate. */
-bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch, const char *ptxas,
-                         const char *cache, struct err *e);
+/* Runs `ptxas` (its path) for the architecture (such as 90) on the text and gives the module's
+ * kernels their registers and spills. What it said is kept in the folder `cache`, by content; NULL
+ * = not kept. Not for foreign PTX: ptxas runs unprotected here. False: it did not run or refused
+ * the text; the kernels keep the simulator's estimate. */
+bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch,
+                         const char *ptxas, const char *cache, struct err *e);
 
-/* The same in two steps, so that it runs while the program goes on. `part`: of several texts that are to be linked. An older
- * architecture than the text's own target becomes that. */
+/* The same in two steps, so that it runs while the program goes on. `part`: of several texts that
+ * are to be linked. An older architecture than the text's own target becomes that. */
 struct ptxas_run;
-struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool part, const char *ptxas,
-                              const char *cache);
-bool ptxas_end(struct ptxas_run *r, const struct sim_module *m, struct err *e); /* m: NULL = no more interest */
+struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool part,
+                              const char *ptxas, const char *cache);
+bool ptxas_end(struct ptxas_run *r, const struct sim_module *m,
+               struct err *e); /* m: NULL = no more interest */

@@ -1,10 +1,10 @@
-/* record.c — recordings: the messages that an entry issued and that were carried out, kept as they came, with
- * the data that went with them; and their replay, without the client, through the same functions that served
- * it.
+/* record.c — recordings: the messages that an entry issued and that were carried out, kept as they
+ * came, with the data that went with them; and their replay, without the client, through the same
+ * functions that served it.
  *
- * Why a replay meets the same addresses: a device that was reset gives the same addresses for the same calls.
- * The exercise's own buffers are allocated first, then each replay repeats the entry's allocations and
- * compares. */
+ * Why a replay meets the same addresses: a device that was reset gives the same addresses for the
+ * same calls. The exercise's own buffers are allocated first, then each replay repeats the entry's
+ * allocations and compares. */
 #include "common/grow.h"
 #include "grader/server/internal.h"
 
@@ -22,7 +22,9 @@ void recording_free(struct recording *r) {
 
 unsigned recording_launches(const struct recording *r) { return r->launches; }
 
-static bool is_move(enum wb_op op) { return op == WB_OP_write || op == WB_OP_fill || op == WB_OP_copy; }
+static bool is_move(enum wb_op op) {
+    return op == WB_OP_write || op == WB_OP_fill || op == WB_OP_copy;
+}
 
 bool recording_writes(const struct recording *r) {
     for (size_t i = 0; i < r->ncommands; i++) {
@@ -35,11 +37,12 @@ static uint64_t sectors_of(uint64_t from, uint64_t bytes) {
     return bytes ? (from + bytes - 1) / SECTOR - from / SECTOR + 1 : 0;
 }
 
-/* Sectors that `rows` rows touch, row by row; rows less than a sector apart are one stretch. Where rows begin within a
- * sector repeats itself after 32 of them at the latest. */
+/* Sectors that `rows` rows touch, row by row; rows less than a sector apart are one stretch. Where
+ * rows begin within a sector repeats itself after 32 of them at the latest. */
 static uint64_t row_sectors(uint64_t from, uint64_t pitch, uint64_t width, uint64_t rows) {
     if (!width || !rows) return 0;
-    if (rows == 1 || pitch == width || pitch <= SECTOR) return sectors_of(from, (rows - 1) * pitch + width);
+    if (rows == 1 || pitch == width || pitch <= SECTOR)
+        return sectors_of(from, (rows - 1) * pitch + width);
     uint64_t period = 0, rest = 0;
     for (uint64_t r = 0; r < SECTOR; r++) {
         uint64_t n = sectors_of((from + r * pitch) % SECTOR, width);
@@ -85,8 +88,8 @@ static size_t append(struct recording *r, const void *data, size_t size) {
     return at;
 }
 
-void recording_append(struct server *s, enum wb_op op, const void *request, size_t size, struct tail tail,
-                      uint64_t result) {
+void recording_append(struct server *s, enum wb_op op, const void *request, size_t size,
+                      struct tail tail, uint64_t result) {
     struct recording *r = s->recording;
     if (!r) return;
     if (r->bytes.size + size + tail.size > s->options.max_recorded_bytes) {
@@ -110,30 +113,34 @@ static bool allocate_own(struct server *s, bool again, bool keep_variables, stru
     for (unsigned i = 0; i < s->nown; i++) {
         struct own_buffer *b = &s->own[i];
         const struct backend_ops *ops = s->backend->ops;
-        uint64_t address = (b->host ? ops->alloc_host : ops->alloc_pages)(s->backend, b->bytes, b->name);
+        uint64_t address =
+            (b->host ? ops->alloc_host : ops->alloc_pages)(s->backend, b->bytes, b->name);
         if (!address)
             return err_set(e, ERR_LIMIT, "the device has no room for `%s` of %llu bytes", b->name,
                            (unsigned long long)b->bytes);
         if (again && address != b->address)
-            return err_set(e, ERR_INTERNAL, "device server: `%s` moved from 0x%llx to 0x%llx", b->name,
-                           (unsigned long long)b->address, (unsigned long long)address);
+            return err_set(e, ERR_INTERNAL, "device server: `%s` moved from 0x%llx to 0x%llx",
+                           b->name, (unsigned long long)b->address, (unsigned long long)address);
         b->address = address;
     }
     return true;
 }
 
-bool server_buffers(struct server *s, const struct server_buffer *buffers, unsigned n, struct err *e) {
-    if (n > MAX_BUFFERS) return err_set(e, ERR_INTERNAL, "device server: more than %d buffers", MAX_BUFFERS);
+bool server_buffers(struct server *s, const struct server_buffer *buffers, unsigned n,
+                    struct err *e) {
+    if (n > MAX_BUFFERS)
+        return err_set(e, ERR_INTERNAL, "device server: more than %d buffers", MAX_BUFFERS);
     for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
     s->nown = n;
     for (unsigned i = 0; i < n; i++)
-        s->own[i] =
-            (struct own_buffer){.name = xstrdup(buffers[i].name), .bytes = buffers[i].bytes, .host = buffers[i].host};
+        s->own[i] = (struct own_buffer){
+            .name = xstrdup(buffers[i].name), .bytes = buffers[i].bytes, .host = buffers[i].host};
     if (s->backend->ops->unshare) s->backend->ops->unshare(s->backend);
     if (!allocate_own(s, false, false, e)) return false;
     for (unsigned i = 0; s->backend->ops->share && i < n; i++)
-        s->own[i].shared = buffers[i].fd && buffers[i].bytes &&
-                           s->backend->ops->share(s->backend, s->own[i].address, buffers[i].fd, buffers[i].offset);
+        s->own[i].shared =
+            buffers[i].fd && buffers[i].bytes &&
+            s->backend->ops->share(s->backend, s->own[i].address, buffers[i].fd, buffers[i].offset);
     return true;
 }
 
@@ -165,7 +172,8 @@ void server_take_output(struct server *s, struct buf *out) {
 static void printable(char *out, size_t size, struct tail t) {
     size_t n = 0;
     for (size_t i = 0; i < t.size && n + 1 < size; i++)
-        out[n++] = t.data[i] == '\n' || (t.data[i] >= ' ' && t.data[i] < 0x7f) ? (char)t.data[i] : '?';
+        out[n++] =
+            t.data[i] == '\n' || (t.data[i] >= ' ' && t.data[i] < 0x7f) ? (char)t.data[i] : '?';
     out[n] = 0;
 }
 
@@ -180,10 +188,10 @@ int server_on_next_call(struct server *s, const struct wb_req_next_call *q, stru
     return 0;
 }
 
-static bool send_call(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs) {
-    _Alignas(8)
-        uint8_t frame[sizeof(struct wb_header) + sizeof(struct wb_rep_next_call) + WB_MAX_ARGS * sizeof *args + 256] = {
-            0};
+static bool send_call(struct server *s, const char *entry, const struct wb_arg *args,
+                      unsigned nargs) {
+    _Alignas(8) uint8_t frame[sizeof(struct wb_header) + sizeof(struct wb_rep_next_call) +
+                              WB_MAX_ARGS * sizeof *args + 256] = {0};
     struct wb_header *h = (void *)frame;
     struct wb_rep_next_call *p = (void *)(h + 1);
     size_t name = strlen(entry), nbytes = nargs * sizeof *args;
@@ -211,8 +219,9 @@ bool server_wait_ready(struct server *s, double deadline, int watch, struct serv
     return out->end == SERVER_CALL && out->state == WB_READY;
 }
 
-bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs, double deadline,
-                   int watch, struct recording **recording, struct server_outcome *out) {
+bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs,
+                   double deadline, int watch, struct recording **recording,
+                   struct server_outcome *out) {
     *recording = NULL;
     *out = (struct server_outcome){.end = SERVER_CLOSED};
     if (!s->waiting) return false;
@@ -221,14 +230,16 @@ bool server_record(struct server *s, const char *entry, const struct wb_arg *arg
     if (send_call(s, entry, args, nargs)) serve_for(s, deadline, watch, out);
     struct recording *r = s->recording;
     s->recording = NULL;
-    if (out->end == SERVER_CALL && out->state == WB_RETURNED) *recording = r, recording_mark_waited(r);
+    if (out->end == SERVER_CALL && out->state == WB_RETURNED)
+        *recording = r, recording_mark_waited(r);
     else recording_free(r);
     return *recording;
 }
 
 /* ---- replay ---- */
 
-static int replay_one(struct server *s, const struct recording *r, const struct command *c, uint64_t *result) {
+static int replay_one(struct server *s, const struct recording *r, const struct command *c,
+                      uint64_t *result) {
     const void *q = r->bytes.data + c->request;
     struct tail tail = {(const uint8_t *)r->bytes.data + c->tail, c->tail_size};
     switch ((int)c->op) {
@@ -252,8 +263,8 @@ static const char *op_name(enum wb_op op) {
     return names[op];
 }
 
-bool server_replay(struct server *s, const struct recording *r, double deadline, struct server_outcome *out,
-                   struct err *e) {
+bool server_replay(struct server *s, const struct recording *r, double deadline,
+                   struct server_outcome *out, struct err *e) {
     *out = (struct server_outcome){.end = SERVER_CALL, .state = WB_RETURNED};
     double before = s->seconds;
     s->deadline = deadline;
@@ -268,9 +279,11 @@ bool server_replay(struct server *s, const struct recording *r, double deadline,
         int error = replay_one(s, r, c, &result);
         if (error && deadline && server_now() >= deadline) out->end = SERVER_DEADLINE;
         else if (error || result != c->result)
-            ok = err_set(e, ERR_INTERNAL, "device server: replaying command %zu (%s) gave %s, 0x%llx instead of 0x%llx",
-                         i, op_name(c->op), server_error_name(error), (unsigned long long)result,
-                         (unsigned long long)c->result);
+            ok = err_set(
+                e, ERR_INTERNAL,
+                "device server: replaying command %zu (%s) gave %s, 0x%llx instead of 0x%llx", i,
+                op_name(c->op), server_error_name(error), (unsigned long long)result,
+                (unsigned long long)c->result);
     }
     out->fault = s->poison;
     out->seconds = s->seconds - before;

@@ -1,6 +1,7 @@
-/* roofline.c — see roofline.h. The kernels are PTX, so that nothing needs a compiler: the copy moves 16 bytes
- * a thread and step over more than any L2 holds; the FMA kernel keeps sixteen chains in every thread of a
- * full device. Best of several runs: a ceiling is what the device can do, not what it does on average. */
+/* roofline.c — see roofline.h. The kernels are PTX, so that nothing needs a compiler: the copy
+ * moves 16 bytes a thread and step over more than any L2 holds; the FMA kernel keeps sixteen chains
+ * in every thread of a full device. Best of several runs: a ceiling is what the device can do, not
+ * what it does on average. */
 #include "grader/server/roofline.h"
 #include "common/buf.h"
 #include "grader/server/backend_gpu.h"
@@ -11,30 +12,32 @@
 enum { THREADS = 256, FMA_STEPS = 4096, CHAINS = 16, RUNS = 8 };
 
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
-static const char copy_ptx[] =
-    HEAD ".visible .entry wb_copy(.param .u64 to, .param .u64 from, .param .u64 n) {\n"
-         ".reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<10>;\n"
-         "ld.param.u64 %d0, [to];\nld.param.u64 %d1, [from];\nld.param.u64 %d2, [n];\n"
-         "cvta.to.global.u64 %d0, %d0;\ncvta.to.global.u64 %d1, %d1;\n"
-         "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ntid.x;\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, %nctaid.x;\n"
-         "mul.wide.u32 %d3, %r0, %r1;\ncvt.u64.u32 %d4, %r2;\nadd.s64 %d3, %d3, %d4;\nmul.wide.u32 %d5, %r3, "
-         "%r1;\n"
-         "LOOP:\nsetp.ge.u64 %p, %d3, %d2;\n@%p bra END;\nshl.b64 %d6, %d3, 4;\nadd.s64 %d7, %d1, "
-         "%d6;\nadd.s64 %d8, %d0, %d6;\n"
-         "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%d7];\nst.global.v4.u32 [%d8], {%r4, %r5, %r6, %r7};\n"
-         "add.s64 %d3, %d3, %d5;\nbra LOOP;\nEND:\nret;\n}\n";
+static const char copy_ptx[] = HEAD
+    ".visible .entry wb_copy(.param .u64 to, .param .u64 from, .param .u64 n) {\n"
+    ".reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<10>;\n"
+    "ld.param.u64 %d0, [to];\nld.param.u64 %d1, [from];\nld.param.u64 %d2, [n];\n"
+    "cvta.to.global.u64 %d0, %d0;\ncvta.to.global.u64 %d1, %d1;\n"
+    "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ntid.x;\nmov.u32 %r2, %tid.x;\nmov.u32 %r3, %nctaid.x;\n"
+    "mul.wide.u32 %d3, %r0, %r1;\ncvt.u64.u32 %d4, %r2;\nadd.s64 %d3, %d3, %d4;\nmul.wide.u32 %d5, "
+    "%r3, "
+    "%r1;\n"
+    "LOOP:\nsetp.ge.u64 %p, %d3, %d2;\n@%p bra END;\nshl.b64 %d6, %d3, 4;\nadd.s64 %d7, %d1, "
+    "%d6;\nadd.s64 %d8, %d0, %d6;\n"
+    "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%d7];\nst.global.v4.u32 [%d8], {%r4, %r5, %r6, %r7};\n"
+    "add.s64 %d3, %d3, %d5;\nbra LOOP;\nEND:\nret;\n}\n";
 
 static void fma_ptx(struct buf *out) {
-    buf_puts(out,
-             HEAD ".visible .entry wb_fma(.param .u64 to, .param .u32 n) {\n"
-                  ".reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<20>; .reg .b64 %d<3>;\n"
-                  "ld.param.u64 %d0, [to];\nld.param.u32 %r0, [n];\nmov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f16, %r1;\n"
-                  "mov.f32 %f17, 0f3F7FFFFE;\n");
+    buf_puts(out, HEAD ".visible .entry wb_fma(.param .u64 to, .param .u32 n) {\n"
+                       ".reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<20>; .reg .b64 %d<3>;\n"
+                       "ld.param.u64 %d0, [to];\nld.param.u32 %r0, [n];\nmov.u32 %r1, "
+                       "%tid.x;\ncvt.rn.f32.u32 %f16, %r1;\n"
+                       "mov.f32 %f17, 0f3F7FFFFE;\n");
     for (unsigned i = 0; i < CHAINS; i++)
         buf_printf(out, "add.f32 %%f%u, %%f16, 0f%08X;\n", i, 0x3f800000u + i * 0x800u);
     buf_puts(out, "mov.u32 %r2, 0;\nLOOP:\n");
     for (unsigned k = 0; k < 4; k++)
-        for (unsigned i = 0; i < CHAINS; i++) buf_printf(out, "fma.rn.f32 %%f%u, %%f%u, %%f17, %%f16;\n", i, i);
+        for (unsigned i = 0; i < CHAINS; i++)
+            buf_printf(out, "fma.rn.f32 %%f%u, %%f%u, %%f17, %%f16;\n", i, i);
     buf_puts(out, "add.s32 %r2, %r2, 4;\nsetp.lt.u32 %p, %r2, %r0;\n@%p bra LOOP;\n");
     for (unsigned i = 1; i < CHAINS; i++) buf_printf(out, "add.f32 %%f0, %%f0, %%f%u;\n", i);
     /* Never true, but the compiler does not know: the sums must be computed. */
@@ -42,7 +45,8 @@ static void fma_ptx(struct buf *out) {
                   "%d0;\nst.global.f32 [%d0], %f0;\nEND:\nret;\n}\n");
 }
 
-static bool best_time(struct backend *b, const struct backend_launch *l, double *seconds, struct err *e) {
+static bool best_time(struct backend *b, const struct backend_launch *l, double *seconds,
+                      struct err *e) {
     *seconds = 1e9;
     for (unsigned i = 0; i < RUNS; i++) {
         int error = 0;
@@ -51,16 +55,18 @@ static bool best_time(struct backend *b, const struct backend_launch *l, double 
         b->ops->launch(b, l, &r);
         double s = backend_gpu_end(b, &error);
         if (r.error || error)
-            return err_set(e, ERR_SYSTEM, "the roofline kernel failed with error %d", r.error ? r.error : error);
+            return err_set(e, ERR_SYSTEM, "the roofline kernel failed with error %d",
+                           r.error ? r.error : error);
         if (i && s > 0 && s < *seconds) *seconds = s; /* the first warms up */
     }
     return *seconds < 1e9 || err_set(e, ERR_SYSTEM, "the roofline kernel took no time");
 }
 
-static bool find(struct backend *b, const char *ptx, size_t n, const char *name, struct backend_kernel *k,
-                 void **module, struct err *e) {
+static bool find(struct backend *b, const char *ptx, size_t n, const char *name,
+                 struct backend_kernel *k, void **module, struct err *e) {
     if (b->ops->load(b, ptx, n, module, e)) return false;
-    return b->ops->find_kernel(b, *module, name, k) || err_set(e, ERR_INTERNAL, "kernel %s is missing", name);
+    return b->ops->find_kernel(b, *module, name, k) ||
+           err_set(e, ERR_INTERNAL, "kernel %s is missing", name);
 }
 
 static bool measure_copy(struct backend *b, struct roofline *out, struct err *e) {

@@ -1,5 +1,5 @@
-/* roofline.h — what a real GPU can do: a copy kernel and an FMA kernel, measured in the same session as the
- * rest. */
+/* roofline.h — what a real GPU can do: a copy kernel and an FMA kernel, measured in the same
+ * session as the rest. */
 #pragma once
 #include "common/err.h"
 #include "grader/server/backend.h"

@@ -1,4 +1,5 @@
-/* schedule.c — a recording as commands of streams, and how long they take together (grader/sim/timing/timeline.h). */
+/* schedule.c — a recording as commands of streams, and how long they take together
+ * (grader/sim/timing/timeline.h). */
 #include "common/grow.h"
 #include "grader/server/internal.h"
 #include "grader/server/tally.h"
@@ -16,16 +17,18 @@ struct list {
     struct timeline_command *c;
     unsigned n;
     struct timeline_command order; /* of what follows */
-    bool ordered, unordered;       /* the order of the command at hand is known; that of some is not */
-    uint64_t streams;              /* that have commands: a bit each */
+    bool ordered, unordered; /* the order of the command at hand is known; that of some is not */
+    uint64_t streams;        /* that have commands: a bit each */
     double bus_bytes;
 };
 
 static void take_order(struct list *l, const struct command *c) {
     const struct wb_req_order *q = (const void *)(l->r->bytes.data + c->request);
     const uint32_t *clocks = (const void *)(l->r->bytes.data + c->tail);
-    l->ordered = q->number && q->stream < TIMELINE_STREAMS && c->tail_size == 2 * TIMELINE_STREAMS * sizeof *clocks;
-    l->order = (struct timeline_command){.engine = TIMELINE_NONE, .stream = q->stream, .number = q->number};
+    l->ordered = q->number && q->stream < TIMELINE_STREAMS &&
+                 c->tail_size == 2 * TIMELINE_STREAMS * sizeof *clocks;
+    l->order = (struct timeline_command){
+        .engine = TIMELINE_NONE, .stream = q->stream, .number = q->number};
     if (!l->ordered) return;
     l->order.after = clocks, l->order.done = clocks + TIMELINE_STREAMS;
     l->c[l->n++] = l->order; /* events are recorded under a number of their own */
@@ -62,7 +65,8 @@ static void add_copy(struct list *l, const struct wb_req_copy *q) {
 
 static void add_launch(struct list *l) {
     struct timeline_command *c = add(l, TIMELINE_KERNEL);
-    const struct server_launch_time *t = l->launched < l->nlaunches ? &l->launches[l->launched++] : NULL;
+    const struct server_launch_time *t =
+        l->launched < l->nlaunches ? &l->launches[l->launched++] : NULL;
     c->share = t ? t->share : 1;
     c->seconds = t && l->timed ? t->seconds[l->column] : 0;
 }
@@ -75,8 +79,10 @@ static void add_command(struct list *l, const struct command *c) {
     else if (c->op == WB_OP_launch) add_launch(l);
     else if (c->op == WB_OP_copy) add_copy(l, q);
     else if (c->op == WB_OP_write)
-        add_bus(l, TIMELINE_IN, time_line_pageable(l->s->backend->device, (double)w->width * (double)w->rows));
-    else if (c->op == WB_OP_fill) add_inside(l, server_fill_launches, (double)f->width * (double)f->rows);
+        add_bus(l, TIMELINE_IN,
+                time_line_pageable(l->s->backend->device, (double)w->width * (double)w->rows));
+    else if (c->op == WB_OP_fill)
+        add_inside(l, server_fill_launches, (double)f->width * (double)f->rows);
 }
 
 static bool has_host(const struct server *s) {
@@ -93,9 +99,11 @@ static void put_in_line(struct list *l) {
     }
 }
 
-/* False: there is nothing to say: one stream, or one that the order is not known of, and no memory of the host. */
-static bool run(const struct server *s, const struct recording *r, const struct server_launch_time *launches,
-                unsigned n, unsigned column, const struct timeline_rates *rates, struct timeline_total *out) {
+/* False: there is nothing to say: one stream, or one that the order is not known of, and no memory
+ * of the host. */
+static bool run(const struct server *s, const struct recording *r,
+                const struct server_launch_time *launches, unsigned n, unsigned column,
+                const struct timeline_rates *rates, struct timeline_total *out) {
     struct list l = {.s = s, .r = r, .launches = launches, .nlaunches = n, .column = column};
     l.timed = rates->turn > 0;
     l.c = xcalloc(r->ncommands + 1, sizeof *l.c);
@@ -108,8 +116,9 @@ static bool run(const struct server *s, const struct recording *r, const struct 
     return ok;
 }
 
-bool recording_schedule(const struct server *s, const struct recording *r, const struct server_launch_time *launches,
-                        unsigned n, struct server_schedule *out) {
+bool recording_schedule(const struct server *s, const struct recording *r,
+                        const struct server_launch_time *launches, unsigned n,
+                        struct server_schedule *out) {
     struct timeline_rates rates = time_line_rates(s->backend->device);
     struct timeline_total t;
     for (unsigned column = 0; column < SERVER_TIMES; column++) {
@@ -158,7 +167,8 @@ static void mark(struct waits *w, uint32_t stream, uint32_t number) {
         w->r->commands[o->index[low]].waited = true;
 }
 
-static void mark_new(struct waits *w, uint32_t seen[TIMELINE_STREAMS], uint32_t own, const uint32_t *clock) {
+static void mark_new(struct waits *w, uint32_t seen[TIMELINE_STREAMS], uint32_t own,
+                     const uint32_t *clock) {
     for (uint32_t k = 0; k < TIMELINE_STREAMS; k++) {
         if (clock[k] <= seen[k]) continue;
         seen[k] = clock[k];

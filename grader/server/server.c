@@ -1,5 +1,6 @@
-/* server.c — the device server's loop: receives a frame, checks its shape, hands it to the message's handler,
- * answers. The handlers are in memory.c, modules.c and launch.c; recordings in record.c. */
+/* server.c — the device server's loop: receives a frame, checks its shape, hands it to the
+ * message's handler, answers. The handlers are in memory.c, modules.c and launch.c; recordings in
+ * record.c. */
 #include "grader/server/internal.h"
 
 #include <stdarg.h>
@@ -18,16 +19,18 @@ struct handler {
     int (*run)(struct server *s, const void *q, struct tail tail, void *p, struct buf *out);
 };
 
-#define MESSAGE(name, flags, request, reply)                                                             \
-    static int run_##name(struct server *s, const void *q, struct tail tail, void *p, struct buf *out) { \
-        return server_on_##name(s, q, tail, p, out);                                                     \
+#define MESSAGE(name, flags, request, reply)                                          \
+    static int run_##name(struct server *s, const void *q, struct tail tail, void *p, \
+                          struct buf *out) {                                          \
+        return server_on_##name(s, q, tail, p, out);                                  \
     }
 #include "grader/server/protocol.def"
 #undef MESSAGE
 
 static const struct handler handlers[WB_OPS] = {
-#define MESSAGE(name, flags, request, reply) \
-    [WB_OP_##name] = {#name, flags, sizeof(struct wb_req_##name), sizeof(struct wb_rep_##name), run_##name},
+#define MESSAGE(name, flags, request, reply)                                                    \
+    [WB_OP_##name] = {#name, flags, sizeof(struct wb_req_##name), sizeof(struct wb_rep_##name), \
+                      run_##name},
 #include "grader/server/protocol.def"
 #undef MESSAGE
 };
@@ -111,8 +114,11 @@ void server_leaks(const struct server *s, struct buf *out) {
         bytes += a->bytes;
         if (!first || a->number < first->number) first = a;
     }
-    buf_printf(out, "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)", s->nlive,
-               s->nlive > 1 ? "s" : "", (unsigned long long)bytes, first->number, (unsigned long long)first->bytes);
+    buf_printf(
+        out,
+        "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)",
+        s->nlive, s->nlive > 1 ? "s" : "", (unsigned long long)bytes, first->number,
+        (unsigned long long)first->bytes);
 }
 
 struct backend *server_backend(struct server *s) {
@@ -136,7 +142,8 @@ void server_context_clear(struct server *s, bool keep_variables) {
     s->graph_box = 0;
     s->posted = 0;
     server_do_order(s, &(struct wb_req_order){0}, (struct tail){0}, false);
-    /* The client outlives the context: an event must not carry a time from one call into the next. */
+    /* The client outlives the context: an event must not carry a time from one call into the next.
+     */
     free(s->event_ns), s->event_ns = NULL;
     server_clock_clear(s);
     server_forget_live(s);
@@ -154,7 +161,8 @@ static void remember_error(struct server *s, const struct handler *h, int status
     snprintf(o->why, sizeof o->why, "%s", s->note);
 }
 
-static int dispatch(struct server *s, const uint8_t *frame, size_t size, void *reply, struct buf *out) {
+static int dispatch(struct server *s, const uint8_t *frame, size_t size, void *reply,
+                    struct buf *out) {
     const struct wb_header *q = (const void *)frame;
     const struct handler *h = &handlers[q->op];
     if (size < sizeof *q + h->request) return WB_cudaErrorInvalidValue;
@@ -167,8 +175,8 @@ static int dispatch(struct server *s, const uint8_t *frame, size_t size, void *r
     return status;
 }
 
-static bool answer(struct server *s, const struct wb_header *q, int status, const void *fixed, size_t nfixed,
-                   const struct buf *tail) {
+static bool answer(struct server *s, const struct wb_header *q, int status, const void *fixed,
+                   size_t nfixed, const struct buf *tail) {
     _Alignas(8) uint8_t frame[WB_FRAME];
     struct wb_header *p = (void *)frame;
     if (sizeof *p + nfixed + tail->size > sizeof frame) die("device server: a reply too long");
@@ -199,7 +207,8 @@ static bool is_posted(const struct wb_header *q) { return q->flags & WB_POST; }
 /* Tells a client that looks, and takes its word for nothing. */
 static void publish(struct server *s, const struct wb_header *q) {
     atomic_store_explicit(&s->progress->error, (uint32_t)s->poison, memory_order_relaxed);
-    if (q->op != WB_OP_hello) atomic_store_explicit(&s->progress->done, q->seq, memory_order_release);
+    if (q->op != WB_OP_hello)
+        atomic_store_explicit(&s->progress->done, q->seq, memory_order_release);
 }
 
 /* False: the client is not worth listening to any more. */
@@ -210,7 +219,8 @@ static bool handle(struct server *s, const uint8_t *frame, size_t size) {
     _Alignas(8) uint8_t reply[256] = {0};
     struct buf out = {0};
     s->stranger = is_stranger(frame, size);
-    int status = s->stranger ? WB_cudaErrorInsufficientDriver : dispatch(s, frame, size, reply, &out);
+    int status =
+        s->stranger ? WB_cudaErrorInsufficientDriver : dispatch(s, frame, size, reply, &out);
     if (status) {
         memset(reply, 0, sizeof reply);
         buf_clear(&out);
@@ -222,7 +232,8 @@ static bool handle(struct server *s, const uint8_t *frame, size_t size) {
     buf_free(&out);
     if (s->pending.kernel) server_run_pending(s);
     publish(s, q);
-    /* A submission's runtime is ours: there, another version is one of the frames that it made up. */
+    /* A submission's runtime is ours: there, another version is one of the frames that it made up.
+     */
     return ok && (!s->stranger || s->options.grading);
 }
 
@@ -236,7 +247,8 @@ enum server_end server_serve(struct server *s, double deadline, int watch) {
         enum server_end end = server_channel_receive(s, frame, &size, deadline, watch);
         if (end != SERVER_CALL) return end;
         if (s->options.max_messages && ++s->messages > s->options.max_messages) return SERVER_LIMIT;
-        if (s->waiting) return SERVER_CLOSED; /* it asked for a call and did not wait for the answer */
+        if (s->waiting)
+            return SERVER_CLOSED; /* it asked for a call and did not wait for the answer */
         if (!handle(s, frame, size)) return SERVER_CLOSED;
         if (s->over_limit) return SERVER_LIMIT;
         if (s->waiting) return SERVER_CALL;
@@ -246,8 +258,8 @@ enum server_end server_serve(struct server *s, double deadline, int watch) {
 
 /* ---- messages about the connection ---- */
 
-int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail tail, struct wb_rep_hello *p,
-                    struct buf *out) {
+int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail tail,
+                    struct wb_rep_hello *p, struct buf *out) {
     (void)tail, (void)out;
     /* A program and a library of its, each with a runtime of its own, say hello twice. */
     if (!s->options.grading && q->pid != s->client_pid) {
@@ -288,8 +300,8 @@ int server_on_device_info(struct server *s, const struct wb_req_device_info *q, 
     return 0;
 }
 
-int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail tail, struct wb_rep_sync *p,
-                   struct buf *out) {
+int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail tail,
+                   struct wb_rep_sync *p, struct buf *out) {
     (void)q, (void)tail, (void)p, (void)out;
     int error = s->posted; /* all that came before is done; a poisoned context never gets here */
     s->posted = 0;
@@ -297,26 +309,28 @@ int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail ta
     return error;
 }
 
-int server_on_heap(struct server *s, const struct wb_req_heap *q, struct tail tail, struct wb_rep_heap *p,
-                   struct buf *out) {
+int server_on_heap(struct server *s, const struct wb_req_heap *q, struct tail tail,
+                   struct wb_rep_heap *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     if (s->options.grading || !s->backend->ops->heap) return WB_cudaErrorNotPermitted;
     if (s->backend->ops->heap(s->backend, q->bytes)) return 0;
-    return server_refuse(s, WB_cudaErrorMemoryAllocation, "a heap of %llu bytes: the simulated device has %llu at most",
+    return server_refuse(s, WB_cudaErrorMemoryAllocation,
+                         "a heap of %llu bytes: the simulated device has %llu at most",
                          (unsigned long long)q->bytes, (unsigned long long)SIM_HEAP_MOST);
 }
 
-int server_on_reset(struct server *s, const struct wb_req_reset *q, struct tail tail, struct wb_rep_reset *p,
-                    struct buf *out) {
+int server_on_reset(struct server *s, const struct wb_req_reset *q, struct tail tail,
+                    struct wb_rep_reset *p, struct buf *out) {
     (void)q, (void)tail, (void)p, (void)out;
     if (s->options.grading)
-        return server_refuse(s, WB_cudaErrorNotPermitted, "an exercise's entry must not reset the device");
+        return server_refuse(s, WB_cudaErrorNotPermitted,
+                             "an exercise's entry must not reset the device");
     server_context_clear(s, false);
     return 0;
 }
 
-int server_on_event(struct server *s, const struct wb_req_event *q, struct tail tail, struct wb_rep_event *p,
-                    struct buf *out) {
+int server_on_event(struct server *s, const struct wb_req_event *q, struct tail tail,
+                    struct wb_rep_event *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     if (q->event >= WB_EVENTS) return WB_cudaErrorInvalidValue;
     if (!s->options.grading) return server_clock_event(s, q->event), 0;
@@ -335,20 +349,21 @@ int server_on_event_time(struct server *s, const struct wb_req_event_time *q, st
 }
 
 /* What the server refused itself is known with its reason; only what it never saw is new. */
-int server_on_failed(struct server *s, const struct wb_req_failed *q, struct tail tail, struct wb_rep_failed *p,
-                     struct buf *out) {
+int server_on_failed(struct server *s, const struct wb_req_failed *q, struct tail tail,
+                     struct wb_rep_failed *p, struct buf *out) {
     (void)p, (void)out;
     struct server_outcome *o = s->outcome;
     char name[32];
-    if (!o || o->error || !s->recording || !q->error || !server_tail_name(tail, name, sizeof name)) return 0;
+    if (!o || o->error || !s->recording || !q->error || !server_tail_name(tail, name, sizeof name))
+        return 0;
     o->error = (int)q->error;
     snprintf(o->call, sizeof o->call, "%s", name);
     snprintf(o->why, sizeof o->why, "the runtime refuses it: %s", server_error_text((int)q->error));
     return 0;
 }
 
-int server_on_output(struct server *s, const struct wb_req_output *q, struct tail tail, struct wb_rep_output *p,
-                     struct buf *out) {
+int server_on_output(struct server *s, const struct wb_req_output *q, struct tail tail,
+                     struct wb_rep_output *p, struct buf *out) {
     (void)q, (void)tail;
     struct buf *text = s->output.size ? &s->output : &s->errors;
     size_t room = WB_FRAME - sizeof(struct wb_header) - sizeof *p, n = text->size;

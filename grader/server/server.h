@@ -1,25 +1,26 @@
-/* server.h — the device server: owns a device, speaks with one untrusted client, records what it issues.
+/* server.h — the device server: owns a device, speaks with one untrusted client, records what it
+ * issues.
  *
  * To run a program:
  *   struct server *s = server_open(backend, &options, &err);
- *   ... start the client with server_client_socket and server_client_window, WARPBOOK_SOCKET and WARPBOOK_WINDOW
- *       set to their numbers ...
- *   server_serve(s, deadline, pidfd);
+ *   ... start the client with server_client_socket and server_client_window, WARPBOOK_SOCKET and
+ * WARPBOOK_WINDOW set to their numbers ... server_serve(s, deadline, pidfd);
  *
  * To grade an entry (the client is build/libexec/hostproc in a jail):
  *   server_wait_ready(s, deadline, pollfd, &outcome)    the object is loaded, its modules too
- *   server_buffers(s, buffers, n, &err)                 the problem's own buffers; the device starts afresh
- *   server_record(s, "transpose", args, nargs, deadline, pollfd, &recording, &outcome)
+ *   server_buffers(s, buffers, n, &err)                 the problem's own buffers; the device
+ * starts afresh server_record(s, "transpose", args, nargs, deadline, pollfd, &recording, &outcome)
  *   for each fresh input:
- *       server_restart(s, &err)                         same addresses, module variables at their initial values
- *       server_write(s, address, ...)                   inputs, poison
- *       server_replay(s, recording, deadline, &outcome) no code of the student's process runs
- *       server_read(s, address, ...)
+ *       server_restart(s, &err)                         same addresses, module variables at their
+ * initial values server_write(s, address, ...)                   inputs, poison server_replay(s,
+ * recording, deadline, &outcome) no code of the student's process runs server_read(s, address, ...)
  *
- * While recording, launches are checked but not executed (what they do is seen in the replays), and reading device
- * memory back is refused, so that nothing that the client does can depend on the data.
+ * While recording, launches are checked but not executed (what they do is seen in the replays), and
+ * reading device memory back is refused, so that nothing that the client does can depend on the
+ * data.
  *
- * Deadlines are seconds of server_now(); 0 = none. The server never blocks beyond one, whatever the client does. */
+ * Deadlines are seconds of server_now(); 0 = none. The server never blocks beyond one, whatever the
+ * client does. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -41,26 +42,31 @@ struct server_options {
     bool grading;
     bool sanitize;         /* the client looks for what its host does too early */
     uint64_t window_bytes; /* 0 = 16 MiB */
-    int connection;        /* a connection made by a client, taken over; 0 = make one for a client to inherit */
-    int window; /* with it: the file of the window that the client has been given, sealed; 0 = make one and send it */
-    uint64_t max_messages;          /* 0 = no limit; reaching one ends the connection */
-    unsigned max_launches;          /* of a recording or of a program; 0 = no limit */
-    uint64_t max_recorded_bytes;    /* data of a recording; 0 = 256 MiB */
-    double launch_seconds;          /* wall clock that one launch may take; 0 = the deadline alone */
+    int connection; /* a connection made by a client, taken over; 0 = make one for a client to
+                       inherit */
+    int window; /* with it: the file of the window that the client has been given, sealed; 0 = make
+                   one and send it */
+    uint64_t max_messages;       /* 0 = no limit; reaching one ends the connection */
+    unsigned max_launches;       /* of a recording or of a program; 0 = no limit */
+    uint64_t max_recorded_bytes; /* data of a recording; 0 = 256 MiB */
+    double launch_seconds;       /* wall clock that one launch may take; 0 = the deadline alone */
     const char (*images)[HASH_HEX]; /* digests of the fat binaries that may be loaded; NULL = any */
     unsigned nimages;
     void *user; /* for the callbacks, which may be NULL */
     void (*launched)(void *user, const struct server_launch *l);
-    /* A kernel was looked up for the first time; its registers may be set now. False: nothing is known of it. */
+    /* A kernel was looked up for the first time; its registers may be set now. False: nothing is
+     * known of it. */
     bool (*found)(void *user, const char *kernel, const struct backend_kernel *k);
-    /* Of a copy or a fill: values go to the host that came from reads of what nothing wrote, or it races with another stream's command. */
+    /* Of a copy or a fill: values go to the host that came from reads of what nothing wrote, or it
+     * races with another stream's command. */
     void (*reported)(void *user, const struct sim_report *r);
-    /* A sentence for the student on why a call failed: "kernel `k`: 2048 threads a block, at most 1024". */
+    /* A sentence for the student on why a call failed: "kernel `k`: 2048 threads a block, at most
+     * 1024". */
     void (*note)(void *user, const char *text);
 };
 
-/* A memory file of that size, which whoever shares it cannot resize: a look at what another has cut off would be a SIGBUS. -1 with
- * an error. */
+/* A memory file of that size, which whoever shares it cannot resize: a look at what another has cut
+ * off would be a SIGBUS. -1 with an error. */
 int server_shared_memory(const char *name, uint64_t bytes, struct err *e);
 enum { SERVER_WINDOW = 16 << 20 /* bytes of the window, if the options name no other */ };
 /* What the memory file of a window of so many bytes takes. */
@@ -72,8 +78,8 @@ void server_close(struct server *s);
 struct backend *server_backend(struct server *s);
 double server_now(void);
 
-/* The client's ends. They are close-on-exec: dup them into the child. server_client_started closes the server's
- * copy of the client's socket, without which a client's end would not be noticed. */
+/* The client's ends. They are close-on-exec: dup them into the child. server_client_started closes
+ * the server's copy of the client's socket, without which a client's end would not be noticed. */
 int server_client_socket(const struct server *s);
 int server_client_window(const struct server *s);
 void server_client_started(struct server *s);
@@ -87,7 +93,8 @@ enum server_end {
     SERVER_CALL,  /* the host process waits for a call */
 };
 
-/* Answers messages until the end. `watch` is a descriptor that ends it when readable (the child's pidfd), -1 = none. */
+/* Answers messages until the end. `watch` is a descriptor that ends it when readable (the child's
+ * pidfd), -1 = none. */
 enum server_end server_serve(struct server *s, double deadline, int watch);
 
 /* Says what the client allocated and did not free; appends nothing if it freed all. */
@@ -98,19 +105,21 @@ void server_leaks(const struct server *s, struct buf *out);
 struct server_outcome {
     enum server_end end;
     enum wb_call_state state; /* with SERVER_CALL */
-    char text[1024];          /* what the host process said (loader's message, near names), printable; may be empty */
-    int error;                /* first cudaError_t that a call of the client returned, 0 = none */
-    char call[32];            /* which message it answered: "launch" */
-    char why[512];            /* the note that went with it */
-    int fault;                /* replay: error that poisoned the context */
-    double seconds;           /* replay: device time of all launches */
+    char text[1024]; /* what the host process said (loader's message, near names), printable; may be
+                        empty */
+    int error;       /* first cudaError_t that a call of the client returned, 0 = none */
+    char call[32];   /* which message it answered: "launch" */
+    char why[512];   /* the note that went with it */
+    int fault;       /* replay: error that poisoned the context */
+    double seconds;  /* replay: device time of all launches */
     unsigned launches;
 };
 
 struct server_buffer {
     const char *name; /* copied */
     uint64_t bytes;
-    int fd; /* a memory file whose pages from `offset` on are to be the buffer, where the device can; 0 = none */
+    int fd; /* a memory file whose pages from `offset` on are to be the buffer, where the device
+               can; 0 = none */
     uint64_t offset; /* of a page */
     bool host;       /* it lies in pinned memory of the host */
 };
@@ -122,19 +131,22 @@ struct recording;
 
 bool server_wait_ready(struct server *s, double deadline, int watch, struct server_outcome *out);
 /* Frees everything on the device, resets module variables, allocates the buffers in order. */
-bool server_buffers(struct server *s, const struct server_buffer *buffers, unsigned n, struct err *e);
+bool server_buffers(struct server *s, const struct server_buffer *buffers, unsigned n,
+                    struct err *e);
 uint64_t server_buffer_address(const struct server *s, unsigned i);
-/* Has the host process call `entry`. False: it did not come back as it should, `out` says how. The recording is
- * returned (recording_free) where the entry returned, else NULL. Errors of calls are in `out->error`. */
-bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs, double deadline,
-                   int watch, struct recording **recording, struct server_outcome *out);
+/* Has the host process call `entry`. False: it did not come back as it should, `out` says how. The
+ * recording is returned (recording_free) where the entry returned, else NULL. Errors of calls are
+ * in `out->error`. */
+bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs,
+                   double deadline, int watch, struct recording **recording,
+                   struct server_outcome *out);
 bool server_restart(struct server *s, struct err *e);
 /* The same for a second call in a row, which finds module variables as the first left them. */
 bool server_call_again(struct server *s, struct err *e);
-/* Re-executes the recording. False with an error: our fault (addresses came out otherwise). A faulting kernel is
- * `out->fault`; a deadline passed is `out->end`. */
-bool server_replay(struct server *s, const struct recording *r, double deadline, struct server_outcome *out,
-                   struct err *e);
+/* Re-executes the recording. False with an error: our fault (addresses came out otherwise). A
+ * faulting kernel is `out->fault`; a deadline passed is `out->end`. */
+bool server_replay(struct server *s, const struct recording *r, double deadline,
+                   struct server_outcome *out, struct err *e);
 /* The buffer is pages of its file: what is there need not be copied. */
 bool server_is_shared(const struct server *s, unsigned i);
 bool server_mark(struct server *s, uint64_t address, uint64_t bytes, enum server_content what);
@@ -148,30 +160,34 @@ void recording_free(struct recording *r);
 unsigned recording_launches(const struct recording *r);
 /* True if it holds other commands that write device memory: copies, fills. */
 bool recording_writes(const struct recording *r);
-/* What its copies within device memory and its fills move, beside the kernels. Sectors are those that each row touches.
- * `copies` and `fills` are commands, copies from the host among them. */
+/* What its copies within device memory and its fills move, beside the kernels. Sectors are those
+ * that each row touches. `copies` and `fills` are commands, copies from the host among them. */
 struct server_moves {
     uint64_t copies, fills;
-    uint64_t copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes, filled_sectors;
-    /* Over the bus, from and to the exercise's memory of the host; path: one after another, where copies wait for each other or go the
-     * same way, and nothing else took any time. */
+    uint64_t copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes,
+        filled_sectors;
+    /* Over the bus, from and to the exercise's memory of the host; path: one after another, where
+     * copies wait for each other or go the same way, and nothing else took any time. */
     uint64_t bus_bytes_in, bus_bytes_out, bus_path_bytes;
 };
 struct server_moves recording_moves(const struct server *s, const struct recording *r);
 
-/* Of each launch of a replay, in their order: seconds (modelled, and the interval around them), and the part of the device that it
- * takes, so that others may run beside it as long as all parts add up to 1. */
+/* Of each launch of a replay, in their order: seconds (modelled, and the interval around them), and
+ * the part of the device that it takes, so that others may run beside it as long as all parts add
+ * up to 1. */
 enum { SERVER_SECONDS, SERVER_LOW, SERVER_HIGH, SERVER_TIMES };
 struct server_launch_time {
     double seconds[SERVER_TIMES], share;
 };
-/* How long all commands take together, in their streams; and how long each engine is busy: copies to the device, copies to the host,
- * kernels. False: one stream, or nothing is known of the order, and no memory of the host: then times add up. */
+/* How long all commands take together, in their streams; and how long each engine is busy: copies
+ * to the device, copies to the host, kernels. False: one stream, or nothing is known of the order,
+ * and no memory of the host: then times add up. */
 struct server_schedule {
     double seconds[SERVER_TIMES], busy[3];
 };
-bool recording_schedule(const struct server *s, const struct recording *r, const struct server_launch_time *launches,
-                        unsigned n, struct server_schedule *out);
+bool recording_schedule(const struct server *s, const struct recording *r,
+                        const struct server_launch_time *launches, unsigned n,
+                        struct server_schedule *out);
 
 /* The name of a cudaError_t: "cudaErrorInvalidValue"; never NULL. */
 const char *server_error_name(int error);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lines, by a hash of file and line: #line lets a submission have hundreds of thousands ---- */
+/* ---- lines, by a hash of file and line: #line lets a submission have hundreds of thousands ----
+ */
 
 static size_t hash_place(const char *file, uint32_t line) {
     uint64_t h = 14695981039346656037ull ^ line; /* FNV-1a */
@@ -29,7 +30,8 @@ static void grow(struct tally *t) {
     t->lines = xrealloc(t->lines, t->capacity * sizeof *t->lines);
     free(t->slots);
     t->slots = xcalloc(2ul * t->capacity, sizeof *t->slots);
-    for (unsigned i = 0; i < t->nlines; i++) *slot_of(t, t->lines[i].file, t->lines[i].line) = i + 1;
+    for (unsigned i = 0; i < t->nlines; i++)
+        *slot_of(t, t->lines[i].file, t->lines[i].line) = i + 1;
 }
 
 static struct tally_line *find_line(struct tally *t, const char *file, uint32_t line) {
@@ -54,13 +56,15 @@ static struct tally_kernel new_kernel(const struct gpu_device *d, const struct s
     memcpy(k.block, l->launch->block, sizeof k.block);
     k.registers = info.registers, k.spill_bytes = info.spill_bytes;
     k.shared_bytes = info.static_shared + l->launch->dynamic_shared;
-    device_blocks_per_sm(d, k.block[0] * k.block[1] * k.block[2], k.registers, k.shared_bytes, &limit);
+    device_blocks_per_sm(d, k.block[0] * k.block[1] * k.block[2], k.registers, k.shared_bytes,
+                         &limit);
     snprintf(k.limit, sizeof k.limit, "%s", limit);
     snprintf(k.name, sizeof k.name, "%s", l->kernel ? l->kernel : "");
     return k;
 }
 
-static struct tally_kernel *kernel_of(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
+static struct tally_kernel *kernel_of(struct tally *t, const struct gpu_device *d,
+                                      const struct server_launch *l) {
     struct tally_kernel k = new_kernel(d, l);
     for (unsigned i = 0; i < t->nkernels; i++)
         if (!strcmp(t->kernels[i].name, k.name)) return &t->kernels[i];
@@ -97,7 +101,8 @@ void tally_bound_text(const struct tally_kernel *k, char *out, size_t size) {
 /* ---- accesses ---- */
 
 static bool same_access(const struct tally_access *x, const struct tally_access *y) {
-    return x->line == y->line && x->kind == y->kind && x->shared == y->shared && !strcmp(x->file, y->file);
+    return x->line == y->line && x->kind == y->kind && x->shared == y->shared &&
+           !strcmp(x->file, y->file);
 }
 
 static void add_access(struct tally *t, const struct sim_access *a, const char *kernel) {
@@ -116,17 +121,19 @@ static void add_access(struct tally *t, const struct sim_access *a, const char *
 
 /* ---- time ---- */
 
-/* Of a launch behind another one, so much of the overhead is over before that one ends: on an H100 an empty kernel takes 3.0 us, each
- * further one 2.15. */
+/* Of a launch behind another one, so much of the overhead is over before that one ends: on an H100
+ * an empty kernel takes 3.0 us, each further one 2.15. */
 static const double launch_overlap = 0.28;
 
-double tally_share(const struct gpu_device *d, const struct server_launch *l, const struct time_estimate *e) {
+double tally_share(const struct gpu_device *d, const struct server_launch *l,
+                   const struct time_estimate *e) {
     struct sim_kernel_info info;
     const uint32_t *g = l->launch->grid, *b = l->launch->block;
     sim_kernel_info(l->launch->kernel, &info);
     unsigned each = device_blocks_per_sm(d, b[0] * b[1] * b[2], info.registers,
                                          info.static_shared + l->launch->dynamic_shared, NULL);
-    double blocks = (double)g[0] * g[1] * g[2], places = each ? blocks / ((double)d->sms * each) : 1;
+    double blocks = (double)g[0] * g[1] * g[2],
+           places = each ? blocks / ((double)d->sms * each) : 1;
     double shared = time_device_share(e), share = places > shared ? places : shared;
     return share < 1 ? share : 1;
 }
@@ -134,15 +141,16 @@ double tally_share(const struct gpu_device *d, const struct server_launch *l, co
 static void keep_time(struct tally *t, const struct gpu_device *d, const struct server_launch *l,
                       const struct time_estimate *e) {
     GROW(t->times, t->ntimes + 1, t->room, 16);
-    t->times[t->ntimes++] =
-        (struct server_launch_time){.seconds = {e->seconds, e->low, e->high}, .share = tally_share(d, l, e)};
+    t->times[t->ntimes++] = (struct server_launch_time){.seconds = {e->seconds, e->low, e->high},
+                                                        .share = tally_share(d, l, e)};
 }
 
 void tally_schedule(struct tally *t, const struct server *s, const struct recording *r) {
     struct server_schedule all;
     if (!recording_schedule(s, r, t->times, t->ntimes, &all)) return;
     t->scheduled = true;
-    t->seconds = all.seconds[SERVER_SECONDS], t->low = all.seconds[SERVER_LOW], t->high = all.seconds[SERVER_HIGH];
+    t->seconds = all.seconds[SERVER_SECONDS], t->low = all.seconds[SERVER_LOW],
+    t->high = all.seconds[SERVER_HIGH];
     t->bus_in = all.busy[0], t->bus_out = all.busy[1], t->kernels_busy = all.busy[2];
 }
 
@@ -169,7 +177,8 @@ static void add_shape(struct tally *t, const struct server_launch *l) {
     struct sim_kernel_info info;
     sim_kernel_info(l->launch->kernel, &info);
     const uint32_t *g = l->launch->grid, *b = l->launch->block;
-    double blocks = (double)g[0] * g[1] * g[2], shared = (double)info.static_shared + l->launch->dynamic_shared;
+    double blocks = (double)g[0] * g[1] * g[2],
+           shared = (double)info.static_shared + l->launch->dynamic_shared;
     t->blocks += blocks;
     t->threads += blocks * b[0] * b[1] * b[2];
     if (shared > t->shared_bytes) t->shared_bytes = shared;
@@ -186,11 +195,14 @@ void tally_moved(struct tally *t, const struct gpu_device *d, const struct serve
     t->bus_bytes_in = (double)m->bus_bytes_in, t->bus_bytes_out = (double)m->bus_bytes_out;
     t->bus_path_bytes = (double)m->bus_path_bytes;
     if (t->scheduled) return; /* they are in it */
-    double launches = (double)m->copies * (1 - launch_overlap) + (double)m->fills * server_fill_launches;
-    if (launches > 0 && !t->launches) launches += launch_overlap; /* the first has nothing before it */
+    double launches =
+        (double)m->copies * (1 - launch_overlap) + (double)m->fills * server_fill_launches;
+    if (launches > 0 && !t->launches)
+        launches += launch_overlap; /* the first has nothing before it */
     double starts = launches * d->launch_seconds;
     double seconds =
-        starts + SECTOR * (t->copied_sectors_read + t->copied_sectors_written + t->filled_sectors) / d->dram_rate;
+        starts + SECTOR * (t->copied_sectors_read + t->copied_sectors_written + t->filled_sectors) /
+                     d->dram_rate;
     t->seconds += seconds, t->low += seconds, t->high += seconds;
 }
 
@@ -202,11 +214,13 @@ static void add_line(struct tally_line *to, const struct sim_line *from) {
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
     sim_counters_add(&t->counters, &r->counters);
-    for (unsigned i = 0; i < r->nlines; i++) add_line(find_line(t, r->lines[i].file, r->lines[i].line), &r->lines[i]);
+    for (unsigned i = 0; i < r->nlines; i++)
+        add_line(find_line(t, r->lines[i].file, r->lines[i].line), &r->lines[i]);
     for (unsigned i = 0; i < r->naccesses; i++) add_access(t, &r->accesses[i], l->kernel);
     for (unsigned i = 0; i < r->nreports; i++) tally_report(t, &r->reports[i]);
     if (t->fault == SIM_FAULT_NONE) t->fault = r->fault;
-    if (!t->launches || r->theoretical_occupancy < t->occupancy) t->occupancy = r->theoretical_occupancy;
+    if (!t->launches || r->theoretical_occupancy < t->occupancy)
+        t->occupancy = r->theoretical_occupancy;
     add_time(t, d, l);
     add_shape(t, l);
     t->launches++;

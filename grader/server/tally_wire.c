@@ -1,6 +1,6 @@
-/* tally_wire.c — a tally as bytes of a fixed layout, from the device process to the grader. What is read may be forged: sizes
- * are checked before use, texts end, numbers are numbers. Lines beyond the most that fit are added up under no name, so that
- * lines still add up to the whole. */
+/* tally_wire.c — a tally as bytes of a fixed layout, from the device process to the grader. What is
+ * read may be forged: sizes are checked before use, texts end, numbers are numbers. Lines beyond
+ * the most that fit are added up under no name, so that lines still add up to the whole. */
 #include "grader/server/tally.h"
 #include "grader/server/control.h"
 
@@ -76,7 +76,8 @@ size_t tally_pack(const struct tally *t, void *box) {
     memcpy(w->kernels, t->kernels, sizeof w->kernels);
     if (t->naccesses) memcpy(w->accesses, t->accesses, t->naccesses * sizeof *w->accesses);
     for (unsigned i = 0; i < t->nreports; i++) {
-        w->reports[i] = (struct wire_report){.fault = t->reports[i].fault, .count = t->reports[i].count};
+        w->reports[i] =
+            (struct wire_report){.fault = t->reports[i].fault, .count = t->reports[i].count};
         memcpy(w->reports[i].text, t->reports[i].text, sizeof w->reports[i].text);
     }
     pack_lines(t, w);
@@ -99,27 +100,32 @@ static bool numbers_sound(const double *v, size_t n) {
 
 static bool sound_kernel(const struct tally_kernel *k) {
     double numbers[] = {k->seconds, k->occupancy};
-    return is_text(k->name, sizeof k->name) && is_text(k->limit, sizeof k->limit) && numbers_sound(numbers, 2) &&
-           numbers_sound(k->parts, TIME_PARTS);
+    return is_text(k->name, sizeof k->name) && is_text(k->limit, sizeof k->limit) &&
+           numbers_sound(numbers, 2) && numbers_sound(k->parts, TIME_PARTS);
 }
 
 static bool sound_access(const struct tally_access *a) {
-    return is_text(a->file, sizeof a->file) && is_text(a->kernel, sizeof a->kernel) && a->bytes >= 1 &&
-           a->bytes <= 64 && a->cost <= UINT16_MAX && a->shared <= 1 && a->kind <= SIM_ACCESS_ATOMIC;
+    return is_text(a->file, sizeof a->file) && is_text(a->kernel, sizeof a->kernel) &&
+           a->bytes >= 1 && a->bytes <= 64 && a->cost <= UINT16_MAX && a->shared <= 1 &&
+           a->kind <= SIM_ACCESS_ATOMIC;
 }
 
 static bool is_sound(const struct wire *w, size_t size) {
-    const double numbers[] = {w->blocks,  w->threads, w->shared_bytes, w->registers, w->spill_bytes, w->occupancy,
-                              w->seconds, w->low,     w->high,         w->bus_in,    w->bus_out,     w->busy_kernels};
-    bool ok = w->nlines <= LINES && size == sizeof *w + w->nlines * sizeof *w->lines && w->nreports <= TALLY_REPORTS &&
-              w->fault < SIM_FAULT_KINDS && w->nkernels <= TALLY_KERNELS && w->naccesses <= TALLY_ACCESSES;
+    const double numbers[] = {w->blocks,      w->threads,   w->shared_bytes, w->registers,
+                              w->spill_bytes, w->occupancy, w->seconds,      w->low,
+                              w->high,        w->bus_in,    w->bus_out,      w->busy_kernels};
+    bool ok = w->nlines <= LINES && size == sizeof *w + w->nlines * sizeof *w->lines &&
+              w->nreports <= TALLY_REPORTS && w->fault < SIM_FAULT_KINDS &&
+              w->nkernels <= TALLY_KERNELS && w->naccesses <= TALLY_ACCESSES;
     for (unsigned i = 0; ok && i < w->nkernels; i++) ok = sound_kernel(&w->kernels[i]);
     for (unsigned i = 0; ok && i < w->naccesses; i++) ok = sound_access(&w->accesses[i]);
     ok = ok && numbers_sound(numbers, sizeof numbers / sizeof *numbers);
     for (unsigned i = 0; ok && i < w->nreports; i++)
-        ok = w->reports[i].fault < SIM_FAULT_KINDS && is_text(w->reports[i].text, sizeof w->reports[i].text);
+        ok = w->reports[i].fault < SIM_FAULT_KINDS &&
+             is_text(w->reports[i].text, sizeof w->reports[i].text);
     for (unsigned i = 0; ok && i < w->nlines; i++)
-        ok = is_text(w->lines[i].file, FILE_NAME) && numbers_sound(w->lines[i].waits, SIM_WAIT_COUNT);
+        ok = is_text(w->lines[i].file, FILE_NAME) &&
+             numbers_sound(w->lines[i].waits, SIM_WAIT_COUNT);
     return ok;
 }
 
@@ -171,7 +177,8 @@ bool tally_unpack(struct tally *t, const void *box, size_t size) {
                         .nlines = w->nlines};
     unpack_kernels(t, w);
     for (unsigned i = 0; i < w->nreports; i++) {
-        t->reports[i] = (struct sim_report){.fault = (enum sim_fault)w->reports[i].fault, .count = w->reports[i].count};
+        t->reports[i] = (struct sim_report){.fault = (enum sim_fault)w->reports[i].fault,
+                                            .count = w->reports[i].count};
         memcpy(t->reports[i].text, w->reports[i].text, sizeof t->reports[i].text);
     }
     t->lines = xcalloc(w->nlines + 1, sizeof *t->lines);

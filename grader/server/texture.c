@@ -1,4 +1,5 @@
-/* texture.c — texture and surface objects: what a client says of one is checked, then the device makes it. */
+/* texture.c — texture and surface objects: what a client says of one is checked, then the device
+ * makes it. */
 #include "grader/server/internal.h"
 
 #include <string.h>
@@ -9,18 +10,21 @@ static bool is_sound(const struct wb_req_texture_create *q) {
     bool modes = (q->modes & 0xff) <= SIM_TEX_BORDER && (q->modes >> 8 & 0xff) <= SIM_TEX_BORDER &&
                  (q->modes >> 16 & 0xff) <= SIM_TEX_BORDER;
     bool kind = q->kind <= SIM_TEX_FLOAT && (q->kind != SIM_TEX_FLOAT || q->bits > 8);
-    bool size = q->width && q->height && q->depth && q->width <= 1u << 28 && q->height <= 1u << 17 &&
-                q->depth <= 1u << 14 && q->layers <= 1u << 12;
+    bool size = q->width && q->height && q->depth && q->width <= 1u << 28 &&
+                q->height <= 1u << 17 && q->depth <= 1u << 14 && q->layers <= 1u << 12;
     return channels && bits && modes && kind && size && q->shape <= SIM_TEX_CUBE;
 }
 
 /* Bytes from the first texel to behind the last; 0: rows or planes overlap. */
 static uint64_t bytes_of(const struct wb_req_texture_create *q) {
-    uint64_t row = (uint64_t)q->width * q->channels * q->bits / 8, planes = q->shape == SIM_TEX_3D ? q->depth : 1;
+    uint64_t row = (uint64_t)q->width * q->channels * q->bits / 8,
+             planes = q->shape == SIM_TEX_3D ? q->depth : 1;
     if (q->shape == SIM_TEX_CUBE) planes = 6;
     if (q->layers) planes *= q->layers;
     if (q->pitch > 1ull << 32 || q->plane > 1ull << 36) return 0;
-    if ((q->height > 1 && q->pitch < row) || (planes > 1 && q->plane < (uint64_t)q->height * q->pitch)) return 0;
+    if ((q->height > 1 && q->pitch < row) ||
+        (planes > 1 && q->plane < (uint64_t)q->height * q->pitch))
+        return 0;
     return (planes - 1) * q->plane + (q->height - 1) * q->pitch + row;
 }
 
@@ -48,15 +52,17 @@ static struct sim_texture described(const struct wb_req_texture_create *q) {
     return t;
 }
 
-int server_on_texture_create(struct server *s, const struct wb_req_texture_create *q, struct tail tail,
-                             struct wb_rep_texture_create *p, struct buf *out) {
+int server_on_texture_create(struct server *s, const struct wb_req_texture_create *q,
+                             struct tail tail, struct wb_rep_texture_create *p, struct buf *out) {
     (void)tail, (void)out;
     uint64_t start, bytes, wanted = is_sound(q) ? bytes_of(q) : 0;
     if (s->options.grading)
-        return server_refuse(s, WB_cudaErrorNotSupported,
-                             "textures and surfaces are not part of exercises: pass pointers to the kernel");
+        return server_refuse(
+            s, WB_cudaErrorNotSupported,
+            "textures and surfaces are not part of exercises: pass pointers to the kernel");
     if (!s->backend->ops->texture_create)
-        return server_refuse(s, WB_cudaErrorNotSupported, "textures and surfaces are not passed on to a GPU here");
+        return server_refuse(s, WB_cudaErrorNotSupported,
+                             "textures and surfaces are not passed on to a GPU here");
     if (!wanted || !s->backend->ops->range(s->backend, q->address, &start, &bytes) ||
         wanted > bytes - (q->address - start))
         return server_refuse(s, WB_cudaErrorInvalidValue,
@@ -68,9 +74,10 @@ int server_on_texture_create(struct server *s, const struct wb_req_texture_creat
     return p->handle ? 0 : WB_cudaErrorMemoryAllocation;
 }
 
-int server_on_texture_destroy(struct server *s, const struct wb_req_texture_destroy *q, struct tail tail,
-                              struct wb_rep_texture_destroy *p, struct buf *out) {
+int server_on_texture_destroy(struct server *s, const struct wb_req_texture_destroy *q,
+                              struct tail tail, struct wb_rep_texture_destroy *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
-    bool ok = s->backend->ops->texture_destroy && s->backend->ops->texture_destroy(s->backend, q->handle);
+    bool ok =
+        s->backend->ops->texture_destroy && s->backend->ops->texture_destroy(s->backend, q->handle);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Every figure of a row, in its order: FIGURE(member, name with unit, what a unit of the row is in units of
- * the member). */
+/* Every figure of a row, in its order: FIGURE(member, name with unit, what a unit of the row is in
+ * units of the member). */
 /* clang-format off */
 #define FIGURES(FIGURE)                                                \
     FIGURE(sms, "multiprocessors", 1)                                  \
@@ -41,13 +41,15 @@
     FIGURE(wait_seconds, "a host that waits, us", 1e-6)
 /* clang-format on */
 
-#define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, reserved, l1, alu, \
-               lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu, fp64, lsu, us, at, af, bus, both, copy,   \
-               turn, wait)                                                                                            \
-    {name,     full,       major,       minor,       sms,         1024,        mhz * 1e6, warps, blocks,    regs,     \
-     smem,     smem_block, reserved,    l1,          alu,         lat1,        lat2,      dram,  sh,        l2b,      \
-     dramb,    l2r * 1e9,  dramr * 1e9, fp32,        in,          sfu,         fp64,      lsu,   us * 1e-6, at * 1e9, \
-     af * 1e9, bus * 1e9,  both * 1e9,  copy * 1e-6, turn * 1e-6, wait * 1e-6, sources},
+#define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, \
+               reserved, l1, alu, lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu,     \
+               fp64, lsu, us, at, af, bus, both, copy, turn, wait)                                 \
+    {name,        full,        major,    minor,     sms,        1024,        mhz * 1e6,            \
+     warps,       blocks,      regs,     smem,      smem_block, reserved,    l1,                   \
+     alu,         lat1,        lat2,     dram,      sh,         l2b,         dramb,                \
+     l2r * 1e9,   dramr * 1e9, fp32,     in,        sfu,        fp64,        lsu,                  \
+     us * 1e-6,   at * 1e9,    af * 1e9, bus * 1e9, both * 1e9, copy * 1e-6, turn * 1e-6,          \
+     wait * 1e-6, sources},
 static const struct gpu_device devices[] = {
 #include "grader/sim/devices.def"
 };
@@ -73,7 +75,8 @@ static const char *source_text(char letter) {
     case 'H': return "measured: grader/tests/timing/micro-*.tsv";
     case 'P': return "measured: grader/tests/timing/copies-h100.tsv";
     case 'Q': return "measured on an H100: grader/tests/timing/copies-h100.tsv";
-    case 'D': return "PCI Express of the vendor's data sheet, times what the H100 reaches of its own";
+    case 'D':
+        return "PCI Express of the vendor's data sheet, times what the H100 reaches of its own";
     case 'C': return "85 % of the vendor's figure";
     case 'N': return "estimate: that of another device of the architecture";
     default: return "assumed, no figure was found";
@@ -100,11 +103,12 @@ static void keep_lower(unsigned *blocks, unsigned value, const char **why, const
     *why = name;
 }
 
-/* Registers are given to a warp in units of 256, warps to the four schedulers in turn; shared memory in units
- * of 128 bytes (256 before compute capability 8), plus what the system keeps of each block (CUDA programming
- * guide, "Compute Capabilities", and the occupancy calculator of the toolkit). */
-unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers, unsigned shared_bytes,
-                              const char **limit) {
+/* Registers are given to a warp in units of 256, warps to the four schedulers in turn; shared
+ * memory in units of 128 bytes (256 before compute capability 8), plus what the system keeps of
+ * each block (CUDA programming guide, "Compute Capabilities", and the occupancy calculator of the
+ * toolkit). */
+unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
+                              unsigned shared_bytes, const char **limit) {
     unsigned warps = (threads + 31) / 32, blocks = d->blocks_per_sm;
     const char *why = "blocks per SM";
     if (!warps) return 0;
@@ -125,10 +129,11 @@ bool device_assumes(const struct gpu_device *d, const char *figure) {
     return true;
 }
 
-/* Compute capability 9.0: measured on an H100, 6.0 (8 independent products a warp, 4 to 32 warps; 16 x 8 x 8 of TF32 and 16 x 8 x 32 of
- * bytes the same), which is two thirds of what the data sheet says, as only wgmma reaches that. Before: from the vendor's data sheets,
- * dense products of halves: A100 312 TFLOP/s, 1024 products a clock and SM; V100 125, T4 65, RTX A6000 155, RTX 3090 142 and RTX
- * 4090 330 (the last two with sums in halves): 512. */
+/* Compute capability 9.0: measured on an H100, 6.0 (8 independent products a warp, 4 to 32 warps;
+ * 16 x 8 x 8 of TF32 and 16 x 8 x 32 of bytes the same), which is two thirds of what the data sheet
+ * says, as only wgmma reaches that. Before: from the vendor's data sheets, dense products of
+ * halves: A100 312 TFLOP/s, 1024 products a clock and SM; V100 125, T4 65, RTX A6000 155, RTX 3090
+ * 142 and RTX 4090 330 (the last two with sums in halves): 512. */
 double device_product_cycles(const struct gpu_device *d) {
     if (d->cc_major >= 9) return 6;
     return d->cc_major == 8 && d->cc_minor == 0 ? 8 : 16;

@@ -11,15 +11,18 @@ struct gpu_device {
     double clock_hz;
     unsigned warps_per_sm, blocks_per_sm, registers_per_sm;
     unsigned shared_per_sm, shared_per_block, shared_reserved;
-    unsigned l1_bytes; /* of an SM; from compute capability 7 on, shared memory takes its part of it */
+    unsigned
+        l1_bytes; /* of an SM; from compute capability 7 on, shared memory takes its part of it */
     unsigned lat_alu, lat_l1, lat_l2, lat_dram, lat_shared;
     uint64_t l2_bytes, dram_bytes;
     double l2_rate, dram_rate;
     unsigned fp32_lanes, int_lanes, sfu_lanes, fp64_lanes, lsu_lanes; /* per clock and SM */
     double launch_seconds;
-    double atomic_rate, atomic_float_rate; /* updates of one word a second: integers; additions of floats */
-    /* The bus to the host: bytes a second one way, and both ways together; what a copy takes beside its bytes; from the end of a command
-     * to the begin of what follows it on another engine; from the end of what a host waits for to its next command. */
+    double atomic_rate,
+        atomic_float_rate; /* updates of one word a second: integers; additions of floats */
+    /* The bus to the host: bytes a second one way, and both ways together; what a copy takes beside
+     * its bytes; from the end of a command to the begin of what follows it on another engine; from
+     * the end of what a host waits for to its next command. */
     double bus_rate, bus_both_rate, copy_seconds, turn_seconds, wait_seconds;
     const char *sources; /* one letter for each figure, see devices.def */
 };
@@ -27,7 +30,8 @@ struct gpu_device {
 const struct gpu_device *device_find(const char *name); /* NULL if unknown */
 const struct gpu_device *device_at(unsigned i);         /* NULL after the last */
 
-/* The figures of a device, for listing: name with unit, value, where it comes from. False after the last. */
+/* The figures of a device, for listing: name with unit, value, where it comes from. False after the
+ * last. */
 struct device_figure {
     const char *name, *source;
     double value;
@@ -38,8 +42,9 @@ bool device_figure(const struct gpu_device *d, unsigned i, struct device_figure 
 bool device_assumes(const struct gpu_device *d, const char *figure);
 
 /* Blocks that fit on one SM at the same time; `limit` (may be NULL) names what ends it. */
-unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers, unsigned shared_bytes,
-                              const char **limit);
+unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
+                              unsigned shared_bytes, const char **limit);
 
-/* Cycles that an SM's quarter takes for mma of 16 x 8 x 16 halves; of other types, for as many bits. */
+/* Cycles that an SM's quarter takes for mma of 16 x 8 x 16 halves; of other types, for as many
+ * bits. */
 double device_product_cycles(const struct gpu_device *d);

@@ -1,5 +1,5 @@
-/* launch.c — sim_launch: runs a grid on the core, with the search for races beside it, and collects what was found and
- * counted. */
+/* launch.c — sim_launch: runs a grid on the core, with the search for races beside it, and collects
+ * what was found and counted. */
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/grid.h"
 #include "grader/sim/count/count.h"
@@ -40,8 +40,10 @@ static void run_one(struct sim *s, const struct device_launch *p, struct sim_res
     struct sim_launch request = device_launch_request(p);
     struct sim_result r;
     if (p->kernel) return sim_launch(s, &request, &r), join(out, &r);
-    enum sim_status moved = p->from ? sim_copy(s, p->to, p->from, p->length) : sim_fill(s, p->to, p->value, p->length);
-    if (moved != SIM_OK) out->fault = SIM_FAULT_USE_AFTER_FREE; /* it was there when the kernel asked */
+    enum sim_status moved =
+        p->from ? sim_copy(s, p->to, p->from, p->length) : sim_fill(s, p->to, p->value, p->length);
+    if (moved != SIM_OK)
+        out->fault = SIM_FAULT_USE_AFTER_FREE; /* it was there when the kernel asked */
 }
 
 /* Each with what it launches in turn; nothing more once one has faulted. */
@@ -63,7 +65,8 @@ static void run_launched(struct sim *s, struct sim_result *out) {
     if (!s->depth) device_launch_drop(s);
 }
 
-/* What earlier launches left of a budget that is shared; a launch that finds nothing ends at its first turn. */
+/* What earlier launches left of a budget that is shared; a launch that finds nothing ends at its
+ * first turn. */
 static void take_budget(struct launch *l) {
     const struct sim *s = l->sim;
     if (!s->shares_budget || !l->budget) return;
@@ -97,14 +100,16 @@ void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *ou
     execute(&l, out);
 }
 
-struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, const struct sim_sample *which,
-                                    struct sim_result *out) {
+struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r,
+                                    const struct sim_sample *which, struct sim_result *out) {
     struct launch l;
     *out = (struct sim_result){0};
     launch_prepare(&l, s, r);
-    l.trace = trace_open(which->blocks, which->nblocks, l.nwarps, which->words_per_block, s->options.sample_key);
+    l.trace = trace_open(which->blocks, which->nblocks, l.nwarps, which->words_per_block,
+                         s->options.sample_key);
     if (which->only) l.chosen = which->blocks, l.nchosen = which->nblocks;
-    if (which->only && l.nworkers > which->nblocks) l.nworkers = which->nblocks ? which->nblocks : 1;
+    if (which->only && l.nworkers > which->nblocks)
+        l.nworkers = which->nblocks ? which->nblocks : 1;
     execute(&l, out);
     out->waits = l.waits, out->paced = l.paced;
     out->work = l.work, out->heaviest = l.heaviest;
@@ -112,5 +117,7 @@ struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r, c
     return l.trace;
 }
 
-bool sim_kernel_communicates(const struct sim_kernel *k) { return k->module->codes[k->code].communicates; }
+bool sim_kernel_communicates(const struct sim_kernel *k) {
+    return k->module->codes[k->code].communicates;
+}
 uint64_t sim_sample_warps(const struct sim *s) { return s->options.sample_warps; }

@@ -18,8 +18,10 @@ static bool processor_is_new_enough(struct err *e) {
 #if defined __x86_64__
     if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
         return err_set(e, ERR_SYSTEM,
-                       "this processor has no SSE4.2 and POPCNT, as x86-64 processors have since about 2010: the "
-                       "simulated GPU needs them; in a virtual machine, let it show the processor of its host");
+                       "this processor has no SSE4.2 and POPCNT, as x86-64 processors have since "
+                       "about 2010: the "
+                       "simulated GPU needs them; in a virtual machine, let it show the processor "
+                       "of its host");
 #endif
     (void)e;
     return true;
@@ -30,7 +32,8 @@ struct sim *sim_open(const struct sim_options *o, struct err *e) {
     struct sim *s = xcalloc(1, sizeof *s);
     s->options = *o;
     pthread_mutex_init(&s->output_lock, NULL);
-    if (memory_open(&s->memory, o->memory_limit ? o->memory_limit : o->device->dram_bytes, e)) return s;
+    if (memory_open(&s->memory, o->memory_limit ? o->memory_limit : o->device->dram_bytes, e))
+        return s;
     free(s);
     return NULL;
 }
@@ -52,7 +55,9 @@ void sim_close(struct sim *s) {
 
 /* ---- memory ---- */
 
-uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name) { return memory_alloc(&s->memory, bytes, name); }
+uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name) {
+    return memory_alloc(&s->memory, bytes, name);
+}
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_pages(&s->memory, bytes, name);
 }
@@ -64,7 +69,9 @@ uint64_t sim_alloc_host(struct sim *s, uint64_t bytes, const char *name) {
     if (address) memory_at(&s->memory, address)->host = true;
     return address;
 }
-bool sim_back_shared(struct sim *s, int fd, uint64_t offset) { return memory_back_shared(&s->memory, fd, offset); }
+bool sim_back_shared(struct sim *s, int fd, uint64_t offset) {
+    return memory_back_shared(&s->memory, fd, offset);
+}
 uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_shared(&s->memory, bytes, name);
 }
@@ -75,7 +82,8 @@ enum sim_status sim_free(struct sim *s, uint64_t a) {
     return a ? memory_free(&s->memory, a) : SIM_OK;
 }
 void sim_set_order(struct sim *s, const struct sim_order *o) { race_streams_order(s, o); }
-bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r, struct sim_report *out) {
+bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r,
+                  struct sim_report *out) {
     return race_streams_access(s, what, r, out);
 }
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
@@ -89,7 +97,8 @@ bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes
 }
 
 static unsigned char *host_range(struct sim *s, uint64_t address, uint64_t bytes) {
-    return memory_find(&s->memory, address, bytes) < 0 ? NULL : s->memory.bytes + (address - SIM_BASE);
+    return memory_find(&s->memory, address, bytes) < 0 ? NULL
+                                                       : s->memory.bytes + (address - SIM_BASE);
 }
 
 enum sim_status sim_write(struct sim *s, uint64_t address, const void *data, uint64_t bytes) {
@@ -150,8 +159,10 @@ static bool symbol_address(const struct sim_module *m, const char *name, uint64_
     return false;
 }
 
-/* Initial values of one variable, addresses in it included. Device memory starts as zero, as the manual says. */
-static bool write_initial(struct sim *s, const struct sim_module *m, const struct placed_var *v, struct err *e) {
+/* Initial values of one variable, addresses in it included. Device memory starts as zero, as the
+ * manual says. */
+static bool write_initial(struct sim *s, const struct sim_module *m, const struct placed_var *v,
+                          struct err *e) {
     unsigned char *p = s->memory.bytes + (v->address - SIM_BASE);
     memory_zero(&s->memory, v->address, v->var->bytes);
     if (v->var->init) memcpy(p, v->var->init, v->var->bytes);
@@ -159,10 +170,12 @@ static bool write_initial(struct sim *s, const struct sim_module *m, const struc
         const struct ptx_reloc *r = &v->var->relocs[i];
         uint64_t at;
         if (!symbol_address(m, r->symbol, &at))
-            return err_set(e, ERR_UNSUPPORTED, "variable `%s` holds the address of `%s`, which is not defined",
+            return err_set(e, ERR_UNSUPPORTED,
+                           "variable `%s` holds the address of `%s`, which is not defined",
                            v->var->name, r->symbol);
         at += (uint64_t)r->addend;
-        if (r->offset + r->size <= v->var->bytes && r->size <= 8) memcpy(p + r->offset, &at, r->size);
+        if (r->offset + r->size <= v->var->bytes && r->size <= 8)
+            memcpy(p + r->offset, &at, r->size);
     }
     memory_mark(&s->memory, v->address, v->var->bytes, true);
     return true;
@@ -182,12 +195,14 @@ static void release_vars(struct sim *s, struct sim_module *m) {
     }
 }
 
-/* nvcc links its library for launches by kernels to all that refers to other files; core/device_launch.c does what it does. */
+/* nvcc links its library for launches by kernels to all that refers to other files;
+ * core/device_launch.c does what it does. */
 static bool is_device_runtime(const struct ptx_module *m) {
     return ptx_module_func(m, "cnpGetLastError") || ptx_module_func(m, "cnpLaunchDevice");
 }
 
-static struct ptx_module *parse_all(struct arena *a, const struct sim_text *texts, unsigned n, struct err *e) {
+static struct ptx_module *parse_all(struct arena *a, const struct sim_text *texts, unsigned n,
+                                    struct err *e) {
     struct ptx_module **parts = arena_array(a, struct ptx_module *, n);
     unsigned kept = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -202,7 +217,8 @@ struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err
     return sim_load_linked(s, &(struct sim_text){ptx, n}, 1, e);
 }
 
-struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n, struct err *e) {
+struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n,
+                                   struct err *e) {
     struct sim_module *m = xcalloc(1, sizeof *m);
     m->sim = s, m->options = &s->options, m->memory = &s->memory;
     m->ptx = parse_all(&m->arena, texts, n, e);
@@ -260,7 +276,8 @@ const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char 
     return NULL;
 }
 
-bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *address, uint64_t *bytes) {
+bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *address,
+                     uint64_t *bytes) {
     for (u32 i = 0; i < m->nvars; i++)
         if (strcmp(m->vars[i].var->name, name) == 0)
             return *address = m->vars[i].address, *bytes = m->vars[i].var->bytes, true;
@@ -275,7 +292,8 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
                                     .static_shared = c->static_shared,
                                     .local_bytes = c->max_local,
                                     .cooperative = c->cooperative,
-                                    .must_cluster = c->func->explicit_cluster && !c->func->reqnctapercluster[0]};
+                                    .must_cluster = c->func->explicit_cluster &&
+                                                    !c->func->reqnctapercluster[0]};
     for (unsigned i = 0; i < 3 && c->func->reqnctapercluster[0]; i++)
         out->cluster[i] = c->func->reqnctapercluster[i] ? c->func->reqnctapercluster[i] : 1;
     u32 offset = 0, limit = d->threads_per_block;
@@ -287,7 +305,8 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
         offset += (u32)c->func->params[i].bytes;
     }
     const unsigned *most = c->func->maxntid[0] ? c->func->maxntid : c->func->reqntid;
-    u64 threads = most[0] ? (u64)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : limit;
+    u64 threads =
+        most[0] ? (u64)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : limit;
     out->max_threads = threads < limit ? (u32)threads : limit;
     out->registers = kernel_registers(k);
     out->spill_bytes = k->spill_bytes;
@@ -322,10 +341,12 @@ static const char *check_clusters(const struct gpu_device *d, const struct sim_l
     static const char error[] = "cudaErrorInvalidClusterSize";
     const u32 *own = k->cluster, *asked = l->cluster;
     if (!asked[0] && k->must_cluster)
-        return refuse(e, error, "the kernel has __cluster_dims__ without a size; the launch has to give one");
+        return refuse(e, error,
+                      "the kernel has __cluster_dims__ without a size; the launch has to give one");
     if (asked[0] && own[0] && (asked[0] != own[0] || asked[1] != own[1] || asked[2] != own[2]))
-        return refuse(e, error, "clusters of (%u,%u,%u) blocks; the kernel was compiled for (%u,%u,%u)", asked[0],
-                      asked[1], asked[2], own[0], own[1], own[2]);
+        return refuse(e, error,
+                      "clusters of (%u,%u,%u) blocks; the kernel was compiled for (%u,%u,%u)",
+                      asked[0], asked[1], asked[2], own[0], own[1], own[2]);
     const u32 *c = asked[0] ? asked : own;
     u64 blocks = (u64)c[0] * c[1] * c[2];
     if (!c[0]) return NULL;
@@ -333,12 +354,15 @@ static const char *check_clusters(const struct gpu_device *d, const struct sim_l
         return refuse(e, error, "clusters; a device has them from compute capability 9.0");
     if (blocks > (l->large_clusters ? CLUSTER_MOST : CLUSTER_PORTABLE))
         return refuse(e, error,
-                      "clusters of %llu blocks; %d at most, 16 with cudaFuncAttributeNonPortableClusterSizeAllowed",
+                      "clusters of %llu blocks; %d at most, 16 with "
+                      "cudaFuncAttributeNonPortableClusterSizeAllowed",
                       (unsigned long long)blocks, CLUSTER_PORTABLE);
     for (unsigned i = 0; i < 3; i++)
         if (!c[i] || l->grid[i] % c[i])
-            return refuse(e, error, "a grid of (%u,%u,%u) blocks cannot be divided into clusters of (%u,%u,%u)",
-                          l->grid[0], l->grid[1], l->grid[2], c[0], c[1], c[2]);
+            return refuse(
+                e, error,
+                "a grid of (%u,%u,%u) blocks cannot be divided into clusters of (%u,%u,%u)",
+                l->grid[0], l->grid[1], l->grid[2], c[0], c[1], c[2]);
     return NULL;
 }
 
@@ -346,33 +370,42 @@ const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct e
     const struct gpu_device *d = s->options.device;
     struct sim_kernel_info k;
     sim_kernel_info(l->kernel, &k);
-    u64 threads = (u64)l->block[0] * l->block[1] * l->block[2], blocks = (u64)l->grid[0] * l->grid[1];
+    u64 threads = (u64)l->block[0] * l->block[1] * l->block[2],
+        blocks = (u64)l->grid[0] * l->grid[1];
     if (!threads || !blocks || !l->grid[2])
-        return refuse(e, "cudaErrorInvalidConfiguration", "an empty launch: grid (%u,%u,%u), block (%u,%u,%u)",
-                      l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
-    if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 || threads > d->threads_per_block)
         return refuse(e, "cudaErrorInvalidConfiguration",
-                      "a block of (%u,%u,%u) = %llu threads; the device allows %u, at most (1024,1024,64)", l->block[0],
-                      l->block[1], l->block[2], (unsigned long long)threads, d->threads_per_block);
+                      "an empty launch: grid (%u,%u,%u), block (%u,%u,%u)", l->grid[0], l->grid[1],
+                      l->grid[2], l->block[0], l->block[1], l->block[2]);
+    if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 ||
+        threads > d->threads_per_block)
+        return refuse(
+            e, "cudaErrorInvalidConfiguration",
+            "a block of (%u,%u,%u) = %llu threads; the device allows %u, at most (1024,1024,64)",
+            l->block[0], l->block[1], l->block[2], (unsigned long long)threads,
+            d->threads_per_block);
     if (threads > k.max_threads)
-        return refuse(e, "cudaErrorInvalidValue",
-                      "%llu threads a block; the kernel was compiled for at most %u (__launch_bounds__)",
-                      (unsigned long long)threads, k.max_threads);
+        return refuse(
+            e, "cudaErrorInvalidValue",
+            "%llu threads a block; the kernel was compiled for at most %u (__launch_bounds__)",
+            (unsigned long long)threads, k.max_threads);
     if (l->grid[0] > 2147483647u || l->grid[1] > 65535 || l->grid[2] > 65535)
         return refuse(e, "cudaErrorInvalidConfiguration",
-                      "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)", l->grid[0], l->grid[1],
-                      l->grid[2]);
+                      "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)",
+                      l->grid[0], l->grid[1], l->grid[2]);
     const char *clusters = check_clusters(d, l, &k, e);
     if (clusters) return clusters;
     if ((u64)k.static_shared + l->dynamic_shared > d->shared_per_block)
-        return refuse(e, "cudaErrorInvalidValue", "%u + %u bytes of shared memory a block; the device allows %u",
+        return refuse(e, "cudaErrorInvalidValue",
+                      "%u + %u bytes of shared memory a block; the device allows %u",
                       k.static_shared, l->dynamic_shared, d->shared_per_block);
     if (l->param_bytes < k.param_bytes)
-        return refuse(e, "cudaErrorInvalidValue", "%u bytes of parameters; the kernel takes %u", l->param_bytes,
-                      k.param_bytes);
-    if (!device_blocks_per_sm(d, (unsigned)threads, k.registers, k.static_shared + l->dynamic_shared, NULL))
-        return refuse(e, "cudaErrorLaunchOutOfResources", "%llu threads of %u registers; an SM has %u",
-                      (unsigned long long)threads, k.registers, d->registers_per_sm);
+        return refuse(e, "cudaErrorInvalidValue", "%u bytes of parameters; the kernel takes %u",
+                      l->param_bytes, k.param_bytes);
+    if (!device_blocks_per_sm(d, (unsigned)threads, k.registers,
+                              k.static_shared + l->dynamic_shared, NULL))
+        return refuse(e, "cudaErrorLaunchOutOfResources",
+                      "%llu threads of %u registers; an SM has %u", (unsigned long long)threads,
+                      k.registers, d->registers_per_sm);
     return NULL;
 }
 

@@ -1,13 +1,14 @@
-/* sim.h — the simulated GPU: memory, modules, launches, counters. Knows nothing of grading or processes.
+/* sim.h — the simulated GPU: memory, modules, launches, counters. Knows nothing of grading or
+ * processes.
  *
  *   struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &err);
  *   uint64_t in = sim_alloc(s, bytes, "in");
  *   struct sim_module *m = sim_load(s, ptx, length, &err);
  *   sim_launch(s, &(struct sim_launch){.kernel = sim_find_kernel(m, "k"), ...}, &result);
  *
- * One thread drives a sim; a launch itself may use several worker threads. Same calls, same inputs: same
- * outputs and counters, whatever the number of workers. Nothing a kernel does ends the process: it ends as a
- * `sim_fault` in the result. */
+ * One thread drives a sim; a launch itself may use several worker threads. Same calls, same inputs:
+ * same outputs and counters, whatever the number of workers. Nothing a kernel does ends the
+ * process: it ends as a `sim_fault` in the result. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -61,19 +62,22 @@ struct sim_line {
     const char *file; /* as nvcc wrote it; "" = unknown */
     uint32_t line;    /* 0 = unknown */
     struct sim_counters counters;
-    double waits
-        [SIM_WAIT_COUNT]; /* of a traced launch: seconds of its modelled time that warps spend there, and on what */
+    double waits[SIM_WAIT_COUNT]; /* of a traced launch: seconds of its modelled time that warps
+                                     spend there, and on what */
 };
 
-/* What the lanes of one warp asked for by one instruction, in a traced block: of all the costliest. */
+/* What the lanes of one warp asked for by one instruction, in a traced block: of all the costliest.
+ */
 enum sim_access_kind { SIM_ACCESS_LOAD, SIM_ACCESS_STORE, SIM_ACCESS_ATOMIC };
 struct sim_access {
     const char *file;
     uint32_t line, mask; /* mask: the active lanes */
     uint8_t kind, bytes; /* enum sim_access_kind; of a lane */
     bool shared;         /* else global */
-    uint16_t cost; /* global: 32-byte sectors; shared: passes over the banks; atomics: most lanes on one address */
-    uint32_t offset[32]; /* by lane, in bytes, from the 128-byte line of the lowest address; UINT32_MAX: further */
+    uint16_t cost; /* global: 32-byte sectors; shared: passes over the banks; atomics: most lanes on
+                      one address */
+    uint32_t offset[32]; /* by lane, in bytes, from the 128-byte line of the lowest address;
+                            UINT32_MAX: further */
 };
 
 /* ---- the device ---- */
@@ -82,12 +86,13 @@ struct gpu_device; /* device.h */
 
 struct sim_options {
     const struct gpu_device *device;
-    unsigned workers;            /* threads for a launch; 0 = one for each core */
-    bool sanitize;               /* memory initialisation, races; bounds are always checked */
-    bool hostile_schedule;       /* split warps after divergence as hardware may */
-    bool later_first;            /* see sim_set_later_first */
-    bool strict_order;           /* blocks are ordered by what they hand over only if a fence stands before it */
-    bool ptx_counters;           /* count what PTX says, not what ptxas merges: docs/counters.md */
+    unsigned workers;      /* threads for a launch; 0 = one for each core */
+    bool sanitize;         /* memory initialisation, races; bounds are always checked */
+    bool hostile_schedule; /* split warps after divergence as hardware may */
+    bool later_first;      /* see sim_set_later_first */
+    bool strict_order; /* blocks are ordered by what they hand over only if a fence stands before it
+                        */
+    bool ptx_counters; /* count what PTX says, not what ptxas merges: docs/counters.md */
     uint64_t memory_limit;       /* device memory in bytes; 0 = what the device has */
     uint64_t heap_bytes;         /* of device malloc; 0 = 8 MiB, a GPU's own */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
@@ -96,29 +101,33 @@ struct sim_options {
     uint64_t sample_key;         /* likewise */
 };
 
-/* In a process that will lock itself in: what opening could not do then. Without it, large inputs cost more memory. */
+/* In a process that will lock itself in: what opening could not do then. Without it, large inputs
+ * cost more memory. */
 void sim_prepare(void);
 struct sim *sim_open(const struct sim_options *o, struct err *e);
 void sim_close(struct sim *s);
-/* Frees every allocation, zeroes what they held, and resets module variables to their initial values; modules stay loaded. */
+/* Frees every allocation, zeroes what they held, and resets module variables to their initial
+ * values; modules stay loaded. */
 void sim_reset(struct sim *s);
 /* The same, but module variables stay as kernels left them. */
 void sim_free_all(struct sim *s);
 
 /* ---- memory ---- */
 
-/* Device addresses lie in [SIM_BASE, SIM_BASE + SIM_SPAN); no host allocation may be placed there, so that a host
- * dereference of a device pointer faults at an address that tells what it was. */
+/* Device addresses lie in [SIM_BASE, SIM_BASE + SIM_SPAN); no host allocation may be placed there,
+ * so that a host dereference of a device pointer faults at an address that tells what it was. */
 #define SIM_BASE         0x2ff800000000ull
 #define SIM_SPAN         (1ull << 40)
 #define SIM_SHARED_BYTES (48ull << 29) /* from SIM_BASE on: what host and device share */
-#define SIM_HEAP_MOST    (4ull << 30)  /* bytes of the device heap; what lies before device memory holds it twice */
-#define SIM_DEVICE       (SIM_BASE + (64ull << 29)) /* device memory proper */
+#define SIM_HEAP_MOST \
+    (4ull << 30) /* bytes of the device heap; what lies before device memory holds it twice */
+#define SIM_DEVICE (SIM_BASE + (64ull << 29)) /* device memory proper */
 
 enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 
-/* Zero bytes are allowed and give a unique address. 0 = out of memory. The name (copied, may be NULL) is used in
- * reports. Addresses are 512-byte aligned with a redzone between allocations. Memory counts as uninitialised. */
+/* Zero bytes are allowed and give a unique address. 0 = out of memory. The name (copied, may be
+ * NULL) is used in reports. Addresses are 512-byte aligned with a redzone between allocations.
+ * Memory counts as uninitialised. */
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 /* The name of an allocation that kernels may set by cudaGraphSetConditional. */
 #define SIM_CONDITION "condition of a graph"
@@ -129,15 +138,17 @@ struct sim_graph_box {
 #define ARRAY(type, name, n) type name[n];
 #include "grader/sim/graph_box.def"
 };
-/* In pages of its own, which may then be those of a memory file: what another process writes there is in device memory. They
- * stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
+/* In pages of its own, which may then be those of a memory file: what another process writes there
+ * is in device memory. They stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
-/* The same, standing for pinned memory of the host: copies reach it, a kernel that does is told that it must not. */
+/* The same, standing for pinned memory of the host: copies reach it, a kernel that does is told
+ * that it must not. */
 uint64_t sim_alloc_host(struct sim *s, uint64_t bytes, const char *name);
 bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset);
 void sim_unshare(struct sim *s);
-/* Memory for host and device: the pages of a memory file, SIM_SHARED_BYTES from `offset` on, which the host may map at the same
- * addresses. What a host writes there is not seen, so all of it counts as written. */
+/* Memory for host and device: the pages of a memory file, SIM_SHARED_BYTES from `offset` on, which
+ * the host may map at the same addresses. What a host writes there is not seen, so all of it counts
+ * as written. */
 bool sim_back_shared(struct sim *s, int fd, uint64_t offset);
 uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name);
 /* Says that a range has been written, by whoever shares it. */
@@ -151,8 +162,8 @@ enum sim_status sim_read(struct sim *s, uint64_t address, void *data, uint64_t b
 enum sim_status sim_fill(struct sim *s, uint64_t address, uint8_t value, uint64_t bytes);
 enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t bytes);
 struct sim_report;
-/* Whether a range holds values that came from reads of what nothing wrote: says so, and counts it as written from then on. For
- * memory that is looked at from outside. */
+/* Whether a range holds values that came from reads of what nothing wrote: says so, and counts it
+ * as written from then on. For memory that is looked at from outside. */
 bool sim_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_report *out);
 /* Marks a range as uninitialised again (its bytes stay). */
 enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes);
@@ -160,15 +171,27 @@ uint64_t sim_memory_used(const struct sim *s);
 
 /* ---- textures and surfaces ---- */
 
-enum { SIM_TEX_SIGNED, SIM_TEX_UNSIGNED, SIM_TEX_FLOAT };                  /* kinds of texels */
-enum { SIM_TEX_WRAP, SIM_TEX_CLAMP, SIM_TEX_MIRROR, SIM_TEX_BORDER };      /* address modes, in CUDA's order */
-enum { SIM_TEX_BUFFER, SIM_TEX_1D, SIM_TEX_2D, SIM_TEX_3D, SIM_TEX_CUBE }; /* BUFFER: linear memory, whole texels */
+enum { SIM_TEX_SIGNED, SIM_TEX_UNSIGNED, SIM_TEX_FLOAT }; /* kinds of texels */
+enum {
+    SIM_TEX_WRAP,
+    SIM_TEX_CLAMP,
+    SIM_TEX_MIRROR,
+    SIM_TEX_BORDER
+}; /* address modes, in CUDA's order */
+enum {
+    SIM_TEX_BUFFER,
+    SIM_TEX_1D,
+    SIM_TEX_2D,
+    SIM_TEX_3D,
+    SIM_TEX_CUBE
+}; /* BUFFER: linear memory, whole texels */
 
 /* A texture or surface object: texels in device memory, row by row. */
 struct sim_texture {
-    uint64_t address, pitch, plane; /* bytes from one row, from one slice, layer or face to the next */
-    uint32_t width, height, depth;  /* texels; 1 where there is no such dimension */
-    uint32_t layers;                /* 0 = not layered; of cube maps: cubes */
+    uint64_t address, pitch,
+        plane; /* bytes from one row, from one slice, layer or face to the next */
+    uint32_t width, height, depth; /* texels; 1 where there is no such dimension */
+    uint32_t layers;               /* 0 = not layered; of cube maps: cubes */
     uint8_t shape, channels, bits, kind;
     uint8_t modes[3];
     bool tiled;      /* an array, whose texels lie in tiles: for what is counted */
@@ -184,20 +207,22 @@ bool sim_texture_destroy(struct sim *s, uint64_t handle);
 
 /* ---- modules ---- */
 
-/* Parses, decodes and places a PTX module; its variables get device memory. NULL with an error that names what
- * is not implemented: instruction, source line, kernel. */
+/* Parses, decodes and places a PTX module; its variables get device memory. NULL with an error that
+ * names what is not implemented: instruction, source line, kernel. */
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e);
 /* The same of several texts, which are linked. */
 struct sim_text {
     const char *ptx;
     size_t n;
 };
-struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n, struct err *e);
+struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n,
+                                   struct err *e);
 void sim_unload(struct sim *s, struct sim_module *m);
 
 struct sim_kernel; /* belongs to its module */
 const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char *mangled_name);
-bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *address,
+                     uint64_t *bytes);
 
 struct sim_kernel_info {
     const char *name; /* as in PTX */
@@ -217,14 +242,15 @@ struct sim_kernel_info {
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
 /* What `ptxas -v` reported for the kernel; used for occupancy. */
 void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t spill_bytes);
-/* The machine code that ptxas made of the kernel's module, all of it, for the time model; it must outlive the module. */
+/* The machine code that ptxas made of the kernel's module, all of it, for the time model; it must
+ * outlive the module. */
 struct sass_insn; /* grader/sim/sass/sass.h */
 void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *code, uint32_t n);
 
 /* ---- launches ---- */
 
-/* The order is the order of precedence in which one fault hides another. X(id, short name, what a CUDA
- * runtime would return: the name of a cudaError_t) */
+/* The order is the order of precedence in which one fault hides another. X(id, short name, what a
+ * CUDA runtime would return: the name of a cudaError_t) */
 /* clang-format off */
 #define SIM_FAULTS(X)                                                                    \
     X(SIM_FAULT_NONE, "none", cudaSuccess)                                               \
@@ -273,7 +299,8 @@ const char *sim_fault_name(enum sim_fault f);
 /* One that tells of two accesses. */
 static inline bool sim_fault_has_ends(enum sim_fault f) {
     return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_GLOBAL_RACE || f == SIM_FAULT_BLOCK_RACE ||
-           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE || f == SIM_FAULT_STREAM_RACE || f == SIM_FAULT_FENCE;
+           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE || f == SIM_FAULT_STREAM_RACE ||
+           f == SIM_FAULT_FENCE;
 }
 static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_PEEK; }
 
@@ -286,7 +313,8 @@ struct sim_report {
     uint32_t block[3], thread[3];
     uint64_t address;
     bool of_shared; /* of shared memory */
-    char text[768]; /* one sentence with all of the above: "4 bytes past the end of `out` (4096 bytes)…" */
+    char text[768]; /* one sentence with all of the above: "4 bytes past the end of `out` (4096
+                       bytes)…" */
 };
 
 struct sim_launch {
@@ -300,8 +328,9 @@ struct sim_launch {
     bool large_clusters; /* of more than 8 blocks, which not every device has */
 };
 
-/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of textures; passes over the banks, and of
- * global atomics over the word that most lanes want. The last two are counted in traced launches only. */
+/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of
+ * textures; passes over the banks, and of global atomics over the word that most lanes want. The
+ * last two are counted in traced launches only. */
 struct sim_work {
     uint64_t executed, sectors, passes;
 };
@@ -316,15 +345,19 @@ struct sim_result {
     struct sim_access *accesses; /* of a launch whose time was modelled; owned likewise */
     unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
-    bool waits;                   /* of a traced launch: blocks wait for each other, or one runs for very long */
-    bool paced; /* …blocks got on as by a clock, since they look at what others leave: core/pace.c */
-    /* Of the blocks that ran: in all, and the most that one did, each of the three for itself. Where blocks meet at a barrier of the
-     * grid, a phase lasts as long as its slowest block: the most that one did from one barrier to the next, summed. */
+    bool waits; /* of a traced launch: blocks wait for each other, or one runs for very long */
+    bool
+        paced; /* …blocks got on as by a clock, since they look at what others leave: core/pace.c */
+    /* Of the blocks that ran: in all, and the most that one did, each of the three for itself.
+     * Where blocks meet at a barrier of the grid, a phase lasts as long as its slowest block: the
+     * most that one did from one barrier to the next, summed. */
     struct sim_work work, heaviest;
 };
 
-/* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason in `e`
- * ("cudaErrorInvalidConfiguration": 2048 threads a block, an empty grid, too much shared memory). */
+/* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason
+ * in `e`
+ * ("cudaErrorInvalidConfiguration": 2048 threads a block, an empty grid, too much shared memory).
+ */
 const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct err *e);
 /* Runs to the end. The configuration must have passed sim_check_launch. */
 void sim_launch(struct sim *s, const struct sim_launch *l, struct sim_result *out);
@@ -336,19 +369,19 @@ struct sim_sample {
     const uint64_t *blocks; /* linear indices, ascending */
     unsigned nblocks;
     uint64_t words_per_block; /* of trace, that are kept of a block */
-    bool only;                /* run no others: memory is changed by the sample alone, counters are scaled up */
+    bool only; /* run no others: memory is changed by the sample alone, counters are scaled up */
 };
 struct sim_trace; /* grader/sim/core/trace.h */
 /* sim_launch that also records what the sampled blocks did. */
-struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *l, const struct sim_sample *which,
-                                    struct sim_result *out);
+struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *l,
+                                    const struct sim_sample *which, struct sim_result *out);
 void sim_trace_free(struct sim_trace *t);
 /* Its blocks may see each other's writes, so that a few of them alone may wait for ever. */
 bool sim_kernel_communicates(const struct sim_kernel *k);
 uint64_t sim_sample_warps(const struct sim *s); /* what sim_set_sample set */
 
-/* What device printf wrote since the last call, and which assertions failed; appended, at most 1 MiB of each kept (as the
- * device's buffer). */
+/* What device printf wrote since the last call, and which assertions failed; appended, at most 1
+ * MiB of each kept (as the device's buffer). */
 void sim_take_output(struct sim *s, struct buf *out, struct buf *errors);
 /* False: more than there can be. */
 bool sim_set_heap(struct sim *s, uint64_t bytes);
@@ -362,23 +395,30 @@ struct sim_order {
     uint32_t stream, number;     /* the number-th of that stream */
     uint32_t after[SIM_STREAMS]; /* which of each stream's commands they come after */
     uint32_t done[SIM_STREAMS];  /* …and all commands that will ever follow */
-    bool waited;                 /* a command of another stream, or the host, waits for this one (server/record.c) */
+    bool
+        waited; /* a command of another stream, or the host, waits for this one (server/record.c) */
 };
-/* Launches and sim_accessed are then held against commands that nothing orders them with. NULL: nothing is looked for. */
+/* Launches and sim_accessed are then held against commands that nothing orders them with. NULL:
+ * nothing is looked for. */
 void sim_set_order(struct sim *s, const struct sim_order *o);
-/* Rows of a copy or a fill that the host asked for; `what` names it, and stays. True with a report where it races. */
+/* Rows of a copy or a fill that the host asked for; `what` names it, and stays. True with a report
+ * where it races. */
 struct sim_rows {
     uint64_t address, pitch, width, rows;
     bool write;
 };
-bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r, struct sim_report *out);
-/* Of kernels whose blocks may see each other's writes: several blocks are begun at once, and the later ones get on first. Else
- * each runs to its end before the next begins, unless it waits, so that what relies on their order comes out right. */
+bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r,
+                  struct sim_report *out);
+/* Of kernels whose blocks may see each other's writes: several blocks are begun at once, and the
+ * later ones get on first. Else each runs to its end before the next begins, unless it waits, so
+ * that what relies on their order comes out right. */
 void sim_set_later_first(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
-/* From here on launches, those by kernels among them, share the budget of warp instructions, whole again at each call. */
+/* From here on launches, those by kernels among them, share the budget of warp instructions, whole
+ * again at each call. */
 void sim_share_budget(struct sim *s);
-/* Launches of more warps than this run a sample of their blocks, spread evenly over the grid; counters are scaled up to
- * the whole, outputs are incomplete. Launches whose blocks may see each other always run whole. 0 = no sampling. Which
- * blocks run, and which ones the time model looks at, follows from the key. */
+/* Launches of more warps than this run a sample of their blocks, spread evenly over the grid;
+ * counters are scaled up to the whole, outputs are incomplete. Launches whose blocks may see each
+ * other always run whole. 0 = no sampling. Which blocks run, and which ones the time model looks
+ * at, follows from the key. */
 void sim_set_sample(struct sim *s, uint64_t warps, uint64_t key);

@@ -1,5 +1,5 @@
-/* counters.c — counters of a run, as text or JSON (docs/json.md has the keys). A line's counters add up to the
- * launch's. */
+/* counters.c — counters of a run, as text or JSON (docs/json.md has the keys). A line's counters
+ * add up to the launch's. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/quote.h"
@@ -32,18 +32,22 @@ struct counter_log *counter_log_new(enum counter_format f, const char *device) {
 static json_t *counters_json(const struct sim_counters *c) {
     json_t *o = json_object();
     for (unsigned i = 0; i < sim_counter_count(); i++)
-        json_object_set_new(o, sim_counter_name(i), json_integer((json_int_t)sim_counter_get(c, i)));
+        json_object_set_new(o, sim_counter_name(i),
+                            json_integer((json_int_t)sim_counter_get(c, i)));
     return o;
 }
 
-static json_t *triple(const uint32_t v[3]) { return json_pack("[i,i,i]", (int)v[0], (int)v[1], (int)v[2]); }
+static json_t *triple(const uint32_t v[3]) {
+    return json_pack("[i,i,i]", (int)v[0], (int)v[1], (int)v[2]);
+}
 
 static json_t *lines_json(const struct sim_result *r) {
     json_t *lines = json_array();
     for (unsigned i = 0; i < r->nlines; i++) {
         const struct sim_line *l = &r->lines[i];
-        json_array_append_new(lines, json_pack("{s:s%,s:i,s:o}", "file", l->file, strlen(l->file), "line", (int)l->line,
-                                               "counters", counters_json(&l->counters)));
+        json_array_append_new(lines,
+                              json_pack("{s:s%,s:i,s:o}", "file", l->file, strlen(l->file), "line",
+                                        (int)l->line, "counters", counters_json(&l->counters)));
     }
     return lines;
 }
@@ -55,7 +59,8 @@ static json_t *launch_json(const struct server_launch *l) {
     json_object_set_new(o, "grid", triple(l->launch->grid));
     json_object_set_new(o, "block", triple(l->launch->block));
     json_object_set_new(o, "fault", json_string(sim_fault_name(r->fault)));
-    json_object_set_new(o, l->result->measured ? "measured_us" : "modelled_us", json_real(l->result->seconds * 1e6));
+    json_object_set_new(o, l->result->measured ? "measured_us" : "modelled_us",
+                        json_real(l->result->seconds * 1e6));
     json_object_set_new(o, "theoretical_occupancy", json_real(r->theoretical_occupancy));
     json_object_set_new(o, "counters", counters_json(&r->counters));
     json_object_set_new(o, "lines", lines_json(r));
@@ -92,12 +97,14 @@ static void line_text(struct buf *b, const struct sim_line *l) {
 static void launch_text(struct buf *b, const struct server_launch *l) {
     const uint32_t *g = l->launch->grid, *t = l->launch->block;
     const struct sim_result *r = &l->result->sim;
-    buf_printf(b, "kernel %s  grid %u,%u,%u  block %u,%u,%u  %s %.3f us  occupancy %.0f%%\n", l->kernel, g[0], g[1],
-               g[2], t[0], t[1], t[2], l->result->measured ? "measured" : "modelled", l->result->seconds * 1e6,
+    buf_printf(b, "kernel %s  grid %u,%u,%u  block %u,%u,%u  %s %.3f us  occupancy %.0f%%\n",
+               l->kernel, g[0], g[1], g[2], t[0], t[1], t[2],
+               l->result->measured ? "measured" : "modelled", l->result->seconds * 1e6,
                r->theoretical_occupancy * 100);
     for (unsigned i = 0; i < sim_counter_count(); i++)
         if (sim_counter_get(&r->counters, i))
-            buf_printf(b, "  %-28s %llu\n", sim_counter_name(i), (unsigned long long)sim_counter_get(&r->counters, i));
+            buf_printf(b, "  %-28s %llu\n", sim_counter_name(i),
+                       (unsigned long long)sim_counter_get(&r->counters, i));
     if (r->nlines) buf_puts(b, "  by source line:\n");
     for (unsigned i = 0; i < r->nlines; i++) line_text(b, &r->lines[i]);
 }
@@ -142,13 +149,15 @@ struct report_log *report_log_new(void) {
 
 static struct seen *find_seen(struct report_log *log, const char *kernel, enum sim_fault fault) {
     for (unsigned i = 0; i < log->n; i++)
-        if (log->seen[i].fault == fault && !strcmp(log->seen[i].kernel, kernel)) return &log->seen[i];
+        if (log->seen[i].fault == fault && !strcmp(log->seen[i].kernel, kernel))
+            return &log->seen[i];
     return NULL;
 }
 
 static void show(struct report_log *log, const char *kernel, const struct sim_report *r) {
     struct seen *s = find_seen(log, kernel, r->fault);
-    if (r->fault == SIM_NOTE_LEFT) return; /* only to explain a wrong result, of which simgpu knows nothing */
+    if (r->fault == SIM_NOTE_LEFT)
+        return; /* only to explain a wrong result, of which simgpu knows nothing */
     if (s) {
         s->more += r->count;
         s->launches++;
@@ -164,7 +173,8 @@ static void show(struct report_log *log, const char *kernel, const struct sim_re
     if (r->file && *r->file && file_read(r->file, MOST_SOURCE, &source, &none)) {
         quote_elements(&text, source.data, source.size, r->line);
         if (sim_fault_has_ends(r->fault))
-            quote_lines(buf_str(&text), source.data, source.size, r->line, "simgpu: ", "\n", &lines);
+            quote_lines(buf_str(&text), source.data, source.size, r->line, "simgpu: ", "\n",
+                        &lines);
     }
     fprintf(stderr, "simgpu: %s: %s", sim_fault_name(r->fault), buf_str(&text));
     if (r->count > 1) fprintf(stderr, " (%llu times)", (unsigned long long)r->count);
@@ -179,7 +189,9 @@ void report_log_add(struct report_log *log, const struct server_launch *l) {
     for (unsigned i = 0; i < r->nreports; i++) show(log, l->kernel, &r->reports[i]);
 }
 
-void report_log_note(struct report_log *log, const struct sim_report *r) { show(log, r->kernel, r); }
+void report_log_note(struct report_log *log, const struct sim_report *r) {
+    show(log, r->kernel, r);
+}
 
 bool report_log_end(struct report_log *log) {
     bool any = false;
@@ -190,8 +202,9 @@ bool report_log_end(struct report_log *log) {
         buf_puts(&name, s->kernel);
         text_demangle(&name);
         if (s->more)
-            fprintf(stderr, "simgpu: %s in %s: %llu more in %llu later launches\n", sim_fault_name(s->fault),
-                    buf_str(&name), (unsigned long long)s->more, (unsigned long long)s->launches);
+            fprintf(stderr, "simgpu: %s in %s: %llu more in %llu later launches\n",
+                    sim_fault_name(s->fault), buf_str(&name), (unsigned long long)s->more,
+                    (unsigned long long)s->launches);
         buf_free(&name);
         free(s->kernel);
     }

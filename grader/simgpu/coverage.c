@@ -1,6 +1,7 @@
-/* coverage.c — `simgpu coverage`: which instructions are there. Without a file it lists the rows of the table; with a
- * list of opcodes ("ld.global.v4.f32"), one a line, it answers yes or no for each by loading a kernel that holds that
- * one instruction, so that the answer is the decoder's own. --markdown writes docs/ptx-coverage.md. */
+/* coverage.c — `simgpu coverage`: which instructions are there. Without a file it lists the rows of
+ * the table; with a list of opcodes ("ld.global.v4.f32"), one a line, it answers yes or no for each
+ * by loading a kernel that holds that one instruction, so that the answer is the decoder's own.
+ * --markdown writes docs/ptx-coverage.md. */
 #include "common/file.h"
 #include "grader/sim/code/decode.h"
 #include "grader/simgpu/tools.h"
@@ -11,8 +12,9 @@
 
 /* ---- operands for an opcode ----
  *
- * A template names operands by letter: V a value of the last type (in braces for .v2 and so on), P a predicate, H, R, Q,
- * O registers of 16, 32, 64, 128 bits; anything else stands as it is. The longest matching prefix wins. */
+ * A template names operands by letter: V a value of the last type (in braces for .v2 and so on), P
+ * a predicate, H, R, Q, O registers of 16, 32, 64, 128 bits; anything else stands as it is. The
+ * longest matching prefix wins. */
 static const struct {
     const char *prefix, *operands;
 } templates[] = {
@@ -166,7 +168,9 @@ static const char *template_of(const char *opcode) {
     size_t longest = 0;
     for (unsigned i = 0; i < sizeof templates / sizeof *templates; i++) {
         size_t n = strlen(templates[i].prefix);
-        if (n <= longest || strncmp(opcode, templates[i].prefix, n) || (opcode[n] && opcode[n] != '.')) continue;
+        if (n <= longest || strncmp(opcode, templates[i].prefix, n) ||
+            (opcode[n] && opcode[n] != '.'))
+            continue;
         longest = n;
         best = templates[i].operands;
     }
@@ -174,7 +178,8 @@ static const char *template_of(const char *opcode) {
 }
 
 static void add_register(struct buf *b, unsigned bytes, bool predicate, unsigned *next) {
-    static const char *const class_of[] = {[1] = "%h", [2] = "%h", [4] = "%r", [8] = "%q", [16] = "%o"};
+    static const char *const class_of[] = {
+        [1] = "%h", [2] = "%h", [4] = "%r", [8] = "%q", [16] = "%o"};
     buf_printf(b, "%s%u", predicate ? "%p" : class_of[bytes ? bytes : 4], (*next)++ % 8);
 }
 
@@ -209,7 +214,8 @@ static void add_template(struct buf *b, const char *opcode, const char *operands
 
 /* The predicate that a comparison is combined with. */
 static void add_combined(struct buf *b, const char *opcode) {
-    if (decode_opcode_has(opcode, "and") || decode_opcode_has(opcode, "or") || decode_opcode_has(opcode, "xor"))
+    if (decode_opcode_has(opcode, "and") || decode_opcode_has(opcode, "or") ||
+        decode_opcode_has(opcode, "xor"))
         buf_puts(b, ", %p7");
 }
 
@@ -218,7 +224,8 @@ static void add_row_operands(struct buf *b, const char *opcode, int row) {
     unsigned next = 0, n = 0;
     while (n < ROW_SRC && r->src[n]) n++;
     if (r->form == FORM_CARRY && opcode[0] != 'm') n = 2;
-    if (strncmp(opcode, "setp.", 5) == 0 && strlen(opcode) > 2 && !strcmp(opcode + strlen(opcode) - 2, "x2"))
+    if (strncmp(opcode, "setp.", 5) == 0 && strlen(opcode) > 2 &&
+        !strcmp(opcode + strlen(opcode) - 2, "x2"))
         buf_puts(b, "%p6|");
     add_register(b, ptx_type_bytes((enum ptx_type)r->dst), r->dst == PTX_PRED, &next);
     for (unsigned i = 0; i < n; i++) {
@@ -247,12 +254,15 @@ static void add_set_operands(struct buf *b, const char *opcode) {
 static void write_module(const char *opcode, struct buf *b) {
     unsigned dropped;
     struct buf matrix = {0};
-    const char *operands = decode_matrix_operands(opcode, &matrix) ? buf_str(&matrix) : template_of(opcode);
+    const char *operands =
+        decode_matrix_operands(opcode, &matrix) ? buf_str(&matrix) : template_of(opcode);
     int row = operands ? -1 : decode_row_of(opcode, &dropped);
-    buf_puts(b, ".version 8.4\n.target sm_90\n.address_size 64\n.func callee { ret; }\n"
-                ".visible .entry kernel(.param .align 16 .b8 parameter[64]) {\n"
-                ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %q<8>; .reg .b128 %o<8>;\n"
-                ".param .align 16 .b8 argument[64];\n");
+    buf_puts(
+        b,
+        ".version 8.4\n.target sm_90\n.address_size 64\n.func callee { ret; }\n"
+        ".visible .entry kernel(.param .align 16 .b8 parameter[64]) {\n"
+        ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %q<8>; .reg .b128 %o<8>;\n"
+        ".param .align 16 .b8 argument[64];\n");
     if (strncmp(opcode, "brx", 3) == 0) buf_puts(b, "targets: .branchtargets there;\n");
     buf_printf(b, "%s ", opcode);
     if (matrix.size) buf_puts(b, operands);
@@ -278,7 +288,8 @@ static int answer(const char *path) {
     struct err e = {0};
     struct buf text = {0};
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
-    if (!s || !file_read(path, 1 << 20, &text, &e)) return fprintf(stderr, "simgpu: %s\n", e.text), 2;
+    if (!s || !file_read(path, 1 << 20, &text, &e))
+        return fprintf(stderr, "simgpu: %s\n", e.text), 2;
     unsigned there = 0, all = 0;
     for (char *save, *line = strtok_r((char *)(uintptr_t)buf_str(&text), "\r\n", &save); line;
          line = strtok_r(NULL, "\r\n", &save)) {
@@ -317,9 +328,11 @@ void coverage_markdown(struct buf *b) {
 #undef X
     };
     buf_printf(b,
-               "# PTX coverage\n\nThe %u rows of the simulator's instruction table, written by `build/simgpu coverage "
+               "# PTX coverage\n\nThe %u rows of the simulator's instruction table, written by "
+               "`build/simgpu coverage "
                "--markdown`. Names hold "
-               "no modifiers that a row takes besides; those stand in the second column. `build/simgpu coverage FILE` "
+               "no modifiers that a row takes besides; those stand in the second column. "
+               "`build/simgpu coverage FILE` "
                "says for a list of opcodes which of them the simulator runs.\n\n"
                "| instruction | also | unit | what it does, for one lane |\n|---|---|---|---|\n",
                insn_row_count);
@@ -345,7 +358,8 @@ int coverage_main(int argc, char **argv) {
     }
     if (argc > 0) return answer(argv[0]);
     for (unsigned i = 0; i < insn_row_count; i++) {
-        if (strcmp(family_of(insn_rows[i].name, family, sizeof family), last)) printf("%s%s", i ? "\n" : "", family);
+        if (strcmp(family_of(insn_rows[i].name, family, sizeof family), last))
+            printf("%s%s", i ? "\n" : "", family);
         snprintf(last, sizeof last, "%s", family);
         printf(" %s", insn_rows[i].name + strlen(family));
     }

@@ -1,8 +1,10 @@
-/* disasm.c — `simgpu disasm FILE [KERNEL]`: device code as the simulator decodes it, with the lines it came from.
+/* disasm.c — `simgpu disasm FILE [KERNEL]`: device code as the simulator decodes it, with the lines
+ * it came from.
  *
- * FILE is PTX text, or a program or shared object that nvcc built, in which the fat binary is found by its magic. An op
- * is shown with its segment's place, its row's name, where its operands lie (r registers of the frame, c constants with
- * their value, w and b values of the warp and of the block) and what it jumps to. */
+ * FILE is PTX text, or a program or shared object that nvcc built, in which the fat binary is found
+ * by its magic. An op is shown with its segment's place, its row's name, where its operands lie (r
+ * registers of the frame, c constants with their value, w and b values of the warp and of the
+ * block) and what it jumps to. */
 #include "common/file.h"
 #include "grader/sim/code/decode.h"
 #include "grader/simgpu/tools.h"
@@ -56,15 +58,19 @@ static void print_op(const struct sim_module *m, u32 index) {
     const struct op *o = &m->ops[index];
     const struct insn_row *r = &insn_rows[o->row];
     printf("%6u  ", index);
-    if (ref_base(o->guard) != BASE_CONST) printf("@%s", o->flip ? "!" : ""), print_ref(m, o->guard, 1), printf(" ");
+    if (ref_base(o->guard) != BASE_CONST)
+        printf("@%s", o->flip ? "!" : ""), print_ref(m, o->guard, 1), printf(" ");
     printf("%s%s%s%s", o->kind == OP_FALL ? "(fall through)" : r->name, rounding[o->env & 3],
            o->env & ENV_FTZ ? " ftz" : "", o->flags & OPF_SAT ? " sat" : "");
-    bool memory = strcmp(r->name, "ld") == 0 || strcmp(r->name, "st") == 0 || strcmp(r->name, "atom") == 0;
+    bool memory =
+        strcmp(r->name, "ld") == 0 || strcmp(r->name, "st") == 0 || strcmp(r->name, "atom") == 0;
     if (memory) print_memory(m, o);
-    if (!memory && o->dst != REF_NONE) printf(" "), print_ref(m, o->dst, ptx_type_bytes((enum ptx_type)r->dst));
+    if (!memory && o->dst != REF_NONE)
+        printf(" "), print_ref(m, o->dst, ptx_type_bytes((enum ptx_type)r->dst));
     for (unsigned i = 0; !memory && i < ROW_SRC; i++)
         if (o->src[i] != REF_NONE)
-            printf(", "), print_ref(m, o->src[i], r->src[i] ? ptx_type_bytes((enum ptx_type)r->src[i]) : 4);
+            printf(", "),
+                print_ref(m, o->src[i], r->src[i] ? ptx_type_bytes((enum ptx_type)r->src[i]) : 4);
     if (o->kind == OP_BRA) printf(" -> %u", o->target);
     if (!o->weight) printf("   (added)");
     printf("\n");
@@ -81,8 +87,10 @@ static void print_line(const struct sim_module *m, u32 loc, u32 *last) {
 }
 
 static void print_code(const struct sim_module *m, const struct code *c) {
-    printf("%s %s: %u bytes of registers a warp, %u of local memory a thread, %u of shared memory\n",
-           c->func->is_entry ? "kernel" : "function", c->name, c->frame_bytes, c->local_bytes, c->static_shared);
+    printf(
+        "%s %s: %u bytes of registers a warp, %u of local memory a thread, %u of shared memory\n",
+        c->func->is_entry ? "kernel" : "function", c->name, c->frame_bytes, c->local_bytes,
+        c->static_shared);
     u32 last = 0;
     for (u32 i = c->first_op; i < c->end_op; i++) {
         print_line(m, m->ops[i].loc, &last);
@@ -105,7 +113,8 @@ static bool show(struct sim *s, const char *ptx, size_t n, const char *kernel, s
 
 /* ---- the file: PTX, or an object that holds fat binaries ---- */
 
-static bool show_embedded(struct sim *s, const struct buf *file, const char *kernel, struct err *e) {
+static bool show_embedded(struct sim *s, const struct buf *file, const char *kernel,
+                          struct err *e) {
     static const u32 magic = 0xba55ed50;
     bool any = false;
     for (size_t at = 0; at + 16 < file->size; at += 8) {
@@ -117,20 +126,23 @@ static bool show_embedded(struct sim *s, const struct buf *file, const char *ker
         arena_free(&a);
     }
     if (!any && !e->kind)
-        err_set(e, ERR_INPUT, "no device code in it: neither PTX text nor an object that nvcc built with PTX");
+        err_set(e, ERR_INPUT,
+                "no device code in it: neither PTX text nor an object that nvcc built with PTX");
     return any;
 }
 
 int disasm_main(int argc, char **argv) {
     struct err e = {0};
     struct buf file = {0};
-    if (argc < 1 || argc > 2) return fprintf(stderr, "usage: simgpu disasm FILE.ptx|OBJECT|PROGRAM [KERNEL]\n"), 2;
+    if (argc < 1 || argc > 2)
+        return fprintf(stderr, "usage: simgpu disasm FILE.ptx|OBJECT|PROGRAM [KERNEL]\n"), 2;
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
     bool ok = s && file_read(argv[0], MOST_BYTES, &file, &e);
     const char *kernel = argc > 1 ? argv[1] : NULL;
     bool text = ok && memmem(file.data, file.size < 65536 ? file.size : 65536, ".version", 8) &&
                 memcmp(file.data, "\177ELF", 4) != 0;
-    ok = ok && (text ? show(s, file.data, file.size, kernel, &e) : show_embedded(s, &file, kernel, &e));
+    ok = ok &&
+         (text ? show(s, file.data, file.size, kernel, &e) : show_embedded(s, &file, kernel, &e));
     if (!ok) fprintf(stderr, "simgpu disasm: %s: %s\n", argv[0], e.text);
     buf_free(&file);
     sim_close(s);

@@ -12,7 +12,8 @@ static const struct {
     {"nvcc", simgpu_nvcc, "nvcc ARGS...              build a program: nvcc's own arguments"},
     {"run", simgpu_run, "run [options] PROG ARGS... run it; `simgpu run` alone lists the options"},
     {"devices", simgpu_devices, "devices                   the devices that can be simulated"},
-    {"coverage", coverage_main, "coverage [FILE|--markdown] the PTX instructions that are there; of a list, which are"},
+    {"coverage", coverage_main,
+     "coverage [FILE|--markdown] the PTX instructions that are there; of a list, which are"},
     {"disasm", disasm_main, "disasm FILE [KERNEL]      device code as the simulator decodes it"},
 };
 enum { NVERBS = sizeof verbs / sizeof *verbs };

@@ -1,6 +1,6 @@
 /* nvcc.c — `simgpu nvcc ARGS…`: the real nvcc with the arguments given, our runtime in place of
- * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for; beside machine code
- * that is asked for alone, its PTX. */
+ * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for; beside
+ * machine code that is asked for alone, its PTX. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/processor.h"
@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool starts(const char *s, const char *prefix) { return !strncmp(s, prefix, strlen(prefix)); }
+static bool starts(const char *s, const char *prefix) {
+    return !strncmp(s, prefix, strlen(prefix));
+}
 
 /* An option given as "-name value", "-name=value" or "--name value". */
 static bool is_option(const char *arg, const char *name, bool *has_value) {
@@ -56,8 +58,8 @@ static const char *const no_link[] = {"c",
                                       "optix-ir",
                                       "ltoir",
                                       NULL};
-static const char *const relocatable[] = {"rdc", "relocatable-device-code", "dc", "device-c", "dlink", "device-link",
-                                          NULL};
+static const char *const relocatable[] = {
+    "rdc", "relocatable-device-code", "dc", "device-c", "dlink", "device-link", NULL};
 
 struct command {
     char **argv;
@@ -66,19 +68,24 @@ struct command {
 };
 
 /* Our library is the runtime and the driver API. */
-static bool takes_runtime(const char *arg) { return starts(arg, "-lcudart") || !strcmp(arg, "-lcuda"); }
+static bool takes_runtime(const char *arg) {
+    return starts(arg, "-lcudart") || !strcmp(arg, "-lcuda");
+}
 
-/* NVIDIA's libraries for the host hold their kernels as machine code, and bring a runtime of their own. */
+/* NVIDIA's libraries for the host hold their kernels as machine code, and bring a runtime of their
+ * own. */
 static void warn_of_machine_code(const char *arg) {
-    static const char *const libraries[] = {"cublas", "cublasLt", "cufft", "cufftw", "curand", "cusolver", "cusparse",
-                                            "cudnn",  "nccl",     "nppc",  "nppi",   "npps",   "nvjpeg",   NULL};
+    static const char *const libraries[] = {"cublas",   "cublasLt", "cufft",  "cufftw", "curand",
+                                            "cusolver", "cusparse", "cudnn",  "nccl",   "nppc",
+                                            "nppi",     "npps",     "nvjpeg", NULL};
     for (const char *const *l = libraries; *l && starts(arg, "-l"); l++)
         if (!strcmp(arg + 2, *l))
-            fprintf(
-                stderr,
-                "simgpu nvcc: lib%s carries machine code only, which the simulated device cannot run: its calls will "
-                "fail. Kernels of your own, CUB, Thrust and cuRAND's device functions (curand_kernel.h) run.\n",
-                *l);
+            fprintf(stderr,
+                    "simgpu nvcc: lib%s carries machine code only, which the simulated device "
+                    "cannot run: its calls will "
+                    "fail. Kernels of your own, CUB, Thrust and cuRAND's device functions "
+                    "(curand_kernel.h) run.\n",
+                    *l);
 }
 
 /* An object or archive whose device code refers to other files: it has a section for that. */
@@ -87,20 +94,23 @@ static bool is_relocatable(const char *arg) {
     size_t n = strlen(arg);
     struct err ignored = {0};
     struct buf b = {0};
-    if (n < 3 || *arg == '-' || (strcmp(arg + n - 2, ".o") != 0 && strcmp(arg + n - 2, ".a") != 0)) return false;
-    bool found = file_read(arg, 1 << 30, &b, &ignored) && memmem(b.data, b.size, section, sizeof section - 1);
+    if (n < 3 || *arg == '-' || (strcmp(arg + n - 2, ".o") != 0 && strcmp(arg + n - 2, ".a") != 0))
+        return false;
+    bool found = file_read(arg, 1 << 30, &b, &ignored) &&
+                 memmem(b.data, b.size, section, sizeof section - 1);
     buf_free(&b);
     return found;
 }
 
-/* "arch=compute_90a,code=sm_90a", with the PTX that the machine code is made of: the simulator runs nothing else. */
+/* "arch=compute_90a,code=sm_90a", with the PTX that the machine code is made of: the simulator runs
+ * nothing else. */
 static char *with_ptx(char *value) {
     char *arch = strstr(value, "arch=compute_"), *code = strstr(value, "code="), *made = NULL;
     if (!arch || !code || strstr(code, "compute_")) return value;
     arch += strlen("arch="), code += strlen("code=");
     const char *list = code + strspn(code, "[\"'");
-    if (asprintf(&made, "arch=%.*s,code=[%.*s,%.*s]", (int)strcspn(arch, ","), arch, (int)strcspn(list, "]\"'"), list,
-                 (int)strcspn(arch, ","), arch) < 0)
+    if (asprintf(&made, "arch=%.*s,code=[%.*s,%.*s]", (int)strcspn(arch, ","), arch,
+                 (int)strcspn(list, "]\"'"), list, (int)strcspn(arch, ","), arch) < 0)
         return value;
     return made;
 }
@@ -126,7 +136,8 @@ static void copy_arguments(struct command *c, int argc, char **argv) {
         if (takes_runtime(argv[i])) continue;
         if (take_generate(c, argc, argv, &i)) continue;
         warn_of_machine_code(argv[i]);
-        if ((any_option(argv[i], relocatable) && !strstr(argv[i], "=false")) || is_relocatable(argv[i]))
+        if ((any_option(argv[i], relocatable) && !strstr(argv[i], "=false")) ||
+            is_relocatable(argv[i]))
             c->relocatable = true;
         if (any_option(argv[i], architecture)) c->architecture = true;
         if (any_option(argv[i], no_link)) c->link = false;
@@ -135,7 +146,8 @@ static void copy_arguments(struct command *c, int argc, char **argv) {
 }
 
 /* nvcc's device linker wants machine code; our own links the PTX beside it. */
-static char whole[] = "arch=compute_90,code=compute_90", apart[] = "arch=compute_90,code=[sm_90,compute_90]";
+static char whole[] = "arch=compute_90,code=compute_90",
+            apart[] = "arch=compute_90,code=[sm_90,compute_90]";
 
 static void complete(struct command *c, char *nvcc, char *library, int argc, char **argv) {
     static char *const own[] = {"-lineinfo", "-cudart", "none"};
@@ -144,7 +156,8 @@ static void complete(struct command *c, char *nvcc, char *library, int argc, cha
     for (unsigned i = 0; always[i]; i++) c->argv[c->argc++] = always[i];
     copy_arguments(c, argc, argv);
     for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = own[i];
-    /* Without a runtime nvcc links no device code. Ours comes first and has every call, so that nothing of the other is taken. */
+    /* Without a runtime nvcc links no device code. Ours comes first and has every call, so that
+     * nothing of the other is taken. */
     if (c->relocatable) c->argv[c->argc - 1] = "static";
     if (!c->architecture) {
         c->argv[c->argc++] = "-gencode";

@@ -1,9 +1,11 @@
-/* pictures.c — `simgpu run --pictures FOLDER`: what a warp's lanes ask for, drawn where the source asks for it. A line that ends in
+/* pictures.c — `simgpu run --pictures FOLDER`: what a warp's lanes ask for, drawn where the source
+ * asks for it. A line that ends in
  *
  *     // picture: NAME load
  *
- * (or store, or atomic) gives the costliest access of that kind to FOLDER/NAME.svg; lines with the same name stand below each
- * other, in the order of the source. The same run draws the same bytes. */
+ * (or store, or atomic) gives the costliest access of that kind to FOLDER/NAME.svg; lines with the
+ * same name stand below each other, in the order of the source. The same run draws the same bytes.
+ */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -42,13 +44,15 @@ static void take_line(struct wish *w, const char *line, const char *end) {
     snprintf(w->line, sizeof w->line, "%.*s", (int)(end - line), line);
 }
 
-static bool take_wish(struct wishes *all, const char *file, unsigned number, const char *line, const char *at,
-                      struct err *e) {
+static bool take_wish(struct wishes *all, const char *file, unsigned number, const char *line,
+                      const char *at, struct err *e) {
     struct wish w = {.file = path_base(file), .number = number};
     char word[8];
-    if (sscanf(at + strlen(mark), "%40[a-z0-9-] %7[a-z]", w.name, word) != 2 || !kind_of(word, &w.kind))
-        return err_set(e, ERR_INPUT, "%s:%u: after `%s` come a name (a-z, 0-9, -) and load, store or atomic", w.file,
-                       number, mark);
+    if (sscanf(at + strlen(mark), "%40[a-z0-9-] %7[a-z]", w.name, word) != 2 ||
+        !kind_of(word, &w.kind))
+        return err_set(e, ERR_INPUT,
+                       "%s:%u: after `%s` come a name (a-z, 0-9, -) and load, store or atomic",
+                       w.file, number, mark);
     take_line(&w, line, at);
     GROW(all->list, all->n + 1, all->room, 8);
     all->list[all->n++] = w;
@@ -79,20 +83,21 @@ static const struct tally_access *access_of(const struct tally *t, const struct 
     return NULL;
 }
 
-static bool write_picture(const struct page_panel *panels, unsigned n, const char *folder, const char *name,
-                          struct err *e) {
+static bool write_picture(const struct page_panel *panels, unsigned n, const char *folder,
+                          const char *name, struct err *e) {
     char path[PATH_MAX], file[NAME + 4];
     struct buf out = {0};
     snprintf(file, sizeof file, "%s.svg", name);
     page_picture(panels, n, &out);
-    bool ok = path_join(path, sizeof path, folder, file) && file_deliver(path, buf_str(&out), out.size, e);
+    bool ok = path_join(path, sizeof path, folder, file) &&
+              file_deliver(path, buf_str(&out), out.size, e);
     buf_free(&out);
     return ok;
 }
 
 /* All wishes of the name of the first one. */
-static bool draw(const struct tally *t, const struct wishes *all, const struct wish *first, const char *folder,
-                 struct err *e) {
+static bool draw(const struct tally *t, const struct wishes *all, const struct wish *first,
+                 const char *folder, struct err *e) {
     struct sim_access at[PANELS];
     struct buf name[PANELS] = {0};
     struct page_panel panels[PANELS];
@@ -101,8 +106,11 @@ static bool draw(const struct tally *t, const struct wishes *all, const struct w
     for (const struct wish *w = first; ok && w < all->list + all->n; w++) {
         if (strcmp(w->name, first->name) != 0) continue;
         const struct tally_access *a = access_of(t, w);
-        if (!a) ok = err_set(e, ERR_INPUT, "%s:%u: no launch did what is to be drawn there", w->file, w->number);
-        else if (n == PANELS) ok = err_set(e, ERR_INPUT, "%s: more than %d accesses in one picture", w->name, PANELS);
+        if (!a)
+            ok = err_set(e, ERR_INPUT, "%s:%u: no launch did what is to be drawn there", w->file,
+                         w->number);
+        else if (n == PANELS)
+            ok = err_set(e, ERR_INPUT, "%s: more than %d accesses in one picture", w->name, PANELS);
         else {
             at[n] = simgpu_access(a);
             buf_puts(&name[n], a->kernel), text_demangle(&name[n]);
@@ -125,9 +133,11 @@ bool simgpu_page_pictures(const struct simgpu_page *p, const char *folder, struc
     struct wishes all = {0};
     const char *path;
     bool ok = true;
-    for (unsigned i = 0; ok && (path = simgpu_page_source(p, i)); i++) ok = read_wishes(&all, path, e);
+    for (unsigned i = 0; ok && (path = simgpu_page_source(p, i)); i++)
+        ok = read_wishes(&all, path, e);
     if (ok && !all.n)
-        ok = err_set(e, ERR_INPUT, "no line of a launched kernel's file asks for a picture: %sNAME load", mark);
+        ok = err_set(e, ERR_INPUT,
+                     "no line of a launched kernel's file asks for a picture: %sNAME load", mark);
     for (const struct wish *w = all.list; ok && w < all.list + all.n; w++)
         if (!drawn(&all, w)) ok = draw(simgpu_page_tally(p), &all, w, folder, e);
     free(all.list);

@@ -1,6 +1,6 @@
-/* rendezvous.c — where the processes of a run come for a device. All inherit one datagram socket; a process
- * that wants a device makes a socket pair and sends one end here. So each has a connection, a server and a
- * device of its own, as each process on a GPU has a context of its own. */
+/* rendezvous.c — where the processes of a run come for a device. All inherit one datagram socket; a
+ * process that wants a device makes a socket pair and sends one end here. So each has a connection,
+ * a server and a device of its own, as each process on a GPU has a context of its own. */
 #include "grader/simgpu/simgpu.h"
 
 #include <errno.h>
@@ -92,10 +92,14 @@ static int receive(int fd) {
     } control;
     char byte;
     struct iovec part = {&byte, 1};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
     if (recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0) return -1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(sizeof(int)))
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+        c->cmsg_len < CMSG_LEN(sizeof(int)))
         return -1;
     int got, type = 0;
     memcpy(&got, CMSG_DATA(c), sizeof got);
@@ -105,7 +109,8 @@ static int receive(int fd) {
     return -1;
 }
 
-void rendezvous_serve(struct rendezvous *r, int watch, struct server *(*open)(void *user, int connection),
+void rendezvous_serve(struct rendezvous *r, int watch,
+                      struct server *(*open)(void *user, int connection),
                       void (*closing)(void *user, struct server *s), void *user) {
     r->open = open;
     r->closing = closing;
@@ -122,7 +127,8 @@ void rendezvous_serve(struct rendezvous *r, int watch, struct server *(*open)(vo
 void rendezvous_close(struct rendezvous *r) {
     pthread_mutex_lock(&r->lock);
     for (unsigned i = 0; i < MAX_CONNECTIONS; i++)
-        if (r->connections[i].used && r->connections[i].server) server_hang_up(r->connections[i].server);
+        if (r->connections[i].used && r->connections[i].server)
+            server_hang_up(r->connections[i].server);
     pthread_mutex_unlock(&r->lock);
     for (unsigned i = 0; i < MAX_CONNECTIONS; i++)
         if (r->connections[i].used) pthread_join(r->connections[i].thread, NULL);

@@ -1,4 +1,5 @@
-/* report_page.c — `simgpu run --report F.html`: what the launches of a run added up to, as a page that stands alone. */
+/* report_page.c — `simgpu run --report F.html`: what the launches of a run added up to, as a page
+ * that stands alone. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -48,9 +49,11 @@ static void put_name(const char *mangled, struct buf *out) {
 }
 
 static void kernels(const struct tally *t, struct buf *out) {
-    buf_puts(out, "<h2>Kernels</h2>\n<div class=\"scroll\"><table><tr><th>kernel</th><th class=\"n\">launches</th><th "
-                  "class=\"n\">modelled</th><th class=\"n\">occupancy</th><th>limited by</th><th "
-                  "class=\"n\">registers</th><th class=\"n\">shared bytes</th><th>bound by</th></tr>\n");
+    buf_puts(out,
+             "<h2>Kernels</h2>\n<div class=\"scroll\"><table><tr><th>kernel</th><th "
+             "class=\"n\">launches</th><th "
+             "class=\"n\">modelled</th><th class=\"n\">occupancy</th><th>limited by</th><th "
+             "class=\"n\">registers</th><th class=\"n\">shared bytes</th><th>bound by</th></tr>\n");
     for (unsigned i = 0; i < t->nkernels; i++) {
         const struct tally_kernel *k = &t->kernels[i];
         char bound[192];
@@ -60,8 +63,8 @@ static void kernels(const struct tally *t, struct buf *out) {
         page_time(k->seconds * 1e6, out);
         buf_printf(out, "</td><td class=\"n\">%.0f %%</td><td class=\"w\">", 100 * k->occupancy);
         page_put(k->limit, out);
-        buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"w\">", k->registers,
-                   k->shared_bytes);
+        buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"w\">",
+                   k->registers, k->shared_bytes);
         page_put(bound, out);
         buf_puts(out, "</td></tr>\n");
     }
@@ -81,7 +84,8 @@ static void stacks(const struct tally *t, struct buf *out) {
 }
 
 struct sim_access simgpu_access(const struct tally_access *t) {
-    struct sim_access a = {.file = t->file, .line = t->line, .mask = t->mask, .kind = (uint8_t)t->kind};
+    struct sim_access a = {
+        .file = t->file, .line = t->line, .mask = t->mask, .kind = (uint8_t)t->kind};
     a.bytes = (uint8_t)t->bytes, a.shared = t->shared, a.cost = (uint16_t)t->cost;
     memcpy(a.offset, t->offset, sizeof a.offset);
     return a;
@@ -90,7 +94,8 @@ struct sim_access simgpu_access(const struct tally_access *t) {
 static double waste(const struct tally_access *t) {
     struct sim_access a = simgpu_access(t);
     unsigned bytes, ideal = page_map_ideal(&a, &bytes);
-    return t->shared || t->kind == SIM_ACCESS_ATOMIC ? t->cost : (double)t->cost / (ideal ? ideal : 1);
+    return t->shared || t->kind == SIM_ACCESS_ATOMIC ? t->cost
+                                                     : (double)t->cost / (ideal ? ideal : 1);
 }
 
 static int by_waste(const void *x, const void *y) {
@@ -103,7 +108,8 @@ static void figure(const struct tally_access *t, struct buf *out) {
     struct sim_access a = simgpu_access(t);
     buf_puts(out, "<figure>");
     (a.shared ? page_map_banks : page_map_sectors)(&a, out);
-    buf_puts(out, "<figcaption>"), put_name(t->kernel, out), buf_puts(out, ", "), page_put(t->file, out);
+    buf_puts(out, "<figcaption>"), put_name(t->kernel, out), buf_puts(out, ", "),
+        page_put(t->file, out);
     buf_printf(out, ":%u, %s memory, %s of %u bytes: %u %s</figcaption></figure>\n", t->line,
                t->shared ? "shared" : "global", verbs[t->kind], t->bytes, t->cost,
                t->kind == SIM_ACCESS_ATOMIC ? "in turn"
@@ -116,7 +122,8 @@ static void accesses(struct tally *t, struct buf *out) {
     enum { MOST = 6 };
     if (!t->naccesses) return;
     qsort(t->accesses, t->naccesses, sizeof *t->accesses, by_waste);
-    buf_puts(out, "<h2>What the lanes of a warp ask for</h2>\n<p>The most wasteful lines; lanes from 0 (light) to 31 "
+    buf_puts(out, "<h2>What the lanes of a warp ask for</h2>\n<p>The most wasteful lines; lanes "
+                  "from 0 (light) to 31 "
                   "(dark).</p>\n");
     for (unsigned shared = 0; shared < 2; shared++) {
         buf_puts(out, "<div class=\"row\">\n");
@@ -146,7 +153,8 @@ static struct sums sums_all(const struct tally *t) {
     struct sums all = {0};
     for (unsigned i = 0; i < t->nlines; i++) {
         struct sums s = sums_of(&t->lines[i]);
-        all.seconds += s.seconds, all.instructions += s.instructions, all.sectors += s.sectors, all.passes += s.passes;
+        all.seconds += s.seconds, all.instructions += s.instructions, all.sectors += s.sectors,
+            all.passes += s.passes;
     }
     return all;
 }
@@ -158,8 +166,8 @@ static void cell(double v, struct buf *out) {
     else buf_printf(out, "<td class=\"n\">%.1f</td>", v);
 }
 
-static void source_line(const struct tally_line *l, unsigned n, const struct sums *all, const char *text, size_t size,
-                        struct buf *out) {
+static void source_line(const struct tally_line *l, unsigned n, const struct sums *all,
+                        const char *text, size_t size, struct buf *out) {
     struct sums s = l ? sums_of(l) : (struct sums){0};
     struct buf clean = {0};
     double time = percent(s.seconds, all->seconds);
@@ -174,7 +182,8 @@ static void source_line(const struct tally_line *l, unsigned n, const struct sum
     cell(time, out), cell(percent((double)s.instructions, (double)all->instructions), out);
     cell(percent((double)s.sectors, (double)all->sectors), out);
     cell(percent((double)s.passes, (double)all->passes), out);
-    buf_puts(out, "<td>"), page_escape(buf_str(&clean), clean.size, out), buf_puts(out, "</td></tr>\n");
+    buf_puts(out, "<td>"), page_escape(buf_str(&clean), clean.size, out),
+        buf_puts(out, "</td></tr>\n");
     buf_free(&clean);
 }
 
@@ -185,7 +194,8 @@ static const struct tally_line *line_of(const struct tally *t, const char *file,
 }
 
 /* The toolkit's own headers are nobody's to change. */
-static void source_file(const struct tally *t, const char *path, const struct sums *all, struct buf *out) {
+static void source_file(const struct tally *t, const char *path, const struct sums *all,
+                        struct buf *out) {
     struct buf text = {0};
     struct err e = {0};
     if (strstr(path, "/include/") || !file_read(path, SOURCE_LIMIT, &text, &e)) {
@@ -193,10 +203,10 @@ static void source_file(const struct tally *t, const char *path, const struct su
         return;
     }
     page_element("h2", "", path_base(path), out);
-    buf_puts(
-        out,
-        "<div class=\"scroll\"><table class=\"src\"><tr><th></th><th class=\"n\">time</th><th class=\"n\">instr.</th>"
-        "<th class=\"n\">sectors</th><th class=\"n\">passes</th><th>% of all</th></tr>\n");
+    buf_puts(out,
+             "<div class=\"scroll\"><table class=\"src\"><tr><th></th><th class=\"n\">time</th><th "
+             "class=\"n\">instr.</th>"
+             "<th class=\"n\">sectors</th><th class=\"n\">passes</th><th>% of all</th></tr>\n");
     unsigned n = 1;
     for (const char *s = buf_str(&text); *s && n < 4000; n++) {
         size_t size = strcspn(s, "\n");
@@ -208,7 +218,9 @@ static void source_file(const struct tally *t, const char *path, const struct su
 }
 
 const struct tally *simgpu_page_tally(const struct simgpu_page *p) { return &p->tally; }
-const char *simgpu_page_source(const struct simgpu_page *p, unsigned i) { return i < p->npaths ? p->paths[i] : NULL; }
+const char *simgpu_page_source(const struct simgpu_page *p, unsigned i) {
+    return i < p->npaths ? p->paths[i] : NULL;
+}
 
 void simgpu_page_free(struct simgpu_page *p) {
     for (unsigned i = 0; i < p->npaths; i++) free(p->paths[i]);
@@ -223,8 +235,10 @@ bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e) {
     page_element("h1", "", path_base(p->program), &out);
     buf_printf(&out, "<p class=\"dim\">%u launches on ", p->tally.launches);
     page_put(p->device->full_name, &out);
-    buf_puts(&out, ", simulated; "), page_time(p->tally.seconds * 1e6, &out), buf_puts(&out, " modelled</p>\n");
-    if (p->tally.launches) kernels(&p->tally, &out), stacks(&p->tally, &out), accesses(&p->tally, &out);
+    buf_puts(&out, ", simulated; "), page_time(p->tally.seconds * 1e6, &out),
+        buf_puts(&out, " modelled</p>\n");
+    if (p->tally.launches)
+        kernels(&p->tally, &out), stacks(&p->tally, &out), accesses(&p->tally, &out);
     for (unsigned i = 0; i < p->npaths; i++) source_file(&p->tally, p->paths[i], &all, &out);
     page_close(NULL, &out);
     bool ok = file_deliver(path, buf_str(&out), out.size, e);

@@ -46,10 +46,11 @@ struct run {
     bool guesses;                  /* it was said that registers are guessed */
     struct sass_insn *code;        /* of --machine-code */
     uint32_t ncode;
-    pid_t pid;                /* of the program */
-    struct buf time;          /* --time: the last line, */
-    unsigned same;            /* …and how many launches it stands for that were not said yet */
-    bool connected, stranger; /* a process asked for a device; one that was built with another version */
+    pid_t pid;       /* of the program */
+    struct buf time; /* --time: the last line, */
+    unsigned same;   /* …and how many launches it stands for that were not said yet */
+    bool connected,
+        stranger; /* a process asked for a device; one that was built with another version */
     _Atomic bool over, ended; /* it took more memory than it may; it is over */
 };
 
@@ -57,11 +58,13 @@ static const char usage[] =
     "usage: simgpu run [options] PROGRAM ARGS...\n"
     "  --device NAME           the device to simulate (simgpu devices lists them; h200)\n"
     "  --time                  the modelled time of each kernel, and what limits it\n"
-    "  --machine-code FILE     with --time: what nvdisasm lists of the program's one CUDA file (docs/time-model.md)\n"
+    "  --machine-code FILE     with --time: what nvdisasm lists of the program's one CUDA file "
+    "(docs/time-model.md)\n"
     "  --cold-caches           with --time: no launch finds in L2 what those before it left there\n"
     "  --counters text|json    count what each kernel does, by source line\n"
     "  --report FILE.html      time, accesses and source with heat, as a page that stands alone\n"
-    "  --pictures FOLDER       what lanes ask for at lines that end in `// picture: NAME load`, as NAME.svg "
+    "  --pictures FOLDER       what lanes ask for at lines that end in `// picture: NAME load`, as "
+    "NAME.svg "
     "(docs/simgpu.md)\n"
     "  --counters-file FILE    where to write the counters (standard error)\n"
     "  --workers N             threads (one for each core)\n"
@@ -69,8 +72,10 @@ static const char usage[] =
     "  --ptx-counters          count as PTX says, without what ptxas merges (docs/counters.md)\n"
     "  --leaks                 say what the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
-    "  --memory-model strict   tell what a missing __threadfence() leaves unordered between blocks\n"
-    "  --memory MIB            of this machine's memory, for what the program touches (most of what is free)\n"
+    "  --memory-model strict   tell what a missing __threadfence() leaves unordered between "
+    "blocks\n"
+    "  --memory MIB            of this machine's memory, for what the program touches (most of "
+    "what is free)\n"
     "  --timeout SECONDS       of wall clock for one kernel (60)\n"
     "  --budget N              warp instructions for one kernel (no limit)\n";
 
@@ -90,7 +95,9 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
     if (!strcmp(name, "--pictures")) return o->pictures = value, true;
     if (!strcmp(name, "--device")) return o->device = value, true;
     if (!strcmp(name, "--counters")) {
-        o->counters = !strcmp(value, "text") ? COUNTERS_TEXT : !strcmp(value, "json") ? COUNTERS_JSON : COUNTERS_NONE;
+        o->counters = !strcmp(value, "text")   ? COUNTERS_TEXT
+                      : !strcmp(value, "json") ? COUNTERS_JSON
+                                               : COUNTERS_NONE;
         return o->counters || err_set(e, ERR_INPUT, "--counters %s: text or json", value);
     }
     if (!strcmp(name, "--schedule")) {
@@ -104,7 +111,8 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
                err_set(e, ERR_INPUT, "--memory-model %s: usual or strict", value);
     }
     if (!strcmp(name, "--workers")) {
-        if (!parse_number(value, 1, 256, &number)) return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
+        if (!parse_number(value, 1, 256, &number))
+            return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
         return o->workers = (unsigned)number, true;
     }
     if (!strcmp(name, "--memory")) {
@@ -113,7 +121,8 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
         return o->memory = (uint64_t)number << 20, true;
     }
     if (!strcmp(name, "--budget")) {
-        if (!parse_number(value, 1, 1e18, &number)) return err_set(e, ERR_INPUT, "--budget %s: at least 1", value);
+        if (!parse_number(value, 1, 1e18, &number))
+            return err_set(e, ERR_INPUT, "--budget %s: at least 1", value);
         return o->budget = (uint64_t)number, true;
     }
     if (!strcmp(name, "--timeout")) {
@@ -134,7 +143,8 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
         else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
         else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
         else if (!strcmp(argv[i], "--leaks")) o->leaks = true;
-        else if (i + 1 == argc) return err_set(e, ERR_INPUT, "%s needs a value\n%s", argv[i], usage), argc;
+        else if (i + 1 == argc)
+            return err_set(e, ERR_INPUT, "%s needs a value\n%s", argv[i], usage), argc;
         else if (!set_option(o, argv[i], argv[i + 1], e)) return argc;
         else i++;
     }
@@ -156,8 +166,8 @@ static void take_time(struct run *r, const struct server_launch *l) {
     char bound[192];
     if (!(t->seconds > 0)) return;
     time_bound_text(t, bound, sizeof bound);
-    buf_printf(&line, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s", l->kernel, t->seconds * 1e6,
-               t->low * 1e6, t->high * 1e6, bound, *t->note ? "; " : "", t->note);
+    buf_printf(&line, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s", l->kernel,
+               t->seconds * 1e6, t->low * 1e6, t->high * 1e6, bound, *t->note ? "; " : "", t->note);
     text_demangle(&line);
     if (strcmp(buf_str(&line), buf_str(&r->time)) != 0) say_times(r);
     buf_free(&r->time);
@@ -211,8 +221,9 @@ static struct mapped map_file(const char *path) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return (struct mapped){0};
-    void *p =
-        fstat(fd, &st) || !st.st_size ? MAP_FAILED : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *p = fstat(fd, &st) || !st.st_size
+                  ? MAP_FAILED
+                  : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     return p == MAP_FAILED ? (struct mapped){0} : (struct mapped){p, (size_t)st.st_size};
 }
@@ -222,9 +233,11 @@ static void say_foreign(const char *program) {
     static const char device_code[] = ".nv_fatbin", ours[] = WB_ENV_SOCKET;
     struct mapped f = strchr(program, '/') ? map_file(program) : (struct mapped){0};
     if (!f.bytes) return;
-    if (memmem(f.bytes, f.size, device_code, sizeof device_code) && !memmem(f.bytes, f.size, ours, sizeof ours))
+    if (memmem(f.bytes, f.size, device_code, sizeof device_code) &&
+        !memmem(f.bytes, f.size, ours, sizeof ours))
         fprintf(stderr,
-                "simgpu run: %s is linked with another CUDA runtime, which knows no simulated device: build it with "
+                "simgpu run: %s is linked with another CUDA runtime, which knows no simulated "
+                "device: build it with "
                 "`build/simgpu nvcc`\n",
                 program);
     munmap((void *)f.bytes, f.size);
@@ -250,7 +263,8 @@ static bool found(void *user, const char *kernel, const struct backend_kernel *k
 /* Once: the rest of the program may well be as wrong. */
 static void without_registers(void *user, const char *text) {
     struct run *run = user;
-    if (!run->guesses) fprintf(stderr, "simgpu: registers and occupancy are guesses: %.400s\n", text);
+    if (!run->guesses)
+        fprintf(stderr, "simgpu: registers and occupancy are guesses: %.400s\n", text);
     run->guesses = true;
 }
 
@@ -277,9 +291,12 @@ static struct server *open_device(void *user, int connection) {
                                      .note = note,
                                      .connection = connection};
     struct backend *b = backend_sim_open(&so, &e);
-    if (b) backend_sim_set_timing(b, o->time || o->report || o->pictures), backend_sim_set_cold(b, o->cold);
+    if (b)
+        backend_sim_set_timing(b, o->time || o->report || o->pictures),
+            backend_sim_set_cold(b, o->cold);
     if (b && run->ptxas[0])
-        backend_sim_set_ptxas(b, &(struct backend_ptxas){run->ptxas, run->cache, run, without_registers});
+        backend_sim_set_ptxas(
+            b, &(struct backend_ptxas){run->ptxas, run->cache, run, without_registers});
     struct server *s = b ? server_open(b, &options, &e) : NULL;
     if (!s) fprintf(stderr, "simgpu run: %s\n", e.text);
     return s;
@@ -290,7 +307,8 @@ static void end_stranger(struct run *run) {
     pthread_mutex_lock(&run->lock);
     if (!run->stranger)
         fprintf(stderr,
-                "simgpu run: %s was built with another version of the runtime library: rebuild it with `build/simgpu "
+                "simgpu run: %s was built with another version of the runtime library: rebuild it "
+                "with `build/simgpu "
                 "nvcc`\n",
                 run->program);
     run->stranger = true;
@@ -308,8 +326,8 @@ static void closing(void *user, struct server *s) {
 }
 
 /* ---- what the simulation takes of this machine ----
- * The device's memory is its own size, and costs what is touched of it. Before that is more than the machine has, and
- * something else has to go, the program ends. */
+ * The device's memory is its own size, and costs what is touched of it. Before that is more than
+ * the machine has, and something else has to go, the program ends. */
 
 static uint64_t resident_bytes(void) {
     unsigned long long all, resident = 0;
@@ -326,11 +344,11 @@ static void *watch_memory(void *user) {
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
         if (run->ended || resident_bytes() <= most) continue;
         run->over = true;
-        fprintf(
-            stderr,
-            "simgpu run: what %s has touched of the device's memory takes more than %llu MiB of this machine's: run "
-            "it with a smaller size, or allow more with --memory MIB\n",
-            run->program, (unsigned long long)(most >> 20));
+        fprintf(stderr,
+                "simgpu run: what %s has touched of the device's memory takes more than %llu MiB "
+                "of this machine's: run "
+                "it with a smaller size, or allow more with --memory MIB\n",
+                run->program, (unsigned long long)(most >> 20));
         kill(run->pid, SIGKILL);
         return NULL;
     }
@@ -392,9 +410,11 @@ static bool write_counters(struct run *run, FILE *out, struct err *e) {
 static void find_tools(struct run *run) {
     char folder[PATH_MAX];
     struct err ignored = {0};
-    bool found = where_toolkit(folder, &ignored) && path_join(run->ptxas, sizeof run->ptxas, folder, "bin/ptxas");
+    bool found = where_toolkit(folder, &ignored) &&
+                 path_join(run->ptxas, sizeof run->ptxas, folder, "bin/ptxas");
     if (!found || !file_exists(run->ptxas)) run->ptxas[0] = 0;
-    found = where_cache(folder, &ignored) && path_join(run->cache, sizeof run->cache, folder, "registers");
+    found = where_cache(folder, &ignored) &&
+            path_join(run->cache, sizeof run->cache, folder, "registers");
     if (!found) run->cache[0] = 0;
 }
 
@@ -414,9 +434,13 @@ int simgpu_run(int argc, char **argv) {
     int program = parse(&o, argc, argv, &e);
     if (!e.kind && program >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
-    struct run run = {.options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (!run.device) return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device), 2;
-    if (!open_listing(&run, &e)) return fprintf(stderr, "simgpu run: %s: %s\n", o.listing, e.text), 2;
+    struct run run = {
+        .options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (!run.device)
+        return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device),
+               2;
+    if (!open_listing(&run, &e))
+        return fprintf(stderr, "simgpu run: %s: %s\n", o.listing, e.text), 2;
     if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     find_tools(&run);
     run.reports = report_log_new();
@@ -440,20 +464,22 @@ static int describe_device(const char *name) {
     struct device_figure f;
     if (!d) return fprintf(stderr, "simgpu devices: no device %s\n", name), 2;
     printf("%s: %s, compute capability %u.%u\n", d->name, d->full_name, d->cc_major, d->cc_minor);
-    for (unsigned i = 0; device_figure(d, i, &f); i++) printf("  %-34s %14.10g  %s\n", f.name, f.value, f.source);
+    for (unsigned i = 0; device_figure(d, i, &f); i++)
+        printf("  %-34s %14.10g  %s\n", f.name, f.value, f.source);
     return 0;
 }
 
 int simgpu_devices(int argc, char **argv) {
     if (argc > 1) return fprintf(stderr, "usage: simgpu devices [NAME]\n"), 2;
     if (argc) return describe_device(argv[0]);
-    printf("%-10s %-28s %5s %4s %8s %10s %10s %8s\n", "name", "device", "cc", "SMs", "clock", "L2", "memory",
-           "bandwidth");
+    printf("%-10s %-28s %5s %4s %8s %10s %10s %8s\n", "name", "device", "cc", "SMs", "clock", "L2",
+           "memory", "bandwidth");
     for (unsigned i = 0; device_at(i); i++) {
         const struct gpu_device *d = device_at(i);
-        printf("%-10s %-28s %3u.%u %4u %4.0f MHz %6.0f MiB %6.0f GiB %6.2f TB/s\n", d->name, d->full_name, d->cc_major,
-               d->cc_minor, d->sms, d->clock_hz * 1e-6, (double)d->l2_bytes / (1 << 20),
-               (double)d->dram_bytes / (1 << 30), d->dram_rate * 1e-12);
+        printf("%-10s %-28s %3u.%u %4u %4.0f MHz %6.0f MiB %6.0f GiB %6.2f TB/s\n", d->name,
+               d->full_name, d->cc_major, d->cc_minor, d->sms, d->clock_hz * 1e-6,
+               (double)d->l2_bytes / (1 << 20), (double)d->dram_bytes / (1 << 30),
+               d->dram_rate * 1e-12);
     }
     printf("\n`simgpu devices NAME` lists all figures of a device and where each comes from.\n");
     return 0;

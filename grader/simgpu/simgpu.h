@@ -18,9 +18,10 @@ struct rendezvous;
 struct rendezvous *rendezvous_open(struct err *e);
 /* For programs to inherit as WARPBOOK_SOCKET. */
 int rendezvous_client_fd(const struct rendezvous *r);
-/* Serves every process that connects, each with a device that `open` gives it, on a thread of its own, until `watch`
- * becomes readable. `closing` is called before a server is closed. */
-void rendezvous_serve(struct rendezvous *r, int watch, struct server *(*open)(void *user, int connection),
+/* Serves every process that connects, each with a device that `open` gives it, on a thread of its
+ * own, until `watch` becomes readable. `closing` is called before a server is closed. */
+void rendezvous_serve(struct rendezvous *r, int watch,
+                      struct server *(*open)(void *user, int connection),
                       void (*closing)(void *user, struct server *s), void *user);
 void rendezvous_close(struct rendezvous *r);
 
@@ -48,10 +49,12 @@ const struct tally *simgpu_page_tally(const struct simgpu_page *p);
 const char *simgpu_page_source(const struct simgpu_page *p, unsigned i);
 struct sim_access simgpu_access(const struct tally_access *t);
 
-/* Prints a launch's reports to standard error: the first of a kind for each kernel, the rest as a count at the end. */
+/* Prints a launch's reports to standard error: the first of a kind for each kernel, the rest as a
+ * count at the end. */
 struct report_log;
 struct report_log *report_log_new(void);
 void report_log_add(struct report_log *log, const struct server_launch *l);
-void report_log_note(struct report_log *log, const struct sim_report *r); /* not of the launch at hand */
+void report_log_note(struct report_log *log,
+                     const struct sim_report *r); /* not of the launch at hand */
 /* True if there was any. Frees the log. */
 bool report_log_end(struct report_log *log);

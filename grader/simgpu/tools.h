@@ -1,4 +1,5 @@
-/* tools.h — the simgpu verbs that show the instruction table and decoded code. Both return an exit status. */
+/* tools.h — the simgpu verbs that show the instruction table and decoded code. Both return an exit
+ * status. */
 #pragma once
 #include "common/buf.h"
 #include "grader/sim/sim.h"

@@ -36,8 +36,8 @@ static char *title_of(const struct buf *text, const char *source) {
     return title;
 }
 
-static bool add(struct site *s, const char *source, int kind, const char *chapter, const struct exercise *ex,
-                struct err *e) {
+static bool add(struct site *s, const char *source, int kind, const char *chapter,
+                const struct exercise *ex, struct err *e) {
     char path[PATH_MAX];
     struct site_page p = {.kind = kind, .chapter = chapter, .ex = ex};
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), source);
@@ -55,7 +55,8 @@ static bool add_exercise(struct site *s, const struct exercise *ex, struct err *
     char task[256], ladder[256];
     snprintf(task, sizeof task, "chapters/%.100s/%.100s.md", ex->chapter, ex->name);
     snprintf(ladder, sizeof ladder, "solutions/%.100s/%.100s-ladder.md", ex->chapter, ex->name);
-    return add(s, task, SITE_TASK, ex->chapter, ex, e) && add(s, ladder, SITE_LADDER, ex->chapter, ex, e);
+    return add(s, task, SITE_TASK, ex->chapter, ex, e) &&
+           add(s, ladder, SITE_LADDER, ex->chapter, ex, e);
 }
 
 static bool add_chapters(struct site *s, struct err *e) {
@@ -64,7 +65,8 @@ static bool add_chapters(struct site *s, struct err *e) {
         const struct exercise *ex = book_at(i);
         char lesson[256];
         snprintf(lesson, sizeof lesson, "chapters/%.100s/README.md", ex->chapter);
-        if (!i || strcmp(ex->chapter, book_at(i - 1)->chapter)) ok = add(s, lesson, SITE_LESSON, ex->chapter, NULL, e);
+        if (!i || strcmp(ex->chapter, book_at(i - 1)->chapter))
+            ok = add(s, lesson, SITE_LESSON, ex->chapter, NULL, e);
         ok = ok && add_exercise(s, ex, e);
     }
     return ok;
@@ -84,9 +86,11 @@ static bool add_folder(struct site *s, const char *folder, struct err *e) {
 }
 
 bool site_collect(struct site *s, struct err *e) {
-    static const char *const folders[] = {"docs", "docs/results", "docs/results/h100", "docs/results/h200"};
+    static const char *const folders[] = {"docs", "docs/results", "docs/results/h100",
+                                          "docs/results/h200"};
     bool ok = add(s, "README.md", SITE_GUIDE, NULL, NULL, e) && add_chapters(s, e);
-    for (unsigned i = 0; ok && i < sizeof folders / sizeof *folders; i++) ok = add_folder(s, folders[i], e);
+    for (unsigned i = 0; ok && i < sizeof folders / sizeof *folders; i++)
+        ok = add_folder(s, folders[i], e);
     return ok;
 }
 
@@ -98,7 +102,8 @@ void site_free(struct site *s) {
     free(s->page);
 }
 
-/* `name` as seen from the folder of `from`, without "..", "." and what follows a '#'. False where it leads out of the book. */
+/* `name` as seen from the folder of `from`, without "..", "." and what follows a '#'. False where
+ * it leads out of the book. */
 static bool beside(const char *from, const char *name, char *path, size_t size) {
     const char *slash = strrchr(from, '/');
     size_t n = slash ? (size_t)(slash - from) + 1 : 0, length;
@@ -120,7 +125,8 @@ static bool beside(const char *from, const char *name, char *path, size_t size) 
     return true;
 }
 
-const struct site_page *site_named(const struct site *s, const struct site_page *from, const char *name) {
+const struct site_page *site_named(const struct site *s, const struct site_page *from,
+                                   const char *name) {
     char path[PATH_MAX];
     if (!name || !*name || *name == '#') return NULL;
     bool inside = beside(from->source, name, path, sizeof path);

@@ -1,4 +1,5 @@
-/* main.c — build/makesite [--no-pictures] FOLDER: the book as static pages into a folder. What `make site` runs. */
+/* main.c — build/makesite [--no-pictures] FOLDER: the book as static pages into a folder. What
+ * `make site` runs. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/book/problem.h"
@@ -19,10 +20,12 @@ static void link_to(const struct site_page *p, const char *text, struct buf *out
     buf_puts(out, "</a>");
 }
 
-static const struct site_page *find(const struct site *s, const char *chapter, const struct exercise *ex, int kind) {
+static const struct site_page *find(const struct site *s, const char *chapter,
+                                    const struct exercise *ex, int kind) {
     for (unsigned i = 0; i < s->n; i++) {
         const struct site_page *p = &s->page[i];
-        if ((int)p->kind == kind && p->ex == ex && p->chapter && !strcmp(p->chapter, chapter)) return p;
+        if ((int)p->kind == kind && p->ex == ex && p->chapter && !strcmp(p->chapter, chapter))
+            return p;
     }
     return NULL;
 }
@@ -36,7 +39,8 @@ static void navigation(const struct site *s, const struct site_page *p, struct b
     const struct site_page *task = p->ex ? find(s, p->chapter, p->ex, SITE_TASK) : NULL,
                            *ladder = p->ex ? find(s, p->chapter, p->ex, SITE_LADDER) : NULL;
     if (task && task != p) buf_puts(out, " · "), link_to(task, "task", out);
-    if (ladder && ladder != p) buf_puts(out, " · "), link_to(ladder, "ladder (gives the answer away)", out);
+    if (ladder && ladder != p)
+        buf_puts(out, " · "), link_to(ladder, "ladder (gives the answer away)", out);
     buf_puts(out, "</nav>\n");
 }
 
@@ -46,7 +50,8 @@ static void onwards(const struct site *s, const struct site_page *p, struct buf 
         buf_puts(out, "<h2>Exercises</h2><ul>\n");
         for (unsigned i = 0; i < s->n; i++)
             if (s->page[i].kind == SITE_TASK && !strcmp(s->page[i].chapter, p->chapter))
-                buf_puts(out, "<li>"), link_to(&s->page[i], s->page[i].title, out), buf_puts(out, "</li>\n");
+                buf_puts(out, "<li>"), link_to(&s->page[i], s->page[i].title, out),
+                    buf_puts(out, "</li>\n");
         buf_puts(out, "</ul>\n");
     }
     for (const struct site_page *q = p + 1; p->kind != SITE_GUIDE && q < s->page + s->n; q++) {
@@ -58,7 +63,8 @@ static void onwards(const struct site *s, const struct site_page *p, struct buf 
 
 /* ---- pictures ---- */
 
-/* Of the ladder: its times, the roofline, what lanes ask for in the naive version and in the answer. */
+/* Of the ladder: its times, the roofline, what lanes ask for in the naive version and in the
+ * answer. */
 static void pictures(const struct site_page *p, struct buf *out) {
     struct buf trouble = {0}, size = {0};
     struct report_beside b = {0};
@@ -68,9 +74,11 @@ static void pictures(const struct site_page *p, struct buf *out) {
     bool timed = true;
     for (unsigned i = 0; i < b.nversions; i++) timed = timed && list[i].us > 0;
     const struct ex_case *c = timed ? &ex->timed : &ex->technique_case;
-    struct result r = {.ex = ex, .file = "", .speed = {.valid = true, .kind = "modelled", .timed = timed}};
+    struct result r = {
+        .ex = ex, .file = "", .speed = {.valid = true, .kind = "modelled", .timed = timed}};
     r.speed.bytes = ex->bytes ? ex->bytes(c) : 0, r.speed.flops = ex->flops ? ex->flops(c) : 0;
-    buf_puts(out, "<h2>In pictures</h2>\n<p class=\"dim\">Modelled on "), page_put(device()->full_name, out);
+    buf_puts(out, "<h2>In pictures</h2>\n<p class=\"dim\">Modelled on "),
+        page_put(device()->full_name, out);
     buf_puts(out, " for "), problem_size(ex, c, &size), page_put(buf_str(&size), out);
     buf_puts(out, timed ? ".</p>\n" : ", the size that is counted.</p>\n");
     report_picture_times(&r, device(), &b, out);
@@ -84,12 +92,14 @@ static void pictures(const struct site_page *p, struct buf *out) {
 
 static bool write_page(const char *folder, const char *name, struct buf *html, struct err *e) {
     char path[PATH_MAX];
-    bool ok = path_join(path, sizeof path, folder, name) && file_write(path, buf_str(html), html->size, e);
+    bool ok = path_join(path, sizeof path, folder, name) &&
+              file_write(path, buf_str(html), html->size, e);
     buf_free(html);
     return ok || err_set(e, ERR_SYSTEM, "cannot write %.200s into %.200s", name, folder);
 }
 
-static bool make_page(const struct site *s, const struct site_page *p, const char *folder, bool draw, struct err *e) {
+static bool make_page(const struct site *s, const struct site_page *p, const char *folder,
+                      bool draw, struct err *e) {
     struct buf out = {0};
     page_open(p->title, NULL, &out);
     navigation(s, p, &out);
@@ -126,7 +136,8 @@ static bool make_index(const struct site *s, const char *folder, struct err *e) 
     buf_puts(&out, "</ul><h2>Guides and results</h2><ul>\n");
     for (unsigned i = 0; i < s->n; i++)
         if (s->page[i].kind == SITE_GUIDE)
-            buf_puts(&out, "<li>"), link_to(&s->page[i], s->page[i].title, &out), buf_puts(&out, "</li>\n");
+            buf_puts(&out, "<li>"), link_to(&s->page[i], s->page[i].title, &out),
+                buf_puts(&out, "</li>\n");
     buf_puts(&out, "</ul></nav>\n");
     page_close(site_search_script(), &out);
     return write_page(folder, "index.html", &out, e);
@@ -138,7 +149,8 @@ int main(int argc, char **argv) {
     bool draw = !(argc == 3 && !strcmp(argv[1], "--no-pictures"));
     if (argc != 2 + !draw) return fprintf(stderr, "usage: makesite [--no-pictures] FOLDER\n"), 2;
     const char *folder = argv[argc - 1];
-    bool ok = book_open(&e) && dir_make(folder, &e) && site_collect(&s, &e) && make_index(&s, folder, &e);
+    bool ok =
+        book_open(&e) && dir_make(folder, &e) && site_collect(&s, &e) && make_index(&s, folder, &e);
     for (unsigned i = 0; ok && i < s.n; i++) ok = make_page(&s, &s.page[i], folder, draw, &e);
     if (ok) printf("%u pages in %s; begin with %s/index.html\n", s.n + 1, folder, folder);
     else fprintf(stderr, "makesite: %s\n", e.text);

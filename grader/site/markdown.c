@@ -1,5 +1,6 @@
-/* markdown.c — Markdown to HTML by cmark-gfm, and links where a text names another page: in code spans, as the book does, and in
- * links to .md files. Pictures beside a text stand in its page. Raw HTML in a text is left out by cmark. */
+/* markdown.c — Markdown to HTML by cmark-gfm, and links where a text names another page: in code
+ * spans, as the book does, and in links to .md files. Pictures beside a text stand in its page. Raw
+ * HTML in a text is left out by cmark. */
 #include "grader/site/site.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -42,9 +43,11 @@ static void slug(cmark_node *heading, struct buf *out) {
     for (cmark_node *part = cmark_node_first_child(heading); part; part = cmark_node_next(part)) {
         const char *text = cmark_node_get_literal(part);
         for (; text && *text; text++) {
-            if (isalnum((unsigned char)*text)) buf_add(out, (char[]){(char)tolower((unsigned char)*text)}, 1);
+            if (isalnum((unsigned char)*text))
+                buf_add(out, (char[]){(char)tolower((unsigned char)*text)}, 1);
             else if (*text == ' ') buf_add(out, (char[]){'-'}, 1);
-            else if (*text == '-' || *text == '_' || (unsigned char)*text > 127) buf_add(out, (char[]){*text}, 1);
+            else if (*text == '-' || *text == '_' || (unsigned char)*text > 127)
+                buf_add(out, (char[]){*text}, 1);
         }
     }
 }
@@ -52,15 +55,18 @@ static void slug(cmark_node *heading, struct buf *out) {
 static void name_heading(cmark_node *heading) {
     struct buf id = {0}, html = {0};
     slug(heading, &id);
-    buf_puts(&html, "<a id=\""), page_escape(buf_str(&id), id.size, &html), buf_puts(&html, "\"></a>");
+    buf_puts(&html, "<a id=\""), page_escape(buf_str(&id), id.size, &html),
+        buf_puts(&html, "\"></a>");
     cmark_node *anchor = cmark_node_new(CMARK_NODE_CUSTOM_INLINE);
-    if (id.size && cmark_node_set_on_enter(anchor, buf_str(&html)) && cmark_node_prepend_child(heading, anchor))
+    if (id.size && cmark_node_set_on_enter(anchor, buf_str(&html)) &&
+        cmark_node_prepend_child(heading, anchor))
         anchor = NULL;
     if (anchor) cmark_node_free(anchor);
     buf_free(&id), buf_free(&html);
 }
 
-/* A page asks for nothing, so a picture of the book stands in it, without the style that it has for itself: the page's is the same. */
+/* A page asks for nothing, so a picture of the book stands in it, without the style that it has for
+ * itself: the page's is the same. */
 static bool take_picture(const char *svg, struct buf *out) {
     const char *box = strstr(svg, " viewBox=\""), *end = box ? strchr(box + 10, '"') : NULL,
                *style = end ? strstr(end, "</style>") : NULL;
@@ -77,10 +83,11 @@ static void show_picture(const struct site_page *p, cmark_node *image) {
     const char *name = cmark_node_get_url(image), *slash = strrchr(p->source, '/');
     int folder = slash ? (int)(slash - p->source) : 0;
     snprintf(path, sizeof path, "%.2000s/%.*s/%.500s", book_root(), folder, p->source, name);
-    bool ok = text_ends(name, ".svg") && !strstr(name, "..") && file_read(path, PICTURE_LIMIT, &svg, &ignored) &&
-              take_picture(buf_str(&svg), &html);
+    bool ok = text_ends(name, ".svg") && !strstr(name, "..") &&
+              file_read(path, PICTURE_LIMIT, &svg, &ignored) && take_picture(buf_str(&svg), &html);
     cmark_node *drawing = ok ? cmark_node_new(CMARK_NODE_CUSTOM_INLINE) : NULL;
-    if (drawing && cmark_node_set_on_enter(drawing, buf_str(&html)) && cmark_node_replace(image, drawing))
+    if (drawing && cmark_node_set_on_enter(drawing, buf_str(&html)) &&
+        cmark_node_replace(image, drawing))
         cmark_node_free(image);
     buf_free(&svg), buf_free(&html);
 }
@@ -91,9 +98,11 @@ static void link_all(const struct site *s, const struct site_page *p, cmark_node
     size_t n = 0, room = 0;
     for (cmark_event_type e; (e = cmark_iter_next(i)) != CMARK_EVENT_DONE;) {
         cmark_node_type t = cmark_node_get_type(cmark_iter_get_node(i));
-        bool wanted = t == CMARK_NODE_CODE || t == CMARK_NODE_LINK || t == CMARK_NODE_IMAGE || t == CMARK_NODE_HEADING;
+        bool wanted = t == CMARK_NODE_CODE || t == CMARK_NODE_LINK || t == CMARK_NODE_IMAGE ||
+                      t == CMARK_NODE_HEADING;
         if (e != CMARK_EVENT_ENTER || !wanted) continue;
-        if (n == room) found = xrealloc(found, (room = room ? 2 * room : 64) * sizeof(cmark_node *));
+        if (n == room)
+            found = xrealloc(found, (room = room ? 2 * room : 64) * sizeof(cmark_node *));
         found[n++] = cmark_iter_get_node(i);
     }
     cmark_iter_free(i);
@@ -107,7 +116,8 @@ static void link_all(const struct site *s, const struct site_page *p, cmark_node
     free(found);
 }
 
-static void render(const struct site *s, const struct site_page *p, const char *text, size_t size, struct buf *out) {
+static void render(const struct site *s, const struct site_page *p, const char *text, size_t size,
+                   struct buf *out) {
     cmark_gfm_core_extensions_ensure_registered();
     cmark_parser *parser = cmark_parser_new(CMARK_OPT_DEFAULT);
     cmark_syntax_extension *table = cmark_find_syntax_extension("table");
@@ -115,7 +125,8 @@ static void render(const struct site *s, const struct site_page *p, const char *
     cmark_parser_feed(parser, text, size);
     cmark_node *root = cmark_parser_finish(parser);
     link_all(s, p, root);
-    char *html = cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
+    char *html =
+        cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
     buf_puts(out, html);
     free(html);
     cmark_node_free(root);
@@ -127,7 +138,8 @@ void site_markdown(const struct site *s, const struct site_page *p, struct buf *
     const char *text = buf_str(&p->markdown), *at = strstr(text, hint);
     render(s, p, text, at ? (size_t)(at - text) : strlen(text), out);
     for (; at;) {
-        const char *title = at + 4, *body = title + strcspn(title, "\n"), *next = strstr(body, "\n## ");
+        const char *title = at + 4, *body = title + strcspn(title, "\n"),
+                   *next = strstr(body, "\n## ");
         buf_puts(out, "<details><summary>"), page_escape(title, (size_t)(body - title), out),
             buf_puts(out, "</summary>\n");
         render(s, p, body, next ? (size_t)(next - body) : strlen(body), out);

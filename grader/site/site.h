@@ -19,10 +19,13 @@ struct site {
 
 bool site_collect(struct site *s, struct err *e);
 void site_free(struct site *s);
-/* The page that a name in a text of `from` means: `docs/counters.md`, `report.md` beside it, `transpose`; NULL: none. */
-const struct site_page *site_named(const struct site *s, const struct site_page *from, const char *name);
+/* The page that a name in a text of `from` means: `docs/counters.md`, `report.md` beside it,
+ * `transpose`; NULL: none. */
+const struct site_page *site_named(const struct site *s, const struct site_page *from,
+                                   const char *name);
 
-/* markdown.c: GitHub's Markdown as HTML, with links to other pages where their names stand. Hints are folded up. */
+/* markdown.c: GitHub's Markdown as HTML, with links to other pages where their names stand. Hints
+ * are folded up. */
 void site_markdown(const struct site *s, const struct site_page *p, struct buf *out);
 /* search.c */
 void site_index(struct site_page *p);

@@ -9,7 +9,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (size_t i = 0; i < count(c); i++) out[i] = 2.0 * in[i];
 }
 
-/* A product by two is exact in binary: no tolerance function. With one, state the error model here. */
+/* A product by two is exact in binary: no tolerance function. With one, state the error model here.
+ */
 
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 static double flops(const struct ex_case *c) { return 1.0 * count(c); }
@@ -33,11 +34,13 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* Limits on totals: idle work beside a bad kernel would improve an average, such as sectors for each request. */
+/* Limits on totals: idle work beside a bad kernel would improve an average, such as sectors for
+ * each request. */
 START_TEST(accesses_are_coalesced) {
     ex_at_most_per("sectors_read", ex_elements(1) / 8, "sector of the input", 1.125,
                    "32 neighbouring floats are 4 sectors; the edges may cost a little more");
-    ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the output", 1.125, "the same holds for stores");
+    ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the output", 1.125,
+                   "the same holds for stores");
 }
 END_TEST
 
@@ -49,11 +52,15 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, accesses_are_coalesced);  /* the naive version fails it: it carries the points */
-    tcase_add_test(guards, nothing_is_moved_twice); /* the naive version keeps it: losing it costs points */
+    tcase_add_test(goals,
+                   accesses_are_coalesced); /* the naive version fails it: it carries the points */
+    tcase_add_test(guards,
+                   nothing_is_moved_twice); /* the naive version keeps it: losing it costs points */
 }
 
 EXERCISE(NAME, .chapter = "CHAPTER", .title = "One line that says what is learned", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 70000}}},
-         .technique_case = {{1 << 17}}, .timed = {{1 << 22}}, .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .baseline = "1-stretches");
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+         .draw = {.dim = {{1, 70000}}}, .technique_case = {{1 << 17}}, .timed = {{1 << 22}},
+         .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .baseline = "1-stretches");

@@ -1,7 +1,9 @@
-/* async.h — what decode_async.c and lanes_async.c agree on, and the layout of an mbarrier's 64 bits.
+/* async.h — what decode_async.c and lanes_async.c agree on, and the layout of an mbarrier's 64
+ * bits.
  *
- * An mbarrier counts arrivals still to come in this phase, and bytes announced but not yet there; when both are zero the
- * phase ends: its bit flips and the count starts again. PTX leaves the layout to the implementation. */
+ * An mbarrier counts arrivals still to come in this phase, and bytes announced but not yet there;
+ * when both are zero the phase ends: its bit flips and the count starts again. PTX leaves the
+ * layout to the implementation. */
 #pragma once
 
 enum mbarrier_verb {
@@ -18,7 +20,8 @@ enum mbarrier_verb {
     MBAR_COPIES,        /* cp.async.mbarrier.arrive: the thread's copies are part of the phase */
     MBAR_ARRIVE_COPIES, /* the same, and one arrival that the phase counts on: .noinc */
 };
-/* Statistics of an mbarrier: in the block's own shared memory, in another block's; of a wait: those that ended. */
+/* Statistics of an mbarrier: in the block's own shared memory, in another block's; of a wait: those
+ * that ended. */
 enum { MBAR_STAT_OWN, MBAR_STAT_AWAY, MBAR_STAT_ENDED };
 /* The imm of cp.async.group, and of wgmma.group. */
 enum {
@@ -30,10 +33,15 @@ enum {
     GROUP_PRODUCT_COMMIT,
     GROUP_PRODUCT_WAIT
 };
-/* The imm of a fence: for threads of other blocks; of the block or the cluster, or between other proxies; between threads and what reads
- * shared memory besides them. */
+/* The imm of a fence: for threads of other blocks; of the block or the cluster, or between other
+ * proxies; between threads and what reads shared memory besides them. */
 enum { FENCE_FAR, FENCE_NEAR, FENCE_ASYNC };
-enum { BULK_IN, BULK_OUT, BULK_SHARED, BULK_PREFETCH }; /* global to shared, shared to global, within shared, to L2 */
+enum {
+    BULK_IN,
+    BULK_OUT,
+    BULK_SHARED,
+    BULK_PREFETCH
+}; /* global to shared, shared to global, within shared, to L2 */
 /* Its statistics: global memory, shared memory, that of another block of the cluster. */
 enum { BULK_STAT_GLOBAL, BULK_STAT_STORE, BULK_STAT_LOAD, BULK_STAT_CLUSTER };
 

@@ -1,13 +1,16 @@
 /* cluster.h — addresses in the shared memory of a cluster's blocks.
  *
- * A block's own shared memory begins at 0, in every block. `mapa` makes of such an offset an address that means the same
- * in all blocks of the cluster: bits 24 and up hold the block's rank plus one. Generic addresses have the same below
- * SHARED_WINDOW. PTX leaves all of this to the implementation; a block has less than 2^24 bytes. */
+ * A block's own shared memory begins at 0, in every block. `mapa` makes of such an offset an
+ * address that means the same in all blocks of the cluster: bits 24 and up hold the block's rank
+ * plus one. Generic addresses have the same below SHARED_WINDOW. PTX leaves all of this to the
+ * implementation; a block has less than 2^24 bytes. */
 #pragma once
 #include "grader/sim/code/code.h"
 
 enum { CLUSTER_RANK_AT = 24, CLUSTER_PORTABLE = 8, CLUSTER_MOST = 16 };
 
-static inline u32 cluster_offset(u64 address) { return (u32)address & ((1u << CLUSTER_RANK_AT) - 1); }
+static inline u32 cluster_offset(u64 address) {
+    return (u32)address & ((1u << CLUSTER_RANK_AT) - 1);
+}
 /* 0: the block's own, without mapa. */
 static inline u32 cluster_rank_field(u64 address) { return (u32)address >> CLUSTER_RANK_AT; }

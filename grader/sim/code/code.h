@@ -4,17 +4,21 @@
 #include "grader/sim/mem/mem.h"
 
 /* Windows of generic addresses. */
-#define SHARED_WINDOW  0x200000000000ull
-#define LOCAL_WINDOW   0x210000000000ull
-#define PARAM_WINDOW   0x220000000000ull
-#define TEXTURE_WINDOW 0x240000000000ull /* + 64 × (1 + index): handles of textures and surfaces */
-#define WINDOW_BYTES   0x000100000000ull
-#define FUNC_WINDOW    0x230000000000ull /* + index of a function's code: what a function pointer holds */
+#define SHARED_WINDOW 0x200000000000ull
+#define LOCAL_WINDOW  0x210000000000ull
+#define PARAM_WINDOW  0x220000000000ull
+#define TEXTURE_WINDOW                                                         \
+    0x240000000000ull /* + 64 × (1 + index): handles of textures and surfaces \
+                       */
+#define WINDOW_BYTES 0x000100000000ull
+#define FUNC_WINDOW \
+    0x230000000000ull /* + index of a function's code: what a function pointer holds */
 
 struct segment {
     u32 first, last; /* ops, both included; the last is the control op */
     u32 insns;       /* PTX instructions in it */
-    bool draws; /* has an atomic sum in global memory whose old value is used, as of a counter of work to be done */
+    bool draws; /* has an atomic sum in global memory whose old value is used, as of a counter of
+                   work to be done */
 };
 
 /* Slots that a launch fills behind BASE_BLOCK: kernel parameters as broadcast registers. */
@@ -50,17 +54,22 @@ struct code {
     u32 static_shared, dynamic_align; /* dynamic_align: of dynamic shared memory, 0 = as usual */
     u32 max_frame, max_local;         /* with everything that it may call */
     u32 block_bytes;                  /* behind BASE_BLOCK, entries only */
-    bool communicates;                /* blocks may see each other's writes: run them in order on one worker */
-    bool awaits; /* a lane may wait for what another one writes: atomics' results, volatile loads, fences, mbarriers */
-    bool looks;  /* at global memory for what other blocks leave there: strong loads, atomics that change nothing */
-    bool updates_global;               /* by atomics or strong stores */
-    u64 changes;                       /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
+    bool communicates; /* blocks may see each other's writes: run them in order on one worker */
+    bool awaits; /* a lane may wait for what another one writes: atomics' results, volatile loads,
+                    fences, mbarriers */
+    bool looks;  /* at global memory for what other blocks leave there: strong loads, atomics that
+                    change nothing */
+    bool updates_global; /* by atomics or strong stores */
+    u64 changes;         /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
     bool narrow_global, narrow_shared; /* accesses that memory in less than words, or may */
     bool recursive, cooperative;
     bool reads_textures, writes_surfaces;
-    bool async_reads; /* something else than threads reads shared memory: products of warpgroups, bulk copies */
-    bool clusters, cluster_barrier; /* asks where a block is in its cluster, or for other blocks; meets them */
-    bool allocates; /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of each thread */
+    bool async_reads; /* something else than threads reads shared memory: products of warpgroups,
+                         bulk copies */
+    bool clusters,
+        cluster_barrier; /* asks where a block is in its cluster, or for other blocks; meets them */
+    bool allocates; /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of
+                       each thread */
     struct param_slot *slots;
     u32 nslots;
     struct var_place *shared; /* its variables in shared memory */
@@ -137,7 +146,8 @@ struct bar_desc {
     u32 fork;     /* forks.c: its number, from 1, where all threads must come to it; else 0 */
 };
 
-/* A branch that some threads may take round a barrier: the numbers of those that lie on one way only. */
+/* A branch that some threads may take round a barrier: the numbers of those that lie on one way
+ * only. */
 struct fork_way {
     u32 *round, n;
 };
@@ -177,7 +187,8 @@ struct sim_module {
     struct tensor_desc *tensors;       /* tensor.h */
     struct warpgroup_desc *warpgroups; /* warpgroup.h */
     struct fork *forks;
-    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nplaces, nforks, ntexs, ntensors, nwarpgroups;
+    u32 ncalls, nrendezvous, nbars, ntables, nmatrices, nplaces, nforks, ntexs, ntensors,
+        nwarpgroups;
     u32 nbarriers; /* that have numbers: bar_desc.fork */
     struct code *codes;
     u32 ncodes;
@@ -185,7 +196,8 @@ struct sim_module {
     u32 nkernels;
     struct placed_var *vars;
     u32 nvars;
-    const struct sass_insn *machine_code; /* what ptxas made of it, which the caller keeps; NULL = not told */
+    const struct sass_insn
+        *machine_code; /* what ptxas made of it, which the caller keeps; NULL = not told */
     u32 nmachine_code;
     struct sim_module *next;
 };
@@ -211,23 +223,31 @@ struct sim_kernel {
     u32 registers, spill_bytes; /* from ptxas; 0 = not told */
 };
 
-/* Of a block: dynamic shared memory follows the static, at a multiple of 16, or of what its declaration asks for. */
+/* Of a block: dynamic shared memory follows the static, at a multiple of 16, or of what its
+ * declaration asks for. */
 static inline u32 shared_bytes_of(const struct code *c, u32 dynamic) {
-    u32 most = 1024, asked = dynamic ? c->dynamic_align : 0, align = asked < 16 ? 16 : asked > most ? most : asked;
+    u32 most = 1024, asked = dynamic ? c->dynamic_align : 0,
+        align = asked < 16     ? 16
+                : asked > most ? most
+                               : asked;
     return ((c->static_shared + align - 1) & ~(align - 1)) + dynamic;
 }
 
-/* What a thread is taken to need where ptxas has not told: the most that leaves room for 2048 threads in 65536 registers. */
+/* What a thread is taken to need where ptxas has not told: the most that leaves room for 2048
+ * threads in 65536 registers. */
 enum { GUESSED_REGISTERS = 32 };
 static inline u32 kernel_registers(const struct sim_kernel *k) {
     return k->registers ? k->registers : GUESSED_REGISTERS;
 }
 
-/* Decodes m->ptx into m and places its variables in device memory; their contents are written when the module is reset. */
+/* Decodes m->ptx into m and places its variables in device memory; their contents are written when
+ * the module is reset. */
 bool code_decode(struct sim_module *m, struct err *e);
 /* owners.c: fills the list of what statistics belong to. */
 void code_own_stats(struct sim_module *m);
-/* forks.c: numbers a function's barriers of all threads and finds the branches that lead round them. */
+/* forks.c: numbers a function's barriers of all threads and finds the branches that lead round
+ * them. */
 void code_find_forks(struct sim_module *m, const struct code *c);
-/* The core's part: runs an op's lane function with its rounding and flush-to-zero in force (core/environment.c). */
+/* The core's part: runs an op's lane function with its rounding and flush-to-zero in force
+ * (core/environment.c). */
 op_fn core_run_in_environment;

@@ -1,11 +1,13 @@
 /* contract.c — products that ptxas adds up in one rounding.
  *
- * PTX leaves it to the assembler whether `mul` and the `add` or `sub` behind it, all without a rounding mode, are one fused
- * multiply-add. nvcc 13 writes a * b - c so, and a * b + c where the product has further uses. ptxas does it where every use of the product
- * is such a sum in the same basic block; then the product itself is never made. Of a sum of two products it takes the one that has
- * fewer uses, or the first; the other is made. Not across a call or a fence, not where one of the two flushes subnormals and the
- * other does not, not where the product is clamped, guarded or negated. All of this was read off the machine code of 60 small kernels
- * (ptxas 13.0, sm_90): grader/tests/unit/test_contract.c has them, docs/simgpu.md says what is left out. */
+ * PTX leaves it to the assembler whether `mul` and the `add` or `sub` behind it, all without a
+ * rounding mode, are one fused multiply-add. nvcc 13 writes a * b - c so, and a * b + c where the
+ * product has further uses. ptxas does it where every use of the product is such a sum in the same
+ * basic block; then the product itself is never made. Of a sum of two products it takes the one
+ * that has fewer uses, or the first; the other is made. Not across a call or a fence, not where one
+ * of the two flushes subnormals and the other does not, not where the product is clamped, guarded
+ * or negated. All of this was read off the machine code of 60 small kernels (ptxas 13.0, sm_90):
+ * grader/tests/unit/test_contract.c has them, docs/simgpu.md says what is left out. */
 #include "grader/sim/code/decode.h"
 
 #include <stdio.h>
@@ -16,7 +18,8 @@ enum { NONE = UINT32_MAX };
 
 /* Of an instruction. */
 struct contraction {
-    u32 product[2]; /* a sum: the instructions that make its operands, NONE where they may not be taken in */
+    u32 product[2]; /* a sum: the instructions that make its operands, NONE where they may not be
+                       taken in */
     u32 found;      /* a product: how many sums could take it in */
     bool taken;     /* a product: every use takes it in, so that it is not made */
 };
@@ -24,7 +27,8 @@ struct contraction {
 /* What a register holds while a block is gone through. */
 struct value {
     u32 product, block;     /* the instruction that made it, in which block */
-    u32 writes, sources[2]; /* how often it was written; the same of the product's sources when it was made */
+    u32 writes, sources[2]; /* how often it was written; the same of the product's sources when it
+                               was made */
 };
 
 struct contracting {
@@ -45,15 +49,17 @@ struct arithmetic {
 static bool arithmetic(const struct ptx_insn *in, struct arithmetic *a) {
     static const char *const types[] = {"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
     char part[64];
-    *a = (struct arithmetic){.ftz = decode_opcode_has(in->opcode, "ftz"), .sat = decode_opcode_has(in->opcode, "sat")};
+    *a = (struct arithmetic){.ftz = decode_opcode_has(in->opcode, "ftz"),
+                             .sat = decode_opcode_has(in->opcode, "sat")};
     unsigned last = 1u + a->ftz + a->sat;
     if (!decode_opcode_part(in->opcode, 0, a->family, sizeof a->family)) return false;
-    if (strcmp(a->family, "mul") && strcmp(a->family, "add") && strcmp(a->family, "sub")) return false;
+    if (strcmp(a->family, "mul") && strcmp(a->family, "add") && strcmp(a->family, "sub"))
+        return false;
     if (!decode_opcode_part(in->opcode, last, a->type, sizeof a->type)) return false;
     bool known = false;
     for (unsigned i = 0; i < sizeof types / sizeof *types; i++) known |= !strcmp(a->type, types[i]);
-    return known && !decode_opcode_part(in->opcode, last + 1, part, sizeof part) && in->noperands == 3 &&
-           in->operands[0].kind == PTX_OP_REG && in->operands[0].reg >= 0;
+    return known && !decode_opcode_part(in->opcode, last + 1, part, sizeof part) &&
+           in->noperands == 3 && in->operands[0].kind == PTX_OP_REG && in->operands[0].reg >= 0;
 }
 
 static int row_of_fma(const struct arithmetic *a, char name[64], unsigned *dropped) {
@@ -69,11 +75,13 @@ static int row_of_neg(const struct arithmetic *a) {
 }
 
 /* Not every type has every modifier, and what the text says may be no instruction at all. */
-static bool exists(const struct ptx_insn *product, const struct ptx_insn *sum, const struct arithmetic *a) {
+static bool exists(const struct ptx_insn *product, const struct ptx_insn *sum,
+                   const struct arithmetic *a) {
     char name[64];
     unsigned dropped;
-    return decode_row_of(product->opcode, &dropped) >= 0 && decode_row_of(sum->opcode, &dropped) >= 0 &&
-           row_of_fma(a, name, &dropped) >= 0 && row_of_neg(a) >= 0;
+    return decode_row_of(product->opcode, &dropped) >= 0 &&
+           decode_row_of(sum->opcode, &dropped) >= 0 && row_of_fma(a, name, &dropped) >= 0 &&
+           row_of_neg(a) >= 0;
 }
 
 static bool is_product(const struct ptx_insn *in) {
@@ -83,8 +91,8 @@ static bool is_product(const struct ptx_insn *in) {
 
 static bool fits(const struct ptx_insn *sum, const struct ptx_insn *product) {
     struct arithmetic s, p;
-    return arithmetic(sum, &s) && arithmetic(product, &p) && strcmp(s.family, "mul") && s.ftz == p.ftz &&
-           !strcmp(s.type, p.type) && exists(product, sum, &s);
+    return arithmetic(sum, &s) && arithmetic(product, &p) && strcmp(s.family, "mul") &&
+           s.ftz == p.ftz && !strcmp(s.type, p.type) && exists(product, sum, &s);
 }
 
 static bool ends_block(const char *opcode) {
@@ -159,7 +167,9 @@ static void choose_products(struct contracting *c) {
     }
 }
 
-static bool can_take(const struct contracting *c, u32 product) { return product != NONE && c->of[product].taken; }
+static bool can_take(const struct contracting *c, u32 product) {
+    return product != NONE && c->of[product].taken;
+}
 
 /* One product each: the other one has to be made, and its other sums are sums. */
 static void choose_sums(struct contracting *c) {
@@ -195,7 +205,8 @@ void decode_find_contractions(struct decoder *d) {
 /* ---- what becomes of them ---- */
 
 /* The operand with its sign turned round; not an instruction of its own in machine code. */
-static bool negated(struct decoder *d, const struct ptx_operand *p, const struct arithmetic *a, ref *out) {
+static bool negated(struct decoder *d, const struct ptx_operand *p, const struct arithmetic *a,
+                    ref *out) {
     const struct insn_row *r = &insn_rows[row_of_neg(a)];
     ref from;
     if (!decode_source(d, p, (enum ptx_type)r->src[0], &from)) return false;
@@ -205,8 +216,8 @@ static bool negated(struct decoder *d, const struct ptx_operand *p, const struct
     return true;
 }
 
-static bool operand(struct decoder *d, const struct ptx_operand *p, bool minus, const struct arithmetic *a,
-                    enum ptx_type t, ref *out) {
+static bool operand(struct decoder *d, const struct ptx_operand *p, bool minus,
+                    const struct arithmetic *a, enum ptx_type t, ref *out) {
     return minus ? negated(d, p, a, out) : decode_source(d, p, t, out);
 }
 

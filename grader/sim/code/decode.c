@@ -1,5 +1,5 @@
-/* decode.c — a parsed module to executable code: variables placed in device memory, functions laid out as ops and
- * segments, the call graph closed. See decode.h. */
+/* decode.c — a parsed module to executable code: variables placed in device memory, functions laid
+ * out as ops and segments, the call graph closed. See decode.h. */
 #include "grader/sim/code/decode.h"
 
 #include <assert.h>
@@ -36,7 +36,8 @@ static void const_grow(struct const_map *map) {
 static u32 const_place(struct sim_module *m, u64 value, u32 bytes) {
     assert(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
     u32 size = bytes == 1 ? 64 : bytes * 32;
-    ARENA_GROW(&m->arena, m->consts, m->const_bytes, (size_t)m->const_bytes + size, m->const_capacity, 65536);
+    ARENA_GROW(&m->arena, m->consts, m->const_bytes, (size_t)m->const_bytes + size,
+               m->const_capacity, 65536);
     unsigned char *p = m->consts + m->const_bytes;
     for (u32 l = 0; l < 32; l++) {
         if (bytes == 1) *(u32 *)p = value ? ~0u : 0;
@@ -79,13 +80,14 @@ static bool place_vars(struct decoder *d) {
         const struct ptx_var *v = m->ptx->vars[i];
         if (v->space != PTX_GLOBAL && v->space != PTX_CONST) continue;
         if (v->is_extern)
-            return err_set(d->e, ERR_UNSUPPORTED, "variable `%s` is declared extern and defined nowhere in the program",
+            return err_set(d->e, ERR_UNSUPPORTED,
+                           "variable `%s` is declared extern and defined nowhere in the program",
                            v->name);
         u64 at = v->is_managed ? memory_alloc_shared(m->memory, v->bytes, v->name) : 0;
         if (!at) at = memory_alloc(m->memory, v->bytes, v->name);
         if (!at)
-            return err_set(d->e, ERR_LIMIT, "no device memory left for variable `%s` (%llu bytes)", v->name,
-                           (unsigned long long)v->bytes);
+            return err_set(d->e, ERR_LIMIT, "no device memory left for variable `%s` (%llu bytes)",
+                           v->name, (unsigned long long)v->bytes);
         struct allocation *a = memory_at(m->memory, at);
         a->module = true;
         a->constant = v->space == PTX_CONST;
@@ -206,7 +208,8 @@ static void count_stored(struct decoder *d, const struct ptx_operand *p) {
 static void count_all_reads(struct decoder *d) {
     for (unsigned i = 0; i < d->f->ninsns; i++) {
         const struct ptx_insn *in = &d->f->insns[i];
-        if (strncmp(in->opcode, "st.", 3) == 0 && in->noperands > 1) count_stored(d, &in->operands[1]);
+        if (strncmp(in->opcode, "st.", 3) == 0 && in->noperands > 1)
+            count_stored(d, &in->operands[1]);
         if (in->guard >= 0) d->reads[in->guard]++;
         for (unsigned k = 0; k < in->noperands; k++)
             count_reads(d, &in->operands[k], k == 0 && decode_writes_first_operand(in));
@@ -221,13 +224,15 @@ struct param_area *decode_area_of(struct decoder *d, const struct ptx_var *v) {
 
 static u32 align_to(u32 at, u32 align) { return align > 1 ? (at + align - 1) / align * align : at; }
 
-/* Takes `bytes` behind `*at`, aligned: where they begin is in `*start`. In 64 bits, since all of these numbers are the
- * program's; past `most`, which is PTX's own limit or ours, nothing is taken. */
-static bool take_room(struct decoder *d, u32 *at, u64 bytes, u64 align, u64 most, const char *what, u32 *start) {
+/* Takes `bytes` behind `*at`, aligned: where they begin is in `*start`. In 64 bits, since all of
+ * these numbers are the program's; past `most`, which is PTX's own limit or ours, nothing is taken.
+ */
+static bool take_room(struct decoder *d, u32 *at, u64 bytes, u64 align, u64 most, const char *what,
+                      u32 *start) {
     u64 from = align > 1 ? (*at + align - 1) / align * align : *at;
     if (bytes > most || from > most - bytes)
-        return err_set(d->e, ERR_LIMIT, "`%s`: more than %llu bytes of %s", d->f ? d->f->name : "the module",
-                       (unsigned long long)most, what);
+        return err_set(d->e, ERR_LIMIT, "`%s`: more than %llu bytes of %s",
+                       d->f ? d->f->name : "the module", (unsigned long long)most, what);
     *start = (u32)from;
     *at = (u32)(from + bytes);
     return true;
@@ -236,7 +241,8 @@ static bool take_room(struct decoder *d, u32 *at, u64 bytes, u64 align, u64 most
 static bool add_area(struct decoder *d, const struct ptx_var *v) {
     u32 start = 0;
     u64 words = (v->bytes + 3) / 4;
-    if (!take_room(d, &d->frame, words * 128, 64, MOST_FRAME, "registers and parameters of calls", &start))
+    if (!take_room(d, &d->frame, words * 128, 64, MOST_FRAME, "registers and parameters of calls",
+                   &start))
         return false;
     d->areas[d->nareas++] = (struct param_area){v, start, (u32)words * 4};
     return true;
@@ -254,7 +260,8 @@ static bool lay_out_vars(struct decoder *d, u32 shared_at) {
     for (unsigned i = 0; !f->is_entry && i < f->nparams + f->nrets; i++) {
         const struct ptx_var *v = i < f->nparams ? &f->params[i] : &f->rets[i - f->nparams];
         if (v->space != PTX_PARAM)
-            return err_set(d->e, ERR_UNSUPPORTED, "not implemented: register parameters of function `%s`", f->name);
+            return err_set(d->e, ERR_UNSUPPORTED,
+                           "not implemented: register parameters of function `%s`", f->name);
         if (!add_area(d, v)) return false;
     }
     d->c->formals = d->areas;
@@ -265,12 +272,14 @@ static bool lay_out_vars(struct decoder *d, u32 shared_at) {
         u32 start = 0;
         if (v->space == PTX_PARAM && !add_area(d, v)) return false;
         if (v->space == PTX_LOCAL) {
-            if (!take_room(d, &d->c->local_bytes, v->bytes, v->align, MOST_LOCAL, "local memory a thread", &start))
+            if (!take_room(d, &d->c->local_bytes, v->bytes, v->align, MOST_LOCAL,
+                           "local memory a thread", &start))
                 return false;
             d->locals[d->nlocals++] = (struct var_place){v, start};
         }
         if (v->space == PTX_SHARED && v->bytes) {
-            if (!take_room(d, &shared_at, v->bytes, v->align, MOST_SHARED, "shared memory", &start)) return false;
+            if (!take_room(d, &shared_at, v->bytes, v->align, MOST_SHARED, "shared memory", &start))
+                return false;
             d->shareds[d->nshareds++] = (struct var_place){v, start};
         }
     }
@@ -284,7 +293,8 @@ static bool lay_out_vars(struct decoder *d, u32 shared_at) {
 void decode_mark_leaders(const struct ptx_func *f, unsigned char *leader) {
     for (unsigned i = 0; i < f->ninsns; i++)
         for (unsigned k = 0; k < f->insns[i].noperands; k++)
-            if (f->insns[i].operands[k].kind == PTX_OP_LABEL) leader[f->insns[i].operands[k].target] = 1;
+            if (f->insns[i].operands[k].kind == PTX_OP_LABEL)
+                leader[f->insns[i].operands[k].target] = 1;
     for (unsigned i = 0; i < f->ntables; i++)
         for (unsigned k = 0; k < f->tables[i].ntargets; k++) leader[f->tables[i].targets[k]] = 1;
 }
@@ -339,7 +349,8 @@ static void patch_branches(struct decoder *d, const u32 *places, u32 first_table
         if (o->target <= i) o->flags |= OPF_BACKWARD;
     }
     for (u32 t = first_table; t < m->ntables; t++)
-        for (u32 k = 0; k < m->tables[t].count; k++) m->tables[t].targets[k] = places[m->tables[t].targets[k]];
+        for (u32 k = 0; k < m->tables[t].count; k++)
+            m->tables[t].targets[k] = places[m->tables[t].targets[k]];
 }
 
 static void bind(struct sim_module *m, u32 first) {
@@ -370,11 +381,13 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     count_all_reads(d);
     decode_find_contractions(d);
     decode_find_unfenced(d);
-    for (unsigned i = 0; i < f->nregs; i++) d->regs[i] = decode_slot_new(d, decode_reg_bytes(f->regs[i].type));
+    for (unsigned i = 0; i < f->nregs; i++)
+        d->regs[i] = decode_slot_new(d, decode_reg_bytes(f->regs[i].type));
     c->block_bytes = B_SLOTS * SLOT_BYTES;
     c->first_op = d->m->nops;
     d->loc = first_place(d);
-    u32 *places = xcalloc(f->ninsns + 1, sizeof *places), first_table = d->m->ntables, saved = d->nshareds;
+    u32 *places = xcalloc(f->ninsns + 1, sizeof *places), first_table = d->m->ntables,
+        saved = d->nshareds;
     d->in = NULL;
     bool ok = lay_out_vars(d, shared_at);
     d->arrays = ok ? decode_roots_arrays(d) : NULL;
@@ -383,7 +396,8 @@ static bool decode_func(struct decoder *d, struct code *c, u32 shared_at) {
     free(d->arrays);
     free(d->roots);
     d->arrays = d->roots = NULL;
-    if (ok && d->frame > MOST_FRAME) ok = err_set(d->e, ERR_LIMIT, "`%s` has too many registers", d->f->name);
+    if (ok && d->frame > MOST_FRAME)
+        ok = err_set(d->e, ERR_LIMIT, "`%s` has too many registers", d->f->name);
     if (ok) patch_branches(d, places, first_table);
     if (ok) decode_find_unassigned(d);
     if (ok) decode_merge_memory(d);
@@ -406,7 +420,8 @@ static bool draws(const struct sim_module *m, const struct op *o) {
     if (o->kind != OP_LANES || strcmp(insn_rows[o->row].name, "atom") != 0) return false;
     const struct mem_desc *d = &m->mems[o->aux];
     u32 value = 1;
-    if (ref_base(d->operand[0]) == BASE_CONST) memcpy(&value, m->consts + ref_offset(d->operand[0]), sizeof value);
+    if (ref_base(d->operand[0]) == BASE_CONST)
+        memcpy(&value, m->consts + ref_offset(d->operand[0]), sizeof value);
     bool global = d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC;
     return global && d->verb == MEM_ATOM && d->result != REF_NONE && value &&
            (d->atom == ATOM_ADD || d->atom == ATOM_INC || d->atom == ATOM_DEC);
@@ -462,12 +477,16 @@ static void close_calls(struct sim_module *m, struct code *c, unsigned char *sta
         if (q->max_frame > frame) frame = q->max_frame;
         if (q->max_local > local) local = q->max_local;
     }
-    /* A chain of calls is no longer than the module has functions: sums saturate, and the launch finds no memory for them. */
-    c->max_frame = c->frame_bytes > UINT32_MAX / 2 - frame ? UINT32_MAX / 2 : c->frame_bytes + frame;
-    c->max_local = c->local_bytes > UINT32_MAX / 2 - local ? UINT32_MAX / 2 : c->local_bytes + local;
+    /* A chain of calls is no longer than the module has functions: sums saturate, and the launch
+     * finds no memory for them. */
+    c->max_frame =
+        c->frame_bytes > UINT32_MAX / 2 - frame ? UINT32_MAX / 2 : c->frame_bytes + frame;
+    c->max_local =
+        c->local_bytes > UINT32_MAX / 2 - local ? UINT32_MAX / 2 : c->local_bytes + local;
     if (c->recursive) c->max_frame += RECURSION_FRAMES, c->max_local += RECURSION_LOCAL;
     if (c->func->is_entry && c->allocates) c->max_local = align_to(c->max_local, 16) + ALLOCA_BYTES;
-    if (c->reads_textures && c->writes_surfaces) c->communicates = true; /* blocks may see each other's texels */
+    if (c->reads_textures && c->writes_surfaces)
+        c->communicates = true; /* blocks may see each other's texels */
     state[i] = 2;
 }
 
@@ -478,10 +497,12 @@ static void list_codes(struct sim_module *m) {
     m->kernels = arena_array(&m->arena, struct sim_kernel, m->ptx->nfuncs);
     for (unsigned i = 0; i < m->ptx->nfuncs; i++)
         if (m->ptx->funcs[i]->has_body)
-            m->codes[m->ncodes++] = (struct code){.func = m->ptx->funcs[i], .name = m->ptx->funcs[i]->name};
+            m->codes[m->ncodes++] =
+                (struct code){.func = m->ptx->funcs[i], .name = m->ptx->funcs[i]->name};
 }
 
-/* Shared variables that functions or several kernels use lie first, at the same place for every kernel. */
+/* Shared variables that functions or several kernels use lie first, at the same place for every
+ * kernel. */
 static bool place_common_shared(struct decoder *d, u32 *at) {
     const struct ptx_module *p = d->m->ptx;
     *at = 0;
@@ -490,7 +511,8 @@ static bool place_common_shared(struct decoder *d, u32 *at) {
         const struct ptx_var *v = p->vars[i];
         if (v->space != PTX_SHARED || !v->bytes) continue;
         u32 start = 0;
-        if (!take_room(d, at, v->bytes, v->align, MOST_SHARED, "shared memory", &start)) return false;
+        if (!take_room(d, at, v->bytes, v->align, MOST_SHARED, "shared memory", &start))
+            return false;
         d->shareds[d->nshareds++] = (struct var_place){v, start};
     }
     return true;
@@ -526,7 +548,8 @@ static bool decode_all(struct decoder *d) {
     }
     for (u32 i = 0; i < m->ncodes; i++) {
         if (!m->codes[i].func->is_entry) continue;
-        if (!decode_func(d, &m->codes[i], functions && uses_common(m->ptx, m->codes[i].func) ? functions : 0))
+        if (!decode_func(d, &m->codes[i],
+                         functions && uses_common(m->ptx, m->codes[i].func) ? functions : 0))
             return false;
         struct sim_kernel *k = &m->kernels[m->nkernels++];
         *k = (struct sim_kernel){.module = m, .code = i};
@@ -534,8 +557,8 @@ static bool decode_all(struct decoder *d) {
         const struct ptx_func *f = m->codes[i].func;
         u32 start = 0;
         for (unsigned p = 0; p < f->nparams; p++)
-            if (!take_room(d, &k->param_bytes, f->params[p].bytes, f->params[p].align, MOST_PARAMS, "parameters",
-                           &start))
+            if (!take_room(d, &k->param_bytes, f->params[p].bytes, f->params[p].align, MOST_PARAMS,
+                           "parameters", &start))
                 return false;
     }
     return true;
@@ -547,7 +570,8 @@ bool code_decode(struct sim_module *m, struct err *e) {
     if (m->ptx->nfuncs > MOST_FUNCTIONS)
         return err_set(e, ERR_LIMIT, "more than %d functions in one module", MOST_FUNCTIONS);
     struct const_map consts = {0};
-    struct decoder d = {.m = m, .consts = &consts, .e = e, .meets_grid = decode_names_workspace(m->ptx)};
+    struct decoder d = {
+        .m = m, .consts = &consts, .e = e, .meets_grid = decode_names_workspace(m->ptx)};
     d.looks = decode_has_looks(m->ptx);
     list_codes(m);
     bool ok = place_vars(&d) && decode_all(&d);

@@ -24,7 +24,8 @@
 #include "grader/sim/code/code.h"
 #include "grader/sim/device.h"
 
-/* Bytes of parameters, local and shared memory: the PTX manual's limits (the last is more than any device has); of a frame: ours. */
+/* Bytes of parameters, local and shared memory: the PTX manual's limits (the last is more than any
+ * device has); of a frame: ours. */
 enum { MOST_PARAMS = 32764, MOST_LOCAL = 512 << 10, MOST_SHARED = 1 << 20, MOST_FRAME = 64 << 20 };
 
 struct decoder {
@@ -39,12 +40,14 @@ struct decoder {
     u32 frame;                 /* bytes given out so far */
     struct param_area *areas;  /* of this function: formals and call sequences */
     u32 nareas;
-    ref stack; /* what was in use of the stack when the function began; REF_NONE if it does not allocate */
+    ref stack; /* what was in use of the stack when the function began; REF_NONE if it does not
+                  allocate */
     ref carry; /* the carry flag's mask; REF_NONE until an instruction needs it */
     struct var_place *locals, *shareds;
     u32 nlocals, nshareds;
-    u64 *roots;   /* by register of an entry, the parameters that it is made from; NULL = not known */
-    u64 *arrays;  /* by register, the arrays in shared memory that it is made from; NULL = not known */
+    u64 *roots; /* by register of an entry, the parameters that it is made from; NULL = not known */
+    u64 *arrays;  /* by register, the arrays in shared memory that it is made from; NULL = not known
+                   */
     u64 *watched; /* fences.c: bits by register; NULL = none */
     struct contraction *contractions; /* contract.c: by instruction; NULL = none */
     struct const_map *consts;
@@ -70,8 +73,8 @@ void decode_end_stack(struct decoder *d);
 bool decode_matrix(struct decoder *d); /* decode_matrix.c */
 bool decode_warpgroup(struct decoder *d);
 /* n registers of 4 or 8 bytes, one or a vector: of results, `_` is a slot that nothing reads. */
-bool decode_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes,
-                      ref *out);
+bool decode_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n,
+                      unsigned bytes, ref *out);
 /* Operands that fit a matrix opcode, as text. */
 bool decode_matrix_operands(const char *opcode, struct buf *out);
 bool decode_mapa(struct decoder *d);    /* decode_cluster.c */
@@ -89,10 +92,13 @@ bool decode_call(struct decoder *d);
 bool decode_end(struct decoder *d);        /* ret, exit, trap */
 bool decode_barrier(struct decoder *d);    /* bar, barrier: of the block, or of a warp */
 bool decode_rendezvous(struct decoder *d); /* shfl, vote, match, redux */
-bool decode_bare(struct decoder *d);       /* no operands of interest: fences, hints, activemask, nanosleep */
+bool decode_bare(
+    struct decoder *d); /* no operands of interest: fences, hints, activemask, nanosleep */
 
-/* An error about the instruction at hand: "not implemented: …" with kernel, source line and PTX line. */
-bool decode_refuse(struct decoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* An error about the instruction at hand: "not implemented: …" with kernel, source line and PTX
+ * line. */
+bool decode_refuse(struct decoder *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Appends an op for the row, with the instruction's guard and place. */
 struct op *decode_emit_named(struct decoder *d, const char *row_name);
@@ -102,13 +108,14 @@ ref decode_slot_new(struct decoder *d, unsigned bytes);
 ref decode_slot_const(struct decoder *d, u64 value, unsigned bytes);
 unsigned decode_reg_bytes(enum ptx_type t);
 
-/* The operand as a source of the given type: register, immediate, special register, address of a variable.
- * Emits what is needed to narrow a wider register. False if it cannot be. */
+/* The operand as a source of the given type: register, immediate, special register, address of a
+ * variable. Emits what is needed to narrow a wider register. False if it cannot be. */
 bool decode_source(struct decoder *d, const struct ptx_operand *p, enum ptx_type t, ref *out);
 /* A predicate source: *flip gets ~0 for !%p. */
 bool decode_predicate(struct decoder *d, const struct ptx_operand *p, ref *out, u32 *flip);
 bool decode_destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsigned *bytes);
-/* [base + offset]: sets o->src[0], o->imm and address32; `space` may be refined (generic to shared, …). */
+/* [base + offset]: sets o->src[0], o->imm and address32; `space` may be refined (generic to shared,
+ * …). */
 struct address {
     ref base;
     s64 offset;
@@ -130,13 +137,14 @@ bool decode_whole_address(struct decoder *d, const struct ptx_operand *p, ref *o
 bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);
 /* The row that an opcode means, modifiers taken off into *dropped, or -1. */
 int decode_row_of(const char *opcode, unsigned *dropped);
-/* Products that ptxas takes into the sums behind them (contract.c): found before a function is laid out; then instead of decode_insn. */
+/* Products that ptxas takes into the sums behind them (contract.c): found before a function is laid
+ * out; then instead of decode_insn. */
 void decode_find_contractions(struct decoder *d);
 bool decode_contracted(struct decoder *d, u32 i);
 bool decode_insn(struct decoder *d);
 /* A row of three operands; `dropped` of its opcode: rounding, flushing, clamping. */
-bool decode_emit_float(struct decoder *d, int row, const char *opcode, unsigned dropped, const ref src[3],
-                       const struct ptx_operand *to);
+bool decode_emit_float(struct decoder *d, int row, const char *opcode, unsigned dropped,
+                       const ref src[3], const struct ptx_operand *to);
 /* Marks what ptxas merges and aggregates in the function just decoded (merge.c). */
 void decode_merge_memory(struct decoder *d);
 /* Marks loads of what an atomic checks again, in the same (recheck.c). */
@@ -155,13 +163,15 @@ const struct var_place *decode_roots_array_of(const struct decoder *d, const str
 void decode_mark_lowered(const char *row_name);
 
 struct param_area *decode_area_of(struct decoder *d, const struct ptx_var *v);
-bool decode_var_address(struct decoder *d, const struct ptx_var *v, u64 *out); /* of a placed variable */
+bool decode_var_address(struct decoder *d, const struct ptx_var *v,
+                        u64 *out); /* of a placed variable */
 /* The opcode's n-th dotted part, and whether it has a part. */
 bool decode_opcode_part(const char *opcode, unsigned n, char *out, size_t size);
 bool decode_opcode_has(const char *opcode, const char *part);
 enum ptx_type decode_opcode_type(const char *opcode); /* the last part that is one */
-/* flow.c: bits by register that hold at a point because they do on all paths to it. `step` changes them as an instruction does; once it is
- * `known` what holds, it is called for each instruction once more. False: the function is too large. */
+/* flow.c: bits by register that hold at a point because they do on all paths to it. `step` changes
+ * them as an instruction does; once it is `known` what holds, it is called for each instruction
+ * once more. False: the function is too large. */
 struct decode_flow {
     void (*step)(void *user, const struct ptx_insn *in, u64 *bits, bool known);
     void *user;
@@ -169,21 +179,28 @@ struct decode_flow {
 };
 bool decode_flow(const struct ptx_func *f, const struct decode_flow *flow);
 static inline void decode_set_bit(u64 *bits, int reg) { bits[reg / 64] |= 1ull << (reg % 64); }
-static inline bool decode_has_bit(const u64 *bits, int reg) { return bits[reg / 64] >> (reg % 64) & 1; }
-/* fences.c: finds out whether the function's registers are to be watched; after each instruction, does so. */
+static inline bool decode_has_bit(const u64 *bits, int reg) {
+    return bits[reg / 64] >> (reg % 64) & 1;
+}
+/* fences.c: finds out whether the function's registers are to be watched; after each instruction,
+ * does so. */
 void decode_find_unfenced(struct decoder *d);
 void decode_note_registers(struct decoder *d);
 /* assigned.c: fills the list of registers that a function must find zeroed. */
 void decode_find_unassigned(struct decoder *d);
 /* What follows begins a segment. */
 void decode_fall(struct decoder *d);
-/* It reads the registers that hold the address of a cooperative launch's workspace (decode_op.c). */
+/* It reads the registers that hold the address of a cooperative launch's workspace (decode_op.c).
+ */
 bool decode_names_workspace(const struct ptx_module *m);
-/* code/looks.c: whether an instruction, or one of the module, looks at global memory for what others leave there. */
+/* code/looks.c: whether an instruction, or one of the module, looks at global memory for what
+ * others leave there. */
 bool decode_is_look(const struct ptx_insn *in);
 bool decode_has_looks(const struct ptx_module *m);
-/* Before an access is emitted, and of it: where blocks hand each other things, so that a segment begins there. */
+/* Before an access is emitted, and of it: where blocks hand each other things, so that a segment
+ * begins there. */
 void decode_meet_begin(struct decoder *d, const struct mem_desc *m);
 void decode_meet_mark(struct decoder *d, const struct mem_desc *m, struct op *o);
-void decode_mark_leaders(const struct ptx_func *f, unsigned char *leader); /* [ninsns + 1]: branch targets */
+void decode_mark_leaders(const struct ptx_func *f,
+                         unsigned char *leader); /* [ninsns + 1]: branch targets */
 bool decode_writes_first_operand(const struct ptx_insn *in);

@@ -1,8 +1,9 @@
 /* decode_async.c — cp.async, mbarrier and bulk copies. See decode.h.
  *
- * Copies happen when they are issued, which is one of the orders that the program must allow for: an mbarrier sees the
- * bytes of a copy arrive at once, and waiting for a group changes nothing but what may be looked at (race/async.c). cp.async becomes a load into
- * registers of its own and a store from them, so that both are checked and counted like any other. */
+ * Copies happen when they are issued, which is one of the orders that the program must allow for:
+ * an mbarrier sees the bytes of a copy arrive at once, and waiting for a group changes nothing but
+ * what may be looked at (race/async.c). cp.async becomes a load into registers of its own and a
+ * store from them, so that both are checked and counted like any other. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 
@@ -61,7 +62,8 @@ static bool fill_operands(struct decoder *d, unsigned n, ref *bytes, ref *skip, 
     return is_predicate ? decode_predicate(d, p, skip, flip) : decode_source(d, p, PTX_U32, bytes);
 }
 
-/* Before the load: zeroes, and which lanes read all that they copy. The load that follows is theirs. */
+/* Before the load: zeroes, and which lanes read all that they copy. The load that follows is
+ * theirs. */
 static bool emit_fill(struct decoder *d, struct mem_desc *m, const ref operand[2], u32 flip) {
     ref full = decode_slot_new(d, 1);
     struct op *o = decode_emit_named(d, "cp.async");
@@ -84,7 +86,8 @@ static bool copy_by_lane(struct decoder *d) {
     unsigned n = operands_of(in);
     ref operand[2]; /* bytes, skip */
     u32 flip, first = d->m->nops;
-    if (n < 3 || in->operands[2].kind != PTX_OP_IMM) return decode_refuse(d, "a size is missing in");
+    if (n < 3 || in->operands[2].kind != PTX_OP_IMM)
+        return decode_refuse(d, "a size is missing in");
     u64 size = in->operands[2].value;
     if (size != 4 && size != 8 && size != 16)
         return decode_refuse(d, "not implemented: %llu bytes in", (unsigned long long)size);
@@ -98,7 +101,8 @@ static bool copy_by_lane(struct decoder *d) {
                          .cache_op = decode_opcode_has(in->opcode, "cg") ? 'g' : 0};
     for (unsigned i = 0; i < m.count; i++) m.reg[i] = decode_slot_new(d, 4);
     bool whole = operand[0] == REF_NONE && operand[1] == REF_NONE;
-    if (!(whole ? decode_emit_access(d, &m, &in->operands[1]) : emit_fill(d, &m, operand, flip))) return false;
+    if (!(whole ? decode_emit_access(d, &m, &in->operands[1]) : emit_fill(d, &m, operand, flip)))
+        return false;
     m.verb = MEM_STORE;
     m.space = SPACE_SHARED;
     m.cache_op = 0;
@@ -112,9 +116,9 @@ static bool copy_by_lane(struct decoder *d) {
 
 /* ---- mbarrier and bulk copies ---- */
 
-/* What it counts as: a wait as a load of shared memory, anything else as an atomic, in which lanes that want one word are
- * merged (H100, arrivals and waits in a row: 65 cycles each of one warp, 90 of eight, 3.5 a warp more). A wait has a third
- * slot of statistics, for those that ended. */
+/* What it counts as: a wait as a load of shared memory, anything else as an atomic, in which lanes
+ * that want one word are merged (H100, arrivals and waits in a row: 65 cycles each of one warp, 90
+ * of eight, 3.5 a warp more). A wait has a third slot of statistics, for those that ended. */
 static u32 barrier_desc(struct decoder *d, enum mbarrier_verb verb) {
     bool wait = verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY;
     u32 aux = decode_add_desc(d, &(struct mem_desc){.verb = wait ? MEM_LOAD : MEM_ATOM,
@@ -133,8 +137,8 @@ static u32 barrier_desc(struct decoder *d, enum mbarrier_verb verb) {
     return aux;
 }
 
-static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const struct ptx_operand *at, ref count,
-                          ref token, ref dst) {
+static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const struct ptx_operand *at,
+                          ref count, ref token, ref dst) {
     u32 first = d->m->nops, aux = barrier_desc(d, verb);
     ref where;
     if (!decode_whole_address(d, at, &where)) return false;
@@ -167,7 +171,9 @@ static bool decode_wait(struct decoder *d) {
         return decode_refuse(d, "operand missing in");
     if (bytes != 1) return decode_refuse(d, "destination is no predicate in");
     if (!decode_source(d, &in->operands[2], parity ? PTX_U32 : PTX_U64, &token)) return false;
-    if (!emit_mbarrier(d, parity ? MBAR_WAIT_PARITY : MBAR_WAIT, &in->operands[1], REF_NONE, token, done)) return false;
+    if (!emit_mbarrier(d, parity ? MBAR_WAIT_PARITY : MBAR_WAIT, &in->operands[1], REF_NONE, token,
+                       done))
+        return false;
     if (d->in->guard < 0) emit_wait(d, done);
     return true;
 }
@@ -180,9 +186,13 @@ static bool decode_arrive(struct decoder *d, bool drop) {
     ref dst = REF_NONE, count = decode_slot_const(d, 1, 4);
     if (in->noperands <= at) return decode_refuse(d, "operand missing in");
     if (at && !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
-    if (at && dst != REF_NONE && bytes != 8) return decode_refuse(d, "registers of the wrong size in");
-    if (in->noperands > at + 1 && !decode_source(d, &in->operands[at + 1], PTX_U32, &count)) return false;
-    enum mbarrier_verb verb = expect ? (drop ? MBAR_DROP_EXPECT : MBAR_ARRIVE_EXPECT) : drop ? MBAR_DROP : MBAR_ARRIVE;
+    if (at && dst != REF_NONE && bytes != 8)
+        return decode_refuse(d, "registers of the wrong size in");
+    if (in->noperands > at + 1 && !decode_source(d, &in->operands[at + 1], PTX_U32, &count))
+        return false;
+    enum mbarrier_verb verb = expect ? (drop ? MBAR_DROP_EXPECT : MBAR_ARRIVE_EXPECT)
+                              : drop ? MBAR_DROP
+                                     : MBAR_ARRIVE;
     return emit_mbarrier(d, verb, &in->operands[at], count, REF_NONE, dst);
 }
 
@@ -191,8 +201,10 @@ bool decode_mbarrier(struct decoder *d) {
     char verb[32];
     unsigned bytes;
     ref a = REF_NONE, dst;
-    if (!decode_opcode_part(in->opcode, 1, verb, sizeof verb)) return decode_refuse(d, "not implemented: instruction");
-    if (strcmp(verb, "arrive") == 0 || strcmp(verb, "arrive_drop") == 0) return decode_arrive(d, verb[6] != 0);
+    if (!decode_opcode_part(in->opcode, 1, verb, sizeof verb))
+        return decode_refuse(d, "not implemented: instruction");
+    if (strcmp(verb, "arrive") == 0 || strcmp(verb, "arrive_drop") == 0)
+        return decode_arrive(d, verb[6] != 0);
     if (strcmp(verb, "test_wait") == 0 || strcmp(verb, "try_wait") == 0) return decode_wait(d);
     if (strcmp(verb, "pending_count") == 0) {
         if (in->noperands < 2 || !decode_source(d, &in->operands[1], PTX_U64, &a) ||
@@ -213,7 +225,8 @@ bool decode_mbarrier(struct decoder *d) {
                  {"complete_tx", MBAR_COMPLETE, 1}};
     for (unsigned i = 0; i < sizeof plain / sizeof *plain; i++) {
         if (strcmp(plain[i].name, verb) != 0) continue;
-        if (in->noperands < 1u + plain[i].count || (plain[i].count && !decode_source(d, &in->operands[1], PTX_U32, &a)))
+        if (in->noperands < 1u + plain[i].count ||
+            (plain[i].count && !decode_source(d, &in->operands[1], PTX_U32, &a)))
             return decode_refuse(d, "operand missing in");
         return emit_mbarrier(d, plain[i].verb, &in->operands[0], a, REF_NONE, REF_NONE);
     }
@@ -224,19 +237,23 @@ bool decode_mbarrier(struct decoder *d) {
 static bool copy_in_bulk(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     char to[32], from[32];
-    if (!decode_opcode_part(in->opcode, 3, to, sizeof to)) return decode_refuse(d, "not implemented: instruction");
-    if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0) return copy_group(d, to, true);
+    if (!decode_opcode_part(in->opcode, 3, to, sizeof to))
+        return decode_refuse(d, "not implemented: instruction");
+    if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0)
+        return copy_group(d, to, true);
     if (strcmp(to, "tensor") == 0) return decode_tensor(d);
     bool prefetch = strcmp(to, "prefetch") == 0;
     if (prefetch && decode_opcode_has(in->opcode, "tensor")) return decode_tensor(d);
     if (prefetch) return decode_emit_named(d, "nop"), true;
     bool barrier = decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes");
-    if (!decode_opcode_part(in->opcode, 4, from, sizeof from) || decode_opcode_has(in->opcode, "multicast::cluster") ||
+    if (!decode_opcode_part(in->opcode, 4, from, sizeof from) ||
+        decode_opcode_has(in->opcode, "multicast::cluster") ||
         decode_opcode_has(in->opcode, "cp_mask") || in->noperands < 3u + barrier)
         return decode_refuse(d, "not implemented: instruction");
     ref target, origin, size, where = REF_NONE;
     u32 first = d->m->nops;
-    if (!decode_whole_address(d, &in->operands[0], &target) || !decode_whole_address(d, &in->operands[1], &origin))
+    if (!decode_whole_address(d, &in->operands[0], &target) ||
+        !decode_whole_address(d, &in->operands[1], &origin))
         return false;
     if (!decode_source(d, &in->operands[2], PTX_U32, &size)) return false;
     if (barrier && !decode_whole_address(d, &in->operands[3], &where)) return false;
@@ -245,10 +262,14 @@ static bool copy_in_bulk(struct decoder *d) {
     o->src[1] = origin;
     o->src[2] = size;
     o->src[3] = where;
-    o->aux = decode_add_desc(
-        d,
-        &(struct mem_desc){.verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true});
-    o->imm = strncmp(to, "shared", 6) == 0 ? (strncmp(from, "shared", 6) == 0 ? BULK_SHARED : BULK_IN) : BULK_OUT;
+    o->aux = decode_add_desc(d, &(struct mem_desc){.verb = MEM_STORE,
+                                                   .space = SPACE_GENERIC,
+                                                   .type = PTX_B8,
+                                                   .cache_op = 'g',
+                                                   .bulk = true});
+    o->imm = strncmp(to, "shared", 6) == 0
+                 ? (strncmp(from, "shared", 6) == 0 ? BULK_SHARED : BULK_IN)
+                 : BULK_OUT;
     d->c->async_reads |= o->imm != BULK_IN;
     for (u32 i = first; i + 1 < d->m->nops; i++) d->m->ops[i].weight = 0;
     return true;
@@ -258,17 +279,19 @@ bool decode_cp(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     char part[32];
     if (strncmp(in->opcode, "cp.reduce.async.bulk.tensor.", 28) == 0) return decode_tensor(d);
-    if (strncmp(in->opcode, "cp.async.", 9) != 0 || !decode_opcode_part(in->opcode, 2, part, sizeof part))
+    if (strncmp(in->opcode, "cp.async.", 9) != 0 ||
+        !decode_opcode_part(in->opcode, 2, part, sizeof part))
         return decode_refuse(d, "not implemented: instruction");
     if (strcmp(part, "bulk") == 0) return copy_in_bulk(d);
-    if (strcmp(part, "commit_group") == 0 || strcmp(part, "wait_group") == 0 || strcmp(part, "wait_all") == 0)
+    if (strcmp(part, "commit_group") == 0 || strcmp(part, "wait_group") == 0 ||
+        strcmp(part, "wait_all") == 0)
         return copy_group(d, part, false);
     if (strcmp(part, "mbarrier") == 0) {
         /* Without .noinc the arrival is one that the barrier did not count on. */
         if (in->noperands < 1) return decode_refuse(d, "operand missing in");
         bool counts = decode_opcode_has(in->opcode, "noinc");
-        return emit_mbarrier(d, counts ? MBAR_ARRIVE_COPIES : MBAR_COPIES, &in->operands[0], decode_slot_const(d, 1, 4),
-                             REF_NONE, REF_NONE);
+        return emit_mbarrier(d, counts ? MBAR_ARRIVE_COPIES : MBAR_COPIES, &in->operands[0],
+                             decode_slot_const(d, 1, 4), REF_NONE, REF_NONE);
     }
     if (strcmp(part, "ca") == 0 || strcmp(part, "cg") == 0) return copy_by_lane(d);
     return decode_refuse(d, "not implemented: instruction");

@@ -1,4 +1,5 @@
-/* decode_cluster.c — mapa, getctarank, barrier.cluster: what blocks of a cluster do together. See decode.h. */
+/* decode_cluster.c — mapa, getctarank, barrier.cluster: what blocks of a cluster do together. See
+ * decode.h. */
 #include "grader/sim/code/cluster.h"
 #include "grader/sim/code/decode.h"
 
@@ -19,7 +20,9 @@ bool decode_mapa(struct decoder *d) {
     ref from, rank;
     if (in->noperands < 3 || (t != PTX_U32 && t != PTX_U64) || (t == PTX_U32 && !shared))
         return decode_refuse(d, "not implemented: instruction");
-    if (!source_of(d, &in->operands[1], t, &from) || !decode_source(d, &in->operands[2], PTX_U32, &rank)) return false;
+    if (!source_of(d, &in->operands[1], t, &from) ||
+        !decode_source(d, &in->operands[2], PTX_U32, &rank))
+        return false;
     u32 at_op = d->m->nops;
     struct op *o = decode_emit_named(d, "mapa");
     o->src[0] = from;

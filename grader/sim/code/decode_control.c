@@ -4,12 +4,14 @@
 
 #include <string.h>
 
-/* ---- branches: targets are PTX instruction indices until decode.c has laid the function out ---- */
+/* ---- branches: targets are PTX instruction indices until decode.c has laid the function out ----
+ */
 
 bool decode_branch(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     if (in->opcode[2] == 'a') {
-        if (in->noperands < 1 || in->operands[0].kind != PTX_OP_LABEL) return decode_refuse(d, "a label is missing in");
+        if (in->noperands < 1 || in->operands[0].kind != PTX_OP_LABEL)
+            return decode_refuse(d, "a label is missing in");
         decode_emit_named(d, "bra")->target = in->operands[0].target;
         return true;
     }
@@ -79,8 +81,10 @@ static const struct {
 
 static bool take_areas(struct decoder *d, const struct ptx_operand *list, struct param_area *out) {
     for (unsigned i = 0; i < list->nitems; i++) {
-        struct param_area *a = list->items[i].kind == PTX_OP_VAR ? decode_area_of(d, list->items[i].var) : NULL;
-        if (!a) return decode_refuse(d, "not implemented: an argument that is no .param variable in");
+        struct param_area *a =
+            list->items[i].kind == PTX_OP_VAR ? decode_area_of(d, list->items[i].var) : NULL;
+        if (!a)
+            return decode_refuse(d, "not implemented: an argument that is no .param variable in");
         out[i] = *a;
     }
     return true;
@@ -100,7 +104,8 @@ static bool find_callee(struct decoder *d, const char *name, struct call_desc *c
             return (c->nargs == builtins[i].nargs && c->nrets == builtins[i].nrets) ||
                    decode_refuse(d, "wrong number of arguments in");
         }
-    return decode_refuse(d, "not implemented: function `%s`, which is not defined, called by", name);
+    return decode_refuse(d, "not implemented: function `%s`, which is not defined, called by",
+                         name);
 }
 
 bool decode_call(struct decoder *d) {
@@ -111,8 +116,10 @@ bool decode_call(struct decoder *d) {
     if (at == in->noperands || at > 1) return decode_refuse(d, "a function is missing in");
     const struct ptx_operand *rets = at ? &in->operands[0] : &none;
     const struct ptx_operand *args =
-        at + 1 < in->noperands && in->operands[at + 1].kind == PTX_OP_LIST ? &in->operands[at + 1] : &none;
-    struct call_desc c = {.callee = UINT32_MAX, .target = REF_NONE, .nargs = args->nitems, .nrets = rets->nitems};
+        at + 1 < in->noperands && in->operands[at + 1].kind == PTX_OP_LIST ? &in->operands[at + 1]
+                                                                           : &none;
+    struct call_desc c = {
+        .callee = UINT32_MAX, .target = REF_NONE, .nargs = args->nitems, .nrets = rets->nitems};
     c.args = arena_array(&d->m->arena, struct param_area, c.nargs + c.nrets);
     if (!take_areas(d, args, c.args) || !take_areas(d, rets, c.args + c.nargs)) return false;
     if (in->operands[at].kind == PTX_OP_FUNC) {
@@ -141,14 +148,17 @@ bool decode_barrier(struct decoder *d) {
     b.arrive = decode_opcode_has(in->opcode, "arrive");
     b.aligned = strncmp(in->opcode, "barrier", 7) != 0 || decode_opcode_has(in->opcode, "aligned");
     if (decode_opcode_has(in->opcode, "red")) {
-        b.red = decode_opcode_has(in->opcode, "popc") ? 1 : decode_opcode_has(in->opcode, "and") ? 2 : 3;
+        b.red = decode_opcode_has(in->opcode, "popc")  ? 1
+                : decode_opcode_has(in->opcode, "and") ? 2
+                                                       : 3;
         if (last < 3 || !decode_predicate(d, &in->operands[--last], &b.source, &flip) ||
             !decode_destination(d, &in->operands[first++], &dst, &bytes))
             return false;
         b.source_flip = flip != 0;
     } else if (!b.arrive && !decode_opcode_has(in->opcode, "sync"))
         return decode_refuse(d, "not implemented: instruction");
-    if (first < last && in->operands[first].kind == PTX_OP_IMM && in->operands[first].value >= BARRIERS)
+    if (first < last && in->operands[first].kind == PTX_OP_IMM &&
+        in->operands[first].value >= BARRIERS)
         return decode_refuse(d, "there are barriers 0 to 15: ");
     if (first < last && !decode_source(d, &in->operands[first++], PTX_U32, &b.id)) return false;
     if (first < last && !decode_source(d, &in->operands[first], PTX_U32, &b.count)) return false;
@@ -168,16 +178,21 @@ static u8 mode_of(const char *opcode, const char *const names[], u8 n) {
 }
 
 static bool rendezvous_mode(struct decoder *d, struct rendezvous_desc *c) {
-    static const char *const shfl[] = {"up", "down", "bfly", "idx"}, *const vote[] = {"all", "any", "uni", "ballot"},
-                             *const match[] = {"any", "all"}, *const redux[] = {"add", "min", "max",
-                                                                                "and", "or",  "xor"};
+    static const char *const shfl[] = {"up", "down", "bfly", "idx"},
+                             *const vote[] = {"all", "any", "uni", "ballot"},
+                             *const match[] = {"any", "all"}, *const redux[] = {"add", "min",
+                                                                                "max", "and",
+                                                                                "or",  "xor"};
     const char *opcode = d->in->opcode;
     c->type = (u8)decode_opcode_type(opcode);
     if (!decode_opcode_has(opcode, "sync")) return false;
     switch (opcode[0]) {
     case 's': c->kind = RENDEZVOUS_SHFL, c->mode = mode_of(opcode, shfl, 4); break;
     case 'v': c->kind = RENDEZVOUS_VOTE, c->mode = mode_of(opcode, vote, 4); break;
-    case 'm': c->kind = RENDEZVOUS_MATCH, c->mode = mode_of(opcode, match, 2), c->wide = c->type == PTX_B64; break;
+    case 'm':
+        c->kind = RENDEZVOUS_MATCH, c->mode = mode_of(opcode, match, 2),
+        c->wide = c->type == PTX_B64;
+        break;
     case 'e': c->kind = RENDEZVOUS_ELECT, c->mode = 0; break;
     case 'r': c->kind = RENDEZVOUS_REDUX, c->mode = mode_of(opcode, redux, 6); break;
     default: c->kind = RENDEZVOUS_SYNC, c->mode = 0;
@@ -197,7 +212,8 @@ static bool rendezvous_sources(struct decoder *d, struct rendezvous_desc *c, ref
     if (!decode_source(d, &in->operands[1], c->wide ? PTX_U64 : PTX_U32, &src[0])) return false;
     if (c->kind != RENDEZVOUS_SHFL) return true;
     if (in->noperands < 5) return decode_refuse(d, "operand missing in");
-    return decode_source(d, &in->operands[2], PTX_U32, &src[1]) && decode_source(d, &in->operands[3], PTX_U32, &src[2]);
+    return decode_source(d, &in->operands[2], PTX_U32, &src[1]) &&
+           decode_source(d, &in->operands[3], PTX_U32, &src[2]);
 }
 
 bool decode_rendezvous(struct decoder *d) {
@@ -224,7 +240,8 @@ bool decode_rendezvous(struct decoder *d) {
 }
 
 void decode_emit_warp_barrier(struct decoder *d) {
-    struct rendezvous_desc c = {.kind = RENDEZVOUS_SYNC, .members = decode_slot_const(d, ~0u, 4), .second = REF_NONE};
+    struct rendezvous_desc c = {
+        .kind = RENDEZVOUS_SYNC, .members = decode_slot_const(d, ~0u, 4), .second = REF_NONE};
     u32 aux = ARENA_PUSH(&d->m->arena, d->m->rendezvous, d->m->nrendezvous, c);
     struct op *o = decode_emit_named(d, "bar");
     o->kind = OP_RENDEZVOUS;
@@ -234,7 +251,8 @@ void decode_emit_warp_barrier(struct decoder *d) {
 
 /* ---- fences, hints, and reading the active lanes ---- */
 
-/* A fence for other threads of the block or the cluster, or between proxies: nothing for those of other blocks. */
+/* A fence for other threads of the block or the cluster, or between proxies: nothing for those of
+ * other blocks. */
 static bool is_near(const char *opcode) {
     return strstr(opcode, ".cta") || strstr(opcode, ".cluster") || strstr(opcode, ".proxy");
 }
@@ -250,10 +268,13 @@ bool decode_bare(struct decoder *d) {
     decode_opcode_part(d->in->opcode, 0, row, sizeof row);
     bool hint = insn_find(row) < 0;
     ref dst = REF_NONE;
-    if (strcmp(row, "activemask") == 0 && !decode_destination(d, &d->in->operands[0], &dst, &bytes)) return false;
+    if (strcmp(row, "activemask") == 0 && !decode_destination(d, &d->in->operands[0], &dst, &bytes))
+        return false;
     if (strcmp(row, "membar") == 0 || strcmp(row, "fence") == 0) d->c->awaits = true;
     struct op *o = decode_emit_named(d, hint ? "nop" : row);
     o->dst = dst;
-    o->imm = is_async_fence(d->in->opcode) ? FENCE_ASYNC : is_near(d->in->opcode) ? FENCE_NEAR : FENCE_FAR;
+    o->imm = is_async_fence(d->in->opcode) ? FENCE_ASYNC
+             : is_near(d->in->opcode)      ? FENCE_NEAR
+                                           : FENCE_FAR;
     return true;
 }

@@ -1,6 +1,7 @@
 /* decode_lower.c — instructions that the decoder makes of other rows. See decode.h.
  *
- * The first op carries the instruction's weight, the others none, so that counts stay one a PTX instruction. */
+ * The first op carries the instruction's weight, the others none, so that counts stay one a PTX
+ * instruction. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/video.h"
 
@@ -43,7 +44,8 @@ static const struct set_kind *split_set(const char *opcode, char *setp, size_t s
 
 static ref choose(struct decoder *d, const struct set_kind *k, ref predicate) {
     u32 bytes = k->pair ? 2 : k->bytes;
-    ref yes = decode_slot_const(d, k->yes, bytes), no = decode_slot_const(d, 0, bytes), out = decode_slot_new(d, bytes);
+    ref yes = decode_slot_const(d, k->yes, bytes), no = decode_slot_const(d, 0, bytes),
+        out = decode_slot_new(d, bytes);
     struct op *o = decode_emit_named(d, bytes == 2 ? "selp.b16" : "selp.b32");
     o->weight = 0;
     o->src[0] = yes;
@@ -59,7 +61,8 @@ bool decode_set(struct decoder *d) {
     struct ptx_operand operands[4];
     const struct set_kind *k = split_set(in->opcode, opcode, sizeof opcode);
     size_t n = strlen(opcode);
-    if (!k || in->noperands < 3 || in->noperands > 4 || k->pair != (strcmp(opcode + n - 2, "x2") == 0))
+    if (!k || in->noperands < 3 || in->noperands > 4 ||
+        k->pair != (strcmp(opcode + n - 2, "x2") == 0))
         return decode_refuse(d, "not implemented: instruction");
     memcpy(operands, in->operands, in->noperands * sizeof *operands);
     operands[0] = (struct ptx_operand){.kind = PTX_OP_SINK, .reg = -1, .second = -1};
@@ -81,7 +84,8 @@ bool decode_set(struct decoder *d) {
         o->src[1] = high;
     }
     decode_mark_lowered("set");
-    return decode_put_result(d, d->m->nops - 1, &in->operands[0], k->bytes == 2 ? PTX_B16 : PTX_B32);
+    return decode_put_result(d, d->m->nops - 1, &in->operands[0],
+                             k->bytes == 2 ? PTX_B16 : PTX_B32);
 }
 
 /* ---- destinations that are known: no cache policy ---- */
@@ -89,7 +93,8 @@ bool decode_set(struct decoder *d) {
 bool decode_into_zero(struct decoder *d) {
     unsigned bytes;
     ref dst;
-    if (d->in->noperands < 1 || !decode_destination(d, &d->in->operands[0], &dst, &bytes)) return false;
+    if (d->in->noperands < 1 || !decode_destination(d, &d->in->operands[0], &dst, &bytes))
+        return false;
     if (bytes != 4 && bytes != 8) return decode_refuse(d, "registers of the wrong size in");
     if (dst == REF_NONE) dst = decode_slot_new(d, bytes);
     ref zero = decode_slot_const(d, 0, bytes);
@@ -126,7 +131,8 @@ bool decode_video(struct decoder *d) {
     bool types[3] = {0}, ok = v.verb != VIDEO_NONE;
     unsigned ntypes = v.verb == VIDEO_SET ? 2 : 3, at = 1;
     for (unsigned i = 3 - ntypes; i < 3; i++, at++)
-        ok = ok && decode_opcode_part(in->opcode, at, part, sizeof part) && is_word(part, &types[i]);
+        ok =
+            ok && decode_opcode_part(in->opcode, at, part, sizeof part) && is_word(part, &types[i]);
     for (; ok && decode_opcode_part(in->opcode, at, part, sizeof part); at++) {
         u8 c = index_of(part, comparisons, sizeof comparisons / sizeof *comparisons);
         if (v.verb == VIDEO_SET && c != VIDEO_NONE) v.comparison = c;
@@ -146,7 +152,8 @@ bool decode_video(struct decoder *d) {
     return decode_put_result(d, at_op, &in->operands[0], PTX_U32);
 }
 
-/* ---- alloca: each thread has a stack behind its local memory; a slot of the warp says how much of it is in use ---- */
+/* ---- alloca: each thread has a stack behind its local memory; a slot of the warp says how much of
+ * it is in use ---- */
 
 static const ref in_use = REF(BASE_WARP, W_STACK *SLOT_BYTES);
 

@@ -1,7 +1,8 @@
 /* decode_matrix.c — mma, wmma, ldmatrix, stmatrix, movmatrix. See matrix.h for where elements lie.
  *
- * Loads and stores become plain ones, of each lane's part, so that they are checked and counted like any other. All lanes
- * meet before a matrix instruction, since it needs them all: a warp barrier comes first. */
+ * Loads and stores become plain ones, of each lane's part, so that they are checked and counted
+ * like any other. All lanes meet before a matrix instruction, since it needs them all: a warp
+ * barrier comes first. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/matrix.h"
 
@@ -40,7 +41,8 @@ static bool take_part(struct matrix_opcode *o, const char *part) {
         return o->combine = part[0] == 'x' ? MATRIX_XOR : MATRIX_AND, true;
     if (strcmp(part, "satfinite") == 0) return o->saturate = 1, true;
     if (strcmp(part, "global") == 0) return o->space = SPACE_GLOBAL, true;
-    if (strcmp(part, "shared") == 0 || strcmp(part, "shared::cta") == 0) return o->space = SPACE_SHARED, true;
+    if (strcmp(part, "shared") == 0 || strcmp(part, "shared::cta") == 0)
+        return o->space = SPACE_SHARED, true;
     if (strlen(part) == 1 && strchr("abcd", part[0])) return o->which = (u8)(part[0] - 'a'), true;
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i], part) == 0) return true;
@@ -56,7 +58,8 @@ static bool split_opcode(const char *opcode, struct matrix_opcode *o) {
 }
 
 /* Rows × columns and how many registers hold it. */
-static void size_of(const struct matrix_opcode *o, unsigned which, unsigned *rows, unsigned *columns) {
+static void size_of(const struct matrix_opcode *o, unsigned which, unsigned *rows,
+                    unsigned *columns) {
     *rows = which == MATRIX_B ? o->k : o->m;
     *columns = which == MATRIX_A ? o->k : o->n;
 }
@@ -85,28 +88,30 @@ static bool shape_exists(const struct matrix_opcode *o, u8 type, bool direct) {
         {MATRIX_B1, 1, 8, 8, 128},   {MATRIX_B1, 1, 16, 8, 128},  {MATRIX_B1, 1, 16, 8, 256},
         {MATRIX_E4M3, 1, 16, 8, 16}, {MATRIX_E4M3, 1, 16, 8, 32},
     };
-    u8 like = type == MATRIX_BF16 || (!direct && (type == MATRIX_S8 || type == MATRIX_U8)) ? MATRIX_F16
-              : type == MATRIX_U8                                                          ? MATRIX_S8
-              : type == MATRIX_U4                                                          ? MATRIX_S4
-              : type == MATRIX_E5M2                                                        ? MATRIX_E4M3
-                                                                                           : type;
+    u8 like = type == MATRIX_BF16 || (!direct && (type == MATRIX_S8 || type == MATRIX_U8))
+                  ? MATRIX_F16
+              : type == MATRIX_U8   ? MATRIX_S8
+              : type == MATRIX_U4   ? MATRIX_S4
+              : type == MATRIX_E5M2 ? MATRIX_E4M3
+                                    : type;
     for (unsigned i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (shapes[i].type == like && shapes[i].direct == direct && shapes[i].m == o->m && shapes[i].n == o->n &&
-            shapes[i].k == o->k)
+        if (shapes[i].type == like && shapes[i].direct == direct && shapes[i].m == o->m &&
+            shapes[i].n == o->n && shapes[i].k == o->k)
             return true;
     return false;
 }
 
 /* ---- operands ---- */
 
-bool decode_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n, unsigned bytes,
-                      ref *out) {
+bool decode_registers(struct decoder *d, const struct ptx_operand *p, bool written, unsigned n,
+                      unsigned bytes, ref *out) {
     const struct ptx_operand *items = p->kind == PTX_OP_VECTOR ? p->items : p;
     unsigned have = p->kind == PTX_OP_VECTOR ? p->nitems : 1, got;
     if (have != n) return decode_refuse(d, "%u registers where %u are needed in", have, n);
     for (unsigned i = 0; i < n; i++) {
         if (written && !decode_destination(d, &items[i], &out[i], &got)) return false;
-        if (!written && !decode_source(d, &items[i], bytes == 8 ? PTX_B64 : PTX_B32, &out[i])) return false;
+        if (!written && !decode_source(d, &items[i], bytes == 8 ? PTX_B64 : PTX_B32, &out[i]))
+            return false;
         if (written && out[i] == REF_NONE) out[i] = decode_slot_new(d, bytes), got = bytes;
         if (written && got != bytes) return decode_refuse(d, "registers of the wrong size in");
     }
@@ -116,7 +121,8 @@ bool decode_registers(struct decoder *d, const struct ptx_operand *p, bool writt
 /* ---- where elements lie ---- */
 
 /* Row and column of element `e` of register `reg` of a lane. */
-static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, u32 e, u32 *row, u32 *column) {
+static void place_of(const struct matrix_desc *m, u32 which, u32 lane, u32 reg, u32 e, u32 *row,
+                     u32 *column) {
     const struct matrix_operand *p = &m->of[which];
     u32 per = matrix_elements_of_word(p->type), group = lane / 4, in = lane % 4, i = reg * per + e;
     if (!m->direct) {
@@ -155,8 +161,8 @@ static void fill_places(const struct matrix_desc *m, u32 which, u32 per, u16 *pl
 /* All that place_of() looks at. There are so few shapes that they can be searched one by one. */
 static u64 key_of(const struct matrix_desc *m, u32 which) {
     const struct matrix_operand *p = &m->of[which];
-    return (u64)m->m << 48 | (u64)m->n << 36 | (u64)m->k << 20 | (u64)p->count << 12 | (u64)p->type << 4 |
-           (u64)p->row_major << 3 | (u64)m->direct << 2 | which;
+    return (u64)m->m << 48 | (u64)m->n << 36 | (u64)m->k << 20 | (u64)p->count << 12 |
+           (u64)p->type << 4 | (u64)p->row_major << 3 | (u64)m->direct << 2 | which;
 }
 
 static struct matrix_places places(struct decoder *d, const struct matrix_desc *m, u32 which) {
@@ -165,7 +171,8 @@ static struct matrix_places places(struct decoder *d, const struct matrix_desc *
         if (d->m->places[i].key == key) return d->m->places[i];
     u32 per = matrix_elements_of_word(m->of[which].type);
     size_t most = (size_t)m->of[which].count * per * 32;
-    struct matrix_places new = {key, arena_array(&d->m->arena, u16, most), arena_array(&d->m->arena, u16, most)};
+    struct matrix_places new = {key, arena_array(&d->m->arena, u16, most),
+                                arena_array(&d->m->arena, u16, most)};
     fill_places(m, which, per, new.place, new.from);
     ARENA_PUSH(&d->m->arena, d->m->places, d->m->nplaces, new);
     return new;
@@ -180,13 +187,15 @@ static u32 add_matrix(struct decoder *d, const struct matrix_desc *desc) {
 /* Types are listed d, a, b, c; wmma on halves leaves a and b out. */
 static bool spread_types(const struct matrix_opcode *o, u8 *type) {
     if (o->ntypes == 2)
-        type[MATRIX_D] = o->types[0], type[MATRIX_A] = type[MATRIX_B] = MATRIX_F16, type[MATRIX_C] = o->types[1];
+        type[MATRIX_D] = o->types[0], type[MATRIX_A] = type[MATRIX_B] = MATRIX_F16,
+        type[MATRIX_C] = o->types[1];
     else if (o->ntypes == 4)
         type[MATRIX_D] = o->types[0], type[MATRIX_A] = o->types[1], type[MATRIX_B] = o->types[2],
         type[MATRIX_C] = o->types[3];
     return (o->ntypes == 2 || o->ntypes == 4) &&
            decode_matrix_types[type[MATRIX_A]].bits == decode_matrix_types[type[MATRIX_B]].bits &&
-           decode_matrix_types[type[MATRIX_A]].is_float == decode_matrix_types[type[MATRIX_B]].is_float;
+           decode_matrix_types[type[MATRIX_A]].is_float ==
+               decode_matrix_types[type[MATRIX_B]].is_float;
 }
 
 static bool types_fit(const struct matrix_opcode *o, const u8 *type) {
@@ -195,20 +204,24 @@ static bool types_fit(const struct matrix_opcode *o, const u8 *type) {
         bool ok = !is_float ? type[w] == MATRIX_S32
                   : type[MATRIX_A] == MATRIX_F64
                       ? type[w] == MATRIX_F64
-                      : type[w] == MATRIX_F32 ||
-                            (type[w] == MATRIX_F16 &&
-                             (type[MATRIX_A] == MATRIX_F16 || decode_matrix_types[type[MATRIX_A]].bits == 8));
+                      : type[w] == MATRIX_F32 || (type[w] == MATRIX_F16 &&
+                                                  (type[MATRIX_A] == MATRIX_F16 ||
+                                                   decode_matrix_types[type[MATRIX_A]].bits == 8));
         if (!ok) return false;
     }
     return (type[MATRIX_A] == MATRIX_B1) == (o->combine != MATRIX_MULTIPLY);
 }
 
-/* Of a compute capability: bytes of a factor that are added at once, and fraction bits kept. 9.0 as measured on an H100, to the last bit
- * (docs/simgpu.md, Tensor cores); the others: Xie et al., "MMA-Sim", arXiv 2511.10909. */
+/* Of a compute capability: bytes of a factor that are added at once, and fraction bits kept. 9.0 as
+ * measured on an H100, to the last bit (docs/simgpu.md, Tensor cores); the others: Xie et al.,
+ * "MMA-Sim", arXiv 2511.10909. */
 static struct matrix_sum sum_of(const struct gpu_device *device, u8 type) {
     u32 cc = device->cc_major * 10 + device->cc_minor, bits = decode_matrix_types[type].bits;
     u32 bytes = cc >= 90 ? 32 : cc >= 75 ? 16 : 8;
-    struct matrix_sum s = {.group = (u8)(bytes * 8 / bits), .fraction = cc >= 90 ? 25 : cc >= 75 ? 24 : 23};
+    struct matrix_sum s = {.group = (u8)(bytes * 8 / bits),
+                           .fraction = cc >= 90   ? 25
+                                       : cc >= 75 ? 24
+                                                  : 23};
     if (bits == 8 && cc >= 90) s.by_halves = 1, s.group = 16;
     if (bits == 8 && cc < 90) s.fraction = 13, s.dropped = 10;
     return s;
@@ -219,19 +232,25 @@ static bool decode_multiply(struct decoder *d, bool direct) {
     struct matrix_opcode o;
     u8 type[MATRICES];
     static const u8 order[] = {MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C};
-    if (!split_opcode(in->opcode, &o) || o.nlayouts != 2 || in->noperands != 4 || !spread_types(&o, type) ||
-        !types_fit(&o, type) || !shape_exists(&o, type[MATRIX_A], direct) ||
+    if (!split_opcode(in->opcode, &o) || o.nlayouts != 2 || in->noperands != 4 ||
+        !spread_types(&o, type) || !types_fit(&o, type) ||
+        !shape_exists(&o, type[MATRIX_A], direct) ||
         (direct && (!o.row_major[0] || o.row_major[1])))
         return decode_refuse(d, "not implemented: instruction");
-    struct matrix_desc m = {
-        .m = (u16)o.m, .n = (u16)o.n, .k = (u16)o.k, .direct = direct, .combine = o.combine, .saturate = o.saturate};
+    struct matrix_desc m = {.m = (u16)o.m,
+                            .n = (u16)o.n,
+                            .k = (u16)o.k,
+                            .direct = direct,
+                            .combine = o.combine,
+                            .saturate = o.saturate};
     m.sum = sum_of(d->m->options->device, type[MATRIX_A]);
     decode_emit_warp_barrier(d);
     for (unsigned i = 0; i < 4; i++) {
         unsigned w = order[i], n = registers_of(&o, w, type[w], direct);
-        m.of[w] =
-            (struct matrix_operand){.count = (u8)n, .type = type[w], .row_major = w < MATRIX_C ? o.row_major[w] : 1};
-        if (n > 8 || !decode_registers(d, &in->operands[i], i == 0, n, type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg))
+        m.of[w] = (struct matrix_operand){
+            .count = (u8)n, .type = type[w], .row_major = w < MATRIX_C ? o.row_major[w] : 1};
+        if (n > 8 || !decode_registers(d, &in->operands[i], i == 0, n,
+                                       type[w] == MATRIX_F64 ? 8 : 4, m.of[w].reg))
             return false;
     }
     for (unsigned w = 0; w < MATRICES; w++) {
@@ -255,8 +274,8 @@ static ref lanes_below(struct decoder *d, unsigned count) {
     return out;
 }
 
-/* Lane 8 i + r reads or writes row r of matrix i, 16 bytes, at an operand's address or else at `address`; what a lane holds of each of the n
- * matrices is exchanged. */
+/* Lane 8 i + r reads or writes row r of matrix i, 16 bytes, at an operand's address or else at
+ * `address`; what a lane holds of each of the n matrices is exchanged. */
 static bool move_rows(struct decoder *d, bool load, bool trans, unsigned n, const ref *reg,
                       const struct ptx_operand *operand, ref address) {
     struct matrix_desc desc = {.m = 8, .n = 8, .k = (u16)n};
@@ -294,12 +313,14 @@ static bool decode_rows(struct decoder *d, bool load) {
                  : decode_opcode_has(opcode, "x1") ? 1
                                                    : 0;
     ref reg[4];
-    if (!n || !decode_opcode_has(opcode, "m8n8") || !decode_opcode_has(opcode, "b16") || in->noperands < 2)
+    if (!n || !decode_opcode_has(opcode, "m8n8") || !decode_opcode_has(opcode, "b16") ||
+        in->noperands < 2)
         return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
     if (!decode_registers(d, &in->operands[load ? 0 : 1], load, n, 4, reg) ||
-        !move_rows(d, load, decode_opcode_has(opcode, "trans"), n, reg, &in->operands[load ? 1 : 0], REF_NONE))
+        !move_rows(d, load, decode_opcode_has(opcode, "trans"), n, reg, &in->operands[load ? 1 : 0],
+                   REF_NONE))
         return false;
     weigh_as_one(d, first);
     decode_mark_lowered(load ? "ldmatrix" : "stmatrix");
@@ -313,11 +334,14 @@ struct place {
     struct matrix_grid grid;
     u8 unit, bits; /* bytes of a unit, bits of an element */
     u8 space;
-    bool load, accumulator, transposed; /* transposed: a lane's elements follow rows, memory columns */
+    bool load, accumulator,
+        transposed; /* transposed: a lane's elements follow rows, memory columns */
 };
 
-static ref emit_address(struct decoder *d, const struct place *p, unsigned block, unsigned half, bool whole) {
-    struct matrix_address a = {(u8)block, (u8)half, p->grid.wide, p->grid.down, p->unit, p->bits, whole, 0};
+static ref emit_address(struct decoder *d, const struct place *p, unsigned block, unsigned half,
+                        bool whole) {
+    struct matrix_address a = {(u8)block, (u8)half, p->grid.wide, p->grid.down,
+                               p->unit,   p->bits,  whole,        0};
     ref out = decode_slot_new(d, 8);
     struct op *o = decode_emit_named(d, "matrix.address");
     o->src[0] = p->base;
@@ -328,9 +352,10 @@ static ref emit_address(struct decoder *d, const struct place *p, unsigned block
     return out;
 }
 
-/* An access of each lane: `count` registers of `width` bytes each, to or from half `half` of its unit of a block. */
-static void move_unit(struct decoder *d, const struct place *p, const ref *reg, unsigned count, unsigned width,
-                      unsigned block, unsigned half) {
+/* An access of each lane: `count` registers of `width` bytes each, to or from half `half` of its
+ * unit of a block. */
+static void move_unit(struct decoder *d, const struct place *p, const ref *reg, unsigned count,
+                      unsigned width, unsigned block, unsigned half) {
     struct mem_desc m = {.verb = p->load ? MEM_LOAD : MEM_STORE,
                          .space = p->space,
                          .width = (u8)width,
@@ -354,7 +379,8 @@ static void one_word(struct decoder *d, const char *row, ref dst, ref a, ref b) 
 static void move_halves(struct decoder *d, const struct place *p, ref reg, unsigned block) {
     ref half[2] = {decode_slot_new(d, 2), decode_slot_new(d, 2)};
     if (!p->load)
-        one_word(d, "unpack.lo.b32", half[0], reg, REF_NONE), one_word(d, "unpack.hi.b32", half[1], reg, REF_NONE);
+        one_word(d, "unpack.lo.b32", half[0], reg, REF_NONE),
+            one_word(d, "unpack.hi.b32", half[1], reg, REF_NONE);
     for (unsigned h = 0; h < 2; h++) move_unit(d, p, &half[h], 1, 2, block, h);
     if (p->load) one_word(d, "pack.b32.b16", reg, half[0], half[1]);
 }
@@ -369,13 +395,16 @@ static void move_accumulator(struct decoder *d, const struct place *p, const ref
     }
 }
 
-/* Halves come from shared memory as ldmatrix brings them, four blocks at a time; else each lane loads its units. */
+/* Halves come from shared memory as ldmatrix brings them, four blocks at a time; else each lane
+ * loads its units. */
 static bool load_factor(struct decoder *d, const struct place *p, const ref *reg, unsigned n) {
     unsigned each = p->grid.each, most = p->bits == 16 && p->space == SPACE_SHARED ? 4 : 0;
     for (unsigned block = 0, some; block < each; block += some) {
         some = !most ? 1 : each - block < most ? each - block : most;
         if (!most) move_unit(d, p, reg + block, 1, p->unit, block, 0);
-        else if (!move_rows(d, true, false, some, reg + block, NULL, emit_address(d, p, block, 0, true))) return false;
+        else if (!move_rows(d, true, false, some, reg + block, NULL,
+                            emit_address(d, p, block, 0, true)))
+            return false;
     }
     for (unsigned i = each; i < n; i++) one_word(d, "mov.b32", reg[i], reg[i % each], REF_NONE);
     return true;
@@ -391,11 +420,12 @@ static bool lay_out(const struct matrix_opcode *o, struct place *p) {
     p->transposed = p->accumulator && !o->row_major[0];
     p->unit = p->accumulator ? p->bits / 4 : p->bits == 64 ? 8 : 4;
     if (rows > LONGEST || columns > LONGEST || (p->accumulator && p->bits < 16)) return false;
-    unsigned line = p->accumulator || o->row_major[0] ? columns : rows, lines = rows * columns / line,
-             units = line * p->bits / 8 / p->unit;
+    unsigned line = p->accumulator || o->row_major[0] ? columns : rows,
+             lines = rows * columns / line, units = line * p->bits / 8 / p->unit;
     if (!units || lines * units % 32) return false;
     p->grid = matrix_grid_of(lines, units);
-    return units % p->grid.wide == 0 && 32 % p->grid.wide == 0 && p->grid.down * 32u == lines * p->grid.wide;
+    return units % p->grid.wide == 0 && 32 % p->grid.wide == 0 &&
+           p->grid.down * 32u == lines * p->grid.wide;
 }
 
 static bool decode_transfer(struct decoder *d, bool load) {
@@ -404,7 +434,8 @@ static bool decode_transfer(struct decoder *d, bool load) {
     ref reg[8];
     if (in->noperands < 2 || !split_opcode(in->opcode, &o) || o.nlayouts != 1 || o.ntypes != 1)
         return decode_refuse(d, "not implemented: instruction");
-    unsigned rows, columns, n = registers_of(&o, o.which, o.types[0], false), bytes = o.types[0] == MATRIX_F64 ? 8 : 4;
+    unsigned rows, columns, n = registers_of(&o, o.which, o.types[0], false),
+                            bytes = o.types[0] == MATRIX_F64 ? 8 : 4;
     if (n > 8) return decode_refuse(d, "not implemented: instruction");
     struct place p = {.space = o.space, .load = load};
     size_of(&o, o.which, &rows, &columns);
@@ -426,7 +457,8 @@ static bool decode_transfer(struct decoder *d, bool load) {
 
 static bool decode_transpose(struct decoder *d) {
     const struct ptx_insn *in = d->in;
-    struct matrix_desc desc = {.m = 8, .n = 8, .k = 1, .of = {[MATRIX_A] = {.count = 1}, [MATRIX_D] = {.count = 1}}};
+    struct matrix_desc desc = {
+        .m = 8, .n = 8, .k = 1, .of = {[MATRIX_A] = {.count = 1}, [MATRIX_D] = {.count = 1}}};
     if (in->noperands != 2 || !decode_opcode_has(in->opcode, "trans"))
         return decode_refuse(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
@@ -459,7 +491,8 @@ bool decode_matrix_operands(const char *opcode, struct buf *b) {
     struct matrix_opcode o;
     u8 type[MATRICES];
     static const u8 order[] = {MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C};
-    bool transfer = strncmp(opcode, "wmma.load.", 10) == 0 || strncmp(opcode, "wmma.store.", 11) == 0;
+    bool transfer =
+        strncmp(opcode, "wmma.load.", 10) == 0 || strncmp(opcode, "wmma.store.", 11) == 0;
     if (!split_opcode(opcode, &o)) return false;
     if (transfer) {
         unsigned n = registers_of(&o, o.which, o.types[0], false);

@@ -1,7 +1,8 @@
 /* decode_mem.c — loads, stores, atomics and address conversions. See decode.h.
  *
  * ld{.weak|.volatile|.relaxed|.acquire}{.scope}{.space}{.nc}{.cache hints}{.vec}.type d, [a]
- * Modifiers that decide nothing here (scopes, cache hints, eviction priorities) are known by name; any other is refused. */
+ * Modifiers that decide nothing here (scopes, cache hints, eviction priorities) are known by name;
+ * any other is refused. */
 #include "grader/sim/code/decode.h"
 
 #include "grader/sim/device.h"
@@ -9,7 +10,16 @@
 #include <string.h>
 
 /* What a dotted part of a memory opcode means. */
-enum part_kind { PART_NOTHING, PART_SPACE, PART_STRONG, PART_NEAR, PART_COUNT, PART_CACHE, PART_NC, PART_ATOM };
+enum part_kind {
+    PART_NOTHING,
+    PART_SPACE,
+    PART_STRONG,
+    PART_NEAR,
+    PART_COUNT,
+    PART_CACHE,
+    PART_NC,
+    PART_ATOM
+};
 enum { RELEASES = 2 };
 static const struct {
     const char *name;
@@ -59,7 +69,8 @@ static const struct {
     {"L2::64B", PART_NOTHING, 0},
     {"L2::128B", PART_NOTHING, 0},
     {"L2::256B", PART_NOTHING, 0},
-    {"L2::cache_hint", PART_NOTHING, 0}, /* with a policy as the last operand: what L2 keeps is not modelled */
+    {"L2::cache_hint", PART_NOTHING,
+     0}, /* with a policy as the last operand: what L2 keeps is not modelled */
 #define ATOM(id, name) {name, PART_ATOM, ATOM_##id},
 #include "grader/sim/code/atoms.def"
 #undef ATOM
@@ -122,8 +133,8 @@ static bool wide_elements(struct decoder *d, const struct ptx_operand *p, struct
     return true;
 }
 
-/* Whether the value that an element is loaded into is only stored again, or not used: structures are copied with their
- * padding. */
+/* Whether the value that an element is loaded into is only stored again, or not used: structures
+ * are copied with their padding. */
 static bool is_copied(const struct decoder *d, const struct ptx_operand *q) {
     return q->kind == PTX_OP_REG && q->reg >= 0 && d->reads[q->reg] == d->stored[q->reg];
 }
@@ -139,7 +150,8 @@ static bool elements(struct decoder *d, const struct ptx_operand *p, struct mem_
             if (!decode_destination(d, q, &m->reg[i], &bytes)) return false;
             if (n > 1 && (is_copied(d, q) || q->kind == PTX_OP_SINK)) m->copied |= (u8)(1 << i);
         } else {
-            enum ptx_type t = q->kind == PTX_OP_REG ? d->f->regs[q->reg].type : (enum ptx_type)m->type;
+            enum ptx_type t =
+                q->kind == PTX_OP_REG ? d->f->regs[q->reg].type : (enum ptx_type)m->type;
             if (!decode_source(d, q, t, &m->reg[i])) return false;
             bytes = decode_reg_bytes(t);
         }
@@ -169,8 +181,8 @@ static u32 param_offset(const struct ptx_func *f, const struct ptx_var *v, bool 
 static ref param_slot(struct decoder *d, u32 offset, const struct mem_desc *m) {
     struct code *c = d->c;
     for (u32 i = 0; i < c->nslots; i++)
-        if (c->slots[i].offset == offset && c->slots[i].bytes == m->width && c->slots[i].reg_bytes == m->reg_bytes &&
-            c->slots[i].is_signed == m->is_signed)
+        if (c->slots[i].offset == offset && c->slots[i].bytes == m->width &&
+            c->slots[i].reg_bytes == m->reg_bytes && c->slots[i].is_signed == m->is_signed)
             return REF(BASE_BLOCK, c->slots[i].slot);
     if (c->nslots % 64 == 0) {
         struct param_slot *grown = arena_alloc(&d->m->arena, (c->nslots + 64) * sizeof *grown);
@@ -178,7 +190,8 @@ static ref param_slot(struct decoder *d, u32 offset, const struct mem_desc *m) {
         c->slots = grown;
     }
     u32 size = m->reg_bytes * 32u;
-    c->slots[c->nslots++] = (struct param_slot){offset, c->block_bytes, m->width, m->reg_bytes, m->is_signed};
+    c->slots[c->nslots++] =
+        (struct param_slot){offset, c->block_bytes, m->width, m->reg_bytes, m->is_signed};
     c->block_bytes += size;
     return REF(BASE_BLOCK, c->block_bytes - size);
 }
@@ -226,7 +239,8 @@ static u8 space_of_var(const struct ptx_var *v, u8 space) {
                                    : SPACE_GLOBAL;
 }
 
-static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p, struct address *a) {
+static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p,
+                  struct address *a) {
     if (!decode_address(d, p, a)) return false;
     m->address32 = a->address32;
     m->space = space_of_var(a->var, m->space);
@@ -240,7 +254,8 @@ static bool place(struct decoder *d, struct mem_desc *m, const struct ptx_operan
 static void note_width(struct decoder *d, const struct mem_desc *m) {
     if (m->width >= 4) return;
     if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->narrow_global = true;
-    if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC || m->space == SPACE_CLUSTER) d->c->narrow_shared = true;
+    if (m->space == SPACE_SHARED || m->space == SPACE_GENERIC || m->space == SPACE_CLUSTER)
+        d->c->narrow_shared = true;
 }
 
 void decode_emit_access_at(struct decoder *d, const struct mem_desc *m, ref where, s64 offset) {
@@ -259,15 +274,18 @@ bool decode_emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_
     return true;
 }
 
-/* A look at a word of the workspace may wait for the grid, and does so before its segment runs: core/grid.c. */
+/* A look at a word of the workspace may wait for the grid, and does so before its segment runs:
+ * core/grid.c. */
 static bool may_poll(const struct decoder *d, const struct mem_desc *m) {
     bool global = m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC;
-    return d->meets_grid && m->verb == MEM_LOAD && m->strong && global && m->width == 4 && m->count == 1;
+    return d->meets_grid && m->verb == MEM_LOAD && m->strong && global && m->width == 4 &&
+           m->count == 1;
 }
 
 bool decode_memory(struct decoder *d) {
     const struct ptx_insn *in = d->in;
-    struct mem_desc m = {.reg = {REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE}};
+    struct mem_desc m = {
+        .reg = {REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE}};
     if (in->noperands < 2) return decode_refuse(d, "operand missing in");
     m.verb = in->opcode[0] == 'l' ? MEM_LOAD : MEM_STORE;
     if (strncmp(in->opcode, "ldu", 3) == 0) decode_mark_lowered("ldu");
@@ -275,12 +293,14 @@ bool decode_memory(struct decoder *d) {
     const struct ptx_operand *a = &in->operands[m.verb == MEM_LOAD ? 1 : 0],
                              *v = &in->operands[m.verb == MEM_LOAD ? 0 : 1];
     if (m.space == SPACE_PARAM && a->kind == PTX_OP_ADDRESS && a->var && a->reg < 0)
-        return d->f->is_entry && m.verb == MEM_LOAD && !decode_area_of(d, a->var) ? kernel_param(d, &m, a, v)
-                                                                                  : function_param(d, &m, a, v);
+        return d->f->is_entry && m.verb == MEM_LOAD && !decode_area_of(d, a->var)
+                   ? kernel_param(d, &m, a, v)
+                   : function_param(d, &m, a, v);
     struct address at;
     if (!elements(d, v, &m) || !place(d, &m, a, &at)) return false;
     bool outside = m.space != SPACE_SHARED && m.space != SPACE_CLUSTER;
-    if (m.verb == MEM_LOAD && m.strong && outside && m.space != SPACE_LOCAL) d->c->communicates = true;
+    if (m.verb == MEM_LOAD && m.strong && outside && m.space != SPACE_LOCAL)
+        d->c->communicates = true;
     if (m.verb == MEM_LOAD && m.strong) d->c->awaits = true;
     if (m.verb == MEM_STORE && m.strong && outside) d->c->updates_global = true;
     note_width(d, &m);
@@ -300,18 +320,21 @@ bool decode_memory(struct decoder *d) {
 
 static bool atomic_type(const struct mem_desc *m) {
     bool wide_float = m->type == PTX_F32 || m->type == PTX_F64;
-    bool half = m->type == PTX_F16 || m->type == PTX_BF16 || m->type == PTX_F16X2 || m->type == PTX_BF16X2;
+    bool half =
+        m->type == PTX_F16 || m->type == PTX_BF16 || m->type == PTX_F16X2 || m->type == PTX_BF16X2;
     bool swap = m->atom == ATOM_EXCH || m->atom == ATOM_CAS;
     if (wide_float) return m->atom == ATOM_ADD || m->atom == ATOM_EXCH;
-    if (half) return m->atom == ATOM_ADD || (m->space == SPACE_GLOBAL && (m->atom == ATOM_MIN || m->atom == ATOM_MAX));
+    if (half)
+        return m->atom == ATOM_ADD ||
+               (m->space == SPACE_GLOBAL && (m->atom == ATOM_MIN || m->atom == ATOM_MAX));
     if (m->width == 16) return swap;
     return m->width == 4 || m->width == 8 || (m->width == 2 && swap);
 }
 
 /* Whether what it leaves in memory depends on the order in which blocks come. */
 static bool order_matters(const struct mem_desc *m) {
-    bool is_float = m->type == PTX_F32 || m->type == PTX_F64 || m->type == PTX_F16 || m->type == PTX_BF16 ||
-                    m->type == PTX_F16X2 || m->type == PTX_BF16X2;
+    bool is_float = m->type == PTX_F32 || m->type == PTX_F64 || m->type == PTX_F16 ||
+                    m->type == PTX_BF16 || m->type == PTX_F16X2 || m->type == PTX_BF16X2;
     return m->verb == MEM_ATOM || is_float || m->atom == ATOM_EXCH || m->atom == ATOM_CAS;
 }
 
@@ -319,11 +342,13 @@ static const struct ptx_operand *element_of(const struct ptx_operand *p, unsigne
     return p->kind == PTX_OP_VECTOR ? &p->items[e] : p;
 }
 
-/* From compute capability 8.0 on ptxas has an instruction of its own for adding the constant 1 to shared memory where
- * nobody wants the old value; the hardware merges lanes that want one word (docs/time-model.md, Atomics). */
+/* From compute capability 8.0 on ptxas has an instruction of its own for adding the constant 1 to
+ * shared memory where nobody wants the old value; the hardware merges lanes that want one word
+ * (docs/time-model.md, Atomics). */
 static bool is_increment(const struct decoder *d, const struct mem_desc *m) {
     bool word = m->type == PTX_U32 || m->type == PTX_S32 || m->type == PTX_B32;
-    if (m->verb != MEM_RED || m->atom != ATOM_ADD || m->space != SPACE_SHARED || !word) return false;
+    if (m->verb != MEM_RED || m->atom != ATOM_ADD || m->space != SPACE_SHARED || !word)
+        return false;
     if (d->m->options->device->cc_major < 8 || ref_base(m->operand[0]) != BASE_CONST) return false;
     u32 value;
     memcpy(&value, d->m->consts + ref_offset(m->operand[0]), sizeof value);
@@ -343,7 +368,8 @@ static bool atomic_element(struct decoder *d, struct mem_desc m, unsigned first,
     if (m.result == REF_NONE) m.verb = MEM_RED;
     else if (bytes != m.width) return decode_refuse(d, "registers of the wrong size in");
     for (unsigned i = 0; i < operands; i++)
-        if (!decode_source(d, element_of(&in->operands[first + 1 + i], e), (enum ptx_type)m.type, &m.operand[i]))
+        if (!decode_source(d, element_of(&in->operands[first + 1 + i], e), (enum ptx_type)m.type,
+                           &m.operand[i]))
             return false;
     struct address at;
     if (!place(d, &m, &in->operands[first], &at)) return false;
@@ -401,7 +427,8 @@ bool decode_cvta(struct decoder *d) {
     unsigned bytes;
     if (in->noperands < 2 || decode_opcode_type(in->opcode) != PTX_U64)
         return decode_refuse(d, "not implemented: instruction");
-    if (!decode_source(d, &in->operands[1], PTX_U64, &src) || !decode_destination(d, &in->operands[0], &dst, &bytes))
+    if (!decode_source(d, &in->operands[1], PTX_U64, &src) ||
+        !decode_destination(d, &in->operands[0], &dst, &bytes))
         return false;
     if (bytes != 8) return decode_refuse(d, "registers of the wrong size in");
     u64 window = window_of(in->opcode);
@@ -421,8 +448,8 @@ bool decode_isspacep(struct decoder *d) {
         return false;
     struct mem_desc m = {.space = SPACE_GENERIC};
     char part[32];
-    if (bytes != 1 || !decode_opcode_part(in->opcode, 1, part, sizeof part) || !take_part(&m, part) ||
-        m.space == SPACE_GENERIC)
+    if (bytes != 1 || !decode_opcode_part(in->opcode, 1, part, sizeof part) ||
+        !take_part(&m, part) || m.space == SPACE_GENERIC)
         return decode_refuse(d, "not implemented: instruction");
     struct op *o = decode_emit_named(d, "isspacep");
     o->src[0] = src;

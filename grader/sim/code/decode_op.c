@@ -1,4 +1,5 @@
-/* decode_op.c — operands to refs, opcodes to rows, and the instructions that are an expression. See decode.h. */
+/* decode_op.c — operands to refs, opcodes to rows, and the instructions that are an expression. See
+ * decode.h. */
 #include "grader/sim/code/decode.h"
 
 #include <stdarg.h>
@@ -15,8 +16,9 @@ bool decode_refuse(struct decoder *d, const char *format, ...) {
     const char *file = l->file < d->m->ptx->nfiles ? d->m->ptx->files[l->file] : NULL;
     char place[300] = "";
     if (file) snprintf(place, sizeof place, "%s:%u: ", file, l->line);
-    return err_set(d->e, ERR_UNSUPPORTED, "%s%s `%s` in %s `%s` (PTX line %u)", place, what, d->in->opcode,
-                   d->f->is_entry ? "kernel" : "function", d->f->name, d->in->ptx_line);
+    return err_set(d->e, ERR_UNSUPPORTED, "%s%s `%s` in %s `%s` (PTX line %u)", place, what,
+                   d->in->opcode, d->f->is_entry ? "kernel" : "function", d->f->name,
+                   d->in->ptx_line);
 }
 
 /* ---- opcodes ---- */
@@ -56,7 +58,8 @@ enum ptx_type decode_opcode_type(const char *opcode) {
 }
 
 static bool is_rounding(const char *part) {
-    return strcmp(part, "rn") == 0 || strcmp(part, "rz") == 0 || strcmp(part, "rm") == 0 || strcmp(part, "rp") == 0;
+    return strcmp(part, "rn") == 0 || strcmp(part, "rz") == 0 || strcmp(part, "rm") == 0 ||
+           strcmp(part, "rp") == 0;
 }
 
 /* The opcode without the modifiers in `drop`; those dropped are returned. */
@@ -70,8 +73,9 @@ static unsigned strip(const char *opcode, unsigned drop, char *out, size_t size)
                        : strcmp(part, "ftz") == 0               ? MOD_FTZ
                        : strcmp(part, "sat") == 0               ? MOD_SAT
                                                                 : 0;
-        bool combiner = i == 2 && strncmp(opcode, "setp.", 5) == 0 &&
-                        (strcmp(part, "and") == 0 || strcmp(part, "or") == 0 || strcmp(part, "xor") == 0);
+        bool combiner =
+            i == 2 && strncmp(opcode, "setp.", 5) == 0 &&
+            (strcmp(part, "and") == 0 || strcmp(part, "or") == 0 || strcmp(part, "xor") == 0);
         if (i && (mod & drop)) dropped |= mod;
         else if (!combiner && n + strlen(part) + 2 < size)
             n += (size_t)snprintf(out + n, size - n, "%s%s", i ? "." : "", part);
@@ -102,7 +106,8 @@ int decode_row_of(const char *written, unsigned *dropped) {
     for (unsigned i = 0; i < sizeof drops / sizeof *drops; i++) {
         *dropped = strip(opcode, drops[i], name, sizeof name);
         int row = insn_find(name);
-        if (row >= 0 && (*dropped & ~insn_rows[row].mods) == 0 && insn_rows[row].form != FORM_OTHER) return row;
+        if (row >= 0 && (*dropped & ~insn_rows[row].mods) == 0 && insn_rows[row].form != FORM_OTHER)
+            return row;
     }
     return -1;
 }
@@ -139,8 +144,10 @@ static struct op *emit(struct decoder *d, int row) {
     ARENA_GROW(&m->arena, m->lines, m->nops, m->nops + 1, m->lines_capacity, 1024);
     m->lines[m->nops] = d->in ? d->in->ptx_line : 0;
     struct op *o = &m->ops[m->nops++];
-    *o = (struct op){
-        .dst = REF_NONE, .src = {REF_NONE, REF_NONE, REF_NONE, REF_NONE}, .row = (u16)row, .kind = insn_rows[row].kind};
+    *o = (struct op){.dst = REF_NONE,
+                     .src = {REF_NONE, REF_NONE, REF_NONE, REF_NONE},
+                     .row = (u16)row,
+                     .kind = insn_rows[row].kind};
     o->weight = 1;
     o->guard = d->in && d->in->guard >= 0 ? d->regs[d->in->guard] : decode_slot_const(d, 1, 1);
     o->flip = d->in && d->in->guard >= 0 && d->in->guard_negated ? ~0u : 0;
@@ -198,14 +205,18 @@ static const struct {
     {"%reserved_smem_offset_1", 0, 4},
 };
 
-/* Driver-defined. 1 and 2 hold the address of a cooperative launch's workspace, high word first; it is what cooperative groups'
- * grid barrier works on. */
-static bool is_workspace(const char *name) { return !strcmp(name, "%envreg1") || !strcmp(name, "%envreg2"); }
+/* Driver-defined. 1 and 2 hold the address of a cooperative launch's workspace, high word first; it
+ * is what cooperative groups' grid barrier works on. */
+static bool is_workspace(const char *name) {
+    return !strcmp(name, "%envreg1") || !strcmp(name, "%envreg2");
+}
 
 static bool reads_workspace(const struct ptx_func *f) {
     for (unsigned i = 0; i < f->ninsns; i++)
         for (unsigned k = 0; k < f->insns[i].noperands; k++)
-            if (f->insns[i].operands[k].kind == PTX_OP_SREG && is_workspace(f->insns[i].operands[k].name)) return true;
+            if (f->insns[i].operands[k].kind == PTX_OP_SREG &&
+                is_workspace(f->insns[i].operands[k].name))
+                return true;
     return false;
 }
 
@@ -219,10 +230,12 @@ static bool special(struct decoder *d, const char *name, ref *out, unsigned *byt
     *bytes = 4;
     d->c->clusters |= strstr(name, "cluster") != NULL;
     for (unsigned i = 0; i < sizeof special_slots / sizeof *special_slots; i++)
-        if (*special_slots[i].name && strcmp(special_slots[i].name, name) == 0) return *out = special_slots[i].at, true;
+        if (*special_slots[i].name && strcmp(special_slots[i].name, name) == 0)
+            return *out = special_slots[i].at, true;
     if (strcmp(name, "%is_explicit_cluster") == 0)
         return *bytes = 1, *out = REF(BASE_BLOCK, B_EXPLICIT_CLUSTER * SLOT_BYTES), true;
-    if (strcmp(name, "%current_graph_exec") == 0) return *bytes = 8, *out = REF(BASE_BLOCK, B_GRAPH * SLOT_BYTES), true;
+    if (strcmp(name, "%current_graph_exec") == 0)
+        return *bytes = 8, *out = REF(BASE_BLOCK, B_GRAPH * SLOT_BYTES), true;
     if (is_workspace(name)) {
         d->c->cooperative = true;
         return *out = REF(BASE_BLOCK, (name[7] == '1' ? B_ENVREG1 : B_ENVREG2) * SLOT_BYTES), true;
@@ -234,7 +247,8 @@ static bool special(struct decoder *d, const char *name, ref *out, unsigned *byt
             return *out = decode_slot_const(d, constant_specials[i].value, *bytes), true;
         }
     bool wide = strcmp(name, "%clock64") == 0 || strcmp(name, "%globaltimer") == 0;
-    if (wide || strcmp(name, "%clock") == 0 || strcmp(name, "%clock_hi") == 0 || strcmp(name, "%globaltimer_lo") == 0) {
+    if (wide || strcmp(name, "%clock") == 0 || strcmp(name, "%clock_hi") == 0 ||
+        strcmp(name, "%globaltimer_lo") == 0) {
         struct op *o = decode_emit_named(d, "clock");
         o->weight = 0;
         *bytes = wide ? 8 : 4;
@@ -245,7 +259,8 @@ static bool special(struct decoder *d, const char *name, ref *out, unsigned *byt
     return decode_refuse(d, "not implemented: special register %s in", name);
 }
 
-/* Converts between register sizes by taking the low part or extending with zeros (sign where `t` is signed). */
+/* Converts between register sizes by taking the low part or extending with zeros (sign where `t` is
+ * signed). */
 static bool resize(struct decoder *d, ref from, unsigned have, enum ptx_type t, ref *out) {
     unsigned want = decode_reg_bytes(t);
     if (have == want || have == 1 || want == 1) return *out = from, have == want;
@@ -253,7 +268,8 @@ static bool resize(struct decoder *d, ref from, unsigned have, enum ptx_type t, 
     char name[32];
     if (have > 8 || want > 8) return false;
     bool is_signed = t == PTX_S8 || t == PTX_S16 || t == PTX_S32 || t == PTX_S64;
-    snprintf(name, sizeof name, "cvt.%s.%c%u", unsigned_of[want], is_signed && have < want ? 's' : 'u', have * 8);
+    snprintf(name, sizeof name, "cvt.%s.%c%u", unsigned_of[want],
+             is_signed && have < want ? 's' : 'u', have * 8);
     ref slot = decode_slot_new(d, want);
     struct op *o = decode_emit_named(d, name);
     o->weight = 0;
@@ -272,7 +288,8 @@ static struct var_place *find_place(struct var_place *p, u32 n, const struct ptx
 /* The address of a variable as a 64-bit (or 32-bit) value. */
 static bool var_value(struct decoder *d, const struct ptx_operand *p, unsigned bytes, ref *out) {
     const struct ptx_var *v = p->var;
-    struct var_place *l = find_place(d->locals, d->nlocals, v), *s = find_place(d->shareds, d->nshareds, v);
+    struct var_place *l = find_place(d->locals, d->nlocals, v),
+                     *s = find_place(d->shareds, d->nshareds, v);
     u64 at;
     if (l) {
         ref slot = decode_slot_new(d, 8);
@@ -303,7 +320,8 @@ static bool var_value(struct decoder *d, const struct ptx_operand *p, unsigned b
             offset += q->bytes;
         }
     }
-    if (decode_var_address(d, v, &at)) return *out = decode_slot_const(d, at + (u64)p->offset, bytes), true;
+    if (decode_var_address(d, v, &at))
+        return *out = decode_slot_const(d, at + (u64)p->offset, bytes), true;
     return decode_refuse(d, "not implemented: the address of `%s` in", v->name);
 }
 
@@ -348,7 +366,8 @@ bool decode_address(struct decoder *d, const struct ptx_operand *p, struct addre
     if (p->nitems) return decode_refuse(d, "not implemented: coordinates in the address of");
     if (p->reg >= 0) {
         unsigned bytes = decode_reg_bytes(d->f->regs[p->reg].type);
-        if (bytes != 4 && bytes != 8) return decode_refuse(d, "address register of %u bytes in", bytes);
+        if (bytes != 4 && bytes != 8)
+            return decode_refuse(d, "address register of %u bytes in", bytes);
         out->address32 = bytes == 4;
         return out->base = d->regs[p->reg], true;
     }
@@ -384,7 +403,10 @@ static bool decode_setp(struct decoder *d, int row, const ref *src, u8 env) {
     ref c = REF_NONE;
     u32 flip = 0, how = 0;
     if (decode_opcode_part(in->opcode, 2, part, sizeof part))
-        how = strcmp(part, "and") == 0 ? 1 : strcmp(part, "or") == 0 ? 2 : strcmp(part, "xor") == 0 ? 3 : 0;
+        how = strcmp(part, "and") == 0   ? 1
+              : strcmp(part, "or") == 0  ? 2
+              : strcmp(part, "xor") == 0 ? 3
+                                         : 0;
     if (how && (in->noperands < 4 || !decode_predicate(d, &in->operands[3], &c, &flip)))
         return decode_refuse(d, "operand missing in");
     struct op *o = emit(d, row);
@@ -401,7 +423,8 @@ static bool decode_setp(struct decoder *d, int row, const ref *src, u8 env) {
     return true;
 }
 
-/* mov.b128 %o, {%q, %q} and back, or from register to register: a register of 128 bits is two of 64 side by side. */
+/* mov.b128 %o, {%q, %q} and back, or from register to register: a register of 128 bits is two of 64
+ * side by side. */
 static bool decode_wide_mov(struct decoder *d) {
     const struct ptx_operand *to = &d->in->operands[0], *from = &d->in->operands[1];
     ref a[2], b[2];
@@ -410,9 +433,11 @@ static bool decode_wide_mov(struct decoder *d) {
         bool split = from->kind == PTX_OP_VECTOR, join = to->kind == PTX_OP_VECTOR;
         if ((split && from->nitems != 2) || (join && to->nitems != 2))
             return decode_refuse(d, "not implemented: this vector form of");
-        if (!decode_source(d, split ? &from->items[i] : from, split ? PTX_B64 : PTX_B128, &a[i])) return false;
+        if (!decode_source(d, split ? &from->items[i] : from, split ? PTX_B64 : PTX_B128, &a[i]))
+            return false;
         if (!decode_destination(d, join ? &to->items[i] : to, &b[i], &bytes)) return false;
-        if (b[i] != REF_NONE && bytes != (join ? 8u : 16u)) return decode_refuse(d, "parts of the wrong size in");
+        if (b[i] != REF_NONE && bytes != (join ? 8u : 16u))
+            return decode_refuse(d, "parts of the wrong size in");
         if (!split) a[i] += 256 * i;
         if (!join && b[i] != REF_NONE) b[i] += 256 * i;
     }
@@ -434,11 +459,13 @@ static bool decode_vector_mov(struct decoder *d) {
     unsigned whole = ptx_type_bytes(decode_opcode_type(d->in->opcode));
     enum ptx_type part = whole == 8 ? PTX_B32 : PTX_B16, all = whole == 8 ? PTX_B64 : PTX_B32;
     if (whole == 16) return decode_wide_mov(d);
-    if (v->nitems != 2 || (whole != 4 && whole != 8)) return decode_refuse(d, "not implemented: this vector form of");
+    if (v->nitems != 2 || (whole != 4 && whole != 8))
+        return decode_refuse(d, "not implemented: this vector form of");
     ref a, b;
     unsigned bytes;
     if (!unpack) {
-        if (!decode_source(d, &v->items[0], part, &a) || !decode_source(d, &v->items[1], part, &b)) return false;
+        if (!decode_source(d, &v->items[0], part, &a) || !decode_source(d, &v->items[1], part, &b))
+            return false;
         struct op *o = decode_emit_named(d, whole == 8 ? "pack.b64.b32" : "pack.b32.b16");
         o->src[0] = a;
         o->src[1] = b;
@@ -466,8 +493,8 @@ static bool decode_carry(struct decoder *d, int row, ref *src) {
     return decode_put_result(d, at_op, &d->in->operands[0], (enum ptx_type)insn_rows[row].dst);
 }
 
-bool decode_emit_float(struct decoder *d, int row, const char *opcode, unsigned dropped, const ref src[3],
-                       const struct ptx_operand *to) {
+bool decode_emit_float(struct decoder *d, int row, const char *opcode, unsigned dropped,
+                       const ref src[3], const struct ptx_operand *to) {
     u32 at_op = d->m->nops;
     struct op *o = emit(d, row);
     memcpy(o->src, src, 3 * sizeof *src);
@@ -492,9 +519,11 @@ bool decode_plain(struct decoder *d) {
     if (in->noperands < nsrc + 1) return decode_refuse(d, "operand missing in");
     ref src[ROW_SRC] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u64 flips = 0;
-    if (r->form == FORM_CARRY) src[2] = decode_slot_const(d, 0, decode_reg_bytes((enum ptx_type)r->dst));
+    if (r->form == FORM_CARRY)
+        src[2] = decode_slot_const(d, 0, decode_reg_bytes((enum ptx_type)r->dst));
     for (unsigned i = 0; i < nsrc; i++) {
-        if (!decode_source(d, &in->operands[i + 1], (enum ptx_type)r->src[i], &src[i])) return false;
+        if (!decode_source(d, &in->operands[i + 1], (enum ptx_type)r->src[i], &src[i]))
+            return false;
         if (r->src[i] == PTX_PRED && in->operands[i + 1].negated)
             flips |= 0xffffffffull << (r->dst == PTX_PRED ? 32 * i : 0);
     }

@@ -12,11 +12,18 @@
 
 #include <string.h>
 
-/* Of the opcode from the part `nd` on, of which each part is known: other modes than tiles, groups of blocks … are not. */
+/* Of the opcode from the part `nd` on, of which each part is known: other modes than tiles, groups
+ * of blocks … are not. */
 static bool knows_parts(const struct ptx_insn *in, unsigned nd, bool reduces) {
-    static const char *const known[] = {
-        "shared::cluster", "shared::cta",        "global",         "tile", "mbarrier::complete_tx::bytes",
-        "bulk_group",      "multicast::cluster", "L2::cache_hint", "L2"};
+    static const char *const known[] = {"shared::cluster",
+                                        "shared::cta",
+                                        "global",
+                                        "tile",
+                                        "mbarrier::complete_tx::bytes",
+                                        "bulk_group",
+                                        "multicast::cluster",
+                                        "L2::cache_hint",
+                                        "L2"};
     char part[64];
     for (unsigned i = nd + 1; decode_opcode_part(in->opcode, i, part, sizeof part); i++) {
         bool is = reduces && i == nd + 3;
@@ -38,7 +45,8 @@ static bool reduction(const char *name, u8 *atom) {
 }
 
 /* [map, {c…}] */
-static bool decode_place(struct decoder *d, const struct ptx_operand *p, struct tensor_desc *t, ref *map) {
+static bool decode_place(struct decoder *d, const struct ptx_operand *p, struct tensor_desc *t,
+                         ref *map) {
     struct ptx_operand address = *p;
     if (p->kind != PTX_OP_ADDRESS || p->nitems != t->rank)
         return decode_refuse(d, "not implemented: these coordinates of");
@@ -48,9 +56,11 @@ static bool decode_place(struct decoder *d, const struct ptx_operand *p, struct 
     return decode_whole_address(d, &address, map);
 }
 
-static bool emit(struct decoder *d, const struct tensor_desc *t, u32 first, const ref src[4], s64 direction) {
+static bool emit(struct decoder *d, const struct tensor_desc *t, u32 first, const ref src[4],
+                 s64 direction) {
     u32 target = ARENA_PUSH(&d->m->arena, d->m->tensors, d->m->ntensors, *t);
-    struct mem_desc m = {.verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true};
+    struct mem_desc m = {
+        .verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true};
     u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, "cp.async.bulk.tensor");
     memcpy(o->src, src, sizeof o->src);
@@ -66,9 +76,11 @@ static bool load(struct decoder *d, struct tensor_desc *t) {
     bool multicast = decode_opcode_has(in->opcode, "multicast::cluster");
     ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u32 first = d->m->nops;
-    if (in->noperands < 3u + multicast || !decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes"))
+    if (in->noperands < 3u + multicast ||
+        !decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes"))
         return decode_refuse(d, "operand missing in");
-    if (!decode_whole_address(d, &in->operands[0], &src[0]) || !decode_place(d, &in->operands[1], t, &src[1]) ||
+    if (!decode_whole_address(d, &in->operands[0], &src[0]) ||
+        !decode_place(d, &in->operands[1], t, &src[1]) ||
         !decode_whole_address(d, &in->operands[2], &src[3]))
         return false;
     if (multicast && !decode_source(d, &in->operands[3], PTX_U16, &t->ranks)) return false;
@@ -82,7 +94,8 @@ static bool store(struct decoder *d, struct tensor_desc *t) {
     ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u32 first = d->m->nops;
     if (in->noperands < 2) return decode_refuse(d, "operand missing in");
-    if (!decode_place(d, &in->operands[0], t, &src[1]) || !decode_whole_address(d, &in->operands[1], &src[0]))
+    if (!decode_place(d, &in->operands[0], t, &src[1]) ||
+        !decode_whole_address(d, &in->operands[1], &src[0]))
         return false;
     if (t->reduces) d->c->communicates = true; /* whether it adds floats says the map */
     if (t->reduces) d->c->updates_global = true;
@@ -94,7 +107,8 @@ static bool prefetch_tile(struct decoder *d, struct tensor_desc *t) {
     ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u32 first = d->m->nops;
     if (d->in->noperands < 1) return decode_refuse(d, "operand missing in");
-    return decode_place(d, &d->in->operands[0], t, &src[1]) && emit(d, t, first, src, BULK_PREFETCH);
+    return decode_place(d, &d->in->operands[0], t, &src[1]) &&
+           emit(d, t, first, src, BULK_PREFETCH);
 }
 
 bool decode_tensor(struct decoder *d) {
@@ -105,10 +119,12 @@ bool decode_tensor(struct decoder *d) {
     unsigned nd = t.reduces || prefetch ? 5 : 4;
     if (!decode_opcode_part(in->opcode, nd, part, sizeof part) || part[0] < '1' || part[0] > '5' ||
         strcmp(part + 1, "d") || !decode_opcode_part(in->opcode, nd + 1, to, sizeof to) ||
-        !decode_opcode_part(in->opcode, nd + 2, from, sizeof from) || !knows_parts(in, nd, t.reduces))
+        !decode_opcode_part(in->opcode, nd + 2, from, sizeof from) ||
+        !knows_parts(in, nd, t.reduces))
         return decode_refuse(d, "not implemented: instruction");
     t.rank = (u8)(part[0] - '0');
-    if (t.reduces && (!decode_opcode_part(in->opcode, nd + 3, part, sizeof part) || !reduction(part, &t.atom)))
+    if (t.reduces &&
+        (!decode_opcode_part(in->opcode, nd + 3, part, sizeof part) || !reduction(part, &t.atom)))
         return decode_refuse(d, "not implemented: instruction");
     if (prefetch) return prefetch_tile(d, &t);
     if (!t.reduces && !strncmp(to, "shared", 6) && !strcmp(from, "global")) return load(d, &t);

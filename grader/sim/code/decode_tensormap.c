@@ -1,9 +1,10 @@
 /* decode_tensormap.c — tensor maps that kernels change. See decode.h and tensor.h.
  *
  * tensormap.replace.tile.FIELD{.global|.shared::cta}.b1024.TYPE [map], {dimension,} value
- * tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [to], [from], 128
- * fence.proxy.tensormap::generic.acquire.SCOPE [map], 128
- * fence.proxy.tensormap::generic.release.SCOPE, which is a fence like others here: what was changed is changed. */
+ * tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [to],
+ * [from], 128 fence.proxy.tensormap::generic.acquire.SCOPE [map], 128
+ * fence.proxy.tensormap::generic.release.SCOPE, which is a fence like others here: what was changed
+ * is changed. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/tensor.h"
@@ -19,18 +20,20 @@ static bool field_named(const char *name, struct tensormap_desc *t) {
                                                         [TENSORMAP_STEP] = "element_stride",
                                                         [TENSORMAP_TYPE] = "elemtype",
                                                         [TENSORMAP_SWIZZLE] = "swizzle_mode",
-                                                        [TENSORMAP_INTERLEAVE] = "interleave_layout",
+                                                        [TENSORMAP_INTERLEAVE] =
+                                                            "interleave_layout",
                                                         [TENSORMAP_FILL] = "fill_mode"};
     for (u8 i = 0; i < TENSORMAP_FIELDS; i++)
         if (!strcmp(names[i], name)) return t->field = i, true;
     return false;
 }
 
-static bool emit(struct decoder *d, const struct tensormap_desc *t, const struct ptx_operand *at, ref value,
-                 u32 first) {
+static bool emit(struct decoder *d, const struct tensormap_desc *t, const struct ptx_operand *at,
+                 ref value, u32 first) {
     ref where;
     if (!decode_whole_address(d, at, &where)) return false;
-    struct mem_desc m = {.verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true};
+    struct mem_desc m = {
+        .verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true};
     u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, "tensormap");
     o->aux = aux;
@@ -55,10 +58,11 @@ static bool wide_value(struct decoder *d, const struct ptx_operand *p, bool wide
 
 static bool replace(struct decoder *d) {
     const struct ptx_insn *in = d->in;
-    struct tensormap_desc t = {.verb = TENSORMAP_REPLACE, .shared = decode_opcode_has(in->opcode, "shared::cta")};
+    struct tensormap_desc t = {.verb = TENSORMAP_REPLACE,
+                               .shared = decode_opcode_has(in->opcode, "shared::cta")};
     char field[64];
-    if (!decode_opcode_has(in->opcode, "tile") || !decode_opcode_part(in->opcode, 3, field, sizeof field) ||
-        !field_named(field, &t))
+    if (!decode_opcode_has(in->opcode, "tile") ||
+        !decode_opcode_part(in->opcode, 3, field, sizeof field) || !field_named(field, &t))
         return decode_refuse(d, "not implemented: instruction");
     bool several = t.field >= TENSORMAP_BOX && t.field <= TENSORMAP_STEP;
     u32 first = d->m->nops, places = t.field == TENSORMAP_STRIDE ? 4 : 5;
@@ -67,7 +71,8 @@ static bool replace(struct decoder *d) {
         return decode_refuse(d, "not implemented: dimension of");
     if (several) t.place = (u8)in->operands[1].value;
     ref value;
-    return wide_value(d, &in->operands[1 + several], decode_opcode_has(in->opcode, "b64"), &value) &&
+    return wide_value(d, &in->operands[1 + several], decode_opcode_has(in->opcode, "b64"),
+                      &value) &&
            emit(d, &t, &in->operands[0], value, first);
 }
 
@@ -79,7 +84,8 @@ static bool publish(struct decoder *d) {
         return decode_refuse(d, "not implemented: operands of");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
-    return decode_whole_address(d, &in->operands[1], &from) && emit(d, &t, &in->operands[0], from, first);
+    return decode_whole_address(d, &in->operands[1], &from) &&
+           emit(d, &t, &in->operands[0], from, first);
 }
 
 bool decode_tensormap(struct decoder *d) {
@@ -94,8 +100,8 @@ bool decode_tensormap(struct decoder *d) {
 bool decode_fence(struct decoder *d) {
     struct tensormap_desc t = {.verb = TENSORMAP_ACQUIRE};
     if (!decode_bare(d)) return false;
-    if (!decode_opcode_has(d->in->opcode, "tensormap::generic") || !decode_opcode_has(d->in->opcode, "acquire") ||
-        !d->in->noperands)
+    if (!decode_opcode_has(d->in->opcode, "tensormap::generic") ||
+        !decode_opcode_has(d->in->opcode, "acquire") || !d->in->noperands)
         return true;
     u32 first = d->m->nops;
     if (!emit(d, &t, &d->in->operands[0], REF_NONE, first)) return false;

@@ -2,8 +2,8 @@
  *
  * tex{.base,.level,.grad}.GEOMETRY.v4.dtype.ctype {d…}, [t, {c…}]{, lod | {dx…}, {dy…}}
  * tld4.{r,g,b,a}.2d.v4.dtype.f32 {d…}, [t, {x, y}]
- * suld.b.GEOMETRY{.cop}{.vec}.btype.{trap,clamp,zero} {d…}, [s, {x in bytes…}] · sust.b… [s, {…}], {…}
- * Handles are 64-bit numbers ("unified mode"). A layer comes before the coordinates. */
+ * suld.b.GEOMETRY{.cop}{.vec}.btype.{trap,clamp,zero} {d…}, [s, {x in bytes…}] · sust.b… [s, {…}],
+ * {…} Handles are 64-bit numbers ("unified mode"). A layer comes before the coordinates. */
 #include "grader/sim/code/tex.h"
 #include "grader/sim/code/decode.h"
 
@@ -14,8 +14,9 @@ static const struct geometry {
     u8 shape, ncoords;
     bool layered;
 } geometries[] = {
-    {"1d", SIM_TEX_1D, 1, false},     {"2d", SIM_TEX_2D, 2, false}, {"3d", SIM_TEX_3D, 3, false},
-    {"a1d", SIM_TEX_1D, 1, true},     {"a2d", SIM_TEX_2D, 2, true}, {"cube", SIM_TEX_CUBE, 3, false},
+    {"1d", SIM_TEX_1D, 1, false},     {"2d", SIM_TEX_2D, 2, false},
+    {"3d", SIM_TEX_3D, 3, false},     {"a1d", SIM_TEX_1D, 1, true},
+    {"a2d", SIM_TEX_2D, 2, true},     {"cube", SIM_TEX_CUBE, 3, false},
     {"acube", SIM_TEX_CUBE, 3, true},
 };
 
@@ -26,15 +27,18 @@ static const struct geometry *geometry_of(const char *opcode) {
 }
 
 /* [handle, {layer, x, y, z}] */
-static bool decode_place(struct decoder *d, const struct ptx_operand *p, struct tex_desc *t, const struct geometry *g) {
+static bool decode_place(struct decoder *d, const struct ptx_operand *p, struct tex_desc *t,
+                         const struct geometry *g) {
     enum ptx_type type = t->integer ? PTX_S32 : PTX_F32;
     unsigned at = g->layered;
     t->shape = g->shape;
     t->layered = g->layered;
     t->ncoords = g->ncoords;
-    if (p->kind != PTX_OP_ADDRESS || p->reg < 0 || p->offset || decode_reg_bytes(d->f->regs[p->reg].type) != 8)
+    if (p->kind != PTX_OP_ADDRESS || p->reg < 0 || p->offset ||
+        decode_reg_bytes(d->f->regs[p->reg].type) != 8)
         return decode_refuse(d, "not implemented: a texture that is no 64-bit handle in");
-    if (p->nitems < at + g->ncoords) return decode_refuse(d, "not implemented: these coordinates of");
+    if (p->nitems < at + g->ncoords)
+        return decode_refuse(d, "not implemented: these coordinates of");
     t->handle = d->regs[p->reg];
     if (at && !decode_source(d, &p->items[0], PTX_U32, &t->layer)) return false;
     for (unsigned i = 0; i < g->ncoords; i++)
@@ -55,7 +59,8 @@ static bool decode_results(struct decoder *d, const struct ptx_operand *p, struc
     if (n > 4 || p->second >= 0) return decode_refuse(d, "not implemented: these results of");
     t->ndst = (u8)n;
     for (unsigned i = 0; i < n; i++) {
-        if (!decode_destination(d, p->kind == PTX_OP_VECTOR ? &p->items[i] : p, &t->dst[i], &bytes)) return false;
+        if (!decode_destination(d, p->kind == PTX_OP_VECTOR ? &p->items[i] : p, &t->dst[i], &bytes))
+            return false;
         if (bytes) t->reg_bytes = (u8)bytes;
     }
     return true;
@@ -81,18 +86,21 @@ static bool emit(struct decoder *d, const struct tex_desc *t, const char *row, u
     return true;
 }
 
-/* After the coordinates: how much they change from lane to lane, or which level. There is one level here. */
+/* After the coordinates: how much they change from lane to lane, or which level. There is one level
+ * here. */
 static bool decode_level(struct decoder *d, struct tex_desc *t, unsigned *operands) {
     const struct ptx_insn *in = d->in;
     if (decode_opcode_has(in->opcode, "level"))
         return *operands = 3,
-               in->noperands == 3 && decode_source(d, &in->operands[2], t->integer ? PTX_S32 : PTX_F32, &t->lod);
+               in->noperands == 3 &&
+                   decode_source(d, &in->operands[2], t->integer ? PTX_S32 : PTX_F32, &t->lod);
     if (!decode_opcode_has(in->opcode, "grad")) return true;
     *operands = 4;
     for (unsigned k = 0; k < 2 && in->noperands == 4; k++) {
         const struct ptx_operand *g = &in->operands[2 + k];
         for (unsigned i = 0; i < t->ncoords; i++) {
-            const struct ptx_operand *p = g->kind == PTX_OP_VECTOR ? (i < g->nitems ? &g->items[i] : NULL) : g;
+            const struct ptx_operand *p =
+                g->kind == PTX_OP_VECTOR ? (i < g->nitems ? &g->items[i] : NULL) : g;
             if (!p || !decode_source(d, p, PTX_F32, &t->grad[k * 3 + i])) return false;
         }
     }
@@ -117,12 +125,17 @@ bool decode_texture(struct decoder *d) {
         if (decode_opcode_has(in->opcode, components[i])) t.component = i;
     if (t.type != PTX_U32 && t.type != PTX_S32 && t.type != PTX_F32)
         return decode_refuse(d, "not implemented: this type of result of");
-    if (gather && (g->shape != SIM_TEX_2D || t.integer)) return decode_refuse(d, "not implemented: instruction");
-    if (!decode_results(d, &in->operands[0], &t) || !decode_place(d, &in->operands[1], &t, g)) return false;
-    if (t.ndst != 4 || (t.reg_bytes && t.reg_bytes != 4)) return decode_refuse(d, "registers of the wrong size in");
-    if (!decode_level(d, &t, &operands)) return decode_refuse(d, "not implemented: these operands of");
+    if (gather && (g->shape != SIM_TEX_2D || t.integer))
+        return decode_refuse(d, "not implemented: instruction");
+    if (!decode_results(d, &in->operands[0], &t) || !decode_place(d, &in->operands[1], &t, g))
+        return false;
+    if (t.ndst != 4 || (t.reg_bytes && t.reg_bytes != 4))
+        return decode_refuse(d, "registers of the wrong size in");
+    if (!decode_level(d, &t, &operands))
+        return decode_refuse(d, "not implemented: these operands of");
     if (in->noperands != operands)
-        return decode_refuse(d, "not implemented: offsets, comparisons and samplers of their own in");
+        return decode_refuse(d,
+                             "not implemented: offsets, comparisons and samplers of their own in");
     d->c->reads_textures = true;
     return emit(d, &t, gather ? "tld4" : "tex", 4);
 }
@@ -136,8 +149,8 @@ bool decode_surface(struct decoder *d) {
     unsigned bytes = ptx_type_bytes(type), count = decode_opcode_has(in->opcode, "v2")   ? 2
                                                    : decode_opcode_has(in->opcode, "v4") ? 4
                                                                                          : 1;
-    if (!g || g->shape == SIM_TEX_CUBE || in->noperands != 2 || !decode_opcode_has(in->opcode, "b") || !bytes ||
-        bytes > 8 || bytes * count > 16)
+    if (!g || g->shape == SIM_TEX_CUBE || in->noperands != 2 ||
+        !decode_opcode_has(in->opcode, "b") || !bytes || bytes > 8 || bytes * count > 16)
         return decode_refuse(d, "not implemented: instruction");
     t.integer = true;
     t.type = (u8)type;

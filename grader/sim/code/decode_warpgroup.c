@@ -1,6 +1,7 @@
 /* decode_warpgroup.c — wgmma. See warpgroup.h.
  *
- * The parts of an opcode stand in a fixed order: wgmma.mma_async{.sp}.sync.aligned.SHAPE.D.A.B, and what follows of them. */
+ * The parts of an opcode stand in a fixed order: wgmma.mma_async{.sp}.sync.aligned.SHAPE.D.A.B, and
+ * what follows of them. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/warpgroup.h"
@@ -21,7 +22,8 @@ static u8 type_at(const char *opcode, unsigned i) {
 static bool shape_exists(const struct warpgroup_desc *w, u32 m) {
     u32 bits = decode_matrix_types[w->type[MATRIX_A]].bits, n = w->n;
     bool coarse = w->type[MATRIX_D] == MATRIX_S32;
-    if (m != 64 || n < 8 || n > WARPGROUP_COLUMNS || n % 8 || (coarse && n > 24 && n % 16)) return false;
+    if (m != 64 || n < 8 || n > WARPGROUP_COLUMNS || n % 8 || (coarse && n > 24 && n % 16))
+        return false;
     return bits == 1 ? w->k == 256 && !w->sparse : w->k * bits == (w->sparse ? 512 : 256);
 }
 
@@ -32,7 +34,8 @@ static bool types_fit(const struct warpgroup_desc *w) {
     case MATRIX_BF16:
     case MATRIX_TF32: return b == a && d == MATRIX_F32;
     case MATRIX_E4M3:
-    case MATRIX_E5M2: return (b == MATRIX_E4M3 || b == MATRIX_E5M2) && (d == MATRIX_F32 || d == MATRIX_F16);
+    case MATRIX_E5M2:
+        return (b == MATRIX_E4M3 || b == MATRIX_E5M2) && (d == MATRIX_F32 || d == MATRIX_F16);
     case MATRIX_S8:
     case MATRIX_U8: return (b == MATRIX_S8 || b == MATRIX_U8) && d == MATRIX_S32;
     case MATRIX_B1: return b == a && d == MATRIX_S32 && w->combine == MATRIX_AND;
@@ -40,7 +43,8 @@ static bool types_fit(const struct warpgroup_desc *w) {
     }
 }
 
-/* As an H100 adds (docs/simgpu.md, Tensor cores): all of k at once; of bytes 13 bits, and a sum of as many. */
+/* As an H100 adds (docs/simgpu.md, Tensor cores): all of k at once; of bytes 13 bits, and a sum of
+ * as many. */
 static struct matrix_sum sum_of(const struct warpgroup_desc *w) {
     bool bytes = decode_matrix_types[w->type[MATRIX_A]].bits == 8;
     return (struct matrix_sum){
@@ -50,11 +54,13 @@ static struct matrix_sum sum_of(const struct warpgroup_desc *w) {
 static bool split_opcode(const char *opcode, struct warpgroup_desc *w) {
     char shape[64];
     u32 m, n, k, sparse = decode_opcode_has(opcode, "sp");
-    if (!decode_opcode_part(opcode, 4 + sparse, shape, sizeof shape) || sscanf(shape, "m%un%uk%u", &m, &n, &k) != 3)
+    if (!decode_opcode_part(opcode, 4 + sparse, shape, sizeof shape) ||
+        sscanf(shape, "m%un%uk%u", &m, &n, &k) != 3)
         return false;
     *w = (struct warpgroup_desc){.n = (u16)n, .k = (u16)k, .sparse = (u8)sparse, .scale = REF_NONE};
     w->type[MATRIX_D] = w->type[MATRIX_C] = type_at(opcode, 5 + sparse);
-    w->type[MATRIX_A] = type_at(opcode, 6 + sparse), w->type[MATRIX_B] = type_at(opcode, 7 + sparse);
+    w->type[MATRIX_A] = type_at(opcode, 6 + sparse),
+    w->type[MATRIX_B] = type_at(opcode, 7 + sparse);
     if (w->type[MATRIX_D] >= MATRIX_TYPE_COUNT || w->type[MATRIX_A] >= MATRIX_TYPE_COUNT ||
         w->type[MATRIX_B] >= MATRIX_TYPE_COUNT)
         return false;
@@ -65,7 +71,8 @@ static bool split_opcode(const char *opcode, struct warpgroup_desc *w) {
     return types_fit(w) && shape_exists(w, m);
 }
 
-/* ---- operands: d, a, b, {metadata, selector,} scale-d {, scale-a, scale-b {, trans-a}, trans-b} ---- */
+/* ---- operands: d, a, b, {metadata, selector,} scale-d {, scale-a, scale-b {, trans-a}, trans-b}
+ * ---- */
 
 static u32 place_of_scale(const struct warpgroup_desc *w) { return w->sparse ? 5 : 3; }
 
@@ -76,23 +83,29 @@ static bool take_scale(struct decoder *d, const struct ptx_operand *p, struct wa
 
 /* Immediates behind scale-d: two signs of floats, and of halves which of a and b is transposed. */
 static bool take_immediates(const struct ptx_insn *in, struct warpgroup_desc *w) {
-    bool floats = w->type[MATRIX_D] != MATRIX_S32, halves = decode_matrix_types[w->type[MATRIX_A]].bits == 16;
-    u32 first = place_of_scale(w) + 1, n = first + 2 * floats + (halves ? 1u + !w->in_registers : 0);
+    bool floats = w->type[MATRIX_D] != MATRIX_S32,
+         halves = decode_matrix_types[w->type[MATRIX_A]].bits == 16;
+    u32 first = place_of_scale(w) + 1,
+        n = first + 2 * floats + (halves ? 1u + !w->in_registers : 0);
     if (in->noperands != n) return false;
     for (u32 i = first; i < n; i++)
         if (in->operands[i].kind != PTX_OP_IMM) return false;
-    if (floats) w->negated = ((s64)in->operands[first].value < 0) != ((s64)in->operands[first + 1].value < 0);
+    if (floats)
+        w->negated =
+            ((s64)in->operands[first].value < 0) != ((s64)in->operands[first + 1].value < 0);
     if (halves) w->transposed[MATRIX_B] = in->operands[n - 1].value != 0;
     if (halves && !w->in_registers) w->transposed[MATRIX_A] = in->operands[n - 2].value != 0;
     return true;
 }
 
-/* The selector says which two threads of four have the metadata of elements that are not bytes; of bytes all have. */
+/* The selector says which two threads of four have the metadata of elements that are not bytes; of
+ * bytes all have. */
 static bool take_metadata(struct decoder *d, struct warpgroup_desc *w) {
     const struct ptx_operand *selector = &d->in->operands[4];
     u32 most = decode_matrix_types[w->type[MATRIX_A]].bits == 8 ? 0 : 1;
     if (!w->sparse) return true;
-    if (selector->kind != PTX_OP_IMM || selector->value > most) return decode_refuse(d, "not implemented: selector of");
+    if (selector->kind != PTX_OP_IMM || selector->value > most)
+        return decode_refuse(d, "not implemented: selector of");
     w->selector = (u8)selector->value;
     return decode_source(d, &d->in->operands[3], PTX_B32, &w->metadata);
 }
@@ -118,8 +131,12 @@ static bool decode_product(struct decoder *d) {
     d->c->async_reads = true;
     if (!take_operands(d, &w)) return false;
     u32 target = ARENA_PUSH(&d->m->arena, d->m->warpgroups, d->m->nwarpgroups, w);
-    struct mem_desc m = {
-        .verb = MEM_LOAD, .space = SPACE_SHARED, .width = 2, .count = 1, .type = PTX_B16, .bulk = true};
+    struct mem_desc m = {.verb = MEM_LOAD,
+                         .space = SPACE_SHARED,
+                         .width = 2,
+                         .count = 1,
+                         .type = PTX_B16,
+                         .bulk = true};
     u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, "wgmma");
     o->aux = aux;
@@ -130,7 +147,8 @@ static bool decode_product(struct decoder *d) {
 bool decode_warpgroup(struct decoder *d) {
     const struct ptx_insn *in = d->in;
     char part[64];
-    if (!decode_opcode_part(in->opcode, 1, part, sizeof part)) return decode_refuse(d, "not implemented: instruction");
+    if (!decode_opcode_part(in->opcode, 1, part, sizeof part))
+        return decode_refuse(d, "not implemented: instruction");
     if (!strcmp(part, "mma_async")) return decode_product(d);
     if (!strcmp(part, "fence")) return decode_emit_named(d, "wgmma.fence"), true;
     bool commit = !strcmp(part, "commit_group"), wait = !strcmp(part, "wait_group");

@@ -1,10 +1,12 @@
-/* facts.c — see facts.h. Both analyses are the compiler's usual ones, kept small: registers start with everything known
- * and lose what some instruction that writes them does not keep, until nothing changes.
+/* facts.c — see facts.h. Both analyses are the compiler's usual ones, kept small: registers start
+ * with everything known and lose what some instruction that writes them does not keep, until
+ * nothing changes.
  *
- * Lanes agree on a register if they agree on all that it is made from and on the way to it. The second is judged by the
- * layout of the code: between a branch that lanes take differently and its target some lanes are missing, so a register
- * written both there and elsewhere, and read behind, differs; so does one that changes in a loop which lanes leave one
- * by one. That is how ptxas treats it, as its machine code for small kernels shows (nvcc 13.0, sm_75, sm_80, sm_90). */
+ * Lanes agree on a register if they agree on all that it is made from and on the way to it. The
+ * second is judged by the layout of the code: between a branch that lanes take differently and its
+ * target some lanes are missing, so a register written both there and elsewhere, and read behind,
+ * differs; so does one that changes in a loop which lanes leave one by one. That is how ptxas
+ * treats it, as its machine code for small kernels shows (nvcc 13.0, sm_75, sm_80, sm_90). */
 #include "grader/sim/code/facts.h"
 
 #include <stdlib.h>
@@ -20,12 +22,14 @@ struct search {
     const struct decoder *d;
     const struct ptx_func *f;
     struct reg_facts *regs;
-    u32 *defs, *inside,
-        *last_use; /* by register: writes, writes in the region at hand, the last instruction that reads */
-    u64 steps;     /* spent on regions */
+    u32 *defs, *inside, *last_use; /* by register: writes, writes in the region at hand, the last
+                                      instruction that reads */
+    u64 steps;                     /* spent on regions */
 };
 
-static struct known exactly(u64 value) { return (struct known){KNOWN_BITS, (u8)(value & ((1 << KNOWN_BITS) - 1))}; }
+static struct known exactly(u64 value) {
+    return (struct known){KNOWN_BITS, (u8)(value & ((1 << KNOWN_BITS) - 1))};
+}
 static struct known low_bits(u32 bits, u64 value) {
     bits = bits > KNOWN_BITS ? KNOWN_BITS : bits;
     return (struct known){(u8)bits, (u8)(value & ((1u << bits) - 1))};
@@ -67,7 +71,8 @@ static struct known product(struct known a, struct known b) {
 }
 
 static struct known sum(struct known a, struct known b, bool minus) {
-    return low_bits(fewer(a.bits, b.bits), minus ? (u64)a.residue - b.residue : (u64)a.residue + b.residue);
+    return low_bits(fewer(a.bits, b.bits),
+                    minus ? (u64)a.residue - b.residue : (u64)a.residue + b.residue);
 }
 
 static struct known shifted(struct known a, const struct ptx_insn *in, bool left) {
@@ -90,14 +95,16 @@ static bool is_integer(enum ptx_type t) {
 
 static struct known result(const struct search *s, const struct ptx_insn *in) {
     char family[32], second[32] = "";
-    if (!decode_opcode_part(in->opcode, 0, family, sizeof family) || !is_integer(decode_opcode_type(in->opcode)))
+    if (!decode_opcode_part(in->opcode, 0, family, sizeof family) ||
+        !is_integer(decode_opcode_type(in->opcode)))
         return low_bits(0, 0);
     decode_opcode_part(in->opcode, 1, second, sizeof second);
     struct known a = of_operand(s, in, 1), b = of_operand(s, in, 2), c = of_operand(s, in, 3);
     if (a.bits == UNSEEN || b.bits == UNSEEN || c.bits == UNSEEN) return (struct known){UNSEEN, 0};
     bool low = strcmp(second, "lo") == 0 || strcmp(second, "wide") == 0;
     if (strcmp(family, "mov") == 0 || strcmp(family, "cvta") == 0) return a;
-    if (strcmp(family, "cvt") == 0) return is_integer(ptx_type_of(second, strlen(second))) ? a : low_bits(0, 0);
+    if (strcmp(family, "cvt") == 0)
+        return is_integer(ptx_type_of(second, strlen(second))) ? a : low_bits(0, 0);
     if (strcmp(family, "add") == 0) return sum(a, b, false);
     if (strcmp(family, "sub") == 0) return sum(a, b, true);
     if (strcmp(family, "mul") == 0) return low ? product(a, b) : low_bits(0, 0);
@@ -107,7 +114,8 @@ static struct known result(const struct search *s, const struct ptx_insn *in) {
     if (strcmp(family, "and") == 0) return masked(a, b);
     if (strcmp(family, "or") == 0) return low_bits(fewer(a.bits, b.bits), a.residue | b.residue);
     if (strcmp(family, "xor") == 0) return low_bits(fewer(a.bits, b.bits), a.residue ^ b.residue);
-    if (strcmp(family, "selp") == 0 || strcmp(family, "min") == 0 || strcmp(family, "max") == 0) return join(a, b);
+    if (strcmp(family, "selp") == 0 || strcmp(family, "min") == 0 || strcmp(family, "max") == 0)
+        return join(a, b);
     return low_bits(0, 0);
 }
 
@@ -156,7 +164,8 @@ static bool agrees(const struct search *s, const struct ptx_operand *p) {
     for (unsigned i = 0; i < p->nitems; i++)
         if (!agrees(s, &p->items[i])) return false;
     if (p->kind == PTX_OP_SREG) return same_in_block(p->name);
-    return (p->kind != PTX_OP_REG && p->kind != PTX_OP_ADDRESS) || p->reg < 0 || s->regs[p->reg].uniform;
+    return (p->kind != PTX_OP_REG && p->kind != PTX_OP_ADDRESS) || p->reg < 0 ||
+           s->regs[p->reg].uniform;
 }
 
 static bool is_parameter(const struct ptx_func *f, const struct ptx_operand *p) {
@@ -177,7 +186,8 @@ static bool keeps_agreement(const struct search *s, const struct ptx_insn *in) {
     if (decode_opcode_has(in->opcode, "local") || decode_opcode_has(in->opcode, "volatile") ||
         decode_opcode_has(in->opcode, "relaxed"))
         return false;
-    return !decode_opcode_has(in->opcode, "param") || (in->noperands > 1 && is_parameter(s->f, &in->operands[1]));
+    return !decode_opcode_has(in->opcode, "param") ||
+           (in->noperands > 1 && is_parameter(s->f, &in->operands[1]));
 }
 
 static bool lose_agreement(struct search *s, const struct ptx_operand *p) {
@@ -221,7 +231,8 @@ static void count_all(struct search *s) {
         bool writes = in->noperands && decode_writes_first_operand(in);
         if (writes) count_defs(&in->operands[0], s->defs);
         if (in->guard >= 0) s->last_use[in->guard] = i;
-        for (unsigned k = writes; k < in->noperands; k++) note_use(&in->operands[k], i, s->last_use);
+        for (unsigned k = writes; k < in->noperands; k++)
+            note_use(&in->operands[k], i, s->last_use);
     }
 }
 
@@ -231,7 +242,8 @@ static bool part_region(struct search *s, const struct ptx_operand *p, u32 end, 
     int regs[] = {p->kind == PTX_OP_REG ? p->reg : -1, p->second};
     for (unsigned i = 0; i < 2; i++) {
         if (regs[i] < 0 || !s->regs[regs[i]].uniform || s->defs[regs[i]] < 2) continue;
-        if (!loop && (s->defs[regs[i]] == s->inside[regs[i]] || s->last_use[regs[i]] < end)) continue;
+        if (!loop && (s->defs[regs[i]] == s->inside[regs[i]] || s->last_use[regs[i]] < end))
+            continue;
         s->regs[regs[i]].uniform = false;
         changed = true;
     }
@@ -256,7 +268,8 @@ static bool pass_branches(struct search *s) {
     bool changed = false;
     for (u32 i = 0; i < s->f->ninsns && s->steps < MOST_STEPS; i++) {
         const struct ptx_insn *in = &s->f->insns[i];
-        if (strncmp(in->opcode, "bra", 3) != 0 || in->guard < 0 || s->regs[in->guard].uniform) continue;
+        if (strncmp(in->opcode, "bra", 3) != 0 || in->guard < 0 || s->regs[in->guard].uniform)
+            continue;
         for (unsigned k = 0; k < in->noperands; k++) {
             u32 to = in->operands[k].target;
             if (in->operands[k].kind != PTX_OP_LABEL) continue;

@@ -1,4 +1,5 @@
-/* facts.h — what is known of a function's registers before it runs: their low bits, and whether a warp's lanes agree. */
+/* facts.h — what is known of a function's registers before it runs: their low bits, and whether a
+ * warp's lanes agree. */
 #pragma once
 #include "grader/sim/code/decode.h"
 
@@ -9,5 +10,6 @@ struct reg_facts {
 };
 enum { KNOWN_BITS = 6 };
 
-/* One entry for each of the function's PTX registers; the caller frees it. `uniform` is looked for only if asked. */
+/* One entry for each of the function's PTX registers; the caller frees it. `uniform` is looked for
+ * only if asked. */
 struct reg_facts *decode_facts_find(const struct decoder *d, bool uniform);

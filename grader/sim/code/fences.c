@@ -1,10 +1,12 @@
 /* fences.c — where wgmma.fence may be missing.
  *
- * What an instruction leaves in a register that a product of a warpgroup then uses, as its sum or as its matrix a, must have a wgmma.fence
- * behind it; so must the sum of a product for products of other shapes (PTX manual, wgmma.fence). A register is in order at a point if no path
- * leads there from such an instruction without a fence. Copies between registers, selections, constants and what comes from local memory are
- * none: compilers put them anywhere, right before the product too. Only in functions where a product may have a register that is out of order are its registers watched, by ops that
- * count as nothing; the others run as if this were not here. */
+ * What an instruction leaves in a register that a product of a warpgroup then uses, as its sum or
+ * as its matrix a, must have a wgmma.fence behind it; so must the sum of a product for products of
+ * other shapes (PTX manual, wgmma.fence). A register is in order at a point if no path leads there
+ * from such an instruction without a fence. Copies between registers, selections, constants and
+ * what comes from local memory are none: compilers put them anywhere, right before the product too.
+ * Only in functions where a product may have a register that is out of order are its registers
+ * watched, by ops that count as nothing; the others run as if this were not here. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
@@ -18,14 +20,19 @@ struct fences {
     bool doubtful;
 };
 
-static bool is_product(const struct ptx_insn *in) { return !strncmp(in->opcode, "wgmma.mma_async", 15); }
+static bool is_product(const struct ptx_insn *in) {
+    return !strncmp(in->opcode, "wgmma.mma_async", 15);
+}
 static bool is_copy(const struct ptx_insn *in) {
-    return in->noperands > 1 && (!strncmp(in->opcode, "mov.", 4) || !strncmp(in->opcode, "selp.", 5));
+    return in->noperands > 1 &&
+           (!strncmp(in->opcode, "mov.", 4) || !strncmp(in->opcode, "selp.", 5));
 }
 
-/* Of what lies in local memory, or is handed to a function: code for debuggers has all variables there. A pointer of no space may lead there. */
+/* Of what lies in local memory, or is handed to a function: code for debuggers has all variables
+ * there. A pointer of no space may lead there. */
 static bool is_reload(const struct ptx_insn *in) {
-    static const char *const others[] = {"global", "const", "shared", "shared::cta", "shared::cluster"};
+    static const char *const others[] = {"global", "const", "shared", "shared::cta",
+                                         "shared::cluster"};
     for (u32 i = 0; i < sizeof others / sizeof *others; i++)
         if (decode_opcode_has(in->opcode, others[i])) return false;
     return !strncmp(in->opcode, "ld.", 3);
@@ -38,15 +45,19 @@ static u32 copied(const struct ptx_insn *in) {
 static bool is_fence(const struct ptx_insn *in) { return !strncmp(in->opcode, "wgmma.fence", 11); }
 
 /* Calls f for each register of an operand that the bits name. */
-static void each(const struct ptx_operand *p, const u64 *of, void (*f)(void *user, int reg), void *user) {
-    if (p->kind == PTX_OP_REG && p->reg >= 0 && (!of || decode_has_bit(of, p->reg))) f(user, p->reg);
-    for (unsigned i = 0; p->kind == PTX_OP_VECTOR && i < p->nitems; i++) each(&p->items[i], of, f, user);
+static void each(const struct ptx_operand *p, const u64 *of, void (*f)(void *user, int reg),
+                 void *user) {
+    if (p->kind == PTX_OP_REG && p->reg >= 0 && (!of || decode_has_bit(of, p->reg)))
+        f(user, p->reg);
+    for (unsigned i = 0; p->kind == PTX_OP_VECTOR && i < p->nitems; i++)
+        each(&p->items[i], of, f, user);
 }
 static void put(void *bits, int reg) { decode_set_bit(bits, reg); }
 static void take(void *bits, int reg) { ((u64 *)bits)[reg / 64] &= ~(1ull << (reg % 64)); }
 static void count(void *n, int reg) { (void)reg, ++*(u32 *)n; }
 
-static void each_copied(const struct ptx_insn *in, const u64 *of, void (*f)(void *user, int reg), void *user) {
+static void each_copied(const struct ptx_insn *in, const u64 *of, void (*f)(void *user, int reg),
+                        void *user) {
     for (u32 i = 1; i <= copied(in); i++) each(&in->operands[i], of, f, user);
 }
 
@@ -72,7 +83,8 @@ static void add_product(struct fences *x, const struct ptx_insn *in) {
     if (!x->shape) x->shape = in->opcode;
     before = 4 + decode_opcode_has(x->shape, "sp");
     x->several |= !decode_opcode_part(in->opcode, at, shape, sizeof shape) ||
-                  !decode_opcode_part(x->shape, before, first, sizeof first) || strcmp(shape, first);
+                  !decode_opcode_part(x->shape, before, first, sizeof first) ||
+                  strcmp(shape, first);
 }
 
 static bool find_used(struct fences *x) {
@@ -104,7 +116,8 @@ static void step(void *user, const struct ptx_insn *in, u64 *right, bool known) 
     } else if (is_product(in)) {
         for (u32 i = 0; i < 2 && known && i < in->noperands; i++)
             if (in->operands[i].kind == PTX_OP_VECTOR)
-                x->doubtful |= registers(&in->operands[i], NULL) != registers(&in->operands[i], right);
+                x->doubtful |=
+                    registers(&in->operands[i], NULL) != registers(&in->operands[i], right);
         each(&in->operands[0], NULL, x->several ? take : put, right);
     } else if (is_copy(in) || is_reload(in)) {
         copy(x, in, right);

@@ -1,5 +1,5 @@
-/* flow.c — what holds of registers at each point of a function, on all paths that lead there: the usual forward analysis, with a bit for each
- * register. See decode.h. */
+/* flow.c — what holds of registers at each point of a function, on all paths that lead there: the
+ * usual forward analysis, with a bit for each register. See decode.h. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
@@ -55,7 +55,8 @@ static bool pass_on(struct analysis *a, u32 block) {
     bool changed = false, leaves = ends_block(last) && last->guard < 0;
     for (unsigned k = 0; k < last->noperands; k++) {
         const struct ptx_operand *p = &last->operands[k];
-        if (p->kind == PTX_OP_LABEL && p->target < f->ninsns) changed |= meet(a, a->block_of[p->target]);
+        if (p->kind == PTX_OP_LABEL && p->target < f->ninsns)
+            changed |= meet(a, a->block_of[p->target]);
         if (p->kind != PTX_OP_TABLE) continue;
         for (u32 t = 0; t < f->tables[p->target].ntargets; t++)
             if (f->tables[p->target].targets[t] < f->ninsns)

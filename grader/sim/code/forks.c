@@ -1,26 +1,33 @@
 /* forks.c — branches that decide whether a thread comes to a block barrier.
  *
- * All threads of a block that have not left must come to each __syncthreads, so the condition of a branch that leads round
- * one must be the same for all of them (Programming Guide, "Synchronization Functions"). A branch is such a *fork* where one
- * of its ways leads to a barrier before the ways meet again and the other does not: taking the other is going round it, which
- * core/barrier.c counts. Ways that meet only where the kernel ends do not count: who takes one has left, which is allowed;
- * likewise where nothing is read or waited for any more behind the place at which they meet.
+ * All threads of a block that have not left must come to each __syncthreads, so the condition of a
+ * branch that leads round one must be the same for all of them (Programming Guide, "Synchronization
+ * Functions"). A branch is such a *fork* where one of its ways leads to a barrier before the ways
+ * meet again and the other does not: taking the other is going round it, which core/barrier.c
+ * counts. Ways that meet only where the kernel ends do not count: who takes one has left, which is
+ * allowed; likewise where nothing is read or waited for any more behind the place at which they
+ * meet.
  *
- * Ways meet at the branch's immediate post-dominator, found as by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance
- * Algorithm" (2001), on the graph of segments turned round. Barriers behind calls are not looked at. */
+ * Ways meet at the branch's immediate post-dominator, found as by Cooper, Harvey and Kennedy, "A
+ * Simple, Fast Dominance Algorithm" (2001), on the graph of segments turned round. Barriers behind
+ * calls are not looked at. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = -1, MOST_VISITS = 4 << 20 /* of segments, a function: a bound on the time for huge ones */ };
+enum {
+    NONE = -1,
+    MOST_VISITS = 4 << 20 /* of segments, a function: a bound on the time for huge ones */
+};
 
 struct graph {
     struct sim_module *m;
     const struct code *c;
     u32 first, n; /* segments; node n is the exit */
     u32 *pred, *pred_at;
-    int *order, *rank, *meet; /* reverse postorder from the exit; its inverse; immediate post-dominators */
+    int *order, *rank,
+        *meet; /* reverse postorder from the exit; its inverse; immediate post-dominators */
     u32 norder;
     u8 *matters; /* something is read or waited for, here or later */
     u32 *seen, *stack, stamp;
@@ -115,7 +122,8 @@ static bool reads(const struct graph *g, const struct op *o) {
     if (o->kind == OP_BAR || o->kind == OP_CALL || o->kind == OP_RENDEZVOUS) return true;
     const char *name = insn_rows[o->row].name;
     if (!strcmp(name, "atom")) return true;
-    return !strcmp(name, "ld") && g->m->mems[o->aux].space != SPACE_PARAM && g->m->mems[o->aux].space != SPACE_CONST;
+    return !strcmp(name, "ld") && g->m->mems[o->aux].space != SPACE_PARAM &&
+           g->m->mems[o->aux].space != SPACE_CONST;
 }
 
 static void find_what_matters(struct graph *g) {
@@ -124,7 +132,8 @@ static void find_what_matters(struct graph *g) {
     if (g->matters[g->n]) g->stack[depth++] = g->n;
     for (u32 v = 0; v < g->n; v++) {
         const struct segment *s = &g->m->segments[g->first + v];
-        for (u32 i = s->first; i <= s->last && !g->matters[v]; i++) g->matters[v] = reads(g, &g->m->ops[i]);
+        for (u32 i = s->first; i <= s->last && !g->matters[v]; i++)
+            g->matters[v] = reads(g, &g->m->ops[i]);
         if (g->matters[v]) g->stack[depth++] = v;
     }
     while (depth) {
@@ -158,7 +167,8 @@ static void collect(struct graph *g, u32 from, u32 meet, u64 *bits) {
 }
 
 /* The numbers of barriers that are in `these` and not in `those`. */
-static void list_difference(const struct graph *g, const u64 *these, const u64 *those, struct fork_way *out) {
+static void list_difference(const struct graph *g, const u64 *these, const u64 *those,
+                            struct fork_way *out) {
     u32 n = 0;
     for (u32 w = 0; w < g->words; w++) n += (u32)__builtin_popcountll(these[w] & ~those[w]);
     *out = (struct fork_way){n ? arena_array(&g->m->arena, u32, n) : NULL, n};

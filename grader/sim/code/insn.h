@@ -1,12 +1,14 @@
 /* insn.h — the instruction table, and the decoded form that the core executes.
  *
- * Theory of operation. A register of a warp is 32 lanes side by side ("a slot"): 64 bytes for 16-bit types, 128 for
- * 32-bit, 256 for 64-bit; a predicate is one 32-bit mask, bit = lane. An operand is a `ref`: which of four bases,
- * and a byte offset from it, so that registers, immediates, special registers and kernel parameters are all read the
- * same way. One row of insn/rows*.def says everything about an instruction: its name, the modifiers it takes, its pipe,
- * its operand types, and its semantics as a C expression over one lane. From the row come the decoder's entry, the
- * lane function (a loop over 32 lanes that the compiler turns into vector code, built once per level of vector
- * instructions), the disassembly, `simgpu coverage` and docs/ptx-coverage.md. */
+ * Theory of operation. A register of a warp is 32 lanes side by side ("a slot"): 64 bytes for
+ * 16-bit types, 128 for 32-bit, 256 for 64-bit; a predicate is one 32-bit mask, bit = lane. An
+ * operand is a `ref`: which of four bases, and a byte offset from it, so that registers,
+ * immediates, special registers and kernel parameters are all read the same way. One row of
+ * insn/rows*.def says everything about an instruction: its name, the modifiers it takes, its pipe,
+ * its operand types, and its semantics as a C expression over one lane. From the row come the
+ * decoder's entry, the lane function (a loop over 32 lanes that the compiler turns into vector
+ * code, built once per level of vector instructions), the disassembly, `simgpu coverage` and
+ * docs/ptx-coverage.md. */
 #pragma once
 #include "grader/sim/ptx/ptx.h"
 
@@ -33,7 +35,8 @@ enum { REF_BASE_BIT = 30 };
 static inline u32 ref_base(ref r) { return r >> REF_BASE_BIT; } /* BASE_… */
 static inline u32 ref_offset(ref r) { return r & ((1u << REF_BASE_BIT) - 1); }
 
-/* Fixed slots behind BASE_WARP (set once per warp and launch) and BASE_BLOCK (per block), 128 bytes each. */
+/* Fixed slots behind BASE_WARP (set once per warp and launch) and BASE_BLOCK (per block), 128 bytes
+ * each. */
 /* clang-format off */
 #define WARP_SLOTS(X)                                                                              \
     X(W_TID_X, "%tid.x") X(W_TID_Y, "%tid.y") X(W_TID_Z, "%tid.z") X(W_LANEID, "%laneid")          \
@@ -146,7 +149,7 @@ struct op {
     ref guard;       /* predicate mask; the all-ones constant where there is none */
     u32 flip;        /* xor onto the guard */
     u8 kind, weight; /* weight: 1 for a PTX instruction, 0 for what the decoder adds */
-    u8 env;          /* index into floating-point environments: rounding, flush to zero; 0 = default */
+    u8 env; /* index into floating-point environments: rounding, flush to zero; 0 = default */
     u8 flags;
     u16 row;
     u32 loc;    /* index into the module's locs */
@@ -160,8 +163,10 @@ enum { /* op.flags */
        OPF_SAT = 1,
        OPF_BACKWARD = 2, /* branch to an earlier place: where budgets are checked */
        OPF_FORK = 4,     /* branch that may lead round a barrier; aux: which (code/forks.c) */
-       OPF_POLL = 8, /* load, at the beginning of its segment, that may look at the barrier of the grid: core/grid.c */
-       OPF_MEETS = 16, /* at the beginning of its segment: what blocks hand each other things by (core/pace.c) */
+       OPF_POLL = 8,   /* load, at the beginning of its segment, that may look at the barrier of the
+                          grid: core/grid.c */
+       OPF_MEETS = 16, /* at the beginning of its segment: what blocks hand each other things by
+                          (core/pace.c) */
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */
@@ -186,47 +191,55 @@ enum { AGGREGATE_NEVER, AGGREGATE_ALWAYS, AGGREGATE_WHOLE_WARPS };
 
 struct mem_desc {
     u8 verb, space;
-    u8 width;       /* bytes of one element */
-    u8 count;       /* elements: 1, 2, 4, 8 */
-    u8 reg_bytes;   /* of the register that holds one element */
-    u8 is_signed;   /* sign-extend a narrow load into its register */
-    u8 address32;   /* the address register has 32 bits */
-    u8 strong;      /* volatile, relaxed, acquire, release: may communicate between blocks */
-    u8 releases;    /* .release, .acq_rel */
-    u8 near;        /* …for threads of the block or the cluster only */
-    u8 atom;        /* enum atom_op */
-    u8 type;        /* enum ptx_type of the element */
-    u8 nc;          /* non-coherent (read-only) path */
-    u8 cache_op;    /* 0 default, 'g' .cg, 'a' .ca, 's' .cs, … */
-    u32 stat;       /* index into the per-launch statistics; generic: + 0 global, + 1 shared, + 2 local */
+    u8 width;     /* bytes of one element */
+    u8 count;     /* elements: 1, 2, 4, 8 */
+    u8 reg_bytes; /* of the register that holds one element */
+    u8 is_signed; /* sign-extend a narrow load into its register */
+    u8 address32; /* the address register has 32 bits */
+    u8 strong;    /* volatile, relaxed, acquire, release: may communicate between blocks */
+    u8 releases;  /* .release, .acq_rel */
+    u8 near;      /* …for threads of the block or the cluster only */
+    u8 atom;      /* enum atom_op */
+    u8 type;      /* enum ptx_type of the element */
+    u8 nc;        /* non-coherent (read-only) path */
+    u8 cache_op;  /* 0 default, 'g' .cg, 'a' .ca, 's' .cs, … */
+    u32 stat; /* index into the per-launch statistics; generic: + 0 global, + 1 shared, + 2 local */
     ref reg[8];     /* destinations of a load, sources of a store; REF_NONE = sink */
     ref operand[2]; /* of an atomic: b, c */
     ref result;     /* of an atomic; REF_NONE for RED */
-    u32 merge;      /* merge.c: bytes of the merged access that this one stands for, 0 = none, or MERGED_AWAY */
-    u8 increment;   /* decode_mem.c: of shared memory by the constant 1, which hardware merges within a warp */
-    u32 array_from,
-        array_to; /* offsets of the array in shared memory that the address is made from; 0, 0 = not known */
-    u64 roots;    /* of an entry's access of global memory: what the address is made from, ROOT_…; roots.c */
-    u8 copied;    /* of a load of several elements, by element: its value is stored elsewhere or not used at all */
+    u32 merge;      /* merge.c: bytes of the merged access that this one stands for, 0 = none, or
+                       MERGED_AWAY */
+    u8 increment; /* decode_mem.c: of shared memory by the constant 1, which hardware merges within
+                     a warp */
+    u32 array_from, array_to; /* offsets of the array in shared memory that the address is made
+                                 from; 0, 0 = not known */
+    u64 roots;    /* of an entry's access of global memory: what the address is made from, ROOT_…;
+                     roots.c */
+    u8 copied;    /* of a load of several elements, by element: its value is stored elsewhere or not
+                     used at all */
     u8 aggregate; /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
     u8 rechecked; /* a load of what an atomic then checks again: recheck.c */
     u8 async;     /* the store of a cp.async; op.target: how many ops before it its load is */
     u8 texture;   /* of a texture fetch or surface access: code/tex.h */
-    u8 bulk;      /* of a bulk copy, without registers: a slot of statistics for each memory, as a generic access has */
-    u32 like;     /* repeats.c: 1 + the stat of the access whose addresses these are, moved by … bytes; 0 = of none */
+    u8 bulk;      /* of a bulk copy, without registers: a slot of statistics for each memory, as a
+                     generic access has */
+    u32 like; /* repeats.c: 1 + the stat of the access whose addresses these are, moved by … bytes;
+                 0 = of none */
     s64 like_by;
 };
 
 /* ---- lane functions, per level of vector instructions ---- */
 
-/* The table in row order that fits the machine at hand; NULL where the core executes the row itself. */
+/* The table in row order that fits the machine at hand; NULL where the core executes the row
+ * itself. */
 op_fn *const *lanes_best(void);
-/* The same for a level of this processor (levels.def), from 1, the least, on, so that tests can compare them; NULL if there is
- * none of that number, or the machine lacks it. */
+/* The same for a level of this processor (levels.def), from 1, the least, on, so that tests can
+ * compare them; NULL if there is none of that number, or the machine lacks it. */
 enum { LANES_LEVELS = 3 /* at most */ };
 op_fn *const *lanes_level(unsigned level);
 const char *lanes_level_name(unsigned level); /* "none" where that gives NULL */
-/* What is loaded and launched from now on uses that level, which the machine must have; 0 = the best. For tests. */
+/* What is loaded and launched from now on uses that level, which the machine must have; 0 = the
+ * best. For tests. */
 void lanes_force(unsigned level);
 
 /* ---- saturation, environments ---- */

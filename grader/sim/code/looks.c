@@ -1,7 +1,8 @@
-/* looks.c — which instructions look at global memory for what other blocks leave there, and so may wait for them: strong loads (volatile,
- * relaxed, acquire), and atomics that change nothing, as nvcc writes them: the constant 0 added, or-ed or xor-ed, a swap of a constant for
- * itself. In modules that have such, a segment begins at each place where blocks may hand each other things, lest a turn go past it
- * (core/pace.c): strong accesses and all atomics. */
+/* looks.c — which instructions look at global memory for what other blocks leave there, and so may
+ * wait for them: strong loads (volatile, relaxed, acquire), and atomics that change nothing, as
+ * nvcc writes them: the constant 0 added, or-ed or xor-ed, a swap of a constant for itself. In
+ * modules that have such, a segment begins at each place where blocks may hand each other things,
+ * lest a turn go past it (core/pace.c): strong accesses and all atomics. */
 #include "grader/sim/code/decode.h"
 
 #include <string.h>
@@ -13,12 +14,15 @@ static bool reaches_global(const char *opcode) {
     return !strstr(opcode, "shared::");
 }
 
-static bool is_constant(const struct ptx_operand *o, u64 value) { return o->kind == PTX_OP_IMM && o->value == value; }
+static bool is_constant(const struct ptx_operand *o, u64 value) {
+    return o->kind == PTX_OP_IMM && o->value == value;
+}
 
 static bool changes_nothing(const struct ptx_insn *in) {
     const struct ptx_operand *last = &in->operands[in->noperands - 1];
     if (decode_opcode_has(in->opcode, "cas"))
-        return last->kind == PTX_OP_IMM && is_constant(&in->operands[in->noperands - 2], last->value);
+        return last->kind == PTX_OP_IMM &&
+               is_constant(&in->operands[in->noperands - 2], last->value);
     bool neutral = decode_opcode_has(in->opcode, "add") || decode_opcode_has(in->opcode, "or") ||
                    decode_opcode_has(in->opcode, "xor");
     return neutral && is_constant(last, 0);
@@ -28,8 +32,8 @@ bool decode_is_look(const struct ptx_insn *in) {
     const char *o = in->opcode;
     if (!reaches_global(o)) return false;
     if (!strncmp(o, "atom.", 5)) return in->noperands >= 3 && changes_nothing(in);
-    bool strong =
-        decode_opcode_has(o, "volatile") || decode_opcode_has(o, "relaxed") || decode_opcode_has(o, "acquire");
+    bool strong = decode_opcode_has(o, "volatile") || decode_opcode_has(o, "relaxed") ||
+                  decode_opcode_has(o, "acquire");
     return !strncmp(o, "ld.", 3) && strong;
 }
 

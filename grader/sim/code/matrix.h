@@ -1,10 +1,12 @@
 /* matrix.h — matrix instructions: what decode_matrix.c says and lanes_matrix.c computes.
  *
- * A matrix lies in registers of all 32 lanes. mma.sync lays it out as the PTX manual draws it. The layouts of wmma, which the
- * manual leaves open, are those that the counters of an H100 show (grader/tests/gpu/counters-h100.tsv, wmma_gemm), since they decide how many
- * sectors and passes a load or a store takes. Lines are those of memory (rows, for accumulators), and are cut into units: 4 bytes, 8 of
- * f64, two elements of accumulators. A block is 8 lines of 4 units, lane l having unit l mod 4 of line l / 4; blocks
- * follow each other down the lines first. Where registers have room for more, they begin anew. */
+ * A matrix lies in registers of all 32 lanes. mma.sync lays it out as the PTX manual draws it. The
+ * layouts of wmma, which the manual leaves open, are those that the counters of an H100 show
+ * (grader/tests/gpu/counters-h100.tsv, wmma_gemm), since they decide how many sectors and passes a
+ * load or a store takes. Lines are those of memory (rows, for accumulators), and are cut into
+ * units: 4 bytes, 8 of f64, two elements of accumulators. A block is 8 lines of 4 units, lane l
+ * having unit l mod 4 of line l / 4; blocks follow each other down the lines first. Where registers
+ * have room for more, they begin anew. */
 #pragma once
 #include "grader/sim/code/insn.h"
 
@@ -33,15 +35,20 @@ static inline u32 matrix_elements_of_word(u8 type) {
 }
 
 enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRICES };
-enum { MATRIX_MULTIPLY, MATRIX_XOR, MATRIX_AND }; /* how elements combine: b1 counts the bits of a xor b, or a and b */
+enum {
+    MATRIX_MULTIPLY,
+    MATRIX_XOR,
+    MATRIX_AND
+}; /* how elements combine: b1 counts the bits of a xor b, or a and b */
 
 struct matrix_operand {
     ref reg[8];
     u8 count, type, row_major;
-    /* Of mma: where in the matrix, row by row, an element lies: [register][element of its word][lane]. */
+    /* Of mma: where in the matrix, row by row, an element lies: [register][element of its
+     * word][lane]. */
     const u16 *place;
-    /* …and the other way round: of each element of the matrix, row by row, where it lies in those registers, one behind another: the first
-     * of them that holds it. */
+    /* …and the other way round: of each element of the matrix, row by row, where it lies in those
+     * registers, one behind another: the first of them that holds it. */
     const u16 *from;
 };
 /* Places are the same for all instructions of a shape: a module keeps those of each that it has. */
@@ -55,7 +62,8 @@ struct matrix_sum {
     u8 group;     /* products that are added at once */
     u8 fraction;  /* bits kept below the largest exponent */
     u8 dropped;   /* bits of an f32 that the sum does not have */
-    u8 by_halves; /* of 8-bit floats: as halves, the lower two of each register first, and c is added behind them */
+    u8 by_halves; /* of 8-bit floats: as halves, the lower two of each register first, and c is
+                     added behind them */
 };
 
 struct matrix_desc {
@@ -66,12 +74,14 @@ struct matrix_desc {
     struct matrix_operand of[MATRICES];
 };
 
-/* Where units lie: blocks of 32 / wide lines and `wide` units side by side, `down` of them below each other. */
+/* Where units lie: blocks of 32 / wide lines and `wide` units side by side, `down` of them below
+ * each other. */
 struct matrix_grid {
     u8 wide, down, each; /* each: blocks in all, of which a lane holds a unit each */
 };
 
-/* Of so many lines of so many units; a multiple of 32 in all. Blocks are less wide or less high where the matrix is. */
+/* Of so many lines of so many units; a multiple of 32 in all. Blocks are less wide or less high
+ * where the matrix is. */
 static inline struct matrix_grid matrix_grid_of(unsigned lines, unsigned units) {
     unsigned wide = units < 4 ? units : 4;
     if (32 / wide > lines) wide = 32 / lines;
@@ -84,8 +94,8 @@ static inline unsigned matrix_unit(struct matrix_grid g, unsigned lane, unsigned
     return lane % g.wide + g.wide * (block / g.down);
 }
 
-/* The address of a lane's unit of a block: in an op's imm. The op's target says that lines lie side by side in memory, and
- * units a stride apart, as accumulators in columns do. */
+/* The address of a lane's unit of a block: in an op's imm. The op's target says that lines lie side
+ * by side in memory, and units a stride apart, as accumulators in columns do. */
 struct matrix_address {
     u8 block, half; /* half: which of a unit's two elements, where they lie apart */
     u8 wide, down;  /* struct matrix_grid */

@@ -1,16 +1,20 @@
-/* merge.c — what ptxas makes of accesses to shared memory and of atomics, marked so that counters follow the hardware.
+/* merge.c — what ptxas makes of accesses to shared memory and of atomics, marked so that counters
+ * follow the hardware.
  *
- * Adjacent loads. Scalar loads of 4 or 8 bytes from one base register that fall into one block of 16 bytes become one
- * 128-bit load if they name three or four of its words, one 64-bit load if they name both words of an aligned half; the
- * base's low bits must be known. Stores do the same where they fill the 16 or 8 bytes. Nothing moves over a branch target,
- * a barrier or a store to shared memory (for stores: an access to it); stores to global memory do not matter. volatile
- * accesses, bytes and halves are not merged.
+ * Adjacent loads. Scalar loads of 4 or 8 bytes from one base register that fall into one block of
+ * 16 bytes become one 128-bit load if they name three or four of its words, one 64-bit load if they
+ * name both words of an aligned half; the base's low bits must be known. Stores do the same where
+ * they fill the 16 or 8 bytes. Nothing moves over a branch target, a barrier or a store to shared
+ * memory (for stores: an access to it); stores to global memory do not matter. volatile accesses,
+ * bytes and halves are not merged.
  *
- * Atomics. An integer reduction of 32 bits (add, and, or, xor, min, max) whose address is the same in all lanes is done
- * by one lane with the warp's total; so is an addition whose result is used. Where the value differs between lanes,
- * devices before compute capability 8.0, and additions whose result is used, do so only when the whole warp is there.
+ * Atomics. An integer reduction of 32 bits (add, and, or, xor, min, max) whose address is the same
+ * in all lanes is done by one lane with the warp's total; so is an addition whose result is used.
+ * Where the value differs between lanes, devices before compute capability 8.0, and additions whose
+ * result is used, do so only when the whole warp is there.
  *
- * All of this was read off the machine code of small kernels (nvcc 13.0 for sm_75, sm_80 and sm_90): docs/counters.md. */
+ * All of this was read off the machine code of small kernels (nvcc 13.0 for sm_75, sm_80 and
+ * sm_90): docs/counters.md. */
 #include "grader/sim/code/facts.h"
 #include "grader/sim/device.h"
 
@@ -43,7 +47,9 @@ struct merging {
 
 static const struct reg_facts *facts_of(const struct merging *m, ref r) {
     static const struct reg_facts none;
-    int reg = ref_base(r) == BASE_FRAME && ref_offset(r) / 64 < m->d->frame / 64 ? m->reg_at[ref_offset(r) / 64] : -1;
+    int reg = ref_base(r) == BASE_FRAME && ref_offset(r) / 64 < m->d->frame / 64
+                  ? m->reg_at[ref_offset(r) / 64]
+                  : -1;
     return reg >= 0 && m->d->regs[reg] == r ? &m->facts[reg] : &none;
 }
 
@@ -53,7 +59,8 @@ static struct reg_facts base_facts(const struct merging *m, ref base) {
     u32 slot = ref_offset(base);
     if (ref_base(base) == BASE_CONST)
         return (struct reg_facts){.bits = KNOWN_BITS, .residue = m->d->m->consts[slot] & 63};
-    if (ref_base(base) == BASE_BLOCK && (slot == B_DYNAMIC_32 * SLOT_BYTES || slot == B_DYNAMIC_64 * SLOT_BYTES))
+    if (ref_base(base) == BASE_BLOCK &&
+        (slot == B_DYNAMIC_32 * SLOT_BYTES || slot == B_DYNAMIC_64 * SLOT_BYTES))
         return (struct reg_facts){.bits = 4};
     return *facts_of(m, base);
 }
@@ -67,7 +74,8 @@ static void mark_merged(struct merging *m, const struct group *g, u64 members, u
     }
 }
 
-/* The words of [from, from + bytes) that the group's members name, each once; *members: which those are. */
+/* The words of [from, from + bytes) that the group's members name, each once; *members: which those
+ * are. */
 static u32 words_in(const struct group *g, s64 from, u32 bytes, u64 *members) {
     u32 words = 0;
     *members = 0;
@@ -106,7 +114,8 @@ static void close_group(struct merging *m, struct group *g) {
     u32 unit = f.bits >= 4 ? 16 : 8;
     s64 done[MOST_MEMBERS];
     for (u32 i = 0; i < g->n && f.bits >= 3; i++) {
-        s64 at = g->member[i].offset + f.residue % unit, from = (at & -(s64)unit) - f.residue % unit;
+        s64 at = g->member[i].offset + f.residue % unit,
+            from = (at & -(s64)unit) - f.residue % unit;
         bool seen = false;
         for (u32 j = 0; j < i; j++) seen |= done[j] == from;
         done[i] = from;
@@ -133,7 +142,8 @@ static void close_base(struct merging *m, ref base) {
 static struct group *group_for(struct merging *m, const struct op *o, bool store) {
     for (u32 i = 0; i < m->ngroups; i++) {
         struct group *g = &m->group[i];
-        if (g->store != store || g->base != o->src[0] || g->guard != o->guard || g->flip != o->flip) continue;
+        if (g->store != store || g->base != o->src[0] || g->guard != o->guard || g->flip != o->flip)
+            continue;
         if (g->n < MOST_MEMBERS) return g;
         close_group(m, g);
         break;
@@ -183,13 +193,15 @@ static bool is_uniform(const struct merging *m, ref r) {
 
 static bool totals(const struct mem_desc *d) {
     bool word = d->type == PTX_U32 || d->type == PTX_S32 || d->type == PTX_B32;
-    return word && (d->atom == ATOM_ADD || d->atom == ATOM_AND || d->atom == ATOM_OR || d->atom == ATOM_XOR ||
-                    d->atom == ATOM_MIN || d->atom == ATOM_MAX);
+    return word && (d->atom == ATOM_ADD || d->atom == ATOM_AND || d->atom == ATOM_OR ||
+                    d->atom == ATOM_XOR || d->atom == ATOM_MIN || d->atom == ATOM_MAX);
 }
 
 static void aggregate(struct merging *m, const struct op *o, struct mem_desc *d) {
     bool old = m->d->m->options->device->cc_major < 8, used = d->verb == MEM_ATOM;
-    if (!totals(d) || (used && d->atom != ATOM_ADD) || (d->space != SPACE_GLOBAL && d->space != SPACE_SHARED)) return;
+    if (!totals(d) || (used && d->atom != ATOM_ADD) ||
+        (d->space != SPACE_GLOBAL && d->space != SPACE_SHARED))
+        return;
     if (!is_uniform(m, o->src[0])) return;
     bool same_value = d->atom == ATOM_ADD && is_uniform(m, d->operand[0]);
     d->aggregate = same_value || (!old && !used) ? AGGREGATE_ALWAYS : AGGREGATE_WHOLE_WARPS;
@@ -201,7 +213,8 @@ static void take(struct merging *m, u32 i) {
     struct sim_module *module = m->d->m;
     const struct op *o = &module->ops[i];
     const char *name = insn_rows[o->row].name;
-    bool ld = strcmp(name, "ld") == 0, st = strcmp(name, "st") == 0, atom = strcmp(name, "atom") == 0;
+    bool ld = strcmp(name, "ld") == 0, st = strcmp(name, "st") == 0,
+         atom = strcmp(name, "atom") == 0;
     if (ld) take_load(m, i, o, &module->mems[o->aux]);
     if (st) take_store(m, i, o, &module->mems[o->aux]);
     if (atom) aggregate(m, o, &module->mems[o->aux]);
@@ -230,7 +243,8 @@ void decode_merge_memory(struct decoder *d) {
     m->reg_at = xcalloc(d->frame / 64 + 1, sizeof *m->reg_at);
     for (u32 i = 0; i <= d->frame / 64; i++) m->reg_at[i] = -1;
     for (u32 i = 0; i < d->f->nregs; i++)
-        if (decode_reg_bytes(d->f->regs[i].type) >= 4) m->reg_at[ref_offset(d->regs[i]) / 64] = (int)i;
+        if (decode_reg_bytes(d->f->regs[i].type) >= 4)
+            m->reg_at[ref_offset(d->regs[i]) / 64] = (int)i;
     for (u32 i = d->c->first_op; i < d->m->nops; i++) take(m, i);
     free(m->facts);
     free(m->reg_at);

@@ -1,25 +1,27 @@
-/* repeats.c — which accesses have the lanes' addresses of an earlier one of their segment, moved by a constant: the same base register,
- * not written in between, the same guard, the same kind of memory. A segment is executed in one go, so that what the earlier access
- * found of its addresses holds for the later one, which need not work them out again (insn/lanes_mem.c). */
+/* repeats.c — which accesses have the lanes' addresses of an earlier one of their segment, moved by
+ * a constant: the same base register, not written in between, the same guard, the same kind of
+ * memory. A segment is executed in one go, so that what the earlier access found of its addresses
+ * holds for the later one, which need not work them out again (insn/lanes_mem.c). */
 #include "grader/sim/code/decode.h"
 
 #include <string.h>
 
-/* The last access of each base in the segment, by op. What is not found again in a short list costs time, nothing else. */
+/* The last access of each base in the segment, by op. What is not found again in a short list costs
+ * time, nothing else. */
 enum { MOST_KNOWN = 32 };
 struct known {
     u32 op[MOST_KNOWN], n;
 };
 
 static bool may_repeat(const struct op *o, const struct mem_desc *d) {
-    return (d->space == SPACE_SHARED || d->space == SPACE_GLOBAL || d->space == SPACE_CONST) && !d->async && !d->bulk &&
-           !d->texture && ref_base(o->src[0]) == BASE_FRAME;
+    return (d->space == SPACE_SHARED || d->space == SPACE_GLOBAL || d->space == SPACE_CONST) &&
+           !d->async && !d->bulk && !d->texture && ref_base(o->src[0]) == BASE_FRAME;
 }
 
 static bool is_same(const struct sim_module *m, const struct op *a, const struct op *b) {
     const struct mem_desc *d = &m->mems[a->aux], *e = &m->mems[b->aux];
-    return a->src[0] == b->src[0] && a->guard == b->guard && a->flip == b->flip && d->space == e->space &&
-           d->address32 == e->address32;
+    return a->src[0] == b->src[0] && a->guard == b->guard && a->flip == b->flip &&
+           d->space == e->space && d->address32 == e->address32;
 }
 
 static void take_access(struct sim_module *m, struct known *k, u32 i) {
@@ -46,7 +48,8 @@ static void forget(const struct sim_module *m, struct known *k, ref written) {
     }
 }
 
-/* What is neither a load, a store nor a row that writes its destinations alone is not looked into. */
+/* What is neither a load, a store nor a row that writes its destinations alone is not looked into.
+ */
 static void take(struct sim_module *m, struct known *k, u32 i) {
     const struct op *o = &m->ops[i];
     const struct insn_row *r = &insn_rows[o->row];

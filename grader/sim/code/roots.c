@@ -1,17 +1,20 @@
-/* roots.c — what an address is made from: kernel parameters and variables, or arrays in shared memory.
+/* roots.c — what an address is made from: kernel parameters and variables, or arrays in shared
+ * memory.
  *
- * Each register has the set of things that its value may be made from, in the order of the code and round its loops until
- * nothing changes; what comes from memory, from a call or from a thing beyond the set's size may be anything. Two uses:
+ * Each register has the set of things that its value may be made from, in the order of the code and
+ * round its loops until nothing changes; what comes from memory, from a call or from a thing beyond
+ * the set's size may be anything. Two uses:
  *
- * Only what some instruction of a launch may change can race, so loads of everything else need not be noted. The set of
- * a store's address says, once the parameters have their values, which allocations it reaches: those that one of the
- * parameters points into. An address that is moved from one allocation into another is out of bounds in the language,
- * and looks like one in bounds to any checker.
+ * Only what some instruction of a launch may change can race, so loads of everything else need not
+ * be noted. The set of a store's address says, once the parameters have their values, which
+ * allocations it reaches: those that one of the parameters points into. An address that is moved
+ * from one allocation into another is out of bounds in the language, and looks like one in bounds
+ * to any checker.
  *
  * What an address is made from also says which buffer an access meant that left it.
  *
- * An address that is made from one array in shared memory and from no other must lie in it. Numbers from memory, of 32
- * bits or from parameters of a kernel, are indices here. */
+ * An address that is made from one array in shared memory and from no other must lie in it. Numbers
+ * from memory, of 32 bits or from parameters of a kernel, are indices here. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
@@ -67,8 +70,10 @@ static bool is_family(const struct ptx_insn *in, const char *name) {
 static u64 loaded(const struct search *s, const struct ptx_insn *in) {
     const struct ptx_operand *from = in->noperands > 1 ? &in->operands[1] : NULL;
     bool formal = from && from->var && s->d->f->is_entry && parameter_of(s->d->f, from->var) >= 0;
-    bool param = decode_opcode_has(in->opcode, "param") || decode_opcode_has(in->opcode, "param::entry");
-    if (s->arrays) return formal || ptx_type_bytes(decode_opcode_type(in->opcode)) < 8 ? 0 : UNKNOWN;
+    bool param =
+        decode_opcode_has(in->opcode, "param") || decode_opcode_has(in->opcode, "param::entry");
+    if (s->arrays)
+        return formal || ptx_type_bytes(decode_opcode_type(in->opcode)) < 8 ? 0 : UNKNOWN;
     return param && from ? of_operand(s, from) : UNKNOWN;
 }
 
@@ -107,18 +112,21 @@ static bool find(const struct search *s) {
     return !changed;
 }
 
-/* A function that is defined in the module may store where it likes, one that is looked up may too. */
+/* A function that is defined in the module may store where it likes, one that is looked up may too.
+ */
 static bool calls_code(const struct decoder *d, const struct ptx_insn *in) {
     for (unsigned k = 0; k < in->noperands; k++) {
-        const struct ptx_func *callee =
-            in->operands[k].kind == PTX_OP_FUNC ? ptx_module_func(d->m->ptx, in->operands[k].name) : NULL;
+        const struct ptx_func *callee = in->operands[k].kind == PTX_OP_FUNC
+                                            ? ptx_module_func(d->m->ptx, in->operands[k].name)
+                                            : NULL;
         if (in->operands[k].kind == PTX_OP_FUNC) return callee && callee->has_body;
     }
     return true;
 }
 
 static bool leaves_global_alone(const char *opcode) {
-    static const char *const spaces[] = {"shared", "shared::cta", "shared::cluster", "local", "param", "param::func"};
+    static const char *const spaces[] = {"shared", "shared::cta", "shared::cluster",
+                                         "local",  "param",       "param::func"};
     for (unsigned i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (decode_opcode_has(opcode, spaces[i])) return true;
     return false;
@@ -127,15 +135,18 @@ static bool leaves_global_alone(const char *opcode) {
 /* What one instruction may change. */
 static u64 changed_by(const struct search *s, const struct ptx_insn *in) {
     bool atomic = is_family(in, "atom");
-    bool store = is_family(in, "st") || is_family(in, "red") || decode_opcode_has(in->opcode, "store");
+    bool store =
+        is_family(in, "st") || is_family(in, "red") || decode_opcode_has(in->opcode, "store");
     bool bulk = strncmp(in->opcode, "cp.async.bulk.global.", 21) == 0;
-    bool tensor = strstr(in->opcode, "bulk.tensor.") && in->noperands && in->operands[0].nitems; /* to a map's tensor */
-    bool map =
-        is_family(in, "tensormap") && (strstr(in->opcode, ".cp_fenceproxy.") || !strstr(in->opcode, ".shared::cta."));
+    bool tensor = strstr(in->opcode, "bulk.tensor.") && in->noperands &&
+                  in->operands[0].nitems; /* to a map's tensor */
+    bool map = is_family(in, "tensormap") &&
+               (strstr(in->opcode, ".cp_fenceproxy.") || !strstr(in->opcode, ".shared::cta."));
     if (tensor) return UNKNOWN;
     if (is_family(in, "call")) return calls_code(s->d, in) ? UNKNOWN : 0;
     if ((bulk || map) && in->noperands) return of_operand(s, &in->operands[0]);
-    if ((!atomic && !store) || leaves_global_alone(in->opcode) || in->noperands <= (unsigned)atomic) return 0;
+    if ((!atomic && !store) || leaves_global_alone(in->opcode) || in->noperands <= (unsigned)atomic)
+        return 0;
     const struct ptx_operand *to = &in->operands[atomic];
     if (to->reg < 0 && !to->var) return UNKNOWN; /* an absolute address */
     return of_operand(s, to);
@@ -174,8 +185,10 @@ u64 *decode_roots_arrays(const struct decoder *d) {
     return NULL;
 }
 
-const struct var_place *decode_roots_array_of(const struct decoder *d, const struct ptx_operand *p) {
+const struct var_place *decode_roots_array_of(const struct decoder *d,
+                                              const struct ptx_operand *p) {
     const struct search s = {.d = d, .arrays = true, .regs = d->arrays};
     u64 set = d->arrays ? of_operand(&s, p) : 0;
-    return set && !(set & (set - 1)) && !(set >> ROOT_VARIABLES) ? &d->shareds[__builtin_ctzll(set)] : NULL;
+    return set && !(set & (set - 1)) && !(set >> ROOT_VARIABLES) ? &d->shareds[__builtin_ctzll(set)]
+                                                                 : NULL;
 }

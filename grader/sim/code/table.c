@@ -27,12 +27,24 @@ const struct insn_row insn_rows[] = {
     {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A), PT(B), PT(C), PT(E)}, #expr},
 #define RP(id, name, mods, pipe, A, B, expr) \
     {name, mods, pipe, 0, FORM_SETP, OP_LANES, PTX_PRED, {PT(A), PT(B)}, #expr},
-#define RM(id, name, nsrc, expr) \
-    {name, 0, PIPE_ALU, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PTX_PRED, nsrc > 1 ? PTX_PRED : PTX_NO_TYPE}, #expr},
-#define RS(id, name, T) {name, 0, PIPE_ALU, 0, FORM_PLAIN, OP_LANES, PT(T), {PT(T), PT(T), PTX_PRED}, "p ? a : b"},
+#define RM(id, name, nsrc, expr)                                                    \
+    {name,       0,        PIPE_ALU, 0,                                             \
+     FORM_PLAIN, OP_LANES, PTX_PRED, {PTX_PRED, nsrc > 1 ? PTX_PRED : PTX_NO_TYPE}, \
+     #expr},
+#define RS(id, name, T) \
+    {name, 0, PIPE_ALU, 0, FORM_PLAIN, OP_LANES, PT(T), {PT(T), PT(T), PTX_PRED}, "p ? a : b"},
 #define RP2(id, name, mods, pipe, compare) \
-    {name, mods, pipe, 0, FORM_SETP, OP_LANES, PTX_PRED, {PTX_U32, PTX_U32}, #compare " on both halves"},
-#define RT(id, name, pipe, A, expr) {name, 0, pipe, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PT(A)}, #expr},
+    {name,                                 \
+     mods,                                 \
+     pipe,                                 \
+     0,                                    \
+     FORM_SETP,                            \
+     OP_LANES,                             \
+     PTX_PRED,                             \
+     {PTX_U32, PTX_U32},                   \
+     #compare " on both halves"},
+#define RT(id, name, pipe, A, expr) \
+    {name, 0, pipe, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PT(A)}, #expr},
 #define RC(id, name, pipe, takes, gives, T, W, bits, expr) \
     {name, 0, pipe, 0, FORM_CARRY, OP_LANES, PT(T), {PT(T), PT(T), PT(T)}, #expr},
 #define RD(id, name, text)             {name, 0, PIPE_NONE, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
@@ -48,7 +60,8 @@ unsigned char *insn_executed_rows = executed;
 /* ---- rows by name ---- */
 
 enum { NAME_SLOTS = 4096 };
-_Static_assert(sizeof insn_rows / sizeof *insn_rows < NAME_SLOTS / 2, "the table of names is at most half full");
+_Static_assert(sizeof insn_rows / sizeof *insn_rows < NAME_SLOTS / 2,
+               "the table of names is at most half full");
 static u16 by_name[NAME_SLOTS]; /* row + 1 */
 
 static u32 hash(const char *s) {
@@ -76,10 +89,11 @@ int insn_find(const char *name) {
 /* ---- vector levels ---- */
 
 #if defined __x86_64__
-/* The levels of the x86-64 psABI, by the features that compilers can ask for one by one (clang 14 has no names for levels). */
+/* The levels of the x86-64 psABI, by the features that compilers can ask for one by one (clang 14
+ * has no names for levels). */
 static bool has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("fma");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
 }
 static bool has_avx512(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

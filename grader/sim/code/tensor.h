@@ -1,7 +1,8 @@
 /* tensor.h — copies by tensor maps: what decode_tensor.c and lanes_tensor.c agree on.
  *
- * An op `cp.async.bulk.tensor` has in src[0] the place in shared memory, in src[1] the map's address, in src[3] the mbarrier
- * (or REF_NONE), in imm the direction as other bulk copies (async.h), in target the description below. */
+ * An op `cp.async.bulk.tensor` has in src[0] the place in shared memory, in src[1] the map's
+ * address, in src[3] the mbarrier (or REF_NONE), in imm the direction as other bulk copies
+ * (async.h), in target the description below. */
 #pragma once
 #include "grader/sim/code/insn.h"
 
@@ -10,12 +11,14 @@ struct tensor_desc {
     u8 reduces; /* atom: what it does to memory, ATOM_… */
     u8 atom;
     ref coord[5];
-    ref ranks; /* which blocks of the cluster get the tile, 16 bits; REF_NONE = the one that the place names */
+    ref ranks; /* which blocks of the cluster get the tile, 16 bits; REF_NONE = the one that the
+                  place names */
 };
 
-/* An op `tensormap` changes a map, copies one out to global memory for others (cp_fenceproxy), or makes changes of one seen: in src[0] the
- * map's address, in src[1] the new value, or of a copy where it comes from; in target the struct tensormap_desc, packed; in aux and imm what
- * a bulk copy out of shared memory has. */
+/* An op `tensormap` changes a map, copies one out to global memory for others (cp_fenceproxy), or
+ * makes changes of one seen: in src[0] the map's address, in src[1] the new value, or of a copy
+ * where it comes from; in target the struct tensormap_desc, packed; in aux and imm what a bulk copy
+ * out of shared memory has. */
 enum tensormap_verb { TENSORMAP_REPLACE, TENSORMAP_PUBLISH, TENSORMAP_ACQUIRE };
 enum tensormap_field {
     TENSORMAP_ADDRESS,

@@ -1,4 +1,5 @@
-/* video.h — a video instruction of 2 or 4 parts, as decode_lower.c packs it into an op's imm and lanes_misc.c reads it. */
+/* video.h — a video instruction of 2 or 4 parts, as decode_lower.c packs it into an op's imm and
+ * lanes_misc.c reads it. */
 #pragma once
 #include "grader/sim/code/insn.h"
 
@@ -10,6 +11,7 @@ enum { VIDEO_EQ, VIDEO_NE, VIDEO_LT, VIDEO_LE, VIDEO_GT, VIDEO_GE };
 
 struct video {
     u8 verb, parts, comparison;
-    u8 signed_d : 1, signed_a : 1, signed_b : 1, saturate : 1, sum : 1; /* sum: of the parts, onto c */
+    u8 signed_d : 1, signed_a : 1, signed_b : 1, saturate : 1,
+        sum : 1; /* sum: of the parts, onto c */
 };
 _Static_assert(sizeof(struct video) <= sizeof(s64), "it fits into imm");

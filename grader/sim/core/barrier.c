@@ -1,7 +1,8 @@
-/* barrier.c — bar.sync, bar.arrive, bar.red: a thread waits for all threads of its own warp that have not exited, then
- * for the other warps (PTX ISA, "barrier"). What __syncthreads forbids is reported as a divergent barrier: threads of a block
- * that wait for it at different places, and a thread that goes round it by a branch which others do not take
- * (code/forks.c), whether it then comes to a barrier again or leaves. A thread that left before is no fault. */
+/* barrier.c — bar.sync, bar.arrive, bar.red: a thread waits for all threads of its own warp that
+ * have not exited, then for the other warps (PTX ISA, "barrier"). What __syncthreads forbids is
+ * reported as a divergent barrier: threads of a block that wait for it at different places, and a
+ * thread that goes round it by a branch which others do not take (code/forks.c), whether it then
+ * comes to a barrier again or leaves. A thread that left before is no fault. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/place.h"
 #include "grader/sim/core/taint.h"
@@ -17,7 +18,8 @@ static const struct bar_desc *desc_of(const struct exec *x, const struct op *o) 
 }
 
 /* What the predicate says, into the barrier's sums over threads: how many, how many true. */
-static void reduce(struct exec *x, struct fragment *f, const struct bar_desc *d, struct barrier *b) {
+static void reduce(struct exec *x, struct fragment *f, const struct bar_desc *d,
+                   struct barrier *b) {
     u32 p = *(const u32 *)operand_at(x, d->source) ^ (d->source_flip ? ~0u : 0);
     b->reduced[0] += (u32)__builtin_popcount(p & f->mask);
     b->reduced[1] += (u32)__builtin_popcount(f->mask);
@@ -63,7 +65,8 @@ static bool warp_is_at(const struct warp *w, u32 id) {
 void barrier_forget_rounds(struct block *b, u32 nbarriers) {
     if (!b->went_round) return;
     for (u32 i = 0; i < b->nwarps; i++) {
-        if (b->warps[i].went_round) memset(b->warps[i].rounds, 0, (nbarriers + 1) * sizeof(struct round));
+        if (b->warps[i].went_round)
+            memset(b->warps[i].rounds, 0, (nbarriers + 1) * sizeof(struct round));
         b->warps[i].went_round = false;
     }
     memset(b->left, 0, (nbarriers + 1) * sizeof *b->left);
@@ -85,7 +88,8 @@ void barrier_fork(struct exec *x, const struct op *o, u32 lanes, u32 taken) {
     go_round(x, o, &f->passed, lanes & ~taken);
 }
 
-static void leave_one(struct exec *x, const struct op *o, const struct round *r, struct left *left, u32 lanes) {
+static void leave_one(struct exec *x, const struct op *o, const struct round *r, struct left *left,
+                      u32 lanes) {
     for (u32 m = lanes; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
         if (!r->times[lane]) continue;
@@ -111,18 +115,22 @@ void barrier_leave(struct exec *x, const struct op *o, u32 lanes) {
 
 /* Threads, one of each kind, and how many. */
 struct rounds {
-    bool waits; /* some at the barrier of that number; others at what the compiler made of it elsewhere */
+    bool waits; /* some at the barrier of that number; others at what the compiler made of it
+                   elsewhere */
     u32 op;     /* that barrier */
     u32 least, most, least_thread, most_thread, most_op;
     u32 threads, of_most;
 };
 
-static void add_rounds(const struct warp *w, const struct fragment *f, u32 number, struct rounds *r) {
+static void add_rounds(const struct warp *w, const struct fragment *f, u32 number,
+                       struct rounds *r) {
     for (u32 m = f->mask; m; m &= m - 1) {
-        u32 lane = (u32)__builtin_ctz(m), times = w->rounds[number].times[lane], thread = w->index * 32 + lane;
+        u32 lane = (u32)__builtin_ctz(m), times = w->rounds[number].times[lane],
+            thread = w->index * 32 + lane;
         if (!r->threads++ || times < r->least) r->least = times, r->least_thread = thread;
         if (times > r->most)
-            r->most = times, r->most_thread = thread, r->most_op = w->rounds[number].op, r->of_most = 0;
+            r->most = times, r->most_thread = thread, r->most_op = w->rounds[number].op,
+            r->of_most = 0;
         r->of_most += times == r->most;
     }
 }
@@ -148,11 +156,12 @@ static void report_left(struct exec *x, const struct rounds *r, const struct lef
     char who[64];
     place_thread(l, left->thread, who, sizeof who);
     x->warp = &x->block->warps[r->least_thread / 32];
-    core_fault(
-        x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->op], r->least_thread % 32, 0,
-        "waits at a barrier of the block that %u of its %u threads never come to: thread %s went round it in line %u "
-        "and left the kernel in line %u",
-        left->threads, l->nthreads, who, place_line(l, left->round_op), place_line(l, left->exit_op));
+    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->op], r->least_thread % 32, 0,
+               "waits at a barrier of the block that %u of its %u threads never come to: thread %s "
+               "went round it in line %u "
+               "and left the kernel in line %u",
+               left->threads, l->nthreads, who, place_line(l, left->round_op),
+               place_line(l, left->exit_op));
 }
 
 static void report_apart(struct exec *x, const struct rounds *r) {
@@ -160,11 +169,11 @@ static void report_apart(struct exec *x, const struct rounds *r) {
     char who[64];
     place_thread(l, r->most_thread, who, sizeof who);
     x->warp = &x->block->warps[r->least_thread / 32];
-    core_fault(
-        x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->op], r->least_thread % 32, 0,
-        "waits at a barrier of the block that %u of the %u threads there had gone round before, by the branch in line "
-        "%u, thread %s for one: they come to it another time than the others",
-        r->of_most, r->threads, place_line(l, r->most_op), who);
+    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->op], r->least_thread % 32, 0,
+               "waits at a barrier of the block that %u of the %u threads there had gone round "
+               "before, by the branch in line "
+               "%u, thread %s for one: they come to it another time than the others",
+               r->of_most, r->threads, place_line(l, r->most_op), who);
 }
 
 /* No fault; it may explain why something is missing from a result. */
@@ -178,15 +187,16 @@ static void note_gone(struct exec *x, u32 id) {
     if (!b->barriers[id].waits) return;
     place_thread(l, b->gone_thread, who, sizeof who);
     x->warp = &b->warps[thread / 32];
-    core_fault(
-        x, SIM_NOTE_LEFT, &l->ops[b->barriers[id].first_op], thread % 32, 0,
-        "waits at a barrier of the block that %u of its %u threads do not come to: they had left the kernel, thread "
-        "%s in line %u. What they were to do behind it is not done",
-        b->gone, l->nthreads, who, place_line(l, b->gone_op));
+    core_fault(x, SIM_NOTE_LEFT, &l->ops[b->barriers[id].first_op], thread % 32, 0,
+               "waits at a barrier of the block that %u of its %u threads do not come to: they had "
+               "left the kernel, thread "
+               "%s in line %u. What they were to do behind it is not done",
+               b->gone, l->nthreads, who, place_line(l, b->gone_op));
     x->warp = saved;
 }
 
-/* A complete barrier of all threads, which some have gone round and others not. True if that was reported. */
+/* A complete barrier of all threads, which some have gone round and others not. True if that was
+ * reported. */
 static bool rounds_differ(struct exec *x, u32 id) {
     const struct block *b = x->block;
     for (u32 number = 1; number <= x->worker->launch->module->nbarriers; number++) {
@@ -230,8 +240,9 @@ void barrier_check(struct exec *x) {
         if (x->block->barriers[id].used) check_one(x, id);
 }
 
-/* A barrier that the compiler wrote twice, where it unrolled a loop, is one barrier of the source: warps may be at different
- * copies of it. Lanes of one warp may not (PTX ISA, "barrier", .aligned); hardware hangs. */
+/* A barrier that the compiler wrote twice, where it unrolled a loop, is one barrier of the source:
+ * warps may be at different copies of it. Lanes of one warp may not (PTX ISA, "barrier", .aligned);
+ * hardware hangs. */
 static bool same_place(const struct exec *x, u32 a, u32 b) {
     const struct launch *l = x->worker->launch;
     return a == b || place_same(l->module->ptx, l->ops[a].loc, l->ops[b].loc);
@@ -259,9 +270,10 @@ static u32 waiting_at(const struct exec *x, u32 id, u32 pc) {
     return n;
 }
 
-/* False, and a report, where others wait for the same barrier at another place: of the warp, which executes an aligned
- * barrier as one; of the block, where the barrier is for all of its threads. */
-static bool comes_with_others(struct exec *x, struct fragment *f, const struct op *o, u32 id, u32 count) {
+/* False, and a report, where others wait for the same barrier at another place: of the warp, which
+ * executes an aligned barrier as one; of the block, where the barrier is for all of its threads. */
+static bool comes_with_others(struct exec *x, struct fragment *f, const struct op *o, u32 id,
+                              u32 count) {
     const struct launch *l = x->worker->launch;
     const struct barrier *b = &x->block->barriers[id];
     char who[64];
@@ -274,15 +286,18 @@ static bool comes_with_others(struct exec *x, struct fragment *f, const struct o
     if (!desc_of(x, &l->ops[pc])->aligned) return true;
     place_thread(l, thread, who, sizeof who);
     core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, (u32)__builtin_ctz(f->mask), id,
-               "waits at a barrier of the block while %u of its %u threads wait for it at another place: thread %s in "
+               "waits at a barrier of the block while %u of its %u threads wait for it at another "
+               "place: thread %s in "
                "line %u%s",
                waiting_at(x, id, pc), l->nthreads, who, place_line(l, pc),
-               same_place(x, pc, f->pc) ? ", at a copy that the compiler made of it for another round of the loop"
-                                        : "");
+               same_place(x, pc, f->pc)
+                   ? ", at a copy that the compiler made of it for another round of the loop"
+                   : "");
     return false;
 }
 
-/* The lanes of a warp may come to bar.arrive one after another; the warp counts when the last of them has. */
+/* The lanes of a warp may come to bar.arrive one after another; the warp counts when the last of
+ * them has. */
 static void arrive(struct exec *x, struct fragment *f, struct barrier *b, u32 id) {
     const struct launch *l = x->worker->launch;
     struct warp *w = x->warp;
@@ -296,10 +311,12 @@ static void arrive(struct exec *x, struct fragment *f, struct barrier *b, u32 id
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     const struct bar_desc *d = desc_of(x, o);
     if (d->cluster) return cluster_wait(x, f, o);
-    u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask), lane = (u32)__builtin_ctz(f->mask);
+    u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask),
+        lane = (u32)__builtin_ctz(f->mask);
     if (id >= BARRIERS || count % 32 || (d->arrive && !count)) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id,
-                   "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32", id, count);
+                   "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32",
+                   id, count);
         return;
     }
     if (!d->arrive && !comes_with_others(x, f, o, id, count)) return;
@@ -313,7 +330,8 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     } else {
         f->state = FRAG_AT_BARRIER;
         f->barrier = (u8)id;
-        if (!b->waits) b->first_op = f->pc, b->first_thread = x->warp->index * 32 + lane, b->waits = true;
+        if (!b->waits)
+            b->first_op = f->pc, b->first_thread = x->warp->index * 32 + lane, b->waits = true;
     }
     check_one(x, id);
 }

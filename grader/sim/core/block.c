@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A small block's memory is cleared and used for the next: to map pages and to have them come takes longer. */
+/* A small block's memory is cleared and used for the next: to map pages and to have them come takes
+ * longer. */
 enum { KEPT = 128 << 10 };
 static _Thread_local unsigned char *kept;
 
@@ -23,15 +24,16 @@ static unsigned char *pages(size_t bytes) {
     unsigned char *before = take_kept(bytes);
     if (before) return before;
     if (bytes < KEPT) bytes = KEPT;
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
 struct block_layout {
-    size_t warps, values, shared, written, race_write, race_read, far_write, far_read, specials, frames, local,
-        local_written, taint, origin, rounds, left, total;
+    size_t warps, values, shared, written, race_write, race_read, far_write, far_read, specials,
+        frames, local, local_written, taint, origin, rounds, left, total;
 };
 
 static struct block_layout layout(const struct launch *l) {
@@ -51,7 +53,8 @@ static struct block_layout layout(const struct launch *l) {
     b.local_written = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
     b.taint = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.origin = at, at += (size_t)l->nwarps * l->warp_frame_bytes / 4;
-    b.rounds = at, at += round_up((size_t)l->nwarps * (l->module->nbarriers + 1) * sizeof(struct round));
+    b.rounds = at,
+    at += round_up((size_t)l->nwarps * (l->module->nbarriers + 1) * sizeof(struct round));
     b.left = at, at += round_up((l->module->nbarriers + 1) * sizeof(struct left));
     b.total = at;
     return b;
@@ -85,7 +88,8 @@ static void fill_params(const struct launch *l, unsigned char *values) {
         const struct param_slot *s = &c->slots[i];
         u64 v = 0;
         memcpy(&v, (const u8 *)l->request->params + s->offset, s->bytes);
-        if (s->is_signed && s->bytes < 8) v = (u64)((s64)(v << (64 - 8 * s->bytes)) >> (64 - 8 * s->bytes));
+        if (s->is_signed && s->bytes < 8)
+            v = (u64)((s64)(v << (64 - 8 * s->bytes)) >> (64 - 8 * s->bytes));
         broadcast(values + s->slot, v, s->reg_bytes);
     }
 }
@@ -125,7 +129,8 @@ bool block_allocate(struct launch *l, struct block *b) {
     b->race_write = (u32 *)(p + at.race_write);
     b->race_read = (u32 *)(p + at.race_read);
     b->left = (struct left *)(p + at.left);
-    if (l->cluster_races) b->far_write = (u64 *)(p + at.far_write), b->far_read = (u64 *)(p + at.far_read);
+    if (l->cluster_races)
+        b->far_write = (u64 *)(p + at.far_write), b->far_read = (u64 *)(p + at.far_read);
     fill_values(l, b->values);
     for (u32 i = 0; i < l->nwarps; i++) {
         struct warp *w = &b->warps[i];
@@ -178,7 +183,8 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     b->plane = k->plane;
     b->acquired = k->launch_tick;
     if (l->hooks) l->hooks->block_start(b, l);
-    if (l->hooks) l->hooks->block_interval(b, l); /* what the last block did in this memory is past */
+    if (l->hooks)
+        l->hooks->block_interval(b, l); /* what the last block did in this memory is past */
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
         fragment_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
@@ -216,9 +222,12 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
             yields |= s == WARP_YIELDS;
             progress |= w->executed != before || s == WARP_DONE;
         }
-        if (!alive) return k->launch->hooks && !k->launch->hooks->block_done(&k->x) ? WARP_FAULTED : WARP_DONE;
+        if (!alive)
+            return k->launch->hooks && !k->launch->hooks->block_done(&k->x) ? WARP_FAULTED
+                                                                            : WARP_DONE;
         if (yields) return WARP_YIELDS;
-        if (!progress && (b->cluster || grid_waits(b))) return WARP_WAITS; /* for another block, it may be */
+        if (!progress && (b->cluster || grid_waits(b)))
+            return WARP_WAITS; /* for another block, it may be */
         if (!progress) return barrier_deadlock(&k->x), WARP_FAULTED;
     }
 }

@@ -1,5 +1,6 @@
-/* builtin.c — what device code calls that is no PTX function: printf, malloc, free, a failed assert. A kernel that does
- * runs its blocks in order on one worker, so that text and addresses come in a fixed order. */
+/* builtin.c — what device code calls that is no PTX function: printf, malloc, free, a failed
+ * assert. A kernel that does runs its blocks in order on one worker, so that text and addresses
+ * come in a fixed order. */
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/taint.h"
 
@@ -23,11 +24,13 @@ static void put_return(unsigned char *frame, const struct call_desc *d, u32 lane
     if (d->args[d->nargs].bytes >= 8) w[32 + lane] = (u32)(v >> 32);
 }
 
-/* The shadow of a byte as the lane sees it; 1 where it lies in no memory, or in memory that needs none. */
+/* The shadow of a byte as the lane sees it; 1 where it lies in no memory, or in memory that needs
+ * none. */
 static u8 shadow_of(const struct exec *x, u32 lane, u64 address) {
     u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
     if (!x->sanitize) return 1;
-    if (local < x->local_bytes) return x->warp->local_written[(local / 4 * 32 + lane) * 4 + local % 4];
+    if (local < x->local_bytes)
+        return x->warp->local_written[(local / 4 * 32 + lane) * 4 + local % 4];
     if (shared < x->shared_bytes) return x->shared_written[shared];
     int i = memory_find(x->memory, address, 1);
     return i < 0 || x->memory->table[i].initialised ? 1 : x->memory->written[address - SIM_BASE];
@@ -38,7 +41,8 @@ static bool read_generic(const struct exec *x, u32 lane, u64 address, void *out,
     if (address - LOCAL_WINDOW < WINDOW_BYTES) {
         u64 at = address - LOCAL_WINDOW;
         if (at + bytes > x->local_bytes) return false;
-        for (u32 i = 0; i < bytes; i++) ((u8 *)out)[i] = x->warp->local[((at + i) / 4 * 32 + lane) * 4 + (at + i) % 4];
+        for (u32 i = 0; i < bytes; i++)
+            ((u8 *)out)[i] = x->warp->local[((at + i) / 4 * 32 + lane) * 4 + (at + i) % 4];
         return true;
     }
     if (address - SHARED_WINDOW < WINDOW_BYTES) {
@@ -60,12 +64,15 @@ bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v
         u8 byte = (u8)(v >> 8 * i);
         u64 at = ((local + i) / 4 * 32 + lane) * 4 + (local + i) % 4;
         if (local < x->local_bytes) x->warp->local[at] = byte, x->warp->local_written[at] = 1;
-        else if (shared < x->shared_bytes) x->shared[shared + i] = byte, x->shared_written[shared + i] = 1;
-        else x->memory->bytes[address + i - SIM_BASE] = byte, x->memory->written[address + i - SIM_BASE] = 1;
+        else if (shared < x->shared_bytes)
+            x->shared[shared + i] = byte, x->shared_written[shared + i] = 1;
+        else
+            x->memory->bytes[address + i - SIM_BASE] = byte,
+                                           x->memory->written[address + i - SIM_BASE] = 1;
     }
     if (!everywhere)
-        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address, "has a result put where no memory is: 0x%llx",
-                   (unsigned long long)address);
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
+                   "has a result put where no memory is: 0x%llx", (unsigned long long)address);
     return everywhere;
 }
 
@@ -116,7 +123,8 @@ static u64 next(struct arguments *a, u32 bytes) {
     return v;
 }
 
-/* A field wider than the text that is kept would only cost time: "%2147483647d" pads for a second. */
+/* A field wider than the text that is kept would only cost time: "%2147483647d" pads for a second.
+ */
 static int field_width(u64 v) { return (s32)v > 511 ? 511 : (s32)v < -511 ? -511 : (s32)v; }
 
 /* One conversion, from its '%' on: appends its text, returns what follows it. */
@@ -165,7 +173,8 @@ static u32 print(struct exec *x, const struct op *o, u32 lane, u64 format, u64 a
     char text[TEXT_LIMIT];
     struct sim *sim = x->worker->launch->sim;
     struct arguments a = {x, o, lane, arguments};
-    if (sim->output.size >= OUTPUT_LIMIT || !read_text(x, lane, format, text, sizeof text)) return UINT32_MAX;
+    if (sim->output.size >= OUTPUT_LIMIT || !read_text(x, lane, format, text, sizeof text))
+        return UINT32_MAX;
     u32 values = 0;
     for (const char *s = text; *s;) {
         size_t plain = strcspn(s, "%");
@@ -200,7 +209,8 @@ static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
     u64 bytes = a ? a->size : 0;
     if (!a || strcmp(a->name, "device heap") != 0 || memory_free(x->memory, p) != SIM_OK)
         core_fault(x, SIM_FAULT_DEVICE_HEAP, o, lane, p,
-                   "frees 0x%llx, which malloc did not return or which is free already", (unsigned long long)p);
+                   "frees 0x%llx, which malloc did not return or which is free already",
+                   (unsigned long long)p);
     else x->worker->launch->sim->heap_used -= bytes;
     forget_memos(x);
 }
@@ -212,7 +222,8 @@ static u64 runtime_take(struct exec *x, const struct op *o, u32 lane, u64 to, u6
     return p ? 0 : OUT_OF_MEMORY;
 }
 
-/* __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t char_size) */
+/* __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t
+ * char_size) */
 static void assert_failed(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane,
                           const unsigned char *frame) {
     char message[256], file[256], function[256];
@@ -223,18 +234,22 @@ static void assert_failed(struct exec *x, const struct call_desc *d, const struc
     u32 line = (u32)argument(frame, &d->args[2], lane);
     struct buf *errors = &x->worker->launch->sim->errors;
     if (errors->size < OUTPUT_LIMIT)
-        buf_printf(errors, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
-                   function, t[0], t[1], t[2], id[lane], id[32 + lane], id[64 + lane], message);
+        buf_printf(errors,
+                   "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                   file, line, function, t[0], t[1], t[2], id[lane], id[32 + lane], id[64 + lane],
+                   message);
     core_fault(x, SIM_FAULT_ASSERT, o, lane, 0, "fails the assertion `%s`", message);
 }
 
-/* A condition of a graph is a word of device memory, and its handle the address (runtime/graph_conditional.c). Nothing else is
- * written by it: it would be a store that nobody counts. */
+/* A condition of a graph is a word of device memory, and its handle the address
+ * (runtime/graph_conditional.c). Nothing else is written by it: it would be a store that nobody
+ * counts. */
 static void set_condition(struct exec *x, const struct op *o, u32 lane, u64 word, u32 value) {
     const struct allocation *a = memory_at(x->memory, word);
     if (!a || strcmp(a->name, SIM_CONDITION) != 0) {
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, word,
-                   "sets a graph's condition by 0x%llx, which cudaGraphConditionalHandleCreate did not give",
+                   "sets a graph's condition by 0x%llx, which cudaGraphConditionalHandleCreate did "
+                   "not give",
                    (unsigned long long)word);
         return;
     }
@@ -242,7 +257,8 @@ static void set_condition(struct exec *x, const struct op *o, u32 lane, u64 word
     memset(x->memory->written + (word - SIM_BASE), 1, sizeof value);
 }
 
-void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o, unsigned char *frame) {
+void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o,
+                  unsigned char *frame) {
     for (u32 w = 0; d->nrets && w < d->args[d->nargs].bytes / 4; w++)
         taint_put(x->warp, frame + d->args[d->nargs].offset + w * 128, 4, mask, NULL, 0);
     for (u32 m = mask; m; m &= m - 1) {
@@ -254,16 +270,20 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
         u64 first = argument(frame, &d->args[0], lane);
         switch ((enum builtin)d->builtin) {
         case BUILTIN_VPRINTF:
-            put_return(frame, d, lane, print(x, o, lane, first, argument(frame, &d->args[1], lane)));
+            put_return(frame, d, lane,
+                       print(x, o, lane, first, argument(frame, &d->args[1], lane)));
             break;
         case BUILTIN_MALLOC: put_return(frame, d, lane, heap_take(x, first)); break;
         case BUILTIN_FREE: heap_give(x, o, lane, first); break;
         case BUILTIN_CUDA_MALLOC:
-            put_return(frame, d, lane, runtime_take(x, o, lane, first, argument(frame, &d->args[1], lane)));
+            put_return(frame, d, lane,
+                       runtime_take(x, o, lane, first, argument(frame, &d->args[1], lane)));
             break;
         case BUILTIN_CUDA_FREE: heap_give(x, o, lane, first), put_return(frame, d, lane, 0); break;
         case BUILTIN_ASSERTFAIL: assert_failed(x, d, o, lane, frame); break;
-        case BUILTIN_SET_CONDITION: set_condition(x, o, lane, first, (u32)argument(frame, &d->args[1], lane)); break;
+        case BUILTIN_SET_CONDITION:
+            set_condition(x, o, lane, first, (u32)argument(frame, &d->args[1], lane));
+            break;
         default: break;
         }
     }

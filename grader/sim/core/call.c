@@ -1,5 +1,6 @@
-/* call.c — device functions: frames, arguments, return values. A call stack is a path in the worker's tree of
- * contexts, so that two fragments have the same stack if they have the same context. */
+/* call.c — device functions: frames, arguments, return values. A call stack is a path in the
+ * worker's tree of contexts, so that two fragments have the same stack if they have the same
+ * context. */
 #include "grader/sim/core/cluster.h"
 #include "common/grow.h"
 #include "grader/sim/core/taint.h"
@@ -14,7 +15,8 @@ enum { CONTEXTS = 1 << 14 }; /* as many before those in use are looked for */
 static void mark_block(const struct worker *k, const struct block *b, unsigned char *live) {
     for (u32 w = 0; w < b->nwarps; w++)
         for (u32 f = 0; f < b->warps[w].nfrag; f++)
-            for (u32 c = b->warps[w].frag[f].context; !live[c]; c = k->contexts[c].parent) live[c] = 1;
+            for (u32 c = b->warps[w].frag[f].context; !live[c]; c = k->contexts[c].parent)
+                live[c] = 1;
 }
 
 static void mark(const struct worker *k, unsigned char *live) {
@@ -24,7 +26,8 @@ static void mark(const struct worker *k, unsigned char *live) {
         for (u32 b = 0; b < k->clusters[c]->n; b++) mark_block(k, &k->clusters[c]->blocks[b], live);
 }
 
-/* Recursion that branches goes along ever new paths: those that no fragment is on any more are given free. */
+/* Recursion that branches goes along ever new paths: those that no fragment is on any more are
+ * given free. */
 static void contexts_sweep(struct worker *k) {
     unsigned char *live = xcalloc(k->ncontexts, 1);
     u32 kept = 0;
@@ -44,7 +47,8 @@ static void contexts_sweep(struct worker *k) {
 
 /* A place for one more; 0 is the kernel's own. */
 static u32 context_place(struct worker *k) {
-    if (!k->free_context && k->ncontexts >= (k->contexts_full ? k->contexts_full : CONTEXTS)) contexts_sweep(k);
+    if (!k->free_context && k->ncontexts >= (k->contexts_full ? k->contexts_full : CONTEXTS))
+        contexts_sweep(k);
     u32 c = k->free_context;
     if (c) {
         k->free_context = k->contexts[c].next_sibling;
@@ -80,7 +84,8 @@ static u32 context_find(struct worker *k, u32 parent, u32 call_op, u32 code) {
     return context_new(k, parent, call_op, code);
 }
 
-static void copy_words(struct warp *at, unsigned char *to, const unsigned char *from, u32 bytes, u32 mask) {
+static void copy_words(struct warp *at, unsigned char *to, const unsigned char *from, u32 bytes,
+                       u32 mask) {
     taint_copy(at, to, from, bytes, mask);
     for (u32 w = 0; w < bytes / 4; w++) {
         u32 *d = (u32 *)(to + w * 128);
@@ -105,7 +110,8 @@ static void zero_unassigned(struct warp *w, const struct code *c, unsigned char 
 }
 
 /* A function's local variables are unwritten each time it is entered. */
-static void forget_locals(struct exec *x, const struct context *at, const struct code *c, u32 mask) {
+static void forget_locals(struct exec *x, const struct context *at, const struct code *c,
+                          u32 mask) {
     for (u32 i = at->local / 4; x->sanitize && i < (at->local + c->local_bytes) / 4; i++) {
         u32 *row = (u32 *)(x->warp->local_written + i * 128);
         for (u32 l = 0; l < 32; l++) row[l] = (mask >> l & 1) ? 0 : row[l];
@@ -113,16 +119,20 @@ static void forget_locals(struct exec *x, const struct context *at, const struct
 }
 
 /* Lanes of f call function `code`. */
-static void enter(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d, u32 code) {
+static void enter(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d,
+                  u32 code) {
     const struct launch *l = x->worker->launch;
     const struct code *c = &l->module->codes[code];
-    u32 lane = (u32)__builtin_ctz(f->mask), context = context_find(x->worker, f->context, f->pc, code);
+    u32 lane = (u32)__builtin_ctz(f->mask),
+        context = context_find(x->worker, f->context, f->pc, code);
     if (!context) {
-        core_fault(x, SIM_FAULT_STACK, o, lane, 0, "calls `%s` with its stack full: endless recursion?", c->name);
+        core_fault(x, SIM_FAULT_STACK, o, lane, 0,
+                   "calls `%s` with its stack full: endless recursion?", c->name);
         return;
     }
     if (c->nformals - c->nrets != d->nargs || c->nrets != d->nrets) {
-        core_fault(x, SIM_FAULT_BAD_CALL, o, lane, 0, "calls `%s` with the wrong number of arguments", c->name);
+        core_fault(x, SIM_FAULT_BAD_CALL, o, lane, 0,
+                   "calls `%s` with the wrong number of arguments", c->name);
         return;
     }
     unsigned char *caller = x->warp->frames + x->worker->contexts[f->context].frame;
@@ -137,7 +147,8 @@ static void enter(struct exec *x, struct fragment *f, const struct op *o, const 
 }
 
 /* Through a register: lanes may call different functions. */
-static void enter_indirect(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d) {
+static void enter_indirect(struct exec *x, struct fragment *f, const struct op *o,
+                           const struct call_desc *d) {
     const struct sim_module *m = x->worker->launch->module;
     const u64 *target = operand_at(x, d->target);
     while (!x->faulted) {
@@ -146,12 +157,14 @@ static void enter_indirect(struct exec *x, struct fragment *f, const struct op *
         for (u32 l = 0; l < 32; l++) same |= target[l] == target[lane] ? 1u << l : 0;
         if (code >= m->ncodes || m->codes[code].func->is_entry) {
             core_fault(x, SIM_FAULT_BAD_CALL, o, lane, target[lane],
-                       "calls through 0x%llx, which is no function's address", (unsigned long long)target[lane]);
+                       "calls through 0x%llx, which is no function's address",
+                       (unsigned long long)target[lane]);
             return;
         }
         u32 rest = f->mask & ~same;
         struct fragment *next = NULL;
-        if (rest) fragment_split(x->warp, f, rest, f->pc), next = &x->warp->frag[x->warp->nfrag - 1];
+        if (rest)
+            fragment_split(x->warp, f, rest, f->pc), next = &x->warp->frag[x->warp->nfrag - 1];
         enter(x, f, o, d, (u32)code);
         if (!next) return;
         f = next;
@@ -172,14 +185,16 @@ void call_enter(struct exec *x, struct fragment *f, const struct op *o) {
 
 void call_return(struct exec *x, struct fragment *f) {
     const struct sim_module *m = x->worker->launch->module;
-    const struct context *c = &x->worker->contexts[f->context], *p = &x->worker->contexts[c->parent];
+    const struct context *c = &x->worker->contexts[f->context],
+                         *p = &x->worker->contexts[c->parent];
     const struct code *code = &m->codes[c->code];
     const struct call_desc *d = &m->calls[m->ops[c->call_op].aux];
     u32 nargs = code->nformals - code->nrets;
     for (u32 i = 0; i < d->nrets; i++) {
         struct param_area *to = &d->args[d->nargs + i], *from = &code->formals[nargs + i];
-        copy_words(x->warp, x->warp->frames + p->frame + to->offset, x->warp->frames + c->frame + from->offset,
-                   smaller(to->bytes, from->bytes), f->mask);
+        copy_words(x->warp, x->warp->frames + p->frame + to->offset,
+                   x->warp->frames + c->frame + from->offset, smaller(to->bytes, from->bytes),
+                   f->mask);
     }
     f->pc = c->call_op + 1;
     f->context = c->parent;

@@ -1,13 +1,14 @@
-/* cluster.c — clusters: their blocks run in turn on one worker, meet at the cluster's barrier, and reach each other's
- * shared memory.
+/* cluster.c — clusters: their blocks run in turn on one worker, meet at the cluster's barrier, and
+ * reach each other's shared memory.
  *
- * Theory of operation. A launch is cut into clusters, which workers take in order, as they take blocks elsewhere; the
- * blocks of one cluster are all resident and take turns. A block that gets no further waits for another one; where none
- * gets further, that is reported.
+ * Theory of operation. A launch is cut into clusters, which workers take in order, as they take
+ * blocks elsewhere; the blocks of one cluster are all resident and take turns. A block that gets no
+ * further waits for another one; where none gets further, that is reported.
  *
- * The barrier (PTX ISA, "barrier.cluster"). Each thread arrives, and waits later; a phase is complete when all threads
- * that have not exited have arrived. Lanes that arrived are in `cluster_arrived` of their warp; when the phase is
- * complete they are in `cluster_passed`, and their wait costs nothing. */
+ * The barrier (PTX ISA, "barrier.cluster"). Each thread arrives, and waits later; a phase is
+ * complete when all threads that have not exited have arrived. Lanes that arrived are in
+ * `cluster_arrived` of their warp; when the phase is complete they are in `cluster_passed`, and
+ * their wait costs nothing. */
 #include "grader/sim/core/cluster.h"
 #include "common/grow.h"
 #include "grader/sim/core/place.h"
@@ -72,7 +73,8 @@ static void list_units(struct launch *l) {
     l->units = xcalloc(l->chosen ? l->nchosen : l->nunits, sizeof *l->units);
     if (l->chosen) return list_chosen(l);
     for (u64 i = 0; i < l->nunits; i++)
-        l->units[i] = l->nunits == all ? i : launch_sample(i, l->nunits, all, l->sim->options.sample_key);
+        l->units[i] =
+            l->nunits == all ? i : launch_sample(i, l->nunits, all, l->sim->options.sample_key);
 }
 
 void cluster_free(const struct launch *l, struct cluster *c) {
@@ -200,10 +202,12 @@ void cluster_arrive(struct exec *x, const struct op *o, u32 mask) {
 
 void cluster_wait(struct exec *x, struct fragment *f, const struct op *o) {
     struct warp *w = x->warp;
-    u32 passed = f->mask & w->cluster_passed, neither = f->mask & ~(w->cluster_arrived | w->cluster_passed);
+    u32 passed = f->mask & w->cluster_passed,
+        neither = f->mask & ~(w->cluster_arrived | w->cluster_passed);
     if (neither) {
-        core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(neither), 0,
-                   "waits at the barrier of its cluster and never came to it (barrier.cluster.arrive)");
+        core_fault(
+            x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(neither), 0,
+            "waits at the barrier of its cluster and never came to it (barrier.cluster.arrive)");
         return;
     }
     w->cluster_passed &= ~passed;
@@ -229,7 +233,8 @@ static bool find(const struct cluster *c, bool waiting, struct place *out) {
         for (u32 i = 0; i < c->blocks[r].nwarps; i++) {
             struct warp *w = &c->blocks[r].warps[i];
             for (u32 k = 0; k < w->nfrag; k++) {
-                bool at = w->frag[k].state == FRAG_AT_CLUSTER, missing = w->frag[k].mask & ~w->cluster_arrived;
+                bool at = w->frag[k].state == FRAG_AT_CLUSTER,
+                     missing = w->frag[k].mask & ~w->cluster_arrived;
                 *out = (struct place){r, w, &w->frag[k]};
                 if (waiting ? at : !at && missing) return true;
             }
@@ -237,7 +242,8 @@ static bool find(const struct cluster *c, bool waiting, struct place *out) {
     return false;
 }
 
-static void describe_missing(const struct launch *l, const struct cluster *c, char *out, size_t size) {
+static void describe_missing(const struct launch *l, const struct cluster *c, char *out,
+                             size_t size) {
     static const char *const waits[] = {
         [FRAG_AT_BARRIER] = "a barrier of its block", [FRAG_AT_RENDEZVOUS] = "lanes of its warp"};
     struct place p;
@@ -245,8 +251,8 @@ static void describe_missing(const struct launch *l, const struct cluster *c, ch
     if (!find(c, false, &p) || p.fragment->state == FRAG_READY) return;
     const u32 *t = (const u32 *)p.warp->specials, lane = (u32)__builtin_ctz(p.fragment->mask),
               *b = c->blocks[p.rank].index;
-    snprintf(out, size, ": thread (%u,%u,%u) of block (%u,%u,%u) waits for %s at line %u", t[lane], t[32 + lane],
-             t[64 + lane], b[0], b[1], b[2], waits[p.fragment->state],
+    snprintf(out, size, ": thread (%u,%u,%u) of block (%u,%u,%u) waits for %s at line %u", t[lane],
+             t[32 + lane], t[64 + lane], b[0], b[1], b[2], waits[p.fragment->state],
              place_source(l->module->ptx, l->ops[p.fragment->pc].loc)->line);
 }
 
@@ -263,7 +269,8 @@ static void stuck(struct worker *k, struct cluster *c) {
     describe_missing(k->launch, c, missing, sizeof missing);
     x->block = &c->blocks[p.rank];
     x->warp = p.warp;
-    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, &k->launch->ops[p.fragment->pc], (u32)__builtin_ctz(p.fragment->mask), 0,
+    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, &k->launch->ops[p.fragment->pc],
+               (u32)__builtin_ctz(p.fragment->mask), 0,
                "waits at the barrier of its cluster for ever%s", missing);
 }
 
@@ -274,7 +281,8 @@ static void note_access(struct exec *x, const struct op *o, u32 lane, u32 rank) 
     const u32 *b = c->blocks[rank].index;
     if (!c->passes && x->sanitize)
         core_fault(x, SIM_FAULT_CLUSTER_LIFE, o, lane, rank,
-                   "accesses shared memory of block (%u,%u,%u), which may not have started: no cluster barrier "
+                   "accesses shared memory of block (%u,%u,%u), which may not have started: no "
+                   "cluster barrier "
                    "(cluster.sync()) lies before",
                    b[0], b[1], b[2]);
     c->last[rank].o = o;
@@ -284,7 +292,8 @@ static void note_access(struct exec *x, const struct op *o, u32 lane, u32 rank) 
     c->last[rank].orders = c->orders;
 }
 
-struct block *cluster_target(struct exec *x, const struct op *o, u32 lane, u64 address, u32 span, u32 *offset) {
+struct block *cluster_target(struct exec *x, const struct op *o, u32 lane, u64 address, u32 span,
+                             u32 *offset) {
     struct cluster *c = x->cluster;
     u32 field = cluster_rank_field(address), rank = field ? field - 1 : x->block->rank;
     *offset = cluster_offset(address);
@@ -296,16 +305,17 @@ struct block *cluster_target(struct exec *x, const struct op *o, u32 lane, u64 a
     struct block *b = &c->blocks[rank];
     if (*offset >= x->shared_bytes || span > x->shared_bytes - *offset) {
         core_fault(x, SIM_FAULT_CLUSTER, o, lane, address,
-                   "accesses %u bytes at offset %u of the shared memory of block (%u,%u,%u), which has %u bytes", span,
-                   *offset, b->index[0], b->index[1], b->index[2], x->shared_bytes);
+                   "accesses %u bytes at offset %u of the shared memory of block (%u,%u,%u), which "
+                   "has %u bytes",
+                   span, *offset, b->index[0], b->index[1], b->index[2], x->shared_bytes);
         return NULL;
     }
     if (b->done) {
-        core_fault(
-            x, SIM_FAULT_CLUSTER, o, lane, address,
-            "accesses shared memory of block (%u,%u,%u), which has exited: a cluster barrier (cluster.sync()) after "
-            "the access keeps it",
-            b->index[0], b->index[1], b->index[2]);
+        core_fault(x, SIM_FAULT_CLUSTER, o, lane, address,
+                   "accesses shared memory of block (%u,%u,%u), which has exited: a cluster "
+                   "barrier (cluster.sync()) after "
+                   "the access keeps it",
+                   b->index[0], b->index[1], b->index[2]);
         return NULL;
     }
     if (rank != x->block->rank) note_access(x, o, lane, rank);
@@ -327,11 +337,11 @@ static void check_exit(struct worker *k, struct cluster *c, u32 rank) {
     if (!k->launch->sanitize || !c->last[rank].o || c->last[rank].orders != c->orders) return;
     x->block = &c->blocks[c->last[rank].rank];
     x->warp = &x->block->warps[c->last[rank].warp];
-    core_fault(
-        x, SIM_FAULT_CLUSTER_LIFE, c->last[rank].o, c->last[rank].lane, rank,
-        "accesses shared memory of block (%u,%u,%u), which may have exited: no cluster barrier (cluster.sync()) lies "
-        "between the access and the block's end",
-        b[0], b[1], b[2]);
+    core_fault(x, SIM_FAULT_CLUSTER_LIFE, c->last[rank].o, c->last[rank].lane, rank,
+               "accesses shared memory of block (%u,%u,%u), which may have exited: no cluster "
+               "barrier (cluster.sync()) lies "
+               "between the access and the block's end",
+               b[0], b[1], b[2]);
 }
 
 /* ---- running ---- */
@@ -378,7 +388,8 @@ static u64 executed(const struct cluster *c) {
     return n;
 }
 
-/* Alone, where it can be expected to end; else for one turn, since it may wait for another cluster. */
+/* Alone, where it can be expected to end; else for one turn, since it may wait for another cluster.
+ */
 static enum warp_state run_turn(struct worker *k, struct cluster *c) {
     struct launch *l = k->launch;
     enum warp_state s = run_round(k, c);
@@ -391,8 +402,8 @@ static enum warp_state run_turn(struct worker *k, struct cluster *c) {
 }
 
 static bool start_more(struct worker *k, u32 most) {
-    return k->nclusters < most && atomic_load(&k->launch->next_block) < k->launch->nunits && add_cluster(k) &&
-           next_cluster(k, k->clusters[k->nclusters - 1]);
+    return k->nclusters < most && atomic_load(&k->launch->next_block) < k->launch->nunits &&
+           add_cluster(k) && next_cluster(k, k->clusters[k->nclusters - 1]);
 }
 
 void cluster_work(struct worker *k, u32 most) {

@@ -30,7 +30,8 @@ void cluster_check(struct exec *x);
 /* What all blocks did is ordered before what they do from now on. */
 void cluster_order(struct exec *x);
 /* The block of an address, or NULL with a report. `*offset`: in its shared memory. */
-struct block *cluster_target(struct exec *x, const struct op *o, u32 lane, u64 address, u32 span, u32 *offset);
+struct block *cluster_target(struct exec *x, const struct op *o, u32 lane, u64 address, u32 span,
+                             u32 *offset);
 /* The block whose shared memory, or its shadow, lies there in the simulator. */
 struct block *cluster_holder(const struct exec *x, const void *p);
 static inline bool cluster_is_away(const struct exec *x, u64 address) {

@@ -1,13 +1,15 @@
 /* core.h — how decoded code runs: grids, blocks, warps and their fragments.
  *
- * Theory of operation. A worker thread takes blocks from the launch, one after another, and runs each warp of the
- * block until it waits or exits. The lanes of a warp are held in *fragments*: groups of lanes that share a place in
- * the code and a call stack. A branch whose lanes disagree splits a fragment; fragments at the same place merge. The
- * fragment deepest in calls and earliest in the code runs first, which brings diverged lanes together at the first
- * place that they share; a fragment that runs long while others wait gives way, so that every lane makes progress.
+ * Theory of operation. A worker thread takes blocks from the launch, one after another, and runs
+ * each warp of the block until it waits or exits. The lanes of a warp are held in *fragments*:
+ * groups of lanes that share a place in the code and a call stack. A branch whose lanes disagree
+ * splits a fragment; fragments at the same place merge. The fragment deepest in calls and earliest
+ * in the code runs first, which brings diverged lanes together at the first place that they share;
+ * a fragment that runs long while others wait gives way, so that every lane makes progress.
  *
- * Code is a sequence of segments: straight-line lane instructions and one control instruction at the end. A segment
- * always runs whole, so counting one execution of it counts all of its instructions. */
+ * Code is a sequence of segments: straight-line lane instructions and one control instruction at
+ * the end. A segment always runs whole, so counting one execution of it counts all of its
+ * instructions. */
 #pragma once
 #include "grader/sim/code/code.h"
 #include "grader/sim/core/trace.h"
@@ -32,10 +34,12 @@ struct sim {
     uint32_t npending, depth, device_error; /* depth: of the launch at hand, 0 = by the host */
     struct sim_texture *textures;           /* by handle; address 0 = free: sim/texture.c */
     uint32_t ntextures;
-    /* Since sim_share_budget, where launches share the budget: warp instructions, and what core_charge adds to them. */
+    /* Since sim_share_budget, where launches share the budget: warp instructions, and what
+     * core_charge adds to them. */
     bool shares_budget;
     uint64_t spent, charged;
-    uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0 = none yet */
+    uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0
+                                = none yet */
     uint64_t error_texts;    /* the same of what device code can ask for: errors' names and texts */
 };
 
@@ -47,7 +51,7 @@ struct fragment {
     u32 context; /* call stack: index into the worker's contexts */
     u8 state;
     u8 barrier;
-    u8 met;   /* it came from a rendezvous that it has not left: it may merge whatever the schedule */
+    u8 met; /* it came from a rendezvous that it has not left: it may merge whatever the schedule */
     u64 turn; /* when it last ran: for fairness */
 };
 enum { FRAG_READY, FRAG_AT_BARRIER, FRAG_AT_RENDEZVOUS, FRAG_AT_CLUSTER };
@@ -58,7 +62,8 @@ struct context { /* one call stack: an interned list of return places */
     u32 frame, local;              /* byte offsets of this function's frame and local variables */
 };
 
-/* Since the block's last barrier, lanes took a branch that leads round a barrier: how often each, and the last such branch. */
+/* Since the block's last barrier, lanes took a branch that leads round a barrier: how often each,
+ * and the last such branch. */
 struct round {
     u8 times[32];
     u32 op;
@@ -74,21 +79,21 @@ struct warp {
     u32 index, live, nfrag;
     struct fragment frag[32];
     unsigned char *frames, *specials, *local;
-    unsigned char *local_written;                /* a byte for each of local, in the same order */
-    unsigned char *taint;                        /* undefined bits, laid out as the frames: taint.h */
-    u8 *origin;                                  /* where they come from, by 4 bytes of a frame */
-    u32 ntainted, taint_end;                     /* slots with undefined bits; bytes of taint that were ever set */
-    u64 executed;                                /* warp instructions, for the budget */
-    u32 arrived[16];                             /* lanes that came to each barrier by bar.arrive, until all have */
-    u32 interval;                                /* between barriers of the warp or a part of it, for races */
-    u32 whole;                                   /* …that began with a barrier of the whole warp */
-    struct round *rounds;                        /* by number of the barrier: bar_desc.fork */
-    bool went_round;                             /* some of them are not zero */
+    unsigned char *local_written; /* a byte for each of local, in the same order */
+    unsigned char *taint;         /* undefined bits, laid out as the frames: taint.h */
+    u8 *origin;                   /* where they come from, by 4 bytes of a frame */
+    u32 ntainted, taint_end;      /* slots with undefined bits; bytes of taint that were ever set */
+    u64 executed;                 /* warp instructions, for the budget */
+    u32 arrived[16];      /* lanes that came to each barrier by bar.arrive, until all have */
+    u32 interval;         /* between barriers of the warp or a part of it, for races */
+    u32 whole;            /* …that began with a barrier of the whole warp */
+    struct round *rounds; /* by number of the barrier: bar_desc.fork */
+    bool went_round;      /* some of them are not zero */
     u32 cluster_arrived, cluster_passed, fenced; /* lanes: core/cluster.c */
     bool drew;                                   /* since its turn began, in a traced launch */
     bool at_meeting;                             /* its turn ended where blocks meet: core/pace.c */
-    u64 turn_began;                              /* what it had executed when the turn at hand began there */
-    bool at_grid;                                /* one of its lanes waits until all blocks have come: core/grid.c */
+    u64 turn_began; /* what it had executed when the turn at hand began there */
+    bool at_grid;   /* one of its lanes waits until all blocks have come: core/grid.c */
 };
 
 struct cluster; /* core/cluster.h */
@@ -116,29 +121,34 @@ struct block {
     u32 *race_write, *race_read;    /* stamps by granule of shared memory: race/lanes_shared.c */
     u32 interval;                   /* between barriers of the block, from 1 */
     u32 together;                   /* …that began with a barrier of all threads */
-    u32 stamped_in;                 /* the interval in which stamps were last needed: reads before that may wait */
-    u32 tick, acquired;             /* for races in global memory, see race/lanes_global.c */
-    u32 fenced, seen;               /* with the strict memory model: the last fence; what `acquired` would be without */
-    struct race_plane *plane;       /* of its worker */
+    u32 stamped_in; /* the interval in which stamps were last needed: reads before that may wait */
+    u32 tick, acquired; /* for races in global memory, see race/lanes_global.c */
+    u32 fenced,
+        seen; /* with the strict memory model: the last fence; what `acquired` would be without */
+    struct race_plane *plane; /* of its worker */
     struct barrier barriers[BARRIERS];
-    struct async *async;                /* copies under way: race/async.h; NULL = none yet */
-    struct products *products;          /* of warpgroups, likewise: race/product.h */
-    struct race_warpgroups *warpgroups; /* what they owe their products: race/warpgroup.h; NULL likewise */
-    struct race_proxy *proxy; /* what threads wrote that others than threads read: race/proxy.h; NULL = nobody does */
+    struct async *async;       /* copies under way: race/async.h; NULL = none yet */
+    struct products *products; /* of warpgroups, likewise: race/product.h */
+    struct race_warpgroups
+        *warpgroups;          /* what they owe their products: race/warpgroup.h; NULL likewise */
+    struct race_proxy *proxy; /* what threads wrote that others than threads read: race/proxy.h;
+                                 NULL = nobody does */
     struct flight *flight;    /* …as they are counted: count/flight.h; NULL = none yet */
-    struct race_partial *partial;   /* what orders some of the threads: race/partial.h; NULL = nothing yet */
-    struct left *left;              /* by number of the barrier, since the last barrier */
-    bool went_round;                /* a warp, or one that left */
+    struct race_partial
+        *partial;      /* what orders some of the threads: race/partial.h; NULL = nothing yet */
+    struct left *left; /* by number of the barrier, since the last barrier */
+    bool went_round;   /* a warp, or one that left */
     u32 gone, gone_thread, gone_op; /* threads that left; the first of them, and where */
     bool gone_told;
     size_t bytes; /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace; /* NULL: not sampled */
     struct sim_work work;      /* core/work.c */
-    u32 came,
-        seen_phases; /* to the barrier of the grid: how often; of how many times it saw that all had: core/grid.c */
-    u32 came_at;     /* what the barrier's word held then */
-    double clock;    /* of the device, to which it has got on; the piece of work that it is at: core/pace.c */
+    u32 came, seen_phases; /* to the barrier of the grid: how often; of how many times it saw that
+                              all had: core/grid.c */
+    u32 came_at;           /* what the barrier's word held then */
+    double clock; /* of the device, to which it has got on; the piece of work that it is at:
+                     core/pace.c */
     u64 piece;
     struct sim_work came_with; /* what it had done when it last came there */
 };
@@ -158,14 +168,14 @@ enum mem_stat {
     STAT_COUNT
 };
 
-/* What the last execution of a memory instruction looked like: the relative addresses decide the counts. Begins at a line of the
- * cache, and what every execution reads lies in the next one. */
+/* What the last execution of a memory instruction looked like: the relative addresses decide the
+ * counts. Begins at a line of the cache, and what every execution reads lies in the next one. */
 struct mem_memo {
     _Alignas(64) s32 relative[32]; /* to the first active lane; 0 for inactive ones */
     u64 base;                      /* where the first active lane's was, last time, */
     u32 last;                      /* …and the lanes; 0 = too far apart for a pattern */
-    u32 serial,
-        like; /* of the pattern; that of the access that this one repeats, known to be the same: code/repeats.c */
+    u32 serial, like; /* of the pattern; that of the access that this one repeats, known to be the
+                         same: code/repeats.c */
     u32 mask;
     s32 low, high;                                      /* range of relative */
     u32 bits;                                           /* or of relative: alignment */
@@ -173,12 +183,13 @@ struct mem_memo {
     int allocation;                                     /* the last one hit, or -1 */
     u32 known; /* bit p: sectors_at[p] holds the sectors for a first address of p modulo 32 */
     u8 sectors_at[32];
-    u8 valid, shape;    /* SHAPE_… */
-    u8 cost;            /* bytes a lane that wavefronts are counted for; 0 = as many as it accesses */
-    u8 store;           /* lanes that want the same share a wavefront of loads only */
-    u8 nruns;           /* 0 = not looked at yet; see pattern_runs */
+    u8 valid, shape; /* SHAPE_… */
+    u8 cost;         /* bytes a lane that wavefronts are counted for; 0 = as many as it accesses */
+    u8 store;        /* lanes that want the same share a wavefront of loads only */
+    u8 nruns;        /* 0 = not looked at yet; see pattern_runs */
     u32 leaders, twins; /* first lane at each distinct address; lanes that share theirs */
-    u32 kept;           /* 1 + its number in the worker's list of patterns; 0 = not there: race/lanes_shared.c */
+    u32 kept; /* 1 + its number in the worker's list of patterns; 0 = not there: race/lanes_shared.c
+               */
     struct {
         s32 at;
         u32 bytes;
@@ -195,7 +206,7 @@ struct exec {
     struct block *block;
     struct cluster *cluster; /* of the block; NULL where the launch has none */
     struct worker *worker;
-    u32 running;                 /* …for which the fast loop goes on: 0 once a load met undefined bytes */
+    u32 running; /* …for which the fast loop goes on: 0 once a load met undefined bytes */
     const struct op *tainted_at; /* that load */
     bool faulted;                /* stop at the end of the segment */
     bool sanitize, races_global, races_in_turn;
@@ -210,7 +221,9 @@ struct exec {
 };
 
 /* The operand's slot, for the function that runs. */
-static inline void *operand_at(const struct exec *x, ref r) { return x->base[ref_base(r)] + ref_offset(r); }
+static inline void *operand_at(const struct exec *x, ref r) {
+    return x->base[ref_base(r)] + ref_offset(r);
+}
 
 /* How an access counts for races. */
 enum race_access {
@@ -227,19 +240,23 @@ struct race_plane; /* race/race.h */
 
 /* What the search for races (race/) wants to be told while blocks run. */
 struct race_hooks {
-    void (*block_interval)(struct block *b,
-                           const struct launch *l); /* a barrier of the block passed, or a block starts */
-    /* Lanes of a warp met: with `fence`, what they did before is ordered (__syncwarp), else they just met. */
-    void (*warp_interval)(struct block *b, struct warp *w, u32 lanes, bool fence, const struct launch *l);
-    /* A warp came to a barrier by bar.arrive; one that not all threads wait for is complete, and releases those warps. */
+    void (*block_interval)(
+        struct block *b,
+        const struct launch *l); /* a barrier of the block passed, or a block starts */
+    /* Lanes of a warp met: with `fence`, what they did before is ordered (__syncwarp), else they
+     * just met. */
+    void (*warp_interval)(struct block *b, struct warp *w, u32 lanes, bool fence,
+                          const struct launch *l);
+    /* A warp came to a barrier by bar.arrive; one that not all threads wait for is complete, and
+     * releases those warps. */
     void (*arrived)(struct block *b, const struct warp *w, u32 barrier, const struct launch *l);
     void (*released)(struct block *b, u32 barrier, u32 warps, const struct launch *l);
-    void (*early)(struct exec *x, struct block *b, const struct op *o, u32 lane, u64 offset, u32 bytes,
-                  const char *verb); /* async.h */
+    void (*early)(struct exec *x, struct block *b, const struct op *o, u32 lane, u64 offset,
+                  u32 bytes, const char *verb); /* async.h */
     void (*block_start)(struct block *b, const struct launch *l);
     bool (*block_done)(struct exec *x); /* its threads are; false: a fault was reported */
     void (*block_end)(struct block *b); /* its memory goes */
-    u32 (*next_tick)(struct block *b);  /* of its worker's time: what was done so far is past then */
+    u32 (*next_tick)(struct block *b); /* of its worker's time: what was done so far is past then */
 };
 
 struct worker {
@@ -250,11 +267,13 @@ struct worker {
     u32 index;
     struct context *contexts;
     u32 ncontexts, contexts_capacity;
-    u32 free_context, contexts_full; /* a list through next_sibling; how many before a sweep, 0 = the usual number */
+    u32 free_context, contexts_full; /* a list through next_sibling; how many before a sweep, 0 =
+                                        the usual number */
     u64 *segment_runs, *segment_lanes;
     u64 *branch_runs, *branch_diverged; /* by segment */
     u32 deadline_checks;
-    bool drew; /* the turn ended since a warp was about to draw from a counter again: core/launch.c */
+    bool drew; /* the turn ended since a warp was about to draw from a counter again: core/launch.c
+                */
     u64 (*stats)[STAT_COUNT];
     struct mem_memo *memos;
     u64 instructions;        /* warp instructions, all blocks */
@@ -282,8 +301,8 @@ struct grid {
     u32 phases; /* how often all met */
     u32 met;    /* the worker's tick when they last did: what blocks had done by then is ordered */
     bool given_up;
-    struct sim_work phased,
-        slowest; /* of each phase that is over, what the block did that did most of it, summed; of this one */
+    struct sim_work phased, slowest; /* of each phase that is over, what the block did that did most
+                                        of it, summed; of this one */
 };
 
 struct launch {
@@ -291,15 +310,17 @@ struct launch {
     const struct sim_module *module;
     const struct code *code;
     const struct sim_launch *request;
-    const char *(*check)(struct sim *s, const struct sim_launch *l, struct err *e); /* sim_check_launch */
+    const char *(*check)(struct sim *s, const struct sim_launch *l,
+                         struct err *e); /* sim_check_launch */
     const struct op *ops;
     op_fn *const *lanes;
     u64 number; /* of the device's launches */
     u64 nblocks;
     u32 cluster[3], cluster_blocks; /* 1 where there are no clusters */
-    bool clustered, cluster_races;  /* blocks run cluster by cluster; what they do in each other's memory is noted */
+    bool clustered, cluster_races;  /* blocks run cluster by cluster; what they do in each other's
+                                       memory is noted */
     u64 *units, nunits;             /* clusters to run, by number */
-    const u64 *chosen;              /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
+    const u64 *chosen; /* the blocks to run, ascending; NULL = all, or what sim_set_sample leaves */
     u32 nchosen;
     struct sim_trace *trace; /* of the blocks that it names; NULL = none */
     struct grid grid;
@@ -310,24 +331,26 @@ struct launch {
     atomic_ulong next_block;
     atomic_ulong fault_block;  /* the lowest block that faulted; blocks above it need not run */
     atomic_ulong instructions; /* of finished blocks */
-    atomic_ulong charged;      /* core_charge, and that of the launches before where they share a budget */
+    atomic_ulong
+        charged; /* core_charge, and that of the launches before where they share a budget */
     pthread_mutex_t work_lock; /* of the next two, of finished blocks: core/work.c */
     struct sim_work work, heaviest;
     atomic_int over; /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, hostile;
-    u8 patience;                    /* log2 of instructions: core/fragment.c */
-    atomic_bool raced_shared;       /* a race in shared memory was told: then what is not written yet is no news */
-    bool waits;                     /* a traced block did not get on alone */
-    bool races_global;              /* note accesses to global memory */
-    bool races_in_turn;             /* …as they come, on one worker: race/order.c */
-    bool later_first;               /* sim_options.later_first */
-    bool by_lot;                    /* …and blocks look at what others leave: who has its turn is by lot */
-    bool strict;                    /* sim_options.strict_order */
+    u8 patience;              /* log2 of instructions: core/fragment.c */
+    atomic_bool raced_shared; /* a race in shared memory was told: then what is not written yet is
+                                 no news */
+    bool waits;               /* a traced block did not get on alone */
+    bool races_global;        /* note accesses to global memory */
+    bool races_in_turn;       /* …as they come, on one worker: race/order.c */
+    bool later_first;         /* sim_options.later_first */
+    bool by_lot; /* …and blocks look at what others leave: who has its turn is by lot */
+    bool strict; /* sim_options.strict_order */
     const struct race_hooks *hooks; /* set where sanitize is */
-    u32 global_shift,
-        shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that access less than words */
+    u32 global_shift, shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that
+                                       access less than words */
     unsigned nworkers;
     struct worker *workers;
 };
@@ -336,9 +359,9 @@ struct launch {
 enum warp_state { WARP_DONE, WARP_WAITS, WARP_YIELDS, WARP_FAULTED };
 enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum);
 
-/* For what costs much more to simulate than the instructions that call for it (matrix products, bulk copies, the start of a
- * block): so many plain instructions of some 20 ns. They have a budget of their own, as large as that of instructions; the launch
- * stops where it is used up. */
+/* For what costs much more to simulate than the instructions that call for it (matrix products,
+ * bulk copies, the start of a block): so many plain instructions of some 20 ns. They have a budget
+ * of their own, as large as that of instructions; the launch stops where it is used up. */
 static inline void core_charge(struct launch *l, u64 units) {
     u64 most = l->sim->options.instruction_budget;
     u64 all = atomic_fetch_add_explicit(&l->charged, units, memory_order_relaxed) + units;
@@ -346,31 +369,38 @@ static inline void core_charge(struct launch *l, u64 units) {
 }
 
 /* core/fragment.c */
-u8 fragment_patience(const struct code *c); /* log2 of the instructions after which a fragment lets others run */
+u8 fragment_patience(
+    const struct code *c); /* log2 of the instructions after which a fragment lets others run */
 void fragment_start(struct warp *w, u32 lanes, u32 pc);
 /* The fragment to run next, after merging what has met; NULL if all wait. */
 struct fragment *fragment_pick(struct worker *k, struct warp *w);
-void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc); /* lanes leave f for pc */
-void fragment_end(struct warp *w, struct fragment *f, u32 lanes);           /* lanes exit; f may vanish */
+void fragment_split(struct warp *w, struct fragment *f, u32 lanes,
+                    u32 pc);                                      /* lanes leave f for pc */
+void fragment_end(struct warp *w, struct fragment *f, u32 lanes); /* lanes exit; f may vanish */
 
 /* core/barrier.c, core/rendezvous.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
 void cluster_wait(struct exec *x, struct fragment *f, const struct op *o);
-void barrier_check(struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
-/* A branch of those that may lead round barriers (OPF_FORK), which `taken` of the lanes take; lanes that leave at an op. */
+void barrier_check(
+    struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
+/* A branch of those that may lead round barriers (OPF_FORK), which `taken` of the lanes take; lanes
+ * that leave at an op. */
 void barrier_fork(struct exec *x, const struct op *o, u32 lanes, u32 taken);
 void barrier_leave(struct exec *x, const struct op *o, u32 lanes);
 void barrier_forget_rounds(struct block *b, u32 nbarriers);
 /* core/deadlock.c: no warp of the block can go on: says who waits for whom. */
 void barrier_deadlock(struct exec *x);
-/* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it waits. */
+/* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it
+ * waits. */
 void rendezvous_arrive(struct exec *x, struct fragment *f, const struct op *o);
-/* No fragment of the warp can run: completes rendezvous whose lanes wait at different places. True if one did. */
+/* No fragment of the warp can run: completes rendezvous whose lanes wait at different places. True
+ * if one did. */
 bool rendezvous_resolve(struct exec *x, struct warp *w);
 void call_enter(struct exec *x, struct fragment *f, const struct op *o);
 void call_return(struct exec *x, struct fragment *f);
 /* core/builtin.c: printf, malloc, free, assert of device code. `frame` is the caller's. */
-void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o, unsigned char *frame);
+void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o,
+                  unsigned char *frame);
 
 /* core/block.c */
 bool block_allocate(struct launch *l, struct block *b); /* false: out of memory */
@@ -380,12 +410,13 @@ void block_start(struct worker *k, struct block *b, u64 linear);
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum);
 
 /* core/report.c: notes a fault or finding at an op. `text` says the rest. */
-void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address,
-                const char *format, ...) __attribute__((format(printf, 6, 7)));
+void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane,
+                u64 address, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 /* The same in two steps: what is to be said, and noting it. */
-void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fault, const struct op *o, unsigned lane,
-                   u64 address, const char *format, ...) __attribute__((format(printf, 7, 8)));
+void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fault,
+                   const struct op *o, unsigned lane, u64 address, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
 void core_report(struct exec *x, const struct sim_report *r);
 
 /* Sorted by block: the reports of all workers into the result. */
@@ -395,7 +426,8 @@ void core_collect_reports(struct launch *l, struct sim_result *out);
 void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r);
 bool launch_open(struct launch *l); /* makes the workers; false: out of memory */
 enum { LAUNCH_TURN = 20000 /* instructions of a warp */ };
-/* Another place for a block, while there are less than `most`; the next block that has not begun, put there. False: none. */
+/* Another place for a block, while there are less than `most`; the next block that has not begun,
+ * put there. False: none. */
 bool launch_add_resident(struct worker *k, u32 most);
 bool launch_next_block(struct worker *k, struct block *b);
 void launch_note_fault(struct worker *k, u64 linear);
@@ -403,16 +435,18 @@ void launch_note_fault(struct worker *k, u64 linear);
 enum warp_state launch_run_alone(struct worker *k, struct block *b);
 /* A block is done. False: stop, the launch as a whole is over its budget or its time. */
 bool launch_finish_block(struct worker *k, struct block *b);
-/* core/work.c: what the worker counted since the last call was this block's work; once it is done, it is the launch's. */
+/* core/work.c: what the worker counted since the last call was this block's work; once it is done,
+ * it is the launch's. */
 void block_work_account(struct worker *k, struct block *b);
 void block_work_finish(struct worker *k, struct block *b);
 void launch_run(struct launch *l);
 void launch_close(struct launch *l);
 u64 launch_blocks(const struct launch *l); /* how many run: all of them, or the sample */
-/* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a place in the stretch that
- * follows no period, lest all of them lie in one column of the grid. */
+/* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a
+ * place in the stretch that follows no period, lest all of them lie in one column of the grid. */
 u64 launch_sample(u64 i, u64 count, u64 nblocks, u64 key);
-u64 launch_hash(u64 i, u64 key); /* the i-th number of those that follow from the key of sim_set_sample */
+u64 launch_hash(u64 i,
+                u64 key); /* the i-th number of those that follow from the key of sim_set_sample */
 
 static inline size_t stamps_bytes(const struct launch *l) {
     return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32);

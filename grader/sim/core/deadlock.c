@@ -40,23 +40,27 @@ static struct waiting find_other(struct block *b, u8 barrier) {
 static struct waiting find_apart(struct warp *warp, const struct fragment *f) {
     for (u32 k = 0; k < warp->nfrag; k++)
         if (warp->frag[k].pc != f->pc)
-            return (struct waiting){warp, &warp->frag[k], (u32)__builtin_popcount(warp->frag[k].mask)};
+            return (struct waiting){warp, &warp->frag[k],
+                                    (u32)__builtin_popcount(warp->frag[k].mask)};
     return (struct waiting){0};
 }
 
 /* "; 16 threads wait for others of their warp, thread (16,0,0) in line 7" */
-static void add(const struct launch *l, const struct waiting *w, const char *what, char *out, size_t size) {
+static void add(const struct launch *l, const struct waiting *w, const char *what, char *out,
+                size_t size) {
     char who[64];
     out[0] = 0;
     if (!w->frag) return;
     place_thread(l, w->warp->index * 32 + (u32)__builtin_ctz(w->frag->mask), who, sizeof who);
-    snprintf(out, size, "; %u wait %s, thread %s in line %u", w->threads, what, who, place_line(l, w->frag->pc));
+    snprintf(out, size, "; %u wait %s, thread %s in line %u", w->threads, what, who,
+             place_line(l, w->frag->pc));
 }
 
 void barrier_deadlock(struct exec *x) {
     struct block *b = x->block;
     const struct launch *l = x->worker->launch;
-    struct waiting block = find(b, FRAG_AT_BARRIER), lanes = find(b, FRAG_AT_RENDEZVOUS), other = {0};
+    struct waiting block = find(b, FRAG_AT_BARRIER), lanes = find(b, FRAG_AT_RENDEZVOUS),
+                   other = {0};
     char more[160], elsewhere[160], apart[160];
     struct waiting *first = block.frag ? &block : &lanes;
     x->warp = first->warp;
@@ -73,9 +77,9 @@ void barrier_deadlock(struct exec *x) {
                    "waits for ever at a barrier of the block, as do %u of its %u threads%s%s",
                    block.threads - other.threads, l->nthreads, elsewhere, more);
     else
-        core_fault(
-            x, SIM_FAULT_DEADLOCK, o, lane, 0,
-            "waits for ever for lanes of its own warp: of those that its mask names, some never come here; %u threads "
-            "of the block wait so%s",
-            lanes.threads, apart);
+        core_fault(x, SIM_FAULT_DEADLOCK, o, lane, 0,
+                   "waits for ever for lanes of its own warp: of those that its mask names, some "
+                   "never come here; %u threads "
+                   "of the block wait so%s",
+                   lanes.threads, apart);
 }

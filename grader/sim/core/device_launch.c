@@ -1,9 +1,10 @@
-/* device_launch.c — launches by kernels: what device code calls of the device runtime (CUDA dynamic parallelism, the
- * second version).
+/* device_launch.c — launches by kernels: what device code calls of the device runtime (CUDA dynamic
+ * parallelism, the second version).
  *
- * A kernel cannot wait for what it launched, and the grid that launched counts as running until all that it launched has
- * ended. So a launch is kept, with a copy of its parameters, and runs when the kernel has ended: in the order of the calls,
- * each with what it launches itself, and tail launches last. That is one of the orders that streams allow. */
+ * A kernel cannot wait for what it launched, and the grid that launched counts as running until all
+ * that it launched has ended. So a launch is kept, with a copy of its parameters, and runs when the
+ * kernel has ended: in the order of the calls, each with what it launches itself, and tail launches
+ * last. That is one of the orders that streams allow. */
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/taint.h"
 
@@ -40,11 +41,13 @@ static u64 fail(struct exec *x, u32 error) { return x->worker->launch->sim->devi
 /* ---- what kernels call ---- */
 
 /* void *cudaGetParameterBufferV2(function, dim3 grid, dim3 block, unsigned shared) */
-static u64 take_buffer(struct exec *x, const struct call_desc *d, const unsigned char *frame, u32 lane) {
+static u64 take_buffer(struct exec *x, const struct call_desc *d, const unsigned char *frame,
+                       u32 lane) {
     struct launch *l = x->worker->launch;
     struct sim *s = l->sim;
     u64 code = wide(frame, &d->args[0], lane) - FUNC_WINDOW;
-    if (code >= l->module->ncodes || !l->module->codes[code].kernel) return fail(x, INVALID_VALUE), 0;
+    if (code >= l->module->ncodes || !l->module->codes[code].kernel)
+        return fail(x, INVALID_VALUE), 0;
     if (s->npending >= MOST_PENDING) return fail(x, PENDING_EXCEEDED), 0;
     const struct sim_kernel *kernel = l->module->codes[code].kernel;
     struct device_launch *p = xcalloc(1, sizeof *p);
@@ -117,9 +120,10 @@ static bool has(const u64 *list, u32 n, u32 step, u64 v) {
     return false;
 }
 
-/* cudaError_t cudaGraphLaunch(graph, stream), as an H100 answers: tests/programs/graph_device.cu. */
-static u64 launch_graph(struct exec *x, const struct call_desc *d, const struct op *o, const unsigned char *frame,
-                        u32 lane) {
+/* cudaError_t cudaGraphLaunch(graph, stream), as an H100 answers: tests/programs/graph_device.cu.
+ */
+static u64 launch_graph(struct exec *x, const struct call_desc *d, const struct op *o,
+                        const unsigned char *frame, u32 lane) {
     struct sim_graph_box *b = graph_box(x->memory);
     u64 graph = wide(frame, &d->args[0], lane), stream = wide(frame, &d->args[1], lane);
     if (!b || !b->open) {
@@ -127,8 +131,10 @@ static u64 launch_graph(struct exec *x, const struct call_desc *d, const struct 
                    "launches a graph, but belongs to none: only kernels of graphs may");
         return INVALID_VALUE;
     }
-    bool known = has(b->ready, b->nready, 1, graph), known_stream = stream >> 56 && stream >> 56 <= 3 && !(stream << 8);
-    bool again = has(b->asked, b->nasked, 2, graph) || (graph == b->current && stream != STREAM_GRAPH_TAIL);
+    bool known = has(b->ready, b->nready, 1, graph),
+         known_stream = stream >> 56 && stream >> 56 <= 3 && !(stream << 8);
+    bool again =
+        has(b->asked, b->nasked, 2, graph) || (graph == b->current && stream != STREAM_GRAPH_TAIL);
     if (!known || !known_stream || again) return INVALID_VALUE;
     if (b->nasked == sizeof b->asked / sizeof *b->asked / 2) return PENDING_EXCEEDED;
     b->asked[2 * b->nasked] = graph;
@@ -137,8 +143,8 @@ static u64 launch_graph(struct exec *x, const struct call_desc *d, const struct 
 }
 
 /* Streams and events are numbers that nothing asks for again. */
-static u64 hand(struct exec *x, const struct op *o, const struct call_desc *d, const unsigned char *frame, u32 lane,
-                u64 v, u32 bytes) {
+static u64 hand(struct exec *x, const struct op *o, const struct call_desc *d,
+                const unsigned char *frame, u32 lane, u64 v, u32 bytes) {
     return call_store(x, o, lane, wide(frame, &d->args[0], lane), v, bytes) ? 0 : INVALID_VALUE;
 }
 
@@ -165,7 +171,9 @@ static u64 lay_out(struct exec *x) {
     memory_at(x->memory, to)->module = true; /* it stays */
     memory_mark(x->memory, to, bytes, true);
     for (u32 i = 0; i < 2 * NERRORS; i++)
-        to += strlen(strcpy((char *)x->memory->bytes + (to - SIM_BASE), errors[i / 2].words[i % 2])) + 1;
+        to +=
+            strlen(strcpy((char *)x->memory->bytes + (to - SIM_BASE), errors[i / 2].words[i % 2])) +
+            1;
     return s->error_texts;
 }
 
@@ -191,22 +199,26 @@ static bool is_there(struct exec *x, const struct op *o, u32 lane, u64 address, 
 }
 
 /* cudaMemcpyAsync(to, from, length, kind, stream) · cudaMemsetAsync(to, value, length, stream) */
-static u64 move(struct exec *x, const struct op *o, const struct call_desc *d, const unsigned char *frame, u32 lane) {
+static u64 move(struct exec *x, const struct op *o, const struct call_desc *d,
+                const unsigned char *frame, u32 lane) {
     struct sim *s = x->worker->launch->sim;
     bool copies = d->builtin == BUILTIN_COPY;
     u64 to = wide(frame, &d->args[0], lane), second = wide(frame, &d->args[1], lane),
         length = wide(frame, &d->args[2], lane);
     if (!length) return 0;
-    if (!is_there(x, o, lane, to, length) || (copies && !is_there(x, o, lane, second, length))) return INVALID_VALUE;
+    if (!is_there(x, o, lane, to, length) || (copies && !is_there(x, o, lane, second, length)))
+        return INVALID_VALUE;
     if (s->npending >= MOST_PENDING) return fail(x, PENDING_EXCEEDED);
     struct device_launch *p = xcalloc(1, sizeof *p);
-    *p = (struct device_launch){.to = to, .from = copies ? second : 0, .length = length, .value = (u8)second};
+    *p = (struct device_launch){
+        .to = to, .from = copies ? second : 0, .length = length, .value = (u8)second};
     s->npending++;
     append(wide(frame, &d->args[d->nargs - 1], lane) == STREAM_TAIL ? &s->tail : &s->pending, p);
     return 0;
 }
 
-void device_launch_call(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane, unsigned char *frame) {
+void device_launch_call(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane,
+                        unsigned char *frame) {
     struct sim *s = x->worker->launch->sim;
     u32 error = s->device_error;
     switch ((enum builtin)d->builtin) {
@@ -215,8 +227,12 @@ void device_launch_call(struct exec *x, const struct call_desc *d, const struct 
     case BUILTIN_GRAPH_LAUNCH: put(frame, d, lane, launch_graph(x, d, o, frame, lane)); break;
     case BUILTIN_LAST_ERROR: s->device_error = 0, put(frame, d, lane, error); break;
     case BUILTIN_PEEK_ERROR: put(frame, d, lane, error); break;
-    case BUILTIN_ERROR_NAME: put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 0)); break;
-    case BUILTIN_ERROR_TEXT: put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 1)); break;
+    case BUILTIN_ERROR_NAME:
+        put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 0));
+        break;
+    case BUILTIN_ERROR_TEXT:
+        put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 1));
+        break;
     case BUILTIN_CREATE: put(frame, d, lane, hand(x, o, d, frame, lane, 0x100, 8)); break;
     case BUILTIN_GET_DEVICE: put(frame, d, lane, hand(x, o, d, frame, lane, 0, 4)); break;
     case BUILTIN_DEVICE_COUNT: put(frame, d, lane, hand(x, o, d, frame, lane, 1, 4)); break;
@@ -229,8 +245,10 @@ void device_launch_call(struct exec *x, const struct call_desc *d, const struct 
 /* ---- afterwards ---- */
 
 struct sim_launch device_launch_request(const struct device_launch *p) {
-    struct sim_launch l = {
-        .kernel = p->kernel, .dynamic_shared = p->shared, .params = p->params, .param_bytes = p->bytes};
+    struct sim_launch l = {.kernel = p->kernel,
+                           .dynamic_shared = p->shared,
+                           .params = p->params,
+                           .param_bytes = p->bytes};
     memcpy(l.grid, p->grid, sizeof l.grid);
     memcpy(l.block, p->block, sizeof l.block);
     return l;

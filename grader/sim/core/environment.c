@@ -1,5 +1,6 @@
-/* environment.c — rounding and flush-to-zero by the processor's own control register, around one lane function. That aarch64
- * flushes earlier than x86-64 is made good in insn/lanes_processor.h. */
+/* environment.c — rounding and flush-to-zero by the processor's own control register, around one
+ * lane function. That aarch64 flushes earlier than x86-64 is made good in insn/lanes_processor.h.
+ */
 #include "grader/sim/core/core.h"
 
 #if defined __x86_64__
@@ -8,7 +9,8 @@
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_FTZ = 0x8000, MXCSR_DAZ = 0x0040, MXCSR_ROUNDING = 13 };
 
 static u64 enter(u8 env) {
-    u32 mode = MXCSR_DEFAULT | (env & 3u) << MXCSR_ROUNDING; /* ENV_RN… are the processor's own numbers */
+    u32 mode = MXCSR_DEFAULT | (env & 3u)
+                                   << MXCSR_ROUNDING; /* ENV_RN… are the processor's own numbers */
     if (env & ENV_FTZ) mode |= MXCSR_FTZ | MXCSR_DAZ;
     u32 saved = _mm_getcsr();
     _mm_setcsr(mode);

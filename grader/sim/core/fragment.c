@@ -1,14 +1,16 @@
 /* fragment.c — the groups of lanes of a warp that share a place in the code. See core.h.
  *
- * Choice. Deepest call first, then the earliest place in the code: lanes that lag catch up, and all meet at the first
- * place that they share. That alone would let lanes that spin on an earlier place starve the one that they wait for; so
- * a fragment that ran for the launch's patience of instructions while others were ready goes behind them in turn. Where the code
- * has nothing to wait by, patience is long: hardware lets lanes that left a loop wait for those that are still in it, and what follows
- * is executed once. Both rules depend on nothing but the program, so a run can be repeated exactly.
+ * Choice. Deepest call first, then the earliest place in the code: lanes that lag catch up, and all
+ * meet at the first place that they share. That alone would let lanes that spin on an earlier place
+ * starve the one that they wait for; so a fragment that ran for the launch's patience of
+ * instructions while others were ready goes behind them in turn. Where the code has nothing to wait
+ * by, patience is long: hardware lets lanes that left a loop wait for those that are still in it,
+ * and what follows is executed once. Both rules depend on nothing but the program, so a run can be
+ * repeated exactly.
  *
- * The hostile schedule shows what a program relies on that the language does not promise: diverged fragments stay apart
- * until a rendezvous (.sync, a block barrier) brings them together, and which of them runs next is drawn by lot, from a
- * sequence that is the same in each run. */
+ * The hostile schedule shows what a program relies on that the language does not promise: diverged
+ * fragments stay apart until a rendezvous (.sync, a block barrier) brings them together, and which
+ * of them runs next is drawn by lot, from a sequence that is the same in each run. */
 #include "grader/sim/core/core.h"
 
 #include <assert.h>
@@ -30,7 +32,8 @@ static void merge(struct warp *w, bool hostile) {
     for (u32 i = 0; i < w->nfrag; i++)
         for (u32 j = i + 1; j < w->nfrag;) {
             struct fragment *a = &w->frag[i], *b = &w->frag[j];
-            bool same = a->pc == b->pc && a->context == b->context && a->state == b->state && a->state == FRAG_READY;
+            bool same = a->pc == b->pc && a->context == b->context && a->state == b->state &&
+                        a->state == FRAG_READY;
             same = same && (!hostile || (a->met && b->met));
             if (!same) {
                 j++;
@@ -67,7 +70,8 @@ struct fragment *fragment_pick(struct worker *k, struct warp *w) {
     if (hostile) return draw(w);
     struct fragment *best = NULL;
     for (u32 i = 0; i < w->nfrag; i++)
-        if (w->frag[i].state == FRAG_READY && (!best || before(k, &w->frag[i], best))) best = &w->frag[i];
+        if (w->frag[i].state == FRAG_READY && (!best || before(k, &w->frag[i], best)))
+            best = &w->frag[i];
     return best;
 }
 

@@ -1,16 +1,20 @@
 /* grid.c — the barrier over all blocks of a cooperative launch, this_grid().sync().
  *
- * Theory of operation. Cooperative Groups builds it of an atomic and a loop: a thread of each block adds the block's part to a word
- * of the workspace that the launch gave it, and looks at that word until the sum has turned its highest bit over. The word is
- * ours, and so is known: an addition of the block's part is its arrival, and a load of the word by a block that has come waits
- * here until all have. So the loop turns once, whoever comes first; what is counted does not depend on the order in which blocks
- * run, and the time model is told where a block came and where it went on. The parts are those of Cooperative Groups: 1 for
- * each block, for the first one what is lacking to 2^31.
+ * Theory of operation. Cooperative Groups builds it of an atomic and a loop: a thread of each block
+ * adds the block's part to a word of the workspace that the launch gave it, and looks at that word
+ * until the sum has turned its highest bit over. The word is ours, and so is known: an addition of
+ * the block's part is its arrival, and a load of the word by a block that has come waits here until
+ * all have. So the loop turns once, whoever comes first; what is counted does not depend on the
+ * order in which blocks run, and the time model is told where a block came and where it went on.
+ * The parts are those of Cooperative Groups: 1 for each block, for the first one what is lacking to
+ * 2^31.
  *
- * Nothing is believed. Who is there is counted by block, each once a phase, not read from the word: what else is written to it
- * completes nothing, and an addition of another number is no arrival. Where the highest bit turns over all the same, or where that
- * leaves blocks that wait for ever, they look at the word as often as they like from then on, and the launch is one whose blocks
- * wait for each other, which the time model does not know. Flags and counters of the program's own are no barrier of the grid. */
+ * Nothing is believed. Who is there is counted by block, each once a phase, not read from the word:
+ * what else is written to it completes nothing, and an addition of another number is no arrival.
+ * Where the highest bit turns over all the same, or where that leaves blocks that wait for ever,
+ * they look at the word as often as they like from then on, and the launch is one whose blocks wait
+ * for each other, which the time model does not know. Flags and counters of the program's own are
+ * no barrier of the grid. */
 #include "grader/sim/core/grid.h"
 
 #include <string.h>
@@ -74,10 +78,12 @@ static u32 word_of(const struct exec *x) {
     return value;
 }
 
-bool grid_arrive(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+bool grid_arrive(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea,
+                 u32 mask) {
     struct launch *l = x->worker->launch;
     struct block *b = x->block;
-    if (!is_one_lane_at(l->grid.word, ea, mask) || d->atom != ATOM_ADD || d->width != 4) return false;
+    if (!is_one_lane_at(l->grid.word, ea, mask) || d->atom != ATOM_ADD || d->width != 4)
+        return false;
     u32 value = ((const u32 *)operand_at(x, d->operand[0]))[__builtin_ctz(mask)];
     if (value != part_of(l, b) || b->came != l->grid.phases) return false;
     if (l->trace) block_work_account(x->worker, b), grid_note_work(l, b);
@@ -96,7 +102,8 @@ static bool looks_at(const struct exec *x, const struct op *o, u32 mask, u64 wor
     return false;
 }
 
-/* The whole warp waits: lanes that go round the loop's other way would come to what is behind it alone, and not with the one that looks. */
+/* The whole warp waits: lanes that go round the loop's other way would come to what is behind it
+ * alone, and not with the one that looks. */
 bool grid_holds(struct exec *x, u32 lanes, const struct op *o) {
     const struct grid *g = &x->worker->launch->grid;
     lanes &= *(const u32 *)operand_at(x, o->guard) ^ o->flip;
@@ -117,7 +124,8 @@ bool grid_is_seen(struct exec *x, const struct mem_desc *d, const u64 *ea, u32 m
     const struct grid *g = &x->worker->launch->grid;
     struct block *b = x->block;
     bool first = b->came == g->phases && b->seen_phases < b->came;
-    if (!g->word || !first || d->verb != MEM_LOAD || !is_one_lane_at(g->word, ea, mask)) return false;
+    if (!g->word || !first || d->verb != MEM_LOAD || !is_one_lane_at(g->word, ea, mask))
+        return false;
     b->seen_phases = b->came;
     return true;
 }

@@ -5,8 +5,10 @@
 /* The barrier of a launch that has one. `word`: in the workspace that the launch was given. */
 void grid_open(struct launch *l);
 /* An atomic of `mask`, about to be done: true if it is its block's arrival at the barrier. */
-bool grid_arrive(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask);
-/* Before `lanes` run the load at `o`, which may look whether all have come (OPF_POLL): true if the warp has to wait until they have. */
+bool grid_arrive(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea,
+                 u32 mask);
+/* Before `lanes` run the load at `o`, which may look whether all have come (OPF_POLL): true if the
+ * warp has to wait until they have. */
 bool grid_holds(struct exec *x, u32 lanes, const struct op *o);
 /* Of a warp that waits: false if it is to look, since the word says that all have come. */
 bool grid_still_holds(struct exec *x);
@@ -14,7 +16,8 @@ bool grid_still_holds(struct exec *x);
 bool grid_is_seen(struct exec *x, const struct mem_desc *d, const u64 *ea, u32 mask);
 /* One of its warps waits for the grid. */
 bool grid_waits(const struct block *b);
-/* No block gets any further: whoever waits looks at the word again and again from now on, as it would on a GPU. */
+/* No block gets any further: whoever waits looks at the word again and again from now on, as it
+ * would on a GPU. */
 void grid_give_up(struct worker *k);
 /* What a block did since it last came, of a traced launch. */
 void grid_note_work(struct launch *l, struct block *b);

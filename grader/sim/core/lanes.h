@@ -1,5 +1,6 @@
-/* lanes.h — what functions over 32 lanes share: loops and access to operands. Included by lanes_*.c only, which are
- * compiled once for each level of vector instructions (ISA is its name in code/levels.def). */
+/* lanes.h — what functions over 32 lanes share: loops and access to operands. Included by lanes_*.c
+ * only, which are compiled once for each level of vector instructions (ISA is its name in
+ * code/levels.def). */
 #pragma once
 #include "grader/sim/core/core.h"
 
@@ -8,9 +9,10 @@
 #define ISAFN(name)      LANES_CAT(name, ISA)
 
 /* After counting: notes the access where the block is sampled. */
-#define TRACE(x, o, space, stat, ea, mask)                                                          \
-    do                                                                                              \
-        if (__builtin_expect((x)->trace != NULL, false)) trace_access(x, o, space, stat, ea, mask); \
+#define TRACE(x, o, space, stat, ea, mask)               \
+    do                                                   \
+        if (__builtin_expect((x)->trace != NULL, false)) \
+            trace_access(x, o, space, stat, ea, mask);   \
     while (0)
 
 /* Registers never overlap in part, so one lane never depends on another. */

@@ -1,15 +1,19 @@
 /* launch.c — a grid: workers take blocks in order and run them. See core.h.
  *
- * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order, and so give the same
- * result every time. There, a block that does not finish within its turn is left resident and the next one starts, up
- * to what the device could hold, so that blocks which wait for each other make progress; one that waits for the whole grid (core/grid.c)
- * takes no turn until all have come. Where the time is modelled, a turn also ends before a warp draws from a counter for the second
- * time, and all that the device can hold take part: else the first block would draw all the work.
+ * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order,
+ * and so give the same result every time. There, a block that does not finish within its turn is
+ * left resident and the next one starts, up to what the device could hold, so that blocks which
+ * wait for each other make progress; one that waits for the whole grid (core/grid.c) takes no turn
+ * until all have come. Where the time is modelled, a turn also ends before a warp draws from a
+ * counter for the second time, and all that the device can hold take part: else the first block
+ * would draw all the work.
  *
- * A kernel that needs its blocks to come in order is right that way and wrong on a GPU. With `later_first` several begin at once, their
- * turns are short, and the latest is always the first to get on: in each round of turns the other way round than blocks were begun in the
- * round before. Where blocks look at what others leave, a turn ends before each look and each word that is left, and whether a block has its
- * turn in a round is by lot: so a look comes before what it looks for, now and then. */
+ * A kernel that needs its blocks to come in order is right that way and wrong on a GPU. With
+ * `later_first` several begin at once, their turns are short, and the latest is always the first to
+ * get on: in each round of turns the other way round than blocks were begun in the round before.
+ * Where blocks look at what others leave, a turn ends before each look and each word that is left,
+ * and whether a block has its turn in a round is by lot: so a look comes before what it looks for,
+ * now and then. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/grid.h"
 #include "grader/sim/core/pace.h"
@@ -34,12 +38,14 @@ enum {
 /* A generic access has one for each memory that it may reach. */
 static void open_memos(struct mem_memo *m, const struct mem_desc *d) {
     m->cost = d->merge > MERGED_AWAY ? (u8)d->merge : 0;
-    for (u32 i = 0; i < (d->space == SPACE_GENERIC ? 3 : 1) && d->verb == MEM_STORE; i++) m[i].store = true;
+    for (u32 i = 0; i < (d->space == SPACE_GENERIC ? 3 : 1) && d->verb == MEM_STORE; i++)
+        m[i].store = true;
 }
 
 static void worker_open(struct worker *k, struct launch *l, u32 index) {
     const struct sim_module *m = l->module;
-    *k = (struct worker){.launch = l, .index = index, .contexts_capacity = 16, .fault_block = UINT64_MAX};
+    *k = (struct worker){
+        .launch = l, .index = index, .contexts_capacity = 16, .fault_block = UINT64_MAX};
     k->contexts = xcalloc(k->contexts_capacity, sizeof *k->contexts);
     k->contexts[0].code = (u32)(l->code - m->codes);
     k->ncontexts = 1;
@@ -79,7 +85,8 @@ static void worker_close(struct worker *k) {
 
 void launch_note_fault(struct worker *k, u64 linear) {
     unsigned long lowest = atomic_load(&k->launch->fault_block);
-    while (linear < lowest && !atomic_compare_exchange_weak(&k->launch->fault_block, &lowest, linear))
+    while (linear < lowest &&
+           !atomic_compare_exchange_weak(&k->launch->fault_block, &lowest, linear))
         ;
     if (linear < k->fault_block) k->fault_block = linear;
 }
@@ -126,7 +133,8 @@ u64 launch_sample(u64 i, u64 count, u64 nblocks, u64 key) {
 /* The n-th block to run. */
 static u64 block_to_run(const struct launch *l, u64 n, u64 count) {
     if (l->chosen) return l->chosen[n];
-    return count == l->nblocks ? n : launch_sample(n, count, l->nblocks, l->sim->options.sample_key);
+    return count == l->nblocks ? n
+                               : launch_sample(n, count, l->nblocks, l->sim->options.sample_key);
 }
 
 /* Blocks that need not see each other. */
@@ -168,18 +176,21 @@ bool launch_next_block(struct worker *k, struct block *b) {
     return b->done = false, true;
 }
 
-/* Starts more blocks beside those that did not finish their turn: one, or, where none finished in several rounds and all
- * may be waiting for one that has not begun, as many as there are; all, where they share work. */
+/* Starts more blocks beside those that did not finish their turn: one, or, where none finished in
+ * several rounds and all may be waiting for one that has not begun, as many as there are; all,
+ * where they share work. */
 static u32 start_more(struct worker *k, u32 most, u32 idle_rounds, bool share) {
     u32 started = 0;
     for (u32 more = share ? most - k->nblocks : idle_rounds % 4 == 3 ? k->nblocks : 1; more; more--)
-        if (atomic_load(&k->launch->next_block) < k->launch->nblocks && launch_add_resident(k, most))
+        if (atomic_load(&k->launch->next_block) < k->launch->nblocks &&
+            launch_add_resident(k, most))
             started += launch_next_block(k, &k->blocks[k->nblocks - 1]);
     return started;
 }
 
-/* Of a traced launch, a block runs alone for longer than any that an exercise asks for (so many turns a warp, from one draw to
- * the next) before it is said to wait for another: the time model knows no such waiting. */
+/* Of a traced launch, a block runs alone for longer than any that an exercise asks for (so many
+ * turns a warp, from one draw to the next) before it is said to wait for another: the time model
+ * knows no such waiting. */
 enum { ALONE = 16 };
 enum warp_state launch_run_alone(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
@@ -212,8 +223,8 @@ static u32 start_first(struct worker *k, u32 most) {
     return running;
 }
 
-/* A round in which a block had to wait: more of them begin. Where there are none left and none got on, all wait for the grid, and
- * one that has ended, or will not come. Returns how many began. */
+/* A round in which a block had to wait: more of them begin. Where there are none left and none got
+ * on, all wait for the grid, and one that has ended, or will not come. Returns how many began. */
 static u32 after_waiting(struct worker *k, u32 most, u32 idle_rounds, bool share, bool got_on) {
     u32 started = start_more(k, most, idle_rounds, share);
     if (!started && !got_on) grid_give_up(k);
@@ -227,7 +238,8 @@ static void run_resident(struct worker *k, u32 most) {
     bool backward = l->later_first;
     while (running) {
         running = 0;
-        bool waits = false, finished = false, got_on = false, share = l->request->cooperative; /* all run at once */
+        bool waits = false, finished = false, got_on = false,
+             share = l->request->cooperative; /* all run at once */
         for (u32 n = k->nblocks, i = 0; i < n; i++) {
             struct block *b = &k->blocks[backward ? n - 1 - i : i];
             if (b->done) continue;
@@ -242,7 +254,8 @@ static void run_resident(struct worker *k, u32 most) {
             if (s == WARP_FAULTED) return launch_note_fault(k, b->linear);
             share |= k->drew;
             if (s == WARP_YIELDS || s == WARP_WAITS) waits = true;
-            else if (finished = true, !launch_finish_block(k, b) || !launch_next_block(k, b)) b->done = true;
+            else if (finished = true, !launch_finish_block(k, b) || !launch_next_block(k, b))
+                b->done = true;
             running += !b->done;
             if (atomic_load(&k->launch->over)) return;
         }
@@ -262,7 +275,8 @@ static u32 device_residents(const struct launch *l) {
 static void *work(void *argument) {
     struct worker *k = argument;
     struct launch *l = k->launch;
-    if (l->clustered) cluster_work(k, l->code->communicates ? device_residents(l) / l->cluster_blocks : 1);
+    if (l->clustered)
+        cluster_work(k, l->code->communicates ? device_residents(l) / l->cluster_blocks : 1);
     else if (l->pace) pace_run(k, device_residents(l));
     else if (l->code->communicates) run_resident(k, device_residents(l));
     else run_blocks(k);
@@ -276,13 +290,14 @@ static u32 count_workers(const struct launch *l) {
     long cores = known;
     if (!cores) known = cores = sysconf(_SC_NPROCESSORS_ONLN);
     u64 n = l->sim->options.workers ? l->sim->options.workers : cores > 0 ? (u64)cores : 1;
-    if (l->code->communicates || l->cluster_races || l->nblocks * l->nwarps < SMALL_LAUNCH) return 1;
+    if (l->code->communicates || l->cluster_races || l->nblocks * l->nwarps < SMALL_LAUNCH)
+        return 1;
     u64 units = l->nblocks / l->cluster_blocks;
     return n > units ? (u32)units : (u32)n;
 }
 
-/* Two words: a size, and the barrier that the blocks of a cooperative launch count arrivals in. It stays for ever, since
- * the barrier is made to be reused. */
+/* Two words: a size, and the barrier that the blocks of a cooperative launch count arrivals in. It
+ * stays for ever, since the barrier is made to be reused. */
 static void make_grid_workspace(struct sim *s) {
     if (s->grid_workspace) return;
     s->grid_workspace = memory_alloc_aside(&s->memory, 8, "workspace of cooperative launches");
@@ -293,8 +308,12 @@ static void make_grid_workspace(struct sim *s) {
 
 void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r) {
     const struct sim_module *m = r->kernel->module;
-    *l = (struct launch){
-        .sim = s, .module = m, .code = &m->codes[r->kernel->code], .request = r, .ops = m->ops, .lanes = lanes_best()};
+    *l = (struct launch){.sim = s,
+                         .module = m,
+                         .code = &m->codes[r->kernel->code],
+                         .request = r,
+                         .ops = m->ops,
+                         .lanes = lanes_best()};
     l->number = ++s->launches;
     pthread_mutex_init(&l->work_lock, NULL);
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];

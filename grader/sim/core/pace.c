@@ -1,21 +1,26 @@
 /* pace.c — blocks of a traced launch that look at what others leave get on in the order of a clock.
  *
- * Theory of operation. A scan with look-back takes as long as it does because of whom a block finds there when it looks: if the block
- * before it is done, one look is enough; if it is under way, there are more. Run one after another, all blocks find all before them
- * done. So here each resident block has a clock, and the one that is furthest behind runs, up to the next place where it may hand over or
- * be handed something (OPF_MEETS: strong accesses, atomics). What it does there happens at that time. A look that finds nothing is made
- * again and again, each time one way to L2 and back later, until what it waits for was written by a block whose clock is not ahead of it. The
- * looks are in the trace, and cost in the replay what they cost: nothing else is charged for waiting, and nothing has to be known
- * about what a program waits for, or how.
+ * Theory of operation. A scan with look-back takes as long as it does because of whom a block finds
+ * there when it looks: if the block before it is done, one look is enough; if it is under way,
+ * there are more. Run one after another, all blocks find all before them done. So here each
+ * resident block has a clock, and the one that is furthest behind runs, up to the next place where
+ * it may hand over or be handed something (OPF_MEETS: strong accesses, atomics). What it does there
+ * happens at that time. A look that finds nothing is made again and again, each time one way to L2
+ * and back later, until what it waits for was written by a block whose clock is not ahead of it.
+ * The looks are in the trace, and cost in the replay what they cost: nothing else is charged for
+ * waiting, and nothing has to be known about what a program waits for, or how.
  *
- * The clock is rough: it decides who finds what, not how long the launch takes. A turn lasts as long as its longest warp executes, an
- * instruction behind the other (lat_alu each), the latency of L2 for a look and of DRAM for other loads; or until its SM has issued what
- * its blocks had to issue so far; or until DRAM has moved the sectors that all blocks had to move so far, each of them once. A new block
- * begins when one has ended, in its place.
+ * The clock is rough: it decides who finds what, not how long the launch takes. A turn lasts as
+ * long as its longest warp executes, an instruction behind the other (lat_alu each), the latency of
+ * L2 for a look and of DRAM for other loads; or until its SM has issued what its blocks had to
+ * issue so far; or until DRAM has moved the sectors that all blocks had to move so far, each of
+ * them once. A new block begins when one has ended, in its place.
  *
- * Blocks may wait for earlier ones only. The first piece of work (a block's, or what it drew from a counter) is done before another
- * begins, since there is none that it could wait for; and whichever comes to be the first that is not done has to get on alone, if it has
- * not after some turns. Where one does not, the launch is one whose blocks wait for each other, which the time model does not know. */
+ * Blocks may wait for earlier ones only. The first piece of work (a block's, or what it drew from a
+ * counter) is done before another begins, since there is none that it could wait for; and whichever
+ * comes to be the first that is not done has to get on alone, if it has not after some turns. Where
+ * one does not, the launch is one whose blocks wait for each other, which the time model does not
+ * know. */
 #include "grader/sim/core/pace.h"
 #include "grader/sim/device.h"
 
@@ -30,9 +35,11 @@ enum {
 struct pace {
     double *sm, dram, dispatch; /* when each is free */
     u32 *heap, nheap;           /* resident blocks that run, by clock */
-    u64 pieces, first, turns;   /* begun or drawn; the first that is not done, and its turns since it is */
-    u64 loads, sectors;         /* counted so far: plain loads; sectors of plain accesses */
-    bool looked, drew, alone;   /* the turn made a look, drew from a counter; a piece runs alone, without stops */
+    u64 pieces, first,
+        turns;          /* begun or drawn; the first that is not done, and its turns since it is */
+    u64 loads, sectors; /* counted so far: plain loads; sectors of plain accesses */
+    bool looked, drew,
+        alone; /* the turn made a look, drew from a counter; a piece runs alone, without stops */
 };
 
 void pace_open(struct launch *l) {
@@ -57,7 +64,8 @@ static bool is_behind(const struct worker *k, u32 a, u32 b) {
 static void push(struct worker *k, u32 block) {
     struct pace *p = k->launch->pace;
     u32 i = p->nheap++;
-    for (; i && is_behind(k, block, p->heap[(i - 1) / 2]); i = (i - 1) / 2) p->heap[i] = p->heap[(i - 1) / 2];
+    for (; i && is_behind(k, block, p->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        p->heap[i] = p->heap[(i - 1) / 2];
     p->heap[i] = block;
 }
 
@@ -74,8 +82,11 @@ static u32 pop(struct worker *k) {
 
 /* ---- what a turn takes ---- */
 
-/* Once blocks are known to wait for later ones, there is no time to be had, and turns are long again. */
-static bool stops(const struct launch *l) { return l->pace ? !l->pace->alone && !l->waits : l->by_lot; }
+/* Once blocks are known to wait for later ones, there is no time to be had, and turns are long
+ * again. */
+static bool stops(const struct launch *l) {
+    return l->pace ? !l->pace->alone && !l->waits : l->by_lot;
+}
 
 bool pace_stops(struct exec *x, struct warp *w, u32 lanes, const struct op *o) {
     struct launch *l = x->worker->launch;
@@ -91,7 +102,8 @@ bool pace_stops(struct exec *x, struct warp *w, u32 lanes, const struct op *o) {
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* Loads and sectors of plain accesses, which go to DRAM; what blocks hand each other stays in L2. */
+/* Loads and sectors of plain accesses, which go to DRAM; what blocks hand each other stays in L2.
+ */
 static void counted(const struct worker *k, u64 *loads, u64 *sectors) {
     const struct sim_module *m = k->launch->module;
     *loads = *sectors = 0;
@@ -118,14 +130,16 @@ static void charge(struct worker *k, u32 slot, u64 executed) {
     struct pace *p = k->launch->pace;
     const struct gpu_device *d = k->launch->sim->options.device;
     struct block *b = &k->blocks[slot];
-    double *sm = &p->sm[slot % d->sms], latency = (double)longest(b) * d->lat_alu + (p->looked ? d->lat_l2 : 0);
+    double *sm = &p->sm[slot % d->sms],
+           latency = (double)longest(b) * d->lat_alu + (p->looked ? d->lat_l2 : 0);
     u64 loads = p->loads, sectors = p->sectors;
     counted(k, &p->loads, &p->sectors);
     *sm = larger(*sm, b->clock) + (double)executed / SCHEDULERS;
     if (p->loads > loads) latency += d->lat_dram;
     double end = larger(b->clock + latency, *sm);
     if (p->sectors > sectors) {
-        p->dram = larger(p->dram, b->clock) + (double)(p->sectors - sectors) * SECTOR * d->clock_hz / d->dram_rate;
+        p->dram = larger(p->dram, b->clock) +
+                  (double)(p->sectors - sectors) * SECTOR * d->clock_hz / d->dram_rate;
         end = larger(end, p->dram);
     }
     b->clock = end;

@@ -1,5 +1,6 @@
-/* place.c — the source line that an instruction is reported under. `atomicAdd` and its like are inline functions of the
- * toolkit's headers: a count or a fault there says nothing to the reader, the line that called them does. */
+/* place.c — the source line that an instruction is reported under. `atomicAdd` and its like are
+ * inline functions of the toolkit's headers: a count or a fault there says nothing to the reader,
+ * the line that called them does. */
 #include "grader/sim/core/place.h"
 
 #include <stdio.h>
@@ -13,7 +14,8 @@ static bool in_toolkit(const struct ptx_module *m, const struct ptx_loc *l) {
 const struct ptx_loc *place_source(const struct ptx_module *m, uint32_t loc) {
     const struct ptx_loc *l = &m->locs[loc];
     /* The table may be hostile: a chain of calls that is longer than the table goes round in it. */
-    for (uint32_t steps = 0; in_toolkit(m, l) && l->inlined_at && l->inlined_at < m->nlocs && steps < m->nlocs; steps++)
+    for (uint32_t steps = 0;
+         in_toolkit(m, l) && l->inlined_at && l->inlined_at < m->nlocs && steps < m->nlocs; steps++)
         l = &m->locs[l->inlined_at];
     return l;
 }
@@ -29,10 +31,12 @@ bool place_same(const struct ptx_module *m, uint32_t a, uint32_t b) {
     return false;
 }
 
-uint32_t place_line(const struct launch *l, u32 op) { return place_source(l->module->ptx, l->ops[op].loc)->line; }
+uint32_t place_line(const struct launch *l, u32 op) {
+    return place_source(l->module->ptx, l->ops[op].loc)->line;
+}
 
-void place_in_line(const struct ptx_module *m, const struct ptx_loc *at, const struct ptx_loc *own, char *out,
-                   size_t size) {
+void place_in_line(const struct ptx_module *m, const struct ptx_loc *at, const struct ptx_loc *own,
+                   char *out, size_t size) {
     const char *path = at->file < m->nfiles && m->files[at->file] ? m->files[at->file] : "",
                *slash = strrchr(path, '/');
     *out = 0;
@@ -47,7 +51,8 @@ void place_op_line(const struct launch *l, u32 op, const struct op *own, char *o
 
 void place_thread(const struct launch *l, u32 thread, char *out, size_t size) {
     const u32 *dim = l->request->block;
-    snprintf(out, size, "(%u,%u,%u)", thread % dim[0], thread / dim[0] % dim[1], thread / dim[0] / dim[1]);
+    snprintf(out, size, "(%u,%u,%u)", thread % dim[0], thread / dim[0] % dim[1],
+             thread / dim[0] / dim[1]);
 }
 
 /* ---- variables in shared memory ---- */
@@ -58,12 +63,15 @@ static const struct var_place *var_at(const struct code *c, uint64_t offset) {
     return NULL;
 }
 
-/* The name in the source of a variable: that of one declared in a function ends in E<length><name>. */
+/* The name in the source of a variable: that of one declared in a function ends in E<length><name>.
+ */
 static const char *source_name(const char *name, int *length) {
     *length = (int)strlen(name);
     for (const char *e = name + *length; e > name; e--) {
         unsigned n = 0, digits = 0;
-        if (e[-1] != 'E' || sscanf(e, "%u%n", &n, (int *)&digits) != 1 || !n || strlen(e + digits) < n) continue;
+        if (e[-1] != 'E' || sscanf(e, "%u%n", &n, (int *)&digits) != 1 || !n ||
+            strlen(e + digits) < n)
+            continue;
         return *length = (int)n, e + digits;
     }
     return name;
@@ -93,8 +101,8 @@ void place_element(const struct launch *l, uint64_t offset, u32 width, char *out
     unsigned long long element = (offset - first) / width;
     if (v && v->var->bytes <= width) snprintf(out, size, "`%.*s` in shared memory", length, name);
     else if (v)
-        snprintf(out, size, "element %llu of `%.*s` (%llu of %u bytes) in shared memory", element, length, name,
-                 (unsigned long long)v->var->bytes / width, width);
+        snprintf(out, size, "element %llu of `%.*s` (%llu of %u bytes) in shared memory", element,
+                 length, name, (unsigned long long)v->var->bytes / width, width);
     else snprintf(out, size, "element %llu (of %u bytes) of dynamic shared memory", element, width);
 }
 
@@ -104,10 +112,11 @@ void place_shared(const struct launch *l, uint64_t offset, char *out, size_t siz
     int length;
     if (v) {
         const char *name = source_name(v->var->name, &length);
-        snprintf(out, size, "byte %llu of `%.*s` in shared memory", (unsigned long long)(offset - v->offset), length,
-                 name);
+        snprintf(out, size, "byte %llu of `%.*s` in shared memory",
+                 (unsigned long long)(offset - v->offset), length, name);
     } else if (offset >= first && offset < l->shared_bytes) {
-        snprintf(out, size, "byte %llu of dynamic shared memory", (unsigned long long)(offset - first));
+        snprintf(out, size, "byte %llu of dynamic shared memory",
+                 (unsigned long long)(offset - first));
     } else {
         snprintf(out, size, "offset %lld of shared memory", (long long)offset);
     }

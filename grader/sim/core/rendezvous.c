@@ -1,8 +1,10 @@
-/* rendezvous.c — what lanes do together: shuffles, votes, matches, reductions, warp barriers (the .sync forms).
+/* rendezvous.c — what lanes do together: shuffles, votes, matches, reductions, warp barriers (the
+ * .sync forms).
  *
- * A rendezvous needs all live lanes that the member mask names; they may come from different places. Lanes bring their
- * values (`bring`), the result is computed over all of them, and each fragment takes its part (`deliver`). The usual
- * case, one fragment that holds all members, takes the same three steps without waiting. */
+ * A rendezvous needs all live lanes that the member mask names; they may come from different
+ * places. Lanes bring their values (`bring`), the result is computed over all of them, and each
+ * fragment takes its part (`deliver`). The usual case, one fragment that holds all members, takes
+ * the same three steps without waiting. */
 #include "grader/sim/core/taint.h"
 
 #include <string.h>
@@ -13,32 +15,38 @@ struct exchange {
     u64 result[32];
     u32 truth;     /* the predicate result, by lane */
     u32 strangers; /* lanes that shuffle from one which takes no part */
-    /* undefined bits of a and of the result; lanes whose b or c, whose predicate result is undefined: core/taint.h */
+    /* undefined bits of a and of the result; lanes whose b or c, whose predicate result is
+     * undefined: core/taint.h */
     u64 taint[32], result_taint[32];
     u32 astray, truth_taint;
     u8 origin, from[32]; /* from: the lane that each gets a shuffled value of */
 };
 
-static unsigned char *resolve(const struct exec *x, const struct warp *w, const struct fragment *f, ref r) {
-    unsigned char *base =
-        ref_base(r) == BASE_FRAME ? w->frames + x->worker->contexts[f->context].frame : x->base[ref_base(r)];
+static unsigned char *resolve(const struct exec *x, const struct warp *w, const struct fragment *f,
+                              ref r) {
+    unsigned char *base = ref_base(r) == BASE_FRAME
+                              ? w->frames + x->worker->contexts[f->context].frame
+                              : x->base[ref_base(r)];
     return base + ref_offset(r);
 }
 
-static const struct op *op_of(const struct exec *x, const struct fragment *f) { return &x->worker->launch->ops[f->pc]; }
+static const struct op *op_of(const struct exec *x, const struct fragment *f) {
+    return &x->worker->launch->ops[f->pc];
+}
 static const struct rendezvous_desc *desc_of(const struct exec *x, const struct op *o) {
     return &x->worker->launch->module->rendezvous[o->aux];
 }
 
-static u64 lane_taint(const struct warp *w, const void *slot, ref r, u32 bytes, u64 out[32], struct exchange *e) {
+static u64 lane_taint(const struct warp *w, const void *slot, ref r, u32 bytes, u64 out[32],
+                      struct exchange *e) {
     u8 origin = r != REF_NONE && ref_base(r) == BASE_FRAME ? *taint_origin(w, slot) : 0;
     memset(out, 0, 32 * sizeof *out);
     if (origin) e->origin = origin;
     return origin ? taint_get(w, slot, bytes, out) : 0;
 }
 
-static void bring_taint(const struct exec *x, const struct warp *w, const struct fragment *f, struct exchange *e,
-                        u32 lanes) {
+static void bring_taint(const struct exec *x, const struct warp *w, const struct fragment *f,
+                        struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
     const struct rendezvous_desc *d = desc_of(x, o);
     u32 bytes = d->kind == RENDEZVOUS_VOTE ? 1 : d->wide ? 8 : 4;
@@ -50,7 +58,8 @@ static void bring_taint(const struct exec *x, const struct warp *w, const struct
         e->astray |= lanes & (u32)lane_taint(w, resolve(x, w, f, o->src[i]), o->src[i], 4, bits, e);
 }
 
-static void bring(const struct exec *x, const struct warp *w, const struct fragment *f, struct exchange *e, u32 lanes) {
+static void bring(const struct exec *x, const struct warp *w, const struct fragment *f,
+                  struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
     const struct rendezvous_desc *d = desc_of(x, o);
     if (d->kind == RENDEZVOUS_SYNC || d->kind == RENDEZVOUS_ELECT) return;
@@ -58,18 +67,22 @@ static void bring(const struct exec *x, const struct warp *w, const struct fragm
     if (w->ntainted) bring_taint(x, w, f, e, lanes);
     u32 p = d->kind == RENDEZVOUS_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
     for (u32 l = 0; l < 32; l++) {
-        u64 v = d->kind == RENDEZVOUS_VOTE ? p >> l & 1 : d->wide ? ((const u64 *)a)[l] : ((const u32 *)a)[l];
+        u64 v = d->kind == RENDEZVOUS_VOTE ? p >> l & 1
+                : d->wide                  ? ((const u64 *)a)[l]
+                                           : ((const u32 *)a)[l];
         e->a[l] = (lanes >> l & 1) ? v : e->a[l];
     }
     if (d->kind != RENDEZVOUS_SHFL) return;
-    const u32 *b = (const u32 *)resolve(x, w, f, o->src[1]), *c = (const u32 *)resolve(x, w, f, o->src[2]);
+    const u32 *b = (const u32 *)resolve(x, w, f, o->src[1]),
+              *c = (const u32 *)resolve(x, w, f, o->src[2]);
     for (u32 l = 0; l < 32; l++) {
         e->b[l] = (lanes >> l & 1) ? b[l] : e->b[l];
         e->c[l] = (lanes >> l & 1) ? c[l] : e->c[l];
     }
 }
 
-/* PTX ISA, "shfl.sync": the source lane j of each lane, and whether it lies in the lane's segment. */
+/* PTX ISA, "shfl.sync": the source lane j of each lane, and whether it lies in the lane's segment.
+ */
 static void shuffle(struct exchange *e, u8 mode, u32 lanes) {
     u32 strangers = 0;
     e->truth = 0;
@@ -138,7 +151,8 @@ static void elect(struct exchange *e, u32 lanes) {
 /* A vote is undefined unless a defined lane decides it. */
 static void taint_vote(struct exchange *e, u8 mode, u32 lanes) {
     u32 open = 0, yes = 0;
-    for (u32 l = 0; l < 32; l++) open |= (e->taint[l] ? 1u : 0) << l, yes |= (u32)(e->a[l] & 1) << l;
+    for (u32 l = 0; l < 32; l++)
+        open |= (e->taint[l] ? 1u : 0) << l, yes |= (u32)(e->a[l] & 1) << l;
     open &= lanes;
     bool some = yes & lanes & ~open, none = ~yes & lanes & ~open;
     bool decided = mode == 0 ? none : mode == 1 ? some : some && none;
@@ -152,9 +166,10 @@ static void taint_exchange(const struct rendezvous_desc *d, struct exchange *e, 
     for (u32 l = 0; l < 32; l++) all |= lanes >> l & 1 ? e->taint[l] : 0;
     bool bitwise = d->kind == RENDEZVOUS_REDUX && d->mode > 2;
     for (u32 l = 0; l < 32; l++)
-        e->result_taint[l] = d->kind == RENDEZVOUS_SHFL ? (e->astray >> l & 1 ? ~0ull : e->taint[e->from[l]])
-                             : bitwise                  ? all
-                                                        : (all ? ~0ull : 0);
+        e->result_taint[l] = d->kind == RENDEZVOUS_SHFL
+                                 ? (e->astray >> l & 1 ? ~0ull : e->taint[e->from[l]])
+                             : bitwise ? all
+                                       : (all ? ~0ull : 0);
     e->truth_taint = d->kind == RENDEZVOUS_SHFL ? e->astray : all ? lanes : 0;
 }
 
@@ -181,22 +196,24 @@ static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 
     if (e->strangers && x->sanitize) taint_strangers(x, o, e);
 }
 
-static void deliver_taint(const struct exec *x, struct warp *w, const struct fragment *f, const struct exchange *e,
-                          u32 lanes) {
+static void deliver_taint(const struct exec *x, struct warp *w, const struct fragment *f,
+                          const struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
     const struct rendezvous_desc *d = desc_of(x, o);
     bool predicate = d->kind == RENDEZVOUS_VOTE && d->mode != 3;
     u64 truth[32];
     for (u32 l = 0; l < 32; l++) truth[l] = e->truth_taint >> l & 1;
-    if (d->second != REF_NONE) taint_put(w, resolve(x, w, f, d->second), 1, lanes, truth, e->origin);
+    if (d->second != REF_NONE)
+        taint_put(w, resolve(x, w, f, d->second), 1, lanes, truth, e->origin);
     if (o->dst == REF_NONE) return;
-    taint_put(w, resolve(x, w, f, o->dst), predicate ? 1 : 4, lanes, predicate ? truth : e->result_taint, e->origin);
+    taint_put(w, resolve(x, w, f, o->dst), predicate ? 1 : 4, lanes,
+              predicate ? truth : e->result_taint, e->origin);
 }
 
 static void put_mask(u32 *dst, u32 value, u32 lanes) { *dst = (*dst & ~lanes) | (value & lanes); }
 
-static void deliver(const struct exec *x, struct warp *w, const struct fragment *f, const struct exchange *e,
-                    u32 lanes) {
+static void deliver(const struct exec *x, struct warp *w, const struct fragment *f,
+                    const struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
     const struct rendezvous_desc *d = desc_of(x, o);
     if (d->kind == RENDEZVOUS_SYNC) return;
@@ -212,7 +229,8 @@ static void deliver(const struct exec *x, struct warp *w, const struct fragment 
 }
 
 /* Lanes of `f` whose member mask equals that of `lane`. */
-static u32 same_members(const struct exec *x, const struct warp *w, const struct fragment *f, u32 lane, u32 *members) {
+static u32 same_members(const struct exec *x, const struct warp *w, const struct fragment *f,
+                        u32 lane, u32 *members) {
     const u32 *m = (const u32 *)resolve(x, w, f, desc_of(x, op_of(x, f))->members);
     u32 same = 0;
     for (u32 l = 0; l < 32; l++) same |= m[l] == m[lane] ? 1u << l : 0;
@@ -220,7 +238,8 @@ static u32 same_members(const struct exec *x, const struct warp *w, const struct
     return same & f->mask;
 }
 
-/* Lanes that have left, or that the block does not have, may be named: the others do not wait for them. */
+/* Lanes that have left, or that the block does not have, may be named: the others do not wait for
+ * them. */
 static bool mask_is_sound(struct exec *x, const struct op *o, u32 lanes, u32 members) {
     if (lanes & ~members) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(lanes & ~members), members,
@@ -266,7 +285,8 @@ void rendezvous_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     struct warp *w = x->warp;
     u32 members, lanes = same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
     if (lanes != f->mask)
-        fragment_split(w, f, f->mask & ~lanes, f->pc), rendezvous_arrive(x, &w->frag[w->nfrag - 1], o);
+        fragment_split(w, f, f->mask & ~lanes, f->pc),
+            rendezvous_arrive(x, &w->frag[w->nfrag - 1], o);
     if (x->faulted || !mask_is_sound(x, o, lanes, members)) return;
     if ((members & w->live) != lanes) {
         f->state = FRAG_AT_RENDEZVOUS;

@@ -29,12 +29,14 @@ const char *sim_wait_text(enum sim_wait w) {
 
 const char *sim_fault_name(enum sim_fault f) { return kinds[f].name; }
 
-static void set_place(struct sim_report *r, const struct exec *x, const struct op *o, unsigned lane) {
+static void set_place(struct sim_report *r, const struct exec *x, const struct op *o,
+                      unsigned lane) {
     const struct sim_module *m = x->worker->launch->module;
     const struct ptx_loc *loc = place_source(m->ptx, o->loc);
     const u32 *id = (const u32 *)x->warp->specials;
     r->kernel = x->worker->launch->code->name;
-    r->file = loc->file < m->ptx->nfiles && m->ptx->files[loc->file] ? m->ptx->files[loc->file] : "";
+    r->file =
+        loc->file < m->ptx->nfiles && m->ptx->files[loc->file] ? m->ptx->files[loc->file] : "";
     r->line = loc->line;
     memcpy(r->block, x->block->index, sizeof r->block);
     for (u32 i = 0; i < 3; i++) r->thread[i] = id[i * 32 + lane];
@@ -48,12 +50,14 @@ static const char *file_name(const char *path) {
 static void write_text(struct sim_report *r, const char *what) {
     char line[160] = "";
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", file_name(r->file), r->line);
-    snprintf(r->text, sizeof r->text, "%skernel `%.120s`, block (%u,%u,%u), thread (%u,%u,%u) %s", line, r->kernel,
-             r->block[0], r->block[1], r->block[2], r->thread[0], r->thread[1], r->thread[2], what);
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`, block (%u,%u,%u), thread (%u,%u,%u) %s",
+             line, r->kernel, r->block[0], r->block[1], r->block[2], r->thread[0], r->thread[1],
+             r->thread[2], what);
 }
 
-static void describe(const struct exec *x, struct sim_report *r, enum sim_fault fault, const struct op *o,
-                     unsigned lane, u64 address, const char *format, va_list ap) {
+static void describe(const struct exec *x, struct sim_report *r, enum sim_fault fault,
+                     const struct op *o, unsigned lane, u64 address, const char *format,
+                     va_list ap) {
     char what[448];
     vsnprintf(what, sizeof what, format, ap);
     *r = (struct sim_report){.fault = fault, .address = address};
@@ -61,8 +65,8 @@ static void describe(const struct exec *x, struct sim_report *r, enum sim_fault 
     write_text(r, what);
 }
 
-void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fault, const struct op *o, unsigned lane,
-                   u64 address, const char *format, ...) {
+void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fault,
+                   const struct op *o, unsigned lane, u64 address, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     describe(x, r, fault, o, lane, address, format, ap);
@@ -88,8 +92,8 @@ void core_report(struct exec *x, const struct sim_report *r) {
     if (is_first(x, r->fault)) keep(x->worker, r);
 }
 
-void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane, u64 address,
-                const char *format, ...) {
+void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane,
+                u64 address, const char *format, ...) {
     struct sim_report r;
     va_list ap;
     if (is_fatal(fault) && !x->faulted) {
@@ -111,7 +115,8 @@ static void merge_kind(const struct launch *l, u32 kind, struct sim_result *out)
     for (u32 i = 0; i < l->nworkers; i++) {
         const struct worker *k = &l->workers[i];
         count += k->reports[kind].count;
-        if (k->reports[kind].count && (!first || k->report_block[kind] < first->report_block[kind])) first = k;
+        if (k->reports[kind].count && (!first || k->report_block[kind] < first->report_block[kind]))
+            first = k;
     }
     if (!first) return;
     out->reports[out->nreports] = first->reports[kind];
@@ -121,14 +126,17 @@ static void merge_kind(const struct launch *l, u32 kind, struct sim_result *out)
 static void report_over(const struct launch *l, enum sim_fault over, struct sim_result *out) {
     struct sim_report *r = &out->reports[out->nreports++];
     *r = (struct sim_report){.fault = over, .count = 1, .kernel = l->code->name, .file = ""};
-    snprintf(r->text, sizeof r->text, "kernel `%.120s`: %s", l->code->name,
-             over == SIM_FAULT_BUDGET
-                 ? "its blocks together have executed more warp instructions than the launch's budget"
-             : over == SIM_FAULT_TIME ? "the launch has used up its time"
-                                      : "no memory left on this machine for the blocks' registers and shared memory");
+    snprintf(
+        r->text, sizeof r->text, "kernel `%.120s`: %s", l->code->name,
+        over == SIM_FAULT_BUDGET
+            ? "its blocks together have executed more warp instructions than the launch's budget"
+        : over == SIM_FAULT_TIME
+            ? "the launch has used up its time"
+            : "no memory left on this machine for the blocks' registers and shared memory");
 }
 
-/* A read with no barrier before it may come before the store: that is the race, not a value that nothing wrote. */
+/* A read with no barrier before it may come before the store: that is the race, not a value that
+ * nothing wrote. */
 static void drop_consequence(struct sim_result *out) {
     u32 kept = 0;
     for (u32 i = 0; i < out->nreports; i++)

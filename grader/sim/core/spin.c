@@ -1,16 +1,19 @@
-/* spin.c — what a loop that used up its budget waits for: the first load or atomic in it whose address stays the same from
- * round to round. A loop that reads no memory at all waits for nothing that can come: often the compiler has read a flag
- * before it, once. */
+/* spin.c — what a loop that used up its budget waits for: the first load or atomic in it whose
+ * address stays the same from round to round. A loop that reads no memory at all waits for nothing
+ * that can come: often the compiler has read a flag before it, once. */
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/place.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static bool is_row(const struct op *o, const char *name) { return strcmp(insn_rows[o->row].name, name) == 0; }
+static bool is_row(const struct op *o, const char *name) {
+    return strcmp(insn_rows[o->row].name, name) == 0;
+}
 
 static bool reads_memory(const struct exec *x, const struct op *o) {
-    return (is_row(o, "ld") && x->mems[o->aux].space != SPACE_PARAM && x->mems[o->aux].space != SPACE_CONST) ||
+    return (is_row(o, "ld") && x->mems[o->aux].space != SPACE_PARAM &&
+            x->mems[o->aux].space != SPACE_CONST) ||
            is_row(o, "atom");
 }
 
@@ -33,7 +36,8 @@ static u64 address_of(const struct exec *x, const struct op *o, u32 lane) {
     const struct mem_desc *d = &x->mems[o->aux];
     if (o->src[0] == REF_NONE) return (u64)o->imm;
     const unsigned char *reg = operand_at(x, o->src[0]);
-    return d->address32 ? ((const u32 *)reg)[lane] + (u32)o->imm : ((const u64 *)reg)[lane] + (u64)o->imm;
+    return d->address32 ? ((const u32 *)reg)[lane] + (u32)o->imm
+                        : ((const u64 *)reg)[lane] + (u64)o->imm;
 }
 
 /* Where, and what it holds. */
@@ -41,7 +45,8 @@ static bool describe(const struct exec *x, const struct op *o, char *out, size_t
     const struct mem_desc *d = &x->mems[o->aux];
     u64 address = address_of(x, o, (u32)__builtin_ctz(x->active)), value = 0;
     u32 bytes = d->width < 8 ? d->width : 8;
-    bool shared = d->space == SPACE_SHARED || (d->space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES);
+    bool shared = d->space == SPACE_SHARED ||
+                  (d->space == SPACE_GENERIC && address - SHARED_WINDOW < WINDOW_BYTES);
     u64 offset = d->space == SPACE_GENERIC ? address - SHARED_WINDOW : address;
     char where[256];
     if (shared && offset + bytes > x->shared_bytes) return false;
@@ -50,8 +55,9 @@ static bool describe(const struct exec *x, const struct op *o, char *out, size_t
     else memory_describe(x->memory, address, bytes, where, sizeof where);
     memcpy(&value, shared ? x->shared + offset : x->memory->bytes + (address - SIM_BASE), bytes);
     const struct ptx_module *m = x->worker->launch->module->ptx;
-    snprintf(out, size, " Line %u looks at %s%s again and again; it holds %llu", place_source(m, o->loc)->line,
-             shared ? "" : "memory ", where, (unsigned long long)value);
+    snprintf(out, size, " Line %u looks at %s%s again and again; it holds %llu",
+             place_source(m, o->loc)->line, shared ? "" : "memory ", where,
+             (unsigned long long)value);
     return true;
 }
 
@@ -68,10 +74,12 @@ static bool describe_mbarrier(const struct exec *x, const struct op *o, char *ou
     memcpy(&b, x->shared + offset, sizeof b);
     place_shared(x->worker->launch, offset, where, sizeof where);
     snprintf(out, size,
-             " Line %u waits for the mbarrier at %s, in a phase of parity %u that does not end: %llu arrivals and %lld "
+             " Line %u waits for the mbarrier at %s, in a phase of parity %u that does not end: "
+             "%llu arrivals and %lld "
              "bytes "
              "have yet to come",
-             place_source(x->worker->launch->module->ptx, o->loc)->line, where, (unsigned)(b >> MBAR_PHASE_AT),
+             place_source(x->worker->launch->module->ptx, o->loc)->line, where,
+             (unsigned)(b >> MBAR_PHASE_AT),
              (unsigned long long)(b & ((1ull << MBAR_PENDING_BITS) - 1)),
              (long long)((s64)(b << 2) >> (MBAR_BYTES_AT + 2)));
     return true;
@@ -85,8 +93,11 @@ void place_spin(const struct exec *x, const struct op *branch, char *out, size_t
         looks |= reads_memory(x, o) || waits(x, o) || o->kind == OP_CALL || o->kind == OP_BRX ||
                  o->kind == OP_RENDEZVOUS || o->kind == OP_BAR;
         if (waits(x, o) && describe_mbarrier(x, o, out, size)) return;
-        if (reads_memory(x, o) && stays(x, first, branch, o->src[0]) && describe(x, o, out, size)) return;
+        if (reads_memory(x, o) && stays(x, first, branch, o->src[0]) && describe(x, o, out, size))
+            return;
     }
     if (!looks)
-        snprintf(out, size, " The loop reads no memory: a flag that another thread sets must be volatile or atomic");
+        snprintf(out, size,
+                 " The loop reads no memory: a flag that another thread sets must be volatile or "
+                 "atomic");
 }

@@ -86,4 +86,6 @@ struct taint_bases taint_enter(struct exec *x) {
     return saved;
 }
 
-void taint_leave(struct exec *x, const struct taint_bases *saved) { memcpy(x->base, saved->base, sizeof saved->base); }
+void taint_leave(struct exec *x, const struct taint_bases *saved) {
+    memcpy(x->base, saved->base, sizeof saved->base);
+}

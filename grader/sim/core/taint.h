@@ -1,42 +1,49 @@
-/* taint.h — values that came from a read of what nothing wrote: followed through registers and memory, and told where they
- * decide something.
+/* taint.h — values that came from a read of what nothing wrote: followed through registers and
+ * memory, and told where they decide something.
  *
- * Theory of operation. Compilers load what they then do not use: both sides of a condition, the elements of a vector, a
- * structure's padding. So a load of bytes that nothing wrote is no fault; its value is *undefined*, and that is told where
- * it decides: an address, a branch, what an atomic leaves, a member mask, text that is printed, memory that is read back.
+ * Theory of operation. Compilers load what they then do not use: both sides of a condition, the
+ * elements of a vector, a structure's padding. So a load of bytes that nothing wrote is no fault;
+ * its value is *undefined*, and that is told where it decides: an address, a branch, what an atomic
+ * leaves, a member mask, text that is printed, memory that is read back.
  *
- * Registers have a shadow of the frames' layout (`warp.taint`): a bit that is set is an undefined bit of the register in
- * that place. A byte for each 4 of a frame (`warp.origin`) says where the undefined bits of the slot that begins there come
- * from, 0 = all are defined. A warp without any runs as if this were not here. A load that finds undefined bytes marks its
- * registers and ends the fast loop over the segment (`exec.running`); from there on segments go through taint_segment
- * (taint_run.c), until no slot of the warp has such a bit left. There, each op's result is undefined where what it is made
- * from is (taint_ops.c): bit by bit for what moves bits, lane by lane for arithmetic, and not at all where the defined
- * operands decide alone (selp, and, or). What moves bits is its own rule: it is run once more, on the shadow.
+ * Registers have a shadow of the frames' layout (`warp.taint`): a bit that is set is an undefined
+ * bit of the register in that place. A byte for each 4 of a frame (`warp.origin`) says where the
+ * undefined bits of the slot that begins there come from, 0 = all are defined. A warp without any
+ * runs as if this were not here. A load that finds undefined bytes marks its registers and ends the
+ * fast loop over the segment (`exec.running`); from there on segments go through taint_segment
+ * (taint_run.c), until no slot of the warp has such a bit left. There, each op's result is
+ * undefined where what it is made from is (taint_ops.c): bit by bit for what moves bits, lane by
+ * lane for arithmetic, and not at all where the defined operands decide alone (selp, and, or). What
+ * moves bits is its own rule: it is run once more, on the shadow.
  *
- * Memory's shadow holds, by byte: 0 nothing wrote it, 1 written, else a *mark*: an undefined value was stored, 2 × its
- * origin. Marks are even, so that whoever asks by `&` for written bytes does not get them. An origin is a load; the device
- * keeps what is to be said of each (`taint_table`): the lowest block's first such read.
+ * Memory's shadow holds, by byte: 0 nothing wrote it, 1 written, else a *mark*: an undefined value
+ * was stored, 2 × its origin. Marks are even, so that whoever asks by `&` for written bytes does
+ * not get them. An origin is a load; the device keeps what is to be said of each (`taint_table`):
+ * the lowest block's first such read.
  *
- * Structures are copied byte by byte, too, with their padding, by loads, selections and stores. A byte that nothing wrote
- * beside others that were is therefore not told where it is read back; once arithmetic has had it, it is. */
+ * Structures are copied byte by byte, too, with their padding, by loads, selections and stores. A
+ * byte that nothing wrote beside others that were is therefore not told where it is read back; once
+ * arithmetic has had it, it is. */
 #pragma once
 #include "grader/sim/core/core.h"
 
 enum {
     TAINT_ORIGINS = 63, /* from 1; the last stands for all that come later */
-    TAINT_PADDING = 64, /* or-ed onto one: a byte beside others that were written, moved about and no more */
-    TAINT_PENDING =
-        128 /* in the shadow: the target of a copy that was not waited for (race/async.c); no mark is that */
+    TAINT_PADDING =
+        64, /* or-ed onto one: a byte beside others that were written, moved about and no more */
+    TAINT_PENDING = 128 /* in the shadow: the target of a copy that was not waited for
+                           (race/async.c); no mark is that */
 };
 
 static inline bool taint_is_mark(unsigned char shadow) { return shadow > 1; }
 
 /* ---- memory (taint_memory.c) ---- */
 
-/* A lane accesses bytes of which not all are written. `shadow`: of the access, with 8 bytes readable on both sides. A load's
- * registers are marked; an atomic is reported, since it decides at once. */
-void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane, u64 address,
-                  const unsigned char *shadow, enum mem_space space);
+/* A lane accesses bytes of which not all are written. `shadow`: of the access, with 8 bytes
+ * readable on both sides. A load's registers are marked; an atomic is reported, since it decides at
+ * once. */
+void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
+                  u64 address, const unsigned char *shadow, enum mem_space space);
 /* A store has run: its undefined bytes are marked in memory. */
 void taint_store(struct exec *x, const struct op *o, u32 mask);
 
@@ -50,16 +57,19 @@ static inline u8 *taint_origin(const struct warp *w, const void *slot) {
 }
 /* The origin of what is undefined in an operand's slot, 0 = nothing. */
 static inline u8 taint_ref(const struct exec *x, ref r) {
-    return r == REF_NONE || ref_base(r) != BASE_FRAME ? 0 : *taint_origin(x->warp, operand_at(x, r));
+    return r == REF_NONE || ref_base(r) != BASE_FRAME ? 0
+                                                      : *taint_origin(x->warp, operand_at(x, r));
 }
-/* The undefined bits by lane of a slot of `bytes` a lane (1: a predicate); returns the lanes that have some. */
+/* The undefined bits by lane of a slot of `bytes` a lane (1: a predicate); returns the lanes that
+ * have some. */
 u32 taint_get(const struct warp *w, const void *slot, u32 bytes, u64 out[32]);
 /* The same of an operand, which may be no register. */
 u32 taint_bits(const struct exec *x, ref r, u32 bytes, u64 out[32]);
 u32 taint_lanes(const struct exec *x, ref r, u32 bytes);
 /* Sets them for the lanes of the mask; NULL: all defined. */
 void taint_put(struct warp *w, void *slot, u32 bytes, u32 mask, const u64 *undefined, u8 origin);
-static inline void taint_set(const struct exec *x, ref r, u32 bytes, u32 mask, const u64 *undefined, u8 origin) {
+static inline void taint_set(const struct exec *x, ref r, u32 bytes, u32 mask, const u64 *undefined,
+                             u8 origin) {
     if (r != REF_NONE && ref_base(r) == BASE_FRAME)
         taint_put(x->warp, operand_at(x, r), bytes, mask, undefined, origin);
 }
@@ -68,28 +78,34 @@ void taint_refresh(struct warp *w, void *slot, u32 bytes, u8 origin);
 void taint_copy(struct warp *w, void *to, const void *from, u32 bytes, u32 mask);
 void taint_forget(struct warp *w); /* a block starts */
 
-/* Runs `with` as if the shadow were the registers: sources that are none are 0. Those of an op are renamed by taint_source. */
+/* Runs `with` as if the shadow were the registers: sources that are none are 0. Those of an op are
+ * renamed by taint_source. */
 struct taint_bases {
     unsigned char *base[BASES];
 };
 struct taint_bases taint_enter(struct exec *x);
 void taint_leave(struct exec *x, const struct taint_bases *saved);
-static inline ref taint_source(ref r) { return r == REF_NONE || ref_base(r) == BASE_FRAME ? r : REF(BASE_CONST, 0); }
+static inline ref taint_source(ref r) {
+    return r == REF_NONE || ref_base(r) == BASE_FRAME ? r : REF(BASE_CONST, 0);
+}
 
 /* ---- origins and reports (taint_report.c) ---- */
 
 struct taint_table;
-u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space);
+u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
+              enum mem_space space);
 /* The same for a shuffle of a lane that takes no part in it. */
 u8 taint_shuffle(struct exec *x, const struct op *o, u32 lane, u32 from);
 /* …of the results of wgmma, until somebody waits. */
 u8 taint_unwaited(struct exec *x, const struct op *o);
 /* Told at `o`, which `does` ("uses it as an address"): once for each of the lanes. */
 void taint_decides(struct exec *x, u8 origin, const struct op *o, u32 lanes, const char *does);
-/* An operand decides for the lanes of the mask: where it is undefined it is told, and counts as defined from then on. */
+/* An operand decides for the lanes of the mask: where it is undefined it is told, and counts as
+ * defined from then on. */
 void taint_check(struct exec *x, const struct op *o, ref r, u32 bytes, u32 mask, const char *does);
 /* An access that decides at once, of what nothing wrote. */
-void taint_raw(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space);
+void taint_raw(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
+               enum mem_space space);
 /* What that launch read of shared memory before it was written has been told as a race. */
 void taint_explain(struct sim *s, u64 launch);
 void taint_close(struct sim *s);
@@ -97,7 +113,8 @@ void taint_unload(struct sim *s, const struct sim_module *m); /* its ops go */
 
 /* ---- a tainted warp (taint_run.c, taint_ops.c) ---- */
 
-/* Runs the segment on from after x->tainted_at, and looks at what its control op decides by; returns that. */
+/* Runs the segment on from after x->tainted_at, and looks at what its control op decides by;
+ * returns that. */
 const struct op *taint_segment(struct exec *x, u32 active);
 /* The result of an op that is a function of its operands, by lane. */
 void taint_lane_op(struct exec *x, const struct op *o, u32 mask, u32 guessed);

@@ -1,8 +1,9 @@
 /* taint_memory.c — undefined values between registers and memory. See taint.h.
  *
- * A load is judged by the element: of a structure's padding some bytes of an element are often missing, which makes the
- * element no less defined. Structures are also copied with all of it, in vectors of any type: of one whose values are only
- * stored the whole counts, and of bytes and halves the 8 bytes around them. Marks, however, count by the byte. */
+ * A load is judged by the element: of a structure's padding some bytes of an element are often
+ * missing, which makes the element no less defined. Structures are also copied with all of it, in
+ * vectors of any type: of one whose values are only stored the whole counts, and of bytes and
+ * halves the 8 bytes around them. Marks, however, count by the byte. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/taint.h"
 
@@ -11,7 +12,8 @@
 static u64 ones(u32 bytes) { return bytes >= 8 ? ~0ull : (1ull << 8 * bytes) - 1; }
 
 /* Whether anything was written of the bytes that decide about an element. */
-static bool any_written(const struct mem_desc *d, u32 element, u64 address, const unsigned char *shadow) {
+static bool any_written(const struct mem_desc *d, u32 element, u64 address,
+                        const unsigned char *shadow) {
     u32 at = element * d->width, n = d->width;
     s32 from = (s32)at;
     unsigned char any = 0;
@@ -31,7 +33,8 @@ static u64 marked_bits(const unsigned char *shadow, u32 width, u8 *mark) {
     return bits;
 }
 
-static void mark_register(struct exec *x, const struct mem_desc *d, u32 element, u32 lane, u64 bits, u8 origin) {
+static void mark_register(struct exec *x, const struct mem_desc *d, u32 element, u32 lane, u64 bits,
+                          u8 origin) {
     u64 undefined[32];
     bool extended = d->is_signed && bits >> (8 * d->width - 1) & 1;
     undefined[lane] = extended ? bits | ~ones(d->width) : bits;
@@ -45,8 +48,8 @@ static u8 padding(const struct mem_desc *d, u64 at, const unsigned char *shadow)
     return any ? TAINT_PADDING : 0;
 }
 
-static void update(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane, u64 address, u8 mark,
-                   enum mem_space space) {
+static void update(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
+                   u64 address, u8 mark, enum mem_space space) {
     if (d->atom == ATOM_EXCH && d->result == REF_NONE) return; /* it only writes */
     if (mark) taint_decides(x, mark / 2, o, 1u << lane, "updates it atomically");
     else taint_raw(x, o, lane, address, d->width, space);
@@ -59,8 +62,8 @@ static bool is_pending(const struct mem_desc *d, const unsigned char *shadow) {
     return some;
 }
 
-void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane, u64 address,
-                  const unsigned char *shadow, enum mem_space space) {
+void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
+                  u64 address, const unsigned char *shadow, enum mem_space space) {
     if (space == SPACE_SHARED && is_pending(d, shadow)) {
         const char *verb = d->verb == MEM_LOAD ? "reads" : "updates";
         struct block *b = cluster_holder(x, shadow);
@@ -74,7 +77,9 @@ void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, 
         if (!bits && !raw) continue;
         if (d->verb != MEM_LOAD) return update(x, o, d, lane, at, mark, space);
         u8 origin = mark / 2;
-        if (raw) origin = taint_load(x, o, lane, at, d->width, space) | padding(d, at, shadow + e * d->width);
+        if (raw)
+            origin =
+                taint_load(x, o, lane, at, d->width, space) | padding(d, at, shadow + e * d->width);
         mark_register(x, d, e, lane, raw ? ones(d->width) : bits, origin);
     }
     x->tainted_at = o;
@@ -85,8 +90,10 @@ void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, 
 
 /* In a cluster, of whichever block it is. */
 static unsigned char *shared_of(struct exec *x, u64 at, u32 span) {
-    u32 field = cluster_rank_field(at), offset = cluster_offset(at), rank = field ? field - 1 : x->block->rank;
-    bool there = rank < x->cluster->n && offset < x->shared_bytes && span <= x->shared_bytes - offset;
+    u32 field = cluster_rank_field(at), offset = cluster_offset(at),
+        rank = field ? field - 1 : x->block->rank;
+    bool there =
+        rank < x->cluster->n && offset < x->shared_bytes && span <= x->shared_bytes - offset;
     return there ? x->cluster->blocks[rank].shared_written + offset : NULL;
 }
 
@@ -97,7 +104,8 @@ static unsigned char *shadow_of(struct exec *x, u8 space, u64 at, u32 span, u32 
                 : at - LOCAL_WINDOW < WINDOW_BYTES ? (at -= LOCAL_WINDOW, SPACE_LOCAL)
                                                    : SPACE_GLOBAL;
     *local = space == SPACE_LOCAL;
-    if (x->cluster && (space == SPACE_SHARED || space == SPACE_CLUSTER)) return shared_of(x, at, span);
+    if (x->cluster && (space == SPACE_SHARED || space == SPACE_CLUSTER))
+        return shared_of(x, at, span);
     if (*local)
         return at < x->local_bytes && span <= x->local_bytes - at
                    ? x->warp->local_written + at / 4 * 128 + lane * 4 + at % 4
@@ -105,7 +113,8 @@ static unsigned char *shadow_of(struct exec *x, u8 space, u64 at, u32 span, u32 
     if (space == SPACE_SHARED || space == SPACE_CLUSTER)
         return at < x->shared_bytes && span <= x->shared_bytes - at ? x->shared_written + at : NULL;
     int i = memory_find(x->memory, at, span);
-    if (i < 0 || x->memory->table[i].region == MEM_SHARED) return NULL; /* nobody sees what the host writes there */
+    if (i < 0 || x->memory->table[i].region == MEM_SHARED)
+        return NULL; /* nobody sees what the host writes there */
     memory_doubt(&x->memory->table[i]);
     x->memory->marked = true;
     return x->memory->written + (at - SIM_BASE);
@@ -117,10 +126,13 @@ struct stored {
     u32 lanes; /* that store something undefined */
 };
 
-static void mark_lane(const struct mem_desc *d, const struct stored *s, unsigned char *w, bool local, u32 lane) {
-    u32 misplaced = local ? (u32)(uintptr_t)w % 4 : 0; /* rows of words: 128 bytes from one to the next */
+static void mark_lane(const struct mem_desc *d, const struct stored *s, unsigned char *w,
+                      bool local, u32 lane) {
+    u32 misplaced =
+        local ? (u32)(uintptr_t)w % 4 : 0; /* rows of words: 128 bytes from one to the next */
     for (u32 i = 0; i < (u32)d->width * d->count; i++) {
-        u32 e = i / d->width, at = local ? (misplaced + i) / 4 * 128 + (misplaced + i) % 4 - misplaced : i;
+        u32 e = i / d->width,
+            at = local ? (misplaced + i) / 4 * 128 + (misplaced + i) % 4 - misplaced : i;
         bool undefined = s->bits[e][lane] >> 8 * (i % d->width) & 0xff;
         if (!undefined && w[at] == TAINT_PENDING) continue;
         w[at] = undefined ? (unsigned char)(2 * s->origin[e]) : 1;
@@ -135,7 +147,8 @@ void taint_store(struct exec *x, const struct op *o, u32 mask) {
         s.origin[e] = taint_ref(x, d->reg[e]);
     }
     const void *base = o->src[0] == REF_NONE ? NULL : operand_at(x, o->src[0]);
-    for (u32 m = s.lanes & mask ? mask : 0; m; m &= m - 1) { /* all of them: a later lane may write what is defined */
+    for (u32 m = s.lanes & mask ? mask : 0; m;
+         m &= m - 1) { /* all of them: a later lane may write what is defined */
         u32 l = (u32)__builtin_ctz(m);
         u64 at = !base          ? (u64)o->imm
                  : d->address32 ? ((const u32 *)base)[l] + (u32)o->imm

@@ -1,7 +1,8 @@
-/* taint_ops.c — which bits of a result are undefined, for instructions that are a function of their operands. See taint.h.
+/* taint_ops.c — which bits of a result are undefined, for instructions that are a function of their
+ * operands. See taint.h.
  *
- * A rule for each kind of instruction, found by the row's name. RULE_ANY, the usual one, makes all of a lane's result
- * undefined where any bit of any operand is. */
+ * A rule for each kind of instruction, found by the row's name. RULE_ANY, the usual one, makes all
+ * of a lane's result undefined where any bit of any operand is. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/core/taint.h"
 
@@ -25,26 +26,30 @@ static const struct {
     const char *prefix;
     u8 rule, data; /* data: of RULE_MOVE, the operands whose bits move; the others say how */
 } rules[] = {
-    {"and.", RULE_AND, 0},     {"or.", RULE_OR, 0},        {"xor.", RULE_BITS, 0}, {"not.", RULE_BITS, 0},
-    {"lop3", RULE_BITS, 0},    {"mov.pred", RULE_BITS, 0}, {"mov.", RULE_MOVE, 1}, {"pack.", RULE_MOVE, 3},
-    {"unpack.", RULE_MOVE, 1}, {"prmt.", RULE_MOVE, 3},    {"shf.", RULE_MOVE, 3}, {"shl.", RULE_MOVE, 1},
-    {"shr.", RULE_MOVE, 1},    {"bfe.", RULE_MOVE, 1},     {"bfi.", RULE_MOVE, 3}, {"brev.", RULE_MOVE, 1},
-    {"selp.", RULE_SELECT, 0}, {"slct.", RULE_SIGN, 0},
+    {"and.", RULE_AND, 0},   {"or.", RULE_OR, 0},       {"xor.", RULE_BITS, 0},
+    {"not.", RULE_BITS, 0},  {"lop3", RULE_BITS, 0},    {"mov.pred", RULE_BITS, 0},
+    {"mov.", RULE_MOVE, 1},  {"pack.", RULE_MOVE, 3},   {"unpack.", RULE_MOVE, 1},
+    {"prmt.", RULE_MOVE, 3}, {"shf.", RULE_MOVE, 3},    {"shl.", RULE_MOVE, 1},
+    {"shr.", RULE_MOVE, 1},  {"bfe.", RULE_MOVE, 1},    {"bfi.", RULE_MOVE, 3},
+    {"brev.", RULE_MOVE, 1}, {"selp.", RULE_SELECT, 0}, {"slct.", RULE_SIGN, 0},
 };
 
 static bool is_integer(u8 type) {
-    return type == PTX_U8 || type == PTX_S8 || type == PTX_U16 || type == PTX_S16 || type == PTX_U32 ||
-           type == PTX_S32 || type == PTX_U64 || type == PTX_S64;
+    return type == PTX_U8 || type == PTX_S8 || type == PTX_U16 || type == PTX_S16 ||
+           type == PTX_U32 || type == PTX_S32 || type == PTX_U64 || type == PTX_S64;
 }
 
-static bool starts(const char *s, const char *prefix) { return strncmp(s, prefix, strlen(prefix)) == 0; }
+static bool starts(const char *s, const char *prefix) {
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
 
-/* cvt.u64.u32 and its like: two types and nothing else. Formats held as integers have other names. */
+/* cvt.u64.u32 and its like: two types and nothing else. Formats held as integers have other names.
+ */
 static bool is_resize(const struct insn_row *r) {
     const char *n = r->name;
     size_t first = starts(n, "cvt.") ? strcspn(n + 4, ".") : 0;
-    return first && strchr("us", n[4]) && strchr("us", n[5 + first]) && !strchr(n + 5 + first, '.') &&
-           is_integer(r->dst) && is_integer(r->src[0]);
+    return first && strchr("us", n[4]) && strchr("us", n[5 + first]) &&
+           !strchr(n + 5 + first, '.') && is_integer(r->dst) && is_integer(r->src[0]);
 }
 
 static enum rule rule_of(const struct insn_row *r, u8 *data) {
@@ -54,9 +59,11 @@ static enum rule rule_of(const struct insn_row *r, u8 *data) {
     if (r->form == FORM_OTHER) return RULE_ANY;
     if (is_resize(r)) return RULE_MOVE;
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (starts(r->name, rules[i].prefix)) return *data = rules[i].data, (enum rule)rules[i].rule;
+        if (starts(r->name, rules[i].prefix))
+            return *data = rules[i].data, (enum rule)rules[i].rule;
     size_t n = strlen(r->name);
-    if (starts(r->name, "cvt.") && n > 6 && !strcmp(r->name + n - 6, "x2.f32") && r->dst == PTX_U32) return RULE_JOIN;
+    if (starts(r->name, "cvt.") && n > 6 && !strcmp(r->name + n - 6, "x2.f32") && r->dst == PTX_U32)
+        return RULE_JOIN;
     bool pair = strstr(r->name, "f16x2") && r->dst == PTX_U32 && r->src[0] == PTX_U32;
     return pair ? RULE_HALVES : RULE_ANY;
 }
@@ -74,13 +81,15 @@ static u32 other_bytes(const struct op *o, int i) {
     static const struct {
         const char *name;
         u8 dst, src[3];
-    } widths[] = {{"cvta", 8, {8, 0, 0}},      {"isspacep", 1, {8, 0, 0}}, {"activemask", 4, {0, 0, 0}},
-                  {"localaddr", 8, {0, 0, 0}}, {"video", 4, {4, 4, 4}},    {"matrix.address", 8, {8, 4, 0}},
+    } widths[] = {{"cvta", 8, {8, 0, 0}},       {"isspacep", 1, {8, 0, 0}},
+                  {"activemask", 4, {0, 0, 0}}, {"localaddr", 8, {0, 0, 0}},
+                  {"video", 4, {4, 4, 4}},      {"matrix.address", 8, {8, 4, 0}},
                   {"alloca", 8, {4, 0, 0}}};
     const char *name = insn_rows[o->row].name;
     if (!strcmp(name, "clock")) return i < 0 ? (u32)o->imm : 0;
     for (unsigned k = 0; k < sizeof widths / sizeof *widths; k++)
-        if (!strcmp(widths[k].name, name)) return i < 0 ? widths[k].dst : i < 3 ? widths[k].src[i] : 0;
+        if (!strcmp(widths[k].name, name))
+            return i < 0 ? widths[k].dst : i < 3 ? widths[k].src[i] : 0;
     return 0;
 }
 
@@ -135,7 +144,8 @@ static void halves(const struct operand a[ROW_SRC], u64 out[32]) {
 }
 
 static void join(const struct operand a[ROW_SRC], u64 out[32]) {
-    for (u32 l = 0; l < 32; l++) out[l] = (a[1].lanes >> l & 1 ? 0xffff : 0) | (a[0].lanes >> l & 1 ? 0xffff0000 : 0);
+    for (u32 l = 0; l < 32; l++)
+        out[l] = (a[1].lanes >> l & 1 ? 0xffff : 0) | (a[0].lanes >> l & 1 ? 0xffff0000 : 0);
 }
 
 /* The operand that is chosen; where the choice is undefined, nothing if both are the same. */
@@ -162,7 +172,8 @@ static u32 first_chosen(enum rule rule, const struct op *o, const struct operand
 }
 
 /* The op itself, on the shadow of the operands that it moves. */
-static void move(struct exec *x, const struct op *o, u8 data, const struct operand a[ROW_SRC], u64 out[32]) {
+static void move(struct exec *x, const struct op *o, u8 data, const struct operand a[ROW_SRC],
+                 u64 out[32]) {
     _Alignas(64) unsigned char how[ROW_SRC][256], result[256] = {0};
     struct op moved = *o;
     u32 bytes = bytes_of(o, -1), lost = 0;
@@ -206,7 +217,8 @@ static void combined(u32 how, u32 truth, u32 t, const struct operand *c, u64 out
     }
 }
 
-static void compare(struct exec *x, const struct op *o, const struct operand a[ROW_SRC], u64 p[32], u64 q[32]) {
+static void compare(struct exec *x, const struct op *o, const struct operand a[ROW_SRC], u64 p[32],
+                    u64 q[32]) {
     u32 t = a[0].lanes | a[1].lanes, truth = o->aux && a[2].lanes ? comparison(x, o) : 0;
     combined(o->aux, truth, t, &a[2], p);
     combined(o->aux, ~truth, t, &a[2], q);
@@ -246,7 +258,8 @@ static bool judge(struct exec *x, const struct op *o, struct result *out) {
     case RULE_HALVES: halves(a, out->undefined); break;
     case RULE_JOIN: join(a, out->undefined); break;
     }
-    return rule == RULE_MOVE || rule == RULE_SELECT || rule == RULE_BITS || rule == RULE_AND || rule == RULE_OR;
+    return rule == RULE_MOVE || rule == RULE_SELECT || rule == RULE_BITS || rule == RULE_AND ||
+           rule == RULE_OR;
 }
 
 static bool writes_second(const struct op *o) {
@@ -255,7 +268,8 @@ static bool writes_second(const struct op *o) {
     return r->form == FORM_CARRY && strstr(r->name, ".cc");
 }
 
-static void put_all(struct exec *x, const struct op *o, u32 mask, const struct result *r, u8 origin) {
+static void put_all(struct exec *x, const struct op *o, u32 mask, const struct result *r,
+                    u8 origin) {
     u32 bytes = bytes_of(o, -1);
     if (bytes) taint_set(x, o->dst, bytes, mask, r ? r->undefined : NULL, origin);
     if (writes_second(o)) taint_set(x, o->src[3], 1, mask, r ? r->second : NULL, origin);

@@ -1,7 +1,8 @@
 /* taint_report.c — where undefined values come from, and what is said of them. See taint.h.
  *
- * An origin is a load instruction. What is said of it is the first such read of the block at hand, where this worker saw
- * one; else, of values that came through memory, that of the lowest block of the last launch that had one. */
+ * An origin is a load instruction. What is said of it is the first such read of the block at hand,
+ * where this worker saw one; else, of values that came through memory, that of the lowest block of
+ * the last launch that had one. */
 #include "grader/sim/core/taint.h"
 #include "grader/sim/core/place.h"
 
@@ -14,8 +15,9 @@ struct taint_table {
     u32 n;
     struct {
         const struct op *op; /* NULL: its module has gone */
-        bool explained;      /* by a race of that launch: it only came before the store that it was to come after */
-        u64 launch, block;   /* of the read that `report` tells */
+        bool explained;    /* by a race of that launch: it only came before the store that it was to
+                              come after */
+        u64 launch, block; /* of the read that `report` tells */
         struct sim_report report;
     } origin[TAINT_ORIGINS + 1];
 };
@@ -66,8 +68,8 @@ static u8 number_of(struct taint_table *t, const struct op *o) {
     return (u8)i;
 }
 
-static void describe(struct exec *x, struct sim_report *r, const struct op *o, u32 lane, u64 address, u32 width,
-                     enum mem_space space) {
+static void describe(struct exec *x, struct sim_report *r, const struct op *o, u32 lane,
+                     u64 address, u32 width, enum mem_space space) {
     char where[256];
     if (space == SPACE_LOCAL) {
         core_describe(x, r, SIM_FAULT_UNINITIALISED, o, lane, address,
@@ -75,18 +77,20 @@ static void describe(struct exec *x, struct sim_report *r, const struct op *o, u
                       (unsigned long long)address);
     } else if (space == SPACE_SHARED) {
         place_shared(x->worker->launch, address, where, sizeof where);
-        core_describe(x, r, SIM_FAULT_UNINITIALISED, o, lane, address, "reads %u bytes that nothing wrote, at %s",
-                      width, where);
+        core_describe(x, r, SIM_FAULT_UNINITIALISED, o, lane, address,
+                      "reads %u bytes that nothing wrote, at %s", width, where);
         r->of_shared = true;
     } else {
         memory_describe(x->memory, address, width, where, sizeof where);
         core_describe(x, r, SIM_FAULT_UNINITIALISED, o, lane, address,
-                      "reads %u bytes that nothing wrote, at 0x%llx, %s", width, (unsigned long long)address, where);
+                      "reads %u bytes that nothing wrote, at 0x%llx, %s", width,
+                      (unsigned long long)address, where);
     }
 }
 
 /* The table keeps the lowest block's of the last launch. */
-static void keep_lowest(struct taint_table *t, u8 id, const struct launch *l, const struct taint_seen *seen) {
+static void keep_lowest(struct taint_table *t, u8 id, const struct launch *l,
+                        const struct taint_seen *seen) {
     pthread_mutex_lock(&t->lock);
     if (t->origin[id].launch != l->number || seen->block < t->origin[id].block) {
         t->origin[id].launch = l->number;
@@ -101,7 +105,8 @@ static void keep_lowest(struct taint_table *t, u8 id, const struct launch *l, co
 static struct taint_seen *first_seen(struct exec *x, const struct op *o) {
     struct worker *k = x->worker;
     if (!k->taint) k->taint = xcalloc(TAINT_ORIGINS + 1, sizeof *k->taint);
-    if (k->taint_last != o) k->taint_last = o, k->taint_number = number_of(table_of(k->launch->sim), o);
+    if (k->taint_last != o)
+        k->taint_last = o, k->taint_number = number_of(table_of(k->launch->sim), o);
     struct taint_seen *seen = &k->taint[k->taint_number];
     if (seen->op == o && seen->block == x->block->linear) return NULL;
     seen->op = o;
@@ -113,9 +118,11 @@ static void keep_seen(struct worker *k, const struct taint_seen *seen) {
     keep_lowest(table_of(k->launch->sim), k->taint_number, k->launch, seen);
 }
 
-u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space) {
+u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
+              enum mem_space space) {
     struct taint_seen *seen = first_seen(x, o);
-    if (seen) describe(x, &seen->report, o, lane, address, width, space), keep_seen(x->worker, seen);
+    if (seen)
+        describe(x, &seen->report, o, lane, address, width, space), keep_seen(x->worker, seen);
     return x->worker->taint_number;
 }
 
@@ -136,8 +143,9 @@ u8 taint_shuffle(struct exec *x, const struct op *o, u32 lane, u32 from) {
 u8 taint_unwaited(struct exec *x, const struct op *o) {
     struct taint_seen *seen = first_seen(x, (const struct op *)((const char *)o + 1));
     if (!seen) return x->worker->taint_number;
-    core_describe(x, &seen->report, SIM_FAULT_ASYNC, o, 0, 0,
-                  "makes a product that nothing waits for (wgmma.wait_group) before its result is used");
+    core_describe(
+        x, &seen->report, SIM_FAULT_ASYNC, o, 0, 0,
+        "makes a product that nothing waits for (wgmma.wait_group) before its result is used");
     keep_seen(x->worker, seen);
     return x->worker->taint_number;
 }
@@ -166,15 +174,19 @@ static bool is_explained(struct exec *x, u8 id) {
 /* ---- reports ---- */
 
 /* ", and at FILE:LINE uses it…": the place only where it is another one. */
-static void add_decision(const struct exec *x, struct sim_report *r, const struct op *o, const char *does) {
+static void add_decision(const struct exec *x, struct sim_report *r, const struct op *o,
+                         const char *does) {
     const struct sim_module *m = x->worker->launch->module;
     const struct ptx_loc *loc = place_source(m->ptx, o->loc);
-    const char *file = loc->file < m->ptx->nfiles && m->ptx->files[loc->file] ? m->ptx->files[loc->file] : "";
+    const char *file =
+        loc->file < m->ptx->nfiles && m->ptx->files[loc->file] ? m->ptx->files[loc->file] : "";
     const char *slash = strrchr(file, '/');
     size_t n = strlen(r->text);
     bool same = !loc->line || (loc->line == r->line && !strcmp(file, r->file));
     if (same) snprintf(r->text + n, sizeof r->text - n, ", and %s", does);
-    else snprintf(r->text + n, sizeof r->text - n, ", and at %.120s:%u %s", slash ? slash + 1 : file, loc->line, does);
+    else
+        snprintf(r->text + n, sizeof r->text - n, ", and at %.120s:%u %s", slash ? slash + 1 : file,
+                 loc->line, does);
 }
 
 void taint_explain(struct sim *s, u64 launch) {
@@ -199,7 +211,8 @@ void taint_check(struct exec *x, const struct op *o, ref r, u32 bytes, u32 mask,
     taint_set(x, r, bytes, lanes, NULL, 0);
 }
 
-void taint_raw(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width, enum mem_space space) {
+void taint_raw(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
+               enum mem_space space) {
     struct sim_report r;
     describe(x, &r, o, lane, address, width, space);
     core_report(x, &r);
@@ -212,14 +225,17 @@ bool sim_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_r
     unsigned char *w = s->memory.written + (address - SIM_BASE);
     u64 n = 0, first = 0;
     for (u64 i = bytes; i-- > 0;)
-        if (taint_is_mark(w[i]) && !(w[i] / 2 & TAINT_PADDING) && !s->taint->origin[w[i] / 2].explained) n++, first = i;
+        if (taint_is_mark(w[i]) && !(w[i] / 2 & TAINT_PADDING) &&
+            !s->taint->origin[w[i] / 2].explained)
+            n++, first = i;
     if (!n) return false;
     char where[256];
     *out = s->taint->origin[w[first] / 2].report;
     memory_describe(&s->memory, address + first, 1, where, sizeof where);
     size_t length = strlen(out->text);
     snprintf(out->text + length, sizeof out->text - length,
-             ", and %llu bytes that come from such reads are left in memory that is read back, the first %s",
+             ", and %llu bytes that come from such reads are left in memory that is read back, the "
+             "first %s",
              (unsigned long long)n, where);
     out->count = 1;
     for (u64 i = 0; i < bytes; i++)

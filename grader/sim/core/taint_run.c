@@ -1,12 +1,13 @@
-/* taint_run.c — segments of a warp with undefined values: what each op needs to be defined, and what it does to the
- * others. See taint.h. */
+/* taint_run.c — segments of a warp with undefined values: what each op needs to be defined, and
+ * what it does to the others. See taint.h. */
 #include "grader/sim/code/tensor.h"
 #include "grader/sim/code/tex.h"
 #include "grader/sim/core/taint.h"
 
 #include <string.h>
 
-static const char as_address[] = "uses it as an address", as_guard[] = "decides by it whether to run";
+static const char as_address[] = "uses it as an address",
+                  as_guard[] = "decides by it whether to run";
 
 static const u64 all_ones[32] = {[0 ... 31] = ~0ull};
 
@@ -26,7 +27,8 @@ static void load(struct exec *x, const struct op *o, u32 mask, u32 guessed) {
     check_address(x, o, d, mask);
     for (u32 e = 0; e < d->count; e++) taint_set(x, d->reg[e], d->reg_bytes, mask, NULL, 0);
     if (mask) o->run(x, o, mask);
-    for (u32 e = 0; guessed && e < d->count; e++) taint_set(x, d->reg[e], d->reg_bytes, guessed, all_ones, guard);
+    for (u32 e = 0; guessed && e < d->count; e++)
+        taint_set(x, d->reg[e], d->reg_bytes, guessed, all_ones, guard);
 }
 
 static void store(struct exec *x, const struct op *o, u32 mask) {
@@ -44,10 +46,12 @@ static void update(struct exec *x, const struct op *o, u32 mask) {
         for (u32 h = 0; d->operand[i] != REF_NONE && h < halves; h++)
             taint_check(x, o, d->operand[i] + 256 * h, width, mask, does);
     o->run(x, o, mask);
-    for (u32 h = 0; d->result != REF_NONE && h < halves; h++) taint_set(x, d->result + 256 * h, width, mask, NULL, 0);
+    for (u32 h = 0; d->result != REF_NONE && h < halves; h++)
+        taint_set(x, d->result + 256 * h, width, mask, NULL, 0);
 }
 
-/* A parameter of a device function lies in the frame, in words: the op is run on the shadow, too. */
+/* A parameter of a device function lies in the frame, in words: the op is run on the shadow, too.
+ */
 static void parameter(struct exec *x, const struct op *o, u32 mask, u32 guessed) {
     const struct mem_desc *d = &x->mems[o->aux], *mems = x->mems;
     struct mem_desc renamed = *d;
@@ -55,7 +59,8 @@ static void parameter(struct exec *x, const struct op *o, u32 mask, u32 guessed)
     unsigned char *words = x->base[BASE_FRAME] + o->target + o->imm / 4 * 128;
     u32 nwords = (u32)(o->imm % 4 + d->width * d->count + 3) / 4;
     u8 origin = 0;
-    for (u32 e = 0; d->verb != MEM_LOAD && e < d->count; e++) origin = origin ? origin : taint_ref(x, d->reg[e]);
+    for (u32 e = 0; d->verb != MEM_LOAD && e < d->count; e++)
+        origin = origin ? origin : taint_ref(x, d->reg[e]);
     for (u32 i = 0; d->verb == MEM_LOAD && i < nwords; i++)
         origin = origin ? origin : *taint_origin(x->warp, words + i * 128);
     for (u32 e = 0; e < d->count; e++) renamed.reg[e] = taint_source(d->reg[e]);
@@ -67,8 +72,10 @@ static void parameter(struct exec *x, const struct op *o, u32 mask, u32 guessed)
     x->mems = mems;
     taint_leave(x, &saved);
     for (u32 e = 0; d->verb == MEM_LOAD && e < d->count; e++)
-        if (d->reg[e] != REF_NONE) taint_refresh(x->warp, operand_at(x, d->reg[e]), d->reg_bytes, origin);
-    for (u32 i = 0; d->verb != MEM_LOAD && i < nwords; i++) taint_refresh(x->warp, words + i * 128, 4, origin);
+        if (d->reg[e] != REF_NONE)
+            taint_refresh(x->warp, operand_at(x, d->reg[e]), d->reg_bytes, origin);
+    for (u32 i = 0; d->verb != MEM_LOAD && i < nwords; i++)
+        taint_refresh(x->warp, words + i * 128, 4, origin);
 }
 
 /* ---- what is neither ---- */
@@ -76,7 +83,8 @@ static void parameter(struct exec *x, const struct op *o, u32 mask, u32 guessed)
 static void barrier_op(struct exec *x, const struct op *o, u32 mask) {
     taint_check(x, o, o->src[0], 8, mask, as_address);
     o->run(x, o, mask);
-    bool predicate = o->dst != REF_NONE && o->src[2] != REF_NONE; /* a wait has a token or a parity */
+    bool predicate =
+        o->dst != REF_NONE && o->src[2] != REF_NONE; /* a wait has a token or a parity */
     taint_set(x, o->dst, predicate ? 1 : 8, mask, NULL, 0);
 }
 
@@ -104,8 +112,10 @@ static void copy_tile(struct exec *x, const struct op *o, u32 mask) {
     taint_check(x, o, o->src[0], 8, mask, as_address);
     taint_check(x, o, o->src[1], 8, mask, as_address);
     if (o->src[3] != REF_NONE) taint_check(x, o, o->src[3], 8, mask, as_address);
-    for (u32 i = 0; i < d->rank; i++) taint_check(x, o, d->coord[i], 4, mask, "copies a tile at it");
-    if (d->ranks != REF_NONE) taint_check(x, o, d->ranks, 2, mask, "decides by it which blocks get a tile");
+    for (u32 i = 0; i < d->rank; i++)
+        taint_check(x, o, d->coord[i], 4, mask, "copies a tile at it");
+    if (d->ranks != REF_NONE)
+        taint_check(x, o, d->ranks, 2, mask, "decides by it which blocks get a tile");
     o->run(x, o, mask);
 }
 
@@ -123,7 +133,8 @@ static void take_stack(struct exec *x, const struct op *o, u32 mask) {
 
 static void run_itself(struct exec *x, const struct op *o, u32 mask) { o->run(x, o, mask); }
 
-/* A texture's coordinates may be anything; where it is and which place of a surface is meant must be known. */
+/* A texture's coordinates may be anything; where it is and which place of a surface is meant must
+ * be known. */
 static void texture(struct exec *x, const struct op *o, u32 mask) {
     const struct tex_desc *d = &x->worker->launch->module->texs[o->target];
     taint_check(x, o, d->handle, 8, mask, "uses it as a texture or surface");
@@ -132,12 +143,14 @@ static void texture(struct exec *x, const struct op *o, u32 mask) {
     for (u32 i = 0; d->verb == SURF_STORE && i < d->ndst; i++)
         taint_check(x, o, d->dst[i], d->reg_bytes, mask, "stores it in a surface");
     o->run(x, o, mask);
-    for (u32 i = 0; d->verb != SURF_STORE && i < d->ndst; i++) taint_set(x, d->dst[i], d->reg_bytes, mask, NULL, 0);
+    for (u32 i = 0; d->verb != SURF_STORE && i < d->ndst; i++)
+        taint_set(x, d->dst[i], d->reg_bytes, mask, NULL, 0);
 }
 
 /* ---- one op ---- */
 
-/* Rows that change more than a register, or need an operand to be defined: only where their guard is. */
+/* Rows that change more than a register, or need an operand to be defined: only where their guard
+ * is. */
 static const struct {
     const char *name;
     void (*run)(struct exec *x, const struct op *o, u32 mask);
@@ -182,7 +195,8 @@ static bool run_special(struct exec *x, const struct op *o, u32 active) {
 }
 
 static void run_op(struct exec *x, const struct op *o, u32 active) {
-    u32 mask = active & guard_mask(x, o), guessed = taint_ref(x, o->guard) ? taint_lanes(x, o->guard, 1) & active : 0;
+    u32 mask = active & guard_mask(x, o),
+        guessed = taint_ref(x, o->guard) ? taint_lanes(x, o->guard, 1) & active : 0;
     const struct insn_row *r = &insn_rows[o->row];
     if (!x->warp->ntainted) {
         if (mask) o->run(x, o, mask);
@@ -203,12 +217,15 @@ static void check_call(struct exec *x, const struct op *o, u32 mask) {
                                        [BUILTIN_MALLOC] = "allocates as many bytes",
                                        [BUILTIN_FREE] = "frees it",
                                        [BUILTIN_ASSERTFAIL] = "asserts by it",
-                                       [BUILTIN_SET_CONDITION] = "lets it decide a node of a graph"};
-    if (d->callee == UINT32_MAX && !d->builtin) taint_check(x, o, d->target, 8, mask, "calls through it");
+                                       [BUILTIN_SET_CONDITION] =
+                                           "lets it decide a node of a graph"};
+    if (d->callee == UINT32_MAX && !d->builtin)
+        taint_check(x, o, d->target, 8, mask, "calls through it");
     for (u32 i = 0; d->builtin && i < d->nargs; i++)
         for (u32 w = 0; w < d->args[i].bytes / 4; w++)
             taint_check(x, o, REF(BASE_FRAME, d->args[i].offset + w * 128), 4, mask,
-                        d->builtin < BUILTIN_LAUNCH_BUFFER ? does[d->builtin] : "hands it to the device runtime");
+                        d->builtin < BUILTIN_LAUNCH_BUFFER ? does[d->builtin]
+                                                           : "hands it to the device runtime");
 }
 
 static void check_barrier(struct exec *x, const struct op *o, u32 mask) {
@@ -227,7 +244,8 @@ static void check_control(struct exec *x, const struct op *o, u32 active) {
     case OP_CALL: check_call(x, o, mask); break;
     case OP_BAR: check_barrier(x, o, mask); break;
     case OP_RENDEZVOUS:
-        taint_check(x, o, x->worker->launch->module->rendezvous[o->aux].members, 4, mask, "passes it as a member mask");
+        taint_check(x, o, x->worker->launch->module->rendezvous[o->aux].members, 4, mask,
+                    "passes it as a member mask");
         break;
     default: break;
     }

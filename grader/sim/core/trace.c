@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks whose accesses are looked at: some of the first, and one in the middle, where nothing is special. */
+/* Blocks whose accesses are looked at: some of the first, and one in the middle, where nothing is
+ * special. */
 enum { LOOKED_AT = 4 };
 
 /* ---- what is kept where a block makes more words than there is room for ---- */
@@ -14,11 +15,13 @@ enum { LOOKED_AT = 4 };
 /* The last level is for parts that are too long alone: what of them finds no room is left out. */
 enum { MOST_LEVEL = 40, PARTS_OF_A_WARP = 32, LEAST_PART = 64 };
 
-/* Going down from the level at hand, one of two each time, so that what is kept was kept at the level before, too. The first part of
- * a run says nothing of the rest; and code that knew which parts are kept could do in the others what is to cost nothing. */
+/* Going down from the level at hand, one of two each time, so that what is kept was kept at the
+ * level before, too. The first part of a run says nothing of the rest; and code that knew which
+ * parts are kept could do in the others what is to cost nothing. */
 static bool is_kept(const struct trace_block *t, u64 number) {
     u64 at = number >> t->level;
-    for (u32 level = t->level; level; level--) at = 2 * at + (launch_hash(64 * at + level, t->key) >> 40 & 1);
+    for (u32 level = t->level; level; level--)
+        at = 2 * at + (launch_hash(64 * at + level, t->key) >> 40 & 1);
     return at == number;
 }
 
@@ -69,7 +72,8 @@ void trace_segment(struct trace_block *t, u32 warp, u32 segment) {
 
 /* ---- accesses ---- */
 
-/* Passes that the 32 banks need for the lanes' words, phase by phase: docs/counters.md, "Shared memory". */
+/* Passes that the 32 banks need for the lanes' words, phase by phase: docs/counters.md, "Shared
+ * memory". */
 static u32 phase_passes(const u64 *ea, u32 mask, u32 span) {
     u64 seen[32][33];
     u32 in_bank[32] = {0}, most = 0;
@@ -95,7 +99,8 @@ static u32 bank_passes(const u64 *ea, u32 mask, u32 span) {
     return passes;
 }
 
-/* Atomics in shared memory: a bank takes one lane a pass, whatever the word. Increments are merged by word. */
+/* Atomics in shared memory: a bank takes one lane a pass, whatever the word. Increments are merged
+ * by word. */
 static u32 atomic_passes(const struct mem_desc *d, const u64 *ea, u32 mask) {
     u32 in_bank[32] = {0}, most = 1;
     if (d->increment) return bank_passes(ea, mask, d->width);
@@ -154,17 +159,19 @@ static u32 targets(const u64 *ea, u32 mask, u64 out[64], u32 *most) {
 
 /* One lane does the warp's atomics: code/merge.c says where ptxas arranges that. */
 static bool aggregated(const struct mem_desc *d, const struct mem_memo *m, u32 mask) {
-    return m->shape == SHAPE_UNIFORM &&
-           (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
+    return m->shape == SHAPE_UNIFORM && (d->aggregate == AGGREGATE_ALWAYS ||
+                                         (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
 }
 
 struct access {
     u32 space, verb, lanes, passes;
 };
 
-static void put_access(struct exec *x, const struct op *o, struct access a, const u64 *entry, u32 n) {
-    u64 header = TRACE_ACCESS | (u64)(a.passes & 0xff) << 51 | (u64)a.verb << 49 | (u64)a.space << 46 |
-                 (u64)a.lanes << 40 | (u64)n << 32 | (u32)(o - x->worker->launch->ops);
+static void put_access(struct exec *x, const struct op *o, struct access a, const u64 *entry,
+                       u32 n) {
+    u64 header = TRACE_ACCESS | (u64)(a.passes & 0xff) << 51 | (u64)a.verb << 49 |
+                 (u64)a.space << 46 | (u64)a.lanes << 40 | (u64)n << 32 |
+                 (u32)(o - x->worker->launch->ops);
     u64 *to = take(x->trace, x->warp->index, n + 1);
     if (!to) return;
     *to = header;
@@ -172,8 +179,8 @@ static void put_access(struct exec *x, const struct op *o, struct access a, cons
 }
 
 /* What it costs where it goes: sectors in global memory, else passes. */
-static void look_at(struct exec *x, const struct op *o, u8 space, u32 passes, const u64 *entry, u32 n, const u64 *ea,
-                    u32 mask) {
+static void look_at(struct exec *x, const struct op *o, u8 space, u32 passes, const u64 *entry,
+                    u32 n, const u64 *ea, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     struct trace_seen a = {.op = (u32)(o - x->worker->launch->ops),
                            .nops = x->worker->launch->module->nops,
@@ -184,8 +191,10 @@ static void look_at(struct exec *x, const struct op *o, u8 space, u32 passes, co
                            .span = (u8)(d->width * d->count),
                            .ea = ea};
     bool sectors = space == SPACE_GLOBAL && (d->verb == MEM_LOAD || d->verb == MEM_STORE);
-    bool narrow = space == SPACE_SHARED && !(d->verb == MEM_ATOM || d->verb == MEM_RED) && a.span <= 4;
-    if (narrow) a.cost = bank_passes(ea, mask, a.span); /* of itself, not of what ptxas merges it into */
+    bool narrow =
+        space == SPACE_SHARED && !(d->verb == MEM_ATOM || d->verb == MEM_RED) && a.span <= 4;
+    if (narrow)
+        a.cost = bank_passes(ea, mask, a.span); /* of itself, not of what ptxas merges it into */
     if (sectors) a.cost = 0;
     for (u32 i = 0; sectors && i < n; i++) a.cost += (u32)__builtin_popcountll(entry[i] & 15);
     trace_look_at(x->trace, &a);
@@ -210,23 +219,30 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
         passes = m->shape == SHAPE_UNIFORM ? 1 : bank_passes(ea, mask, span);
     } else if (space == SPACE_CLUSTER) {
         u32 touched = lines(ea, mask, span, entry);
-        for (u32 i = passes = 0; i < touched; i++) passes += (u32)__builtin_popcountll(entry[i] & 15);
+        for (u32 i = passes = 0; i < touched; i++)
+            passes += (u32)__builtin_popcountll(entry[i] & 15);
     } else if (space == SPACE_SHARED) passes = atomic ? atomic_passes(d, ea, mask) : m->wavefronts;
     else if (space == SPACE_LOCAL) passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
     else passes = m->wavefronts;
     u32 active = (u32)__builtin_popcount(mask);
     if (x->trace->looks) look_at(x, o, space, passes, entry, n, ea, mask);
-    put_access(x, o, (struct access){.space = space, .verb = d->verb, .lanes = active, .passes = passes}, entry, n);
+    put_access(x, o,
+               (struct access){.space = space, .verb = d->verb, .lanes = active, .passes = passes},
+               entry, n);
 }
 
-void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n, u32 passes) {
+void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n,
+                   u32 passes) {
     enum { PIECE = 64 };
     u64 line[PIECE + 1];
-    struct access a = {
-        .space = SPACE_GLOBAL, .verb = verb, .lanes = (u32)__builtin_popcount(x->active), .passes = passes};
+    struct access a = {.space = SPACE_GLOBAL,
+                       .verb = verb,
+                       .lanes = (u32)__builtin_popcount(x->active),
+                       .passes = passes};
     for (u32 first = 0; first < n; first += PIECE, a.passes = 1) {
         u32 lines = 0;
-        for (u32 i = first; i < n && i < first + PIECE; i++) lines = add_line(line, lines, sector[i]);
+        for (u32 i = first; i < n && i < first + PIECE; i++)
+            lines = add_line(line, lines, sector[i]);
         put_access(x, o, a, line, lines);
     }
 }
@@ -238,7 +254,10 @@ void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from,
         u32 n = 0;
         next = (from / PIECE + 1) * PIECE < end ? (from / PIECE + 1) * PIECE : end;
         for (u64 s = from >> 5; s <= (next - 1) >> 5; s++) n = add_line(line, n, s);
-        struct access a = {.space = space, .verb = verb, .lanes = 1, .passes = (u32)((next - from + LINE - 1) / LINE)};
+        struct access a = {.space = space,
+                           .verb = verb,
+                           .lanes = 1,
+                           .passes = (u32)((next - from + LINE - 1) / LINE)};
         put_access(x, o, a, line, space == SPACE_GLOBAL ? n : 0);
     }
 }
@@ -246,12 +265,14 @@ void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from,
 void trace_rows_end(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r) {
     enum { LINE = 128 };
     u32 passes = (u32)((r->bytes + LINE - 1) / LINE);
-    struct access a = {.space = SPACE_GLOBAL, .verb = verb, .lanes = 1, .passes = passes < 255 ? passes : 255};
+    struct access a = {
+        .space = SPACE_GLOBAL, .verb = verb, .lanes = 1, .passes = passes < 255 ? passes : 255};
     if (r->n) put_access(x, o, a, r->line, r->n);
     r->n = 0, r->bytes = 0;
 }
 
-void trace_rows_add(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r, u64 from, u64 bytes) {
+void trace_rows_add(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r, u64 from,
+                    u64 bytes) {
     enum { MOST = 32 };
     for (u64 end = from + bytes, next; from < end; from = next) {
         next = (from / 32 + 1) * 32 < end ? (from / 32 + 1) * 32 : end;

@@ -1,5 +1,6 @@
-/* trace_look.c — of each memory instruction the access that costs most, as its lanes asked for it: what pictures of accesses show.
- * Only in a few of the traced blocks, so that it costs nothing that counts. */
+/* trace_look.c — of each memory instruction the access that costs most, as its lanes asked for it:
+ * what pictures of accesses show. Only in a few of the traced blocks, so that it costs nothing that
+ * counts. */
 #include "grader/sim/core/trace.h"
 #include "common/grow.h"
 

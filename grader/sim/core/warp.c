@@ -77,7 +77,8 @@ static void branch(struct exec *x, struct warp *w, struct fragment *f, const str
     }
 }
 
-static void branch_table(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
+static void branch_table(struct exec *x, struct warp *w, struct fragment *f, const struct op *o,
+                         u32 pc) {
     const struct branch_table *t = &x->worker->launch->module->tables[o->aux];
     const u32 *index = operand_at(x, o->src[0]);
     u32 left = f->mask & guard_mask(x, o);
@@ -88,8 +89,8 @@ static void branch_table(struct exec *x, struct warp *w, struct fragment *f, con
         same &= left;
         left &= ~same;
         if (to >= t->count) {
-            core_fault(x, SIM_FAULT_BAD_CALL, o, lane, to, "branches through a table of %u targets with index %u",
-                       t->count, to);
+            core_fault(x, SIM_FAULT_BAD_CALL, o, lane, to,
+                       "branches through a table of %u targets with index %u", t->count, to);
             return;
         }
         if (same == f->mask) f->pc = t->targets[to];
@@ -103,19 +104,22 @@ static void leave(struct exec *x, struct warp *w, struct fragment *f, const stru
     if (!lanes) return;
     barrier_leave(x, o, lanes);
     fragment_end(w, f, lanes);
-    if (w->nfrag > 1) rendezvous_resolve(x, w); /* those that waited for these lanes do so no longer */
+    if (w->nfrag > 1)
+        rendezvous_resolve(x, w); /* those that waited for these lanes do so no longer */
     barrier_check(x);
     if (x->cluster) cluster_check(x);
 }
 
-static void guarded(struct exec *x, struct warp *w, struct fragment **f, const struct op *o, u32 pc) {
+static void guarded(struct exec *x, struct warp *w, struct fragment **f, const struct op *o,
+                    u32 pc) {
     u32 lanes = (*f)->mask & guard_mask(x, o);
     if (lanes == (*f)->mask || !lanes) return;
     fragment_split(w, *f, (*f)->mask & ~lanes, pc + 1);
 }
 
 /* Executes the control op at the end of a segment. */
-static void control(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
+static void control(struct exec *x, struct warp *w, struct fragment *f, const struct op *o,
+                    u32 pc) {
     if (o->kind != OP_BRA && o->kind != OP_BRX && o->kind != OP_EXIT && o->kind != OP_FALL) {
         guarded(x, w, &f, o, pc);
         if (!(f->mask & guard_mask(x, o))) {
@@ -140,7 +144,9 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
         f->pc = pc;
         rendezvous_arrive(x, f, o);
         break;
-    case OP_TRAP: core_fault(x, SIM_FAULT_TRAP, o, (u32)__builtin_ctz(f->mask), 0, "executes a trap"); break;
+    case OP_TRAP:
+        core_fault(x, SIM_FAULT_TRAP, o, (u32)__builtin_ctz(f->mask), 0, "executes a trap");
+        break;
     case OP_YIELD:
         f->pc = pc + 1;
         f->turn += 1000;
@@ -150,9 +156,10 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
     }
 }
 
-/* Blocks that draw their work from a counter share it by their speed, which is alike: each draws once, and then, in a launch
- * whose time is modelled, lets the others draw before it draws again. What it does with what it drew is its own turn: who comes to
- * a barrier made of a counter and waits there is seen to wait. */
+/* Blocks that draw their work from a counter share it by their speed, which is alike: each draws
+ * once, and then, in a launch whose time is modelled, lets the others draw before it draws again.
+ * What it does with what it drew is its own turn: who comes to a barrier made of a counter and
+ * waits there is seen to wait. */
 static bool draws_again(struct exec *x, struct warp *w, const struct fragment *f) {
     const struct launch *l = x->worker->launch;
     if (!l->trace || !l->module->segments[l->module->segment_of[f->pc]].draws) return false;
@@ -160,19 +167,22 @@ static bool draws_again(struct exec *x, struct warp *w, const struct fragment *f
     return x->worker->drew |= !w->drew, !w->drew;
 }
 
-/* A warp whose registers are what they were at an earlier turn of the same loop goes round until someone else writes memory: it
- * has to let the others run. Looked for after 512 instructions of a turn, then at twice the distance each time, so that loops
- * which get further pay for a few looks in all. */
+/* A warp whose registers are what they were at an earlier turn of the same loop goes round until
+ * someone else writes memory: it has to let the others run. Looked for after 512 instructions of a
+ * turn, then at twice the distance each time, so that loops which get further pay for a few looks
+ * in all. */
 struct look {
     u64 at, step, seen;
     u32 pc;
-    bool whole; /* `seen` is of all registers, else of two lanes of each, which is cheap and tells loops that count */
+    bool whole; /* `seen` is of all registers, else of two lanes of each, which is cheap and tells
+                   loops that count */
 };
 enum { WORDS_OF_A_REGISTER = 32 * sizeof(u32) / sizeof(u64) };
 static u64 hash_registers(const struct exec *x, const struct warp *w, bool whole) {
     const u64 *word = (const u64 *)w->frames;
     u64 h = 0;
-    for (u32 i = 0; i < x->worker->launch->warp_frame_bytes / sizeof *word; i += whole ? 1 : WORDS_OF_A_REGISTER)
+    for (u32 i = 0; i < x->worker->launch->warp_frame_bytes / sizeof *word;
+         i += whole ? 1 : WORDS_OF_A_REGISTER)
         h = (h ^ word[i]) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
     return h;
 }
@@ -196,7 +206,8 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
     x->base[BASE_WARP] = w->specials;
     for (struct fragment *f = fragment_pick(x->worker, w); f;) {
         take_place(x, f);
-        if (__builtin_expect(ops[f->pc].flags & OPF_POLL, false) && grid_holds(x, f->mask, ops + f->pc))
+        if (__builtin_expect(ops[f->pc].flags & OPF_POLL, false) &&
+            grid_holds(x, f->mask, ops + f->pc))
             return WARP_WAITS;
         if (__builtin_expect(ops[f->pc].flags & OPF_MEETS, false) &&
             pace_stops(x, w, f->mask & guard_mask(x, ops + f->pc), ops + f->pc))
@@ -209,7 +220,8 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         o = run_segment(x, o);
         if (__builtin_expect(!x->running, false)) o = taint_segment(x, f->mask);
         count_segment(x, w, f, f->pc);
-        bool again = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL || o->kind == OP_BRX;
+        bool again = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL ||
+                     o->kind == OP_BRX;
         bool over = again && over_budget(x, o);
         control(x, w, f, o, (u32)(o - ops));
         if (x->faulted || over) return WARP_FAULTED;
@@ -217,7 +229,8 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         f = alone ? &w->frag[0] : fragment_pick(x->worker, w);
         if (!f && rendezvous_resolve(x, w)) f = fragment_pick(x->worker, w);
         if (o->kind == OP_YIELD) return WARP_YIELDS;
-        if (again && (w->executed >= until || goes_round(x, w, &look, (u32)(o - ops)))) return WARP_YIELDS;
+        if (again && (w->executed >= until || goes_round(x, w, &look, (u32)(o - ops))))
+            return WARP_YIELDS;
     }
     return w->nfrag ? WARP_WAITS : WARP_DONE;
 }

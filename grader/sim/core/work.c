@@ -1,5 +1,6 @@
-/* work.c — what each block of a traced launch did, so that the time model can tell whether those it looked at speak for the
- * others. Workers count by instruction, not by block: what was added since the last look is the work of the block that ran. */
+/* work.c — what each block of a traced launch did, so that the time model can tell whether those it
+ * looked at speak for the others. Workers count by instruction, not by block: what was added since
+ * the last look is the work of the block that ran. */
 #include "grader/sim/core/grid.h"
 
 static struct sim_work counted(const struct worker *k) {
@@ -10,7 +11,8 @@ static struct sim_work counted(const struct worker *k) {
         const u64 *s = k->stats[i];
         if (o->space == SPACE_SHARED) w.passes += s[STAT_WAVEFRONTS] + s[STAT_SERIAL];
         else if (o->space != SPACE_CONST) w.sectors += s[STAT_SECTORS];
-        if (o->space == SPACE_GLOBAL && (o->verb == MEM_ATOM || o->verb == MEM_RED)) w.passes += s[STAT_SERIAL];
+        if (o->space == SPACE_GLOBAL && (o->verb == MEM_ATOM || o->verb == MEM_RED))
+            w.passes += s[STAT_SERIAL];
     }
     return w;
 }

@@ -1,5 +1,6 @@
-/* collect.c — from what workers counted (segments, memory instructions) to counters per source line and in
- * total. Every count belongs to one instruction, and so to one line. Rules: docs/counters.md. */
+/* collect.c — from what workers counted (segments, memory instructions) to counters per source line
+ * and in total. Every count belongs to one instruction, and so to one line. Rules:
+ * docs/counters.md. */
 #include "grader/sim/core/place.h"
 #include "grader/sim/code/matrix.h"
 #include "grader/sim/code/warpgroup.h"
@@ -21,7 +22,8 @@ struct lines {
 static u32 line_of(struct lines *t, u32 loc) {
     if (t->of_loc[loc]) return t->of_loc[loc] - 1;
     const struct ptx_loc *l = place_source(t->m->ptx, loc);
-    const char *file = l->file < t->m->ptx->nfiles && t->m->ptx->files[l->file] ? t->m->ptx->files[l->file] : "";
+    const char *file =
+        l->file < t->m->ptx->nfiles && t->m->ptx->files[l->file] ? t->m->ptx->files[l->file] : "";
     u32 i = 0;
     while (i < t->n && (t->line[i].line != l->line || strcmp(t->line[i].file, file) != 0)) i++;
     if (i == t->n) t->line[t->n++] = (struct sim_line){.file = file, .line = l->line};
@@ -37,12 +39,14 @@ static struct sim_counters *counters_of(struct lines *t, const struct op *o) {
 
 static u64 products(const struct sim_module *m, const struct op *o) {
     if (!strcmp(insn_rows[o->row].name, "wgmma"))
-        return (u64)WARPGROUP_ROWS * m->warpgroups[o->target].n * warpgroup_present(&m->warpgroups[o->target]);
+        return (u64)WARPGROUP_ROWS * m->warpgroups[o->target].n *
+               warpgroup_present(&m->warpgroups[o->target]);
     const struct matrix_desc *x = &m->matrices[o->aux];
     return (u64)x->m * x->n * x->k;
 }
 
-static void count_op(struct sim_counters *c, const struct sim_module *m, const struct op *o, u64 runs, u64 lanes) {
+static void count_op(struct sim_counters *c, const struct sim_module *m, const struct op *o,
+                     u64 runs, u64 lanes) {
     const struct insn_row *row = &insn_rows[o->row];
     c->inst_executed += runs * o->weight;
     c->thread_inst_executed += lanes * o->weight;
@@ -110,7 +114,8 @@ static void count_shared(struct sim_counters *c, u8 verb, const u64 *s) {
     bool load = verb == MEM_LOAD;
     *(load ? &c->shared_requests_load : &c->shared_requests_store) += s[STAT_REQUESTS];
     *(load ? &c->shared_wavefronts_load : &c->shared_wavefronts_store) += s[STAT_WAVEFRONTS];
-    *(load ? &c->bank_conflicts_load : &c->bank_conflicts_store) += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+    *(load ? &c->bank_conflicts_load : &c->bank_conflicts_store) +=
+        s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
 }
 
 static void count_bulk(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
@@ -135,7 +140,8 @@ static void count_cluster(struct sim_counters *c, const struct stat_owner *o, co
                              : &c->cluster_requests_atomic) += s[STAT_REQUESTS];
     *(o->verb == MEM_LOAD    ? &c->bank_conflicts_load
       : o->verb == MEM_STORE ? &c->bank_conflicts_store
-                             : &c->bank_conflicts_atomic) += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+                             : &c->bank_conflicts_atomic) +=
+        s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
     c->cluster_sectors += s[STAT_SECTORS];
     c->cluster_ideal += s[STAT_IDEAL];
 }
@@ -153,8 +159,8 @@ static void count_texture(struct sim_counters *c, const struct stat_owner *o, co
     c->thread_texture_loads += s[STAT_LANES];
 }
 
-/* A constant at a fixed address is an operand of the instruction that uses it (c[bank][offset] in machine code): no lane asks for
- * it, and it is the same for all of a launch. */
+/* A constant at a fixed address is an operand of the instruction that uses it (c[bank][offset] in
+ * machine code): no lane asks for it, and it is the same for all of a launch. */
 static void count_const(struct sim_counters *c, bool indexed, const u64 *s) {
     c->const_requests += s[STAT_REQUESTS];
     c->const_sectors += s[STAT_SECTORS];
@@ -163,7 +169,8 @@ static void count_const(struct sim_counters *c, bool indexed, const u64 *s) {
     c->const_replays += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
 }
 
-static void count_memory(struct sim_counters *c, const struct stat_owner *o, bool indexed, const u64 *s) {
+static void count_memory(struct sim_counters *c, const struct stat_owner *o, bool indexed,
+                         const u64 *s) {
     if (o->waited) {
         c->barriers += s[STAT_REQUESTS];
         return;
@@ -186,7 +193,9 @@ static void count_memory(struct sim_counters *c, const struct stat_owner *o, boo
     }
 }
 
-static bool is_indexed(const struct op *o) { return o->src[0] != REF_NONE && ref_base(o->src[0]) != BASE_CONST; }
+static bool is_indexed(const struct op *o) {
+    return o->src[0] != REF_NONE && ref_base(o->src[0]) != BASE_CONST;
+}
 
 static void count_stats(const struct launch *l, struct lines *t) {
     const struct sim_module *m = l->module;
@@ -198,7 +207,8 @@ static void count_stats(const struct launch *l, struct lines *t) {
                 sum[j] = j == STAT_MAX ? (v > sum[j] ? v : sum[j]) : sum[j] + v;
             }
         const struct op *o = &m->ops[m->stat_owners[i].op];
-        if (sum[STAT_REQUESTS]) count_memory(counters_of(t, o), &m->stat_owners[i], is_indexed(o), sum);
+        if (sum[STAT_REQUESTS])
+            count_memory(counters_of(t, o), &m->stat_owners[i], is_indexed(o), sum);
     }
 }
 
@@ -218,12 +228,14 @@ static void scale_to_whole(const struct launch *l, struct sim_result *out) {
     u64 count = launch_blocks(l);
     if (count == l->nblocks) return;
     sim_counters_scale(&out->counters, l->nblocks, count);
-    for (unsigned i = 0; i < out->nlines; i++) sim_counters_scale(&out->lines[i].counters, l->nblocks, count);
+    for (unsigned i = 0; i < out->nlines; i++)
+        sim_counters_scale(&out->lines[i].counters, l->nblocks, count);
 }
 
 void count_collect(struct launch *l, struct sim_result *out) {
     const struct sim_module *m = l->module;
-    struct lines t = {m, xcalloc(m->ptx->nlocs + 1, sizeof *t.line), 0, xcalloc(m->ptx->nlocs + 1, sizeof *t.of_loc)};
+    struct lines t = {m, xcalloc(m->ptx->nlocs + 1, sizeof *t.line), 0,
+                      xcalloc(m->ptx->nlocs + 1, sizeof *t.of_loc)};
     count_segments(l, &t);
     count_stats(l, &t);
     free(t.of_loc);
@@ -235,7 +247,8 @@ void count_collect(struct launch *l, struct sim_result *out) {
     qsort(t.line, out->nlines, sizeof *t.line, by_place);
     out->lines = t.line;
     const struct gpu_device *d = l->sim->options.device;
-    u32 blocks = device_blocks_per_sm(d, l->nthreads, kernel_registers(l->code->kernel), l->shared_bytes, NULL);
+    u32 blocks = device_blocks_per_sm(d, l->nthreads, kernel_registers(l->code->kernel),
+                                      l->shared_bytes, NULL);
     out->theoretical_occupancy = (double)blocks * l->nwarps / d->warps_per_sm;
     scale_to_whole(l, out);
 }

@@ -13,12 +13,15 @@ static const struct {
 #undef COUNTER
 };
 enum { COUNT = sizeof counters / sizeof *counters };
-_Static_assert(sizeof(struct sim_counters) == COUNT * sizeof(uint64_t), "the counters are an array of 64-bit numbers");
+_Static_assert(sizeof(struct sim_counters) == COUNT * sizeof(uint64_t),
+               "the counters are an array of 64-bit numbers");
 
 unsigned sim_counter_count(void) { return COUNT; }
 const char *sim_counter_name(unsigned i) { return counters[i].name; }
 static uint64_t *counter_at(struct sim_counters *c, unsigned i) { return (uint64_t *)c + i; }
-uint64_t sim_counter_get(const struct sim_counters *c, unsigned i) { return ((const uint64_t *)c)[i]; }
+uint64_t sim_counter_get(const struct sim_counters *c, unsigned i) {
+    return ((const uint64_t *)c)[i];
+}
 
 void sim_counters_add(struct sim_counters *to, const struct sim_counters *from) {
     for (unsigned i = 0; i < COUNT; i++) {

@@ -1,10 +1,12 @@
 /* flight.c — see flight.h.
  *
- * Of copies that are waited for together only two sums are kept: of the bytes, and of bytes × the clock at which they were asked for;
- * at clock t they have counted bytes × t less the latter. The clock is the warp's own number of executed instructions, so that
- * it does not matter which warp the simulator runs first. cp.async counts by the clock of the warp that asks, and only where this
- * warp waits, too. Of a bulk copy one lane asks for all: the warp that is first to see the mbarrier's phase end has waited, by its own
- * clock, which is kept for each warp. More than GROUPS groups, or more mbarriers at a time than PLACES, are joined or left out. */
+ * Of copies that are waited for together only two sums are kept: of the bytes, and of bytes × the
+ * clock at which they were asked for; at clock t they have counted bytes × t less the latter. The
+ * clock is the warp's own number of executed instructions, so that it does not matter which warp
+ * the simulator runs first. cp.async counts by the clock of the warp that asks, and only where this
+ * warp waits, too. Of a bulk copy one lane asks for all: the warp that is first to see the
+ * mbarrier's phase end has waited, by its own clock, which is kept for each warp. More than GROUPS
+ * groups, or more mbarriers at a time than PLACES, are joined or left out. */
 #include "grader/sim/count/flight.h"
 #include "common/err.h"
 #include "grader/sim/code/async.h"
@@ -28,7 +30,8 @@ struct flight_bulk {
     u64 weight[32]; /* by warp */
 };
 
-/* Within a stretch of straight code, how many instructions were before the op: looked up again from the last one on. */
+/* Within a stretch of straight code, how many instructions were before the op: looked up again from
+ * the last one on. */
 struct stretch {
     const struct warp *warp;
     u64 executed, before;
@@ -62,7 +65,8 @@ static u64 now(struct exec *x, const struct op *o) {
     struct stretch *s = &flight_of(x)->stretch;
     const struct op *ops = x->worker->launch->ops;
     u32 at = (u32)(o - ops), first = begin_of(x->worker->launch->module, at);
-    bool same = s->warp == x->warp && s->executed == x->warp->executed && s->first == first && s->at <= at;
+    bool same =
+        s->warp == x->warp && s->executed == x->warp->executed && s->first == first && s->at <= at;
     if (!same) *s = (struct stretch){x->warp, x->warp->executed, 0, first, first};
     for (; s->at < at; s->at++) s->before += ops[s->at].weight;
     return s->executed + s->before;
@@ -100,7 +104,8 @@ void count_flight_group(struct exec *x, const struct op *o) {
     u32 left = o->imm == GROUP_WAIT ? o->target : 0;
     if (o->imm == GROUP_COMMIT) commit(w);
     if (o->imm != GROUP_WAIT && o->imm != GROUP_WAIT_ALL) return;
-    for (; w->next - w->first > left; w->first++) credit(x, &w->group[w->first % GROUPS], now(x, o));
+    for (; w->next - w->first > left; w->first++)
+        credit(x, &w->group[w->first % GROUPS], now(x, o));
     if (o->imm == GROUP_WAIT_ALL) credit(x, &w->open, now(x, o));
 }
 
@@ -119,9 +124,11 @@ void count_flight_bulk(struct exec *x, const struct op *o, u32 stat, u32 place, 
     u32 i = 0;
     while (i < PLACES && f->bulk[i].asked.place && f->bulk[i].asked.place != place + 1) i++;
     if (i == PLACES) return;
-    f->bulk[i].asked.place = place + 1, f->bulk[i].asked.stat = stat, f->bulk[i].asked.bytes += bytes;
+    f->bulk[i].asked.place = place + 1, f->bulk[i].asked.stat = stat,
+    f->bulk[i].asked.bytes += bytes;
     for (u32 w = 0; w < x->block->nwarps; w++)
-        f->bulk[i].weight[w] += bytes * (w == x->warp->index ? now(x, o) + o->weight : x->block->warps[w].executed);
+        f->bulk[i].weight[w] +=
+            bytes * (w == x->warp->index ? now(x, o) + o->weight : x->block->warps[w].executed);
 }
 
 void count_flight_waited(struct exec *x, const struct op *o, u32 place) {

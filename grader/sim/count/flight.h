@@ -1,8 +1,10 @@
-/* flight.h — how early asynchronous copies are asked for: the counter copy_ahead (docs/counters.md).
+/* flight.h — how early asynchronous copies are asked for: the counter copy_ahead
+ * (docs/counters.md).
  *
- * A byte of a cp.async, or of a bulk copy into shared memory, counts the instructions that a warp executes between the one that
- * asks for it and the one that waits for it. That is no time, but the order of the program: what stands between the two can
- * hide the copy's latency, and what stands elsewhere can't. Copies that nobody waits for count nothing. */
+ * A byte of a cp.async, or of a bulk copy into shared memory, counts the instructions that a warp
+ * executes between the one that asks for it and the one that waits for it. That is no time, but the
+ * order of the program: what stands between the two can hide the copy's latency, and what stands
+ * elsewhere can't. Copies that nobody waits for count nothing. */
 #pragma once
 #include "grader/sim/core/core.h"
 

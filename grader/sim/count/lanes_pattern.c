@@ -1,5 +1,6 @@
-/* lanes_pattern.c — see pattern.h. Counting is exact: sectors and words are compared lane by lane. Data-dependent
- * addresses have a new pattern each time, so the usual widths are compared against all lanes at once. */
+/* lanes_pattern.c — see pattern.h. Counting is exact: sectors and words are compared lane by lane.
+ * Data-dependent addresses have a new pattern each time, so the usual widths are compared against
+ * all lanes at once. */
 #include "grader/sim/count/pattern.h"
 
 #include <string.h>
@@ -8,8 +9,8 @@ enum { SECTOR = 32, BANKS = 32 };
 
 static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 
-/* How active lanes share values: the first lane of each value, the lanes whose value others hold too, and the most
- * lanes of one value. */
+/* How active lanes share values: the first lane of each value, the lanes whose value others hold
+ * too, and the most lanes of one value. */
 struct sharing {
     u32 leaders, twins, most;
 };
@@ -21,8 +22,9 @@ union row {
 };
 
 static struct sharing compare_lanes(const s32 v[32], u32 mask) {
-    static const union row index = {.lane = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                             16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31}};
+    static const union row index = {.lane = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                             11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                             22, 23, 24, 25, 26, 27, 28, 29, 30, 31}};
     union row value, count = {.lane = {0}}, before = {.lane = {0}};
     s32 *same = count.lane, *earlier = before.lane;
     struct sharing s = {0, 0, 0};
@@ -93,11 +95,12 @@ static u32 phase_wavefronts(const s64 *address, u32 mask, u32 span) {
     return most;
 }
 
-/* Every active lane reads what its neighbour (lane ^ 1 or lane ^ 2) reads: two phases of a wide access merge, since the
- * registers returned are packed. */
+/* Every active lane reads what its neighbour (lane ^ 1 or lane ^ 2) reads: two phases of a wide
+ * access merge, since the registers returned are packed. */
 static bool neighbours_agree(const s64 *address, u32 mask, u32 step) {
     for (u32 l = 0; l < 32; l++)
-        if ((mask >> l & 1) && (mask >> (l ^ step) & 1) && address[l] != address[l ^ step]) return false;
+        if ((mask >> l & 1) && (mask >> (l ^ step) & 1) && address[l] != address[l ^ step])
+            return false;
     return true;
 }
 
@@ -116,7 +119,8 @@ static void shared_wavefronts(struct mem_memo *m, u32 mask, u32 span) {
     }
     absolute(address, m->relative, 0);
     u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
-    if (span >= 8 && !m->store && (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2)))
+    if (span >= 8 && !m->store &&
+        (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2)))
         lanes *= 2;
     for (u32 first = 0; first < 32; first += lanes) {
         u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
@@ -167,10 +171,12 @@ void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 spa
     m->max = s.most; /* what an atomic serialises */
     set_shape(m, rel, span);
     if (space == SPACE_SHARED) shared_wavefronts(m, mask, m->cost ? m->cost : span);
-    if (space == SPACE_CONST) m->wavefronts = (u32)__builtin_popcount(m->leaders), m->min_wavefronts = 1;
+    if (space == SPACE_CONST)
+        m->wavefronts = (u32)__builtin_popcount(m->leaders), m->min_wavefronts = 1;
 }
 
-/* Lanes in a row whose accesses touch make one stretch; a stretch may come twice, which does no harm. */
+/* Lanes in a row whose accesses touch make one stretch; a stretch may come twice, which does no
+ * harm. */
 void ISAFN(pattern_runs)(struct mem_memo *m, u32 span) {
     u32 runs = 0;
     ACTIVE(m->leaders) {

@@ -1,4 +1,5 @@
-/* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See decode_async.c. */
+/* lanes_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See
+ * decode_async.c. */
 #include "grader/sim/insn/lanes_async.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/taint.h"
@@ -11,17 +12,27 @@
 
 #include <string.h>
 
-static const struct mem_desc barrier_access = {
-    .verb = MEM_RED, .space = SPACE_SHARED, .width = 8, .count = 1, .reg_bytes = 8, .type = PTX_B64};
-static const struct mem_desc byte_access = {
-    .verb = MEM_LOAD, .space = SPACE_GLOBAL, .width = 1, .count = 1, .reg_bytes = 2, .type = PTX_B8};
+static const struct mem_desc barrier_access = {.verb = MEM_RED,
+                                               .space = SPACE_SHARED,
+                                               .width = 8,
+                                               .count = 1,
+                                               .reg_bytes = 8,
+                                               .type = PTX_B64};
+static const struct mem_desc byte_access = {.verb = MEM_LOAD,
+                                            .space = SPACE_GLOBAL,
+                                            .width = 1,
+                                            .count = 1,
+                                            .reg_bytes = 2,
+                                            .type = PTX_B8};
 
 /* ---- cp.async with a source shorter than the copy ----
  *
- * Zeroes the registers, reads the bytes of lanes that want some but not all, and says in `dst` which lanes want all:
- * the load that follows runs for those. Lanes that want some are a request of their own, counted as if they wanted all. */
+ * Zeroes the registers, reads the bytes of lanes that want some but not all, and says in `dst`
+ * which lanes want all: the load that follows runs for those. Lanes that want some are a request of
+ * their own, counted as if they wanted all. */
 
-static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc *d, u64 from, u32 n, u32 lane) {
+static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc *d, u64 from,
+                       u32 n, u32 lane) {
     unsigned char bytes[16] = {0}, shadow[8 + 16 + 8];
     bool whole = true;
     memset(shadow, 1, sizeof shadow);
@@ -31,7 +42,8 @@ static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc
         shadow[8 + i] = x->memory->written[from + i - SIM_BASE];
         whole &= shadow[8 + i] == 1;
     }
-    for (u32 e = 0; e < d->count; e++) memcpy((u32 *)operand_at(x, d->reg[e]) + lane, bytes + 4 * e, 4);
+    for (u32 e = 0; e < d->count; e++)
+        memcpy((u32 *)operand_at(x, d->reg[e]) + lane, bytes + 4 * e, 4);
     if (x->sanitize && !whole) taint_access(x, o, d, lane, from, shadow + 8, SPACE_GLOBAL);
 }
 
@@ -76,17 +88,19 @@ struct mbarrier {
 
 static struct mbarrier unpack(u64 w) {
     u64 low = (1ull << MBAR_PENDING_BITS) - 1;
-    return (struct mbarrier){w >> MBAR_PHASE_AT, w >> MBAR_LIVE_AT & 1, (s64)(w << 2) >> (MBAR_BYTES_AT + 2),
-                             w >> MBAR_COUNT_AT & low, w & low};
+    return (struct mbarrier){w >> MBAR_PHASE_AT, w >> MBAR_LIVE_AT & 1,
+                             (s64)(w << 2) >> (MBAR_BYTES_AT + 2), w >> MBAR_COUNT_AT & low,
+                             w & low};
 }
 
 static u64 pack(struct mbarrier b) {
     u64 bytes = (u64)b.bytes & ((1ull << (MBAR_LIVE_AT - MBAR_BYTES_AT)) - 1);
-    return b.phase << MBAR_PHASE_AT | b.live << MBAR_LIVE_AT | bytes << MBAR_BYTES_AT | b.count << MBAR_COUNT_AT |
-           b.pending;
+    return b.phase << MBAR_PHASE_AT | b.live << MBAR_LIVE_AT | bytes << MBAR_BYTES_AT |
+           b.count << MBAR_COUNT_AT | b.pending;
 }
 
-/* What came before the end of a phase is ordered before what waits for it: no race between the two. */
+/* What came before the end of a phase is ordered before what waits for it: no race between the two.
+ */
 static struct mbarrier next_phase(struct exec *x, struct mbarrier b, const u64 *place) {
     if (b.pending || b.bytes) return b;
     if (x->cluster) cluster_order(x);
@@ -101,7 +115,8 @@ u64 *ISAFN(lane_barrier_at)(struct exec *x, const struct op *o, u64 offset, u32 
     if (x->cluster && cluster_is_away(x, offset))
         return (u64 *)ISAFN(lane_place_cluster)(x, o, &barrier_access, lane, offset);
     if (x->cluster) offset = cluster_offset(offset);
-    if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes) memset(x->shared_written + offset, 1, 8);
+    if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes)
+        memset(x->shared_written + offset, 1, 8);
     if (!ISAFN(lane_allowed_shared)(x, o, &barrier_access, lane, offset)) return NULL;
     return (u64 *)(x->shared + offset);
 }
@@ -110,7 +125,8 @@ static void misuse(struct exec *x, const struct op *o, u32 lane, const char *wha
     core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", what);
 }
 
-static bool arrive(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b, u64 count, bool drop) {
+static bool arrive(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b, u64 count,
+                   bool drop) {
     if (count > b->pending || count == 0 || (drop && count > b->count)) {
         misuse(x, o, lane, "arrives at an mbarrier more often than its phase expects");
         return false;
@@ -145,33 +161,39 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
     struct mbarrier b = unpack(*place);
     if (verb == MBAR_INIT) {
         if (n == 0 || n >> MBAR_PENDING_BITS)
-            return misuse(x, o, lane, "initialises an mbarrier with a count that is not 1 to 1048575");
+            return misuse(x, o, lane,
+                          "initialises an mbarrier with a count that is not 1 to 1048575");
         *place = pack((struct mbarrier){.live = 1, .count = n, .pending = n});
-        if (x->races_global && barrier_is_own(x, place)) race_mbarrier_init(x, o, lane, shared_offset(x->block, place));
+        if (x->races_global && barrier_is_own(x, place))
+            race_mbarrier_init(x, o, lane, shared_offset(x->block, place));
         return;
     }
     if (!b.live) return misuse(x, o, lane, "uses an mbarrier that is not initialised");
     if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) {
-        u64 phase = verb == MBAR_WAIT ? ((const u64 *)operand_at(x, o->src[2]))[lane] >> MBAR_PHASE_AT
-                                      : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
+        u64 phase = verb == MBAR_WAIT
+                        ? ((const u64 *)operand_at(x, o->src[2]))[lane] >> MBAR_PHASE_AT
+                        : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
         u32 *D = operand_at(x, o->dst);
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
         if (x->sanitize && phase != b.phase && barrier_is_own(x, place))
             race_async_waited(x, o, lane, shared_offset(x->block, place), (u8)phase);
-        if (x->races_global && !x->cluster && phase != b.phase) race_mbarrier_seen(x, shared_offset(x->block, place));
+        if (x->races_global && !x->cluster && phase != b.phase)
+            race_mbarrier_seen(x, shared_offset(x->block, place));
         return;
     }
     u64 before = *place;
-    if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES) && barrier_is_own(x, place))
+    if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES) &&
+        barrier_is_own(x, place))
         race_async_arrive(x, lane, shared_offset(x->block, place), (u8)b.phase);
     if (!change(x, o, lane, &b, n)) return;
-    if (x->races_global && !x->cluster) race_mbarrier_arrive(x, shared_offset(x->block, place), first);
+    if (x->races_global && !x->cluster)
+        race_mbarrier_arrive(x, shared_offset(x->block, place), first);
     *place = pack(next_phase(x, b, place));
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
 }
 
-/* Lanes that use an mbarrier use shared memory: docs/counters.md. Offsets in the block's own, or another block's address;
- * returns the lanes of the former. */
+/* Lanes that use an mbarrier use shared memory: docs/counters.md. Offsets in the block's own, or
+ * another block's address; returns the lanes of the former. */
 static u32 count_barrier(struct exec *x, const struct op *o, u64 ea[32], u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u32 away = x->cluster ? ISAFN(lane_split_cluster)(x, ea, mask) : 0, own = mask & ~away;
@@ -183,7 +205,8 @@ static u32 count_barrier(struct exec *x, const struct op *o, u64 ea[32], u32 mas
     return own;
 }
 
-/* For the time model, and for what is under way: copies come to the mbarrier, or the warp has waited for them there. */
+/* For the time model, and for what is under way: copies come to the mbarrier, or the warp has
+ * waited for them there. */
 static void mark_barrier(struct exec *x, const struct op *o, const u64 *ea, u32 own, bool ended) {
     bool copies = o->imm == MBAR_COPIES || o->imm == MBAR_ARRIVE_COPIES;
     if (!own || !(copies || ended)) return;
@@ -196,7 +219,8 @@ static void mark_barrier(struct exec *x, const struct op *o, const u64 *ea, u32 
 void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
-    memcpy(ea, operand_at(x, o->src[0]), sizeof ea); /* what an arrival gives back may take its place */
+    memcpy(ea, operand_at(x, o->src[0]),
+           sizeof ea); /* what an arrival gives back may take its place */
     ACTIVE(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
     ACTIVE(mask) barrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
     u32 own = count_barrier(x, o, ea, mask);
@@ -205,11 +229,13 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     mark_barrier(x, o, ea, own, ended);
 }
 
-void ISAFN(lane_barrier_complete)(struct exec *x, const struct op *o, u32 lane, u64 *place, u32 bytes) {
+void ISAFN(lane_barrier_complete)(struct exec *x, const struct op *o, u32 lane, u64 *place,
+                                  u32 bytes) {
     struct mbarrier b = unpack(*place);
     if (!b.live) return misuse(x, o, lane, "names an mbarrier that is not initialised");
     b.bytes -= bytes;
-    if (x->races_global && !x->cluster) race_mbarrier_arrive(x, shared_offset(x->block, place), true);
+    if (x->races_global && !x->cluster)
+        race_mbarrier_arrive(x, shared_offset(x->block, place), true);
     *place = pack(next_phase(x, b, place));
 }
 
@@ -218,7 +244,8 @@ u32 ISAFN(lane_barrier_phase)(u64 word) { return (u32)unpack(word).phase; }
 /* ---- bulk copies: the whole range at once, for each lane that asks ---- */
 
 /* Into another block of the cluster. */
-static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 n, u32 lane, unsigned char **written) {
+static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 n, u32 lane,
+                                unsigned char **written) {
     u32 offset;
     struct block *b = cluster_target(x, o, lane, to, n, &offset);
     u64 *s = x->stats[x->mems[o->aux].stat + BULK_STAT_CLUSTER];
@@ -231,8 +258,8 @@ static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 
     return b->shared + offset;
 }
 
-unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 from, u32 n, u32 lane,
-                                       unsigned char **written) {
+unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 from, u32 n,
+                                       u32 lane, unsigned char **written) {
     if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
     if (x->cluster && cluster_is_away(x, from)) return bulk_away(x, o, from, n, lane, written);
     if (x->cluster) from = cluster_offset(from);
@@ -241,13 +268,13 @@ unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 f
         return x->shared + from;
     }
     core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from,
-               "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes", n,
-               (unsigned long long)from, x->shared_bytes);
+               "copies %u bytes at offset %llu of shared memory, of which the block has %u bytes",
+               n, (unsigned long long)from, x->shared_bytes);
     return NULL;
 }
 
-static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n, u32 lane,
-                                 unsigned char **written) {
+static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n,
+                                 u32 lane, unsigned char **written) {
     if (shared) return ISAFN(lane_bulk_shared)(x, o, from, n, lane, written);
     int i = memory_find(x->memory, from, n);
     if (i >= 0 && o->imm == BULK_OUT && x->memory->table[i].constant) {
@@ -255,11 +282,13 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
                    x->memory->table[i].name);
         return NULL;
     }
-    if (i >= 0) return *written = x->memory->written + (from - SIM_BASE), x->memory->bytes + (from - SIM_BASE);
+    if (i >= 0)
+        return *written = x->memory->written + (from - SIM_BASE),
+               x->memory->bytes + (from - SIM_BASE);
     char where[256];
     memory_describe(x->memory, from, n, where, sizeof where);
-    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n, (unsigned long long)from,
-               where);
+    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n,
+               (unsigned long long)from, where);
     return NULL;
 }
 
@@ -269,7 +298,8 @@ static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, un
     bool whole = true;
     struct block *holder = cluster_holder(x, origin);
     if (o->imm != BULK_IN && memchr(origin, TAINT_PENDING, n))
-        race_async_early(x, holder, o, lane, (u64)(origin - holder->shared_written), n, "copies from");
+        race_async_early(x, holder, o, lane, (u64)(origin - holder->shared_written), n,
+                         "copies from");
     memmove(target, origin, n);
     for (u32 i = 0; i < n; i++) {
         if (target[i] == TAINT_PENDING) target[i] = 1;
@@ -287,18 +317,21 @@ void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 fr
     s[STAT_LANES] += n;
     s[STAT_SECTORS] += (from + n - 1) / 32 - from / 32 + 1;
     if (x->trace)
-        trace_bulk(x, o, slot == BULK_STAT_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED, load ? MEM_LOAD : MEM_STORE, from, n);
+        trace_bulk(x, o, slot == BULK_STAT_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED,
+                   load ? MEM_LOAD : MEM_STORE, from, n);
 }
 
 /* Each lane's copy is a request of its own: the hardware does not join them. */
 static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32 n) {
-    if (o->imm != BULK_SHARED) ISAFN(lane_bulk_count)(x, o, BULK_STAT_GLOBAL, o->imm == BULK_IN ? from : to, n);
+    if (o->imm != BULK_SHARED)
+        ISAFN(lane_bulk_count)(x, o, BULK_STAT_GLOBAL, o->imm == BULK_IN ? from : to, n);
     if (o->imm != BULK_OUT) ISAFN(lane_bulk_count)(x, o, BULK_STAT_STORE, to, n);
     if (o->imm != BULK_IN) ISAFN(lane_bulk_count)(x, o, BULK_STAT_LOAD, from, n);
 }
 
 /* bulk_away has seen to ends in other blocks' memory. */
-void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n, enum race_access access) {
+void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n,
+                           enum race_access access) {
     static const s32 here[32];
     if (address - SHARED_WINDOW < WINDOW_BYTES) address -= SHARED_WINDOW;
     if (x->cluster && cluster_is_away(x, address)) return;
@@ -314,7 +347,8 @@ static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64
     if (o->imm != BULK_IN) ISAFN(lane_bulk_race)(x, o, lane, from, n, RACE_READ);
     if (o->imm == BULK_SHARED || !x->races_global || !memory_at(x->memory, global)->watched) return;
     ISAFN(race_global_lane)
-    (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, global, n, o->imm == BULK_IN ? RACE_READ : RACE_WRITE);
+    (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, global, n,
+     o->imm == BULK_IN ? RACE_READ : RACE_WRITE);
 }
 
 static void bulk_begin(struct exec *x, const struct op *o, u32 lane, const unsigned char *target,
@@ -323,18 +357,20 @@ static void bulk_begin(struct exec *x, const struct op *o, u32 lane, const unsig
     struct block *b = cluster_holder(x, in ? target : origin);
     u32 shared = shared_offset(b, in ? target : origin);
     if (place && cluster_holder(x, place) != b) return;
-    u64 global = o->imm == BULK_SHARED ? 0 : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
+    u64 global =
+        o->imm == BULK_SHARED ? 0 : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
     race_async_bulk(x, b, o, in ? ASYNC_IN : ASYNC_OUT, lane, shared, global, n,
                     place ? shared_offset(b, place) + 1 : 0, place ? (u8)unpack(*place).phase : 0);
 }
 
 static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
-    u64 to = ((const u64 *)operand_at(x, o->src[0]))[lane], from = ((const u64 *)operand_at(x, o->src[1]))[lane];
+    u64 to = ((const u64 *)operand_at(x, o->src[0]))[lane],
+        from = ((const u64 *)operand_at(x, o->src[1]))[lane];
     u32 n = ((const u32 *)operand_at(x, o->src[2]))[lane];
     if (n % 16 || to % 16 || from % 16) {
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, to,
-                   "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16", n,
-                   (unsigned long long)from, (unsigned long long)to);
+                   "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16",
+                   n, (unsigned long long)from, (unsigned long long)to);
         return;
     }
     unsigned char *target_written, *origin_written;
@@ -346,8 +382,10 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     if (!place && o->src[3] != REF_NONE) return;
     count_both(x, o, to, from, n);
     if (place && barrier_is_own(x, place) && o->imm == BULK_IN)
-        count_flight_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, shared_offset(x->block, place), n);
-    if (x->trace && place && barrier_is_own(x, place)) trace_mark(x, o, MEM_STORE, shared_offset(x->block, place));
+        count_flight_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL,
+                          shared_offset(x->block, place), n);
+    if (x->trace && place && barrier_is_own(x, place))
+        trace_mark(x, o, MEM_STORE, shared_offset(x->block, place));
     core_charge(x->worker->launch, n / 256);
     if (x->sanitize) bulk_races(x, o, lane, to, from, n);
     memmove(target, origin, n);
@@ -357,4 +395,6 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     if (place) ISAFN(lane_barrier_complete)(x, o, lane, place, n);
 }
 
-void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) bulk_lane(x, o, l); }
+void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) {
+    ACTIVE(mask) bulk_lane(x, o, l);
+}

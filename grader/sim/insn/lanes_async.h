@@ -1,22 +1,28 @@
-/* lanes_async.h — what bulk copies share, of ranges (lanes_async.c) and of tiles (lanes_tensor.c). */
+/* lanes_async.h — what bulk copies share, of ranges (lanes_async.c) and of tiles (lanes_tensor.c).
+ */
 #pragma once
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/insn/lanes_mem.h"
 
-/* The mbarrier at an address in shared memory, or NULL with a report; `fresh`: it is about to be initialised. */
+/* The mbarrier at an address in shared memory, or NULL with a report; `fresh`: it is about to be
+ * initialised. */
 u64 *ISAFN(lane_barrier_at)(struct exec *x, const struct op *o, u64 address, u32 lane, bool fresh);
 /* So many bytes have come to it. */
-void ISAFN(lane_barrier_complete)(struct exec *x, const struct op *o, u32 lane, u64 *place, u32 bytes);
+void ISAFN(lane_barrier_complete)(struct exec *x, const struct op *o, u32 lane, u64 *place,
+                                  u32 bytes);
 u32 ISAFN(lane_barrier_phase)(u64 word);
-/* Bytes of shared memory, of the block or of another one of the cluster, and their shadow; NULL with a report. */
-unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 from, u32 n, u32 lane,
-                                       unsigned char **written);
+/* Bytes of shared memory, of the block or of another one of the cluster, and their shadow; NULL
+ * with a report. */
+unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 from, u32 n,
+                                       u32 lane, unsigned char **written);
 /* One end of a copy, counted under its slot (code/async.h). */
 void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 from, u32 n);
 /* That end in the block's own shared memory, as an access of the lane. */
-void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n, enum race_access access);
+void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n,
+                           enum race_access access);
 
-/* Copies arrive at mbarriers of the block that they write to, whose threads wait there: at another's they are not followed. */
+/* Copies arrive at mbarriers of the block that they write to, whose threads wait there: at
+ * another's they are not followed. */
 static inline bool barrier_is_own(const struct exec *x, const void *place) {
     return cluster_holder(x, place) == x->block;
 }

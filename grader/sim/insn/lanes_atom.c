@@ -1,7 +1,8 @@
-/* lanes_atom.c — atomics. Lanes go one after another in lane order. Blocks of a kernel that uses what an atomic
- * returns run in order on one worker (see code.communicates), so that results never depend on threads; only plain
- * integer reductions meet concurrently, and those are done with the host's atomics. So is what happens in memory that the
- * host sees, which may update it at the same time. */
+/* lanes_atom.c — atomics. Lanes go one after another in lane order. Blocks of a kernel that uses
+ * what an atomic returns run in order on one worker (see code.communicates), so that results never
+ * depend on threads; only plain integer reductions meet concurrently, and those are done with the
+ * host's atomics. So is what happens in memory that the host sees, which may update it at the same
+ * time. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/core/grid.h"
 #include "grader/sim/insn/lanes_half.h"
@@ -35,8 +36,11 @@ APPLY_INT(s32)
 APPLY_INT(u64)
 APPLY_INT(s64)
 
-/* In global memory subnormal operands and results become zero, in shared memory they stay (PTX ISA, "atom"). */
-static f32 flushed_f32(f32 v) { return bits_of(v) & 0x7f800000u ? v : f32_of(bits_of(v) & 0x80000000u); }
+/* In global memory subnormal operands and results become zero, in shared memory they stay (PTX ISA,
+ * "atom"). */
+static f32 flushed_f32(f32 v) {
+    return bits_of(v) & 0x7f800000u ? v : f32_of(bits_of(v) & 0x80000000u);
+}
 static u64 apply_f32(u8 atom, u64 old, u64 vb, bool global) {
     f32 a = f32_of((u32)old), b = f32_of((u32)vb);
     if (atom != ATOM_ADD) return (u32)vb;
@@ -47,13 +51,15 @@ static u64 apply_f64(u8 atom, u64 old, u64 vb) {
 }
 
 /* Halves are added without flushing: .noftz is the one form there is. */
-#define APPLY_HALF(H)                                                                               \
-    static u16 apply_##H(u8 atom, u16 a, u16 b) {                                                   \
-        return atom == ATOM_ADD ? add_##H(a, b) : atom == ATOM_MIN ? min_##H(a, b) : max_##H(a, b); \
-    }                                                                                               \
-    static u32 apply_##H##x2(u8 atom, u32 a, u32 b) {                                               \
-        u32 high = apply_##H(atom, (u16)(a >> 16), (u16)(b >> 16));                                 \
-        return apply_##H(atom, (u16)a, (u16)b) | high << 16;                                        \
+#define APPLY_HALF(H)                                               \
+    static u16 apply_##H(u8 atom, u16 a, u16 b) {                   \
+        return atom == ATOM_ADD   ? add_##H(a, b)                   \
+               : atom == ATOM_MIN ? min_##H(a, b)                   \
+                                  : max_##H(a, b);                  \
+    }                                                               \
+    static u32 apply_##H##x2(u8 atom, u32 a, u32 b) {               \
+        u32 high = apply_##H(atom, (u16)(a >> 16), (u16)(b >> 16)); \
+        return apply_##H(atom, (u16)a, (u16)b) | high << 16;        \
     }
 APPLY_HALF(f16)
 APPLY_HALF(bf16)
@@ -76,19 +82,22 @@ static u64 apply(const struct mem_desc *d, u64 old, u64 b, u64 c, bool global) {
                            : apply_u16(d->atom, old, b, c);
 }
 
-u64 ISAFN(lane_atom_value)(const struct mem_desc *d, u64 old, u64 b) { return apply(d, old, b, 0, true); }
+u64 ISAFN(lane_atom_value)(const struct mem_desc *d, u64 old, u64 b) {
+    return apply(d, old, b, 0, true);
+}
 
-#define UPDATE(T)                                                                                            \
-    do {                                                                                                     \
-        T old = __atomic_load_n((T *)p, __ATOMIC_RELAXED), next;                                             \
-        do next = (T)apply(d, old, b, c, global);                                                            \
-        while (shared_host &&                                                                                \
-               !__atomic_compare_exchange_n((T *)p, &old, next, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
-        if (!shared_host) *(T *)p = next;                                                                    \
-        return old;                                                                                          \
+#define UPDATE(T)                                                                                \
+    do {                                                                                         \
+        T old = __atomic_load_n((T *)p, __ATOMIC_RELAXED), next;                                 \
+        do next = (T)apply(d, old, b, c, global);                                                \
+        while (shared_host && !__atomic_compare_exchange_n((T *)p, &old, next, false,            \
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+        if (!shared_host) *(T *)p = next;                                                        \
+        return old;                                                                              \
     } while (0)
 
-/* Returns the old value. shared_host: another worker, or the host's program, may update the same place. */
+/* Returns the old value. shared_host: another worker, or the host's program, may update the same
+ * place. */
 static u64 update(const struct mem_desc *d, void *p, u64 b, u64 c, bool shared_host, bool global) {
     if (d->width == 4) UPDATE(u32);
     if (d->width == 8) UPDATE(u64);
@@ -111,8 +120,8 @@ static void lane_result(const struct exec *x, ref r, u32 lane, u32 width, u64 v)
     else ((u16 *)p)[lane] = (u16)v;
 }
 
-/* Exchange and compare-and-swap of 16 bytes: kernels that use them run on one worker. A register of 128 bits is two of
- * 64 side by side. */
+/* Exchange and compare-and-swap of 16 bytes: kernels that use them run on one worker. A register of
+ * 128 bits is two of 64 side by side. */
 static void update_wide(const struct exec *x, const struct mem_desc *d, u64 *p, u32 lane) {
     enum { HIGH = 32 };
     const u64 *b = operand_at(x, d->operand[0]);
@@ -126,22 +135,26 @@ static void update_wide(const struct exec *x, const struct mem_desc *d, u64 *p, 
     result[HIGH + lane] = old[1];
 }
 
-static void update_lane(struct exec *x, const struct mem_desc *d, void *p, u32 lane, bool concurrent, bool global) {
+static void update_lane(struct exec *x, const struct mem_desc *d, void *p, u32 lane,
+                        bool concurrent, bool global) {
     if (d->width == 16) return update_wide(x, d, p, lane);
-    u64 b = lane_operand(x, d->operand[0], lane, d->width), c = lane_operand(x, d->operand[1], lane, d->width);
+    u64 b = lane_operand(x, d->operand[0], lane, d->width),
+        c = lane_operand(x, d->operand[1], lane, d->width);
     lane_result(x, d->result, lane, d->width, update(d, p, b, c, concurrent, global));
 }
 
-/* One whose result is used may order what comes after it: what it found, and whether it left something else. */
-static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32 lane, u64 address, bool concurrent) {
+/* One whose result is used may order what comes after it: what it found, and whether it left
+ * something else. */
+static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32 lane, u64 address,
+                          bool concurrent) {
     u8 before[16];
     memcpy(before, p, d->width);
     update_lane(x, d, p, lane, concurrent, true);
     race_ordered_exchange(x, d, address, memcmp(before, p, d->width) != 0);
 }
 
-/* Words of lanes that are allowed, where no other worker is: what most atomics are. False: another kind. `F`: what is left,
- * of `a` there and the operand `b`. */
+/* Words of lanes that are allowed, where no other worker is: what most atomics are. False: another
+ * kind. `F`: what is left, of `a` there and the operand `b`. */
 #define EACH(T, F)                                          \
     do {                                                    \
         const T *B = operand_at(x, d->operand[0]);          \
@@ -151,7 +164,8 @@ static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32
             if (old) ((T *)old)[l] = a;                     \
         }                                                   \
     } while (0)
-static bool atom_words(const struct exec *x, const struct mem_desc *d, unsigned char *memory, const u64 *ea, u32 mask) {
+static bool atom_words(const struct exec *x, const struct mem_desc *d, unsigned char *memory,
+                       const u64 *ea, u32 mask) {
     void *old = d->result == REF_NONE ? NULL : operand_at(x, d->result);
     bool is_signed = d->type == PTX_S32;
     if (d->width != 4 || !(is_signed || d->type == PTX_U32 || d->type == PTX_B32)) return false;
@@ -180,8 +194,8 @@ static bool host_sees(const struct memory *m, const u64 *ea, u32 mask) {
     return false;
 }
 
-static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask, u8 space,
-                       bool checked) {
+static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea,
+                       u32 mask, u8 space, bool checked) {
     bool global = space != SPACE_SHARED;
     bool concurrent = global && (x->worker->launch->nworkers > 1 || host_sees(x->memory, ea, mask));
     bool orders = global && d->verb == MEM_ATOM && x->races_in_turn;
@@ -200,7 +214,8 @@ static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc
 }
 
 /* In the shared memory of other blocks of the cluster, which this worker runs, too. */
-static void atom_away(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea, u32 mask) {
+static void atom_away(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                      const u64 *ea, u32 mask) {
     ISAFN(lane_count_cluster)(x, stat, ea, mask, d->width);
     TRACE(x, o, SPACE_CLUSTER, stat, ea, mask);
     ACTIVE(mask) {
@@ -221,7 +236,10 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
         }
     if (x->cluster && shared) {
         u32 away = ISAFN(lane_split_cluster)(x, ea, shared);
-        if (away) atom_away(x, o, d, d->stat + (d->space == SPACE_GENERIC ? 3 : d->space == SPACE_CLUSTER), ea, away);
+        if (away)
+            atom_away(x, o, d,
+                      d->stat + (d->space == SPACE_GENERIC ? 3 : d->space == SPACE_CLUSTER), ea,
+                      away);
         mask &= ~away, shared &= ~away;
     }
     if (mask & ~shared) {
@@ -231,7 +249,8 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
         atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL, checked);
     }
     if (shared) {
-        bool checked = ISAFN(lane_count_atomic_shared)(x, o, d, d->stat + (d->space == SPACE_GENERIC), ea, shared);
+        bool checked = ISAFN(lane_count_atomic_shared)(
+            x, o, d, d->stat + (d->space == SPACE_GENERIC), ea, shared);
         TRACE(x, o, SPACE_SHARED, d->stat + (d->space == SPACE_GENERIC), ea, shared);
         atom_lanes(x, o, d, ea, shared, SPACE_SHARED, checked);
     }

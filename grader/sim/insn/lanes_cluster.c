@@ -1,5 +1,6 @@
-/* lanes_cluster.c — accesses to the shared memory of the cluster's other blocks, and the addresses that lead there. What a
- * lane addresses in its own block's is an access to shared memory like any other. See code/cluster.h, core/cluster.c. */
+/* lanes_cluster.c — accesses to the shared memory of the cluster's other blocks, and the addresses
+ * that lead there. What a lane addresses in its own block's is an access to shared memory like any
+ * other. See code/cluster.h, core/cluster.c. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/insn/lanes_mem.h"
 #include "grader/sim/race/race.h"
@@ -9,13 +10,15 @@
 /* ---- addresses ---- */
 
 static u64 source(const struct exec *x, ref r, u32 bytes, u32 lane) {
-    return bytes == 8 ? ((const u64 *)operand_at(x, r))[lane] : ((const u32 *)operand_at(x, r))[lane];
+    return bytes == 8 ? ((const u64 *)operand_at(x, r))[lane]
+                      : ((const u32 *)operand_at(x, r))[lane];
 }
 
 /* imm: what a generic address begins with; aux: bytes of the address. */
 static bool is_shared(struct exec *x, const struct op *o, u32 lane, u64 address) {
     if (address - (u64)o->imm < WINDOW_BYTES) return true;
-    core_fault(x, SIM_FAULT_CLUSTER, o, lane, address, "asks for another block's 0x%llx, which is not in shared memory",
+    core_fault(x, SIM_FAULT_CLUSTER, o, lane, address,
+               "asks for another block's 0x%llx, which is not in shared memory",
                (unsigned long long)address);
     return false;
 }
@@ -25,7 +28,8 @@ void ISAFN(op_mapa)(struct exec *x, const struct op *o, u32 mask) {
     ACTIVE(mask) {
         u64 from = source(x, o->src[0], o->aux, l);
         if (!is_shared(x, o, l, from)) continue;
-        u64 to = (u64)o->imm + ((u64)((rank[l] + 1) & 0xff) << CLUSTER_RANK_AT | cluster_offset(from - (u64)o->imm));
+        u64 to = (u64)o->imm + ((u64)((rank[l] + 1) & 0xff) << CLUSTER_RANK_AT |
+                                cluster_offset(from - (u64)o->imm));
         if (o->aux == 8) ((u64 *)operand_at(x, o->dst))[l] = to;
         else ((u32 *)operand_at(x, o->dst))[l] = (u32)to;
     }
@@ -41,16 +45,19 @@ void ISAFN(op_getctarank)(struct exec *x, const struct op *o, u32 mask) {
     }
 }
 
-void ISAFN(op_clusterarrive)(struct exec *x, const struct op *o, u32 mask) { cluster_arrive(x, o, mask); }
+void ISAFN(op_clusterarrive)(struct exec *x, const struct op *o, u32 mask) {
+    cluster_arrive(x, o, mask);
+}
 
 /* ---- accesses ---- */
 
-unsigned char *ISAFN(lane_place_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
-                                         u64 address) {
+unsigned char *ISAFN(lane_place_cluster)(struct exec *x, const struct op *o,
+                                         const struct mem_desc *d, u32 lane, u64 address) {
     u32 span = access_span(d), offset;
     if (address & (span - 1)) {
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
-                   "accesses %u bytes at offset %u of another block's shared memory, which is not a multiple of %u",
+                   "accesses %u bytes at offset %u of another block's shared memory, which is not "
+                   "a multiple of %u",
                    span, cluster_offset(address), span);
         return NULL;
     }
@@ -58,7 +65,8 @@ unsigned char *ISAFN(lane_place_cluster)(struct exec *x, const struct op *o, con
     if (!b) return NULL;
     if (!x->sanitize) return b->shared + offset;
     unsigned char *w = b->shared_written + offset;
-    if (d->verb != MEM_STORE && !all_written(w, span)) taint_access(x, o, d, lane, offset, w, SPACE_SHARED);
+    if (d->verb != MEM_STORE && !all_written(w, span))
+        taint_access(x, o, d, lane, offset, w, SPACE_SHARED);
     if (d->verb != MEM_LOAD) memset(w, 1, span);
     race_cluster(x, b, o, lane, offset, span, race_kind(d));
     return b->shared + offset;
@@ -71,8 +79,9 @@ static u32 same_target(const u64 *ea, u32 mask) {
     return same;
 }
 
-/* Sectors, as the network between SMs moves them, and the passes of the banks that hold them: each block has its own. (An H100 counts no
- * conflict where eight lanes write at one offset of eight blocks: long_rows and threshold in grader/tests/gpu/counters-h100.tsv.) */
+/* Sectors, as the network between SMs moves them, and the passes of the banks that hold them: each
+ * block has its own. (An H100 counts no conflict where eight lanes write at one offset of eight
+ * blocks: long_rows and threshold in grader/tests/gpu/counters-h100.tsv.) */
 void ISAFN(lane_count_cluster)(struct exec *x, u32 stat, const u64 *ea, u32 mask, u32 span) {
     struct mem_memo *m = &x->memos[stat];
     ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
@@ -93,8 +102,8 @@ u32 ISAFN(lane_split_cluster)(const struct exec *x, u64 ea[32], u32 mask) {
     return away;
 }
 
-void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 own, u32 other,
-                                u64 ea[32], u32 mask) {
+void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                u32 own, u32 other, u64 ea[32], u32 mask) {
     static const s32 zero[32];
     u32 away = ISAFN(lane_split_cluster)(x, ea, mask);
     if (mask & ~away) ISAFN(lane_access_shared)(x, o, d, own, ea, mask & ~away);

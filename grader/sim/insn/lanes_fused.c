@@ -1,7 +1,8 @@
 /* lanes_fused.c — sums of products as tensor cores make them: see lanes_fused.h.
  *
- * All is integers in floats: a term is an integer below 2^24, scaled by a power of two so that its unit is the last bit kept, and cut by the
- * conversion to an integer. Eight terms of at most 2^27 fit 32 bits; more go to a second sum. */
+ * All is integers in floats: a term is an integer below 2^24, scaled by a power of two so that its
+ * unit is the last bit kept, and cut by the conversion to an integer. Eight terms of at most 2^27
+ * fit 32 bits; more go to a second sum. */
 #include "grader/sim/insn/lanes_fused.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@
 
 enum { TERMS = 8 }; /* whose sum fits 32 bits */
 
-/* Eight columns at a time; compilers without such vectors make shorter ones of them. The second two are for memory. */
+/* Eight columns at a time; compilers without such vectors make shorter ones of them. The second two
+ * are for memory. */
 typedef f32 floats __attribute__((vector_size(4 * FUSED_COLUMNS)));
 typedef s32 ints __attribute__((vector_size(4 * FUSED_COLUMNS)));
 typedef floats floats_at __attribute__((aligned(4), may_alias));
@@ -42,7 +44,8 @@ INLINE u32 row_of_b(const struct group *g, u32 k) { return (g->met ? g->met[k] :
 
 INLINE void find_largest(struct sums *s, const struct group *g) {
     ints top = s->e;
-    for (u32 k = 0; k < g->n; k++) top = larger(top, *(const ints_at *)(g->be + row_of_b(g, k)) + g->ae[k]);
+    for (u32 k = 0; k < g->n; k++)
+        top = larger(top, *(const ints_at *)(g->be + row_of_b(g, k)) + g->ae[k]);
     s->top = top;
 }
 
@@ -62,7 +65,8 @@ typedef s64 longs __attribute__((vector_size(8 * FUSED_COLUMNS)));
 /* The integers are exact, and so is what they stand for: they have at most 33 bits. */
 INLINE doubles values(const struct sums *s, s32 fraction) {
     longs x = __builtin_convertvector(larger(s->top - fraction, (ints){0} - 1000) + 1023, longs);
-    return (__builtin_convertvector(s->low, doubles) + __builtin_convertvector(s->high, doubles)) * (doubles)(x << 52);
+    return (__builtin_convertvector(s->low, doubles) + __builtin_convertvector(s->high, doubles)) *
+           (doubles)(x << 52);
 }
 
 static u32 cut_f32(f64 v, u32 dropped) {
@@ -86,8 +90,9 @@ static bool cut_normal(doubles v, u32 dropped, u32 *c) {
     longs bits = (longs)v, size = bits & INT64_MAX, zero = size == 0;
     longs odd = ~zero & ((size < 897ll << 52) | (size >= 1151ll << 52));
     longs r = ((size >> 29) - (896ll << 23)) & ((s64)(~0ull << dropped) & ~zero), any = odd;
-    ints out = __builtin_convertvector(r, ints) |
-               (__builtin_convertvector(bits >> 63, ints) & __builtin_convertvector(~zero, ints) & INT32_MIN);
+    ints out =
+        __builtin_convertvector(r, ints) | (__builtin_convertvector(bits >> 63, ints) &
+                                            __builtin_convertvector(~zero, ints) & INT32_MIN);
     for (u32 j = 1; j < FUSED_COLUMNS; j++) any[0] |= any[j];
     memcpy(c, &out, sizeof out);
     return !any[0];
@@ -96,7 +101,8 @@ static bool cut_normal(doubles v, u32 dropped, u32 *c) {
 static void put_results(const struct matrix_sum *w, u8 type, const struct sums *s, u32 *c) {
     doubles v = values(s, w->fraction);
     if (type == MATRIX_F32 && cut_normal(v, w->dropped, c)) return;
-    for (u32 j = 0; j < FUSED_COLUMNS; j++) c[j] = type == MATRIX_F32 ? cut_f32(v[j], w->dropped) : round_f16(v[j]);
+    for (u32 j = 0; j < FUSED_COLUMNS; j++)
+        c[j] = type == MATRIX_F32 ? cut_f32(v[j], w->dropped) : round_f16(v[j]);
 }
 
 static void split_sums(struct sums *s, u8 type, const u32 *c) {
@@ -109,13 +115,15 @@ static void split_sums(struct sums *s, u8 type, const u32 *c) {
     s->m = *(floats_at *)m, s->e = *(ints_at *)e;
 }
 
-INLINE void add_group(const struct matrix_sum *w, struct sums *s, const struct group *g, s32 shift, u8 type, u32 *c) {
+INLINE void add_group(const struct matrix_sum *w, struct sums *s, const struct group *g, s32 shift,
+                      u8 type, u32 *c) {
     u32 first = g->n < TERMS ? g->n : g->n / 2;
     split_sums(s, type, c);
     find_largest(s, g);
     s->low = terms(s, g, 0, first, shift);
     s->high = terms(s, g, first, g->n, shift);
-    s->high += __builtin_convertvector(s->m * powers(s->e - s->top + (w->fraction - (s32)fused_fraction(type))), ints);
+    s->high += __builtin_convertvector(
+        s->m * powers(s->e - s->top + (w->fraction - (s32)fused_fraction(type))), ints);
     put_results(w, type, s, c);
 }
 
@@ -131,8 +139,10 @@ static void put_specials_right(const struct sums *s, const struct group *g, u8 t
     for (u32 j = 0; j < FUSED_COLUMNS; j++) {
         f64 sum = number(s->m[j], s->e[j]);
         for (u32 k = 0; k < g->n; k++)
-            sum += number(g->am[k], g->ae[k]) * number(g->bm[row_of_b(g, k) + j], g->be[row_of_b(g, k) + j]);
-        if (sum - sum != 0) c[j] = type == MATRIX_F16 ? f16_of_f32((f32)sum) : bits_of(canonical((f32)sum));
+            sum += number(g->am[k], g->ae[k]) *
+                   number(g->bm[row_of_b(g, k) + j], g->be[row_of_b(g, k) + j]);
+        if (sum - sum != 0)
+            c[j] = type == MATRIX_F16 ? f16_of_f32((f32)sum) : bits_of(canonical((f32)sum));
     }
 }
 
@@ -160,24 +170,31 @@ void ISAFN(lane_fused_split)(u8 type, const u32 *v, u32 n, struct fused_factor *
 }
 
 /* `met` is NULL where this is inlined for dense matrices. */
-INLINE void multiply(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, s32 shift, const struct fused_factor *a,
-                     const struct fused_factor *b, const u8 *met, u8 type, u32 *c) {
+INLINE void multiply(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, s32 shift,
+                     const struct fused_factor *a, const struct fused_factor *b, const u8 *met,
+                     u8 type, u32 *c) {
     struct sums s;
     for (u32 row = 0; row < rows; row++)
         for (u32 column = 0; column < columns; column += FUSED_COLUMNS, c += FUSED_COLUMNS)
             for (u32 i = 0; i < k; i += w->group) {
                 u32 n = k - i < w->group ? k - i : w->group, in_a = row * k + i,
                     in_b = met ? column : i * columns + column;
-                struct group g = {
-                    n, columns, a->m + in_a, b->m + in_b, a->e + in_a, b->e + in_b, met ? met + in_a : NULL};
+                struct group g = {n,
+                                  columns,
+                                  a->m + in_a,
+                                  b->m + in_b,
+                                  a->e + in_a,
+                                  b->e + in_b,
+                                  met ? met + in_a : NULL};
                 add_group(w, &s, &g, shift, type, c);
-                if (a->special || b->special || any_special(&s)) put_specials_right(&s, &g, type, c);
+                if (a->special || b->special || any_special(&s))
+                    put_specials_right(&s, &g, type, c);
             }
 }
 
-void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
-                                const struct fused_factor *a, const struct fused_factor *b, const u8 *met, u8 type,
-                                u32 *c) {
+void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k,
+                                u32 fraction, const struct fused_factor *a,
+                                const struct fused_factor *b, const u8 *met, u8 type, u32 *c) {
     s32 shift = w->fraction - (s32)fraction;
     if (met) multiply(w, rows, columns, k, shift, a, b, met, type, c);
     else multiply(w, rows, columns, k, shift, a, b, NULL, type, c);

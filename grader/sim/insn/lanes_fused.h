@@ -1,10 +1,11 @@
 /* lanes_fused.h — how tensor cores add. matrix.h has struct matrix_sum.
  *
- * A tensor core takes some products at once, a group, and adds them to the sum so far: each term is cut, not rounded, to a number of
- * fraction bits below the largest exponent of all (of factors, before their product is normalised), the cut terms are added exactly,
- * and the sum is cut to an f32, or rounded to the nearest f16. A result of zero has no sign. NVIDIA says nothing of this: group and fraction of
- * compute capability 9.0 were measured here, to the last bit (docs/simgpu.md, Tensor cores); those of others are Xie et al.'s,
- * "MMA-Sim", arXiv 2511.10909. */
+ * A tensor core takes some products at once, a group, and adds them to the sum so far: each term is
+ * cut, not rounded, to a number of fraction bits below the largest exponent of all (of factors,
+ * before their product is normalised), the cut terms are added exactly, and the sum is cut to an
+ * f32, or rounded to the nearest f16. A result of zero has no sign. NVIDIA says nothing of this:
+ * group and fraction of compute capability 9.0 were measured here, to the last bit (docs/simgpu.md,
+ * Tensor cores); those of others are Xie et al.'s, "MMA-Sim", arXiv 2511.10909. */
 #pragma once
 #include "grader/sim/code/matrix.h"
 #include "grader/sim/core/lanes.h"
@@ -12,7 +13,8 @@
 
 enum {
     FUSED_COLUMNS = 8, /* that are summed side by side */
-    /* Exponents of zero, infinities and NaN, which have m = 0: below all others, and so are two of them added. */
+    /* Exponents of zero, infinities and NaN, which have m = 0: below all others, and so are two of
+       them added. */
     FUSED_NONE = -4000,
     FUSED_PLUS,
     FUSED_MINUS,
@@ -28,10 +30,15 @@ struct fused_factor {
 };
 
 INLINE u32 fused_fraction(u8 type) {
-    return type == MATRIX_BF16 ? 7 : type == MATRIX_F32 ? 23 : type == MATRIX_E4M3 ? 3 : type == MATRIX_E5M2 ? 2 : 10;
+    return type == MATRIX_BF16   ? 7
+           : type == MATRIX_F32  ? 23
+           : type == MATRIX_E4M3 ? 3
+           : type == MATRIX_E5M2 ? 2
+                                 : 10;
 }
 
-/* m and e of an element; true where it is infinite or NaN. `type` is a constant where this is inlined. */
+/* m and e of an element; true where it is infinite or NaN. `type` is a constant where this is
+ * inlined. */
 INLINE bool fused_split(u8 type, u32 v, f32 *m, s32 *e) {
     u32 fraction = fused_fraction(type), wide = type == MATRIX_F16 || type == MATRIX_E5M2 ? 5
                                                 : type == MATRIX_E4M3                     ? 4
@@ -50,8 +57,9 @@ INLINE bool fused_split(u8 type, u32 v, f32 *m, s32 *e) {
 
 /* n elements, by their bits, as factors. */
 void ISAFN(lane_fused_split)(u8 type, const u32 *v, u32 n, struct fused_factor *out);
-/* c (rows × columns, bits of f32 or f16, row by row) += a (rows × k) · b (k × columns), group by group. a's and b's types have `fraction`
- * bits together; columns is a multiple of 8. `met`: the row of b that each element of a meets, where that is not the k-th; else NULL. */
-void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, u32 fraction,
-                                const struct fused_factor *a, const struct fused_factor *b, const u8 *met, u8 type,
-                                u32 *c);
+/* c (rows × columns, bits of f32 or f16, row by row) += a (rows × k) · b (k × columns), group by
+ * group. a's and b's types have `fraction` bits together; columns is a multiple of 8. `met`: the
+ * row of b that each element of a meets, where that is not the k-th; else NULL. */
+void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k,
+                                u32 fraction, const struct fused_factor *a,
+                                const struct fused_factor *b, const u8 *met, u8 type, u32 *c);

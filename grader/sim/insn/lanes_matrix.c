@@ -1,6 +1,7 @@
 /* lanes_matrix.c — matrix instructions. See matrix.h.
  *
- * Products of floats up to 32 bits are summed as tensor cores do: lanes_fused.h. f64 goes by fused multiply-adds in the order of k. */
+ * Products of floats up to 32 bits are summed as tensor cores do: lanes_fused.h. f64 goes by fused
+ * multiply-adds in the order of k. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_fused.h"
 #include "grader/sim/code/matrix.h"
@@ -18,23 +19,24 @@ static s32 integer_of(u8 type, u64 v) {
     }
 }
 
-/* A matrix out of the lanes' registers, row by row. The type is a constant where this is inlined, and lanes are read before they are
- * spread, so that a compiler makes vectors of them. */
-#define GATHER(name, T, value_of)                                                                     \
-    INLINE void name(const struct exec *x, const struct matrix_operand *p, u8 type, T *out) {         \
-        u32 bits = decode_matrix_types[type].bits, per = matrix_elements_of_word(type);               \
-        u32 keep = bits >= 32 ? ~0u : (1u << bits) - 1;                                               \
-        const u16 *place = p->place;                                                                  \
-        for (u32 reg = 0; reg < p->count; reg++) {                                                    \
-            const u32 *word = operand_at(x, p->reg[reg]);                                             \
-            const u64 *wide = operand_at(x, p->reg[reg]);                                             \
-            for (u32 e = 0; e < per; e++, place += 32) {                                              \
-                T v[32];                                                                              \
-                for (u32 l = 0; l < 32; l++)                                                          \
-                    v[l] = value_of(type, type == MATRIX_F64 ? wide[l] : word[l] >> bits * e & keep); \
-                for (u32 l = 0; l < 32; l++) out[place[l]] = v[l];                                    \
-            }                                                                                         \
-        }                                                                                             \
+/* A matrix out of the lanes' registers, row by row. The type is a constant where this is inlined,
+ * and lanes are read before they are spread, so that a compiler makes vectors of them. */
+#define GATHER(name, T, value_of)                                                                  \
+    INLINE void name(const struct exec *x, const struct matrix_operand *p, u8 type, T *out) {      \
+        u32 bits = decode_matrix_types[type].bits, per = matrix_elements_of_word(type);            \
+        u32 keep = bits >= 32 ? ~0u : (1u << bits) - 1;                                            \
+        const u16 *place = p->place;                                                               \
+        for (u32 reg = 0; reg < p->count; reg++) {                                                 \
+            const u32 *word = operand_at(x, p->reg[reg]);                                          \
+            const u64 *wide = operand_at(x, p->reg[reg]);                                          \
+            for (u32 e = 0; e < per; e++, place += 32) {                                           \
+                T v[32];                                                                           \
+                for (u32 l = 0; l < 32; l++)                                                       \
+                    v[l] =                                                                         \
+                        value_of(type, type == MATRIX_F64 ? wide[l] : word[l] >> bits * e & keep); \
+                for (u32 l = 0; l < 32; l++) out[place[l]] = v[l];                                 \
+            }                                                                                      \
+        }                                                                                          \
     }
 GATHER(gather_integers, s32, integer_of)
 static u8 any_bit(u8 type, u64 v) { return (void)type, v != 0; }
@@ -50,11 +52,13 @@ union words {
 };
 
 static void take_words(const struct exec *x, const struct matrix_operand *p, union words *w) {
-    for (u32 reg = 0; reg < p->count; reg++) memcpy(w->word + reg * 32, operand_at(x, p->reg[reg]), 128);
+    for (u32 reg = 0; reg < p->count; reg++)
+        memcpy(w->word + reg * 32, operand_at(x, p->reg[reg]), 128);
 }
 
 /* Values first, so that what is made of them is vector code. */
-static void gather_factors(const struct exec *x, const struct matrix_operand *p, u32 n, struct fused_factor *out) {
+static void gather_factors(const struct exec *x, const struct matrix_operand *p, u32 n,
+                           struct fused_factor *out) {
     u32 v[FUSED_MOST], bits = decode_matrix_types[p->type].bits;
     union words w;
     take_words(x, p, &w);
@@ -88,9 +92,10 @@ static void multiply_doubles(struct exec *x, const struct matrix_desc *m) {
     for (u32 i = 0; i < d->count * 32u; i++) *double_at(x, d, i) = c[d->place[i]];
 }
 
-/* Elements of 8 bits as compute capability 9.0 takes them: as halves, and of each register of four the lower two before the others. (As
- * halves none has another exponent: what is subnormal is never the largest by so much that bits are cut.) `line` and `step`: how far two lines
- * lie apart, and two elements that follow each other in k. */
+/* Elements of 8 bits as compute capability 9.0 takes them: as halves, and of each register of four
+ * the lower two before the others. (As halves none has another exponent: what is subnormal is never
+ * the largest by so much that bits are cut.) `line` and `step`: how far two lines lie apart, and
+ * two elements that follow each other in k. */
 static void lower_pairs_first(struct fused_factor *f, u32 lines, u32 k, u32 line, u32 step) {
     static _Thread_local struct fused_factor from;
     from = *f;
@@ -107,8 +112,8 @@ static u32 sum_of_two(u8 type, u32 a, u32 b) {
     return bits_of(canonical(f32_of(a) + f32_of(b)));
 }
 
-static void multiply_by_halves(const struct matrix_desc *m, u8 type, u32 fraction, struct fused_factor *a,
-                               struct fused_factor *b, u32 *c) {
+static void multiply_by_halves(const struct matrix_desc *m, u8 type, u32 fraction,
+                               struct fused_factor *a, struct fused_factor *b, u32 *c) {
     struct matrix_sum sum = m->sum;
     u32 d[MOST_C] = {0};
     lower_pairs_first(a, m->m, m->k, m->k, 1);
@@ -123,18 +128,21 @@ static u8 gather_sums(const struct exec *x, const struct matrix_desc *m, u32 n, 
     const struct matrix_operand *p = &m->of[MATRIX_C];
     union words w;
     take_words(x, p, &w);
-    for (u32 i = 0; i < n; i++) c[i] = p->type == MATRIX_F16 ? w.half[p->from[i]] : w.word[p->from[i]];
+    for (u32 i = 0; i < n; i++)
+        c[i] = p->type == MATRIX_F16 ? w.half[p->from[i]] : w.word[p->from[i]];
     if (p->type == m->of[MATRIX_D].type) return p->type;
     for (u32 i = 0; p->type == MATRIX_F16 && i < n; i++) c[i] = bits_of(f32_of_f16((u16)c[i]));
     return MATRIX_F32;
 }
 
-static void put_sums(const struct exec *x, const struct matrix_operand *p, u8 type, u32 n, const u32 *c) {
+static void put_sums(const struct exec *x, const struct matrix_operand *p, u8 type, u32 n,
+                     const u32 *c) {
     union words w;
     for (u32 i = 0; i < n; i++)
         if (p->type != MATRIX_F16) w.word[p->from[i]] = c[i];
         else w.half[p->from[i]] = type == MATRIX_F16 ? (u16)c[i] : f16_of_f32(f32_of(c[i]));
-    for (u32 reg = 0; reg < p->count; reg++) memcpy(operand_at(x, p->reg[reg]), w.word + reg * 32, 128);
+    for (u32 reg = 0; reg < p->count; reg++)
+        memcpy(operand_at(x, p->reg[reg]), w.word + reg * 32, 128);
 }
 
 static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
@@ -166,14 +174,18 @@ static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
     gather_integers(x, &m->of[MATRIX_B], m->of[MATRIX_B].type, b);
     gather_integers(x, &m->of[MATRIX_C], m->of[MATRIX_C].type, c);
     for (u32 row = 0; row < m->m; row++)
-        for (u32 n = 0; n < m->n; n++) d[row * m->n + n] = (u32)dot(m, a + row * m->k, b + n, c[row * m->n + n]);
+        for (u32 n = 0; n < m->n; n++)
+            d[row * m->n + n] = (u32)dot(m, a + row * m->k, b + n, c[row * m->n + n]);
     put_sums(x, &m->of[MATRIX_D], MATRIX_S32, (u32)m->m * m->n, d);
 }
 
-/* ---- undefined elements (core/taint.h): those of a row of a, of a column of b, or of c make those of d ---- */
+/* ---- undefined elements (core/taint.h): those of a row of a, of a column of b, or of c make those
+ * of d ---- */
 
-/* A matrix whose registers can be looked at in the shadow; *origin: of what is undefined in one of [from, to). */
-static struct matrix_desc in_shadow(const struct exec *x, const struct matrix_desc *m, u32 from, u32 to, u8 *origin) {
+/* A matrix whose registers can be looked at in the shadow; *origin: of what is undefined in one of
+ * [from, to). */
+static struct matrix_desc in_shadow(const struct exec *x, const struct matrix_desc *m, u32 from,
+                                    u32 to, u8 *origin) {
     struct matrix_desc moved = *m;
     *origin = 0;
     for (u32 which = from; which < to; which++)
@@ -229,7 +241,8 @@ static const struct matrix_desc *desc_of(const struct exec *x, const struct op *
 void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
     if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
-    core_charge(x->worker->launch, (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
+    core_charge(x->worker->launch,
+                (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
     if (x->warp->ntainted) taint_product(x, m);
     if (m->of[MATRIX_A].type == MATRIX_F64) multiply_doubles(x, m);
     else if (decode_matrix_types[m->of[MATRIX_A].type].is_float) multiply_numbers(x, m);
@@ -244,14 +257,16 @@ void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     const u32 *stride = operand_at(x, o->src[1]);
     struct matrix_grid g = {.wide = a.wide, .down = a.down};
     ACTIVE(mask) {
-        u32 block = a.whole ? a.block + (u32)l / 8 : a.block, lane = a.whole ? (u32)l % 8 * a.wide : (u32)l;
+        u32 block = a.whole ? a.block + (u32)l / 8 : a.block,
+            lane = a.whole ? (u32)l % 8 * a.wide : (u32)l;
         u64 line = matrix_line(g, lane, block), unit = matrix_unit(g, lane, block);
         D[l] = base[l] + (o->target ? ((unit * 2 + a.half) * stride[l] + line) * a.bits / 8
                                     : line * stride[l] * a.bits / 8 + unit * a.unit);
     }
 }
 
-/* Half h of lane l's word of an 8 × 8 matrix is element (l / 4, 2 (l mod 4) + h), or its mirror image. */
+/* Half h of lane l's word of an 8 × 8 matrix is element (l / 4, 2 (l mod 4) + h), or its mirror
+ * image. */
 static void element_of(u32 lane, u32 half, bool row_major, u32 *row, u32 *column) {
     *row = row_major ? lane / 4 : lane % 4 * 2 + half;
     *column = row_major ? lane % 4 * 2 + half : lane / 4;
@@ -263,17 +278,20 @@ static void exchange(struct exec *x, const struct matrix_desc *m, bool to_fragme
     u32 row, column;
     for (u32 lane = 0; to_fragments && lane < 8u * m->k; lane++)
         for (u32 w = 0; w < 4; w++)
-            memcpy(&whole[lane / 8][lane % 8][2 * w], (u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane, 4);
+            memcpy(&whole[lane / 8][lane % 8][2 * w],
+                   (u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane, 4);
     for (u32 i = 0; i < m->k; i++)
         for (u32 at_half = 0; at_half < 64; at_half++) {
-            u16 *half = (u16 *)((u32 *)operand_at(x, m->of[MATRIX_D].reg[i]) + at_half / 2) + at_half % 2;
+            u16 *half =
+                (u16 *)((u32 *)operand_at(x, m->of[MATRIX_D].reg[i]) + at_half / 2) + at_half % 2;
             element_of(at_half / 2, at_half % 2, m->of[MATRIX_D].row_major, &row, &column);
             if (to_fragments) *half = whole[i][row][column];
             else whole[i][row][column] = *half;
         }
     for (u32 lane = 0; !to_fragments && lane < 8u * m->k; lane++)
         for (u32 w = 0; w < 4; w++)
-            memcpy((u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane, &whole[lane / 8][lane % 8][2 * w], 4);
+            memcpy((u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane,
+                   &whole[lane / 8][lane % 8][2 * w], 4);
 }
 
 static void move_words(struct exec *x, const struct matrix_desc *m) {
@@ -282,7 +300,8 @@ static void move_words(struct exec *x, const struct matrix_desc *m) {
     for (u32 lane = 0; lane < 32; lane++) {
         u32 v = 0;
         for (u32 h = 0; h < 2; h++)
-            v |= (from[(lane % 4 * 2 + h) * 4 + lane / 8] >> 16 * (lane / 4 % 2) & 0xffff) << 16 * h;
+            v |= (from[(lane % 4 * 2 + h) * 4 + lane / 8] >> 16 * (lane / 4 % 2) & 0xffff)
+                 << 16 * h;
         to[lane] = v;
     }
 }

@@ -1,15 +1,17 @@
 /* lanes_mem.c — loads and stores: their addresses, and which memory they go to.
  *
- * Theory of operation. What an access costs depends on the lanes' addresses relative to the first active lane, and
- * on where that one lies within a sector (or, for shared memory, within a word). Most instructions repeat the same
- * relative pattern for ever, so each keeps the last one with its counts; only a new pattern is counted afresh
- * (count/lanes_pattern.c). The pattern's range also turns the bounds check of 32 lanes into one range check. Whatever
- * does not fit (lanes in different allocations, an address that faults) takes the slow path, lane by lane.
- * lanes_mem_global.c, lanes_mem_shared.c and lanes_mem_local.c check and note an access to their memory, and
- * lanes_mem_move.c moves the data. */
+ * Theory of operation. What an access costs depends on the lanes' addresses relative to the first
+ * active lane, and on where that one lies within a sector (or, for shared memory, within a word).
+ * Most instructions repeat the same relative pattern for ever, so each keeps the last one with its
+ * counts; only a new pattern is counted afresh (count/lanes_pattern.c). The pattern's range also
+ * turns the bounds check of 32 lanes into one range check. Whatever does not fit (lanes in
+ * different allocations, an address that faults) takes the slow path, lane by lane.
+ * lanes_mem_global.c, lanes_mem_shared.c and lanes_mem_local.c check and note an access to their
+ * memory, and lanes_mem_move.c moves the data. */
 #include "grader/sim/insn/lanes_mem.h"
 
-void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d, u64 ea[32]) {
+void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d,
+                           u64 ea[32]) {
     u64 imm = (u64)o->imm;
     if (o->src[0] == REF_NONE) {
         LANES ea[l] = imm;
@@ -24,7 +26,8 @@ void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struc
 
 /* ---- kernel parameters read through an address ---- */
 
-static void access_param(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+static void access_param(struct exec *x, const struct op *o, const struct mem_desc *d,
+                         const u64 *ea, u32 mask) {
     const struct sim_launch *r = x->worker->launch->request;
     u32 span = access_span(d);
     static const s32 zero[32];
@@ -32,12 +35,13 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
         bool inside = ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes;
         if (d->verb != MEM_LOAD || !inside)
             core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
-                       "accesses %u bytes at offset %lld of the kernel's %u parameter bytes", span, (long long)ea[l],
-                       r->param_bytes);
+                       "accesses %u bytes at offset %lld of the kernel's %u parameter bytes", span,
+                       (long long)ea[l], r->param_bytes);
         else if (ea[l] & (span - 1))
             core_fault(x, SIM_FAULT_MISALIGNED, o, l, ea[l],
-                       "accesses %u bytes at offset %lld of the kernel's parameters, which is no multiple of %u", span,
-                       (long long)ea[l], span);
+                       "accesses %u bytes at offset %lld of the kernel's parameters, which is no "
+                       "multiple of %u",
+                       span, (long long)ea[l], span);
         else ISAFN(lane_move)(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
     }
 }
@@ -50,14 +54,16 @@ static u32 in_window(const u64 *ea, u32 mask, u64 window) {
     return in & mask;
 }
 
-static void access_generic(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea, u32 mask) {
+static void access_generic(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea,
+                           u32 mask) {
     u32 shared = in_window(ea, mask, SHARED_WINDOW), local = in_window(ea, mask, LOCAL_WINDOW);
     u32 param = in_window(ea, mask, PARAM_WINDOW), global = mask & ~(shared | local | param);
     if (global) ISAFN(lane_access_global)(x, o, d, d->stat, ea, global);
     u64 offset[32];
     if (shared) {
         LANES offset[l] = ea[l] - SHARED_WINDOW;
-        if (x->cluster) ISAFN(lane_access_cluster)(x, o, d, d->stat + 1, d->stat + 3, offset, shared);
+        if (x->cluster)
+            ISAFN(lane_access_cluster)(x, o, d, d->stat + 1, d->stat + 3, offset, shared);
         else ISAFN(lane_access_shared)(x, o, d, d->stat + 1, offset, shared);
     }
     if (local) {
@@ -71,7 +77,8 @@ static void access_generic(struct exec *x, const struct op *o, const struct mem_
 }
 
 /* A launch whose kernel names no other block has no clusters: all is the block's own. */
-static void access_cluster(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea, u32 mask) {
+static void access_cluster(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea,
+                           u32 mask) {
     if (x->cluster) ISAFN(lane_access_cluster)(x, o, d, d->stat, d->stat + 1, ea, mask);
     else ISAFN(lane_access_shared)(x, o, d, d->stat, ea, mask);
 }

@@ -1,4 +1,5 @@
-/* lanes_mem.h — what loads, stores and atomics share, whatever the memory: lanes_mem.c says how they work. */
+/* lanes_mem.h — what loads, stores and atomics share, whatever the memory: lanes_mem.c says how
+ * they work. */
 #pragma once
 #include "grader/sim/core/taint.h"
 #include "grader/sim/count/pattern.h"
@@ -6,24 +7,28 @@
 
 #include <string.h>
 
-/* The lanes' accesses to one memory: lanes_mem_global.c, lanes_mem_shared.c (`ea`: offsets in the block's),
- * lanes_mem_local.c (in the thread's). */
-void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+/* The lanes' accesses to one memory: lanes_mem_global.c, lanes_mem_shared.c (`ea`: offsets in the
+ * block's), lanes_mem_local.c (in the thread's). */
+void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                               u32 stat, const u64 *ea, u32 mask);
+void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                               u32 stat, const u64 *ea, u32 mask);
+void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                              u32 stat, const u64 *ea, u32 mask);
+/* Of an access that repeats an earlier one's addresses: done if all is as usual, else false, with
+ * nothing counted yet. */
+bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                u32 mask);
-void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
+bool ISAFN(lane_repeat_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                u32 mask);
-void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                              u32 mask);
-/* Of an access that repeats an earlier one's addresses: done if all is as usual, else false, with nothing counted yet. */
-bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask);
-bool ISAFN(lane_repeat_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask);
-/* lanes_cluster.c: shared memory of the cluster's blocks. Addresses as code/cluster.h has them; statistics of what lies in
- * the lane's own block, and in others. */
-void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 own, u32 other,
-                                u64 ea[32], u32 mask);
-/* lanes_mem_move.c: between the registers and `p + rel[l]` of each lane. `shape`: of the pattern, where it is known. */
-void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
-                      u8 shape);
+/* lanes_cluster.c: shared memory of the cluster's blocks. Addresses as code/cluster.h has them;
+ * statistics of what lies in the lane's own block, and in others. */
+void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                u32 own, u32 other, u64 ea[32], u32 mask);
+/* lanes_mem_move.c: between the registers and `p + rel[l]` of each lane. `shape`: of the pattern,
+ * where it is known. */
+void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned char *p,
+                      const s32 *rel, u32 mask, u8 shape);
 
 static inline u32 access_span(const struct mem_desc *d) {
     return (u32)d->width * d->count;
@@ -32,7 +37,10 @@ static inline u32 access_span(const struct mem_desc *d) {
 static inline enum race_access race_kind(const struct mem_desc *d) {
     if (d->verb == MEM_ATOM) return RACE_EXCHANGE;
     if (d->verb == MEM_RED || (d->verb == MEM_STORE && d->strong)) return RACE_UPDATE;
-    return d->verb == MEM_STORE ? RACE_WRITE : d->strong ? RACE_OBSERVE : d->rechecked ? RACE_PEEK : RACE_READ;
+    return d->verb == MEM_STORE ? RACE_WRITE
+           : d->strong          ? RACE_OBSERVE
+           : d->rechecked       ? RACE_PEEK
+                                : RACE_READ;
 }
 
 /* ---- the pattern of an access ---- */
@@ -51,8 +59,8 @@ static bool relate_anew(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u
     return true;
 }
 
-/* The lanes' addresses, relative to the first active one's, as the memo now has them: mostly as it had them before. NULL
- * where they lie too far apart. */
+/* The lanes' addresses, relative to the first active one's, as the memo now has them: mostly as it
+ * had them before. NULL where they lie too far apart. */
 static inline const s32 *relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u32 span) {
     u64 base = ea[__builtin_ctz(mask)], diff = 0;
     if (mask == ~0u) LANES diff |= (ea[l] - base) ^ (u64)(s64)m->relative[l];
@@ -66,19 +74,25 @@ static inline const s32 *relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 
 
 /* ---- accesses that repeat an earlier one's addresses: code/repeats.c ---- */
 
-/* Once the pattern was worked out: whether it is the earlier access's, so that it need not be the next time. */
+/* Once the pattern was worked out: whether it is the earlier access's, so that it need not be the
+ * next time. */
 static inline void note_repeat(const struct exec *x, const struct mem_desc *d, struct mem_memo *m) {
     const struct mem_memo *e = &x->memos[d->like - 1];
-    if (m->last && e->last == m->last && e->serial != m->like && !memcmp(m->relative, e->relative, sizeof m->relative))
+    if (m->last && e->last == m->last && e->serial != m->like &&
+        !memcmp(m->relative, e->relative, sizeof m->relative))
         m->like = e->serial;
 }
 
-/* Whether the lanes are where the earlier access had them, moved: then base says where. Not in the trace, which asks for each lane's
- * address, nor with undefined values about, which may have one of the two pass lanes by. */
-static inline bool repeats(const struct exec *x, const struct mem_desc *d, struct mem_memo *m, u32 mask) {
+/* Whether the lanes are where the earlier access had them, moved: then base says where. Not in the
+ * trace, which asks for each lane's address, nor with undefined values about, which may have one of
+ * the two pass lanes by. */
+static inline bool repeats(const struct exec *x, const struct mem_desc *d, struct mem_memo *m,
+                           u32 mask) {
     const struct mem_memo *e = &x->memos[d->like - 1];
-    if (m->like != e->serial || m->mask != mask || e->last != mask || x->trace || x->warp->ntainted) return false;
-    m->base = e->base + (u64)d->like_by; /* where that wraps, or lanes' addresses do, it fits no memory */
+    if (m->like != e->serial || m->mask != mask || e->last != mask || x->trace || x->warp->ntainted)
+        return false;
+    m->base =
+        e->base + (u64)d->like_by; /* where that wraps, or lanes' addresses do, it fits no memory */
     m->last = mask;
     return true;
 }
@@ -122,8 +136,8 @@ static inline bool atomic_written(const unsigned char *w, const s32 *rel, u32 ma
 }
 
 /* Counts an atomic; its pattern, or NULL where lanes lie too far apart for one. */
-static inline const s32 *count_atomic(struct exec *x, const struct mem_desc *d, u32 stat, u8 space, const u64 ea[32],
-                                      u32 mask) {
+static inline const s32 *count_atomic(struct exec *x, const struct mem_desc *d, u32 stat, u8 space,
+                                      const u64 ea[32], u32 mask) {
     struct mem_memo *m = &x->memos[stat];
     const s32 *rel = relate(m, ea, mask, space, d->width);
     if (!rel) {
@@ -131,8 +145,9 @@ static inline const s32 *count_atomic(struct exec *x, const struct mem_desc *d, 
         return NULL;
     }
     u32 phase = (u32)ea[__builtin_ctz(mask)] & 31;
-    bool one = m->shape == SHAPE_UNIFORM &&
-               (d->aggregate == AGGREGATE_ALWAYS || (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
+    bool one =
+        m->shape == SHAPE_UNIFORM && (d->aggregate == AGGREGATE_ALWAYS ||
+                                      (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
     (one ? pattern_count_aggregated : pattern_count)(x->stats[stat], m, phase, space, d->width);
     return rel;
 }

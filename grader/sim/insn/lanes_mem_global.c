@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The live allocation that the only pointer leads into among the kernel's parameters that the address is made from; -1 if
- * there is none or there are several. */
+/* The live allocation that the only pointer leads into among the kernel's parameters that the
+ * address is made from; -1 if there is none or there are several. */
 static int meant_allocation(const struct exec *x, const struct mem_desc *d) {
     const struct launch *l = x->worker->launch;
     const struct ptx_func *f = l->code->func;
@@ -12,10 +12,12 @@ static int meant_allocation(const struct exec *x, const struct mem_desc *d) {
     u32 at = 0;
     if (d->roots >> ROOT_VARIABLES) return -1;
     for (unsigned i = 0; i < f->nparams && i < ROOT_VARIABLES; i++) {
-        u32 align = f->params[i].align > 1 ? f->params[i].align : 1, first = (at + align - 1) / align * align;
+        u32 align = f->params[i].align > 1 ? f->params[i].align : 1,
+            first = (at + align - 1) / align * align;
         u64 value = 0;
         at = first + (u32)f->params[i].bytes;
-        if (!(d->roots >> i & 1) || f->params[i].bytes != 8 || at > l->request->param_bytes) continue;
+        if (!(d->roots >> i & 1) || f->params[i].bytes != 8 || at > l->request->param_bytes)
+            continue;
         memcpy(&value, (const u8 *)l->request->params + first, 8);
         int a = value - SIM_BASE < SIM_SPAN ? memory_find(x->memory, value, 0) : -1;
         if (a < 0) continue;
@@ -25,7 +27,8 @@ static int meant_allocation(const struct exec *x, const struct mem_desc *d) {
     return found;
 }
 
-static void fault_global(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+static void fault_global(struct exec *x, const struct op *o, const struct mem_desc *d,
+                         unsigned lane, u64 address) {
     u32 span = access_span(d);
     const char *verb = d->verb == MEM_LOAD ? "reads" : d->verb == MEM_STORE ? "writes" : "updates";
     char where[256];
@@ -36,18 +39,20 @@ static void fault_global(struct exec *x, const struct op *o, const struct mem_de
         memory_describe_from(x->memory, meant, address, span, where, sizeof where);
     else memory_describe(x->memory, address, span, where, sizeof where);
     enum sim_fault kind = freed ? SIM_FAULT_USE_AFTER_FREE : SIM_FAULT_OUT_OF_BOUNDS;
-    core_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span, (unsigned long long)address, where);
+    core_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span,
+               (unsigned long long)address, where);
 }
 
 /* True if the lane's access is allowed; else the fault is reported. */
-static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_desc *d,
+                         unsigned lane, u64 address) {
     u32 span = access_span(d);
     int i = memory_find(x->memory, address, span);
     if (i < 0) return fault_global(x, o, d, lane, address), false;
     if (address & (span - 1)) {
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
-                   "accesses %u bytes at 0x%llx, which is not a multiple of %u", span, (unsigned long long)address,
-                   span);
+                   "accesses %u bytes at 0x%llx, which is not a multiple of %u", span,
+                   (unsigned long long)address, span);
         return false;
     }
     if (d->verb != MEM_LOAD && x->memory->table[i].constant) {
@@ -58,14 +63,15 @@ static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_de
     return true;
 }
 
-static void check_written(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 address) {
+static void check_written(struct exec *x, const struct op *o, const struct mem_desc *d,
+                          unsigned lane, u64 address) {
     const unsigned char *w = x->memory->written + (address - SIM_BASE);
     if (!all_written(w, access_span(d))) taint_access(x, o, d, lane, address, w, SPACE_GLOBAL);
 }
 
 /* The shadow of an access that is in bounds. */
-static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,
-                          u32 mask, u8 shape) {
+static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
+                          const s32 *rel, u32 mask, u8 shape) {
     u32 span = access_span(d);
     unsigned char *w = x->memory->written + (base - SIM_BASE);
     if (shape == SHAPE_DENSE) {
@@ -81,22 +87,25 @@ static void shadow_global(struct exec *x, const struct op *o, const struct mem_d
     }
 }
 
-static void global_slow(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea, u32 mask) {
+static void global_slow(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea,
+                        u32 mask) {
     static const s32 zero[32];
     ACTIVE(mask) {
         if (!lane_allowed(x, o, d, l, ea[l])) continue;
         if (x->sanitize) shadow_global(x, o, d, ea[l], zero, 1u << l, SHAPE_ANY);
-        if (x->races_global && d->space != SPACE_CONST)
-            ISAFN(race_global_lane)(x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_kind(d));
+        if (x->races_global && d->space != SPACE_CONST) ISAFN(race_global_lane)
+        (x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_kind(d));
         ISAFN(lane_move)(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, SHAPE_ANY);
     }
 }
 
 /* True if the pattern at `base` lies in one allocation, is aligned and allowed. */
-static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct mem_memo *m, u64 base, u32 span) {
+static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct mem_memo *m,
+                               u64 base, u32 span) {
     u64 low = base + (u64)(s64)m->low, bytes = (u64)((s64)m->high - m->low) + span;
     const struct allocation *a = x->memory->table + (m->allocation < 0 ? 0 : m->allocation);
-    if (m->allocation < 0 || low - SIM_BASE - a->start >= a->size || low - SIM_BASE - a->start + bytes > a->size) {
+    if (m->allocation < 0 || low - SIM_BASE - a->start >= a->size ||
+        low - SIM_BASE - a->start + bytes > a->size) {
         m->allocation = memory_find(x->memory, low, bytes);
         if (m->allocation < 0) return false;
         a = x->memory->table + m->allocation;
@@ -106,8 +115,8 @@ static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct 
 }
 
 /* An access whose pattern fits. */
-static inline void access_pattern(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
-                                  struct mem_memo *m, u32 mask) {
+static inline void access_pattern(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                  u32 stat, struct mem_memo *m, u32 mask) {
     if (x->sanitize && !x->memory->table[m->allocation].initialised)
         shadow_global(x, o, d, m->base, m->relative, mask, m->shape);
     if (x->races_global && x->memory->table[m->allocation].watched && d->space != SPACE_CONST)
@@ -115,7 +124,8 @@ static inline void access_pattern(struct exec *x, const struct op *o, const stru
     ISAFN(lane_move)(x, d, x->memory->bytes + (m->base - SIM_BASE), m->relative, mask, m->shape);
 }
 
-bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask) {
+bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                               u32 mask) {
     struct mem_memo *m = &x->memos[d->stat];
     u32 span = access_span(d);
     if (!repeats(x, d, m, mask) || !global_fits(x, d, m, m->base, span)) return false;
@@ -124,8 +134,8 @@ bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct 
     return true;
 }
 
-void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                               u32 mask) {
+void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                               u32 stat, const u64 *ea, u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
     u8 space = d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL;
@@ -140,8 +150,8 @@ void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct 
 
 /* ---- for atomics ---- */
 
-bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
-                                u64 address) {
+bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                unsigned lane, u64 address) {
     if (!lane_allowed(x, o, d, lane, address)) return false;
     if (x->sanitize && d->verb != MEM_LOAD) {
         check_written(x, o, d, lane, address);
@@ -152,8 +162,8 @@ bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct
     return true;
 }
 
-bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
-                                     const u64 ea[32], u32 mask) {
+bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                     u32 stat, const u64 ea[32], u32 mask) {
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
     const s32 *rel = count_atomic(x, d, stat, SPACE_GLOBAL, ea, mask);

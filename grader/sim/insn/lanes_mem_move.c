@@ -18,8 +18,8 @@
 /* A case for each size in memory, size of the register, and whether the sign is extended. */
 #define LOAD(width, reg_bytes, is_signed) ((width) << 8 | (reg_bytes) << 1 | (is_signed))
 
-static void load_element(void *reg, const struct mem_desc *d, const unsigned char *p, const s32 *rel, u32 mask,
-                         u8 shape, u32 stride) {
+static void load_element(void *reg, const struct mem_desc *d, const unsigned char *p,
+                         const s32 *rel, u32 mask, u8 shape, u32 stride) {
     switch (LOAD(d->width, d->reg_bytes, d->is_signed)) {
     case LOAD(4, 4, 0):
     case LOAD(4, 4, 1): LOAD_AS(u32, u32); break;
@@ -43,7 +43,8 @@ static void load_element(void *reg, const struct mem_desc *d, const unsigned cha
     }
 }
 
-/* Lanes store in order: where several write one address, the highest lane's value stays. R: register type. */
+/* Lanes store in order: where several write one address, the highest lane's value stays. R:
+ * register type. */
 #define STORE_AS(W, R)                                     \
     do {                                                   \
         const R *S = reg;                                  \
@@ -56,8 +57,8 @@ static void load_element(void *reg, const struct mem_desc *d, const unsigned cha
 
 #define STORE(width, reg_bytes) ((width) << 8 | (reg_bytes))
 
-static void store_element(const void *reg, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
-                          u8 shape, u32 stride) {
+static void store_element(const void *reg, const struct mem_desc *d, unsigned char *p,
+                          const s32 *rel, u32 mask, u8 shape, u32 stride) {
     switch (STORE(d->width, d->reg_bytes)) {
     case STORE(4, 4): STORE_AS(u32, u32); break;
     case STORE(8, 8): STORE_AS(u64, u64); break;
@@ -72,8 +73,8 @@ static void store_element(const void *reg, const struct mem_desc *d, unsigned ch
     }
 }
 
-void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned char *p, const s32 *rel, u32 mask,
-                      u8 shape) {
+void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned char *p,
+                      const s32 *rel, u32 mask, u8 shape) {
     u32 span = access_span(d);
     for (u32 e = 0; e < d->count; e++) {
         if (d->reg[e] == REF_NONE) continue;

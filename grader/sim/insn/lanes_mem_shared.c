@@ -1,4 +1,5 @@
-/* lanes_mem_shared.c — loads and stores of shared memory; addresses are offsets in the block's. See lanes_mem.c. */
+/* lanes_mem_shared.c — loads and stores of shared memory; addresses are offsets in the block's. See
+ * lanes_mem.c. */
 #include "grader/sim/core/place.h"
 #include "grader/sim/insn/lanes_mem.h"
 #include "grader/sim/count/flight.h"
@@ -6,28 +7,32 @@
 
 #include <string.h>
 
-static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane, u64 offset) {
+static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_desc *d,
+                           unsigned lane, u64 offset) {
     u32 span = access_span(d);
-    if (offset < x->shared_bytes && offset + span <= x->shared_bytes && !(offset & (span - 1))) return true;
+    if (offset < x->shared_bytes && offset + span <= x->shared_bytes && !(offset & (span - 1)))
+        return true;
     char where[128];
     place_shared(x->worker->launch, offset, where, sizeof where);
     if (offset & (span - 1))
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset,
-                   "accesses %u bytes at %s, which does not begin at a multiple of %u", span, where, span);
+                   "accesses %u bytes at %s, which does not begin at a multiple of %u", span, where,
+                   span);
     else
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset,
-                   "accesses %u bytes at %s, of which the block has %u bytes", span, where, x->shared_bytes);
+                   "accesses %u bytes at %s, of which the block has %u bytes", span, where,
+                   x->shared_bytes);
     return false;
 }
 
-static void check_written_shared(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
-                                 u64 offset) {
+static void check_written_shared(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                 unsigned lane, u64 offset) {
     const unsigned char *w = x->shared_written + offset;
     if (!all_written(w, access_span(d))) taint_access(x, o, d, lane, offset, w, SPACE_SHARED);
 }
 
-static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,
-                          u32 mask, u8 shape) {
+static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
+                          const s32 *rel, u32 mask, u8 shape) {
     u32 span = access_span(d);
     unsigned char *w = x->shared_written + base;
     if (d->verb != MEM_LOAD) {
@@ -42,15 +47,18 @@ static void shadow_shared(struct exec *x, const struct op *o, const struct mem_d
     ACTIVE(mask) check_written_shared(x, o, d, l, base + (u64)(s64)rel[l]);
 }
 
-/* The store of a cp.async: what it stores was loaded by the op `target` before, by the lanes that copy a whole source. */
-static void begin_copy(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask, u32 span) {
+/* The store of a cp.async: what it stores was loaded by the op `target` before, by the lanes that
+ * copy a whole source. */
+static void begin_copy(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask,
+                       u32 span) {
     const struct op *load = o - o->target;
     u64 from[32];
     ISAFN(lane_addresses)(x, load, &x->mems[load->aux], from);
     race_async_begin(x, o, base, rel, mask, span, from, mask_at(x, load->guard) ^ load->flip);
 }
 
-/* Bytes that several lanes copy come from memory once: no more than the sectors hold, which the load has just looked up. */
+/* Bytes that several lanes copy come from memory once: no more than the sectors hold, which the
+ * load has just looked up. */
 static void ask(struct exec *x, const struct op *o, u32 mask, u32 span) {
     const struct op *load = o - o->target;
     const struct mem_desc *d = &x->mems[load->aux];
@@ -62,9 +70,10 @@ static void ask(struct exec *x, const struct op *o, u32 mask, u32 span) {
     count_flight_ask(x, o, d->stat, bytes < 32 * sectors ? bytes : 32 * sectors);
 }
 
-/* In the block's shared memory, but not in the array that the address is made from: a device does not notice. */
-static void check_array(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base, const s32 *rel,
-                        u32 mask) {
+/* In the block's shared memory, but not in the array that the address is made from: a device does
+ * not notice. */
+static void check_array(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
+                        const s32 *rel, u32 mask) {
     u32 span = access_span(d);
     ACTIVE(mask) {
         u64 offset = base + (u64)(s64)rel[l];
@@ -72,8 +81,8 @@ static void check_array(struct exec *x, const struct op *o, const struct mem_des
         if (offset >= d->array_from && offset + span <= d->array_to) continue;
         place_shared(x->worker->launch, offset, where, sizeof where);
         place_shared_name(x->worker->launch, d->array_from, array, sizeof array);
-        core_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s", array,
-                   d->array_to - d->array_from,
+        core_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s",
+                   array, d->array_to - d->array_from,
                    d->verb == MEM_LOAD    ? "reads"
                    : d->verb == MEM_STORE ? "writes"
                                           : "updates",
@@ -81,9 +90,11 @@ static void check_array(struct exec *x, const struct op *o, const struct mem_des
     }
 }
 
-static inline bool in_array(const struct mem_desc *d, const struct mem_memo *m, u64 base, u32 span) {
+static inline bool in_array(const struct mem_desc *d, const struct mem_memo *m, u64 base,
+                            u32 span) {
     u64 low = base + (u64)(s64)m->low;
-    return !d->array_to || (low >= d->array_from && low + (u64)((s64)m->high - m->low) + span <= d->array_to);
+    return !d->array_to ||
+           (low >= d->array_from && low + (u64)((s64)m->high - m->low) + span <= d->array_to);
 }
 
 static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base, u32 span) {
@@ -93,11 +104,12 @@ static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base
 }
 
 /* The access itself. `m`: its pattern, which fits; NULL: none does. */
-static inline void carry_out(struct exec *x, const struct op *o, const struct mem_desc *d, struct mem_memo *m, u64 base,
-                             const s32 *rel, u32 mask) {
+static inline void carry_out(struct exec *x, const struct op *o, const struct mem_desc *d,
+                             struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
     u32 span = access_span(d);
     u8 shape = m ? m->shape : SHAPE_ANY;
-    if (x->sanitize && d->array_to && (!m || !in_array(d, m, base, span))) check_array(x, o, d, base, rel, mask);
+    if (x->sanitize && d->array_to && (!m || !in_array(d, m, base, span)))
+        check_array(x, o, d, base, rel, mask);
     if (__builtin_expect(d->async, false)) ask(x, o, mask, span);
     if (x->sanitize && !d->async) shadow_shared(x, o, d, base, rel, mask, shape);
     if (x->sanitize && d->async) begin_copy(x, o, base, rel, mask, span);
@@ -105,16 +117,18 @@ static inline void carry_out(struct exec *x, const struct op *o, const struct me
     ISAFN(lane_move)(x, d, x->shared + base, rel, mask, shape);
 }
 
-bool ISAFN(lane_repeat_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask) {
+bool ISAFN(lane_repeat_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                               u32 mask) {
     struct mem_memo *m = &x->memos[d->stat];
     if (!repeats(x, d, m, mask) || !shared_fits(x, m, m->base, access_span(d))) return false;
-    if (d->merge != MERGED_AWAY) pattern_count(x->stats[d->stat], m, 0, SPACE_SHARED, access_span(d));
+    if (d->merge != MERGED_AWAY)
+        pattern_count(x->stats[d->stat], m, 0, SPACE_SHARED, access_span(d));
     carry_out(x, o, d, m, m->base, m->relative, mask);
     return true;
 }
 
-void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat, const u64 *ea,
-                               u32 mask) {
+void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                               u32 stat, const u64 *ea, u32 mask) {
     u32 span = access_span(d);
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
@@ -136,8 +150,8 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
 
 /* ---- for atomics ---- */
 
-bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, unsigned lane,
-                                u64 offset) {
+bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                unsigned lane, u64 offset) {
     if (!shared_allowed(x, o, d, lane, offset)) return false;
     if (!x->sanitize) return true;
     check_written_shared(x, o, d, lane, offset);
@@ -147,8 +161,8 @@ bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct
     return true;
 }
 
-bool ISAFN(lane_count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
-                                     const u64 ea[32], u32 mask) {
+bool ISAFN(lane_count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                     u32 stat, const u64 ea[32], u32 mask) {
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
     const s32 *rel = count_atomic(x, d, stat, SPACE_SHARED, ea, mask);

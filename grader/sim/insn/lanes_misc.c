@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* cvta: dst = src + imm, where imm is the window's base (negative for cvta.to). 32-bit sources are widened. */
+/* cvta: dst = src + imm, where imm is the window's base (negative for cvta.to). 32-bit sources are
+ * widened. */
 void ISAFN(op_cvta)(struct exec *x, const struct op *o, u32 mask) {
     u64 *D = operand_at(x, o->dst);
     const u64 *A = operand_at(x, o->src[0]);
@@ -39,7 +40,8 @@ void ISAFN(op_activemask)(struct exec *x, const struct op *o, u32 mask) {
     STORE_LANES(D, mask, active);
 }
 
-/* Clocks count what this warp has executed so far: deterministic and monotonic. imm: bytes of the register. */
+/* Clocks count what this warp has executed so far: deterministic and monotonic. imm: bytes of the
+ * register. */
 void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
     u64 now = x->warp->executed;
     if (o->imm == 8) {
@@ -51,7 +53,8 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
     }
 }
 
-/* One worker runs a block's warps in turn, and communicating blocks in turn too: memory is always in order. */
+/* One worker runs a block's warps in turn, and communicating blocks in turn too: memory is always
+ * in order. */
 static void fence(struct exec *x, const struct op *o, u32 mask) {
     x->warp->fenced |= mask;
     if (x->races_in_turn && o->imm == FENCE_FAR) race_ordered_fence(x);
@@ -61,7 +64,8 @@ void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { fence(x, o
 void ISAFN(op_fence)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
 void ISAFN(op_nop)(struct exec *x, const struct op *o, u32 mask) { (void)x, (void)o, (void)mask; }
 
-/* Offset of a local variable in the thread's local memory: imm, plus where the running function's begins. */
+/* Offset of a local variable in the thread's local memory: imm, plus where the running function's
+ * begins. */
 void ISAFN(op_localaddr)(struct exec *x, const struct op *o, u32 mask) {
     u64 *D = operand_at(x, o->dst), v = x->local_base + (u64)o->imm;
     STORE_LANES(D, mask, v);
@@ -99,9 +103,11 @@ static inline s32 combine_parts(const struct video *v, s32 a, s32 b) {
 
 static u32 video_lane(const struct video *v, u32 a, u32 b, u32 c) {
     u32 width = 32 / v->parts, d = 0, sum = c, low = (1u << width) - 1;
-    s32 least = v->signed_d ? -(s32)(low / 2 + 1) : 0, most = v->signed_d ? (s32)(low / 2) : (s32)low;
+    s32 least = v->signed_d ? -(s32)(low / 2 + 1) : 0,
+        most = v->signed_d ? (s32)(low / 2) : (s32)low;
     for (u32 k = 0; k < v->parts; k++) {
-        s32 r = combine_parts(v, part_of(a, k, width, v->signed_a), part_of(b, k, width, v->signed_b));
+        s32 r =
+            combine_parts(v, part_of(a, k, width, v->signed_a), part_of(b, k, width, v->signed_b));
         if (v->saturate) r = r < least ? least : r > most ? most : r;
         d |= ((u32)r & low) << width * k;
         sum += (u32)r;
@@ -111,7 +117,8 @@ static u32 video_lane(const struct video *v, u32 a, u32 b, u32 c) {
 
 void ISAFN(op_video)(struct exec *x, const struct op *o, u32 mask) {
     u32 *D = operand_at(x, o->dst);
-    const u32 *A = operand_at(x, o->src[0]), *B = operand_at(x, o->src[1]), *C = operand_at(x, o->src[2]);
+    const u32 *A = operand_at(x, o->src[0]), *B = operand_at(x, o->src[1]),
+              *C = operand_at(x, o->src[2]);
     struct video v;
     memcpy(&v, &o->imm, sizeof v);
     for (int l = 0; l < 32; l++) D[l] = mask >> l & 1 ? video_lane(&v, A[l], B[l], C[l]) : D[l];
@@ -120,7 +127,8 @@ void ISAFN(op_video)(struct exec *x, const struct op *o, u32 mask) {
 /* ---- alloca: imm is the alignment ---- */
 
 static void forget_bytes(struct exec *x, u64 from, u32 n, u32 lane) {
-    for (u64 at = from; at < from + n; at++) x->warp->local_written[(at / 4 * 32 + lane) * 4 + at % 4] = 0;
+    for (u64 at = from; at < from + n; at++)
+        x->warp->local_written[(at / 4 * 32 + lane) * 4 + at % 4] = 0;
 }
 
 void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
@@ -131,8 +139,8 @@ void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
         u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);
         if (from > ALLOCA_BYTES || bytes[l] > ALLOCA_BYTES - from) {
             core_fault(x, SIM_FAULT_STACK, o, l, bytes[l],
-                       "takes %u bytes of stack by alloca, of which a thread has %u, %u in use", bytes[l], ALLOCA_BYTES,
-                       used[l]);
+                       "takes %u bytes of stack by alloca, of which a thread has %u, %u in use",
+                       bytes[l], ALLOCA_BYTES, used[l]);
             continue;
         }
         used[l] = from + bytes[l];

@@ -1,41 +1,46 @@
 /* lanes_mufu.h — the approximate functions, to the last bit of what an H100 gives.
  *
- * Theory of operation. A GPU computes these functions in a unit of its own (MUFU in SASS, "multifunction"), by
- * quadratic interpolation in tables. The operand is brought into one interval by its exponent: [1, 2) for reciprocals
- * and logarithms, [1, 4) for roots, [0, 1) for 2^x and for the quarter turns of a sine. The upper 6 bits (7 of a
- * reciprocal; 7 of roots, of which the exponent's parity is one) choose a segment, which holds the value a at its
- * start (26 bits), the slope b (16) and the curvature c (10). With x, the operand's remaining 17 bits, the unit forms
+ * Theory of operation. A GPU computes these functions in a unit of its own (MUFU in SASS,
+ * "multifunction"), by quadratic interpolation in tables. The operand is brought into one interval
+ * by its exponent: [1, 2) for reciprocals and logarithms, [1, 4) for roots, [0, 1) for 2^x and for
+ * the quarter turns of a sine. The upper 6 bits (7 of a reciprocal; 7 of roots, of which the
+ * exponent's parity is one) choose a segment, which holds the value a at its start (26 bits), the
+ * slope b (16) and the curvature c (10). With x, the operand's remaining 17 bits, the unit forms
  *
  *     sum = a × 2^k + b × x + c × q(x) + bias
  *
- * where q, about x²/2^19, comes of a squarer that adds only the partial products' bits from 2^18 upward: no carry from
- * below ever arrives. Signs belong to the function, not to the tables. The bias is a constant for each function: a
- * half of the last place, corrected for what the squarer loses on average. What follows differs:
+ * where q, about x²/2^19, comes of a squarer that adds only the partial products' bits from 2^18
+ * upward: no carry from below ever arrives. Signs belong to the function, not to the tables. The
+ * bias is a constant for each function: a half of the last place, corrected for what the squarer
+ * loses on average. What follows differs:
  *
  *   rcp, rsqrt, sqrt, ex2   the sum's upper 24 bits are the mantissa: rounded, at a fixed place.
- *   lg2        sum / 4 has 36 digits after the point, and the operand's exponent goes before it. Of a negative number
- *              the complement is taken, not the negation. Then normalised and truncated.
- *   sin, cos   37 digits after the point, normalised and truncated. In odd quarters the operand is complemented. (b
- *              has 15 bits, c 11.)
- *   tanh       likewise, with 1 to 16 segments a binade and a place of the point for each binade. Below 2^-8 the
- *              operand is the result; from 8 on it is 1. (c has up to 15 bits.)
+ *   lg2        sum / 4 has 36 digits after the point, and the operand's exponent goes before it. Of
+ * a negative number the complement is taken, not the negation. Then normalised and truncated. sin,
+ * cos   37 digits after the point, normalised and truncated. In odd quarters the operand is
+ * complemented. (b has 15 bits, c 11.) tanh       likewise, with 1 to 16 segments a binade and a
+ * place of the point for each binade. Below 2^-8 the operand is the result; from 8 on it is 1. (c
+ * has up to 15 bits.)
  *
- * Operands of ex2, sin and cos become fixed-point numbers with 23 digits, truncated. The unit takes subnormal operands
- * for zeroes and gives zero for subnormal results (tanh keeps both). What PTX promises beyond that, ptxas adds around
- * the unit by scaling; the functions below that are named after PTX instructions do the same steps in the same order.
+ * Operands of ex2, sin and cos become fixed-point numbers with 23 digits, truncated. The unit takes
+ * subnormal operands for zeroes and gives zero for subnormal results (tanh keeps both). What PTX
+ * promises beyond that, ptxas adds around the unit by scaling; the functions below that are named
+ * after PTX instructions do the same steps in the same order.
  *
- * All is arithmetic of integers, or of floats where it is the hardware's own product. The functions have no branches
- * and no calls, so that a loop over lanes becomes vector code, and any level of vector instructions gives the same
- * bits. Indices of tables are signed because vector gathers take them so.
+ * All is arithmetic of integers, or of floats where it is the hardware's own product. The functions
+ * have no branches and no calls, so that a loop over lanes becomes vector code, and any level of
+ * vector instructions gives the same bits. Indices of tables are signed because vector gathers take
+ * them so.
  *
- * Sources. Oberman and Siu describe such a unit ("A High-Performance Area-Efficient Multifunction Interpolator", ARITH
- * 2005). M. Kościelnicki found the sum's form and constants on a G80 (envytools, nvhw/sfu.c), for rcp, rsqrt, ex2,
- * lg2, sin and cos; an H100 keeps them. The tables come from an H100's results alone, one solution for each segment,
- * and all functions were compared with it for all 2^32 operands: grader/tests/mufu says how, and holds what suite
- * insn_approx compares with.
+ * Sources. Oberman and Siu describe such a unit ("A High-Performance Area-Efficient Multifunction
+ * Interpolator", ARITH 2005). M. Kościelnicki found the sum's form and constants on a G80
+ * (envytools, nvhw/sfu.c), for rcp, rsqrt, ex2, lg2, sin and cos; an H100 keeps them. The tables
+ * come from an H100's results alone, one solution for each segment, and all functions were compared
+ * with it for all 2^32 operands: grader/tests/mufu says how, and holds what suite insn_approx
+ * compares with.
  *
- * This file includes nothing, so that verify.cu there can compile it for a GPU: lanes_values.h and lanes_half.h, or
- * what stands for them, come before it. */
+ * This file includes nothing, so that verify.cu there can compile it for a GPU: lanes_values.h and
+ * lanes_half.h, or what stands for them, come before it. */
 #pragma once
 #ifndef MUFU_TABLE
 #define MUFU_TABLE(name, ...) static const u32 mufu_##name[] = {__VA_ARGS__};
@@ -50,8 +55,8 @@ INLINE u64 pick64(bool condition, u64 yes, u64 no) {
     return (yes & mask) | (no & ~mask);
 }
 
-/* q above: bits i and j of x count together when i + j >= 18. With x = 2^9 h + l, h × h counts whole, and l × l not
- * at all. */
+/* q above: bits i and j of x count together when i + j >= 18. With x = 2^9 h + l, h × h counts
+ * whole, and l × l not at all. */
 INLINE u32 mufu_square(u32 x) {
     u32 h = x >> 9, q = h * h >> 1;
     q += (u32)((s32)(x << 23) >> 31) & h >> 1;
@@ -63,8 +68,9 @@ INLINE u32 mufu_square(u32 x) {
     q += (u32)((s32)(x << 29) >> 31) & h >> 7;
     return q;
 }
-/* (a × 2^(s-2) + b × x + cq + bias) >> s, the last three terms being signed. The sum has up to 40 bits: its parts are
- * shifted as far as they can be before they are added, so that nothing exceeds 32. */
+/* (a × 2^(s-2) + b × x + cq + bias) >> s, the last three terms being signed. The sum has up to 40
+ * bits: its parts are shifted as far as they can be before they are added, so that nothing
+ * exceeds 32. */
 INLINE u32 mufu_rounded(u32 a, s32 b, u32 x, s32 cq, s32 bias, u32 s) {
     s32 low = b * (s32)(x & 3) + cq + bias;
     s32 sum = b * (s32)(x >> 2) + (low >> 2) + (s32)((a & 3) << (s - 4));
@@ -75,9 +81,11 @@ INLINE u64 mufu_sum(u32 a, u32 shift, u32 bc, u32 x, u32 scale) {
     u32 bend = (bc >> 16) * mufu_square(x) * scale; /* of 15, 15 and 1 bits, or of 10, 15 and 2 */
     return ((u64)a << shift) + (u64)(bc & 0xffff) * x - bend;
 }
-/* The float that a number below 2^52, with `digits` digits after the point, becomes when truncated. Zero becomes +0. */
+/* The float that a number below 2^52, with `digits` digits after the point, becomes when truncated.
+ * Zero becomes +0. */
 INLINE u32 mufu_truncated(u64 v, u32 digits) {
-    u64 bits = bits64_of(f64_of(v | 0x4330000000000000ull) - 0x1p52); /* exact: this only normalises */
+    u64 bits =
+        bits64_of(f64_of(v | 0x4330000000000000ull) - 0x1p52); /* exact: this only normalises */
     u32 f = (u32)(bits >> 29) - ((896 + digits) << 23);
     return pick(v == 0, 0, f);
 }
@@ -86,7 +94,8 @@ INLINE u32 mufu_truncated(u64 v, u32 digits) {
 #define MUFU_NAN           0x7fffffffu
 #define MUFU_INF           0x7f800000u
 
-/* MUFU.RCP; the sum's place is one bit lower than that of the others, because its segments are half as long. */
+/* MUFU.RCP; the sum's place is one bit lower than that of the others, because its segments are half
+ * as long. */
 INLINE u32 mufu_rcp_mantissa(u32 fraction) {
     u32 i = fraction >> 16, x = fraction & 0xffff, bc = mufu_rcp_bc[(s32)i];
     s32 cq = MUFU_CURVATURE(bc) * (s32)mufu_square(x << 1);
@@ -100,12 +109,14 @@ INLINE f32 mufu_rcp(f32 value) {
     return f32_of(pick((e == 255) & (fraction != 0), MUFU_NAN, r));
 }
 
-/* MUFU.RSQ; fraction includes the exponent's lowest bit, as bit 23: 1 when the operand is in [2, 4). */
+/* MUFU.RSQ; fraction includes the exponent's lowest bit, as bit 23: 1 when the operand is in [2,
+ * 4). */
 INLINE u32 mufu_rsqrt_mantissa(u32 fraction) {
     u32 i = fraction >> 17, x = fraction & 0x1ffff, bc = mufu_rsqrt_bc[(s32)i];
     s32 cq = MUFU_CURVATURE(bc) * (s32)mufu_square(x) * 4;
     u32 h = mufu_rounded(mufu_rsqrt_a[(s32)i], -MUFU_SLOPE(bc), x, cq, 0x7fff, 16);
-    return pick(fraction == 0, 0x1000000, h); /* the only operand whose root is exact, past the table */
+    return pick(fraction == 0, 0x1000000,
+                h); /* the only operand whose root is exact, past the table */
 }
 INLINE f32 mufu_rsqrt(f32 value) {
     u32 a = bits_of(value), sign = a & 0x80000000u, e = a >> 23 & 255, fraction = a & 0x7fffff;
@@ -117,7 +128,8 @@ INLINE f32 mufu_rsqrt(f32 value) {
 
 /* MUFU.SQRT. Halves of [1, 4) differ in the scale of slope and curvature. */
 INLINE f32 mufu_sqrt(f32 value) {
-    u32 a = bits_of(value), sign = a & 0x80000000u, e = a >> 23 & 255, fraction = (a & 0xffffff) ^ 0x800000;
+    u32 a = bits_of(value), sign = a & 0x80000000u, e = a >> 23 & 255,
+        fraction = (a & 0xffffff) ^ 0x800000;
     u32 i = fraction >> 17, x = fraction & 0x1ffff, bc = mufu_sqrt_bc[(s32)i], s = 17 - (i >> 6);
     s32 cq = -MUFU_CURVATURE(bc) * (s32)mufu_square(x), bias = (s32)((1u << (s - 2)) - 1);
     u32 h = mufu_rounded(mufu_sqrt_a[(s32)i], MUFU_SLOPE(bc), x, cq, bias, s);
@@ -127,8 +139,8 @@ INLINE f32 mufu_sqrt(f32 value) {
     return f32_of(pick(e == 0, sign, r));
 }
 
-/* MUFU.EX2. Of a negative operand the unit takes the complement, which is one less than the negation, unless the
- * digits after the point are all zero. */
+/* MUFU.EX2. Of a negative operand the unit takes the complement, which is one less than the
+ * negation, unless the digits after the point are all zero. */
 INLINE f32 mufu_ex2(f32 value) {
     u32 a = bits_of(value), e = a >> 23 & 255, fraction = a & 0x7fffff, m = fraction | 0x800000;
     u32 right = e < 127 ? 127 - e : 0, left = e > 127 ? e - 127 : 0;
@@ -144,7 +156,8 @@ INLINE f32 mufu_ex2(f32 value) {
     return f32_of(pick((e == 255) & (fraction != 0), MUFU_NAN, r));
 }
 
-/* MUFU.LG2. Of a number below 1 the digits count down from the next lower integer: hence the complement. */
+/* MUFU.LG2. Of a number below 1 the digits count down from the next lower integer: hence the
+ * complement. */
 INLINE f32 mufu_lg2(f32 value) {
     u32 a = bits_of(value), sign = a & 0x80000000u, e = a >> 23 & 255, fraction = a & 0x7fffff;
     u32 i = fraction >> 17, x = fraction & 0x1ffff, bc = mufu_lg2_bc[(s32)i];
@@ -176,7 +189,8 @@ INLINE f32 mufu_sine(f32 value, u32 quarters) {
 /* MUFU.TANH. A table row's place of the point stands above its value. */
 INLINE f32 mufu_tanh(f32 value) {
     u32 bits = bits_of(value), magnitude = bits & 0x7fffffffu, e = magnitude >> 23;
-    u32 k = pick(e < 119, 0, pick(e > 129, 10, e - 119)), binade = mufu_tanh_binade[(s32)k], n = binade >> 16;
+    u32 k = pick(e < 119, 0, pick(e > 129, 10, e - 119)), binade = mufu_tanh_binade[(s32)k],
+        n = binade >> 16;
     u32 offset = (magnitude & 0x7fffff) >> (6 - n), x = offset & 0x1ffff;
     u32 i = (binade & 0xffff) + (offset >> 17);
     u32 a = mufu_tanh_a[(s32)i], bc = mufu_tanh_bc[(s32)i];
@@ -188,9 +202,10 @@ INLINE f32 mufu_tanh(f32 value) {
 
 /* ---- f32 in PTX ----
  *
- * With .ftz these are the unit's operation alone; without, ptxas scales what is subnormal. One expression does for
- * both: in an environment that flushes, scaling a subnormal gives the zero that the unit would have made of it, and a
- * result that scaling makes subnormal becomes the zero that the unit would have given. */
+ * With .ftz these are the unit's operation alone; without, ptxas scales what is subnormal. One
+ * expression does for both: in an environment that flushes, scaling a subnormal gives the zero that
+ * the unit would have made of it, and a result that scaling makes subnormal becomes the zero that
+ * the unit would have given. */
 INLINE f32 if_small(f32 a, u32 yes, u32 no) { /* by a's magnitude: subnormal or zero */
     return f32_of(pick((bits_of(a) & 0x7fffffffu) < 0x00800000u, yes, no));
 }
@@ -204,10 +219,12 @@ INLINE f32 rcp_approx(f32 a) {
     return mufu_rcp(a * scale) * scale;
 }
 INLINE f32 rsqrt_approx(f32 a) {
-    return mufu_rsqrt(a * if_small(a, MUFU_2P24, MUFU_ONE)) * if_small(a, 0x45800000u, MUFU_ONE); /* 2^12 */
+    return mufu_rsqrt(a * if_small(a, MUFU_2P24, MUFU_ONE)) *
+           if_small(a, 0x45800000u, MUFU_ONE); /* 2^12 */
 }
 INLINE f32 sqrt_approx(f32 a) {
-    return mufu_sqrt(a * if_small(a, MUFU_2P24, MUFU_ONE)) * if_small(a, 0x39800000u, MUFU_ONE); /* 2^-12 */
+    return mufu_sqrt(a * if_small(a, MUFU_2P24, MUFU_ONE)) *
+           if_small(a, 0x39800000u, MUFU_ONE); /* 2^-12 */
 }
 INLINE f32 lg2_approx(f32 a) {
     return mufu_lg2(a * if_small(a, MUFU_2P24, MUFU_ONE)) - if_small(a, 0x41c00000u, 0); /* 24 */
@@ -230,7 +247,8 @@ INLINE f32 sin_approx(f32 a) { return mufu_sine(mufu_turns(a), 0); }
 INLINE f32 cos_approx(f32 a) { return mufu_sine(mufu_turns(a), 1); }
 INLINE f32 tanh_approx(f32 a) { return mufu_tanh(a); }
 
-/* A product with the unit's reciprocal. Of a divisor above 2^126 that is 0; div.full scales both operands before. */
+/* A product with the unit's reciprocal. Of a divisor above 2^126 that is 0; div.full scales both
+ * operands before. */
 INLINE f32 div_approx(f32 a, f32 b) {
     f32 scale = if_small(b, MUFU_2P24, MUFU_ONE);
     return canonical(PRODUCT_f32(mufu_rcp(b * scale), a * scale));
@@ -258,7 +276,8 @@ INLINE u16 ex2_bf16(u16 a) { return mufu_bf16(mufu_ex2(f32_of_bf16(a))); }
 INLINE u16 tanh_f16(u16 a) { return mufu_f16(mufu_tanh(value_f16(a))); }
 INLINE u16 tanh_bf16(u16 a) { return mufu_bf16(mufu_tanh(f32_of_bf16(a))); }
 
-/* ---- f64: the same tables for the high word, whose 20 fraction bits are the upper ones of the 23; truncated ---- */
+/* ---- f64: the same tables for the high word, whose 20 fraction bits are the upper ones of the 23;
+ * truncated ---- */
 
 INLINE u32 mufu_rcp64h(u32 a) {
     u32 sign = a & 0x80000000u, e = a >> 20 & 2047, fraction = a & 0xfffff;
@@ -275,8 +294,12 @@ INLINE u32 mufu_rsqrt64h(u32 a) {
     r = pick((sign != 0) | ((e == 2047) & (fraction != 0)), MUFU_NAN, r);
     return pick(e == 0, sign | 0x7ff00000u, r);
 }
-INLINE f64 rcp_approx_f64(f64 a) { return f64_of((u64)mufu_rcp64h((u32)(bits64_of(a) >> 32)) << 32); }
-INLINE f64 rsqrt_approx_ftz_f64(f64 a) { return f64_of((u64)mufu_rsqrt64h((u32)(bits64_of(a) >> 32)) << 32); }
+INLINE f64 rcp_approx_f64(f64 a) {
+    return f64_of((u64)mufu_rcp64h((u32)(bits64_of(a) >> 32)) << 32);
+}
+INLINE f64 rsqrt_approx_ftz_f64(f64 a) {
+    return f64_of((u64)mufu_rsqrt64h((u32)(bits64_of(a) >> 32)) << 32);
+}
 /* Without .ftz a step of third order follows, and subnormals are scaled. */
 INLINE f64 rsqrt_approx_f64(f64 a) {
     u64 bits = bits64_of(a), m = bits << 1 >> 1;
@@ -284,7 +307,8 @@ INLINE f64 rsqrt_approx_f64(f64 a) {
     f64 x = a * f64_of((1023ull << 52) + (subnormal & 54ull << 52)); /* × 2^54 */
     f64 y = rsqrt_approx_ftz_f64(x);
     f64 e = FMA_f64(x, -(y * y), 1.0);
-    f64 v = FMA_f64(FMA_f64(e, 0.375, 0.5), y * e, y) * f64_of((1023ull << 52) + (subnormal & 27ull << 52));
+    f64 v = FMA_f64(FMA_f64(e, 0.375, 0.5), y * e, y) *
+            f64_of((1023ull << 52) + (subnormal & 27ull << 52));
     u64 r = pick64(m == 2047ull << 52, 0, bits64_of(v));
     r = pick64(bits >> 63, 0xfff8ull << 48, r);
     r = pick64(m == 0, bits | 2047ull << 52, r);

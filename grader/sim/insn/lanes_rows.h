@@ -1,5 +1,5 @@
-/* lanes_rows.h — what turns a row into a lane function. A lanes_*.c includes this, then the rows_*.def of its families.
- * See rows.def for the macros' arguments. */
+/* lanes_rows.h — what turns a row into a lane function. A lanes_*.c includes this, then the
+ * rows_*.def of its families. See rows.def for the macros' arguments. */
 #pragma once
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_values.h"
@@ -38,8 +38,9 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
 
 #define SRC(i, T)    const st_##T *P##i = operand_at(x, o->src[i])
 #define ARG(n, i, T) T n = (T)P##i[l]
-/* Where some lanes do not execute, all are computed beside the register, and those that do put into it afterwards.
- * Expressions are total, so that this does no harm, and it leaves the compiler no branch to turn into a select. */
+/* Where some lanes do not execute, all are computed beside the register, and those that do put into
+ * it afterwards. Expressions are total, so that this does no harm, and it leaves the compiler no
+ * branch to turn into a select. */
 #define LOOP(TD, ARGS, expr)                             \
     if (mask == ~0u) {                                   \
         LANES {                                          \
@@ -86,9 +87,11 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
     SRC(3, TE);                                                   \
     LOOP(TD, ARG(a, 0, TA); ARG(b, 1, TB); ARG(c, 2, TC); ARG(e, 3, TE), expr) TAIL(mods)
 
-/* setp p|q, a, b, c: p = (a cmp b) op c, q = !(a cmp b) op c. aux: 0 none, 1 and, 2 or, 3 xor; imm flips c;
- * src[3] is q. */
-static inline u32 combine(u32 v, u32 how, u32 c) { return how == 1 ? v & c : how == 2 ? v | c : how == 3 ? v ^ c : v; }
+/* setp p|q, a, b, c: p = (a cmp b) op c, q = !(a cmp b) op c. aux: 0 none, 1 and, 2 or, 3 xor; imm
+ * flips c; src[3] is q. */
+static inline u32 combine(u32 v, u32 how, u32 c) {
+    return how == 1 ? v & c : how == 2 ? v | c : how == 3 ? v ^ c : v;
+}
 static inline void put_mask(struct exec *x, ref r, u32 value, u32 mask) {
     u32 *D = operand_at(x, r);
     *D = (*D & ~mask) | (value & mask);
@@ -130,11 +133,12 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
         }                                                                \
         put_mask(x, o->dst, bits, mask);                                 \
     }
-#define RM(id, name, nsrc, expr)                                                                                     \
-    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) {                                             \
-        u32 a = mask_at(x, o->src[0]) ^ (u32)o->imm, b = nsrc > 1 ? mask_at(x, o->src[1]) ^ (u32)(o->imm >> 32) : 0; \
-        (void)b;                                                                                                     \
-        put_mask(x, o->dst, expr, mask);                                                                             \
+#define RM(id, name, nsrc, expr)                                            \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) {    \
+        u32 a = mask_at(x, o->src[0]) ^ (u32)o->imm,                        \
+            b = nsrc > 1 ? mask_at(x, o->src[1]) ^ (u32)(o->imm >> 32) : 0; \
+        (void)b;                                                            \
+        put_mask(x, o->dst, expr, mask);                                    \
     }
 #define RS(id, name, T)                                                  \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
@@ -144,7 +148,8 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
         u32 p = mask_at(x, o->src[2]) ^ (u32)o->imm;                     \
         STORE_LANES(D, mask, p >> l & 1 ? P0[l] : P1[l]);                \
     }
-/* The carry flag is a predicate of its own: src[3]. `k` is what comes in, bit `bits` of the sum what goes out. */
+/* The carry flag is a predicate of its own: src[3]. `k` is what comes in, bit `bits` of the sum
+ * what goes out. */
 #define RC(id, name, pipe, takes, gives, T, W, bits, expr)               \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
         st_##T *D = operand_at(x, o->dst);                               \

@@ -1,9 +1,10 @@
-/* lanes_tensor.c — bulk copies by tensor maps, and reductions: the whole tile at once, for each lane that asks. See code/tensor.h
- * and mem/tensor.h.
+/* lanes_tensor.c — bulk copies by tensor maps, and reductions: the whole tile at once, for each
+ * lane that asks. See code/tensor.h and mem/tensor.h.
  *
- * In shared memory a tile is taken for one range, swizzled, with gaps, or not; in global memory each of its rows is a range of its own, counted,
- * traced and looked at for races as that. What a row lacks because it lies outside the tensor is filled in, and arrives at the
- * mbarrier like the rest. */
+ * In shared memory a tile is taken for one range, swizzled, with gaps, or not; in global memory
+ * each of its rows is a range of its own, counted, traced and looked at for races as that. What a
+ * row lacks because it lies outside the tensor is filled in, and arrives at the mbarrier like the
+ * rest. */
 #include "grader/sim/code/tensor.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/count/flight.h"
@@ -27,7 +28,8 @@ struct tile_copy {
     struct exec *x;
     const struct op *o;
     const struct tensor_desc *d;
-    u32 lane, reach, offset; /* bytes of shared memory that the tile lies in, and from where on, in each block alike */
+    u32 lane, reach, offset; /* bytes of shared memory that the tile lies in, and from where on, in
+                                each block alike */
     struct memory_tile tile;
     struct end end[CLUSTER_MOST];
     u32 nends;
@@ -35,7 +37,9 @@ struct tile_copy {
     unsigned char row[TENSOR_ROW], shadow[TENSOR_ROW];
 };
 
-static u64 value_of(const struct tile_copy *c, ref r) { return ((const u64 *)operand_at(c->x, r))[c->lane]; }
+static u64 value_of(const struct tile_copy *c, ref r) {
+    return ((const u64 *)operand_at(c->x, r))[c->lane];
+}
 
 /* ---- the map ---- */
 
@@ -45,22 +49,25 @@ static const unsigned char *map_at(const struct tile_copy *c, u64 address) {
     u64 offset = address - PARAM_WINDOW;
     if (address % TENSOR_MAP_ALIGN) {
         core_fault(x, SIM_FAULT_MISALIGNED, c->o, c->lane, address,
-                   "takes a tensor map at 0x%llx, which is no multiple of %d", (unsigned long long)address,
-                   TENSOR_MAP_ALIGN);
+                   "takes a tensor map at 0x%llx, which is no multiple of %d",
+                   (unsigned long long)address, TENSOR_MAP_ALIGN);
         return NULL;
     }
-    if (offset < r->param_bytes && r->param_bytes - offset >= TENSOR_MAP_BYTES) return (const u8 *)r->params + offset;
-    if (memory_find(x->memory, address, TENSOR_MAP_BYTES) >= 0) return x->memory->bytes + (address - SIM_BASE);
+    if (offset < r->param_bytes && r->param_bytes - offset >= TENSOR_MAP_BYTES)
+        return (const u8 *)r->params + offset;
+    if (memory_find(x->memory, address, TENSOR_MAP_BYTES) >= 0)
+        return x->memory->bytes + (address - SIM_BASE);
     core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, address,
-               "takes a tensor map at 0x%llx, which is neither a parameter of the kernel (const __grid_constant__ "
+               "takes a tensor map at 0x%llx, which is neither a parameter of the kernel (const "
+               "__grid_constant__ "
                "CUtensorMap) nor in global or constant memory",
                (unsigned long long)address);
     return NULL;
 }
 
 static bool refuse(const struct tile_copy *c, u64 address, const char *why) {
-    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address, "takes 128 bytes for a tensor map that are none: %s",
-               why);
+    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address,
+               "takes 128 bytes for a tensor map that are none: %s", why);
     return false;
 }
 
@@ -74,12 +81,15 @@ static bool read_map(struct tile_copy *c) {
     if (why) return refuse(c, address, why);
     if (m.rank != c->d->rank) {
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address,
-                   "copies by %u coordinates, but the tensor map has %u dimensions", c->d->rank, m.rank);
+                   "copies by %u coordinates, but the tensor map has %u dimensions", c->d->rank,
+                   m.rank);
         return false;
     }
     if (c->x->sanitize) race_map_use(c->x, c->o, c->lane, address);
-    for (u32 i = 0; i < m.rank; i++) at[i] = ((const s32 *)operand_at(c->x, c->d->coord[i]))[c->lane];
-    return memory_tile_open(&c->tile, &m, at) || refuse(c, address, "its tensor ends past the last address");
+    for (u32 i = 0; i < m.rank; i++)
+        at[i] = ((const s32 *)operand_at(c->x, c->d->coord[i]))[c->lane];
+    return memory_tile_open(&c->tile, &m, at) ||
+           refuse(c, address, "its tensor ends past the last address");
 }
 
 /* ---- where the tile lies ---- */
@@ -91,14 +101,15 @@ static bool check_coordinates(struct tile_copy *c) {
     u32 before = 0; /* the first dimension in which the tile begins before the tensor */
     while (before < t->map.rank && t->at[before] >= 0) before++;
     if (byte % TENSOR_CHUNK)
-        core_fault(
-            c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
-            "copies a tile that begins at coordinate %lld of the innermost dimension, byte %lld of a row, which is "
-            "no multiple of %d",
-            (long long)t->at[0], byte, TENSOR_CHUNK);
+        core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
+                   "copies a tile that begins at coordinate %lld of the innermost dimension, byte "
+                   "%lld of a row, which is "
+                   "no multiple of %d",
+                   (long long)t->at[0], byte, TENSOR_CHUNK);
     else if (c->o->imm == BULK_OUT && before < t->map.rank)
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
-                   "copies a tile to coordinate %lld of dimension %u: only loads may begin before the tensor",
+                   "copies a tile to coordinate %lld of dimension %u: only loads may begin before "
+                   "the tensor",
                    (long long)t->at[before], before);
     else return true;
     return false;
@@ -113,13 +124,13 @@ static bool check_global(struct tile_copy *c) {
     int i = memory_find(m, t->low, n);
     if (i >= 0 && (c->o->imm == BULK_IN || !m->table[i].constant)) return true;
     if (i >= 0)
-        core_fault(c->x, SIM_FAULT_READ_ONLY, c->o, c->lane, t->low, "copies to `%s` in constant memory",
-                   m->table[i].name);
+        core_fault(c->x, SIM_FAULT_READ_ONLY, c->o, c->lane, t->low,
+                   "copies to `%s` in constant memory", m->table[i].name);
     else {
         memory_describe(m, t->low, n < UINT32_MAX ? (u32)n : UINT32_MAX, where, sizeof where);
         core_fault(c->x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, t->low,
-                   "copies a tile of a tensor from 0x%llx to 0x%llx, %s", (unsigned long long)t->low,
-                   (unsigned long long)t->high, where);
+                   "copies a tile of a tensor from 0x%llx to 0x%llx, %s",
+                   (unsigned long long)t->low, (unsigned long long)t->high, where);
     }
     return false;
 }
@@ -129,13 +140,14 @@ static bool check_shared(struct tile_copy *c) {
     u64 to = value_of(c, c->o->src[0]), reach = memory_tile_reach(&c->tile);
     if (to % 128) {
         core_fault(c->x, SIM_FAULT_MISALIGNED, c->o, c->lane, to,
-                   "copies a tile at 0x%llx of shared memory, which is no multiple of 128", (unsigned long long)to);
+                   "copies a tile at 0x%llx of shared memory, which is no multiple of 128",
+                   (unsigned long long)to);
         return false;
     }
     if (reach > c->x->shared_bytes) {
         core_fault(c->x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, to,
-                   "copies a tile of %llu bytes; the block has %u bytes of shared memory", (unsigned long long)reach,
-                   c->x->shared_bytes);
+                   "copies a tile of %llu bytes; the block has %u bytes of shared memory",
+                   (unsigned long long)reach, c->x->shared_bytes);
         return false;
     }
     c->reach = (u32)reach;
@@ -157,8 +169,9 @@ static bool add_end(struct tile_copy *c, u64 address, u64 barrier) {
 }
 
 static u64 in_block(u64 address, u32 rank) {
-    return address - SHARED_WINDOW < WINDOW_BYTES ? in_block(address - SHARED_WINDOW, rank)
-                                                  : (u64)(rank + 1) << CLUSTER_RANK_AT | cluster_offset(address);
+    return address - SHARED_WINDOW < WINDOW_BYTES
+               ? in_block(address - SHARED_WINDOW, rank)
+               : (u64)(rank + 1) << CLUSTER_RANK_AT | cluster_offset(address);
 }
 
 /* The tile and its bytes' arrival go to the same places of each block in the mask. */
@@ -169,28 +182,33 @@ static bool add_ends(struct tile_copy *c) {
     if (c->d->ranks == REF_NONE) return add_end(c, to, barrier);
     u32 mask = ((const u16 *)operand_at(c->x, c->d->ranks))[c->lane];
     if (mask >> blocks) {
-        core_fault(c->x, SIM_FAULT_CLUSTER, o, c->lane, to, "copies to ranks 0x%x of a cluster of %u blocks", mask,
-                   blocks);
+        core_fault(c->x, SIM_FAULT_CLUSTER, o, c->lane, to,
+                   "copies to ranks 0x%x of a cluster of %u blocks", mask, blocks);
         return false;
     }
     for (u32 r = 0; r < blocks; r++) {
         if (!(mask >> r & 1)) continue;
-        if (c->x->cluster ? !add_end(c, in_block(to, r), in_block(barrier, r)) : !add_end(c, to, barrier)) return false;
+        if (c->x->cluster ? !add_end(c, in_block(to, r), in_block(barrier, r))
+                          : !add_end(c, to, barrier))
+            return false;
     }
     return true;
 }
 
-/* A row of the tile. A store's ends with a whole chunk, as an H100 has it: what lies behind a tensor's row is written too. */
+/* A row of the tile. A store's ends with a whole chunk, as an H100 has it: what lies behind a
+ * tensor's row is written too. */
 static struct memory_row row_of(const struct tile_copy *c, u64 row) {
     struct memory_row r = memory_tile_row(&c->tile, row);
     u32 rest = -r.bytes % TENSOR_CHUNK;
-    if (c->o->imm == BULK_OUT && rest && memory_find(c->x->memory, r.global, r.bytes + rest) >= 0) r.bytes += rest;
+    if (c->o->imm == BULK_OUT && rest && memory_find(c->x->memory, r.global, r.bytes + rest) >= 0)
+        r.bytes += rest;
     return r;
 }
 
 /* ---- counting, and races: docs/counters.md ---- */
 
-static void count_row(struct tile_copy *c, struct trace_rows *t, const struct memory_row *r, u64 *s) {
+static void count_row(struct tile_copy *c, struct trace_rows *t, const struct memory_row *r,
+                      u64 *s) {
     struct exec *x = c->x;
     bool load = c->o->imm == BULK_IN;
     s[STAT_LANES] += r->bytes;
@@ -225,11 +243,14 @@ static void count_end(const struct tile_copy *c, const struct end *e) {
         x->stats[x->mems[c->o->aux].stat + BULK_STAT_STORE][STAT_LANES] += c->tile.bytes;
         return;
     }
-    ISAFN(lane_bulk_count)(x, c->o, in ? BULK_STAT_STORE : BULK_STAT_LOAD, c->offset, (u32)c->tile.bytes);
-    if (x->sanitize) ISAFN(lane_bulk_race)(x, c->o, c->lane, e->address, c->reach, in ? RACE_WRITE : RACE_READ);
+    ISAFN(lane_bulk_count)
+    (x, c->o, in ? BULK_STAT_STORE : BULK_STAT_LOAD, c->offset, (u32)c->tile.bytes);
+    if (x->sanitize)
+        ISAFN(lane_bulk_race)(x, c->o, c->lane, e->address, c->reach, in ? RACE_WRITE : RACE_READ);
     if (!e->barrier || !barrier_is_own(x, e->barrier)) return;
     u32 place = shared_offset(x->block, e->barrier);
-    if (c->moved) count_flight_bulk(x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, place, c->moved);
+    if (c->moved)
+        count_flight_bulk(x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, place, c->moved);
     if (x->trace) trace_mark(x, c->o, MEM_STORE, place);
 }
 
@@ -248,7 +269,8 @@ static void put_row(const struct tile_copy *c, const struct end *e, u64 at, u32 
     }
 }
 
-/* What a load makes of elements; FLOAT32_FTZ leaves them as they are (tests/programs/tensor_maps.cu, on an H100). */
+/* What a load makes of elements; FLOAT32_FTZ leaves them as they are
+ * (tests/programs/tensor_maps.cu, on an H100). */
 static void convert_row(struct tile_copy *c, const struct memory_row *r) {
     if (c->tile.map.type != TENSOR_TFLOAT32 && c->tile.map.type != TENSOR_TFLOAT32_FTZ) return;
     for (u32 i = 0; i < r->bytes; i += 4) {
@@ -277,7 +299,8 @@ static void arrive(struct tile_copy *c, const struct end *e) {
     struct exec *x = c->x;
     struct block *b = cluster_holder(x, e->bytes);
     if (x->sanitize && cluster_holder(x, e->barrier) == b)
-        race_async_tile(x, b, c->o, ASYNC_IN, c->lane, c->offset, &c->tile, shared_offset(b, e->barrier) + 1,
+        race_async_tile(x, b, c->o, ASYNC_IN, c->lane, c->offset, &c->tile,
+                        shared_offset(b, e->barrier) + 1,
                         (u8)ISAFN(lane_barrier_phase)(*e->barrier));
     ISAFN(lane_barrier_complete)(x, c->o, c->lane, e->barrier, (u32)c->tile.bytes);
 }
@@ -311,8 +334,10 @@ static void store_row(struct tile_copy *c, const struct memory_row *r) {
     m->marked = true;
 }
 
-/* Both operands of a reduction decide: what nothing wrote is told, once for each, and counts as written then. */
-static void check_operand(struct tile_copy *c, unsigned char *written, u32 n, u64 address, enum mem_space space) {
+/* Both operands of a reduction decide: what nothing wrote is told, once for each, and counts as
+ * written then. */
+static void check_operand(struct tile_copy *c, unsigned char *written, u32 n, u64 address,
+                          enum mem_space space) {
     bool whole = true;
     for (u32 i = 0; i < n; i++) whole &= written[i] == 1;
     if (!whole) taint_raw(c->x, c->o, c->lane, address, c->tile.element, space);
@@ -323,7 +348,8 @@ static void reduce_row(struct tile_copy *c, const struct memory_row *r, const st
     unsigned char *to = c->x->memory->bytes + (r->global - SIM_BASE), *from = c->row + r->skip;
     if (c->x->sanitize) {
         check_operand(c, c->shadow + r->skip, r->bytes, c->offset, SPACE_SHARED);
-        check_operand(c, c->x->memory->written + (r->global - SIM_BASE), r->bytes, r->global, SPACE_GLOBAL);
+        check_operand(c, c->x->memory->written + (r->global - SIM_BASE), r->bytes, r->global,
+                      SPACE_GLOBAL);
     }
     for (u32 i = 0; i < r->bytes; i += c->tile.element) {
         u64 old = 0, b = 0;
@@ -345,18 +371,20 @@ static void store_rows(struct tile_copy *c, const struct mem_desc *d) {
     }
 }
 
-/* What the map's elements are for the functions of atomics: those with which an H100 does not end the kernel (tests/programs/tensor_maps.cu). */
+/* What the map's elements are for the functions of atomics: those with which an H100 does not end
+ * the kernel (tests/programs/tensor_maps.cu). */
 static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
     static const struct {
         u8 type;
         u32 atoms;
     } allowed[TENSOR_TYPES] = {
-        [TENSOR_UINT32] = {PTX_U32, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
-                                        1u << ATOM_XOR | 1u << ATOM_INC | 1u << ATOM_DEC},
-        [TENSOR_INT32] = {PTX_S32, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
-                                       1u << ATOM_XOR},
-        [TENSOR_UINT64] = {PTX_U64, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX | 1u << ATOM_AND | 1u << ATOM_OR |
-                                        1u << ATOM_XOR},
+        [TENSOR_UINT32] = {PTX_U32, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX |
+                                        1u << ATOM_AND | 1u << ATOM_OR | 1u << ATOM_XOR |
+                                        1u << ATOM_INC | 1u << ATOM_DEC},
+        [TENSOR_INT32] = {PTX_S32, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX |
+                                       1u << ATOM_AND | 1u << ATOM_OR | 1u << ATOM_XOR},
+        [TENSOR_UINT64] = {PTX_U64, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX |
+                                        1u << ATOM_AND | 1u << ATOM_OR | 1u << ATOM_XOR},
         [TENSOR_INT64] = {PTX_S64, 1u << ATOM_MIN | 1u << ATOM_MAX},
         [TENSOR_FLOAT16] = {PTX_F16, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX},
         [TENSOR_BFLOAT16] = {PTX_BF16, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX},
@@ -364,7 +392,8 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
         [TENSOR_FLOAT64] = {PTX_F64, 1u << ATOM_ADD},
     };
     u8 type = c->tile.map.type;
-    *d = (struct mem_desc){.type = allowed[type].type, .atom = c->d->atom, .width = (u8)c->tile.element, .count = 1};
+    *d = (struct mem_desc){
+        .type = allowed[type].type, .atom = c->d->atom, .width = (u8)c->tile.element, .count = 1};
     if (allowed[type].atoms >> c->d->atom & 1) return true;
     core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, 0,
                "reduces by an operation that there is not for elements of the map's type");
@@ -376,9 +405,10 @@ static bool ends_with_chunk(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
     u64 end = (u64)t->at[0] + t->count[0];
     if (end <= t->map.dim[0] || t->map.dim[0] * t->element % TENSOR_CHUNK == 0) return true;
-    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
-               "reduces into a tile that goes beyond a row of %llu bytes, which is no multiple of %d",
-               (unsigned long long)(t->map.dim[0] * t->element), TENSOR_CHUNK);
+    core_fault(
+        c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
+        "reduces into a tile that goes beyond a row of %llu bytes, which is no multiple of %d",
+        (unsigned long long)(t->map.dim[0] * t->element), TENSOR_CHUNK);
     return false;
 }
 
@@ -396,7 +426,8 @@ static void move_out(struct tile_copy *c) {
 /* ---- the instruction ---- */
 
 static void tile_lane(struct exec *x, const struct op *o, u32 lane) {
-    struct tile_copy c = {.x = x, .o = o, .d = &x->worker->launch->module->tensors[o->target], .lane = lane};
+    struct tile_copy c = {
+        .x = x, .o = o, .d = &x->worker->launch->module->tensors[o->target], .lane = lane};
     if (!read_map(&c) || !check_coordinates(&c) || o->imm == BULK_PREFETCH) return;
     if (!check_shared(&c) || !check_global(&c) || !add_ends(&c)) return;
     count_tile(&c);
@@ -409,4 +440,6 @@ static void tile_lane(struct exec *x, const struct op *o, u32 lane) {
     for (u32 i = 0; i < c.nends; i++) arrive(&c, &c.end[i]);
 }
 
-void ISAFN(op_cpasyncbulktensor)(struct exec *x, const struct op *o, u32 mask) { ACTIVE(mask) tile_lane(x, o, l); }
+void ISAFN(op_cpasyncbulktensor)(struct exec *x, const struct op *o, u32 mask) {
+    ACTIVE(mask) tile_lane(x, o, l);
+}

@@ -1,6 +1,8 @@
-/* lanes_tensormap.c — tensor maps that kernels change. See code/tensor.h; the map's bytes: sim/tensor_map.def.
+/* lanes_tensormap.c — tensor maps that kernels change. See code/tensor.h; the map's bytes:
+ * sim/tensor_map.def.
  *
- * A map of zeroes becomes one by tensormap.replace, as compilers make them. What a field must not hold is told where the map is used. */
+ * A map of zeroes becomes one by tensormap.replace, as compilers make them. What a field must not
+ * hold is told where the map is used. */
 #include "grader/sim/insn/lanes_async.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/tensor.h"
@@ -16,26 +18,28 @@ struct map_bytes {
     u64 at;
 };
 
-static bool find_shared(struct exec *x, const struct op *o, u32 lane, u64 address, struct map_bytes *m) {
+static bool find_shared(struct exec *x, const struct op *o, u32 lane, u64 address,
+                        struct map_bytes *m) {
     m->at = address - SHARED_WINDOW < WINDOW_BYTES ? address - SHARED_WINDOW : address;
     if (x->cluster) m->at = cluster_offset(m->at);
     m->bytes = ISAFN(lane_bulk_shared)(x, o, m->at, TENSOR_MAP_BYTES, lane, &m->written);
     return m->bytes != NULL;
 }
 
-static bool find_global(struct exec *x, const struct op *o, u32 lane, u64 address, struct map_bytes *m) {
+static bool find_global(struct exec *x, const struct op *o, u32 lane, u64 address,
+                        struct map_bytes *m) {
     char where[256];
     int i = memory_find(x->memory, address, TENSOR_MAP_BYTES);
-    *m =
-        (struct map_bytes){x->memory->bytes + (address - SIM_BASE), x->memory->written + (address - SIM_BASE), address};
+    *m = (struct map_bytes){x->memory->bytes + (address - SIM_BASE),
+                            x->memory->written + (address - SIM_BASE), address};
     if (i >= 0 && !x->memory->table[i].constant) return true;
     if (i >= 0)
-        core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "changes a tensor map in `%s` in constant memory",
-                   x->memory->table[i].name);
+        core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address,
+                   "changes a tensor map in `%s` in constant memory", x->memory->table[i].name);
     else {
         memory_describe(x->memory, address, TENSOR_MAP_BYTES, where, sizeof where);
-        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address, "changes a tensor map at 0x%llx, %s",
-                   (unsigned long long)address, where);
+        core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
+                   "changes a tensor map at 0x%llx, %s", (unsigned long long)address, where);
     }
     return false;
 }
@@ -44,9 +48,11 @@ static bool is_shared(const struct tensormap_desc *t, u64 address) {
     return t->shared || address - SHARED_WINDOW < WINDOW_BYTES;
 }
 
-static bool find_map(struct exec *x, const struct op *o, u32 lane, u64 address, bool shared, struct map_bytes *m) {
+static bool find_map(struct exec *x, const struct op *o, u32 lane, u64 address, bool shared,
+                     struct map_bytes *m) {
     if (address % TENSOR_MAP_ALIGN) {
-        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address, "has a tensor map at 0x%llx, which is no multiple of %d",
+        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
+                   "has a tensor map at 0x%llx, which is no multiple of %d",
                    (unsigned long long)address, TENSOR_MAP_ALIGN);
         return false;
     }
@@ -54,20 +60,22 @@ static bool find_map(struct exec *x, const struct op *o, u32 lane, u64 address, 
 }
 
 /* Of what nothing wrote, no map can be made. */
-static void check_written(struct exec *x, const struct op *o, u32 lane, const struct map_bytes *m, bool shared) {
+static void check_written(struct exec *x, const struct op *o, u32 lane, const struct map_bytes *m,
+                          bool shared) {
     bool whole = true;
     for (u32 i = 0; i < TENSOR_MAP_BYTES; i++) whole &= m->written[i] == 1;
-    if (x->sanitize && !whole) taint_raw(x, o, lane, m->at, 4, shared ? SPACE_SHARED : SPACE_GLOBAL);
+    if (x->sanitize && !whole)
+        taint_raw(x, o, lane, m->at, 4, shared ? SPACE_SHARED : SPACE_GLOBAL);
     memset(m->written, 1, TENSOR_MAP_BYTES);
 }
 
-static void note_access(struct exec *x, const struct op *o, u32 lane, const struct map_bytes *m, bool shared,
-                        enum race_access access) {
+static void note_access(struct exec *x, const struct op *o, u32 lane, const struct map_bytes *m,
+                        bool shared, enum race_access access) {
     static const s32 here[32];
     if (!x->sanitize) return;
     if (shared) ISAFN(race_shared)(x, o, NULL, m->at, here, 1u << lane, TENSOR_MAP_BYTES, access);
-    else if (x->races_global && memory_at(x->memory, m->at)->watched)
-        ISAFN(race_global_lane)(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, m->at, TENSOR_MAP_BYTES, access);
+    else if (x->races_global && memory_at(x->memory, m->at)->watched) ISAFN(race_global_lane)
+    (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, m->at, TENSOR_MAP_BYTES, access);
     if (!shared) race_map_change(x, o, m->at);
 }
 
@@ -75,9 +83,10 @@ static void note_access(struct exec *x, const struct op *o, u32 lane, const stru
 
 /* Types as tensormap.replace numbers them: PTX manual, tensormap.replace. */
 static u8 type_numbered(u64 v) {
-    static const u8 types[] = {TENSOR_UINT8,    TENSOR_UINT16,   TENSOR_UINT32,      TENSOR_INT32,       TENSOR_UINT64,
-                               TENSOR_INT64,    TENSOR_FLOAT16,  TENSOR_FLOAT32,     TENSOR_FLOAT32_FTZ, TENSOR_FLOAT64,
-                               TENSOR_BFLOAT16, TENSOR_TFLOAT32, TENSOR_TFLOAT32_FTZ};
+    static const u8 types[] = {TENSOR_UINT8,       TENSOR_UINT16,  TENSOR_UINT32,   TENSOR_INT32,
+                               TENSOR_UINT64,      TENSOR_INT64,   TENSOR_FLOAT16,  TENSOR_FLOAT32,
+                               TENSOR_FLOAT32_FTZ, TENSOR_FLOAT64, TENSOR_BFLOAT16, TENSOR_TFLOAT32,
+                               TENSOR_TFLOAT32_FTZ};
     return v < sizeof types ? types[v] : UINT8_MAX;
 }
 static u8 as_byte(u64 v) { return v < UINT8_MAX ? (u8)v : UINT8_MAX; }
@@ -120,7 +129,8 @@ static void publish(struct exec *x, const struct op *o, u32 mask) {
     struct map_bytes to, from;
     const u64 *target = operand_at(x, o->src[0]), *origin = operand_at(x, o->src[1]);
     if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
-    if (!find_map(x, o, 0, origin[0], true, &from) || !find_map(x, o, 0, target[0], false, &to)) return;
+    if (!find_map(x, o, 0, origin[0], true, &from) || !find_map(x, o, 0, target[0], false, &to))
+        return;
     check_written(x, o, 0, &from, true);
     note_access(x, o, 0, &from, true, RACE_READ);
     note_access(x, o, 0, &to, false, RACE_WRITE);

@@ -1,9 +1,10 @@
 /* lanes_tex.c — texture fetches and surface accesses, a lane at a time.
  *
- * The rules are those of the CUDA C++ Programming Guide, "Texture Fetching". Linear filtering weighs texels by fractions
- * of 8 bits, to which coordinates are rounded (nearest, halves up: seen on an H100). Texels lie row by row in device
- * memory; what is counted takes those of arrays to lie in tiles as the hardware has them: 512 bytes hold 8 rows of 64
- * bytes, in sectors of 2 rows of 16 bytes (Tegra X1 Technical Reference Manual, "block linear"). */
+ * The rules are those of the CUDA C++ Programming Guide, "Texture Fetching". Linear filtering
+ * weighs texels by fractions of 8 bits, to which coordinates are rounded (nearest, halves up: seen
+ * on an H100). Texels lie row by row in device memory; what is counted takes those of arrays to lie
+ * in tiles as the hardware has them: 512 bytes hold 8 rows of 64 bytes, in sectors of 2 rows of 16
+ * bytes (Tegra X1 Technical Reference Manual, "block linear"). */
 #include "grader/sim/code/tex.h"
 #include "grader/sim/core/taint.h"
 #include "grader/sim/insn/lanes.h"
@@ -26,12 +27,13 @@ struct fetch {
 
 /* ---- texels ---- */
 
-static const struct sim_texture *texture_at(struct exec *x, const struct op *o, u32 lane, u64 handle) {
+static const struct sim_texture *texture_at(struct exec *x, const struct op *o, u32 lane,
+                                            u64 handle) {
     const struct sim *s = x->worker->launch->sim;
     u64 i = (handle - TEXTURE_WINDOW) / 64 - 1;
     if (handle % 64 == 0 && i < s->ntextures && s->textures[i].channels) return &s->textures[i];
-    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, handle, "uses 0x%llx, which is no texture or surface object",
-               (unsigned long long)handle);
+    core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, handle,
+               "uses 0x%llx, which is no texture or surface object", (unsigned long long)handle);
     return NULL;
 }
 
@@ -41,7 +43,8 @@ static u32 texel_bytes(const struct sim_texture *t) { return t->channels * t->bi
 static u64 sector_of(const struct sim_texture *t, u64 x, u64 y, u64 z) {
     u64 row = t->pitch;
     if (!t->tiled || t->height < 2) return (t->address + z * t->plane + y * row + x) / 32;
-    u64 tiles = (row + 63) / 64, rows = (t->height + 7) / 8, tile = (z * rows + y / 8) * tiles + x / 64;
+    u64 tiles = (row + 63) / 64, rows = (t->height + 7) / 8,
+        tile = (z * rows + y / 8) * tiles + x / 64;
     u64 inside = x % 64 / 32 * 256 + y % 8 / 2 * 64 + x % 32 / 16 * 32;
     return t->address / 32 + tile * 16 + inside / 32;
 }
@@ -83,20 +86,24 @@ static u32 channel_bits(const struct sim_texture *t, const unsigned char *p, u32
     u32 v = 0;
     memcpy(&v, p + c * t->bits / 8, t->bits / 8);
     if (t->kind == SIM_TEX_FLOAT) return t->bits == 16 ? bits_of(f32_of_f16((u16)v)) : v;
-    if (t->kind == SIM_TEX_SIGNED && t->bits < 32) v = (u32)((s32)(v << (32 - t->bits)) >> (32 - t->bits));
+    if (t->kind == SIM_TEX_SIGNED && t->bits < 32)
+        v = (u32)((s32)(v << (32 - t->bits)) >> (32 - t->bits));
     return v;
 }
 
 /* As a fraction of the largest number; the least of signed ones counts as -1, too. */
 static f32 fraction(const struct sim_texture *t, u32 v, u32 channel) {
-    f32 most = t->kind == SIM_TEX_SIGNED ? (f32)((1u << (t->bits - 1)) - 1) : (f32)((1u << t->bits) - 1);
+    f32 most =
+        t->kind == SIM_TEX_SIGNED ? (f32)((1u << (t->bits - 1)) - 1) : (f32)((1u << t->bits) - 1);
     f32 r = (t->kind == SIM_TEX_SIGNED ? (f32)(s32)v : (f32)v) / most;
     if (r < -1) r = -1;
     if (!t->srgb || channel == 3) return r;
     return r <= 0.04045f ? r / 12.92f : powf((r + 0.055f) / 1.055f, 2.4f);
 }
 
-static bool as_float(const struct sim_texture *t) { return t->kind == SIM_TEX_FLOAT || t->as_float; }
+static bool as_float(const struct sim_texture *t) {
+    return t->kind == SIM_TEX_FLOAT || t->as_float;
+}
 
 /* Channel values of one texel as bits; channels that it has not are 0. */
 static void read_texel(const struct fetch *f, const s64 at[3], u32 plane, u32 out[4]) {
@@ -114,7 +121,9 @@ static void read_texel(const struct fetch *f, const s64 at[3], u32 plane, u32 ou
 
 /* ---- addressing ---- */
 
-static u32 extent(const struct sim_texture *t, u32 i) { return i == 0 ? t->width : i == 1 ? t->height : t->depth; }
+static u32 extent(const struct sim_texture *t, u32 i) {
+    return i == 0 ? t->width : i == 1 ? t->height : t->depth;
+}
 
 /* Modes that repeat need normalized coordinates; else they clamp. */
 static u8 mode_of(const struct sim_texture *t, u32 i) {
@@ -141,7 +150,8 @@ static bool inside(const struct sim_texture *t, u32 i, s64 *at) {
 static void texel(const struct fetch *f, const s64 index[3], u32 plane, u32 out[4]) {
     s64 at[3] = {index[0], index[1], index[2]};
     bool in = true;
-    for (u32 i = 0; i < (f->t->shape == SIM_TEX_CUBE ? 2u : f->d->ncoords); i++) in &= inside(f->t, i, &at[i]);
+    for (u32 i = 0; i < (f->t->shape == SIM_TEX_CUBE ? 2u : f->d->ncoords); i++)
+        in &= inside(f->t, i, &at[i]);
     if (in) return read_texel(f, at, plane, out);
     for (u32 c = 0; c < 4; c++) {
         u32 bits = bits_of(f->t->border[c]);
@@ -150,7 +160,9 @@ static void texel(const struct fetch *f, const s64 index[3], u32 plane, u32 out[
 }
 
 /* A finite number of texels, whatever the coordinate: far outside is as good as just outside. */
-static f64 bounded(f32 v) { return v != v ? 0 : v > 0x1p40f ? 0x1p40 : v < -0x1p40f ? -0x1p40 : (f64)v; }
+static f64 bounded(f32 v) {
+    return v != v ? 0 : v > 0x1p40f ? 0x1p40 : v < -0x1p40f ? -0x1p40 : (f64)v;
+}
 
 /* ---- filters ---- */
 
@@ -270,13 +282,14 @@ static bool fits(const struct fetch *f) {
     if (shape && layers && type && (f->d->verb <= TEX_GATHER || t->surface)) return true;
     core_fault(f->x, SIM_FAULT_OUT_OF_BOUNDS, f->o, f->lane, 0,
                "fetches %s%s %s from an object that is %s%s%s of %s: the value is undefined",
-               f->d->layered ? "layered " : "", shapes[f->d->shape], f->d->type == PTX_F32 ? "floats" : "integers",
-               t->layers ? "layered " : "", shapes[t->shape], t->surface ? " surface" : "",
-               as_float(t) ? "floats" : "integers");
+               f->d->layered ? "layered " : "", shapes[f->d->shape],
+               f->d->type == PTX_F32 ? "floats" : "integers", t->layers ? "layered " : "",
+               shapes[t->shape], t->surface ? " surface" : "", as_float(t) ? "floats" : "integers");
     return false;
 }
 
-static void count(struct exec *x, const struct op *o, const u64 *sectors, u32 n, u32 mask, u32 bytes) {
+static void count(struct exec *x, const struct op *o, const u64 *sectors, u32 n, u32 mask,
+                  u32 bytes) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 *s = x->stats[d->stat];
     u32 lanes = (u32)__builtin_popcount(mask), ideal = (lanes * bytes + 31) / 32;
@@ -321,7 +334,8 @@ void ISAFN(op_txq)(struct exec *x, const struct op *o, u32 mask) {
 /* Where the element lies; NULL: it is outside, and that is dealt with. */
 static unsigned char *surface_place(const struct fetch *f, u32 bytes) {
     const struct sim_texture *t = f->t;
-    s64 at[3] = {0, 0, 0}, most[3] = {(s64)t->width * texel_bytes(t) - bytes, t->height - 1, t->depth - 1};
+    s64 at[3] = {0, 0, 0},
+        most[3] = {(s64)t->width * texel_bytes(t) - bytes, t->height - 1, t->depth - 1};
     bool out = false;
     s64 layer = (s32)register_of(f->x, f->d->layer, f->lane);
     for (u32 i = 0; i < f->d->ncoords; i++) {
@@ -331,21 +345,23 @@ static unsigned char *surface_place(const struct fetch *f, u32 bytes) {
     }
     out |= f->d->layered && (layer < 0 || layer >= t->layers);
     if (at[0] % bytes) {
-        core_fault(
-            f->x, SIM_FAULT_MISALIGNED, f->o, f->lane, (u64)at[0],
-            "accesses %u bytes at byte %lld of a row of a surface, which is not a multiple of %u (x counts bytes)",
-            bytes, (long long)at[0], bytes);
+        core_fault(f->x, SIM_FAULT_MISALIGNED, f->o, f->lane, (u64)at[0],
+                   "accesses %u bytes at byte %lld of a row of a surface, which is not a multiple "
+                   "of %u (x counts bytes)",
+                   bytes, (long long)at[0], bytes);
         return NULL;
     }
     if (out && f->d->clamp == SURF_TRAP) {
-        core_fault(
-            f->x, SIM_FAULT_OUT_OF_BOUNDS, f->o, f->lane, 0,
-            "accesses %u bytes at (%lld,%lld,%lld) of a surface of %u x %u x %u elements of %u bytes (x counts bytes)",
-            bytes, (long long)at[0], (long long)at[1], (long long)at[2], t->width, t->height, t->depth, texel_bytes(t));
+        core_fault(f->x, SIM_FAULT_OUT_OF_BOUNDS, f->o, f->lane, 0,
+                   "accesses %u bytes at (%lld,%lld,%lld) of a surface of %u x %u x %u elements of "
+                   "%u bytes (x counts bytes)",
+                   bytes, (long long)at[0], (long long)at[1], (long long)at[2], t->width, t->height,
+                   t->depth, texel_bytes(t));
         return NULL;
     }
     if (out && f->d->clamp == SURF_ZERO) return NULL;
-    return place(f, (u64)at[0], (u64)at[1], t->shape == SIM_TEX_3D ? (u64)at[2] : layer_of(f), bytes);
+    return place(f, (u64)at[0], (u64)at[1], t->shape == SIM_TEX_3D ? (u64)at[2] : layer_of(f),
+                 bytes);
 }
 
 static void move_elements(const struct fetch *f, unsigned char *p, u32 width) {
@@ -365,14 +381,16 @@ static void move_elements(const struct fetch *f, unsigned char *p, u32 width) {
 static void surface_all(struct exec *x, const struct op *o, u32 mask) {
     const struct tex_desc *d = &x->worker->launch->module->texs[o->target];
     const u64 *handle = operand_at(x, d->handle);
-    u32 width = ptx_type_bytes((enum ptx_type)d->type), bytes = width * d->ndst, nsectors = 0, missing = 0;
+    u32 width = ptx_type_bytes((enum ptx_type)d->type), bytes = width * d->ndst, nsectors = 0,
+        missing = 0;
     u64 sectors[MOST_SECTORS];
     ACTIVE(mask) {
         struct fetch f = {x, o, d, texture_at(x, o, l, handle[l]), l, sectors, &nsectors, &missing};
         if (!f.t || !fits(&f)) continue;
         unsigned char *p = surface_place(&f, bytes);
         if (p && d->verb == SURF_LOAD) check_written(&f, p, bytes);
-        if (p && d->verb == SURF_STORE) memset(x->memory->written + (p - x->memory->bytes), 1, bytes);
+        if (p && d->verb == SURF_STORE)
+            memset(x->memory->written + (p - x->memory->bytes), 1, bytes);
         if (p || d->verb == SURF_LOAD) move_elements(&f, p, width);
     }
     count(x, o, sectors, nsectors, mask, bytes);

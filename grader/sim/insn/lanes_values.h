@@ -1,9 +1,10 @@
-/* lanes_values.h — functions of one lane's values that the expressions in rows use. All are branch-free, so that a loop
- * over lanes becomes vector code. Included by lanes_rows.h only. */
+/* lanes_values.h — functions of one lane's values that the expressions in rows use. All are
+ * branch-free, so that a loop over lanes becomes vector code. Included by lanes_rows.h only. */
 #pragma once
 #include "grader/sim/code/insn.h"
 
-/* A call in a loop keeps it from becoming vector code, and the compiler has its limits on how much it inlines. */
+/* A call in a loop keeps it from becoming vector code, and the compiler has its limits on how much
+ * it inlines. */
 #define INLINE static inline __attribute__((always_inline))
 
 typedef unsigned __int128 u128;
@@ -65,11 +66,16 @@ INLINE u32 brev32(u32 a) {
 }
 INLINE u64 brev64(u64 a) { return (u64)brev32((u32)a) << 32 | brev32((u32)(a >> 32)); }
 
-/* PTX ISA "bfe": position and length are one byte each; what lies beyond the value is 0, or its sign. */
+/* PTX ISA "bfe": position and length are one byte each; what lies beyond the value is 0, or its
+ * sign. */
 INLINE u32 low_mask32(u32 n) { return n > 31 ? ~0u : (1u << (n & 31)) - 1; }
 INLINE u64 low_mask64(u32 n) { return n > 63 ? ~0ull : (1ull << (n & 63)) - 1; }
-INLINE u32 bfe_u32(u32 a, u32 b, u32 c) { return (b & 255) > 31 ? 0 : a >> (b & 31) & low_mask32(c & 255); }
-INLINE u64 bfe_u64(u64 a, u32 b, u32 c) { return (b & 255) > 63 ? 0 : a >> (b & 63) & low_mask64(c & 255); }
+INLINE u32 bfe_u32(u32 a, u32 b, u32 c) {
+    return (b & 255) > 31 ? 0 : a >> (b & 31) & low_mask32(c & 255);
+}
+INLINE u64 bfe_u64(u64 a, u32 b, u32 c) {
+    return (b & 255) > 63 ? 0 : a >> (b & 63) & low_mask64(c & 255);
+}
 INLINE s32 bfe_s32(s32 a, u32 b, u32 c) {
     u32 from = b & 255, n = c & 255;
     s32 v = a >> (from > 31 ? 31 : from);
@@ -113,7 +119,8 @@ INLINE u32 fns(u32 mask, u32 base, s32 n) {
 }
 INLINE u32 lop3(u32 a, u32 b, u32 c, u32 table) {
     u32 d = 0;
-    for (u32 k = 0; k < 8; k++) d |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c) & (0 - (table >> k & 1));
+    for (u32 k = 0; k < 8; k++)
+        d |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c) & (0 - (table >> k & 1));
     return d;
 }
 INLINE u32 funnel_left(u32 a, u32 b, u32 n) { return (u32)(((u64)b << 32 | a) << n >> 32); }
@@ -127,21 +134,28 @@ INLINE u32 prmt_byte(u64 ab, u32 nibble) {
 }
 INLINE u32 prmt(u32 a, u32 b, u32 c) {
     u64 ab = (u64)b << 32 | a;
-    return prmt_byte(ab, c) | prmt_byte(ab, c >> 4) << 8 | prmt_byte(ab, c >> 8) << 16 | prmt_byte(ab, c >> 12) << 24;
+    return prmt_byte(ab, c) | prmt_byte(ab, c >> 4) << 8 | prmt_byte(ab, c >> 8) << 16 |
+           prmt_byte(ab, c >> 12) << 24;
 }
-/* The modes of prmt pick bytes by a function of c's two low bits: one selector for each value, PTX ISA table. */
-INLINE u32 prmt_by(u32 a, u32 b, u32 c, u64 selectors) { return prmt(a, b, (u32)(selectors >> 16 * (c & 3)) & 0xffff); }
+/* The modes of prmt pick bytes by a function of c's two low bits: one selector for each value, PTX
+ * ISA table. */
+INLINE u32 prmt_by(u32 a, u32 b, u32 c, u64 selectors) {
+    return prmt(a, b, (u32)(selectors >> 16 * (c & 3)) & 0xffff);
+}
 
 /* ---- arithmetic ---- */
 
-INLINE s32 saturate_s32(s64 v) { return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (s32)v; }
+INLINE s32 saturate_s32(s64 v) {
+    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (s32)v;
+}
 #define BYTE_u32(v, k) (u32)(u8)((v) >> 8 * (k))
 #define BYTE_s32(v, k) (u32)(s32)(s8)((v) >> 8 * (k))
 #define HALF_u32(v, k) (u32)(u16)((v) >> 16 * (k))
 #define HALF_s32(v, k) (u32)(s32)(s16)((v) >> 16 * (k))
 
-/* 32-bit quotients by way of f64: the exact quotient lies at least 2^-32 of itself below the next integer, so that no
- * rounding reaches it. Vectors of integer division there are none. Division by zero gives all ones. */
+/* 32-bit quotients by way of f64: the exact quotient lies at least 2^-32 of itself below the next
+ * integer, so that no rounding reaches it. Vectors of integer division there are none. Division by
+ * zero gives all ones. */
 INLINE u32 div_u32(u32 a, u32 b) {
     f64 q = (f64)a / (f64)b;
     u32 r = (u32)(s32)(b > 1 ? q : 0.0);
@@ -169,9 +183,11 @@ INLINE s16 div_s16(s16 a, s16 b) {
 
 INLINE f32 canonical(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
 INLINE f64 same(f64 v) { return v; }
-/* What counts as zero, which in an environment that flushes is every subnormal, becomes zero and keeps its sign. */
+/* What counts as zero, which in an environment that flushes is every subnormal, becomes zero and
+ * keeps its sign. */
 INLINE f32 zeroed(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
-#define IS_NEGATIVE(v) _Generic((v), f32 : ((s32)bits_of((f32)(v)) < 0), f64 : ((s64)bits64_of((f64)(v)) < 0))
+#define IS_NEGATIVE(v) \
+    _Generic((v), f32 : ((s32)bits_of((f32)(v)) < 0), f64 : ((s64)bits64_of((f64)(v)) < 0))
 /* -0 < +0; a NaN operand gives the other one, two NaNs a canonical NaN. */
 INLINE f32 min_f32(f32 a, f32 b) {
     f32 r = (a < b) | ((a == b) & IS_NEGATIVE(a)) ? a : b;
@@ -193,20 +209,27 @@ INLINE f64 max_f64(f64 a, f64 b) {
     r = b != b ? a : r;
     return same(a != a ? b : r);
 }
-INLINE f32 nan_min_f32(f32 a, f32 b) { return (a != a) | (b != b) ? f32_of(0x7fffffffu) : min_f32(a, b); }
-INLINE f32 nan_max_f32(f32 a, f32 b) { return (a != a) | (b != b) ? f32_of(0x7fffffffu) : max_f32(a, b); }
+INLINE f32 nan_min_f32(f32 a, f32 b) {
+    return (a != a) | (b != b) ? f32_of(0x7fffffffu) : min_f32(a, b);
+}
+INLINE f32 nan_max_f32(f32 a, f32 b) {
+    return (a != a) | (b != b) ? f32_of(0x7fffffffu) : max_f32(a, b);
+}
 /* .xorsign.abs: of the magnitudes, with the exclusive or of the signs. */
 INLINE f32 absolute(f32 a) { return zeroed(f32_of(bits_of(a) & 0x7fffffffu)); }
 INLINE f32 negative(f32 a) { return zeroed(f32_of(bits_of(a) ^ 0x80000000u)); }
 INLINE f32 xor_sign(f32 v, f32 a, f32 b) {
-    return v != v ? v : f32_of((bits_of(v) & 0x7fffffffu) | ((bits_of(a) ^ bits_of(b)) & 0x80000000u));
+    return v != v ? v
+                  : f32_of((bits_of(v) & 0x7fffffffu) | ((bits_of(a) ^ bits_of(b)) & 0x80000000u));
 }
-INLINE f64 rni_f64(f64 v) { return __builtin_rint(v); } /* the environment rounds to nearest even here */
+INLINE f64 rni_f64(f64 v) {
+    return __builtin_rint(v);
+} /* the environment rounds to nearest even here */
 INLINE f64 rzi_f64(f64 v) { return __builtin_trunc(v); }
 INLINE f64 rmi_f64(f64 v) { return __builtin_floor(v); }
 INLINE f64 rpi_f64(f64 v) { return __builtin_ceil(v); }
-/* Clamping: the comparison is false for NaN, which then takes the last branch. It becomes 0, or where the operand or the
- * result has 64 bits, 1 and as many zeroes as fit (PTX ISA, "cvt"). */
+/* Clamping: the comparison is false for NaN, which then takes the last branch. It becomes 0, or
+ * where the operand or the result has 64 bits, 1 and as many zeroes as fit (PTX ISA, "cvt"). */
 #define TO_NARROW(T, low, high, bits)                                                    \
     INLINE T to_##T(f64 v, bool from_f64) {                                              \
         f64 nan = from_f64 ? 0x1p##bits : 0.0;                                           \

@@ -1,7 +1,7 @@
 /* lanes_warpgroup.c — wgmma: a warp's sixteen rows. See code/warpgroup.h.
  *
- * The product is made when it is issued, which is one of the orders that a program must allow for; that nothing waited for it is found by
- * race/product.c. */
+ * The product is made when it is issued, which is one of the orders that a program must allow for;
+ * that nothing waited for it is found by race/product.c. */
 #include "grader/sim/insn/lanes.h"
 #include "grader/sim/insn/lanes_fused.h"
 #include "grader/sim/code/async.h"
@@ -26,10 +26,11 @@ struct product {
     const struct op *o;
     const struct warpgroup_desc *w;
     struct warpgroup_layout layout[2];
-    u32 bits;                                            /* of an element of a, and of b */
-    u8 origin;                                           /* of undefined elements; 0 = there are none */
-    u32 present;                                         /* elements of a row of a */
-    u8 met[WARPGROUP_ROWS * WARPGROUP_LONGEST / 8];      /* of a sparse product: the row of b that each of them meets */
+    u32 bits;    /* of an element of a, and of b */
+    u8 origin;   /* of undefined elements; 0 = there are none */
+    u32 present; /* elements of a row of a */
+    u8 met[WARPGROUP_ROWS * WARPGROUP_LONGEST /
+           8]; /* of a sparse product: the row of b that each of them meets */
     bool row[WARPGROUP_ROWS], column[WARPGROUP_COLUMNS]; /* with undefined elements */
     struct race_product read;
 };
@@ -37,12 +38,13 @@ struct product {
 /* ---- shared memory ---- */
 
 static bool refuse_chunk(struct product *p, u32 which, u32 at) {
-    core_fault(
-        p->x, SIM_FAULT_OUT_OF_BOUNDS, p->o, 0, at,
-        "reads matrix %c at offset %u of shared memory, of which the block has %u bytes (descriptor: start %u, leading "
-        "dimension %u, stride %u, swizzle %u)",
-        which == MATRIX_A ? 'a' : 'b', at, p->x->shared_bytes, p->layout[which].start, p->layout[which].lead,
-        p->layout[which].stride, p->layout[which].span == CHUNK ? 0 : p->layout[which].span);
+    core_fault(p->x, SIM_FAULT_OUT_OF_BOUNDS, p->o, 0, at,
+               "reads matrix %c at offset %u of shared memory, of which the block has %u bytes "
+               "(descriptor: start %u, leading "
+               "dimension %u, stride %u, swizzle %u)",
+               which == MATRIX_A ? 'a' : 'b', at, p->x->shared_bytes, p->layout[which].start,
+               p->layout[which].lead, p->layout[which].stride,
+               p->layout[which].span == CHUNK ? 0 : p->layout[which].span);
     return false;
 }
 
@@ -58,8 +60,9 @@ static void look_at_shadow(struct product *p, u32 at, bool *line, u32 lines) {
     }
     for (u32 i = 0; i < CHUNK && !p->origin; i++)
         if (w[i] != 1)
-            p->origin =
-                w[i] ? w[i] / 2 : taint_load(p->x, p->o, 0, at + i, p->bits < 8 ? 1 : p->bits / 8, SPACE_SHARED);
+            p->origin = w[i] ? w[i] / 2
+                             : taint_load(p->x, p->o, 0, at + i, p->bits < 8 ? 1 : p->bits / 8,
+                                          SPACE_SHARED);
     for (u32 i = 0; i < CHUNK; i++)
         if (w[i] != 1) line[lines == 1 ? 0 : i * 8 / p->bits] = true;
 }
@@ -82,21 +85,28 @@ INLINE void spread(const unsigned char *chunk, u32 bits, u32 *out, u32 step) {
     const u16 *half = (const u16 *)chunk;
     const u32 *word = (const u32 *)chunk;
     for (u32 i = 0; i < CHUNK * 8 / bits; i++)
-        out[i * step] = bits == 16 ? half[i] : bits == 32 ? word[i] : bits == 8 ? chunk[i] : chunk[i / 8] >> i % 8 & 1;
+        out[i * step] = bits == 16   ? half[i]
+                        : bits == 32 ? word[i]
+                        : bits == 8  ? chunk[i]
+                                     : chunk[i / 8] >> i % 8 & 1;
 }
 
 /* Lines from `first` on: out[line · by_line + k · by_k]. */
-static bool take_matrix(struct product *p, u32 which, u32 first, u32 lines, u32 *out, u32 by_line, u32 by_k) {
+static bool take_matrix(struct product *p, u32 which, u32 first, u32 lines, u32 *out, u32 by_line,
+                        u32 by_k) {
     const struct warpgroup_layout *l = &p->layout[which];
     u32 bits = p->bits, per = CHUNK * 8 / bits, k = which == MATRIX_A ? p->present : p->w->k;
     bool across = p->w->transposed[which], *flag = which == MATRIX_A ? p->row : p->column + first;
     u32 shift = which == MATRIX_A ? p->x->warp->index % WARPGROUP_WARPS * WARPGROUP_ROWS : first;
     for (u32 i = 0; i < (across ? k : lines); i++)
         for (u32 u = 0; u < (across ? lines : k) / per; u++) {
-            u32 at = warpgroup_chunk(l, across, across ? i : shift + i, across ? shift / per + u : u);
-            const unsigned char *chunk = chunk_at(p, which, at, flag + (across ? u * per : i), across ? per : 1);
+            u32 at =
+                warpgroup_chunk(l, across, across ? i : shift + i, across ? shift / per + u : u);
+            const unsigned char *chunk =
+                chunk_at(p, which, at, flag + (across ? u * per : i), across ? per : 1);
             if (!chunk) return false;
-            spread(chunk, bits, out + (across ? u * per * by_line + i * by_k : i * by_line + u * per * by_k),
+            spread(chunk, bits,
+                   out + (across ? u * per * by_line + i * by_k : i * by_line + u * per * by_k),
                    across ? by_line : by_k);
         }
     return true;
@@ -123,11 +133,11 @@ static void take_registers(struct product *p, u32 *out) {
 /* ---- metadata of a sparse product ---- */
 
 static bool refuse_metadata(const struct product *p, u32 lane, u32 found) {
-    core_fault(
-        p->x, SIM_FAULT_BAD_SYNC, p->o, lane, 0,
-        "has metadata of 0x%x for two elements of 32 bits, of which one is there: 0x4 stands for the first, 0xe for "
-        "the second",
-        found);
+    core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, lane, 0,
+               "has metadata of 0x%x for two elements of 32 bits, of which one is there: 0x4 "
+               "stands for the first, 0xe for "
+               "the second",
+               found);
     return false;
 }
 
@@ -138,7 +148,8 @@ static bool take_places(struct product *p) {
     u32 lane;
     for (u32 row = 0; row < WARPGROUP_ROWS; row++)
         for (u32 i = 0; i < p->present; i++) {
-            u32 at = warpgroup_metadata(p->w, p->bits, row, i, &lane), places = word[lane] >> at & 15;
+            u32 at = warpgroup_metadata(p->w, p->bits, row, i, &lane),
+                places = word[lane] >> at & 15;
             if (wide && places != 4 && places != 14) return refuse_metadata(p, lane, places);
             p->met[row * p->present + i] =
                 (u8)(wide ? 2 * i + places / 8 : i / 2 * 4 + (i % 2 ? places >> 2 : places & 3));
@@ -161,7 +172,8 @@ static void taint_places(struct product *p) {
 
 static u32 *element_of_d(const struct product *p, u32 row, u32 column, u32 *half) {
     bool halves = p->w->type[MATRIX_D] == MATRIX_F16;
-    u32 reg = column / 8 * (halves ? 2 : 4) + row / 8 * (halves ? 1 : 2) + (halves ? 0 : column % 2);
+    u32 reg =
+        column / 8 * (halves ? 2 : 4) + row / 8 * (halves ? 1 : 2) + (halves ? 0 : column % 2);
     *half = halves ? column % 2 * 16 : 32;
     return (u32 *)operand_at(p->x, p->w->d[reg]) + row % 8 * 4 + column % 8 / 2;
 }
@@ -181,42 +193,49 @@ static void put_d(const struct product *p, u32 row, u32 column, u32 v) {
 static void negate(u32 n, struct fused_factor *f) {
     for (u32 i = 0; i < n; i++) {
         f->m[i] = -f->m[i];
-        f->e[i] = f->e[i] == FUSED_PLUS ? FUSED_MINUS : f->e[i] == FUSED_MINUS ? FUSED_PLUS : f->e[i];
+        f->e[i] = f->e[i] == FUSED_PLUS    ? FUSED_MINUS
+                  : f->e[i] == FUSED_MINUS ? FUSED_PLUS
+                                           : f->e[i];
     }
 }
 
-static void multiply_floats(struct product *p, const struct fused_factor *a, const u32 *values, u32 columns, u32 *c) {
+static void multiply_floats(struct product *p, const struct fused_factor *a, const u32 *values,
+                            u32 columns, u32 *c) {
     static _Thread_local struct fused_factor b;
     const struct warpgroup_desc *w = p->w;
     ISAFN(lane_fused_split)(w->type[MATRIX_B], values, columns * w->k, &b);
     ISAFN(lane_fused_multiply)
     (&w->sum, WARPGROUP_ROWS, columns, p->present,
-     fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a, &b, w->sparse ? p->met : NULL,
-     w->type[MATRIX_D], c);
+     fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a, &b,
+     w->sparse ? p->met : NULL, w->type[MATRIX_D], c);
 }
 
 static s64 integer_of(u8 type, u32 v) { return type == MATRIX_S8 ? (s8)v : (s64)v; }
 
-static void multiply_integers(const struct product *p, const u32 *a, const u32 *b, u32 columns, u32 *c) {
+static void multiply_integers(const struct product *p, const u32 *a, const u32 *b, u32 columns,
+                              u32 *c) {
     const struct warpgroup_desc *w = p->w;
     for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) {
         s64 sum = (s32)c[i];
         for (u32 k = 0, at = i / columns * p->present; k < p->present; k++, at++)
             sum += integer_of(w->type[MATRIX_A], a[at]) *
-                   integer_of(w->type[MATRIX_B], b[(w->sparse ? p->met[at] : k) * columns + i % columns]);
+                   integer_of(w->type[MATRIX_B],
+                              b[(w->sparse ? p->met[at] : k) * columns + i % columns]);
         c[i] = w->saturate ? (u32)saturate_s32(sum) : (u32)(u64)sum;
     }
 }
 
-static bool make_columns(struct product *p, const u32 *a, const struct fused_factor *factor, u32 first, u32 columns,
-                         bool adds) {
+static bool make_columns(struct product *p, const u32 *a, const struct fused_factor *factor,
+                         u32 first, u32 columns, bool adds) {
     static _Thread_local u32 b[BLOCK * WARPGROUP_LONGEST];
     u32 c[WARPGROUP_ROWS * BLOCK];
     if (!take_matrix(p, MATRIX_B, first, columns, b, 1, columns)) return false;
-    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) c[i] = adds ? get_d(p, i / columns, first + i % columns) : 0;
+    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++)
+        c[i] = adds ? get_d(p, i / columns, first + i % columns) : 0;
     if (p->w->type[MATRIX_D] == MATRIX_S32) multiply_integers(p, a, b, columns, c);
     else multiply_floats(p, factor, b, columns, c);
-    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) put_d(p, i / columns, first + i % columns, c[i]);
+    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++)
+        put_d(p, i / columns, first + i % columns, c[i]);
     return true;
 }
 
@@ -232,7 +251,8 @@ static void taint_results(const struct product *p, bool adds) {
             for (u32 e = 0; e < (halves ? 2 : 1); e++) {
                 u32 row = l / 4 + (halves ? reg % 2 : reg % 4 / 2) * 8;
                 u32 column = (halves ? reg / 2 : reg / 4) * 8 + l % 4 * 2 + (halves ? e : reg % 2);
-                if (p->row[row] || p->column[column]) bits[l] |= halves ? 0xffffull << 16 * e : 0xffffffffull;
+                if (p->row[row] || p->column[column])
+                    bits[l] |= halves ? 0xffffull << 16 * e : 0xffffffffull;
             }
         taint_set(p->x, p->w->d[reg], 4, ~0u, bits, adds && before ? before : p->origin);
     }
@@ -257,7 +277,8 @@ static bool whole_group(struct product *p, u32 mask) {
     u32 first = p->x->warp->index / WARPGROUP_WARPS * WARPGROUP_WARPS;
     if (!ISAFN(lane_whole_warp)(p->x, p->o, mask)) return false;
     if (first + WARPGROUP_WARPS <= p->x->block->nwarps) return true;
-    core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, 0, 0, "is in a warpgroup of %u warps: wgmma needs four, warps %u to %u",
+    core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, 0, 0,
+               "is in a warpgroup of %u warps: wgmma needs four, warps %u to %u",
                p->x->block->nwarps - first, first, first + WARPGROUP_WARPS - 1);
     return false;
 }
@@ -271,7 +292,8 @@ static void make_product(struct product *p, bool adds) {
     if (w->sparse) taint_places(p);
     if (w->in_registers) take_registers(p, a);
     else if (!take_matrix(p, MATRIX_A, 0, WARPGROUP_ROWS, a, p->present, 1)) return;
-    if (w->type[MATRIX_D] != MATRIX_S32) ISAFN(lane_fused_split)(w->type[MATRIX_A], a, elements, &factor);
+    if (w->type[MATRIX_D] != MATRIX_S32)
+        ISAFN(lane_fused_split)(w->type[MATRIX_A], a, elements, &factor);
     if (w->negated) negate(elements, &factor);
     for (u32 n = 0; n < w->n; n += BLOCK)
         if (!make_columns(p, a, &factor, n, w->n - n < BLOCK ? w->n - n : BLOCK, adds)) return;
@@ -283,12 +305,17 @@ static void make_product(struct product *p, bool adds) {
 
 void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
     const struct warpgroup_desc *w = &x->worker->launch->module->warpgroups[o->target];
-    struct product p = {
-        .x = x, .o = o, .w = w, .bits = decode_matrix_types[w->type[MATRIX_A]].bits, .present = warpgroup_present(w)};
-    if (!whole_group(&p, mask) || !same_for_all(&p, MATRIX_B) || (!w->in_registers && !same_for_all(&p, MATRIX_A)))
+    struct product p = {.x = x,
+                        .o = o,
+                        .w = w,
+                        .bits = decode_matrix_types[w->type[MATRIX_A]].bits,
+                        .present = warpgroup_present(w)};
+    if (!whole_group(&p, mask) || !same_for_all(&p, MATRIX_B) ||
+        (!w->in_registers && !same_for_all(&p, MATRIX_A)))
         return;
     taint_check(x, o, w->scale, 1, mask, "lets it decide whether a product is added");
-    bool adds = w->scale == REF_NONE ? !w->fresh : ((*(const u32 *)operand_at(x, w->scale) ^ w->flip) & 1) != 0;
+    bool adds = w->scale == REF_NONE ? !w->fresh
+                                     : ((*(const u32 *)operand_at(x, w->scale) ^ w->flip) & 1) != 0;
     core_charge(x->worker->launch, (u64)WARPGROUP_ROWS * w->n * p.present / 32);
     if (x->sanitize) race_warpgroup_product(x, o, w);
     make_product(&p, adds);

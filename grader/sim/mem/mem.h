@@ -1,16 +1,19 @@
-/* mem.h — device memory: allocations with redzones in one reserved host range, and the shadow beside it.
+/* mem.h — device memory: allocations with redzones in one reserved host range, and the shadow
+ * beside it.
  *
- * Device address SIM_BASE + n is byte n of `bytes`, a range reserved without cost; pages appear when touched. First lies
- * memory that host and device share (the pages of a memory file), then what the device takes for itself, then device
- * memory proper, from SIM_DEVICE on.
- * Whether an address may be used is decided by the allocation table alone. The shadow holds a byte for each byte, by value
- * (core/taint.h): bits would need a read-modify-write that two workers could lose. */
+ * Device address SIM_BASE + n is byte n of `bytes`, a range reserved without cost; pages appear
+ * when touched. First lies memory that host and device share (the pages of a memory file), then
+ * what the device takes for itself, then device memory proper, from SIM_DEVICE on. Whether an
+ * address may be used is decided by the allocation table alone. The shadow holds a byte for each
+ * byte, by value (core/taint.h): bits would need a read-modify-write that two workers could lose.
+ */
 #pragma once
 #include "grader/sim/sim.h"
 
 enum { MEM_ALIGN = 512, MEM_REDZONE = 512, MEM_PAGE = 4096 /* at least */, MEM_SHARES = 32 };
 
-/* Places that were freed are left alone, so that a use after free is found, until so many wait, or so many bytes. */
+/* Places that were freed are left alone, so that a use after free is found, until so many wait, or
+ * so many bytes. */
 enum { MEM_FREED = 1024 };
 #define MEM_FREED_BYTES (256ull << 20)
 
@@ -22,12 +25,13 @@ enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_HIDDEN };
 struct allocation {
     uint64_t start, size; /* start: offset from SIM_BASE */
     uint8_t state;
-    bool constant;    /* kernels may not write */
-    bool module;      /* a module's variable: sim_reset keeps it and restores its value */
-    bool watched;     /* the launch at hand may change it: races are looked for (race/watch.c) */
-    uint8_t region;   /* what is not MEM_DEVICE counts for no limit */
-    bool host;        /* stands for memory of the host: copies reach it, kernels do not */
-    bool pages;       /* it begins a page and has its last one for itself: may be shared with another process */
+    bool constant;  /* kernels may not write */
+    bool module;    /* a module's variable: sim_reset keeps it and restores its value */
+    bool watched;   /* the launch at hand may change it: races are looked for (race/watch.c) */
+    uint8_t region; /* what is not MEM_DEVICE counts for no limit */
+    bool host;      /* stands for memory of the host: copies reach it, kernels do not */
+    bool pages;     /* it begins a page and has its last one for itself: may be shared with another
+                       process */
     bool initialised; /* every byte is known to be written: the shadow need not be read */
     uint64_t known;   /* else: so many from the first on are, as far as memory_learn() has looked */
     uint32_t serial;  /* order of allocation, for reports */
@@ -37,7 +41,8 @@ struct allocation {
 
 struct memory {
     unsigned char *bytes;
-    unsigned char *written;   /* same indexing as bytes: 0 no, 1 yes, else an undefined value was stored */
+    unsigned char
+        *written; /* same indexing as bytes: 0 no, 1 yes, else an undefined value was stored */
     struct allocation *table; /* sorted by start; freed ones stay until their place is reused */
     unsigned count, capacity;
     uint64_t limit, used, next_serial;
@@ -58,7 +63,8 @@ struct memory {
     bool marked; /* undefined values were stored: the shadow may hold marks (core/taint.h) */
 };
 
-/* Once, where shadows of large inputs are to cost little; before a process locks itself in, since it makes a memory file. */
+/* Once, where shadows of large inputs are to cost little; before a process locks itself in, since
+ * it makes a memory file. */
 void memory_prepare(void);
 bool memory_open(struct memory *m, uint64_t limit, struct err *e);
 void memory_close(struct memory *m);
@@ -68,14 +74,15 @@ bool memory_back_shared(struct memory *m, int fd, uint64_t offset);
 uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name);
 /* The same in pages of its own. */
 uint64_t memory_alloc_pages(struct memory *m, uint64_t bytes, const char *name);
-/* What a device takes for itself while kernels run, such as their heap: it moves no allocation that a host asks for
- * before or after, and takes none of its room. */
+/* What a device takes for itself while kernels run, such as their heap: it moves no allocation that
+ * a host asks for before or after, and takes none of its room. */
 uint64_t memory_alloc_aside(struct memory *m, uint64_t bytes, const char *name);
 /* Of what host and device both see; every byte counts as written. 0 without memory_back_shared. */
 uint64_t memory_alloc_shared(struct memory *m, uint64_t bytes, const char *name);
 /* Whether kernels run, which find no memory of the host. */
 void memory_hide_host(struct memory *m, bool hidden);
-/* Lets pages of a memory file be the memory of such an allocation; it keeps them until memory_unshare. */
+/* Lets pages of a memory file be the memory of such an allocation; it keeps them until
+ * memory_unshare. */
 bool memory_share(struct memory *m, uint64_t address, int fd, uint64_t offset);
 void memory_unshare(struct memory *m);
 /* Gives back every page: all bytes are zero, but for what is shared. What is allocated stays so. */
@@ -91,7 +98,8 @@ int memory_find(const struct memory *m, uint64_t address, uint64_t bytes);
 int memory_near(const struct memory *m, uint64_t address);
 struct allocation *memory_at(struct memory *m, uint64_t address);
 uint64_t memory_page(void); /* bytes */
-/* Bytes of address space behind SIM_BASE that allocations may lie in; and what those lie in that there are or were. */
+/* Bytes of address space behind SIM_BASE that allocations may lie in; and what those lie in that
+ * there are or were. */
 uint64_t memory_span(const struct memory *m);
 uint64_t memory_reach(const struct memory *m);
 void memory_mark(struct memory *m, uint64_t address, uint64_t bytes, bool written);
@@ -101,11 +109,16 @@ static inline void memory_doubt(struct allocation *a) {
     a->initialised = a->region == MEM_SHARED;
     a->known = 0;
 }
-/* After a launch that kept the shadow: finds allocations that are written as a whole by now. Looks at each byte once, in all. */
+/* After a launch that kept the shadow: finds allocations that are written as a whole by now. Looks
+ * at each byte once, in all. */
 void memory_learn(struct memory *m);
 /* One phrase that says where an address lies: "4 bytes past the end of `out` (4096 bytes)". */
-void memory_describe(const struct memory *m, uint64_t address, unsigned width, char *out, size_t size);
+void memory_describe(const struct memory *m, uint64_t address, unsigned width, char *out,
+                     size_t size);
 /* The same, told from allocation `i` of the table, in which the address was meant to lie. */
-void memory_describe_from(const struct memory *m, int i, uint64_t address, unsigned width, char *out, size_t size);
-/* The same by elements where it lies in an allocation: "element 3 of `out` (4096 bytes)", else "memory at byte 14 of …". */
-void memory_describe_element(const struct memory *m, uint64_t address, unsigned width, char *out, size_t size);
+void memory_describe_from(const struct memory *m, int i, uint64_t address, unsigned width,
+                          char *out, size_t size);
+/* The same by elements where it lies in an allocation: "element 3 of `out` (4096 bytes)", else
+ * "memory at byte 14 of …". */
+void memory_describe_element(const struct memory *m, uint64_t address, unsigned width, char *out,
+                             size_t size);

@@ -36,10 +36,12 @@ const char *memory_map_read(const unsigned char bytes[TENSOR_MAP_BYTES], struct 
 
 /* ---- a tile ---- */
 
-/* The NaN that fills is the same 16 bits in every type, as an H100 has it: tests/programs/tensor_maps.cu. */
+/* The NaN that fills is the same 16 bits in every type, as an H100 has it:
+ * tests/programs/tensor_maps.cu. */
 static uint64_t fill_of(const struct tensor_map *m) { return m->fill ? 0x7ff77ff77ff77ff7 : 0; }
 
-/* The first and last element of dimension `i` of the box that lie within the tensor; false if none does. */
+/* The first and last element of dimension `i` of the box that lie within the tensor; false if none
+ * does. */
 static bool inside(const struct memory_tile *t, unsigned i, int64_t *first, int64_t *last) {
     int64_t step = t->map.step[i], end = (int64_t)t->map.dim[i];
     *first = t->at[i] >= 0 ? t->at[i] : t->at[i] + (-t->at[i] + step - 1) / step * step;
@@ -97,12 +99,14 @@ struct memory_row memory_tile_row(const struct memory_tile *t, uint64_t row) {
         address += (uint64_t)c * t->map.stride[i - 1];
     }
     inside(t, 0, &first, &last);
-    return (struct memory_row){address + (uint64_t)first * t->element, (uint32_t)(first - t->at[0]) * t->element,
+    return (struct memory_row){address + (uint64_t)first * t->element,
+                               (uint32_t)(first - t->at[0]) * t->element,
                                (uint32_t)(last - first + 1) * t->element};
 }
 
 void memory_tile_fill(const struct memory_tile *t, unsigned char row[TENSOR_ROW]) {
-    for (uint32_t i = 0; i < t->count[0]; i++) memcpy(row + i * t->element, &t->pattern, t->element);
+    for (uint32_t i = 0; i < t->count[0]; i++)
+        memcpy(row + i * t->element, &t->pattern, t->element);
 }
 
 /* ---- what memory holds, as a number ---- */

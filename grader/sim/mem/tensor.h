@@ -1,8 +1,11 @@
-/* tensor.h — tensor maps, and where the tiles that they describe lie in memory: bulk copies by tensor maps (insn/lanes_tensor.c).
+/* tensor.h — tensor maps, and where the tiles that they describe lie in memory: bulk copies by
+ * tensor maps (insn/lanes_tensor.c).
  *
- * A tile is the map's box at some coordinates. It lies in shared memory row by row; a row is what is adjacent in dimension 0. Rows follow
- * each other without gaps, but where they are shorter than what a swizzle moves chunks within: those begin at its multiples (measured on an
- * H100, tests/programs/tensor_maps.cu; the bytes that arrive at the mbarrier are those of the rows all the same). A map is 128 bytes that a program may have made up: what memory_tile_open accepts has
+ * A tile is the map's box at some coordinates. It lies in shared memory row by row; a row is what
+ * is adjacent in dimension 0. Rows follow each other without gaps, but where they are shorter than
+ * what a swizzle moves chunks within: those begin at its multiples (measured on an H100,
+ * tests/programs/tensor_maps.cu; the bytes that arrive at the mbarrier are those of the rows all
+ * the same). A map is 128 bytes that a program may have made up: what memory_tile_open accepts has
  * been checked, and no arithmetic on it overflows. */
 #pragma once
 #include "grader/sim/mem/mem.h"
@@ -41,10 +44,12 @@ struct memory_tile {
 /* NULL, or what is wrong with these bytes as a map. */
 void memory_map_mark(struct tensor_map *m); /* it is one */
 const char *memory_map_read(const unsigned char bytes[TENSOR_MAP_BYTES], struct tensor_map *out);
-/* Of a map that was read so; `at`: as many coordinates as its rank. False: no address of 64 bits reaches what it describes. */
+/* Of a map that was read so; `at`: as many coordinates as its rank. False: no address of 64 bits
+ * reaches what it describes. */
 bool memory_tile_open(struct memory_tile *t, const struct tensor_map *m, const int32_t *at);
 
-/* A row of the tile: `skip` bytes outside the tensor, `bytes` in global memory from `global` on, the rest outside again. */
+/* A row of the tile: `skip` bytes outside the tensor, `bytes` in global memory from `global` on,
+ * the rest outside again. */
 struct memory_row {
     uint64_t global;
     uint32_t skip, bytes;

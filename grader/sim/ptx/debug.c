@@ -1,14 +1,15 @@
 /* debug.c — where instructions came from: .file, .loc, and the names in .section .debug_str.
  *
- * `.loc F L C, function_name LABEL, inlined_at F L C` names its caller by place only; the caller is the last
- * .loc of that place in the function, which itself may be inlined. A table from place to the last .loc finds
- * it. Labels and file numbers refer to what stands at the end of the text, so they are resolved last. */
+ * `.loc F L C, function_name LABEL, inlined_at F L C` names its caller by place only; the caller is
+ * the last .loc of that place in the function, which itself may be inlined. A table from place to
+ * the last .loc finds it. Labels and file numbers refer to what stands at the end of the text, so
+ * they are resolved last. */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>
 
-/* Deeper inlining is told as if the function were inlined straight into the outermost one; that keeps walks
- * along `inlined_at` short where a text names itself as its caller over and over. */
+/* Deeper inlining is told as if the function were inlined straight into the outermost one; that
+ * keeps walks along `inlined_at` short where a text names itself as its caller over and over. */
 enum { MAX_FILES = 1 << 16, MAX_INLINING = 100 };
 
 struct place {
@@ -42,7 +43,8 @@ void ptx_skip_pragma(struct parser *p) {
 void ptx_skip_parentheses(struct parser *p) {
     unsigned open = 0;
     do {
-        if (p->tok.kind == TOKEN_END || (!open && p->tok.kind != '(')) ptx_fail_expected(p, "'(' and ')'");
+        if (p->tok.kind == TOKEN_END || (!open && p->tok.kind != '('))
+            ptx_fail_expected(p, "'(' and ')'");
         open += p->tok.kind == '(';
         open -= p->tok.kind == ')';
         ptx_next(p);
@@ -68,7 +70,8 @@ static struct place parse_place(struct parser *p) {
 }
 
 static struct loc_slot *slot_of(struct loc_slot *table, size_t room, struct place at) {
-    uint64_t h = ((uint64_t)at.file << 48 ^ (uint64_t)at.line << 16 ^ at.column) * 0x9e3779b97f4a7c15u;
+    uint64_t h =
+        ((uint64_t)at.file << 48 ^ (uint64_t)at.line << 16 ^ at.column) * 0x9e3779b97f4a7c15u;
     for (size_t i = h >> 32;; i++) {
         struct loc_slot *s = &table[i & (room - 1)];
         if (!s->function_number || !memcmp(&s->place, &at, sizeof at)) return s;
@@ -79,7 +82,8 @@ static void grow_table(struct parser *p) {
     size_t room = p->loc_room ? p->loc_room * 4 : 1024;
     struct loc_slot *table = ptx_get(p, &p->scratch, room * sizeof *table);
     for (size_t i = 0; i < p->loc_room; i++)
-        if (p->loc_table[i].function_number) *slot_of(table, room, p->loc_table[i].place) = p->loc_table[i];
+        if (p->loc_table[i].function_number)
+            *slot_of(table, room, p->loc_table[i].place) = p->loc_table[i];
     p->loc_table = table;
     p->loc_room = room;
 }
@@ -91,7 +95,8 @@ static uint32_t add_loc(struct parser *p, struct ptx_loc loc, struct loc_extra e
     if (slot->function_number) {
         const struct ptx_loc *old = (struct ptx_loc *)p->locs.data + slot->loc;
         const struct loc_extra *more = (struct loc_extra *)p->loc_extra.data + slot->loc;
-        if (old->inlined_at == loc.inlined_at && more->label == extra.label && more->addend == extra.addend) {
+        if (old->inlined_at == loc.inlined_at && more->label == extra.label &&
+            more->addend == extra.addend) {
             slot->function_number = p->function_number;
             return slot->loc;
         }
@@ -108,7 +113,8 @@ static uint32_t add_loc(struct parser *p, struct ptx_loc loc, struct loc_extra e
 static uint32_t find_caller(struct parser *p, struct place at) {
     struct loc_slot *slot = p->loc_room ? slot_of(p->loc_table, p->loc_room, at) : NULL;
     if (slot && slot->function_number == p->function_number) return slot->loc;
-    return add_loc(p, (struct ptx_loc){at.file, at.line, at.column, 0, NULL}, (struct loc_extra){.label = NULL});
+    return add_loc(p, (struct ptx_loc){at.file, at.line, at.column, 0, NULL},
+                   (struct loc_extra){.label = NULL});
 }
 
 static void parse_inlining(struct parser *p, struct ptx_loc *loc, struct loc_extra *extra) {
@@ -159,7 +165,8 @@ static void parse_debug_str(struct parser *p) {
 static void skip_section(struct parser *p) {
     uint32_t line = p->last_line;
     for (unsigned open = 1;; ptx_next(p)) {
-        if (p->tok.kind == TOKEN_END) ptx_fail(p, line, ERR_INPUT, "this section is never closed: expected '}'");
+        if (p->tok.kind == TOKEN_END)
+            ptx_fail(p, line, ERR_INPUT, "this section is never closed: expected '}'");
         open += p->tok.kind == '{';
         open -= p->tok.kind == '}';
         if (!open) return;
@@ -191,7 +198,8 @@ void ptx_finish_debug(struct parser *p) {
     for (unsigned i = 0; i < m->nlocs; i++) {
         uint64_t label = extra[i].label ? extra[i].label->debug_offset : 0;
         if (m->locs[i].file >= m->nfiles) m->locs[i].file = 0;
-        if (label && extra[i].addend < bytes - (label - 1)) m->locs[i].function = strings + label - 1 + extra[i].addend;
+        if (label && extra[i].addend < bytes - (label - 1))
+            m->locs[i].function = strings + label - 1 + extra[i].addend;
     }
 }
 

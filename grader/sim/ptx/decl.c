@@ -1,4 +1,5 @@
-/* decl.c — declarations: variables at module scope and in functions, registers, formal parameters. */
+/* decl.c — declarations: variables at module scope and in functions, registers, formal parameters.
+ */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>
@@ -9,10 +10,15 @@ enum { MAX_RANGE = 16 << 20, MAX_ALIGN = 1 << 16 };
 static const struct {
     const char *spelling;
     enum ptx_space space;
-} spaces[] = {
-    {".reg", PTX_REG},           {".param", PTX_PARAM}, {".shared", PTX_SHARED},      {".local", PTX_LOCAL},
-    {".global", PTX_GLOBAL},     {".const", PTX_CONST}, {".shared::cta", PTX_SHARED}, {".param::func", PTX_PARAM},
-    {".param::entry", PTX_PARAM}};
+} spaces[] = {{".reg", PTX_REG},
+              {".param", PTX_PARAM},
+              {".shared", PTX_SHARED},
+              {".local", PTX_LOCAL},
+              {".global", PTX_GLOBAL},
+              {".const", PTX_CONST},
+              {".shared::cta", PTX_SHARED},
+              {".param::func", PTX_PARAM},
+              {".param::entry", PTX_PARAM}};
 
 static enum ptx_space space_at(const struct parser *p) {
     if (p->tok.kind != TOKEN_DIRECTIVE) return PTX_NO_SPACE;
@@ -46,7 +52,8 @@ static unsigned expect_alignment(struct parser *p) {
     uint32_t line = p->tok.line;
     uint64_t align = ptx_expect_uint(p, "an alignment", MAX_ALIGN);
     if (!align || align & (align - 1))
-        ptx_fail(p, line, ERR_INPUT, "an alignment of %llu is no power of two", (unsigned long long)align);
+        ptx_fail(p, line, ERR_INPUT, "an alignment of %llu is no power of two",
+                 (unsigned long long)align);
     return (unsigned)align;
 }
 
@@ -63,7 +70,8 @@ static void parse_attribute(struct parser *p, struct ptx_var *v) {
     } while (open);
 }
 
-/* What may stand between the state space and the name, in any order; lanes is the number of a vector type. */
+/* What may stand between the state space and the name, in any order; lanes is the number of a
+ * vector type. */
 static void parse_qualifiers(struct parser *p, struct ptx_var *v, unsigned *lanes) {
     *lanes = 1;
     while (p->tok.kind == TOKEN_DIRECTIVE) {
@@ -85,11 +93,13 @@ static uint64_t times(struct parser *p, uint64_t a, uint64_t b) {
     return product;
 }
 
-/* `[4][3]`, or `[]` for a size that the initialiser or the launch gives (a first dimension of 0). */
+/* `[4][3]`, or `[]` for a size that the initialiser or the launch gives (a first dimension of 0).
+ */
 static void parse_dimensions(struct parser *p, struct shape *shape) {
     while (ptx_accept(p, '[')) {
         if (shape->ndims == MAX_DIMS)
-            ptx_fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported", MAX_DIMS);
+            ptx_fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported",
+                     MAX_DIMS);
         uint64_t dim = 0;
         if (p->tok.kind != ']') dim = ptx_expect_uint(p, "an array size", MAX_BYTES);
         else if (shape->ndims) ptx_fail_expected(p, "the size of this dimension");
@@ -115,7 +125,8 @@ static struct ptx_var *module_variable(struct parser *p, struct name *name, stru
     if (old && !old->is_extern && !v.is_extern)
         ptx_fail(p, p->last_line, ERR_INPUT, "the variable '%.200s' is declared twice", name->s);
     if (old && old->space != v.space)
-        ptx_fail(p, p->last_line, ERR_INPUT, "the variable '%.200s' is declared in two state spaces", name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT,
+                 "the variable '%.200s' is declared in two state spaces", name->s);
     if (!old) {
         old = ptx_get(p, p->arena, sizeof(struct ptx_var));
         *push(p, &p->vars, struct ptx_var *) = old;
@@ -127,8 +138,8 @@ static struct ptx_var *module_variable(struct parser *p, struct name *name, stru
     return old;
 }
 
-/* A variable of a function. One in global or constant space lives as long as the module, so it is the
- * module's, known by name in its block only. */
+/* A variable of a function. One in global or constant space lives as long as the module, so it is
+ * the module's, known by name in its block only. */
 static struct ptx_var *local_variable(struct parser *p, struct name *name, struct ptx_var v) {
     struct ptx_var *var = ptx_get(p, p->arena, sizeof(struct ptx_var));
     *var = v;
@@ -162,7 +173,8 @@ void ptx_parse_variables(struct parser *p, struct linkage linkage) {
     unsigned lanes;
     ptx_next(p);
     if (p->tok.kind == '[')
-        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "numbered banks of constant memory are not supported");
+        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED,
+                 "numbered banks of constant memory are not supported");
     parse_qualifiers(p, &v, &lanes);
     do parse_declarator(p, v, lanes);
     while (ptx_accept(p, ','));
@@ -173,15 +185,18 @@ static void parse_register(struct parser *p, enum ptx_type type) {
     struct name *name = ptx_expect_name(p, "a register's name");
     if (!ptx_accept(p, '<')) {
         if (name->local && name->local->depth == p->depth && name->local->kind == BIND_REG)
-            ptx_fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is declared twice in one block", name->s);
+            ptx_fail(p, p->last_line, ERR_INPUT,
+                     "the register '%.200s' is declared twice in one block", name->s);
         ptx_add_reg(p, name, type, p->depth);
         return;
     }
     char last = name->s[name->n - 1];
     if (last >= '0' && last <= '9')
         ptx_fail(p, p->last_line, ERR_UNSUPPORTED,
-                 "a register range whose name ends in a digit ('%.200s<') is not supported", name->s);
-    ptx_bind_range(p, name, (uint32_t)ptx_expect_uint(p, "the number of registers", MAX_RANGE), type);
+                 "a register range whose name ends in a digit ('%.200s<') is not supported",
+                 name->s);
+    ptx_bind_range(p, name, (uint32_t)ptx_expect_uint(p, "the number of registers", MAX_RANGE),
+                   type);
     ptx_expect(p, '>', "'>' after the number of registers");
 }
 
@@ -189,7 +204,8 @@ void ptx_parse_registers(struct parser *p) {
     ptx_next(p);
     if (ptx_accept_word(p, ".align")) expect_alignment(p);
     if (ptx_at_word(p, ".v2") || ptx_at_word(p, ".v4"))
-        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "vector registers are not supported; use scalar ones");
+        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED,
+                 "vector registers are not supported; use scalar ones");
     enum ptx_type type = expect_type(p);
     do parse_register(p, type);
     while (ptx_accept(p, ','));
@@ -198,7 +214,8 @@ void ptx_parse_registers(struct parser *p) {
 
 static void parse_formal(struct parser *p) {
     struct ptx_var v = {.space = space_at(p)};
-    if (v.space != PTX_PARAM && v.space != PTX_REG) ptx_fail_expected(p, "a parameter, starting with .param or .reg");
+    if (v.space != PTX_PARAM && v.space != PTX_REG)
+        ptx_fail_expected(p, "a parameter, starting with .param or .reg");
     ptx_next(p);
     unsigned lanes;
     struct shape shape;

@@ -1,10 +1,13 @@
-/* expr.c — constant expressions of integers, as inline assembly has them once the compiler has put its constants in:
- * `[%rd1+4*16]`, `(1 << 5) - 1`. Arithmetic is on 64 bits and wraps; a value is unsigned when an operand is. */
+/* expr.c — constant expressions of integers, as inline assembly has them once the compiler has put
+ * its constants in:
+ * `[%rd1+4*16]`, `(1 << 5) - 1`. Arithmetic is on 64 bits and wraps; a value is unsigned when an
+ * operand is. */
 #include "grader/sim/ptx/parse.h"
 
 enum { MAX_PARENTHESES = 32, LOWEST = 1, TIMES = 6 };
 
-/* The binary operator at the token, and how tightly it binds; 0 for none. `<<` and `>>` are two tokens. */
+/* The binary operator at the token, and how tightly it binds; 0 for none. `<<` and `>>` are two
+ * tokens. */
 static int precedence(const struct parser *p) {
     switch (p->tok.kind) {
     case '|': return 1;
@@ -23,7 +26,8 @@ static int precedence(const struct parser *p) {
 static uint64_t divide(struct parser *p, struct constant a, struct constant b, bool is_unsigned) {
     if (!b.value) ptx_fail(p, p->last_line, ERR_INPUT, "a constant is divided by zero");
     if (is_unsigned) return a.value / b.value;
-    if (b.value == UINT64_MAX) return 0 - a.value; /* the smallest integer divided by -1 would trap */
+    if (b.value == UINT64_MAX)
+        return 0 - a.value; /* the smallest integer divided by -1 would trap */
     return (uint64_t)((int64_t)a.value / (int64_t)b.value);
 }
 
@@ -49,7 +53,8 @@ static struct constant parse_level(struct parser *p, int level, unsigned depth);
 
 static struct constant parse_primary(struct parser *p, unsigned depth) {
     if (depth > MAX_PARENTHESES)
-        ptx_fail(p, p->tok.line, ERR_LIMIT, "a constant is nested more than %d deep", MAX_PARENTHESES);
+        ptx_fail(p, p->tok.line, ERR_LIMIT, "a constant is nested more than %d deep",
+                 MAX_PARENTHESES);
     struct constant c;
     if (ptx_accept(p, '-')) {
         c = parse_primary(p, depth + 1);
@@ -72,7 +77,8 @@ static struct constant parse_primary(struct parser *p, unsigned depth) {
 }
 
 /* Goes on from the first number of a level. */
-static struct constant parse_rest(struct parser *p, struct constant left, int level, unsigned depth) {
+static struct constant parse_rest(struct parser *p, struct constant left, int level,
+                                  unsigned depth) {
     for (int found; (found = precedence(p)) && found >= level;) {
         int op = p->tok.kind;
         ptx_next(p);

@@ -16,7 +16,8 @@ static struct ptx_func *function_named(struct parser *p, struct name *name) {
 /* `128`, `16, 8` or `4, 4, 4`; what is left out is 1. */
 static void parse_extent(struct parser *p, unsigned out[3]) {
     out[0] = (unsigned)ptx_expect_uint(p, "a number of threads or blocks", UINT32_MAX);
-    for (int i = 1; i < 3; i++) out[i] = ptx_accept(p, ',') ? (unsigned)ptx_expect_uint(p, "a number", UINT32_MAX) : 1;
+    for (int i = 1; i < 3; i++)
+        out[i] = ptx_accept(p, ',') ? (unsigned)ptx_expect_uint(p, "a number", UINT32_MAX) : 1;
 }
 
 static bool parse_tuning(struct parser *p, struct ptx_func *f) {
@@ -25,15 +26,18 @@ static bool parse_tuning(struct parser *p, struct ptx_func *f) {
     else if (ptx_accept_word(p, ".reqnctapercluster")) parse_extent(p, f->reqnctapercluster);
     else if (ptx_accept_word(p, ".minnctapersm"))
         f->minnctapersm = (unsigned)ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
-    else if (ptx_accept_word(p, ".maxnctapersm")) ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
+    else if (ptx_accept_word(p, ".maxnctapersm"))
+        ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
     else if (ptx_accept_word(p, ".maxnreg"))
         f->maxnreg = (unsigned)ptx_expect_uint(p, "a number of registers", UINT32_MAX);
     else if (ptx_accept_word(p, ".maxclusterrank"))
         f->maxclusterrank = (unsigned)ptx_expect_uint(p, "a number of blocks", UINT32_MAX);
     else if (ptx_accept_word(p, ".explicitcluster")) f->explicit_cluster = true;
     else if (ptx_accept_word(p, ".blocksareclusters")) return true;
-    else if (ptx_accept_word(p, ".abi_preserve")) ptx_expect_uint(p, "a number of registers", UINT32_MAX);
-    else if (ptx_accept_word(p, ".abi_preserve_control")) ptx_expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (ptx_accept_word(p, ".abi_preserve"))
+        ptx_expect_uint(p, "a number of registers", UINT32_MAX);
+    else if (ptx_accept_word(p, ".abi_preserve_control"))
+        ptx_expect_uint(p, "a number of registers", UINT32_MAX);
     else if (ptx_accept_word(p, ".noreturn")) f->noreturn = true;
     else return false;
     return true;
@@ -52,7 +56,8 @@ static void parse_prototype(struct parser *p, struct ptx_table *t) {
     if (p->tok.kind == '(') t->rets = ptx_parse_formals(p, &t->nrets);
     ptx_expect_name(p, "'_' or a name in the prototype");
     if (p->tok.kind == '(') t->params = ptx_parse_formals(p, &t->nparams);
-    while (ptx_at_word(p, ".noreturn") || ptx_at_word(p, ".abi_preserve") || ptx_at_word(p, ".abi_preserve_control")) {
+    while (ptx_at_word(p, ".noreturn") || ptx_at_word(p, ".abi_preserve") ||
+           ptx_at_word(p, ".abi_preserve_control")) {
         ptx_next(p);
         if (p->tok.kind == TOKEN_INT) ptx_next(p);
     }
@@ -73,14 +78,16 @@ static void parse_branch_targets(struct parser *p, struct ptx_table *t) {
     uint32_t line = p->tok.line;
     struct name **names = parse_names(p, &t->ntargets);
     t->targets = ptx_get(p, p->arena, t->ntargets * sizeof *t->targets);
-    for (unsigned i = 0; i < t->ntargets; i++) ptx_add_fixup(p, names[i], line, &t->targets[i], NULL);
+    for (unsigned i = 0; i < t->ntargets; i++)
+        ptx_add_fixup(p, names[i], line, &t->targets[i], NULL);
 }
 
 static void parse_call_targets(struct parser *p, struct ptx_table *t) {
     struct name **names = parse_names(p, &t->nfunctions);
     t->functions = ptx_get(p, p->arena, t->nfunctions * sizeof *t->functions);
     for (unsigned i = 0; i < t->nfunctions; i++) {
-        if (!names[i]->func) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is no function", names[i]->s);
+        if (!names[i]->func)
+            ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is no function", names[i]->s);
         t->functions[i] = names[i]->s;
     }
 }
@@ -113,7 +120,8 @@ static const char *parse_opcode(struct parser *p, struct name *name) {
     size_t n = name->n;
     if (p->tok.kind != TOKEN_DIRECTIVE) return name->s;
     for (; p->tok.kind == TOKEN_DIRECTIVE; ptx_next(p)) {
-        if (n + p->tok.n > sizeof text) ptx_fail(p, p->tok.line, ERR_LIMIT, "this opcode is too long");
+        if (n + p->tok.n > sizeof text)
+            ptx_fail(p, p->tok.line, ERR_LIMIT, "this opcode is too long");
         if (n == name->n) memcpy(text, name->s, n);
         memcpy(text + n, p->tok.s, p->tok.n);
         n += p->tok.n;
@@ -121,7 +129,9 @@ static const char *parse_opcode(struct parser *p, struct name *name) {
     return ptx_intern(p, text, n)->s;
 }
 
-static bool at_call(const struct name *opcode) { return !strcmp(opcode->s, "call") || !strncmp(opcode->s, "call.", 5); }
+static bool at_call(const struct name *opcode) {
+    return !strcmp(opcode->s, "call") || !strncmp(opcode->s, "call.", 5);
+}
 
 static void finish_insn(struct parser *p, struct ptx_insn insn, struct name *name) {
     if (name->n > 200 || name->s[0] == '%')
@@ -146,7 +156,8 @@ static void parse_directive(struct parser *p) {
     else if (ptx_at_space(p)) ptx_parse_variables(p, (struct linkage){.is_extern = false});
     else if (ptx_at_word(p, ".pragma")) ptx_skip_pragma(p);
     else if (ptx_at_word(p, ".file")) ptx_parse_file(p);
-    else if (ptx_accept_word(p, ".extern")) ptx_parse_variables(p, (struct linkage){.is_extern = true});
+    else if (ptx_accept_word(p, ".extern"))
+        ptx_parse_variables(p, (struct linkage){.is_extern = true});
     else ptx_fail_expected(p, "a statement");
 }
 
@@ -194,7 +205,8 @@ static void keep_body(struct parser *p, struct ptx_func *f) {
 }
 
 static void parse_body(struct parser *p, struct ptx_func *f) {
-    if (f->has_body) ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
+    if (f->has_body)
+        ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
     p->loc = 0;
     p->function_number++;
     ptx_open_block(p);
@@ -235,10 +247,12 @@ void ptx_parse_function(struct parser *p, struct linkage linkage, bool is_entry)
     if (p->tok.kind == '(') head.params = ptx_parse_formals(p, &head.nparams);
     while (p->tok.kind == TOKEN_DIRECTIVE) {
         if (ptx_at_word(p, ".pragma")) ptx_skip_pragma(p);
-        else if (!parse_tuning(p, &head)) ptx_fail_expected(p, "';' or '{' after the function's head");
+        else if (!parse_tuning(p, &head))
+            ptx_fail_expected(p, "';' or '{' after the function's head");
     }
     bool body = p->tok.kind == '{';
-    if (body && f->has_body) ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
+    if (body && f->has_body)
+        ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
     merge_head(f, &head, body);
     if (!ptx_accept(p, ';')) parse_body(p, f);
 }
@@ -267,8 +281,8 @@ void ptx_resolve_aliases(struct parser *p) {
     for (size_t i = 0; i < p->aliases.n; i++) {
         struct ptx_func *f = alias[i].name->func, *target = alias[i].target->func;
         if (!target || !target->has_body || f->has_body)
-            ptx_fail(p, alias[i].line, ERR_INPUT, "'%.200s' cannot be an alias of '%.200s'", alias[i].name->s,
-                     alias[i].target->s);
+            ptx_fail(p, alias[i].line, ERR_INPUT, "'%.200s' cannot be an alias of '%.200s'",
+                     alias[i].name->s, alias[i].target->s);
         struct ptx_func old = *f;
         *f = *target;
         f->name = old.name;

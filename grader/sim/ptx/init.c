@@ -1,7 +1,7 @@
 /* init.c — initial values: nested braces, numbers, addresses of other symbols.
  *
- * nvcc writes a structure that holds an address as an array of bytes, the address cut into eight pieces:
- * 0xFF(sym), 0xFF00(sym), ... Eight of them in a row become one relocation again. */
+ * nvcc writes a structure that holds an address as an array of bytes, the address cut into eight
+ * pieces: 0xFF(sym), 0xFF00(sym), ... Eight of them in a row become one relocation again. */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>
@@ -45,8 +45,10 @@ static uint64_t bits_of(double d, unsigned size) {
     return bits;
 }
 
-/* The bits to store for a number in an element of this type: converted where the type is a float, else as they are. */
-static uint64_t number_bits(struct parser *p, enum ptx_type type, const struct token *t, bool negative) {
+/* The bits to store for a number in an element of this type: converted where the type is a float,
+ * else as they are. */
+static uint64_t number_bits(struct parser *p, enum ptx_type type, const struct token *t,
+                            bool negative) {
     unsigned size = ptx_type_bytes(type);
     bool is_float = t->kind == TOKEN_FLOAT;
     if (type == PTX_F32 || type == PTX_F64) {
@@ -54,7 +56,8 @@ static uint64_t number_bits(struct parser *p, enum ptx_type type, const struct t
         return bits_of(negative ? -as_double(t) : as_double(t), size);
     }
     if (is_float && ptx_type_bytes(t->type) != size)
-        ptx_fail(p, t->line, ERR_INPUT, "expected an integer for an element of type .%s", ptx_type_name(type));
+        ptx_fail(p, t->line, ERR_INPUT, "expected an integer for an element of type .%s",
+                 ptx_type_name(type));
     if (is_float) return negative ? bits_of(-as_double(t), size) : t->value;
     return negative ? 0 - t->value : t->value;
 }
@@ -76,10 +79,12 @@ static struct piece parse_symbol(struct parser *p) {
     struct name *name = ptx_expect_name(p, "a symbol's name");
     *check = (struct reloc_check){name, line};
     piece.reloc.symbol = name->s;
-    if (p->tok.kind == '+' || p->tok.kind == '-') piece.reloc.addend = ptx_accept_int(p, "an offset");
+    if (p->tok.kind == '+' || p->tok.kind == '-')
+        piece.reloc.addend = ptx_accept_int(p, "an offset");
     if (piece.reloc.generic) {
         ptx_expect(p, ')', "')' after the symbol");
-        if (p->tok.kind == '+' || p->tok.kind == '-') piece.reloc.addend += ptx_accept_int(p, "an offset");
+        if (p->tok.kind == '+' || p->tok.kind == '-')
+            piece.reloc.addend += ptx_accept_int(p, "an offset");
     }
     return piece;
 }
@@ -91,7 +96,8 @@ static struct piece parse_masked(struct parser *p, struct target *t, uint64_t ma
     unsigned shift = 0;
     while (shift < 8 && mask >> 8 * shift != ones && (mask >> 8 * shift & 0xff) == 0) shift++;
     if (shift == 8 || mask >> 8 * shift != ones)
-        ptx_fail(p, line, ERR_INPUT, "the mask 0x%llX does not select %u whole bytes of the address",
+        ptx_fail(p, line, ERR_INPUT,
+                 "the mask 0x%llX does not select %u whole bytes of the address",
                  (unsigned long long)mask, t->size);
     ptx_expect(p, '(', "'(' after the mask");
     struct piece piece = parse_symbol(p);
@@ -109,13 +115,15 @@ static bool continues(const struct ptx_reloc *r, const struct piece *piece, size
 
 static void add_reloc(struct parser *p, struct target *t, struct piece piece) {
     size_t offset = t->at * t->size;
-    struct ptx_reloc *last = p->values.n ? (struct ptx_reloc *)p->values.data + p->values.n - 1 : NULL;
+    struct ptx_reloc *last =
+        p->values.n ? (struct ptx_reloc *)p->values.data + p->values.n - 1 : NULL;
     if (piece.masked && last && continues(last, &piece, offset)) {
         last->size += t->size;
         return;
     }
     if (piece.shift)
-        ptx_fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone", piece.reloc.symbol);
+        ptx_fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone",
+                 piece.reloc.symbol);
     piece.reloc.offset = offset;
     piece.reloc.size = t->size;
     *push(p, &p->values, struct ptx_reloc) = piece.reloc;
@@ -125,7 +133,8 @@ static void add_reloc(struct parser *p, struct target *t, struct piece piece) {
 static void extend(struct parser *p, struct target *t) {
     uint64_t need = (t->at + 1) * t->size;
     if (need > MAX_ONE)
-        ptx_fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
+        ptx_fail(p, p->last_line, ERR_LIMIT,
+                 "an initialised variable of more than 64 MiB is not supported");
     if (need <= t->v->bytes) return;
     uint64_t room = grow_capacity(t->v->bytes, need, 8 * t->size, 1, SIZE_MAX);
     uint8_t *grown = ptx_get(p, p->arena, room);
@@ -141,7 +150,8 @@ static void parse_element(struct parser *p, struct target *t) {
     struct token number = p->tok;
     if (number.kind == TOKEN_INT || number.kind == TOKEN_FLOAT) {
         ptx_next(p);
-        if (number.kind == TOKEN_INT && p->tok.kind == '(') add_reloc(p, t, parse_masked(p, t, number.value));
+        if (number.kind == TOKEN_INT && p->tok.kind == '(')
+            add_reloc(p, t, parse_masked(p, t, number.value));
         else store(t, number_bits(p, t->v->type, &number, negative));
     } else if (number.kind == TOKEN_IDENT && !negative) {
         add_reloc(p, t, parse_symbol(p));
@@ -153,12 +163,15 @@ static void parse_element(struct parser *p, struct target *t) {
 
 /* A braced list fills the sub-array of its level; what it leaves out stays zero. */
 static void parse_list(struct parser *p, struct target *t, unsigned level) {
-    uint64_t stride = t->strides[level], start = t->at, limit = stride ? start + stride : UINT64_MAX;
+    uint64_t stride = t->strides[level], start = t->at,
+             limit = stride ? start + stride : UINT64_MAX;
     while (p->tok.kind != '}') {
-        if (t->at >= limit) ptx_fail(p, p->tok.line, ERR_INPUT, "too many initial values for '%.200s'", t->v->name);
+        if (t->at >= limit)
+            ptx_fail(p, p->tok.line, ERR_INPUT, "too many initial values for '%.200s'", t->v->name);
         if (p->tok.kind != '{') {
             parse_element(p, t);
-        } else if (level + 1 > t->shape->ndims || !t->strides[level + 1] || (t->at - start) % t->strides[level + 1]) {
+        } else if (level + 1 > t->shape->ndims || !t->strides[level + 1] ||
+                   (t->at - start) % t->strides[level + 1]) {
             ptx_fail_expected(p, "a value, not an inner list");
         } else {
             ptx_next(p);
@@ -171,32 +184,39 @@ static void parse_list(struct parser *p, struct target *t, unsigned level) {
     ptx_expect(p, '}', "',' or '}' in the initial values");
 }
 
-/* strides[i] is the number of elements of one sub-array at level i; the last level is a single element. */
+/* strides[i] is the number of elements of one sub-array at level i; the last level is a single
+ * element. */
 static void prepare(struct parser *p, struct target *t) {
     unsigned n = t->shape->ndims;
     t->strides[n] = 1;
     for (unsigned i = n; i--;) t->strides[i] = t->strides[i + 1] * t->shape->dims[i];
     t->elements = t->strides[0];
     if (!t->elements && n > 1)
-        ptx_fail(p, p->last_line, ERR_UNSUPPORTED, "an initialised array of several dimensions needs its first size");
+        ptx_fail(p, p->last_line, ERR_UNSUPPORTED,
+                 "an initialised array of several dimensions needs its first size");
     if (t->v->bytes > MAX_ONE)
-        ptx_fail(p, p->last_line, ERR_LIMIT, "an initialised variable of more than 64 MiB is not supported");
+        ptx_fail(p, p->last_line, ERR_LIMIT,
+                 "an initialised variable of more than 64 MiB is not supported");
     p->initialised_bytes += t->v->bytes;
     if (p->initialised_bytes > MAX_ALL)
-        ptx_fail(p, p->last_line, ERR_LIMIT, "more than 256 MiB of initialised variables are not supported");
+        ptx_fail(p, p->last_line, ERR_LIMIT,
+                 "more than 256 MiB of initialised variables are not supported");
     if (t->elements) t->v->init = ptx_get(p, p->arena, t->v->bytes);
 }
 
 static void finish(struct parser *p, struct target *t) {
     if (!t->elements) {
-        if (!t->at) ptx_fail(p, p->last_line, ERR_INPUT, "expected initial values for '%.200s'", t->v->name);
+        if (!t->at)
+            ptx_fail(p, p->last_line, ERR_INPUT, "expected initial values for '%.200s'",
+                     t->v->name);
         t->v->bytes = t->at * t->size;
         p->initialised_bytes += t->v->bytes;
     }
     for (size_t i = 0; i < p->values.n; i++) {
         const struct ptx_reloc *r = (struct ptx_reloc *)p->values.data + i;
         if (r->size != 4 && r->size != 8)
-            ptx_fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'", r->size, r->symbol);
+            ptx_fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'",
+                     r->size, r->symbol);
     }
     t->v->nrelocs = (unsigned)p->values.n;
     t->v->relocs = keep(p, &p->values, struct ptx_reloc);
@@ -216,6 +236,6 @@ void ptx_check_relocs(struct parser *p) {
     const struct reloc_check *check = p->reloc_checks.data;
     for (size_t i = 0; i < p->reloc_checks.n; i++)
         if (!check[i].symbol->var && !check[i].symbol->func)
-            ptx_fail(p, check[i].line, ERR_INPUT, "the initial value names '%.200s', which is not declared",
-                     check[i].symbol->s);
+            ptx_fail(p, check[i].line, ERR_INPUT,
+                     "the initial value names '%.200s', which is not declared", check[i].symbol->s);
 }

@@ -1,4 +1,5 @@
-/* lex.c — PTX text to tokens, and the small steps that every part of the parser takes: accept, expect, fail.
+/* lex.c — PTX text to tokens, and the small steps that every part of the parser takes: accept,
+ * expect, fail.
  *
  * An opcode with its modifiers and a special register with its component are one identifier token
  * (`ld.global.L2::128B.v4.f32`, `%tid.x`); no other name of PTX holds a dot. */
@@ -80,7 +81,8 @@ static void skip_space(struct parser *p) {
     }
 }
 
-/* The rest of a word: `::x` belongs to it, and in a name `.x` as well (but `.reg.b32` is two directives). */
+/* The rest of a word: `::x` belongs to it, and in a name `.x` as well (but `.reg.b32` is two
+ * directives). */
 static const char *word_end(const struct parser *p, const char *s, bool dots) {
     for (; s < p->end; s++) {
         if (is(*s, CLASS_WORD)) continue;
@@ -96,8 +98,10 @@ static const char *word_end(const struct parser *p, const char *s, bool dots) {
 
 static void lex_string(struct parser *p) {
     const char *s = p->at + 1;
-    while (s < p->end && *s != '"' && *s != '\n') s += *s == '\\' && p->end - s >= 2 && s[1] != '\n' ? 2 : 1;
-    if (s >= p->end || *s != '"') ptx_fail(p, p->line, ERR_INPUT, "this string is never closed: expected '\"'");
+    while (s < p->end && *s != '"' && *s != '\n')
+        s += *s == '\\' && p->end - s >= 2 && s[1] != '\n' ? 2 : 1;
+    if (s >= p->end || *s != '"')
+        ptx_fail(p, p->line, ERR_INPUT, "this string is never closed: expected '\"'");
     p->tok.kind = TOKEN_STRING;
     p->tok.s = p->at + 1;
     p->tok.n = (size_t)(s - p->tok.s);
@@ -115,7 +119,9 @@ static bool lex_float_bits(struct parser *p) {
         char d = p->at[2 + i];
         bits = bits << 4 | (uint64_t)(d <= '9' ? d - '0' : (d | 0x20) - 'a' + 10);
     }
-    if (i < digits) ptx_fail(p, p->line, ERR_INPUT, "expected %d hexadecimal digits after '0%c'", digits, p->at[1]);
+    if (i < digits)
+        ptx_fail(p, p->line, ERR_INPUT, "expected %d hexadecimal digits after '0%c'", digits,
+                 p->at[1]);
     p->tok.kind = TOKEN_FLOAT;
     p->tok.type = c == 'f' ? PTX_F32 : PTX_F64;
     p->tok.value = bits;
@@ -147,7 +153,8 @@ static bool lex_decimal(struct parser *p) {
     size_t n = decimal_length(p);
     if (!n) return false;
     char digits[128];
-    if (n >= sizeof digits) ptx_fail(p, p->line, ERR_LIMIT, "a number of %zu characters is too long", n);
+    if (n >= sizeof digits)
+        ptx_fail(p, p->line, ERR_LIMIT, "a number of %zu characters is too long", n);
     memcpy(digits, p->at, n);
     digits[n] = 0;
     double value = strtod(digits, NULL);
@@ -175,11 +182,13 @@ static void lex_integer(struct parser *p) {
     uint64_t value = 0;
     bool overflow = false;
     for (; s < p->end && digit_of(*s) < base; s++)
-        overflow |= __builtin_mul_overflow(value, base, &value) | __builtin_add_overflow(value, digit_of(*s), &value);
+        overflow |= __builtin_mul_overflow(value, base, &value) |
+                    __builtin_add_overflow(value, digit_of(*s), &value);
     bool empty = s == first && base != 8, is_unsigned = s < p->end && (*s == 'U' || *s == 'u');
     s += is_unsigned;
     if (empty || (s < p->end && is(*s, CLASS_WORD)))
-        ptx_fail(p, p->line, ERR_INPUT, "'%.*s' is no number", (int)MIN(word_end(p, s, true) - p->at, 40), p->at);
+        ptx_fail(p, p->line, ERR_INPUT, "'%.*s' is no number",
+                 (int)MIN(word_end(p, s, true) - p->at, 40), p->at);
     if (overflow) ptx_fail(p, p->line, ERR_INPUT, "an integer does not fit into 64 bits");
     p->tok.kind = TOKEN_INT;
     p->tok.type = is_unsigned || value >> 63 ? PTX_U64 : PTX_S64;
@@ -230,8 +239,8 @@ void ptx_expect(struct parser *p, int kind, const char *what) {
 }
 
 bool ptx_at_word(const struct parser *p, const char *spelling) {
-    return (p->tok.kind == TOKEN_DIRECTIVE || p->tok.kind == TOKEN_IDENT) && p->tok.n == strlen(spelling) &&
-           !memcmp(p->tok.s, spelling, p->tok.n);
+    return (p->tok.kind == TOKEN_DIRECTIVE || p->tok.kind == TOKEN_IDENT) &&
+           p->tok.n == strlen(spelling) && !memcmp(p->tok.s, spelling, p->tok.n);
 }
 
 bool ptx_accept_word(struct parser *p, const char *spelling) {
@@ -244,8 +253,8 @@ uint64_t ptx_expect_uint(struct parser *p, const char *what, uint64_t limit) {
     if (p->tok.kind != TOKEN_INT) ptx_fail_expected(p, what);
     uint64_t value = p->tok.value;
     if (value > limit)
-        ptx_fail(p, p->tok.line, ERR_LIMIT, "%s is %llu, more than %llu", what, (unsigned long long)value,
-                 (unsigned long long)limit);
+        ptx_fail(p, p->tok.line, ERR_LIMIT, "%s is %llu, more than %llu", what,
+                 (unsigned long long)value, (unsigned long long)limit);
     ptx_next(p);
     return value;
 }

@@ -1,6 +1,7 @@
-/* link.c — several modules made one, by the rules of nvlink: a symbol that is visible has one strong definition, to which
- * the others' declarations lead; of weak ones the first counts, where there is no strong one; what is neither visible nor
- * weak belongs to its own module, so that equal names are told apart. */
+/* link.c — several modules made one, by the rules of nvlink: a symbol that is visible has one
+ * strong definition, to which the others' declarations lead; of weak ones the first counts, where
+ * there is no strong one; what is neither visible nor weak belongs to its own module, so that equal
+ * names are told apart. */
 #include "grader/sim/ptx/ptx.h"
 
 #include <stdio.h>
@@ -25,7 +26,9 @@ struct linker {
 
 /* ---- names ---- */
 
-static bool is_shared(bool is_visible, bool is_weak, bool is_extern) { return is_visible || is_weak || is_extern; }
+static bool is_shared(bool is_visible, bool is_weak, bool is_extern) {
+    return is_visible || is_weak || is_extern;
+}
 static bool var_shared(const struct ptx_var *v) {
     return is_shared(v->is_visible, v->is_weak || v->is_common, v->is_extern);
 }
@@ -55,7 +58,8 @@ static void rename_uses(struct ptx_module *m, const char *from, const char *to, 
                 rename_operand(&m->funcs[i]->insns[k].operands[p], from, to);
 }
 
-/* A module's own symbols get its number; the first one keeps its names, which is what reports show. */
+/* A module's own symbols get its number; the first one keeps its names, which is what reports show.
+ */
 static void rename_own(struct linker *l, unsigned module) {
     struct ptx_module *m = l->modules[module];
     for (unsigned i = 0; module && i < m->nvars; i++) {
@@ -86,7 +90,8 @@ static bool define(struct linker *l, struct symbol s) {
     struct symbol *old = find(l, s.name);
     if (!old) return l->symbols[l->nsymbols++] = s, true;
     if (!old->weak && !s.weak)
-        return err_set(l->e, ERR_INPUT, "Multiple definition of '%s' in files %u and %u of the program", s.name,
+        return err_set(l->e, ERR_INPUT,
+                       "Multiple definition of '%s' in files %u and %u of the program", s.name,
                        old->module + 1, s.module + 1);
     if (old->weak && !s.weak) *old = s;
     return true;
@@ -162,7 +167,8 @@ static void make_room(struct linker *l) {
     l->symbols = arena_array(l->arena, struct symbol, vars + funcs);
 }
 
-struct ptx_module *ptx_link(struct arena *a, struct ptx_module **modules, unsigned n, struct err *e) {
+struct ptx_module *ptx_link(struct arena *a, struct ptx_module **modules, unsigned n,
+                            struct err *e) {
     struct linker l = {.arena = a, .modules = modules, .n = n, .e = e};
     if (n == 1) return modules[0];
     make_room(&l);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Real PTX takes about 20 bytes for each of its own; the densest text that means anything would take 150. */
+/* Real PTX takes about 20 bytes for each of its own; the densest text that means anything would
+ * take 150. */
 static const size_t MAX_MEMORY = 2u << 30;
 
 void *ptx_get(struct parser *p, struct arena *a, size_t bytes) {

@@ -5,7 +5,8 @@
 
 static unsigned digits(const char **s, const char *end) {
     unsigned value = 0;
-    for (; *s < end && **s >= '0' && **s <= '9' && value < 1000; (*s)++) value = value * 10 + (unsigned)(**s - '0');
+    for (; *s < end && **s >= '0' && **s <= '9' && value < 1000; (*s)++)
+        value = value * 10 + (unsigned)(**s - '0');
     return value;
 }
 

@@ -1,10 +1,11 @@
-/* names.c — the parser's names: interned once, with what they mean at module scope and in the open blocks.
+/* names.c — the parser's names: interned once, with what they mean at module scope and in the open
+ * blocks.
  *
- * Each name has a stack of bindings, innermost block on top; closing a block pops what it bound. A register
- * range such as %r<100> is bound to its prefix, and each register of it that the text uses is bound when it
- * is first seen, in the block that declared the range. A label may be used before it stands somewhere, so
- * its uses wait as fixups in their block: when the block closes, those that it defines are resolved and the
- * others wait in the block around it. */
+ * Each name has a stack of bindings, innermost block on top; closing a block pops what it bound. A
+ * register range such as %r<100> is bound to its prefix, and each register of it that the text uses
+ * is bound when it is first seen, in the block that declared the range. A label may be used before
+ * it stands somewhere, so its uses wait as fixups in their block: when the block closes, those that
+ * it defines are resolved and the others wait in the block around it. */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>
@@ -20,7 +21,8 @@ struct ptx_index *ptx_index_new(struct arena *a) {
     struct ptx_index *x = arena_new(a, struct ptx_index);
     x->room = 1024;
     x->buckets = arena_array(a, struct name *, x->room);
-    if (getrandom(&x->seed, sizeof x->seed, GRND_NONBLOCK) != sizeof x->seed) x->seed = (uintptr_t)x;
+    if (getrandom(&x->seed, sizeof x->seed, GRND_NONBLOCK) != sizeof x->seed)
+        x->seed = (uintptr_t)x;
     return x;
 }
 
@@ -57,13 +59,15 @@ static void grow(struct parser *p, struct ptx_index *x) {
     x->room = room;
 }
 
-/* Splits "%r12" into "%r" and 12; up to nine digits and no leading zero, as a range would name it. */
+/* Splits "%r12" into "%r" and 12; up to nine digits and no leading zero, as a range would name it.
+ */
 static void split(struct parser *p, struct name *name) {
     size_t n = name->n;
     while (n && name->s[n - 1] >= '0' && name->s[n - 1] <= '9') n--;
     size_t digits = name->n - n;
     if (!n || !digits || digits > 9 || (digits > 1 && name->s[n] == '0')) return;
-    for (size_t i = n; i < name->n; i++) name->number = name->number * 10 + (uint32_t)(name->s[i] - '0');
+    for (size_t i = n; i < name->n; i++)
+        name->number = name->number * 10 + (uint32_t)(name->s[i] - '0');
     name->prefix = ptx_intern(p, name->s, n);
 }
 
@@ -90,18 +94,21 @@ struct name *ptx_expect_name(struct parser *p, const char *what) {
     return name;
 }
 
-struct binding *ptx_bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth) {
+struct binding *ptx_bind(struct parser *p, struct name *name, enum binding_kind kind,
+                         unsigned depth) {
     if (name->local && name->local->depth == depth)
         ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is declared twice in one block", name->s);
     struct binding *b = ptx_get(p, &p->scratch, sizeof *b);
     struct block *block = &p->blocks[depth];
-    *b = (struct binding){.kind = kind, .depth = depth, .below = name->local, .next = block->bindings, .name = name};
+    *b = (struct binding){
+        .kind = kind, .depth = depth, .below = name->local, .next = block->bindings, .name = name};
     name->local = b;
     block->bindings = b;
     return b;
 }
 
-struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type type, unsigned depth) {
+struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type type,
+                            unsigned depth) {
     struct binding *b = ptx_bind(p, name, BIND_REG, depth);
     b->index = (uint32_t)p->regs.n;
     *push(p, &p->regs, struct ptx_reg) = (struct ptx_reg){.name = name->s, .type = type};
@@ -110,7 +117,8 @@ struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type t
 
 void ptx_bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type) {
     if (name->range && name->range->depth == p->depth)
-        ptx_fail(p, p->last_line, ERR_INPUT, "the registers '%.200s<...>' are declared twice in one block", name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT,
+                 "the registers '%.200s<...>' are declared twice in one block", name->s);
     struct reg_range *r = ptx_get(p, &p->scratch, sizeof *r);
     struct block *block = &p->blocks[p->depth];
     *r = (struct reg_range){name->range, block->ranges, name, p->depth, count, type};
@@ -121,7 +129,8 @@ void ptx_bind_range(struct parser *p, struct name *name, uint32_t count, enum pt
 struct binding *ptx_find_local(struct parser *p, struct name *name) {
     struct reg_range *r = name->prefix ? name->prefix->range : NULL;
     while (r && name->number >= r->count) r = r->below;
-    if (r && (!name->local || name->local->depth < r->depth)) return ptx_add_reg(p, name, r->type, r->depth);
+    if (r && (!name->local || name->local->depth < r->depth))
+        return ptx_add_reg(p, name, r->type, r->depth);
     return name->local;
 }
 
@@ -131,7 +140,8 @@ void ptx_open_block(struct parser *p) {
     p->blocks[++p->depth] = (struct block){.line = p->tok.line};
 }
 
-void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target, struct ptx_operand *operand) {
+void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
+                   struct ptx_operand *operand) {
     struct fixup *x = ptx_get(p, &p->scratch, sizeof *x);
     *x = (struct fixup){p->blocks[p->depth].fixups, name, line, target, operand};
     p->blocks[p->depth].fixups = x;
@@ -153,7 +163,8 @@ static void close_fixups(struct parser *p, struct block *block) {
         following = x->next;
         if (resolve(p, x)) continue;
         if (p->depth == 1)
-            ptx_fail(p, x->line, ERR_INPUT, "'%.200s' is neither declared nor a label of this function", x->name->s);
+            ptx_fail(p, x->line, ERR_INPUT,
+                     "'%.200s' is neither declared nor a label of this function", x->name->s);
         x->next = p->blocks[p->depth - 1].fixups;
         p->blocks[p->depth - 1].fixups = x;
     }

@@ -23,10 +23,13 @@ static struct ptx_operand parse_items(struct parser *p, int close, unsigned nest
         *push(p, &p->operands, struct ptx_operand) = item;
         if (!ptx_accept(p, ',')) break;
     }
-    ptx_expect(p, close, close == '}' ? "'}' after the vector's items" : "')' after the list's items");
+    ptx_expect(p, close,
+               close == '}' ? "'}' after the vector's items" : "')' after the list's items");
     list.nitems = (unsigned)(p->operands.n - base);
     list.items = ptx_get(p, p->arena, list.nitems * sizeof list);
-    if (list.nitems) memcpy(list.items, (struct ptx_operand *)p->operands.data + base, list.nitems * sizeof list);
+    if (list.nitems)
+        memcpy(list.items, (struct ptx_operand *)p->operands.data + base,
+               list.nitems * sizeof list);
     p->operands.n = base;
     return list;
 }
@@ -54,7 +57,8 @@ static int64_t parse_offset(struct parser *p) {
         bool negative = p->tok.kind == '-';
         ptx_next(p);
         int64_t term = (int64_t)ptx_parse_product(p).value;
-        if (negative ? __builtin_sub_overflow(offset, term, &offset) : __builtin_add_overflow(offset, term, &offset))
+        if (negative ? __builtin_sub_overflow(offset, term, &offset)
+                     : __builtin_add_overflow(offset, term, &offset))
             ptx_fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
     }
     return offset;
@@ -88,7 +92,8 @@ static struct ptx_operand module_operand(struct parser *p, struct name *name, un
     op.name = name->s;
     if (name->func) return op;
     if (name->prefix && name->prefix->range)
-        ptx_fail(p, p->last_line, ERR_INPUT, "the register '%.200s' is outside of the declared '%.200s<%u>'", name->s,
+        ptx_fail(p, p->last_line, ERR_INPUT,
+                 "the register '%.200s' is outside of the declared '%.200s<%u>'", name->s,
                  name->prefix->s, name->prefix->range->count);
     if (name->s[0] == '%') return op;
     if (nesting) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is not declared", name->s);
@@ -102,7 +107,8 @@ static struct ptx_operand parse_named(struct parser *p, unsigned nesting) {
     if (!b) return module_operand(p, name, nesting);
     if (b->kind == BIND_REG) return reg_operand(p, b->index);
     if (b->kind == BIND_VAR) return var_operand(p, b->var);
-    if (nesting) ptx_fail(p, p->last_line, ERR_INPUT, "a label cannot stand here ('%.200s')", name->s);
+    if (nesting)
+        ptx_fail(p, p->last_line, ERR_INPUT, "a label cannot stand here ('%.200s')", name->s);
     return label_operand(name);
 }
 
@@ -119,7 +125,8 @@ static struct ptx_operand parse_address(struct parser *p) {
         struct ptx_operand base = parse_named(p, 1);
         if (base.kind != PTX_OP_REG && base.kind != PTX_OP_VAR)
             ptx_fail(p, p->last_line, ERR_INPUT,
-                     "'%.200s' is neither a register nor a variable, so it cannot be an address", base.name);
+                     "'%.200s' is neither a register nor a variable, so it cannot be an address",
+                     base.name);
         address.reg = base.reg;
         address.var = base.var;
         address.type = base.type;
@@ -145,7 +152,8 @@ static struct ptx_operand parse_address(struct parser *p) {
 static struct ptx_operand parse_negated(struct parser *p) {
     ptx_next(p);
     struct ptx_operand op = parse_named(p, 1);
-    if (op.kind != PTX_OP_REG) ptx_fail(p, p->last_line, ERR_INPUT, "expected a predicate register after '!'");
+    if (op.kind != PTX_OP_REG)
+        ptx_fail(p, p->last_line, ERR_INPUT, "expected a predicate register after '!'");
     op.negated = true;
     return op;
 }
@@ -154,7 +162,8 @@ static struct ptx_operand parse_negated(struct parser *p) {
 static int parse_second(struct parser *p) {
     if (ptx_accept_word(p, "_")) return -2;
     struct ptx_operand second = parse_named(p, 1);
-    if (second.kind != PTX_OP_REG) ptx_fail(p, p->last_line, ERR_INPUT, "expected a register after '|'");
+    if (second.kind != PTX_OP_REG)
+        ptx_fail(p, p->last_line, ERR_INPUT, "expected a register after '|'");
     return second.reg;
 }
 
@@ -174,7 +183,8 @@ static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
     default: ptx_fail_expected(p, "an operand");
     }
     if (p->tok.kind == '|') {
-        if (op.kind != PTX_OP_REG && op.kind != PTX_OP_SINK) ptx_fail_expected(p, "',' or ';' after the operand");
+        if (op.kind != PTX_OP_REG && op.kind != PTX_OP_SINK)
+            ptx_fail_expected(p, "',' or ';' after the operand");
         ptx_next(p);
         op.second = parse_second(p);
     }
@@ -196,6 +206,7 @@ struct ptx_operand *ptx_parse_operands(struct parser *p, bool call, unsigned *n)
     struct ptx_operand *ops = keep(p, &p->operands, struct ptx_operand);
     for (unsigned i = 0; i < *n; i++)
         if (ops[i].kind == PTX_OP_LABEL)
-            ptx_add_fixup(p, ptx_intern(p, ops[i].name, strlen(ops[i].name)), line, &ops[i].target, &ops[i]);
+            ptx_add_fixup(p, ptx_intern(p, ops[i].name, strlen(ops[i].name)), line, &ops[i].target,
+                          &ops[i]);
     return ops;
 }

@@ -1,10 +1,12 @@
 /* parse.h — what the files of the PTX parser share; nobody else includes it.
  *
  * The parser is a recursive descent over one token of lookahead. An error leaves through longjmp to
- * ptx_parse: all memory is in the caller's arena or in the parser's scratch arena, so nothing leaks.
+ * ptx_parse: all memory is in the caller's arena or in the parser's scratch arena, so nothing
+ * leaks.
  *
- * Names are interned once: a `struct name` carries what the name means at module scope and a stack of what
- * it means in the open blocks of the function being parsed, so that a lookup is a pointer away. */
+ * Names are interned once: a `struct name` carries what the name means at module scope and a stack
+ * of what it means in the open blocks of the function being parsed, so that a lookup is a pointer
+ * away. */
 #pragma once
 #include "grader/sim/ptx/ptx.h"
 
@@ -61,7 +63,8 @@ struct name {
     uint64_t debug_offset; /* 1 + offset of this label in .debug_str, 0 where it is none */
 };
 
-/* A name that stood where a label may stand, to be resolved when its block (or an outer one) closes. */
+/* A name that stood where a label may stand, to be resolved when its block (or an outer one)
+ * closes. */
 struct fixup {
     struct fixup *next;
     struct name *name;
@@ -114,31 +117,38 @@ struct parser {
 
 /* lex.c */
 void ptx_next(struct parser *p);
-_Noreturn void ptx_fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-_Noreturn void ptx_fail_expected(struct parser *p, const char *what); /* "expected WHAT, found TOKEN" */
+_Noreturn void ptx_fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
+_Noreturn void ptx_fail_expected(struct parser *p,
+                                 const char *what); /* "expected WHAT, found TOKEN" */
 bool ptx_accept(struct parser *p, int kind);
 void ptx_expect(struct parser *p, int kind, const char *what);
 bool ptx_at_word(const struct parser *p, const char *spelling); /* an identifier or directive */
 bool ptx_accept_word(struct parser *p, const char *spelling);
-uint64_t ptx_expect_uint(struct parser *p, const char *what, uint64_t limit); /* an integer of 0..limit */
-int64_t ptx_accept_int(struct parser *p, const char *what);                   /* with signs */
+uint64_t ptx_expect_uint(struct parser *p, const char *what,
+                         uint64_t limit);                   /* an integer of 0..limit */
+int64_t ptx_accept_int(struct parser *p, const char *what); /* with signs */
 
 /* names.c */
 struct ptx_index *ptx_index_new(struct arena *a);
 struct name *ptx_intern(struct parser *p, const char *s, size_t n);
 struct name *ptx_expect_name(struct parser *p, const char *what); /* takes an identifier */
-struct binding *ptx_bind(struct parser *p, struct name *name, enum binding_kind kind, unsigned depth);
+struct binding *ptx_bind(struct parser *p, struct name *name, enum binding_kind kind,
+                         unsigned depth);
 void ptx_bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type);
-struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type type, unsigned depth);
-/* What the name means in the open blocks, or NULL. The first use of a register of a range makes it one. */
+struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type type,
+                            unsigned depth);
+/* What the name means in the open blocks, or NULL. The first use of a register of a range makes it
+ * one. */
 struct binding *ptx_find_local(struct parser *p, struct name *name);
 void ptx_open_block(struct parser *p);
 void ptx_close_block(struct parser *p);
-void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target, struct ptx_operand *operand);
+void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
+                   struct ptx_operand *operand);
 
 /* memory.c: zeroed memory of the caller's arena or of the scratch arena.
- * vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec. */
+ * vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec.
+ */
 void *ptx_get(struct parser *p, struct arena *a, size_t bytes);
 void *ptx_vec_push(struct parser *p, struct vec *v, size_t item);
 void *ptx_vec_keep(struct parser *p, struct vec *v, size_t item);
@@ -149,8 +159,9 @@ void *ptx_vec_keep(struct parser *p, struct vec *v, size_t item);
 struct linkage {
     bool is_extern, is_visible, is_weak, is_common;
 };
-bool ptx_at_space(const struct parser *p);                          /* at .global, .const, .shared, .local, .param */
-void ptx_parse_variables(struct parser *p, struct linkage linkage); /* at module scope or in a function */
+bool ptx_at_space(const struct parser *p); /* at .global, .const, .shared, .local, .param */
+void ptx_parse_variables(struct parser *p,
+                         struct linkage linkage); /* at module scope or in a function */
 void ptx_parse_registers(struct parser *p);
 struct ptx_var *ptx_parse_formals(struct parser *p, unsigned *n); /* from '(' to ')' */
 

@@ -1,5 +1,5 @@
-/* interval.c — time as the search for races knows it: intervals between barriers of a block and of a warp, and the ticks
- * of a worker, which go on at each barrier and each block. See race.h. */
+/* interval.c — time as the search for races knows it: intervals between barriers of a block and of
+ * a warp, and the ticks of a worker, which go on at each barrier and each block. See race.h. */
 #include "grader/sim/race/async.h"
 #include "grader/sim/race/product.h"
 #include "grader/sim/race/partial.h"
@@ -67,7 +67,8 @@ static void begin_anew(struct block *b, const struct launch *l) {
     b->interval = interval;
 }
 
-static void next_warp_interval(struct block *b, struct warp *w, u32 lanes, bool fence, const struct launch *l) {
+static void next_warp_interval(struct block *b, struct warp *w, u32 lanes, bool fence,
+                               const struct launch *l) {
     if (l->strict && !fence) return;
     bool part = w->live & ~lanes;
     race_proxy_order(b);

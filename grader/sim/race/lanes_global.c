@@ -1,20 +1,23 @@
-/* lanes_global.c — who touched what in global memory: races between blocks, and between the warps of a block.
+/* lanes_global.c — who touched what in global memory: races between blocks, and between the warps
+ * of a block.
  *
- * Only memory that the launch may change is looked at (code/roots.c). Between blocks: each granule (a word; a byte
- * in kernels that access less than words) has, for each worker, the block that wrote it, that read it and
- * that updated it by atomics: none, one, or many. A write and an access of different blocks in one launch
- * race, and so do an update and a read. Each worker's notes are exact for the blocks that it ran, and joining
- * them loses nothing (none < one < many), so what is found does not depend on which worker ran which block.
- * Blocks that all store the same value do not race with each other, so a hash of the last value is kept.
+ * Only memory that the launch may change is looked at (code/roots.c). Between blocks: each granule
+ * (a word; a byte in kernels that access less than words) has, for each worker, the block that
+ * wrote it, that read it and that updated it by atomics: none, one, or many. A write and an access
+ * of different blocks in one launch race, and so do an update and a read. Each worker's notes are
+ * exact for the blocks that it ran, and joining them loses nothing (none < one < many), so what is
+ * found does not depend on which worker ran which block. Blocks that all store the same value do
+ * not race with each other, so a hash of the last value is kept.
  *
- * Granules lie in rows of a warp's width, which have one note for all as long as each access is one of whole rows
- * (planes.c); what this file does to granules it then does to the row.
+ * Granules lie in rows of a warp's width, which have one note for all as long as each access is one
+ * of whole rows (planes.c); what this file does to granules it then does to the row.
  *
- * Within a block: a granule also has the tick and the warp of its last write, last reads and last update. A
- * worker's tick goes on with each block and each barrier of a block, so that notes of the tick at hand are of
- * the same block with no barrier between. Two of different warps race if one is a write, or one an update and
- * one a read. A store that leaves what it finds is not told: many threads may set one flag. Lanes of one
- * store that leave different values in one word race too; other accesses of one warp: near.c.
+ * Within a block: a granule also has the tick and the warp of its last write, last reads and last
+ * update. A worker's tick goes on with each block and each barrier of a block, so that notes of the
+ * tick at hand are of the same block with no barrier between. Two of different warps race if one is
+ * a write, or one an update and one a read. A store that leaves what it finds is not told: many
+ * threads may set one flag. Lanes of one store that leave different values in one word race too;
+ * other accesses of one warp: near.c.
  *
  * Kernels whose blocks may see each other's writes take another way: race/order.c. */
 #include "grader/sim/race/lanes_race.h"
@@ -25,8 +28,12 @@
 
 /* The note is of this tick, by another warp or by several. */
 static inline u32 clashes(u32 note, u32 mine) { return TRUTH((note ^ mine) - 1 < RACE_TICK - 1); }
-static inline u32 join_stamp(u32 old, u32 mine) { return mine | (clashes(old, mine) & RACE_MANY_WARPS); }
-static inline u16 join_block(u16 old, u16 me) { return old == 0 || old == me ? me : RACE_MANY_BLOCKS; }
+static inline u32 join_stamp(u32 old, u32 mine) {
+    return mine | (clashes(old, mine) & RACE_MANY_WARPS);
+}
+static inline u16 join_block(u16 old, u16 me) {
+    return old == 0 || old == me ? me : RACE_MANY_BLOCKS;
+}
 
 struct granules {
     u64 first;
@@ -62,7 +69,8 @@ static u32 note_reads(struct race_plane *p, struct granules at, u16 me, u32 mine
     return soon;
 }
 
-/* A plain load of what an atomic then checks again: ordered after stores, and free beside updates. */
+/* A plain load of what an atomic then checks again: ordered after stores, and free beside updates.
+ */
 static u32 note_peeks(struct race_plane *p, struct granules at, u16 me, u32 mine) {
     const u16 *w = p->write + at.first;
     const u32 *wrote = p->wrote + at.first;
@@ -94,7 +102,8 @@ static u32 note_updates(struct race_plane *p, struct granules at, u16 me, u32 mi
 
 static u32 stores_clash(struct race_plane *p, struct granules at, u16 me, u32 mine) {
     const u16 *u = p->update + at.first;
-    const u32 *wrote = p->wrote + at.first, *was_read = p->was_read + at.first, *updated = p->updated + at.first;
+    const u32 *wrote = p->wrote + at.first, *was_read = p->was_read + at.first,
+              *updated = p->updated + at.first;
     u32 soon = 0, bad = 0;
     for (u32 i = 0; i < at.n; i++) soon |= clashes(wrote[i], mine);
     for (u32 i = 0; p->reads && i < at.n; i++) soon |= clashes(was_read[i], mine);
@@ -113,7 +122,9 @@ static inline void note_one(struct race_plane *p, u64 g, u16 value, u16 me, u32 
     u16 w = p->write[g], r = p->read[g];
     bool others = w != 0 && w != me, differs = p->value[g] != value;
     *bad |= (others & (differs | (r != 0))) | (r != 0 && r != me);
-    p->write[g] = !others ? me : differs || w == RACE_MANY_BLOCKS ? RACE_MANY_BLOCKS : RACE_SAME_VALUE;
+    p->write[g] = !others                            ? me
+                  : differs || w == RACE_MANY_BLOCKS ? RACE_MANY_BLOCKS
+                                                     : RACE_SAME_VALUE;
     p->value[g] = value;
 }
 
@@ -137,27 +148,31 @@ static void note_row(struct race_plane *p, u64 granule, const u32 *values, u16 m
     u32 bad = 0;
     LANES {
         u16 value = hash_word(values[l]), w = W[l];
-        u32 others = TRUTH(w != 0) & TRUTH(w != me), differs = TRUTH(V[l] != value), read = TRUTH(r[l] != 0);
+        u32 others = TRUTH(w != 0) & TRUTH(w != me), differs = TRUTH(V[l] != value),
+            read = TRUTH(r[l] != 0);
         bad |= (others & (differs | read)) | (read & TRUTH(r[l] != me));
         u32 many = differs | TRUTH(w == RACE_MANY_BLOCKS);
-        W[l] = (u16)((~others & me) | (others & ((many & RACE_MANY_BLOCKS) | (~many & RACE_SAME_VALUE))));
+        W[l] = (u16)((~others & me) |
+                     (others & ((many & RACE_MANY_BLOCKS) | (~many & RACE_SAME_VALUE))));
         V[l] = value;
     }
     p->raced |= bad;
 }
 
-static void note_words(struct race_plane *p, const void *reg, const struct mem_desc *d, const struct mem_memo *m,
-                       u64 offset, u16 me) {
+static void note_words(struct race_plane *p, const void *reg, const struct mem_desc *d,
+                       const struct mem_memo *m, u64 offset, u16 me) {
     u32 bad = 0;
     for (u32 word = 0; word < d->width / 4u; word++) ACTIVE(m->mask) {
-            u32 v = d->reg_bytes == 8 ? (u32)(((const u64 *)reg)[l] >> 32 * word) : ((const u32 *)reg)[l];
-            note_one(p, (offset + (u64)(s64)m->relative[l] + 4 * word) >> 2, hash_word(v), me, &bad);
+            u32 v = d->reg_bytes == 8 ? (u32)(((const u64 *)reg)[l] >> 32 * word)
+                                      : ((const u32 *)reg)[l];
+            note_one(p, (offset + (u64)(s64)m->relative[l] + 4 * word) >> 2, hash_word(v), me,
+                     &bad);
         }
     p->raced |= bad;
 }
 
-static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_desc *d, const struct mem_memo *m,
-                       u64 offset, u16 me) {
+static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_desc *d,
+                       const struct mem_memo *m, u64 offset, u16 me) {
     u32 bad = 0;
     for (u32 byte = 0; byte < d->width; byte++) ACTIVE(m->mask)
     note_one(p, offset + (u64)(s64)m->relative[l] + byte, reg[l * d->reg_bytes + byte], me, &bad);
@@ -171,7 +186,8 @@ static void note_bulk(struct race_plane *p, struct granules at, u16 me) {
     p->raced |= bad;
 }
 
-static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m, u64 offset, u16 me) {
+static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m,
+                        u64 offset, u16 me) {
     struct race_plane *p = x->worker->plane;
     if (d->bulk) note_bulk(p, run_of(m, 0, offset, x->worker->launch->global_shift), me);
     for (u32 e = 0; e < d->count; e++, offset += d->width) {
@@ -190,12 +206,15 @@ static void widen(struct race_range *r, u64 low, u64 high) {
     if (high > r->high) r->high = high;
 }
 
-static bool whole_rows(struct granules at) { return at.n >= RACE_ROW && !(at.first % RACE_ROW) && !(at.n % RACE_ROW); }
+static bool whole_rows(struct granules at) {
+    return at.n >= RACE_ROW && !(at.first % RACE_ROW) && !(at.n % RACE_ROW);
+}
 
 /* The row's note, if it has one for all. */
 static struct race_row *flat_row(struct race_plane *p, u64 row) {
     struct race_row *r = &p->rows[row];
-    if (race_row_state(p, row) == ROW_UNTOUCHED) *r = (struct race_row){.state = p->epoch + ROW_FLAT};
+    if (race_row_state(p, row) == ROW_UNTOUCHED)
+        *r = (struct race_row){.state = p->epoch + ROW_FLAT};
     return r->state == p->epoch + ROW_FLAT ? r : NULL;
 }
 
@@ -223,19 +242,24 @@ static void note_values(const struct exec *x, u16 *value, const struct mem_desc 
     for (u32 e = 0; e < d->count; e++) {
         const void *reg = operand_at(x, d->reg[e]);
         if (d->reg_bytes == 4 && all == 1) hash_row(value, reg);
-        else if (d->reg_bytes == 4) LANES value[(u32)l * all + e] = hash_word(((const u32 *)reg)[l]);
+        else if (d->reg_bytes == 4)
+            LANES value[(u32)l * all + e] = hash_word(((const u32 *)reg)[l]);
         else
             for (u32 w = 0; w < words; w++)
-                LANES value[(u32)l * all + e * words + w] = hash_word((u32)(((const u64 *)reg)[l] >> 32 * w));
+                LANES value[(u32)l * all + e * words + w] =
+                    hash_word((u32)(((const u64 *)reg)[l] >> 32 * w));
     }
 }
 
-static bool store_rows(struct exec *x, const struct mem_desc *d, struct granules at, u16 me, u32 mine) {
+static bool store_rows(struct exec *x, const struct mem_desc *d, struct granules at, u16 me,
+                       u32 mine) {
     struct race_plane *p = x->worker->plane;
     u64 first = at.first / RACE_ROW, end = first + at.n / RACE_ROW;
     for (u64 i = first; i < end; i++) {
         const struct race_row *r = flat_row(p, i);
-        if (!r || (r->write && r->write != me) || clashes(r->wrote, mine) || clashes(r->was_read, mine)) return false;
+        if (!r || (r->write && r->write != me) || clashes(r->wrote, mine) ||
+            clashes(r->was_read, mine))
+            return false;
     }
     for (u64 i = first; i < end; i++) {
         struct race_row *r = &p->rows[i];
@@ -247,17 +271,19 @@ static bool store_rows(struct exec *x, const struct mem_desc *d, struct granules
     return true;
 }
 
-static bool touch_rows(struct exec *x, const struct mem_memo *m, const struct touch *t, struct granules at) {
+static bool touch_rows(struct exec *x, const struct mem_memo *m, const struct touch *t,
+                       struct granules at) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u16 me = race_block(x->block);
     u32 mine = race_stamp(x->block, x->warp);
     if (t->access == RACE_READ) return read_rows(x->worker->plane, at, me, mine);
-    return t->access == RACE_WRITE && m->shape == SHAPE_DENSE && !d->bulk && x->worker->launch->global_shift == 2 &&
-           store_rows(x, d, at, me, mine);
+    return t->access == RACE_WRITE && m->shape == SHAPE_DENSE && !d->bulk &&
+           x->worker->launch->global_shift == 2 && store_rows(x, d, at, me, mine);
 }
 
 static void open_rows(struct race_plane *p, struct granules at) {
-    for (u64 row = at.first / RACE_ROW; row * RACE_ROW < at.first + at.n; row++) race_need_row(p, row * RACE_ROW);
+    for (u64 row = at.first / RACE_ROW; row * RACE_ROW < at.first + at.n; row++)
+        race_need_row(p, row * RACE_ROW);
 }
 
 static void touch_each(struct exec *x, const struct mem_memo *m, const struct touch *t) {
@@ -285,7 +311,8 @@ static void touch_each(struct exec *x, const struct mem_memo *m, const struct to
     }
 }
 
-/* Where something ordered a part of the block since its last barrier: notes since then, but for those of the tick at hand. */
+/* Where something ordered a part of the block since its last barrier: notes since then, but for
+ * those of the tick at hand. */
 static void touch_partly(struct exec *x, const struct mem_memo *m, const struct touch *t) {
     for (u32 i = 0; i < m->nruns; i++) {
         struct granules run = run_of(m, i, t->base, x->worker->launch->global_shift);
@@ -302,14 +329,15 @@ static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const stru
     struct granules all = run_of(m, 0, t->base, x->worker->launch->global_shift);
     bool partly = p->tick != x->block->tick;
     if (partly) touch_partly(x, m, t);
-    if (partly || m->nruns > 1 || !whole_rows(all) || !touch_rows(x, m, t, all)) touch_each(x, m, t);
+    if (partly || m->nruns > 1 || !whole_rows(all) || !touch_rows(x, m, t, all))
+        touch_each(x, m, t);
 }
 
-void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m, u64 base, u32 span,
-                        enum race_access access) {
+void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m, u64 base,
+                        u32 span, enum race_access access) {
     struct touch t = {o, base - SIM_BASE, m->relative, m->mask, span, access, m->twins};
-    struct race_past *e =
-        race_remember(x, o, stat, false, t.base + (u64)(s64)m->low, t.base + (u64)(s64)m->high + span, m->mask, access);
+    struct race_past *e = race_remember(x, o, stat, false, t.base + (u64)(s64)m->low,
+                                        t.base + (u64)(s64)m->high + span, m->mask, access);
     race_near(x, m, &t, e);
     if (x->races_in_turn) return race_ordered(x, &t);
     if (!m->nruns) ISAFN(pattern_runs)(m, span);
@@ -317,8 +345,8 @@ void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct mem
 }
 
 /* A lane alone, where the lanes of an instruction lie in several allocations. */
-void ISAFN(race_global_lane)(struct exec *x, const struct op *o, u32 stat, u32 lane, u64 address, u32 span,
-                             enum race_access access) {
+void ISAFN(race_global_lane)(struct exec *x, const struct op *o, u32 stat, u32 lane, u64 address,
+                             u32 span, enum race_access access) {
     struct mem_memo m = {.mask = 1u << lane, .leaders = 1u << lane, .nruns = 1, .lanes = 1};
     m.run[0].bytes = span;
     ISAFN(race_global)(x, o, stat, &m, address, span, access);

@@ -1,5 +1,6 @@
-/* maps.c — see maps.h. Kept are the maps in global memory that the worker's blocks changed in this launch. That any thread has acquired one
- * since counts for all: who has to is a question of barriers, which races tell. */
+/* maps.c — see maps.h. Kept are the maps in global memory that the worker's blocks changed in this
+ * launch. That any thread has acquired one since counts for all: who has to is a question of
+ * barriers, which races tell. */
 #include "grader/sim/race/maps.h"
 #include "common/grow.h"
 #include "grader/sim/core/place.h"
@@ -46,11 +47,11 @@ void race_map_use(struct exec *x, const struct op *o, u32 lane, u64 address) {
     if (!c || c->acquired) return;
     place_op_line(x->worker->launch, c->op, o, line, sizeof line);
     memory_describe(x->memory, address, 128, where, sizeof where);
-    core_fault(
-        x, SIM_FAULT_FENCE, o, lane, address,
-        "copies by the tensor map %s, which was changed%s: no fence.proxy.tensormap::generic.acquire of it stands "
-        "between",
-        where, line);
+    core_fault(x, SIM_FAULT_FENCE, o, lane, address,
+               "copies by the tensor map %s, which was changed%s: no "
+               "fence.proxy.tensormap::generic.acquire of it stands "
+               "between",
+               where, line);
 }
 
 void race_maps_free(struct worker *k) {

@@ -1,6 +1,7 @@
-/* maps.h — tensor maps that a kernel changes while it runs. What copies by tensor maps read is the tensormap proxy's, which may have an older
- * map at hand: who uses one that was changed needs fence.proxy.tensormap::generic.acquire (PTX manual, "membar / fence"; an H100 does go on
- * by the old map without it). */
+/* maps.h — tensor maps that a kernel changes while it runs. What copies by tensor maps read is the
+ * tensormap proxy's, which may have an older map at hand: who uses one that was changed needs
+ * fence.proxy.tensormap::generic.acquire (PTX manual, "membar / fence"; an H100 does go on by the
+ * old map without it). */
 #pragma once
 #include "grader/sim/core/core.h"
 

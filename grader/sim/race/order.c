@@ -1,23 +1,25 @@
 /* order.c — races in global memory where blocks run in order on one worker.
  *
- * Such kernels use what atomics return, or look at flags: their blocks may be ordered by what they have seen.
- * So there is one line of time, the worker's ticks, and each granule has its last write, last read and last
- * update: which block, which warp, when. An atomic whose result is used, or a strong load, that finds what
- * another block left by an atomic or a store has been handed over all that that block did before; of another
- * warp of the same block, all that was done so far. That is more than the language promises, since what is found may have nothing to do
- * with the data: it may hide a race, but makes none of a lock, a ticket, a flag or a barrier of the grid. Of
- * two accesses without such a step between them, one of them a write, or one an atomic whose result is not
- * used and the other plain, a race is told at once. With the strict memory model a step orders only what came before
- * the block's last fence (__threadfence, or the atomic's own release) when it left what was found; that the finder needs one,
- * too, is not asked for, nor by which of the block's warps the fence was. What is missed: what the last reader's note has
- * displaced. Lanes of one warp: near.c. */
+ * Such kernels use what atomics return, or look at flags: their blocks may be ordered by what they
+ * have seen. So there is one line of time, the worker's ticks, and each granule has its last write,
+ * last read and last update: which block, which warp, when. An atomic whose result is used, or a
+ * strong load, that finds what another block left by an atomic or a store has been handed over all
+ * that that block did before; of another warp of the same block, all that was done so far. That is
+ * more than the language promises, since what is found may have nothing to do with the data: it may
+ * hide a race, but makes none of a lock, a ticket, a flag or a barrier of the grid. Of two accesses
+ * without such a step between them, one of them a write, or one an atomic whose result is not used
+ * and the other plain, a race is told at once. With the strict memory model a step orders only what
+ * came before the block's last fence (__threadfence, or the atomic's own release) when it left what
+ * was found; that the finder needs one, too, is not asked for, nor by which of the block's warps
+ * the fence was. What is missed: what the last reader's note has displaced. Lanes of one warp:
+ * near.c. */
 #include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
 
-/* A note of block and time: by another block since this one was last handed something, or by another warp of
- * this one since its last barrier. */
+/* A note of block and time: by another block since this one was last handed something, or by
+ * another warp of this one since its last barrier. */
 static bool unordered(const struct exec *x, u16 block, u32 stamp) {
     const struct block *b = x->block;
     if (!block) return false;
@@ -36,8 +38,9 @@ static void be_handed(struct exec *x, u64 granule) {
     b->seen = race_next_tick(b);
 }
 
-/* A lane looks at what another thread may have left for it. From another block: all that came before is ordered, in
- * this block too, since that one may have looked at this. From another warp: as a barrier of the block. */
+/* A lane looks at what another thread may have left for it. From another block: all that came
+ * before is ordered, in this block too, since that one may have looked at this. From another warp:
+ * as a barrier of the block. */
 static void observe(struct exec *x, u64 granule) {
     const struct race_plane *p = x->worker->plane;
     struct block *b = x->block;
@@ -51,7 +54,8 @@ void race_ordered_fence(struct exec *x) {
     if (x->worker->launch->strict) x->block->fenced = race_next_tick(x->block);
 }
 
-/* Whoever finds what the block left there is handed what came before, or, strictly, before its last fence. */
+/* Whoever finds what the block left there is handed what came before, or, strictly, before its last
+ * fence. */
 static void leave(struct exec *x, const struct mem_desc *d, u64 granule, bool strong) {
     struct block *b = x->block;
     if (x->worker->launch->strict) {
@@ -60,10 +64,12 @@ static void leave(struct exec *x, const struct mem_desc *d, u64 granule, bool st
     } else x->worker->plane->released[granule] = strong ? race_next_tick(b) : b->plane->tick + 1;
 }
 
-static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block, u32 stamp,
-                   const char *did) {
-    static const char *const verbs[] = {
-        [RACE_READ] = "reads", [RACE_WRITE] = "writes", [RACE_UPDATE] = "updates", [RACE_PEEK] = "reads"};
+static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block,
+                   u32 stamp, const char *did) {
+    static const char *const verbs[] = {[RACE_READ] = "reads",
+                                        [RACE_WRITE] = "writes",
+                                        [RACE_UPDATE] = "updates",
+                                        [RACE_PEEK] = "reads"};
     bool inside = block == race_block(x->block);
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
     bool many = stamp & RACE_MANY_WARPS;
@@ -88,8 +94,8 @@ static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule,
 }
 
 /* True if it was told. */
-static bool compare(struct exec *x, const struct touch *t, u32 lane, u64 granule, const u16 *blocks, const u32 *stamps,
-                    const char *did) {
+static bool compare(struct exec *x, const struct touch *t, u32 lane, u64 granule, const u16 *blocks,
+                    const u32 *stamps, const char *did) {
     if (!unordered(x, blocks[granule], stamps[granule])) return false;
     report(x, t, lane, granule, blocks[granule], stamps[granule], did);
     return true;
@@ -97,7 +103,8 @@ static bool compare(struct exec *x, const struct touch *t, u32 lane, u64 granule
 
 static void note(const struct exec *x, u64 granule, u16 *blocks, u32 *stamps) {
     u32 mine = race_stamp(x->block, x->warp);
-    bool others = blocks[granule] == race_block(x->block) && unordered(x, blocks[granule], stamps[granule]);
+    bool others =
+        blocks[granule] == race_block(x->block) && unordered(x, blocks[granule], stamps[granule]);
     blocks[granule] = race_block(x->block);
     stamps[granule] = mine | (others ? RACE_MANY_WARPS : 0);
 }
@@ -116,7 +123,9 @@ static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granu
     bool before = unordered(x, p->write[granule], p->wrote[granule]) ||
                   unordered(x, p->read[granule], p->was_read[granule]) ||
                   unordered(x, p->update[granule], p->updated[granule]);
-    if (before && race_changes_nothing(x, t, lane, granule, x->worker->launch->global_shift, x->memory->bytes)) return;
+    if (before && race_changes_nothing(x, t, lane, granule, x->worker->launch->global_shift,
+                                       x->memory->bytes))
+        return;
     if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
         !compare(x, t, lane, granule, p->update, p->updated, "updated"))
         compare(x, t, lane, granule, p->read, p->was_read, "read");
@@ -169,8 +178,8 @@ void race_ordered(struct exec *x, const struct touch *t) {
     }
 }
 
-/* Nothing is told of it: it may be the very step that orders. One that leaves what it found, as a failed
- * compare-and-swap, is a look. */
+/* Nothing is told of it: it may be the very step that orders. One that leaves what it found, as a
+ * failed compare-and-swap, is a look. */
 void race_ordered_exchange(struct exec *x, const struct mem_desc *d, u64 address, bool changed) {
     struct race_plane *p = x->worker->plane;
     u64 first = address - SIM_BASE;

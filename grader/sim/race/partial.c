@@ -1,12 +1,14 @@
 /* partial.c — order between some threads of a block.
  *
- * A barrier of all threads begins an interval, and what came before is past. Everything else that orders does so for some:
- * each warp has a list of what it has seen of every other (a vector clock, as in Flanagan and Freund, "FastTrack", 2009), in
- * intervals for shared memory and in ticks for global memory; both go on where a warp leaves something for others. A
- * warp that arrives at an mbarrier or a named barrier leaves what it has seen, and what it did; who waited takes that. Who sees
- * what an atomic or a strong store left takes all that was done so far: when that was left is not noted. Within a warp,
- * barriers of its lanes are told apart where they are not of all lanes: each lane has such a list of the others.
- * mbarriers share places by their offset; two at one place order more than they should, and no race is invented. */
+ * A barrier of all threads begins an interval, and what came before is past. Everything else that
+ * orders does so for some: each warp has a list of what it has seen of every other (a vector clock,
+ * as in Flanagan and Freund, "FastTrack", 2009), in intervals for shared memory and in ticks for
+ * global memory; both go on where a warp leaves something for others. A warp that arrives at an
+ * mbarrier or a named barrier leaves what it has seen, and what it did; who waited takes that. Who
+ * sees what an atomic or a strong store left takes all that was done so far: when that was left is
+ * not noted. Within a warp, barriers of its lanes are told apart where they are not of all lanes:
+ * each lane has such a list of the others. mbarriers share places by their offset; two at one place
+ * order more than they should, and no race is invented. */
 #include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 
@@ -83,7 +85,8 @@ void race_mbarrier_init(struct exec *x, const struct op *o, u32 lane, u32 offset
     race_remember(x, o, 0, true, offset, offset + 8, 1u << lane, RACE_WRITE);
     if (b->plane->waiting.read == b->race_read) b->plane->waiting.stamp(b->plane);
     b->stamped_in = b->interval;
-    for (u32 g = offset >> shift; g <= (offset + 7) >> shift; g++) b->race_write[g] = race_shared_stamp(x, lane);
+    for (u32 g = offset >> shift; g <= (offset + 7) >> shift; g++)
+        b->race_write[g] = race_shared_stamp(x, lane);
 }
 
 static u32 place_of(u32 offset) { return offset / 8 % RACE_PLACES; }
@@ -115,10 +118,12 @@ void race_lanes_met(struct block *b, const struct warp *w, u32 lanes) {
         for (u32 i = 0; i < 32; i++) together[i] = seen[i] > together[i] ? seen[i] : together[i];
     }
     for (u32 i = 0; i < 32; i++) together[i] = lanes >> i & 1 ? w->interval : together[i];
-    for (u32 m = lanes; m; m &= m - 1) memcpy(*all + 32 * __builtin_ctz(m), together, sizeof together);
+    for (u32 m = lanes; m; m &= m - 1)
+        memcpy(*all + 32 * __builtin_ctz(m), together, sizeof together);
 }
 
-bool race_lane_ordered(const struct block *b, const struct warp *w, u32 lane, u32 other, u32 interval) {
+bool race_lane_ordered(const struct block *b, const struct warp *w, u32 lane, u32 other,
+                       u32 interval) {
     if (interval < w->whole) return true;
     const u32 *seen = b->partial ? b->partial->lanes[w->index] : NULL;
     return seen && interval < seen[32 * lane + other];

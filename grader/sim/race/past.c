@@ -1,8 +1,9 @@
 /* past.c — the other end of a race: which instruction made the access that a note tells of.
  *
- * Notes say who and when, not by which instruction: that would double their cost. So each worker keeps its last accesses,
- * one entry for each execution of a memory instruction, and a race that is found looks there, the latest first. An entry has
- * the range of all lanes; where the instruction still has the pattern of that execution, the lane is found as well. */
+ * Notes say who and when, not by which instruction: that would double their cost. So each worker
+ * keeps its last accesses, one entry for each execution of a memory instruction, and a race that is
+ * found looks there, the latest first. An entry has the range of all lanes; where the instruction
+ * still has the pattern of that execution, the lane is found as well. */
 #include "grader/sim/race/race.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static int lane_of(const struct exec *x, const struct race_past *e, u64 address)
     u32 span = d->bulk ? (u32)(e->high - e->low) : (u32)d->width * d->count;
     if (address < e->low || address >= e->high) return -2;
     if (!(e->mask & (e->mask - 1))) return __builtin_ctz(e->mask);
-    if (!m->valid || m->mask != e->mask || (u64)((s64)m->high - m->low) + span != e->high - e->low) return -1;
+    if (!m->valid || m->mask != e->mask || (u64)((s64)m->high - m->low) + span != e->high - e->low)
+        return -1;
     for (u32 lanes = e->mask; lanes; lanes &= lanes - 1) {
         u32 l = (u32)__builtin_ctz(lanes);
         if (address - (e->low + (u64)((s64)m->relative[l] - m->low)) < span) return (int)l;
@@ -31,12 +33,14 @@ bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, 
     u32 least = p->npast > RACE_PAST ? p->npast - RACE_PAST : 0;
     for (u32 i = p->npast; i-- > least;) {
         const struct race_past *e = &p->past[i % RACE_PAST];
-        bool at_hand = i + 1 == p->npast && w->lane < 0; /* else a lane of the same instruction may be meant */
+        bool at_hand =
+            i + 1 == p->npast && w->lane < 0; /* else a lane of the same instruction may be meant */
         if (at_hand || e->shared != w->shared || e->did != w->did || e->block != w->block) continue;
         if (w->warp >= 0 && e->warp != (u32)w->warp) continue;
         if (w->lane >= 0 && !(e->mask >> w->lane & 1)) continue;
         int l = lane_of(x, e, w->address);
-        if (l == -2 || (w->lane >= 0 && l >= 0 && l != w->lane && e->mask & (e->mask - 1))) continue;
+        if (l == -2 || (w->lane >= 0 && l >= 0 && l != w->lane && e->mask & (e->mask - 1)))
+            continue;
         *op = e->op;
         *lane = l;
         return true;

@@ -1,8 +1,9 @@
 /* planes.c — the notes of global memory: mapping them, opening and closing them for a launch.
  *
- * Planes are mapped once for each worker and kept. Nearly all that well-made kernels touch are whole rows of a warp's
- * width, so that a row has one note for all of its granules, until an access differs among them: then it is opened, and
- * each granule has its own. A row that the launch has not touched says so by its epoch, and need not be cleared. */
+ * Planes are mapped once for each worker and kept. Nearly all that well-made kernels touch are
+ * whole rows of a warp's width, so that a row has one note for all of its granules, until an access
+ * differs among them: then it is opened, and each granule has its own. A row that the launch has
+ * not touched says so by its epoch, and need not be cleared. */
 #include "grader/sim/race/maps.h"
 #include "grader/sim/race/race.h"
 
@@ -14,7 +15,8 @@ enum { KEPT = 16 << 20 /* granules whose notes stay in memory after a launch */ 
 
 /* A plane of `bytes` for each byte that an allocation reaches. */
 static void *plane(const struct race_plane *p, size_t bytes) {
-    void *at = mmap(NULL, p->reach * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, p->reach * bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
     madvise(at, p->reach * bytes, MADV_HUGEPAGE); /* they are walked through, not sampled */
     return at;
@@ -24,8 +26,10 @@ enum { BY_BLOCK = 4, BY_TICK = 4, ROW_BYTES = 1 /* of a row, for each of its gra
 _Static_assert(sizeof(struct race_row) <= ROW_BYTES * RACE_ROW, "a row's note fits");
 
 static void list(struct race_plane *p, void **by_block[BY_BLOCK], void **by_tick[BY_TICK]) {
-    void **blocks[] = {(void **)&p->write, (void **)&p->read, (void **)&p->update, (void **)&p->value};
-    void **ticks[] = {(void **)&p->wrote, (void **)&p->was_read, (void **)&p->updated, (void **)&p->released};
+    void **blocks[] = {(void **)&p->write, (void **)&p->read, (void **)&p->update,
+                       (void **)&p->value};
+    void **ticks[] = {(void **)&p->wrote, (void **)&p->was_read, (void **)&p->updated,
+                      (void **)&p->released};
     memcpy(by_block, blocks, sizeof blocks);
     memcpy(by_tick, ticks, sizeof ticks);
 }
@@ -44,7 +48,8 @@ static void unmap_planes(struct race_plane *p) {
 static bool map_planes(struct race_plane *p, u64 reach) {
     void **by_block[BY_BLOCK], **by_tick[BY_TICK];
     bool ok = true;
-    *p = (struct race_plane){.reach = reach, .past = p->past, .patterns = p->patterns, .near = p->near};
+    *p = (struct race_plane){
+        .reach = reach, .past = p->past, .patterns = p->patterns, .near = p->near};
     list(p, by_block, by_tick);
     for (u32 i = 0; i < BY_BLOCK; i++) ok &= (*by_block[i] = plane(p, sizeof(u16))) != NULL;
     for (u32 i = 0; i < BY_TICK; i++) ok &= (*by_tick[i] = plane(p, sizeof(u32))) != NULL;
@@ -63,15 +68,17 @@ void race_free(struct sim *s) {
     free(s->planes);
 }
 
-/* Planes for so many workers, as far as memory reaches now. Larger ones begin anew: between launches nothing is noted that
- * still counts. */
+/* Planes for so many workers, as far as memory reaches now. Larger ones begin anew: between
+ * launches nothing is noted that still counts. */
 static bool grow(struct sim *s, unsigned workers) {
     u64 reach = memory_reach(&s->memory);
     if (workers > s->nplanes) s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
-    for (; s->nplanes < workers; s->nplanes++) s->planes[s->nplanes] = (struct race_plane){.tick = 0};
+    for (; s->nplanes < workers; s->nplanes++)
+        s->planes[s->nplanes] = (struct race_plane){.tick = 0};
     for (unsigned i = 0; i < workers; i++) {
         if (!s->planes[i].past) s->planes[i].past = race_past_new();
-        if (!s->planes[i].patterns) s->planes[i].patterns = xcalloc(RACE_PATTERNS, sizeof *s->planes[i].patterns);
+        if (!s->planes[i].patterns)
+            s->planes[i].patterns = xcalloc(RACE_PATTERNS, sizeof *s->planes[i].patterns);
         if (!s->planes[i].near) s->planes[i].near = xcalloc(32, sizeof *s->planes[i].near);
         if (s->planes[i].reach >= reach) continue;
         unmap_planes(&s->planes[i]);
@@ -94,7 +101,8 @@ bool race_open(struct launch *l) {
         p->epoch += ROW_STATES;
         p->reads = false;
         p->waiting.read = NULL;
-        p->updates = l->code->updates_global || l->races_in_turn; /* what hands something over is noted so, too */
+        p->updates = l->code->updates_global ||
+                     l->races_in_turn; /* what hands something over is noted so, too */
         p->range = (struct race_range){UINT64_MAX, 0};
         p->touched = xcalloc(l->module->nstats, sizeof *p->touched);
         for (u32 s = 0; s < l->module->nstats; s++) p->touched[s].low = UINT64_MAX;
@@ -108,8 +116,8 @@ static void give_back(void *base, u64 low, u64 high) {
     madvise((u8 *)base + low, (high + page - 1) / page * page - low, MADV_DONTNEED);
 }
 
-/* Notes are not cleared: those by block count for one epoch, those by tick for one tick. Where there are many their pages
- * are given back. */
+/* Notes are not cleared: those by block count for one epoch, those by tick for one tick. Where
+ * there are many their pages are given back. */
 static void close_plane(struct race_plane *p, u32 shift) {
     void **by_block[BY_BLOCK], **by_tick[BY_TICK];
     free(p->touched);
@@ -118,8 +126,10 @@ static void close_plane(struct race_plane *p, u32 shift) {
     u64 first = p->range.low >> shift, end = ((p->range.high - 1) >> shift) + 1;
     if (end - first <= KEPT) return;
     list(p, by_block, by_tick);
-    for (u32 i = 0; i < BY_BLOCK; i++) give_back(*by_block[i], first * sizeof(u16), end * sizeof(u16));
-    for (u32 i = 0; i < BY_TICK; i++) give_back(*by_tick[i], first * sizeof(u32), end * sizeof(u32));
+    for (u32 i = 0; i < BY_BLOCK; i++)
+        give_back(*by_block[i], first * sizeof(u16), end * sizeof(u16));
+    for (u32 i = 0; i < BY_TICK; i++)
+        give_back(*by_tick[i], first * sizeof(u32), end * sizeof(u32));
 }
 
 void race_close(struct launch *l) {
@@ -128,10 +138,12 @@ void race_close(struct launch *l) {
         if (l->workers[i].plane) close_plane(l->workers[i].plane, l->global_shift);
 }
 
-/* Of rows that were touched: writing to others would make memory of them, gigabytes where buffers lie far apart. */
+/* Of rows that were touched: writing to others would make memory of them, gigabytes where buffers
+ * lie far apart. */
 static void forget_rows(struct race_plane *p) {
     if (p->range.low >= p->range.high) return;
-    u64 first = (p->range.low >> p->shift) / RACE_ROW, last = ((p->range.high - 1) >> p->shift) / RACE_ROW;
+    u64 first = (p->range.low >> p->shift) / RACE_ROW,
+        last = ((p->range.high - 1) >> p->shift) / RACE_ROW;
     for (u64 row = first; row <= last; row++)
         if (race_row_state(p, row) != ROW_UNTOUCHED) p->rows[row].wrote = p->rows[row].was_read = 0;
 }
@@ -153,6 +165,7 @@ void race_open_row(struct race_plane *p, u64 row) {
     u16 write = flat ? r->write : 0, read = flat ? r->read : 0;
     for (u32 i = 0; i < RACE_ROW; i++) p->write[first + i] = write, p->read[first + i] = read;
     if (p->updates) memset(p->update + first, 0, RACE_ROW * sizeof *p->update);
-    for (u32 i = 0; flat && i < RACE_ROW; i++) p->wrote[first + i] = r->wrote, p->was_read[first + i] = r->was_read;
+    for (u32 i = 0; flat && i < RACE_ROW; i++)
+        p->wrote[first + i] = r->wrote, p->was_read[first + i] = r->was_read;
     r->state = p->epoch + ROW_OPEN;
 }

@@ -1,5 +1,6 @@
-/* product.c — see product.h. Results are marked as undefined values are (core/taint.h), with an origin of their own, which is taken back
- * from whatever registers have it when the warp has waited. What a product read is kept as a number, and compared then. */
+/* product.c — see product.h. Results are marked as undefined values are (core/taint.h), with an
+ * origin of their own, which is taken back from whatever registers have it when the warp has
+ * waited. What a product read is kept as a number, and compared then. */
 #include "grader/sim/race/product.h"
 #include "common/grow.h"
 #include "grader/sim/core/place.h"
@@ -57,20 +58,24 @@ static u64 digest(const struct block *b, const struct race_product *p) {
     return h;
 }
 
-void race_product_begin(struct exec *x, const struct op *o, const struct race_product *p, const ref *result, u32 n) {
+void race_product_begin(struct exec *x, const struct op *o, const struct race_product *p,
+                        const ref *result, u32 n) {
     struct products *all = products_of(x->block);
     u64 ones[32];
     memset(ones, 0xff, sizeof ones);
     GROW(all->flight, all->n + 1, all->capacity, 16);
     struct flight *f = &all->flight[all->n++];
-    *f = (struct flight){
-        .o = o, .warp = x->warp->index, .group = all->committed[x->warp->index], .origin = taint_unwaited(x, o)};
+    *f = (struct flight){.o = o,
+                         .warp = x->warp->index,
+                         .group = all->committed[x->warp->index],
+                         .origin = taint_unwaited(x, o)};
     f->read = xmalloc(sizeof *p);
     memcpy(f->read, p, sizeof *p);
     f->digest = digest(x->block, p);
     all->pending[f->warp] |= 1ull << f->origin;
     for (u32 i = 0; i < n; i++)
-        if (!race_product_origin(x, taint_ref(x, result[i]))) taint_set(x, result[i], 4, ~0u, ones, f->origin);
+        if (!race_product_origin(x, taint_ref(x, result[i])))
+            taint_set(x, result[i], 4, ~0u, ones, f->origin);
 }
 
 void race_product_commit(struct exec *x) { products_of(x->block)->committed[x->warp->index]++; }
@@ -80,7 +85,8 @@ static void report_change(struct exec *x, const struct op *o, const struct fligh
     char where[128];
     place_element(l, f->read->chunk[0] * 16u, x->mems[f->o->aux].width, where, sizeof where);
     core_fault(x, SIM_FAULT_ASYNC, o, 0, f->read->chunk[0] * 16u,
-               "waits for the product of line %u, but what it reads, from %s on, was written to before that",
+               "waits for the product of line %u, but what it reads, from %s on, was written to "
+               "before that",
                place_line(l, (u32)(f->o - l->ops)), where);
 }
 

@@ -1,9 +1,10 @@
 /* proxy.c — see proxy.h.
  *
- * Kept of each 16 bytes is the last write by a thread, by its number among the block's writes and fences, and by a time that goes on
- * wherever something orders threads. A read is right where the writer has come to a fence since, or where anybody came to one after
- * something ordered: by the manual the fence has to lie on a way from the write to the read, on which thread does not matter. Whether it does
- * lie on such a way is not asked; a missing barrier is a race of its own. */
+ * Kept of each 16 bytes is the last write by a thread, by its number among the block's writes and
+ * fences, and by a time that goes on wherever something orders threads. A read is right where the
+ * writer has come to a fence since, or where anybody came to one after something ordered: by the
+ * manual the fence has to lie on a way from the write to the read, on which thread does not matter.
+ * Whether it does lie on such a way is not asked; a missing barrier is a race of its own. */
 #include "grader/sim/race/proxy.h"
 #include "common/grow.h"
 #include "grader/sim/core/place.h"
@@ -51,7 +52,8 @@ void race_proxy_order(struct block *b) {
     if (b->proxy) b->proxy->time++;
 }
 
-void race_proxy_write(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, bool async) {
+void race_proxy_write(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes,
+                      bool async) {
     struct race_proxy *p = x->block->proxy;
     struct write w = {p ? ++p->number : 0, p ? p->time : 0, (u32)(o - x->worker->launch->ops),
                       x->warp->index * 32 + lane};
@@ -70,20 +72,24 @@ void race_proxy_fence(struct exec *x, u32 mask) {
     if (!p) return;
     p->number++;
     p->fence_time = p->time;
-    for (u32 m = mask; m; m &= m - 1) p->fenced[x->warp->index * 32 + (u32)__builtin_ctz(m)] = p->number;
+    for (u32 m = mask; m; m &= m - 1)
+        p->fenced[x->warp->index * 32 + (u32)__builtin_ctz(m)] = p->number;
 }
 
-static void report(struct exec *x, const struct op *o, u32 lane, const struct write *w, u64 offset, const char *verb) {
+static void report(struct exec *x, const struct op *o, u32 lane, const struct write *w, u64 offset,
+                   const char *verb) {
     const struct launch *l = x->worker->launch;
     char where[128], who[64], line[128];
     place_element(l, offset, x->mems[l->ops[w->op].aux].width, where, sizeof where);
     place_thread(l, w->thread, who, sizeof who);
     place_op_line(l, w->op, o, line, sizeof line);
     core_fault(x, SIM_FAULT_FENCE, o, lane, offset,
-               "%s %s, which thread %s wrote%s: no fence.proxy.async stands between", verb, where, who, line);
+               "%s %s, which thread %s wrote%s: no fence.proxy.async stands between", verb, where,
+               who, line);
 }
 
-void race_proxy_read(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes, const char *verb) {
+void race_proxy_read(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes,
+                     const char *verb) {
     struct race_proxy *p = x->block->proxy;
     if (!p || !bytes) return;
     for (u64 c = offset / CHUNK; c <= (offset + bytes - 1) / CHUNK; c++) {

@@ -1,8 +1,8 @@
 /* race.c — races in global memory: races between blocks at the end of a launch, and the texts.
  *
  * Each worker's notes say exactly what its own blocks did (lanes_global.c); they are joined where
- * both touched a range. The report names the lowest address, and the instructions that touched it, so that it
- * does not depend on the schedule. */
+ * both touched a range. The report names the lowest address, and the instructions that touched it,
+ * so that it does not depend on the schedule. */
 #include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/core/place.h"
@@ -10,11 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char peek_text[] =
-    "reads by a plain load what other threads change by atomics: the value may be out of date. That does no harm here, "
-    "since an atomic then checks it again; to be sure that the compiler reads each time, load it by volatile, __ldcg() "
-    "or "
-    "cuda::atomic_ref";
+static const char peek_text[] = "reads by a plain load what other threads change by atomics: the "
+                                "value may be out of date. That does no harm here, "
+                                "since an atomic then checks it again; to be sure that the "
+                                "compiler reads each time, load it by volatile, __ldcg() "
+                                "or "
+                                "cuda::atomic_ref";
 
 /* ---- races between blocks ---- */
 
@@ -24,7 +25,8 @@ static u16 join(u16 a, u16 b) { return !a || a == b ? b : !b ? a : RACE_MANY_BLO
 static u16 writers(const struct launch *l, u64 granule) {
     u16 all = 0, value = 0;
     for (u32 i = 0; i < l->nworkers; i++) {
-        u16 w = race_written_by(l->workers[i].plane, granule), v = l->workers[i].plane->value[granule];
+        u16 w = race_written_by(l->workers[i].plane, granule),
+            v = l->workers[i].plane->value[granule];
         if (!w) continue;
         bool same = v == value && all != RACE_MANY_BLOCKS && w != RACE_MANY_BLOCKS;
         all = !all ? w : same ? RACE_SAME_VALUE : RACE_MANY_BLOCKS;
@@ -35,7 +37,8 @@ static u16 writers(const struct launch *l, u64 granule) {
 
 static u16 readers(const struct launch *l, u64 granule) {
     u16 all = 0;
-    for (u32 i = 0; i < l->nworkers; i++) all = join(all, race_read_by(l->workers[i].plane, granule));
+    for (u32 i = 0; i < l->nworkers; i++)
+        all = join(all, race_read_by(l->workers[i].plane, granule));
     return all;
 }
 
@@ -46,20 +49,23 @@ static u16 updaters(const struct launch *l, u64 granule) {
     return all;
 }
 
-/* Whether the granule was written by one block and touched by another, or updated by one and read by another. */
+/* Whether the granule was written by one block and touched by another, or updated by one and read
+ * by another. */
 static bool raced(const struct launch *l, u64 granule) {
     u16 w = writers(l, granule), u = updaters(l, granule), r = w || u ? readers(l, granule) : 0;
     bool written = w && (w == RACE_MANY_BLOCKS || (r && r != w) || (u && u != w));
     return written || (u && r && (u != r || u == RACE_MANY_BLOCKS));
 }
 
-/* Whether any granule of a row that has several notes may have raced: a quick look at all of them at once. */
+/* Whether any granule of a row that has several notes may have raced: a quick look at all of them
+ * at once. */
 static __attribute__((noinline)) bool open_suspicious(const struct launch *l, u64 row) {
     u16 written[RACE_ROW] = {0}, read[RACE_ROW] = {0};
     u32 bad = 0;
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_plane *p = l->workers[i].plane;
-        const u16 *w = p->write + row * RACE_ROW, *r = p->read + row * RACE_ROW, *u = p->update + row * RACE_ROW;
+        const u16 *w = p->write + row * RACE_ROW, *r = p->read + row * RACE_ROW,
+                  *u = p->update + row * RACE_ROW;
         if (race_row_state(p, row) == ROW_UNTOUCHED) continue;
         race_need_row(p, row * RACE_ROW);
         for (u32 k = 0; l->code->updates_global && k < RACE_ROW; k++) bad |= u[k];
@@ -82,7 +88,8 @@ static bool suspicious(const struct launch *l, u64 row) {
         enum race_row_state state = race_row_state(p, row);
         if (state == ROW_OPEN) return open_suspicious(l, row);
         if (state == ROW_UNTOUCHED) continue;
-        bad |= (r->write && (write | read)) | (r->read && write) | (r->write && r->read && r->write != r->read);
+        bad |= (r->write && (write | read)) | (r->read && write) |
+               (r->write && r->read && r->write != r->read);
         write |= r->write;
         read |= r->read;
     }
@@ -91,7 +98,8 @@ static bool suspicious(const struct launch *l, u64 row) {
 
 static bool touches(const struct launch *l, u32 stat, u64 offset) {
     for (u32 i = 0; i < l->nworkers; i++)
-        if (l->workers[i].plane->touched[stat].low <= offset && offset < l->workers[i].plane->touched[stat].high)
+        if (l->workers[i].plane->touched[stat].low <= offset &&
+            offset < l->workers[i].plane->touched[stat].high)
             return true;
     return false;
 }
@@ -143,8 +151,8 @@ static void set_line(const struct launch *l, const struct ptx_loc *at, struct si
 }
 
 /* " and read by block (1,0,0) in line 7" */
-static void add_part(const struct launch *l, u16 note, const char *verb, const struct ptx_loc *place,
-                     const struct ptx_loc *own, struct buf *text) {
+static void add_part(const struct launch *l, u16 note, const char *verb,
+                     const struct ptx_loc *place, const struct ptx_loc *own, struct buf *text) {
     char name[64], at[96];
     if (!note) return;
     race_block_name(l, note, name, sizeof name);
@@ -155,7 +163,8 @@ static void add_part(const struct launch *l, u16 note, const char *verb, const s
 }
 
 static void write_report(const struct launch *l, u64 offset, u64 count, struct sim_report *r) {
-    const struct ptx_loc *load = place_of(l, offset, MEM_LOAD), *store = place_of(l, offset, MEM_STORE),
+    const struct ptx_loc *load = place_of(l, offset, MEM_LOAD),
+                         *store = place_of(l, offset, MEM_STORE),
                          *red = place_of(l, offset, MEM_RED);
     u64 granule = offset >> l->global_shift;
     u16 w = writers(l, granule);
@@ -168,13 +177,15 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
                              .address = SIM_BASE + offset};
     const struct ptx_loc *own = w && store ? store : red ? red : store;
     set_line(l, own, r);
-    memory_describe_element(&l->sim->memory, SIM_BASE + offset, width_of(l, offset), where, sizeof where);
+    memory_describe_element(&l->sim->memory, SIM_BASE + offset, width_of(l, offset), where,
+                            sizeof where);
     add_part(l, w, "written by", NULL, own, &text);
     add_part(l, updaters(l, granule), "updated by atomics of", w ? red : NULL, own, &text);
     add_part(l, readers(l, granule), "read by", load, own, &text);
     const char *slash = strrchr(r->file, '/');
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
-    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s, in no order", line, r->kernel, where, buf_str(&text));
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s, in no order", line, r->kernel,
+             where, buf_str(&text));
     buf_free(&text);
 }
 
@@ -186,7 +197,8 @@ static bool peeked(const struct launch *l, u32 stat) {
     if (!l->module->mems[l->module->ops[owner->op].aux].rechecked) return false;
     for (u32 i = 0; i < l->nworkers; i++) {
         const struct race_range *t = &l->workers[i].plane->touched[stat];
-        u64 first = t->low >> l->global_shift, end = t->low < t->high ? ((t->high - 1) >> l->global_shift) + 1 : first;
+        u64 first = t->low >> l->global_shift,
+            end = t->low < t->high ? ((t->high - 1) >> l->global_shift) + 1 : first;
         for (u64 g = first; g < end && g - first < MOST; g++)
             if (updaters(l, g) == RACE_MANY_BLOCKS) return true;
     }
@@ -197,11 +209,13 @@ static void note_peeks(struct launch *l, struct sim_result *out) {
     for (u32 s = 0; s < l->module->nstats; s++) {
         if (!peeked(l, s)) continue;
         struct sim_report *r = &out->reports[out->nreports++];
-        *r = (struct sim_report){.fault = SIM_NOTE_PEEK, .count = 1, .kernel = l->code->name, .file = ""};
-        set_line(l, place_source(l->module->ptx, l->module->ops[l->module->stat_owners[s].op].loc), r);
+        *r = (struct sim_report){
+            .fault = SIM_NOTE_PEEK, .count = 1, .kernel = l->code->name, .file = ""};
+        set_line(l, place_source(l->module->ptx, l->module->ops[l->module->stat_owners[s].op].loc),
+                 r);
         const char *slash = strrchr(r->file, '/');
-        snprintf(r->text, sizeof r->text, "%.120s:%u: kernel `%.120s` %s", slash ? slash + 1 : r->file, r->line,
-                 r->kernel, peek_text);
+        snprintf(r->text, sizeof r->text, "%.120s:%u: kernel `%.120s` %s",
+                 slash ? slash + 1 : r->file, r->line, r->kernel, peek_text);
         return;
     }
 }
@@ -216,7 +230,8 @@ void race_report(struct launch *l, struct sim_result *out) {
     bool within = false;
     bool apart = l->races_global && !l->races_in_turn && l->code->updates_global;
     if (apart && !has_report(out, SIM_NOTE_PEEK)) note_peeks(l, out);
-    if (!l->races_global || l->races_in_turn || l->nblocks < 2 || out->fault != SIM_FAULT_NONE) return;
+    if (!l->races_global || l->races_in_turn || l->nblocks < 2 || out->fault != SIM_FAULT_NONE)
+        return;
     for (u32 i = 0; i < l->nworkers; i++) within |= l->workers[i].plane->raced != 0;
     if (!within && l->nworkers < 2) return;
     struct race_range range = stored_range(l);
@@ -239,8 +254,8 @@ static u8 stored_byte(const struct exec *x, const struct mem_desc *d, u32 lane, 
     return reg[lane * d->reg_bytes + byte % d->width];
 }
 
-bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane, u64 granule, u32 shift,
-                          const u8 *memory) {
+bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane, u64 granule,
+                          u32 shift, const u8 *memory) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u64 first = t->base + (u64)(s64)t->rel[lane];
     if (d->bulk) return false; /* what it stores is in no register */
@@ -264,13 +279,16 @@ static int earlier_lane(const struct touch *t, u32 lane) {
     return -1;
 }
 
-static bool clashes(u32 note, u32 mine) { return note != mine && note / RACE_TICK == mine / RACE_TICK; }
+static bool clashes(u32 note, u32 mine) {
+    return note != mine && note / RACE_TICK == mine / RACE_TICK;
+}
 
 u8 race_did(const char *did) {
     return !strcmp(did, "read") ? PAST_READ : !strcmp(did, "wrote") ? PAST_WRITE : PAST_UPDATE;
 }
 
-/* The line of an op, beside that of the access at hand, which is the last one that was remembered. */
+/* The line of an op, beside that of the access at hand, which is the last one that was remembered.
+ */
 static void line_of(const struct exec *x, u32 op, char *out, size_t size) {
     const struct launch *l = x->worker->launch;
     const struct race_plane *p = x->worker->plane;
@@ -280,8 +298,8 @@ static void line_of(const struct exec *x, u32 op, char *out, size_t size) {
 }
 
 /* "thread (3,0,0) of block (1,0,0) wrote in line 7", as far as it is known. */
-void race_describe_other(const struct exec *x, const struct race_wanted *w, const char *otherwise, const char *did,
-                         char *out, size_t size) {
+void race_describe_other(const struct exec *x, const struct race_wanted *w, const char *otherwise,
+                         const char *did, char *out, size_t size) {
     const struct launch *l = x->worker->launch;
     const u32 *grid = l->request->grid;
     u32 op = 0;
@@ -291,16 +309,16 @@ void race_describe_other(const struct exec *x, const struct race_wanted *w, cons
     if (found && x->mems[l->ops[op].aux].verb == MEM_STORE) did = "wrote"; /* a strong one */
     if (found) line_of(x, op, at, sizeof at);
     if (w->block != (u32)x->block->linear)
-        snprintf(block, sizeof block, " of block (%u,%u,%u)", w->block % grid[0], w->block / grid[0] % grid[1],
-                 w->block / grid[0] / grid[1]);
+        snprintf(block, sizeof block, " of block (%u,%u,%u)", w->block % grid[0],
+                 w->block / grid[0] % grid[1], w->block / grid[0] / grid[1]);
     if (found && lane >= 0 && w->warp >= 0) {
         place_thread(l, (u32)w->warp * 32 + (u32)lane, who, sizeof who);
         snprintf(out, size, "thread %s%s %s%s", who, block, did, at);
     } else snprintf(out, size, "%s %s%s", otherwise, did, at);
 }
 
-void race_describe_many(const struct exec *x, const struct race_wanted *w, const char *who, const char *did, char *out,
-                        size_t size) {
+void race_describe_many(const struct exec *x, const struct race_wanted *w, const char *who,
+                        const char *did, char *out, size_t size) {
     u32 op = 0;
     int lane;
     char at[96] = "";
@@ -308,19 +326,21 @@ void race_describe_many(const struct exec *x, const struct race_wanted *w, const
     snprintf(out, size, "%s %s%s", who, did, at);
 }
 
-void race_describe_op(const struct exec *x, u32 thread, u32 op, const char *did, char *out, size_t size) {
+void race_describe_op(const struct exec *x, u32 thread, u32 op, const char *did, char *out,
+                      size_t size) {
     char who[64], at[96];
     place_thread(x->worker->launch, thread, who, sizeof who);
     line_of(x, op, at, sizeof at);
     snprintf(out, size, "thread %s %s%s", who, did, at);
 }
 
-void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out, size_t size) {
+void race_describe_place(const struct exec *x, const struct touch *t, u64 address, char *out,
+                         size_t size) {
     memory_describe_element(x->memory, address, x->mems[t->o->aux].width, out, size);
 }
 
-static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb, u32 note,
-                         const char *did) {
+static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 granule,
+                         const char *verb, u32 note, const char *did) {
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
     bool many = note & RACE_MANY_WARPS;
     struct race_wanted w = {granule << x->worker->launch->global_shift,
@@ -333,8 +353,8 @@ static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 gr
     race_describe_place(x, t, address, where, sizeof where);
     if (!many) snprintf(who, sizeof who, "warp %u of the block", note % RACE_MANY_WARPS);
     race_describe_other(x, &w, who, did, other, sizeof other);
-    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address, "%s %s, which %s, with no barrier between", verb, where,
-               other);
+    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
+               "%s %s, which %s, with no barrier between", verb, where, other);
 }
 
 static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 other, u64 granule) {
@@ -343,19 +363,21 @@ static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 ot
     char where[256];
     race_describe_place(x, t, address, where, sizeof where);
     core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
-               "writes %s, where thread (%u,%u,%u) writes another value at the same time", where, id[other],
-               id[32 + other], id[64 + other]);
+               "writes %s, where thread (%u,%u,%u) writes another value at the same time", where,
+               id[other], id[32 + other], id[64 + other]);
 }
 
 void race_note_peek(struct exec *x, const struct touch *t, u32 lane) {
     core_fault(x, SIM_NOTE_PEEK, t->o, lane, t->base + (u64)(s64)t->rel[lane], "%s", peek_text);
 }
 
-static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 granule, const char *verb) {
+static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 granule,
+                         const char *verb) {
     const struct race_plane *p = x->worker->plane;
     u32 mine = race_stamp(x->block, x->warp);
     bool reads = t->access == RACE_READ, updates = t->access == RACE_UPDATE;
-    if (clashes(p->wrote[granule], mine)) report_warps(x, t, lane, granule, verb, p->wrote[granule], "wrote");
+    if (clashes(p->wrote[granule], mine))
+        report_warps(x, t, lane, granule, verb, p->wrote[granule], "wrote");
     else if (t->access == RACE_PEEK) return;
     else if (!updates && clashes(p->updated[granule], mine))
         report_warps(x, t, lane, granule, verb, p->updated[granule], "updated");
@@ -368,17 +390,20 @@ static u32 lane_at(const struct exec *x, const struct touch *t, u64 granule) {
     u32 shift = x->worker->launch->global_shift;
     for (u32 m = t->mask; m; m &= m - 1) {
         u64 first = t->base + (u64)(s64)t->rel[__builtin_ctz(m)];
-        if (first >> shift <= granule && granule <= (first + t->span - 1) >> shift) return (u32)__builtin_ctz(m);
+        if (first >> shift <= granule && granule <= (first + t->span - 1) >> shift)
+            return (u32)__builtin_ctz(m);
     }
     return (u32)__builtin_ctz(t->mask);
 }
 
-/* The note is of an earlier tick, by another warp of the block, which this one has not been ordered after. */
+/* The note is of an earlier tick, by another warp of the block, which this one has not been ordered
+ * after. */
 static bool clashes_partly(const struct exec *x, u16 block, u32 note) {
     const struct block *b = x->block;
     u32 warp = note % RACE_MANY_WARPS, tick = note / RACE_TICK;
     if (block != race_block(b) || tick < b->tick || tick == b->plane->tick) return false;
-    return (warp != x->warp->index || (note & RACE_MANY_WARPS)) && tick >= race_seen_tick(b, x->warp->index, warp);
+    return (warp != x->warp->index || (note & RACE_MANY_WARPS)) &&
+           tick >= race_seen_tick(b, x->warp->index, warp);
 }
 
 void race_partly(struct exec *x, const struct touch *t, u64 g) {
@@ -386,15 +411,18 @@ void race_partly(struct exec *x, const struct touch *t, u64 g) {
     u32 lane = lane_at(x, t, g), shift = x->worker->launch->global_shift;
     bool read = t->access == RACE_READ || t->access == RACE_PEEK, update = t->access == RACE_UPDATE;
     const char *verb = read ? "reads" : update ? "updates" : "writes";
-    bool wrote = clashes_partly(x, p->write[g], p->wrote[g]), looked = clashes_partly(x, p->read[g], p->was_read[g]),
+    bool wrote = clashes_partly(x, p->write[g], p->wrote[g]),
+         looked = clashes_partly(x, p->read[g], p->was_read[g]),
          updated = p->updates && clashes_partly(x, p->update[g], p->updated[g]);
     if (read && !looked) p->was_read[g] = 0; /* else joined with it, as notes of one tick are */
     else if (read) p->was_read[g] = p->was_read[g] % RACE_TICK | p->tick * RACE_TICK;
     if (update && !updated) p->updated[g] = 0;
     else if (update) p->updated[g] = p->updated[g] % RACE_TICK | p->tick * RACE_TICK;
-    if (t->access == RACE_WRITE && race_changes_nothing(x, t, lane, g, shift, x->memory->bytes)) return;
+    if (t->access == RACE_WRITE && race_changes_nothing(x, t, lane, g, shift, x->memory->bytes))
+        return;
     if (wrote) report_warps(x, t, lane, g, verb, p->wrote[g], "wrote");
-    else if (!update && updated && t->access != RACE_PEEK) report_warps(x, t, lane, g, verb, p->updated[g], "updated");
+    else if (!update && updated && t->access != RACE_PEEK)
+        report_warps(x, t, lane, g, verb, p->updated[g], "updated");
     else if (!read && looked) report_warps(x, t, lane, g, verb, p->was_read[g], "read");
 }
 
@@ -412,7 +440,8 @@ static void lane_against(struct exec *x, const struct touch *t, u32 lane, u32 ot
     u32 shift = x->worker->launch->global_shift;
     u64 first = t->base + (u64)(s64)t->rel[lane];
     for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++)
-        if (!race_changes_nothing(x, t, lane, g, shift, x->memory->bytes)) return report_lanes(x, t, lane, other, g);
+        if (!race_changes_nothing(x, t, lane, g, shift, x->memory->bytes))
+            return report_lanes(x, t, lane, other, g);
 }
 
 void race_lanes(struct exec *x, const struct touch *t) {
@@ -440,6 +469,7 @@ void race_stores(struct exec *x, const struct touch *t) {
     for (u32 m = t->mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
         u64 first = t->base + (u64)(s64)t->rel[lane];
-        for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++) store_one(x, t, lane, g);
+        for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++)
+            store_one(x, t, lane, g);
     }
 }

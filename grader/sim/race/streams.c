@@ -1,10 +1,12 @@
-/* streams.c — races between commands of several streams: kernels, copies and fills that nothing orders, of which one changes what
- * the other touches.
+/* streams.c — races between commands of several streams: kernels, copies and fills that nothing
+ * orders, of which one changes what the other touches.
  *
- * Commands are carried out in the order of the calls, so nothing is seen to go wrong. But the host says of each which others it
- * comes after (struct sim_order), and what each touched is kept, word by word, until all that can follow comes after it. A kernel's
- * words come from its notes of races (planes.c), for which all memory is looked at while streams are in use. Only words that were
- * touched whole count; atomics of two kernels do not race. What is kept is bounded: of too many commands the first are forgotten. */
+ * Commands are carried out in the order of the calls, so nothing is seen to go wrong. But the host
+ * says of each which others it comes after (struct sim_order), and what each touched is kept, word
+ * by word, until all that can follow comes after it. A kernel's words come from its notes of races
+ * (planes.c), for which all memory is looked at while streams are in use. Only words that were
+ * touched whole count; atomics of two kernels do not race. What is kept is bounded: of too many
+ * commands the first are forgotten. */
 #include "common/grow.h"
 #include "grader/sim/core/place.h"
 #include "grader/sim/race/race.h"
@@ -19,7 +21,10 @@ enum {
     MOST_KEPT = 1 << 20 /* runs of all */,
     MOST_ROWS = 1 << 16 /* of a copy */
 };
-enum { MOST_LOOKED = 1 << 23 /* rows between the first and the last that a kernel touches: a gigabyte */ };
+enum {
+    MOST_LOOKED =
+        1 << 23 /* rows between the first and the last that a kernel touches: a gigabyte */
+};
 enum { DID_READ, DID_WRITE, DID_UPDATE, DIDS };
 _Static_assert(RACE_ROW == 32, "a mask has a bit for each word of a row");
 
@@ -72,7 +77,8 @@ void race_streams_free(struct sim *s) {
 }
 
 void race_streams_order(struct sim *s, const struct sim_order *o) {
-    if (!o || !o->number || o->stream >= SIM_STREAMS || !s->options.sanitize) return race_streams_free(s);
+    if (!o || !o->number || o->stream >= SIM_STREAMS || !s->options.sanitize)
+        return race_streams_free(s);
     if (!s->streams) s->streams = xcalloc(1, sizeof *s->streams);
     s->streams->now = *o;
     for (u32 i = s->streams->n; i-- > 0;)
@@ -96,13 +102,15 @@ static void add_run(struct footprint *f, u64 row, u64 n, const u32 did[DIDS]) {
     f->runs[f->nruns++] = own;
 }
 
-/* The words of a plane's row of notes that were all touched: of RACE_ROW granules, or of a part of a row of words. */
+/* The words of a plane's row of notes that were all touched: of RACE_ROW granules, or of a part of
+ * a row of words. */
 static void plane_row(const struct race_plane *p, u64 row, u32 shift, u32 did[DIDS]) {
     u32 each = WORD >> shift, words = RACE_ROW / each;
     enum race_row_state state = race_row_state(p, row);
     if (state == ROW_UNTOUCHED) return;
     if (state == ROW_FLAT && each == 1) {
-        did[DID_READ] |= p->rows[row].read ? ~0u : 0, did[DID_WRITE] |= p->rows[row].write ? ~0u : 0;
+        did[DID_READ] |= p->rows[row].read ? ~0u : 0,
+            did[DID_WRITE] |= p->rows[row].write ? ~0u : 0;
         return;
     }
     for (u32 w = 0; w < words; w++) {
@@ -122,7 +130,8 @@ static void add_rows(const struct launch *l, struct footprint *f, u64 low, u64 h
     for (u64 row = low / ROW; row * ROW < high; row++) {
         u32 did[DIDS] = {0};
         for (u32 i = 0; i < l->nworkers; i++)
-            for (u32 k = 0; k < parts; k++) plane_row(l->workers[i].plane, row * parts + k, shift, did);
+            for (u32 k = 0; k < parts; k++)
+                plane_row(l->workers[i].plane, row * parts + k, shift, did);
         add_run(f, row, 1, did);
     }
 }
@@ -172,7 +181,8 @@ static void add_places(const struct launch *l, struct footprint *f) {
         if (p.low >= p.high) continue;
         const struct ptx_module *x = l->module->ptx;
         const struct ptx_loc *at = place_source(x, l->module->ops[o->op].loc);
-        const char *file = at && at->file < x->nfiles && x->files[at->file] ? x->files[at->file] : "",
+        const char *file =
+                       at && at->file < x->nfiles && x->files[at->file] ? x->files[at->file] : "",
                    *slash = strrchr(file, '/');
         p.did = o->verb == MEM_LOAD ? DID_READ : o->verb == MEM_STORE ? DID_WRITE : DID_UPDATE;
         p.line = at ? at->line : 0;
@@ -183,15 +193,17 @@ static void add_places(const struct launch *l, struct footprint *f) {
 
 /* ---- two commands ---- */
 
-/* What raced: the words of both, and what each did there; `mine` before what is worse than a read. */
+/* What raced: the words of both, and what each did there; `mine` before what is worse than a read.
+ */
 struct clash {
     u64 offset;
     u8 mine, others;
 };
 
 static u32 clashes(const struct run *a, const struct run *b, struct clash *c) {
-    static const u8 pairs[][2] = {{DID_WRITE, DID_WRITE},  {DID_READ, DID_WRITE},   {DID_WRITE, DID_READ},
-                                  {DID_UPDATE, DID_WRITE}, {DID_WRITE, DID_UPDATE}, {DID_READ, DID_UPDATE},
+    static const u8 pairs[][2] = {{DID_WRITE, DID_WRITE},  {DID_READ, DID_WRITE},
+                                  {DID_WRITE, DID_READ},   {DID_UPDATE, DID_WRITE},
+                                  {DID_WRITE, DID_UPDATE}, {DID_READ, DID_UPDATE},
                                   {DID_UPDATE, DID_READ}};
     for (u32 i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         u32 both = a->did[pairs[i][0]] & b->did[pairs[i][1]];
@@ -225,27 +237,30 @@ static const struct place *place_at(const struct footprint *f, u64 offset, u8 di
 }
 
 static void name_stream(u32 stream, char *out, size_t size) {
-    if (stream < 2) snprintf(out, size, "%s", stream ? "the thread's default stream" : "the default stream");
+    if (stream < 2)
+        snprintf(out, size, "%s", stream ? "the thread's default stream" : "the default stream");
     else snprintf(out, size, "stream %u", stream - 1);
 }
 
-static void write_text(const struct sim *s, const struct footprint *a, const struct footprint *b, const struct clash *c,
-                       struct sim_report *r) {
+static void write_text(const struct sim *s, const struct footprint *a, const struct footprint *b,
+                       const struct clash *c, struct sim_report *r) {
     static const char *const does[] = {"reads", "writes", "updates"};
-    const struct place *own = place_at(a, c->offset, c->mine), *other = place_at(b, c->offset, c->others);
+    const struct place *own = place_at(a, c->offset, c->mine),
+                       *other = place_at(b, c->offset, c->others);
     char where[256], mine[40], theirs[40];
     struct buf text = {0};
     memory_describe_element(&s->memory, SIM_BASE + c->offset, WORD, where, sizeof where);
     name_stream(a->stream, mine, sizeof mine);
     name_stream(b->stream, theirs, sizeof theirs);
     if (own) buf_printf(&text, "%s:%u: ", own->file, own->line);
-    buf_printf(&text, "%s in %s %s %s, which %s in %s %s", a->what, mine, does[c->mine], where, b->what, theirs,
-               does[c->others]);
-    if (other && own && !strcmp(own->file, other->file)) buf_printf(&text, " in line %u", other->line);
+    buf_printf(&text, "%s in %s %s %s, which %s in %s %s", a->what, mine, does[c->mine], where,
+               b->what, theirs, does[c->others]);
+    if (other && own && !strcmp(own->file, other->file))
+        buf_printf(&text, " in line %u", other->line);
     else if (other) buf_printf(&text, " in %s:%u", other->file, other->line);
-    buf_puts(&text,
-             "; nothing orders the two: let the later one's stream wait for an event that is recorded behind the "
-             "earlier (cudaEventRecord, cudaStreamWaitEvent), or synchronise between them");
+    buf_puts(&text, "; nothing orders the two: let the later one's stream wait for an event that "
+                    "is recorded behind the "
+                    "earlier (cudaEventRecord, cudaStreamWaitEvent), or synchronise between them");
     snprintf(r->text, sizeof r->text, "%s", buf_str(&text));
     r->line = own ? own->line : 0;
     buf_free(&text);
@@ -263,8 +278,11 @@ static bool look_and_keep(struct sim *s, struct footprint *f, struct sim_report 
     for (u32 i = 0; i < r->n && !found; i++) {
         struct clash c;
         if (in_order(&r->now, &r->list[i]) || !find_clash(f, &r->list[i], &c)) continue;
-        *out = (struct sim_report){
-            .fault = SIM_FAULT_STREAM_RACE, .count = 1, .kernel = "", .file = "", .address = SIM_BASE + c.offset};
+        *out = (struct sim_report){.fault = SIM_FAULT_STREAM_RACE,
+                                   .count = 1,
+                                   .kernel = "",
+                                   .file = "",
+                                   .address = SIM_BASE + c.offset};
         write_text(s, f, &r->list[i], &c, out);
         found = true;
     }
@@ -277,8 +295,10 @@ static bool look_and_keep(struct sim *s, struct footprint *f, struct sim_report 
 static const char *file_of(const struct launch *l, u32 line) {
     const struct ptx_module *m = l->module->ptx;
     for (u32 s = 0; s < l->module->nstats; s++) {
-        const struct ptx_loc *at = place_source(m, l->module->ops[l->module->stat_owners[s].op].loc);
-        if (at && at->line == line && at->file < m->nfiles && m->files[at->file]) return m->files[at->file];
+        const struct ptx_loc *at =
+            place_source(m, l->module->ops[l->module->stat_owners[s].op].loc);
+        if (at && at->line == line && at->file < m->nfiles && m->files[at->file])
+            return m->files[at->file];
     }
     return "";
 }
@@ -286,7 +306,9 @@ static const char *file_of(const struct launch *l, u32 line) {
 void race_streams_launch(struct launch *l, struct sim_result *out) {
     struct footprint f = {0};
     struct sim_report r;
-    if (!l->sim->streams || !l->races_global || out->fault != SIM_FAULT_NONE || !l->workers[0].plane) return;
+    if (!l->sim->streams || !l->races_global || out->fault != SIM_FAULT_NONE ||
+        !l->workers[0].plane)
+        return;
     snprintf(f.what, sizeof f.what, "kernel `%.120s`", l->code->name);
     add_memory(l, &f);
     qsort(f.runs, f.nruns, sizeof *f.runs, by_address);
@@ -304,7 +326,8 @@ void race_streams_launch(struct launch *l, struct sim_result *out) {
 static void add_range(struct footprint *f, u64 low, u64 high, bool write) {
     low = (low + WORD - 1) / WORD, high /= WORD;
     while (low < high) {
-        u64 row = low / RACE_ROW, at = low % RACE_ROW, n = high - low, whole = at ? 0 : n / RACE_ROW;
+        u64 row = low / RACE_ROW, at = low % RACE_ROW, n = high - low,
+            whole = at ? 0 : n / RACE_ROW;
         if (!whole && n > RACE_ROW - at) n = RACE_ROW - at;
         u32 did[DIDS] = {0};
         did[write ? DID_WRITE : DID_READ] = whole || n == RACE_ROW ? ~0u : ((1u << n) - 1) << at;
@@ -313,7 +336,8 @@ static void add_range(struct footprint *f, u64 low, u64 high, bool write) {
     }
 }
 
-bool race_streams_access(struct sim *s, const char *what, const struct sim_rows *r, struct sim_report *out) {
+bool race_streams_access(struct sim *s, const char *what, const struct sim_rows *r,
+                         struct sim_report *out) {
     struct footprint f = {0};
     if (!s->streams || r->rows > MOST_ROWS || (r->rows > 1 && r->pitch < r->width)) return false;
     snprintf(f.what, sizeof f.what, "%s", what);

@@ -1,10 +1,12 @@
 /* warpgroup.c — see warpgroup.h.
  *
- * A product takes four warps, each of which is run by itself here: what the first of them comes to as its n-th product the others must come to
- * as theirs. An H100 ends the kernel where one of them has ended instead (cudaErrorIllegalInstruction), and hangs where it waits elsewhere.
+ * A product takes four warps, each of which is run by itself here: what the first of them comes to
+ * as its n-th product the others must come to as theirs. An H100 ends the kernel where one of them
+ * has ended instead (cudaErrorIllegalInstruction), and hangs where it waits elsewhere.
  *
- * Registers: how many fences a warp had come to when one was last written, in functions that code/fences.c found to be in doubt. ptxas of CUDA 13
- * puts a fence in where it sees that one is missing (its message C7519); the manual calls the results undefined. */
+ * Registers: how many fences a warp had come to when one was last written, in functions that
+ * code/fences.c found to be in doubt. ptxas of CUDA 13 puts a fence in where it sees that one is
+ * missing (its message C7519); the manual calls the results undefined. */
 #include "grader/sim/race/warpgroup.h"
 #include "common/grow.h"
 #include "grader/sim/code/async.h"
@@ -43,7 +45,8 @@ void race_warpgroup_start(struct block *b, const struct launch *l) {
         w->group[i].first = w->group[i].n = 0;
         memset(w->group[i].count, 0, sizeof w->group[i].count);
     }
-    for (u32 i = 0; i < b->nwarps; i++) w->at_start[i] = ++w->fences[i]; /* and notes of another block are past */
+    for (u32 i = 0; i < b->nwarps; i++)
+        w->at_start[i] = ++w->fences[i]; /* and notes of another block are past */
 }
 
 void race_warpgroup_free(struct block *b) {
@@ -83,9 +86,11 @@ static void come(struct exec *x, const struct op *o, struct group *g) {
         GROW(g->product, g->n + 1, g->capacity, 128);
         g->product[g->n++] = o;
     } else if (!alike(desc_of(x, o), desc_of(x, g->product[i]))) {
-        place_op_line(x->worker->launch, (u32)(g->product[i] - x->worker->launch->ops), o, line, sizeof line);
+        place_op_line(x->worker->launch, (u32)(g->product[i] - x->worker->launch->ops), o, line,
+                      sizeof line);
         core_fault(x, SIM_FAULT_BAD_SYNC, o, 0, 0,
-                   "comes to this product where another warp of its warpgroup came to that%s, of other size or types",
+                   "comes to this product where another warp of its warpgroup came to that%s, of "
+                   "other size or types",
                    line);
     }
     forget(g);
@@ -101,7 +106,9 @@ bool race_warpgroup_whole(struct exec *x) {
             while (g->count[with] <= g->count[k]) with++;
             x->warp = &x->block->warps[i * WARPGROUP_WARPS + with];
             core_fault(x, SIM_FAULT_BAD_SYNC, g->product[missing], 0, 0,
-                       "comes to a product that warp %u of its warpgroup does not come to: all four have to", k);
+                       "comes to a product that warp %u of its warpgroup does not come to: all "
+                       "four have to",
+                       k);
             return false;
         }
     }
@@ -121,7 +128,8 @@ void race_warpgroup_note(struct exec *x, const struct op *o) {
     struct race_warpgroups *w = x->block->warpgroups;
     u32 warp = x->warp->index;
     if (!w) return;
-    if (!w->note[warp]) w->note[warp] = xcalloc(x->worker->launch->warp_frame_bytes / 64 + 1, sizeof **w->note);
+    if (!w->note[warp])
+        w->note[warp] = xcalloc(x->worker->launch->warp_frame_bytes / 64 + 1, sizeof **w->note);
     ref from = (ref)(o->imm >> 32);
     struct note *to = note_at(x, (ref)o->imm), *at = note_at(x, from);
     struct note n = {(u32)(o - x->worker->launch->ops) + 1, w->fences[warp]};
@@ -140,10 +148,12 @@ static void report(struct exec *x, const struct op *o, const struct note *n, boo
     bool product = !strcmp(insn_rows[by->row].name, "wgmma");
     place_op_line(l, n->op - 1, o, line, sizeof line);
     core_fault(x, SIM_FAULT_FENCE, o, 0, 0, "%s registers that %s%s: no wgmma.fence stands between",
-               a ? "multiplies" : "adds to", product ? "a product of another shape adds to" : "were written", line);
+               a ? "multiplies" : "adds to",
+               product ? "a product of another shape adds to" : "were written", line);
 }
 
-/* The first register that nothing put in order since; a product leaves its sums in order for others of its shape. */
+/* The first register that nothing put in order since; a product leaves its sums in order for others
+ * of its shape. */
 static bool check(struct exec *x, const struct op *o, const ref *r, u32 n, bool a) {
     u32 fences = x->block->warpgroups->fences[x->warp->index];
     for (u32 i = 0; i < n; i++) {
@@ -151,7 +161,8 @@ static bool check(struct exec *x, const struct op *o, const ref *r, u32 n, bool 
         if (!found || !found->op || found->fences != fences) continue;
         const struct op *by = &x->worker->launch->ops[found->op - 1];
         bool product = !strcmp(insn_rows[by->row].name, "wgmma");
-        if (product && (a || (desc_of(x, by)->n == desc_of(x, o)->n && desc_of(x, by)->k == desc_of(x, o)->k)))
+        if (product &&
+            (a || (desc_of(x, by)->n == desc_of(x, o)->n && desc_of(x, by)->k == desc_of(x, o)->k)))
             continue;
         report(x, o, found, a);
         return false;
@@ -166,9 +177,11 @@ void race_warpgroup_product(struct exec *x, const struct op *o, const struct war
     come(x, o, &all->group[warp / WARPGROUP_WARPS]);
     if (all->fences[warp] == all->at_start[warp])
         core_fault(x, SIM_FAULT_FENCE, o, 0, 0,
-                   "comes to the first product of its warpgroup before a wgmma.fence: what its registers hold is not "
+                   "comes to the first product of its warpgroup before a wgmma.fence: what its "
+                   "registers hold is not "
                    "there yet");
     else if (check(x, o, w->d, w->count, false) && w->in_registers) check(x, o, w->a, 4, true);
     for (u32 i = 0; all->note[warp] && i < w->count; i++)
-        *note_at(x, w->d[i]) = (struct note){(u32)(o - x->worker->launch->ops) + 1, all->fences[warp]};
+        *note_at(x, w->d[i]) =
+            (struct note){(u32)(o - x->worker->launch->ops) + 1, all->fences[warp]};
 }

@@ -1,5 +1,5 @@
-/* warpgroup.h — what a warpgroup owes to its products besides their matrices: all four of its warps, and wgmma.fence behind what was done to
- * the registers that they use. */
+/* warpgroup.h — what a warpgroup owes to its products besides their matrices: all four of its
+ * warps, and wgmma.fence behind what was done to the registers that they use. */
 #pragma once
 #include "grader/sim/code/warpgroup.h"
 #include "grader/sim/core/core.h"

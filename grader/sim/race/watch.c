@@ -1,13 +1,16 @@
-/* watch.c — which allocations a launch may change: only there are races in global memory looked for. */
+/* watch.c — which allocations a launch may change: only there are races in global memory looked
+ * for. */
 #include "grader/sim/race/race.h"
 
 #include <string.h>
 
 static void watch_all(struct memory *m, bool others, bool variables) {
-    for (unsigned i = 0; i < m->count; i++) m->table[i].watched = m->table[i].module ? variables : others;
+    for (unsigned i = 0; i < m->count; i++)
+        m->table[i].watched = m->table[i].module ? variables : others;
 }
 
-/* False if a device address leads into no allocation: one before the start, for arrays that count from one. */
+/* False if a device address leads into no allocation: one before the start, for arrays that count
+ * from one. */
 static bool watch_pointers(struct memory *m, const u8 *params, u32 bytes) {
     for (u32 at = 0; at + 8 <= bytes; at++) { /* a structure may be packed */
         u64 value;
@@ -33,7 +36,9 @@ void race_watch(const struct launch *l) {
         u32 first = align_up(at, f->params[i].align);
         at = first + (u32)f->params[i].bytes;
         if ((set >> i & 1) && at <= l->request->param_bytes)
-            clear = watch_pointers(m, (const u8 *)l->request->params + first, (u32)f->params[i].bytes);
+            clear =
+                watch_pointers(m, (const u8 *)l->request->params + first, (u32)f->params[i].bytes);
     }
-    if (!clear || l->sim->streams) watch_all(m, true, true); /* commands of other streams may change the rest */
+    if (!clear || l->sim->streams)
+        watch_all(m, true, true); /* commands of other streams may change the rest */
 }

@@ -1,5 +1,6 @@
-/* parse.c — a disassembler's listing to records: see sass.h. The text follows from what a submission chose to write, names included:
- * lines are told by their fixed beginnings, every name is a digest, and nothing is kept but numbers in bounds. */
+/* parse.c — a disassembler's listing to records: see sass.h. The text follows from what a
+ * submission chose to write, names included: lines are told by their fixed beginnings, every name
+ * is a digest, and nothing is kept but numbers in bounds. */
 #include "common/grow.h"
 #include "grader/sim/sass/sass.h"
 
@@ -119,7 +120,9 @@ static void set_opcode(struct sass_insn *s, struct text name) {
             s->unit = opcodes[i].unit, s->space = opcodes[i].space, s->verb = opcodes[i].verb;
 }
 
-static uint32_t width_of(struct text name) { return find(name, ".128").n ? 16 : find(name, ".64").n ? 8 : 4; }
+static uint32_t width_of(struct text name) {
+    return find(name, ".128").n ? 16 : find(name, ".64").n ? 8 : 4;
+}
 
 /* Where a frame's access ends: "[R1]" or "[R1+0x18]". */
 static uint32_t frame_end(struct text operands, struct text name) {
@@ -132,13 +135,19 @@ static uint32_t frame_end(struct text operands, struct text name) {
     return (uint32_t)offset + width_of(name);
 }
 
-static bool is(struct text name, const char *what) { return strlen(what) == name.n && begins(name, what); }
+static bool is(struct text name, const char *what) {
+    return strlen(what) == name.n && begins(name, what);
+}
 
-static void set_flow(struct parser *p, struct sass_insn *s, struct text name, struct text operands) {
+static void set_flow(struct parser *p, struct sass_insn *s, struct text name,
+                     struct text operands) {
     struct text base = word(name, "."), label = find(operands, "`(");
-    bool guarded = s->flags & SASS_GUARDED, jumps = is(base, "BRA") || is(base, "JMP"), calls = is(base, "CALL");
-    if (jumps && label.n) p->wanted[p->n] = digest(word(skip(label, 2), ")")), s->flags |= SASS_JUMPS;
-    if (!guarded && (jumps || is(base, "EXIT") || is(base, "RET") || is(base, "BRX") || is(base, "JMX")))
+    bool guarded = s->flags & SASS_GUARDED, jumps = is(base, "BRA") || is(base, "JMP"),
+         calls = is(base, "CALL");
+    if (jumps && label.n)
+        p->wanted[p->n] = digest(word(skip(label, 2), ")")), s->flags |= SASS_JUMPS;
+    if (!guarded &&
+        (jumps || is(base, "EXIT") || is(base, "RET") || is(base, "BRX") || is(base, "JMX")))
         s->flags |= SASS_ENDS;
     /* A condition may stand among the operands, too. */
     if (jumps && *operands.at != '`') s->flags &= (uint8_t)~SASS_ENDS;
@@ -146,10 +155,13 @@ static void set_flow(struct parser *p, struct sass_insn *s, struct text name, st
     if (jumps || calls || s->flags & SASS_ENDS) p->next |= SASS_STARTS;
 }
 
-/* "@!P0 LDG.E R4, [R4.64] ;" and what comes after the address; the encoding's first word follows on the line. */
+/* "@!P0 LDG.E R4, [R4.64] ;" and what comes after the address; the encoding's first word follows on
+ * the line. */
 static bool take_instruction(struct parser *p, struct text t, struct err *e) {
-    struct sass_insn s = {.line = p->line, .target = SASS_NOWHERE, .write = SASS_NO_BARRIER, .read = SASS_NO_BARRIER};
-    if (p->n == SASS_MOST) return err_set(e, ERR_LIMIT, "more than %d machine instructions", SASS_MOST);
+    struct sass_insn s = {
+        .line = p->line, .target = SASS_NOWHERE, .write = SASS_NO_BARRIER, .read = SASS_NO_BARRIER};
+    if (p->n == SASS_MOST)
+        return err_set(e, ERR_LIMIT, "more than %d machine instructions", SASS_MOST);
     uint32_t before = p->capacity;
     GROW(p->code, p->n + 1, p->capacity, 256);
     if (p->capacity != before) p->wanted = xrealloc(p->wanted, p->capacity * sizeof *p->wanted);
@@ -175,7 +187,8 @@ static void take_encoding(struct parser *p, struct text t) {
     if (!p->n || p->encoded || !number(skip(t, 2), 16, UINT64_MAX, &word)) return;
     struct sass_insn *s = &p->code[p->n - 1];
     uint64_t control = word >> 41;
-    s->stall = control & 15, s->write = control >> 5 & 7, s->read = control >> 8 & 7, s->wait = control >> 11 & 63;
+    s->stall = control & 15, s->write = control >> 5 & 7, s->read = control >> 8 & 7,
+    s->wait = control >> 11 & 63;
     if (s->write == 6) s->write = SASS_NO_BARRIER;
     if (s->read == 6) s->read = SASS_NO_BARRIER;
     p->encoded = true;
@@ -205,8 +218,9 @@ static void resolve(struct parser *p) {
     if (p->nlabels) qsort(p->labels, p->nlabels, sizeof *p->labels, by_name);
     for (uint32_t i = 0; i < p->n; i++) {
         struct label key = {p->wanted[i], 0};
-        const struct label *found =
-            key.name && p->nlabels ? bsearch(&key, p->labels, p->nlabels, sizeof key, by_name) : NULL;
+        const struct label *found = key.name && p->nlabels
+                                        ? bsearch(&key, p->labels, p->nlabels, sizeof key, by_name)
+                                        : NULL;
         if (found && found->at < p->n) p->code[i].target = found->at;
         else p->code[i].flags &= (uint8_t)~SASS_JUMPS;
     }
@@ -253,8 +267,9 @@ bool sass_valid(const struct sass_insn *code, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         const struct sass_insn *s = &code[i];
         bool jumps = s->flags & SASS_JUMPS;
-        if (s->unit >= SASS_UNITS || s->space >= SASS_SPACES || s->verb >= SASS_VERBS || s->stall > 15 ||
-            s->wait > 63 || s->flags > 127 || (s->write >= SASS_BARRIERS && s->write != SASS_NO_BARRIER) ||
+        if (s->unit >= SASS_UNITS || s->space >= SASS_SPACES || s->verb >= SASS_VERBS ||
+            s->stall > 15 || s->wait > 63 || s->flags > 127 ||
+            (s->write >= SASS_BARRIERS && s->write != SASS_NO_BARRIER) ||
             (s->read >= SASS_BARRIERS && s->read != SASS_NO_BARRIER) || jumps != (s->target < n))
             return false;
     }

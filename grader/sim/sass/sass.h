@@ -1,11 +1,14 @@
-/* sass.h — the machine code that ptxas made, as NVIDIA's disassembler lists it: bounded records, one an instruction.
+/* sass.h — the machine code that ptxas made, as NVIDIA's disassembler lists it: bounded records,
+ * one an instruction.
  *
- * The listing is that of `nvdisasm -c -gp -hex` on a cubin that `ptxas -lineinfo` made. -gp gives the line of the PTX text that each
- * instruction was made from, which ties it to what the simulator executes; -hex the encoding, whose last bits say how the hardware
- * issues the instruction. Since compute capability 7.0 these are, from bit 105 of 128 on: 4 bits of clocks to the warp's next
- * instruction, a hint to yield, 3 bits for the barrier (0 to 5; 7 = none) that a result of unknown latency releases, 3 for the one
- * that reading the operands releases, and 6 that say which barriers to wait for (Jia and others, "Dissecting the NVIDIA Volta GPU
- * Architecture via Microbenchmarking", 2018, arXiv 1804.06826). */
+ * The listing is that of `nvdisasm -c -gp -hex` on a cubin that `ptxas -lineinfo` made. -gp gives
+ * the line of the PTX text that each instruction was made from, which ties it to what the simulator
+ * executes; -hex the encoding, whose last bits say how the hardware issues the instruction. Since
+ * compute capability 7.0 these are, from bit 105 of 128 on: 4 bits of clocks to the warp's next
+ * instruction, a hint to yield, 3 bits for the barrier (0 to 5; 7 = none) that a result of unknown
+ * latency releases, 3 for the one that reading the operands releases, and 6 that say which barriers
+ * to wait for (Jia and others, "Dissecting the NVIDIA Volta GPU Architecture via
+ * Microbenchmarking", 2018, arXiv 1804.06826). */
 #pragma once
 #include "common/err.h"
 
@@ -13,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sass_unit { /* SLOW: reads of special registers and exchanges with the uniform datapath, whose latency varies */
+enum sass_unit { /* SLOW: reads of special registers and exchanges with the uniform datapath, whose
+                    latency varies */
                  SASS_ALU,
                  SASS_IMAD,
                  SASS_FMA,
@@ -26,7 +30,16 @@ enum sass_unit { /* SLOW: reads of special registers and exchanges with the unif
                  SASS_UNIFORM,
                  SASS_UNITS
 };
-enum sass_space { SASS_NONE, SASS_GLOBAL, SASS_SHARED, SASS_LOCAL, SASS_CONST, SASS_GENERIC, SASS_ASYNC, SASS_SPACES };
+enum sass_space {
+    SASS_NONE,
+    SASS_GLOBAL,
+    SASS_SHARED,
+    SASS_LOCAL,
+    SASS_CONST,
+    SASS_GENERIC,
+    SASS_ASYNC,
+    SASS_SPACES
+};
 enum sass_verb { SASS_NOTHING, SASS_LOAD, SASS_STORE, SASS_ATOMIC, SASS_VERBS };
 
 enum {                    /* flags */
@@ -34,9 +47,10 @@ enum {                    /* flags */
        SASS_FUNCTION = 2, /* a function begins here */
        SASS_OWN = 4,      /* of a function that ptxas adds, such as the rare cases of a division */
        SASS_JUMPS = 8,    /* to `target` */
-       SASS_ENDS = 16,    /* what follows does not follow on it: EXIT, RET, jumps that are always taken */
-       SASS_RARE = 32,    /* calls a function of ptxas' own */
-       SASS_GUARDED = 64  /* has a predicate */
+       SASS_ENDS =
+           16, /* what follows does not follow on it: EXIT, RET, jumps that are always taken */
+       SASS_RARE = 32,   /* calls a function of ptxas' own */
+       SASS_GUARDED = 64 /* has a predicate */
 };
 enum { SASS_BARRIERS = 6, SASS_NO_BARRIER = 7, SASS_MOST = 1 << 17 };
 #define SASS_NOWHERE UINT32_MAX
@@ -44,12 +58,14 @@ enum { SASS_BARRIERS = 6, SASS_NO_BARRIER = 7, SASS_MOST = 1 << 17 };
 struct sass_insn {
     uint32_t line;   /* of the PTX text; 0 = not known */
     uint32_t target; /* where it jumps to, an index; SASS_NOWHERE = not known, or none */
-    uint32_t frame;  /* of local memory, by register R1: offset of the byte behind the access; else 0 */
+    uint32_t
+        frame; /* of local memory, by register R1: offset of the byte behind the access; else 0 */
     uint8_t unit, space, verb, flags;
     uint8_t stall, write, read, wait; /* clocks; barriers: numbers and a mask */
 };
 
-/* Instructions that ptxas appends as padding are left out. False: the text is no such listing, or too long; *out is NULL then. */
+/* Instructions that ptxas appends as padding are left out. False: the text is no such listing, or
+ * too long; *out is NULL then. */
 bool sass_parse(const char *text, size_t size, struct sass_insn **out, uint32_t *n, struct err *e);
 /* Of records that came from elsewhere: every field is within its bounds. */
 bool sass_valid(const struct sass_insn *code, uint32_t n);

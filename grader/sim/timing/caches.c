@@ -1,6 +1,7 @@
-/* caches.c — a cache of 128-byte lines with 32-byte sectors, as a tag store. Sets are chosen by a hash, as GPUs do, and
- * the victim at random: the policy of NVIDIA's L1 is not LRU (Jia et al., "Dissecting the NVIDIA Volta GPU
- * architecture", 2018), and a random one has no cliff where a loop's data is a little larger than the cache. */
+/* caches.c — a cache of 128-byte lines with 32-byte sectors, as a tag store. Sets are chosen by a
+ * hash, as GPUs do, and the victim at random: the policy of NVIDIA's L1 is not LRU (Jia et al.,
+ * "Dissecting the NVIDIA Volta GPU architecture", 2018), and a random one has no cliff where a
+ * loop's data is a little larger than the cache. */
 #include "grader/sim/timing/internal.h"
 
 #include <stdlib.h>
@@ -18,7 +19,9 @@ void time_cache_open(struct cache *c, double bytes) {
 
 void time_cache_close(struct cache *c) { free(c->lines); }
 
-void time_cache_forget(struct cache *c) { memset(c->lines, 0, (size_t)c->sets * c->ways * sizeof *c->lines); }
+void time_cache_forget(struct cache *c) {
+    memset(c->lines, 0, (size_t)c->sets * c->ways * sizeof *c->lines);
+}
 
 static struct cache_line *set_of(const struct cache *c, u64 line) {
     u64 h = line * 0x9e3779b97f4a7c15ull;

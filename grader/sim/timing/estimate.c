@@ -1,9 +1,10 @@
-/* estimate.c — the time of a launch: a sample of its blocks, their traces, a replay of one SM, an interval.
+/* estimate.c — the time of a launch: a sample of its blocks, their traces, a replay of one SM, an
+ * interval.
  *
- * The sample follows from the key of sim_set_sample alone: blocks spread over the grid, and beside one in the middle its
- * neighbours along each axis, from which traffic.c learns what blocks share. Code that knew the blocks could have them
- * work well and no others. How many: what the SM's blocks need for three
- * rounds of resident blocks, as far as the budget of warp instructions goes. */
+ * The sample follows from the key of sim_set_sample alone: blocks spread over the grid, and beside
+ * one in the middle its neighbours along each axis, from which traffic.c learns what blocks share.
+ * Code that knew the blocks could have them work well and no others. How many: what the SM's blocks
+ * need for three rounds of resident blocks, as far as the budget of warp instructions goes. */
 #include "grader/sim/timing/internal.h"
 #include "common/clock.h"
 
@@ -31,7 +32,8 @@ struct plan {
     u32 nchosen;
 };
 
-/* Along an axis of the grid; with a key, somewhere in its middle half, since blocks at the border are not like others. */
+/* Along an axis of the grid; with a key, somewhere in its middle half, since blocks at the border
+ * are not like others. */
 static u64 middle(const struct sim_launch *l, u32 axis, u64 key) {
     u64 n = l->grid[axis], half = n / 2;
     return key && half ? n / 4 + (launch_hash(axis, ~key) >> 32) % half : half;
@@ -46,8 +48,9 @@ static u32 cluster_blocks(const struct sim_launch *l, const struct code *c) {
     return n;
 }
 
-/* A cluster lies in one GPC, and GPCs have numbers of SMs that its size does not divide. An H100 of 132 SMs, of each of which a block takes
- * all: 66 clusters of 2 fit, 30 of 4, 15 of 8, 7 of 16 (cudaOccupancyMaxActiveClusters, docs/results/h100/clusters.tsv). */
+/* A cluster lies in one GPC, and GPCs have numbers of SMs that its size does not divide. An H100 of
+ * 132 SMs, of each of which a block takes all: 66 clusters of 2 fit, 30 of 4, 15 of 8, 7 of 16
+ * (cudaOccupancyMaxActiveClusters, docs/results/h100/clusters.tsv). */
 static u32 sms_for(const struct gpu_device *d, u32 cluster) {
     return cluster <= 2 ? d->sms : cluster <= 8 ? d->sms * 10 / 11 : d->sms * 28 / 33;
 }
@@ -55,7 +58,8 @@ static u32 sms_for(const struct gpu_device *d, u32 cluster) {
 static void make_plan(struct plan *p, const struct sim *s, const struct sim_launch *l) {
     const struct code *c = &l->kernel->module->codes[l->kernel->code];
     const struct gpu_device *d = s->options.device;
-    *p = (struct plan){.threads = l->block[0] * l->block[1] * l->block[2], .key = s->options.sample_key};
+    *p = (struct plan){.threads = l->block[0] * l->block[1] * l->block[2],
+                       .key = s->options.sample_key};
     memcpy(p->place.grid, l->grid, sizeof p->place.grid);
     p->place.nblocks = (u64)l->grid[0] * l->grid[1] * l->grid[2];
     p->shared = shared_bytes_of(c, l->dynamic_shared);
@@ -79,12 +83,14 @@ static int by_number(const void *a, const void *b) {
 
 /* A sample of `n` blocks, then the base block and its neighbours. */
 static void choose(struct plan *p, u32 n) {
-    u64 total = p->place.nblocks, step[3] = {1, p->place.grid[0], (u64)p->place.grid[0] * p->place.grid[1]};
+    u64 total = p->place.nblocks,
+        step[3] = {1, p->place.grid[0], (u64)p->place.grid[0] * p->place.grid[1]};
     u32 k = 0;
     for (u32 i = 0; i < n; i++) p->chosen[k++] = launch_sample(i, n, total, p->key);
     p->chosen[k++] = p->base;
     for (u32 axis = 0; axis < 3; axis++)
-        if (p->place.grid[axis] > 1 && p->base + step[axis] < total) p->chosen[k++] = p->base + step[axis];
+        if (p->place.grid[axis] > 1 && p->base + step[axis] < total)
+            p->chosen[k++] = p->base + step[axis];
     qsort(p->chosen, k, sizeof *p->chosen, by_number);
     p->nchosen = 0;
     for (u32 i = 0; i < k; i++)
@@ -111,14 +117,17 @@ static u64 probe(struct sim *s, const struct sim_launch *l, const struct plan *p
     return n;
 }
 
-static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o,
-                                      struct plan *p, struct sim_result *out) {
+static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l,
+                                      const struct time_options *o, struct plan *p,
+                                      struct sim_result *out) {
     u64 budget = o->most_warp_instructions ? o->most_warp_instructions : default_budget;
     bool whole = o->whole || sim_kernel_communicates(l->kernel);
     u64 nwarps = (p->threads + 31) / 32, all = p->place.nblocks * nwarps;
     choose(p, wanted(p, whole || all < 64 ? 0 : probe(s, l, p), budget));
-    struct sim_sample which = {
-        .blocks = p->chosen, .nblocks = p->nchosen, .words_per_block = words_of_block, .only = !whole};
+    struct sim_sample which = {.blocks = p->chosen,
+                               .nblocks = p->nchosen,
+                               .words_per_block = words_of_block,
+                               .only = !whole};
     if (whole) which.words_per_block = 4 * budget / p->nchosen + 1024;
     return sim_launch_traced(s, l, &which, out);
 }
@@ -137,8 +146,9 @@ static double spread(const struct sim_trace *t) {
     return variance > 0 ? variance / (mean * mean) : 0;
 }
 
-static void interval(const struct plan *p, const struct sim_trace *trace, const struct replay_result *r,
-                     const struct gpu_device *d, double spills, struct time_estimate *t) {
+static void interval(const struct plan *p, const struct sim_trace *trace,
+                     const struct replay_result *r, const struct gpu_device *d, double spills,
+                     struct time_estimate *t) {
     double f = base_error;
     t->note = "";
     if (strchr(d->sources, 'N')) f *= 1.1, t->note = "some figures of this device are estimates";
@@ -159,8 +169,8 @@ static void interval(const struct plan *p, const struct sim_trace *trace, const 
 
 static const double unlike = 1.25; /* times as much as the sample lets expect */
 
-/* What was left out is as much again as the instructions say; or as the words do, where those in the parts left out have more
- * accesses. */
+/* What was left out is as much again as the instructions say; or as the words do, where those in
+ * the parts left out have more accesses. */
 static double cut_short(const struct sim_trace *t, const struct regions *r) {
     double executed = 0, traced = 0, seen = 0, kept = 0;
     for (u32 i = 0; i < t->nblocks; i++) {
@@ -176,15 +186,18 @@ static double cut_short(const struct sim_trace *t, const struct regions *r) {
             }
         }
     }
-    double instructions = traced > 0 && executed > traced ? executed / traced : 1, words = kept > 0 ? seen / kept : 1;
+    double instructions = traced > 0 && executed > traced ? executed / traced : 1,
+           words = kept > 0 ? seen / kept : 1;
     return words > unlike * instructions ? words : instructions;
 }
 
-/* ptxas reports bytes of code that stores and loads spilled registers, not the bytes that they take: a place
- * is stored and loaded about four times (stack frame against spills of ten kernels, ptxas 13.0, sm_90). */
+/* ptxas reports bytes of code that stores and loads spilled registers, not the bytes that they
+ * take: a place is stored and loaded about four times (stack frame against spills of ten kernels,
+ * ptxas 13.0, sm_90). */
 enum { spill_code_per_byte = 4 };
 
-/* Operations of a function and of all that it may call, each once; `seen`: a byte for each function. */
+/* Operations of a function and of all that it may call, each once; `seen`: a byte for each
+ * function. */
 static double ops_within_reach(const struct sim_module *m, u32 i, unsigned char *seen) {
     const struct code *c = &m->codes[i];
     double ops = c->end_op - c->first_op;
@@ -207,21 +220,25 @@ static double spills_by_operation(const struct sim_kernel *k) {
 
 /* ---- blocks that the sample does not speak for ---- */
 
-/* Cycles that an SM needs at least for what all blocks did, and for what one block did; 0 where the sample spoke for it. Four
- * sectors a cycle is what L1 gives at best, one pass what the banks do. */
-static double at_least(const struct replay_input *in, double traced, double most, u64 work, u64 heaviest,
-                       double cycles) {
+/* Cycles that an SM needs at least for what all blocks did, and for what one block did; 0 where the
+ * sample spoke for it. Four sectors a cycle is what L1 gives at best, one pass what the banks do.
+ */
+static double at_least(const struct replay_input *in, double traced, double most, u64 work,
+                       u64 heaviest, double cycles) {
     double all = (double)in->blocks * in->active_sms, bound = 0;
-    if ((double)work > unlike * traced / in->norder * all) bound = (double)work / in->active_sms * cycles;
+    if ((double)work > unlike * traced / in->norder * all)
+        bound = (double)work / in->active_sms * cycles;
     double one = (double)heaviest * cycles;
     return (double)heaviest > unlike * most && one > bound ? one : bound;
 }
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* The launch's cycles where all of it has run, and did more than its sample: in all, or in one block, which then works on
- * alone while the device is empty (one SM, none beside it; the traced block with most instructions stands for it). */
-static double of_all_blocks(const struct replay_input *in, const struct sim_result *out, double cycles, bool *beyond) {
+/* The launch's cycles where all of it has run, and did more than its sample: in all, or in one
+ * block, which then works on alone while the device is empty (one SM, none beside it; the traced
+ * block with most instructions stands for it). */
+static double of_all_blocks(const struct replay_input *in, const struct sim_result *out,
+                            double cycles, bool *beyond) {
     struct replay_input alone = *in;
     struct replay_result r;
     struct sim_work sum = {0}, most = {0};
@@ -238,30 +255,33 @@ static double of_all_blocks(const struct replay_input *in, const struct sim_resu
     double times = (double)out->heaviest.executed / (double)most.executed;
     if (work > unlike) cycles *= work;
     if (times > unlike) {
-        alone.order = in->order + longest, alone.norder = 1, alone.blocks = alone.resident = 1, alone.active_sms = 1;
+        alone.order = in->order + longest, alone.norder = 1, alone.blocks = alone.resident = 1,
+        alone.active_sms = 1;
         time_replay(&alone, &r);
         free(r.waits);
         cycles = larger(cycles, (r.cycles - r.grid) * times + r.grid);
     }
-    cycles = larger(cycles, at_least(in, (double)sum.sectors, (double)most.sectors, out->work.sectors,
-                                     out->heaviest.sectors, 0.25));
-    cycles = larger(cycles,
-                    at_least(in, (double)sum.passes, (double)most.passes, out->work.passes, out->heaviest.passes, 1));
+    cycles = larger(cycles, at_least(in, (double)sum.sectors, (double)most.sectors,
+                                     out->work.sectors, out->heaviest.sectors, 0.25));
+    cycles = larger(cycles, at_least(in, (double)sum.passes, (double)most.passes, out->work.passes,
+                                     out->heaviest.passes, 1));
     *beyond = cycles > unlike * sampled;
     return cycles;
 }
 
-static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o, const struct plan *p,
-                  struct sim_trace *trace, struct sim_result *out, struct time_estimate *t) {
+static void model(struct sim *s, const struct sim_launch *l, const struct time_options *o,
+                  const struct plan *p, struct sim_trace *trace, struct sim_result *out,
+                  struct time_estimate *t) {
     const struct gpu_device *d = s->options.device;
     struct regions regions;
     struct traffic traffic;
     struct replay_result r;
     time_regions_open(&regions, l->kernel->module, d, o->without, trace);
     time_traffic_open(&traffic, s, trace, p->base, &p->place, d, o);
-    struct schedule *schedule = o->without & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING) | TERM_BIT(MERGING))
-                                    ? NULL
-                                    : time_schedule_open(l->kernel->module, d, trace);
+    struct schedule *schedule =
+        o->without & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING) | TERM_BIT(MERGING))
+            ? NULL
+            : time_schedule_open(l->kernel->module, d, trace);
     u32 order[MOST_SAMPLE + 8], n = 0;
     for (u32 i = 0; i < trace->nblocks; i++)
         if (trace->blocks[i].ran) order[n++] = i;
@@ -288,13 +308,15 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
                               .without = o->without,
                               .most_steps = 3 * default_budget};
     u32 frame = schedule ? time_schedule_frame(schedule) : 0;
-    if (schedule) in.local_bytes = max32(l->kernel->module->codes[l->kernel->code].max_local, frame);
+    if (schedule)
+        in.local_bytes = max32(l->kernel->module->codes[l->kernel->code].max_local, frame);
     if (o->without & TERM_BIT(TAIL)) in.active_sms *= tail;
     time_replay(&in, &r);
     bool beyond = false;
     double cycles = of_all_blocks(&in, out, r.cycles * cut_short(trace, &regions), &beyond);
     if (o->without & TERM_BIT(TAIL)) cycles /= tail;
-    double launch = o->without & TERM_BIT(LAUNCH) ? 0 : d->launch_seconds, device = cycles / d->clock_hz;
+    double launch = o->without & TERM_BIT(LAUNCH) ? 0 : d->launch_seconds,
+           device = cycles / d->clock_hz;
     t->seconds = launch + device;
     t->dram_bytes = traffic.dram_bytes, t->l1_hits = r.l1_hits, t->l2_hits = r.l2_hits;
     time_parts(&r, device, launch, t->parts);
@@ -304,7 +326,8 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
     interval(p, trace, &r, d, in.spills, t);
     t->machine_code = schedule;
     time_schedule_close(schedule);
-    if (beyond) t->low /= 2, t->high *= 2, t->note = "some blocks do far more than those that were traced";
+    if (beyond)
+        t->low /= 2, t->high *= 2, t->note = "some blocks do far more than those that were traced";
     time_traffic_close(&traffic);
     time_regions_close(&regions);
 }
@@ -319,8 +342,8 @@ struct time_cost time_cost(void) {
                               .traces = 1e-9 * (double)spent_on_traces};
 }
 
-bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
-                 struct time_estimate *t) {
+bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o,
+                 struct sim_result *out, struct time_estimate *t) {
     struct plan *p = xcalloc(1, sizeof *p);
     u64 start = clock_nanoseconds();
     *t = (struct time_estimate){.note = ""};
@@ -332,7 +355,8 @@ bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_op
     bool ok = ran && out->fault == SIM_FAULT_NONE;
     if (ok) model(s, l, o, p, trace, out, t);
     if (ok) time_look_accesses(l->kernel->module, trace, out);
-    if (ok && out->waits) t->waits = true, t->note = "blocks wait for each other, which is not modelled";
+    if (ok && out->waits)
+        t->waits = true, t->note = "blocks wait for each other, which is not modelled";
     sim_trace_free(trace);
     free(p);
     spent_launches++;

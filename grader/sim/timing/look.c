@@ -1,5 +1,5 @@
-/* look.c — what the replay and the traces say of source lines: where warps spend their time and on what, and what their lanes
- * asked memory for. For people to look at; nothing is graded by it. */
+/* look.c — what the replay and the traces say of source lines: where warps spend their time and on
+ * what, and what their lanes asked memory for. For people to look at; nothing is graded by it. */
 #include "grader/sim/core/place.h"
 #include "grader/sim/timing/internal.h"
 
@@ -14,7 +14,8 @@ static const char *file_of(const struct sim_module *m, const struct ptx_loc *l) 
 static struct sim_line *line_of(const struct sim_module *m, u32 op, struct sim_result *r) {
     const struct ptx_loc *l = place_source(m->ptx, m->ops[op].loc);
     for (unsigned i = 0; i < r->nlines; i++)
-        if (r->lines[i].line == l->line && !strcmp(r->lines[i].file, file_of(m, l))) return &r->lines[i];
+        if (r->lines[i].line == l->line && !strcmp(r->lines[i].file, file_of(m, l)))
+            return &r->lines[i];
     return NULL;
 }
 
@@ -48,7 +49,8 @@ static void take_lanes(const struct trace_look *l, struct sim_access *a) {
 static struct sim_access *access_of(struct sim_result *r, const struct sim_access *like) {
     for (unsigned i = 0; i < r->naccesses; i++) {
         struct sim_access *a = &r->accesses[i];
-        if (a->line == like->line && a->kind == like->kind && a->shared == like->shared && !strcmp(a->file, like->file))
+        if (a->line == like->line && a->kind == like->kind && a->shared == like->shared &&
+            !strcmp(a->file, like->file))
             return a;
     }
     r->accesses[r->naccesses] = *like;
@@ -69,11 +71,13 @@ static void look(const struct sim_module *m, const struct trace_look *l, struct 
     if (l->space != SPACE_SHARED && l->space != SPACE_GLOBAL) return;
     take_lanes(l, &a);
     struct sim_access *kept = access_of(out, &a);
-    if (a.cost > kept->cost || (a.cost == kept->cost && __builtin_popcount(a.mask) > __builtin_popcount(kept->mask)))
+    if (a.cost > kept->cost ||
+        (a.cost == kept->cost && __builtin_popcount(a.mask) > __builtin_popcount(kept->mask)))
         *kept = a;
 }
 
-void time_look_accesses(const struct sim_module *m, const struct sim_trace *t, struct sim_result *out) {
+void time_look_accesses(const struct sim_module *m, const struct sim_trace *t,
+                        struct sim_result *out) {
     unsigned room = 0;
     for (u32 i = 0; i < t->nblocks; i++) room += t->blocks[i].nlook;
     out->accesses = xcalloc(room + 1, sizeof *out->accesses);

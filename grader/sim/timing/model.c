@@ -1,5 +1,5 @@
-/* model.c — time from a launch's counters alone: the slowest of the resources that it uses, plus the launch
- * itself. For launches of which nothing was traced; estimate.c has the model proper. */
+/* model.c — time from a launch's counters alone: the slowest of the resources that it uses, plus
+ * the launch itself. For launches of which nothing was traced; estimate.c has the model proper. */
 #include "grader/sim/timing/timing.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@ void time_bound_text(const struct time_estimate *t, char *out, size_t size) {
     if (!t->bound_by[0]) return;
     int n = snprintf(out, size, "%s, %.0f %%", t->bound_by[0], 100 * t->share[0]);
     if (t->bound_by[2] && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, " (next: %s, %.0f %%; %s, %.0f %%)", t->bound_by[1], 100 * t->share[1],
-                 t->bound_by[2], 100 * t->share[2]);
+        snprintf(out + n, size - (size_t)n, " (next: %s, %.0f %%; %s, %.0f %%)", t->bound_by[1],
+                 100 * t->share[1], t->bound_by[2], 100 * t->share[2]);
 }
 
 struct limit {
@@ -32,21 +32,26 @@ void time_model(const struct gpu_device *d, const struct sim_launch *l, const st
     const struct sim_counters *c = &r->counters;
     double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
     double sms = blocks < d->sms ? blocks : d->sms, sm_clocks = sms * d->clock_hz;
-    double sectors = (double)(c->sectors_load + c->sectors_store + c->atomic_sectors + c->local_sectors);
-    double shared = (double)(c->shared_wavefronts_load + c->shared_wavefronts_store + c->shared_atomic_serialised);
+    double sectors =
+        (double)(c->sectors_load + c->sectors_store + c->atomic_sectors + c->local_sectors);
+    double shared = (double)(c->shared_wavefronts_load + c->shared_wavefronts_store +
+                             c->shared_atomic_serialised);
     struct limit limits[] = {
         {"instruction issue", (double)c->inst_executed / 4 / sm_clocks},
         {"FP32 units", (double)c->flops_f32 / 2 / d->fp32_lanes / sm_clocks},
         {"FP64 units", (double)c->flops_f64 / 2 / d->fp64_lanes / sm_clocks},
         {"shared memory", shared / sm_clocks},
-        {"L1 and LSU", (sectors / 4 + (double)(c->const_requests + c->const_replays) / 4) / sm_clocks},
+        {"L1 and LSU",
+         (sectors / 4 + (double)(c->const_requests + c->const_replays) / 4) / sm_clocks},
         {"L2 bandwidth", sectors * 32 / d->l2_rate},
-        {"DRAM bandwidth", (double)(c->sectors_ideal + c->sectors_excessive / 4) * 32 / d->dram_rate},
+        {"DRAM bandwidth",
+         (double)(c->sectors_ideal + c->sectors_excessive / 4) * 32 / d->dram_rate},
         {"atomics", (double)c->atomic_operations / d->clock_hz / 32},
     };
     enum { N = sizeof limits / sizeof *limits };
     sort_limits(limits, N);
-    double busy = limits[0].seconds + 0.3 * limits[1].seconds, latency = (d->lat_dram + 200.0) / d->clock_hz;
+    double busy = limits[0].seconds + 0.3 * limits[1].seconds,
+           latency = (d->lat_dram + 200.0) / d->clock_hz;
     out->seconds = d->launch_seconds + latency + busy;
     out->note = "from counters alone";
     out->low = out->seconds / 2;

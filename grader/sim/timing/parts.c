@@ -43,7 +43,8 @@ double time_device_share(const struct time_estimate *e) {
     return device > 0 && most < device ? most / device : 1;
 }
 
-void time_parts(const struct replay_result *r, double device, double launch, double parts[TIME_PARTS]) {
+void time_parts(const struct replay_result *r, double device, double launch,
+                double parts[TIME_PARTS]) {
     memset(parts, 0, TIME_PARTS * sizeof *parts);
     for (u32 i = 0; i < R_COUNT; i++) parts[RESOURCES + i] = r->busy[i] * device;
     for (u32 i = 1; i < STALL_COUNT; i++) parts[STALLS + i] = r->stalls[i] * device;
@@ -65,7 +66,8 @@ static void shares(const double parts[TIME_PARTS], double seconds, double out[TI
     out[TIME_PART_LAUNCH] = parts[TIME_PART_LAUNCH] / seconds;
 }
 
-void time_rank(const double parts[TIME_PARTS], double seconds, const char *bound_by[3], double share[3]) {
+void time_rank(const double parts[TIME_PARTS], double seconds, const char *bound_by[3],
+               double share[3]) {
     double left[TIME_PARTS] = {0};
     if (seconds > 0) shares(parts, seconds, left);
     for (u32 k = 0; k < 3; k++) {

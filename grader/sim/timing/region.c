@@ -1,9 +1,9 @@
 /* region.c — what a warp executes between two branches or barriers, as machine code would have it.
  *
- * PTX is not scheduled: a load stands beside its first use. ptxas moves independent loads to the front of a
- * basic block, which decides how many are in flight. Here an instruction's place is the time at which it
- * could start if the block had the SM to itself (operands, and the order of memory accesses that may
- * overlap); instructions are then issued in that order. */
+ * PTX is not scheduled: a load stands beside its first use. ptxas moves independent loads to the
+ * front of a basic block, which decides how many are in flight. Here an instruction's place is the
+ * time at which it could start if the block had the SM to itself (operands, and the order of memory
+ * accesses that may overlap); instructions are then issued in that order. */
 #include "grader/sim/code/matrix.h"
 #include "grader/sim/code/warpgroup.h"
 #include "grader/sim/timing/internal.h"
@@ -27,7 +27,8 @@ static u32 register_number(struct regions *r, ref x) {
         }
     }
     u32 h = (x * 0x9e3779b1u >> 12) & (r->register_slots - 1);
-    while (r->register_of[h] && r->register_ref[r->register_of[h] - 1] != x) h = (h + 1) & (r->register_slots - 1);
+    while (r->register_of[h] && r->register_ref[r->register_of[h] - 1] != x)
+        h = (h + 1) & (r->register_slots - 1);
     if (r->register_of[h]) return r->register_of[h] - 1;
     r->register_ref[r->nregisters] = x;
     r->register_of[h] = ++r->nregisters;
@@ -46,9 +47,10 @@ static void writes(struct regions *r, struct step *s, ref x) {
 bool time_is_memory(const struct op *o) {
     const char *name = insn_rows[o->row].name;
     return o->kind == OP_LANES && insn_rows[o->row].pipe == PIPE_LSU &&
-           (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") || !strcmp(name, "atom") ||
-            !strcmp(name, "red") || !strcmp(name, "cp.async.bulk") || !strcmp(name, "cp.async.bulk.tensor") ||
-            !strcmp(name, "tex") || !strcmp(name, "tld4") || !strcmp(name, "suld") || !strcmp(name, "sust") ||
+           (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") ||
+            !strcmp(name, "atom") || !strcmp(name, "red") || !strcmp(name, "cp.async.bulk") ||
+            !strcmp(name, "cp.async.bulk.tensor") || !strcmp(name, "tex") ||
+            !strcmp(name, "tld4") || !strcmp(name, "suld") || !strcmp(name, "sust") ||
             !strcmp(name, "mbarrier"));
 }
 
@@ -74,7 +76,8 @@ static bool copies(const struct sim_module *m, u32 op) {
     return false;
 }
 
-/* An access of its own within an instruction of many, as of wmma and ldmatrix. The store of a cp.async is its load's. */
+/* An access of its own within an instruction of many, as of wmma and ldmatrix. The store of a
+ * cp.async is its load's. */
 static bool has_access(const struct sim_module *m, const struct op *o) {
     return time_is_memory(o) && !m->mems[o->aux].async;
 }
@@ -83,7 +86,8 @@ static bool has_access(const struct sim_module *m, const struct op *o) {
 static void note_copies(const struct sim_module *m, struct step *s) {
     const char *name = insn_rows[m->ops[s->op].row].name;
     if (!strcmp(name, "cluster.arrive")) s->kind = STEP_ARRIVE;
-    if (!strcmp(name, "cp.async.group") || !strcmp(name, "wgmma.group")) s->kind = STEP_GROUP, s->ordered = true;
+    if (!strcmp(name, "cp.async.group") || !strcmp(name, "wgmma.group"))
+        s->kind = STEP_GROUP, s->ordered = true;
     s->bulk = !strcmp(name, "cp.async.bulk") || !strcmp(name, "cp.async.bulk.tensor");
     if (s->bulk || !strcmp(name, "mbarrier")) s->ordered = true;
 }
@@ -107,7 +111,8 @@ u16 time_plain_latency(const struct gpu_device *d, u8 unit) {
 
 /* ---- products of matrices: mma, wmma ---- */
 
-/* The sums first: of wmma's 24 registers a step has room for 12, and the sums are what a chain hangs on. */
+/* The sums first: of wmma's 24 registers a step has room for 12, and the sums are what a chain
+ * hangs on. */
 static void matrix_refs(struct regions *r, struct step *s, const struct matrix_desc *x) {
     static const u8 order[] = {MATRIX_C, MATRIX_A, MATRIX_B};
     for (u32 i = 0; i < sizeof order; i++)
@@ -115,8 +120,9 @@ static void matrix_refs(struct regions *r, struct step *s, const struct matrix_d
     for (u32 k = 0; k < x->of[MATRIX_D].count; k++) writes(r, s, x->of[MATRIX_D].reg[k]);
 }
 
-/* A product of 16 x 8 x 16 halves is an instruction, and what has as many bits; wmma's are two. Products in double
- * precision go at twice the rate of the FP64 units where those are many. Latency: H100, a chain, 23.8 and 16.8 cycles. */
+/* A product of 16 x 8 x 16 halves is an instruction, and what has as many bits; wmma's are two.
+ * Products in double precision go at twice the rate of the FP64 units where those are many.
+ * Latency: H100, a chain, 23.8 and 16.8 cycles. */
 static void make_product(const struct regions *r, struct step *s, const struct matrix_desc *x) {
     u32 bits = decode_matrix_types[x->of[MATRIX_A].type].bits, products = (u32)x->m * x->n * x->k;
     if (bits == 64) {
@@ -130,10 +136,13 @@ static void make_product(const struct regions *r, struct step *s, const struct m
     s->latency = s->work < WHOLE_PRODUCT ? 17 : 24;
 }
 
-/* wgmma: of all types 32 bytes of k of a. An SM's four tensor cores take half a cycle a column, and no less than 13, sparse ones 16 (measured
- * on an H100: N of 8 to 256, a from registers); where a lies in shared memory no less than the bytes of both matrices do at 128 a cycle, 16
- * cycles and a quarter of one a column, half of one of sparse ones, of which b has 64 bytes. Nothing waits for the result but wgmma.wait_group: docs/time-model.md. */
-static void make_warpgroup_product(struct regions *r, struct step *s, const struct warpgroup_desc *w) {
+/* wgmma: of all types 32 bytes of k of a. An SM's four tensor cores take half a cycle a column, and
+ * no less than 13, sparse ones 16 (measured on an H100: N of 8 to 256, a from registers); where a
+ * lies in shared memory no less than the bytes of both matrices do at 128 a cycle, 16 cycles and a
+ * quarter of one a column, half of one of sparse ones, of which b has 64 bytes. Nothing waits for
+ * the result but wgmma.wait_group: docs/time-model.md. */
+static void make_warpgroup_product(struct regions *r, struct step *s,
+                                   const struct warpgroup_desc *w) {
     double cycles = w->n / 2.0, bytes = w->n / (w->sparse ? 2.0 : 4.0);
     double least = !w->in_registers ? 16 + bytes : w->sparse ? 16 : 13;
     if (cycles < least) cycles = least;
@@ -149,10 +158,12 @@ static void note_matrix(struct regions *r, struct step *s) {
     bool product = !strcmp(name, "mma");
     if (!strcmp(name, "wgmma") && !(r->without & TERM_BIT(LOWERING)))
         make_warpgroup_product(r, s, &r->module->warpgroups[o->target]);
-    if (!product && strcmp(name, "matrix.fragments") && strcmp(name, "matrix.rows") && strcmp(name, "movmatrix"))
+    if (!product && strcmp(name, "matrix.fragments") && strcmp(name, "matrix.rows") &&
+        strcmp(name, "movmatrix"))
         return;
     matrix_refs(r, s, &r->module->matrices[o->aux]);
-    if (product && !(r->without & TERM_BIT(LOWERING))) make_product(r, s, &r->module->matrices[o->aux]);
+    if (product && !(r->without & TERM_BIT(LOWERING)))
+        make_product(r, s, &r->module->matrices[o->aux]);
 }
 
 static void make_step(struct regions *r, u32 op, struct step *s) {
@@ -179,7 +190,8 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
     if (o->kind == OP_RENDEZVOUS) {
         reads(r, s, m->rendezvous[o->aux].members);
         writes(r, s, m->rendezvous[o->aux].second);
-        bool data = m->rendezvous[o->aux].kind == RENDEZVOUS_SHFL || m->rendezvous[o->aux].kind == RENDEZVOUS_MATCH;
+        bool data = m->rendezvous[o->aux].kind == RENDEZVOUS_SHFL ||
+                    m->rendezvous[o->aux].kind == RENDEZVOUS_MATCH;
         s->unit = data ? UNIT_LSU : UNIT_ALU;
         s->latency = time_plain_latency(r->device, s->unit);
     }
@@ -206,7 +218,8 @@ static void fold(struct regions *r, struct step *steps, u32 n, u32 *def) {
             bool constant = ref_base(o->src[0]) == BASE_CONST || ref_base(o->src[1]) == BASE_CONST;
             bool own = o->src[0] == o->dst || o->src[1] == o->dst, wide = false;
             for (u32 k = 0; k < s->nsrc; k++)
-                wide |= def[s->src[k]] != UINT32_MAX && named(r, steps[def[s->src[k]]].op, "mul.wide");
+                wide |=
+                    def[s->src[k]] != UINT32_MAX && named(r, steps[def[s->src[k]]].op, "mul.wide");
             if ((constant && !own) || wide) s->count = 0, s->unit = UNIT_NONE, s->latency = 0;
         }
         for (u32 k = 0; k < s->ndst; k++) def[s->dst[k]] = i;
@@ -221,7 +234,8 @@ static const struct mem_desc *shared_access(const struct regions *r, const struc
     return d->space == SPACE_SHARED && (d->verb == MEM_LOAD || d->verb == MEM_STORE) ? d : NULL;
 }
 
-/* The access that stands for the merged one at `i`: before it, of the same base, within 16 bytes. */
+/* The access that stands for the merged one at `i`: before it, of the same base, within 16 bytes.
+ */
 static struct step *leader_of(const struct regions *r, struct step *steps, u32 i) {
     const struct op *o = &r->module->ops[steps[i].op];
     const struct mem_desc *d = &r->module->mems[o->aux];
@@ -229,7 +243,8 @@ static struct step *leader_of(const struct regions *r, struct step *steps, u32 i
         const struct mem_desc *l = shared_access(r, &steps[i]);
         const struct op *p = &r->module->ops[steps[i].op];
         s64 apart = p->imm - o->imm;
-        if (l && l->merge > MERGED_AWAY && l->verb == d->verb && p->src[0] == o->src[0] && apart < 16 && apart > -16)
+        if (l && l->merge > MERGED_AWAY && l->verb == d->verb && p->src[0] == o->src[0] &&
+            apart < 16 && apart > -16)
             return &steps[i];
     }
     return NULL;
@@ -241,8 +256,10 @@ static void merge_accesses(const struct regions *r, struct step *steps, u32 n) {
         const struct mem_desc *d = shared_access(r, &steps[i]);
         struct step *to = d && d->merge == MERGED_AWAY ? leader_of(r, steps, i) : NULL;
         if (!to) continue;
-        for (u32 k = 0; k < steps[i].ndst && to->ndst < STEP_REFS; k++) to->dst[to->ndst++] = steps[i].dst[k];
-        for (u32 k = 0; k < steps[i].nsrc && to->nsrc < STEP_REFS; k++) to->src[to->nsrc++] = steps[i].src[k];
+        for (u32 k = 0; k < steps[i].ndst && to->ndst < STEP_REFS; k++)
+            to->dst[to->ndst++] = steps[i].dst[k];
+        for (u32 k = 0; k < steps[i].nsrc && to->nsrc < STEP_REFS; k++)
+            to->src[to->nsrc++] = steps[i].src[k];
         steps[i].count = steps[i].ndst = 0, steps[i].unit = UNIT_NONE, steps[i].latency = 0;
     }
 }
@@ -260,7 +277,8 @@ static bool may_overlap(const struct access_range *a, const struct access_range 
 }
 
 struct order {
-    u32 *ready, *last_use, *version; /* by register: when its value is there; when it was last read; redefinitions */
+    u32 *ready, *last_use,
+        *version; /* by register: when its value is there; when it was last read; redefinitions */
     struct {
         struct access_range at;
         u32 time;
@@ -272,11 +290,13 @@ struct order {
 
 static u8 memory_class(u8 space) { return space == SPACE_GENERIC ? SPACE_GLOBAL : space; }
 
-static u32 after_memory(const struct order *w, const struct mem_desc *d, const struct access_range *at, bool readonly) {
+static u32 after_memory(const struct order *w, const struct mem_desc *d,
+                        const struct access_range *at, bool readonly) {
     u32 t = 0;
     for (u32 i = 0; i < w->nseen; i++) {
         bool both_load = w->seen[i].load && d->verb == MEM_LOAD;
-        if (both_load || readonly || w->seen[i].free || w->seen[i].space != memory_class(d->space)) continue;
+        if (both_load || readonly || w->seen[i].free || w->seen[i].space != memory_class(d->space))
+            continue;
         if (may_overlap(&w->seen[i].at, at) && w->seen[i].time + 1 > t) t = w->seen[i].time + 1;
     }
     return t;
@@ -291,12 +311,14 @@ static u32 start_of(struct regions *r, struct order *w, const struct step *s, u3
     if (s->kind == STEP_MEMORY) {
         const struct op *o = &r->module->ops[s->op];
         const struct mem_desc *d = &r->module->mems[o->aux];
-        struct access_range at = {o->src[0], in_frame(o->src[0]) ? w->version[register_number(r, o->src[0])] : 0,
-                                  o->imm, o->imm + d->width * d->count};
+        struct access_range at = {
+            o->src[0], in_frame(o->src[0]) ? w->version[register_number(r, o->src[0])] : 0, o->imm,
+            o->imm + d->width * d->count};
         bool readonly = d->nc || d->space == SPACE_CONST || d->space == SPACE_PARAM;
         u32 order = after_memory(w, d, &at, readonly);
         if (order > t) t = order;
-        w->seen[w->nseen].at = at, w->seen[w->nseen].time = t, w->seen[w->nseen].space = memory_class(d->space);
+        w->seen[w->nseen].at = at, w->seen[w->nseen].time = t,
+        w->seen[w->nseen].space = memory_class(d->space);
         w->seen[w->nseen].load = d->verb == MEM_LOAD, w->seen[w->nseen++].free = readonly;
     }
     for (u32 k = 0; k < s->nsrc; k++)
@@ -330,7 +352,8 @@ static u32 keep_order(struct fence *f, const struct step *s, u32 start) {
 
 static void schedule(struct regions *r, struct step *steps, u32 n) {
     u32 *tables = xcalloc(3ul * r->nregisters + 3, sizeof *tables);
-    struct order w = {.ready = tables, .last_use = tables + r->nregisters, .version = tables + 2 * r->nregisters};
+    struct order w = {
+        .ready = tables, .last_use = tables + r->nregisters, .version = tables + 2 * r->nregisters};
     struct keyed *key = xcalloc(n + 1, sizeof *key);
     struct step *copy = xcalloc(n + 1, sizeof *copy);
     w.seen = xcalloc(n + 1, sizeof *w.seen);
@@ -340,7 +363,8 @@ static void schedule(struct regions *r, struct step *steps, u32 n) {
     for (u32 i = 0; i < n; i++) {
         bool ends = i + 1 == n && r->module->ops[steps[i].op].kind != OP_LANES;
         u32 latency = steps[i].kind == STEP_MEMORY ? r->device->lat_l1 : steps[i].latency;
-        key[i] = (struct keyed){keep_order(&fence, &steps[i], start_of(r, &w, &steps[i], latency)), i};
+        key[i] =
+            (struct keyed){keep_order(&fence, &steps[i], start_of(r, &w, &steps[i], latency)), i};
         if (ends && last > key[i].start) key[i].start = last;
         if (key[i].start > last) last = key[i].start;
     }
@@ -351,12 +375,14 @@ static void schedule(struct regions *r, struct step *steps, u32 n) {
 
 /* ---- branches that ptxas makes predicates of ---- */
 
-/* A branch over at most so many machine instructions; over more if there is a load from global memory among them, which can then be
- * moved up. ptxas 13.0 for sm_90, of generated kernels: 8 and no 9 of fma, mad, st, ld.shared; with a load 20 and no 21 of whatever. */
+/* A branch over at most so many machine instructions; over more if there is a load from global
+ * memory among them, which can then be moved up. ptxas 13.0 for sm_90, of generated kernels: 8 and
+ * no 9 of fma, mad, st, ld.shared; with a load 20 and no 21 of whatever. */
 enum { MOST_PREDICATED = 8, MOST_WITH_LOAD = 20 };
 
 static bool loads_far(const struct regions *r, const struct step *s) {
-    const struct mem_desc *d = s->kind == STEP_MEMORY ? &r->module->mems[r->module->ops[s->op].aux] : NULL;
+    const struct mem_desc *d =
+        s->kind == STEP_MEMORY ? &r->module->mems[r->module->ops[s->op].aux] : NULL;
     return d && d->verb == MEM_LOAD && (d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC);
 }
 
@@ -376,10 +402,12 @@ static bool is_short(struct regions *r, const struct segment *body) {
 /* Does the segment end in a branch over the next one, which is short? */
 static bool becomes_predicate(struct regions *r, u32 segment) {
     const struct sim_module *m = r->module;
-    if (r->without & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING)) || segment + 1 >= m->nsegments) return false;
+    if (r->without & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING)) || segment + 1 >= m->nsegments)
+        return false;
     const struct segment *body = &m->segments[segment + 1];
     const struct op *branch = &m->ops[m->segments[segment].last];
-    if (branch->kind != OP_BRA || !in_frame(branch->guard) || m->ops[body->last].kind != OP_FALL) return false;
+    if (branch->kind != OP_BRA || !in_frame(branch->guard) || m->ops[body->last].kind != OP_FALL)
+        return false;
     if (branch->target != body->last + 1) return false;
     if (!r->predicates[segment]) r->predicates[segment] = is_short(r, body) ? 2 : 1;
     return r->predicates[segment] == 2;
@@ -391,7 +419,8 @@ static bool has(const u32 *list, u32 n, u32 x) {
     return false;
 }
 
-/* Is the register anyone's but the body's? Then what a predicate keeps from it is its old value, which it needs. */
+/* Is the register anyone's but the body's? Then what a predicate keeps from it is its old value,
+ * which it needs. */
 static bool merges(const struct region *g, u32 first, u32 end, u32 x) {
     for (u32 i = 0; i < g->nsteps; i++) {
         const struct step *s = &g->steps[i];
@@ -404,18 +433,22 @@ static bool merges(const struct region *g, u32 first, u32 end, u32 x) {
 static void depend(struct region *g, u32 first, u32 end, u32 i) {
     struct step *s = &g->steps[i];
     for (u32 k = 0; k < s->ndst && s->nsrc < STEP_REFS; k++)
-        if (!has(s->src, s->nsrc, s->dst[k]) && merges(g, first, end, s->dst[k])) s->src[s->nsrc++] = s->dst[k];
+        if (!has(s->src, s->nsrc, s->dst[k]) && merges(g, first, end, s->dst[k]))
+            s->src[s->nsrc++] = s->dst[k];
 }
 
-/* The branch costs nothing; what it leads over waits for its condition, and for the values that it may leave as they are. */
+/* The branch costs nothing; what it leads over waits for its condition, and for the values that it
+ * may leave as they are. */
 static void predicate(struct regions *r, struct region *g) {
     const struct sim_module *m = r->module;
     for (u32 s = g->segment; s + 2 < g->segment + g->nsegments; s++) {
         if (!becomes_predicate(r, s)) continue;
-        u32 branch = m->segments[s].last - g->first_op, end = m->segments[s + 1].last + 1 - g->first_op;
+        u32 branch = m->segments[s].last - g->first_op,
+            end = m->segments[s + 1].last + 1 - g->first_op;
         g->steps[branch].count = 0, g->steps[branch].unit = UNIT_NONE;
         for (u32 i = branch + 1; i < end; i++)
-            reads(r, &g->steps[i], m->ops[m->segments[s].last].guard), depend(g, branch + 1, end, i);
+            reads(r, &g->steps[i], m->ops[m->segments[s].last].guard),
+                depend(g, branch + 1, end, i);
     }
 }
 
@@ -472,8 +505,8 @@ struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32
     return find(r, segment, n);
 }
 
-void time_regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d, unsigned without,
-                       const struct sim_trace *t) {
+void time_regions_open(struct regions *r, const struct sim_module *m, const struct gpu_device *d,
+                       unsigned without, const struct sim_trace *t) {
     *r = (struct regions){.module = m, .device = d, .without = without};
     r->predicates = arena_array(&r->arena, u8, m->nsegments);
     /* All of them now, so that the registers are numbered before the replay makes its tables. */

@@ -1,26 +1,30 @@
 /* replay.c — one SM runs its blocks, in cycles.
  *
  * Theory of operation. The warps of the resident blocks wait in a heap, ordered by when their next
- * instruction has its operands; the first one issues. Every resource (a scheduler, a unit, the L1's data
- * stage, the SM's part of L2 and DRAM bandwidth, an address under atomics) is a time at which it is free
- * again: using it moves that time on, in the order in which requests come. A warp issues in order and never
- * waits for a store; but an instruction whose resource is further behind than its queue is long holds the
- * warp up. L1 is a tag store fed by the warps as they go, so that its hits come out of the interleaving. L2
- * and DRAM see one SM's part of the traffic, see traffic.c. When a block ends the next one starts; after some
- * rounds of resident blocks the rest is extrapolated from the rate. */
+ * instruction has its operands; the first one issues. Every resource (a scheduler, a unit, the L1's
+ * data stage, the SM's part of L2 and DRAM bandwidth, an address under atomics) is a time at which
+ * it is free again: using it moves that time on, in the order in which requests come. A warp issues
+ * in order and never waits for a store; but an instruction whose resource is further behind than
+ * its queue is long holds the warp up. L1 is a tag store fed by the warps as they go, so that its
+ * hits come out of the interleaving. L2 and DRAM see one SM's part of the traffic, see traffic.c.
+ * When a block ends the next one starts; after some rounds of resident blocks the rest is
+ * extrapolated from the rate. */
 #include "grader/sim/core/pace.h"
 #include "grader/sim/timing/machine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A warp's arrival at a barrier takes the unit two cycles; from the last one to when all go on. H100: 256 barriers in a row of 16
- * warps, 57 cycles each; of 64 in four blocks, 138; of one warp, 30. */
+/* A warp's arrival at a barrier takes the unit two cycles; from the last one to when all go on.
+ * H100: 256 barriers in a row of 16 warps, 57 cycles each; of 64 in four blocks, 138; of one
+ * warp, 30. */
 static const double arrival_cycles = 2.1, barrier_latency = 20;
-/* The same where machine code is played, whose clocks before and after the barrier are most of that. */
+/* The same where machine code is played, whose clocks before and after the barrier are most of
+ * that. */
 static const double played_barrier_latency = 2;
-/* From the last arrival at the barrier of a cluster to when all go on. It is the release that takes long: H100, 256 in a row, 786 cycles for a warp
- * that is alone on its SM, 863 for 8, 872 for 10, 1268 for 12, 1344 for 32; 82 and 132 for 1 and 32 where the arrival is relaxed. A cluster of 8
+/* From the last arrival at the barrier of a cluster to when all go on. It is the release that takes
+ * long: H100, 256 in a row, 786 cycles for a warp that is alone on its SM, 863 for 8, 872 for 10,
+ * 1268 for 12, 1344 for 32; 82 and 132 for 1 and 32 where the arrival is relaxed. A cluster of 8
  * takes 50 to 90 more than one of a single block (docs/results/h100/clusters.tsv). */
 static double cluster_barrier(const struct machine *m, bool relaxed) {
     double warps = (double)m->in->resident * m->nwarps;
@@ -28,7 +32,8 @@ static double cluster_barrier(const struct machine *m, bool relaxed) {
     return warps > 10 ? 1260 + 3 * warps : 780 + 10 * warps;
 }
 
-/* Until a load or store has read its operands, where machine code says who waits for that. An assumption. */
+/* Until a load or store has read its operands, where machine code says who waits for that. An
+ * assumption. */
 static const double read_cycles = 10;
 
 /* ---- the heap of warps that can issue ---- */
@@ -68,7 +73,8 @@ static void pop(struct machine *m) {
 /* A barrier of machine code holds for all that have yet to release it. */
 static void results(struct rwarp *w, const struct step *s, double ready, u8 why) {
     for (u32 i = 0; i < s->ndst; i++)
-        if (!s->stall || ready > w->ready[s->dst[i]]) w->ready[s->dst[i]] = ready, w->why[s->dst[i]] = why;
+        if (!s->stall || ready > w->ready[s->dst[i]])
+            w->ready[s->dst[i]] = ready, w->why[s->dst[i]] = why;
 }
 
 static const struct step *step_at(const struct rwarp *w, u32 i) {
@@ -77,7 +83,9 @@ static const struct step *step_at(const struct rwarp *w, u32 i) {
 
 static const struct step *step_of(const struct rwarp *w) { return step_at(w, w->step); }
 
-static u32 steps_of(const struct rwarp *w) { return w->chunk.list ? w->chunk.n : w->region ? w->region->nsteps : 0; }
+static u32 steps_of(const struct rwarp *w) {
+    return w->chunk.list ? w->chunk.n : w->region ? w->region->nsteps : 0;
+}
 
 /* Where the step's first access stands in the stream, + 1; 0 = it makes none. */
 static u32 event_of(const struct rwarp *w) {
@@ -92,7 +100,8 @@ static const enum resource unit_resource[UNIT_COUNT] = {
 
 /* Small products take as long as the unit needs for one: H100, 16 x 8 x 8 of halves. */
 static const double least_product = 4;
-/* From when a warpgroup's product leaves the tensor cores to when a wait for it ends: H100, one at a time, N of 8 to 128. */
+/* From when a warpgroup's product leaves the tensor cores to when a wait for it ends: H100, one at
+ * a time, N of 8 to 128. */
 static const double product_latency = 50;
 
 static double unit_cycles(const struct machine *m, const struct step *s, u8 unit) {
@@ -102,7 +111,8 @@ static double unit_cycles(const struct machine *m, const struct step *s, u8 unit
 
 static u8 chosen_unit(const struct machine *m, const struct rwarp *w, const struct step *s) {
     if (s->unit != UNIT_ADD) return s->unit;
-    bool alone = m->interval[UNIT_ALU] <= 1 || m->d->cc_major < 7; /* the ALU is as wide as an SM issues */
+    bool alone =
+        m->interval[UNIT_ALU] <= 1 || m->d->cc_major < 7; /* the ALU is as wide as an SM issues */
     double fma = max2(m->unit[UNIT_IMAD][w->scheduler], m->unit[UNIT_FMA][w->scheduler]);
     return !alone && fma < m->unit[UNIT_ALU][w->scheduler] && fma <= w->time ? UNIT_IMAD : UNIT_ALU;
 }
@@ -121,10 +131,12 @@ static double reserve_unit(struct machine *m, struct rwarp *w, const struct step
         double cost = unit_cycles(m, s, unit);
         m->unit[unit][k] = t + cost;
         m->busy[unit_resource[unit]] += cost / SCHEDULERS;
-        if (s->special) m->unit[UNIT_XU][k] = max2(m->unit[UNIT_XU][k], t) + s->special * m->interval[UNIT_XU];
+        if (s->special)
+            m->unit[UNIT_XU][k] = max2(m->unit[UNIT_XU][k], t) + s->special * m->interval[UNIT_XU];
         m->busy[R_XU] += s->special * m->interval[UNIT_XU] / SCHEDULERS;
         /* Integer multiplication runs on the FMA pipe, half of it where that is 128 lanes wide. */
-        if (unit == UNIT_IMAD) m->unit[UNIT_FMA][k] = max2(m->unit[UNIT_FMA][k], t) + n * m->interval[UNIT_FMA];
+        if (unit == UNIT_IMAD)
+            m->unit[UNIT_FMA][k] = max2(m->unit[UNIT_FMA][k], t) + n * m->interval[UNIT_FMA];
     }
     return t;
 }
@@ -141,18 +153,23 @@ static double hold_back(struct machine *m, const struct rwarp *w, double t) {
     if (!at) return t;
     u64 h = w->stream->words[at - 1];
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
-    if (trace_verb(h) >= MEM_ATOM) t = max2(t, time_atomic_backlog(m, w->stream->words + at - 1) - atomic_queue);
+    if (trace_verb(h) >= MEM_ATOM)
+        t = max2(t, time_atomic_backlog(m, w->stream->words + at - 1) - atomic_queue);
     return max2(t, max2(m->l2, m->dram) - l2_queue);
 }
 
 /* The access at `at`, + 1, and those of the same instruction that follow on it. */
-static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, const struct step *s, u8 *why) {
+static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, const struct step *s,
+                       u8 *why) {
     const u64 *words = w->stream->words;
     u32 op = trace_low(words[at - 1]);
     double ready = t;
-    while (at - 1 < w->stream->n && trace_is_access(words[at - 1]) && trace_low(words[at - 1]) == op) {
-        if (trace_space(words[at - 1]) == TRACE_GRID) ready = time_grid_mark(m, w, words[at - 1], t, why);
-        else if (trace_is_mark(words[at - 1])) ready = time_copies_mark(m, w, words + at - 1, ready, s->bulk, why);
+    while (at - 1 < w->stream->n && trace_is_access(words[at - 1]) &&
+           trace_low(words[at - 1]) == op) {
+        if (trace_space(words[at - 1]) == TRACE_GRID)
+            ready = time_grid_mark(m, w, words[at - 1], t, why);
+        else if (trace_is_mark(words[at - 1]))
+            ready = time_copies_mark(m, w, words + at - 1, ready, s->bulk, why);
         else ready = max2(ready, time_memory_access(m, w, words + at - 1, t, why));
         at += 1 + trace_entries(words[at - 1]);
         if (w->chunk.list) break; /* each has an event of its own */
@@ -160,10 +177,12 @@ static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, con
     return ready;
 }
 
-/* An access whose predicate is false for the whole warp goes through L1's data stage all the same: tree reductions on an H100 have
- * as many of its passes as if all warps took part in every step (docs/results/h100/ncu.tsv). */
+/* An access whose predicate is false for the whole warp goes through L1's data stage all the same:
+ * tree reductions on an H100 have as many of its passes as if all warps took part in every step
+ * (docs/results/h100/ncu.tsv). */
 static bool is_off(const struct machine *m, const struct rwarp *w, const struct step *s, u32 at) {
-    if (at || w->chunk.list || s->kind != STEP_MEMORY || s->unit != UNIT_LSU || !s->count) return false;
+    if (at || w->chunk.list || s->kind != STEP_MEMORY || s->unit != UNIT_LSU || !s->count)
+        return false;
     u8 space = m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux].space;
     return space == SPACE_GLOBAL || space == SPACE_SHARED || space == SPACE_GENERIC;
 }
@@ -174,16 +193,17 @@ static void issue_memory(struct machine *m, struct rwarp *w, const struct step *
     u32 at = event_of(w);
     if (is_off(m, w, s, at)) time_memory_l1(m, t, 1, R_L1);
     if (!w->chunk.list && at) ready = max2(ready, accesses(m, w, at, t, s, &why));
-    for (u32 e = w->chunk.list ? w->chunk.list[w->step].event : 0; e; e = w->chunk.events[e - 1].next)
+    for (u32 e = w->chunk.list ? w->chunk.list[w->step].event : 0; e;
+         e = w->chunk.events[e - 1].next)
         ready = max2(ready, accesses(m, w, w->chunk.events[e - 1].word + 1, t, s, &why));
     if (!at && s->kind == STEP_SPILL) ready = time_memory_frame(m, t), why = STALL_L1;
     if (s->copies) time_copies_begin(w, ready, why);
     results(w, s, off(m, TERM_BIT(LATENCY)) ? t + 1 : ready, why);
 }
 
-/* Accesses to spilled registers are the work of ptxas: where they stand is not in the PTX, so they are spread
- * evenly over what is. Each takes a slot of issue, of the load/store unit, and a pass of L1; the warp waits
- * only where queues are full. */
+/* Accesses to spilled registers are the work of ptxas: where they stand is not in the PTX, so they
+ * are spread evenly over what is. Each takes a slot of issue, of the load/store unit, and a pass of
+ * L1; the warp waits only where queues are full. */
 static double spill(struct machine *m, struct rwarp *w, double t) {
     static const struct step access = {.unit = UNIT_LSU, .count = 1};
     if (w->chunk.list) return t; /* machine code shows them */
@@ -209,11 +229,13 @@ static bool next_chunk(struct machine *m, struct rwarp *w) {
 static bool next_region(struct machine *m, struct rwarp *w) {
     const struct trace_warp *s = w->stream;
     if (m->in->schedule) return next_chunk(m, w);
-    while (w->at < s->n && trace_is_access(s->words[w->at])) w->at += 1 + trace_entries(s->words[w->at]);
+    while (w->at < s->n && trace_is_access(s->words[w->at]))
+        w->at += 1 + trace_entries(s->words[w->at]);
     if (w->at >= s->n) return false;
     struct region *g = time_region_at(m->in->regions, s, w->at);
     memset(w->event, 0, g->nsteps * sizeof *w->event);
-    u32 next = 0, i = w->at; /* the least segment of the region that may follow: some are led past */
+    u32 next = 0,
+        i = w->at; /* the least segment of the region that may follow: some are led past */
     for (; i < s->n; i++) {
         u64 h = s->words[i];
         if (!trace_is_access(h)) {
@@ -241,8 +263,8 @@ static const enum sim_wait wait_of[STALL_COUNT] = {[STALL_ARITHMETIC] = SIM_WAIT
                                                    [STALL_ATOMIC] = SIM_WAIT_ATOMIC,
                                                    [STALL_BARRIER] = SIM_WAIT_BARRIER};
 
-/* Goes to the next instruction that takes an issue slot, and to when its operands are there. False: the warp
- * is done. */
+/* Goes to the next instruction that takes an issue slot, and to when its operands are there. False:
+ * the warp is done. */
 static bool advance(struct machine *m, struct rwarp *w) {
     for (;;) {
         if (w->step >= steps_of(w)) {
@@ -276,12 +298,14 @@ static double dispatch(struct machine *m, double now) {
     return start;
 }
 
-/* The n-th block of an SM. The blocks of one SM lie as many apart as the device has SMs: of a grid that gives it fewer than were
- * traced, they are taken from all of the sample, and not from its first ones, which are neighbours and share lines as no two blocks
- * of one SM do. Where blocks wait for those before them, it is the SM that has the last one whose time counts. */
+/* The n-th block of an SM. The blocks of one SM lie as many apart as the device has SMs: of a grid
+ * that gives it fewer than were traced, they are taken from all of the sample, and not from its
+ * first ones, which are neighbours and share lines as no two blocks of one SM do. Where blocks wait
+ * for those before them, it is the SM that has the last one whose time counts. */
 static const struct trace_block *nth_block(const struct replay_input *in, u32 n) {
     bool few = in->blocks < in->norder;
-    u64 at = few && in->last_waits ? (n + 1ull) * in->norder / in->blocks - 1 : (u64)n * in->norder / in->blocks;
+    u64 at = few && in->last_waits ? (n + 1ull) * in->norder / in->blocks - 1
+                                   : (u64)n * in->norder / in->blocks;
     return &in->trace->blocks[in->order[few ? (u32)at : n % in->norder]];
 }
 
@@ -293,7 +317,8 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
     struct rblock *b = &m->blocks[slot];
     struct touched touched = b->touched;
     time_touched_clear(&touched);
-    *b = (struct rblock){.warps = m->nwarps, .copy = n / in->norder, .last = now, .touched = touched};
+    *b = (struct rblock){
+        .warps = m->nwarps, .copy = n / in->norder, .last = now, .touched = touched};
     for (u32 i = 0; i < m->nwarps; i++) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
         w->stream = &t->warps[i];
@@ -327,7 +352,8 @@ static void end_warp(struct machine *m, struct rwarp *w, u32 limit) {
 static bool waits_for_cluster(const struct machine *m, const struct rwarp *w) {
     const struct sim_module *module = m->in->regions->module;
     u32 op = step_at(w, w->step - 1)->op;
-    return op < module->nops && module->ops[op].kind == OP_BAR && module->bars[module->ops[op].aux].cluster;
+    return op < module->nops && module->ops[op].kind == OP_BAR &&
+           module->bars[module->ops[op].aux].cluster;
 }
 
 /* Of the cluster's barrier: all of its blocks are taken to come when this one does. */
@@ -340,8 +366,11 @@ static void release(struct machine *m, u32 slot) {
         if (w->parked) t = max2(t, w->issued), cluster |= waits_for_cluster(m, w);
     }
     t = max2(t, m->barrier);
-    double go = off(m, TERM_BIT(LATENCY)) ? t : t + (m->in->schedule ? played_barrier_latency : barrier_latency);
-    if (cluster && !off(m, TERM_BIT(LATENCY))) go = max2(go, b->came + cluster_barrier(m, b->relaxed));
+    double go = off(m, TERM_BIT(LATENCY))
+                    ? t
+                    : t + (m->in->schedule ? played_barrier_latency : barrier_latency);
+    if (cluster && !off(m, TERM_BIT(LATENCY)))
+        go = max2(go, b->came + cluster_barrier(m, b->relaxed));
     b->parked = 0;
     for (u32 i = 0; i < m->nwarps; i++) {
         struct rwarp *w = &m->warps[slot * m->nwarps + i];
@@ -391,8 +420,9 @@ static void let_go(struct machine *m, u32 limit) {
 
 /* ---- one instruction ---- */
 
-/* Of an instruction whose operands were there: until its unit took it, until the scheduler did, until it was issued at `t`. What
- * machine code waits for longer than that is a result of known latency. */
+/* Of an instruction whose operands were there: until its unit took it, until the scheduler did,
+ * until it was issued at `t`. What machine code waits for longer than that is a result of known
+ * latency. */
 static void spent(struct machine *m, const struct rwarp *w, const struct step *s, double t) {
     bool arithmetic = s->unit != UNIT_LSU && s->kind == STEP_PLAIN;
     wait_at(m, s->op, arithmetic ? SIM_WAIT_UNIT : SIM_WAIT_QUEUE, w->unit_free - w->operands);
@@ -402,7 +432,8 @@ static void spent(struct machine *m, const struct rwarp *w, const struct step *s
     wait_at(m, s->op, SIM_WAIT_ISSUING, w->issued - t - latency);
 }
 
-static void come_to_cluster(struct machine *m, const struct rwarp *w, const struct step *s, double t) {
+static void come_to_cluster(struct machine *m, const struct rwarp *w, const struct step *s,
+                            double t) {
     struct rblock *b = &m->blocks[w->slot];
     b->came = max2(b->came, t);
     b->relaxed = m->in->regions->module->ops[s->op].imm; /* decode_cluster.c */
@@ -425,10 +456,14 @@ static void issue(struct machine *m, u32 limit) {
     double t = reserve_issue(m, w, s);
     w->ticket = false;
     m->steps++;
-    if (s->kind == STEP_MEMORY || s->kind == STEP_SPILL || (w->chunk.list && w->chunk.list[w->step].event))
+    if (s->kind == STEP_MEMORY || s->kind == STEP_SPILL ||
+        (w->chunk.list && w->chunk.list[w->step].event))
         issue_memory(m, w, s, t);
     else
-        results(w, s, t + (off(m, TERM_BIT(LATENCY)) ? 1 : s->latency + (s->count - 1) * m->interval[s->unit]),
+        results(w, s,
+                t + (off(m, TERM_BIT(LATENCY))
+                         ? 1
+                         : s->latency + (s->count - 1) * m->interval[s->unit]),
                 STALL_ARITHMETIC);
     if (s->kind == STEP_ARRIVE) come_to_cluster(m, w, s, t);
     if (s->product) time_products_begin(w, t + unit_cycles(m, s, UNIT_TENSOR) + product_latency);
@@ -457,8 +492,9 @@ static void issue(struct machine *m, u32 limit) {
     check_barrier(m, slot, limit);
 }
 
-/* Of streams of which parts were left out, blocks come to the grid's barrier more or less often; warps that wait at different named
- * barriers wait here for each other for ever, since the model has one barrier. */
+/* Of streams of which parts were left out, blocks come to the grid's barrier more or less often;
+ * warps that wait at different named barriers wait here for each other for ever, since the model
+ * has one barrier. */
 static bool unlock(struct machine *m, u32 limit) {
     bool at_grid = false;
     for (u32 n = 0; n < m->in->resident * m->nwarps; n++) at_grid |= m->warps[n].at_grid;

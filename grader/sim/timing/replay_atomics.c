@@ -1,11 +1,11 @@
 /* replay_atomics.c — atomics in global memory.
  *
- * Theory of operation. They are done in L2, by the slice that holds the address. A request's lanes go to
- * their sectors; a sector takes as many passes as its most wanted word has lanes, since a word takes one
- * update a pass: lanes of a request that want the same word are not merged (what ptxas merges before, one
- * lane does: code/merge.c). A pass is one clock of L2, and a quarter more where a slice goes on to another
- * sector. Each word and each slice is a resource like any other, shared with the SMs that go there at the
- * same time. Sources: docs/time-model.md, "Atomics". */
+ * Theory of operation. They are done in L2, by the slice that holds the address. A request's lanes
+ * go to their sectors; a sector takes as many passes as its most wanted word has lanes, since a
+ * word takes one update a pass: lanes of a request that want the same word are not merged (what
+ * ptxas merges before, one lane does: code/merge.c). A pass is one clock of L2, and a quarter more
+ * where a slice goes on to another sector. Each word and each slice is a resource like any other,
+ * shared with the SMs that go there at the same time. Sources: docs/time-model.md, "Atomics". */
 #include "grader/sim/timing/machine.h"
 
 #include <stdlib.h>
@@ -27,9 +27,12 @@ static struct target *find(struct machine *m, u64 key) {
     return &m->targets[h];
 }
 
-static bool all_traced(const struct replay_input *in) { return in->trace->nblocks == in->place->nblocks; }
+static bool all_traced(const struct replay_input *in) {
+    return in->trace->nblocks == in->place->nblocks;
+}
 
-/* Not one of those that are traced because they are neighbours of another. Where these meet it is not by chance. */
+/* Not one of those that are traced because they are neighbours of another. Where these meet it is
+ * not by chance. */
 static bool is_spread(const struct replay_input *in, u64 block) {
     const u32 *grid = in->place->grid;
     const u64 step[3] = {1, grid[0], (u64)grid[0] * grid[1]};
@@ -55,7 +58,8 @@ static u64 each_entry(struct machine *m, const struct trace_block *block, u32 b)
             bool atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
             for (u32 k = 1; atomic && k <= trace_entries(h); k++, n++)
                 if (m)
-                    note(m, sector_key(word_of(s->words[i + k])), b), note(m, slice_key(word_of(s->words[i + k])), b);
+                    note(m, sector_key(word_of(s->words[i + k])), b),
+                        note(m, slice_key(word_of(s->words[i + k])), b);
             i += trace_entries(h);
         }
     }
@@ -71,8 +75,9 @@ void time_atomic_open(struct machine *m, const struct sim_trace *t) {
         if (is_spread(m->in, t->blocks[b].linear)) m->spread++, each_entry(m, &t->blocks[b], b);
 }
 
-/* All SMs' load there over this one's. Its blocks go there as often as `blocks` of the n traced ones do; how
- * often the others do is what one of them says about the rest. Where all are traced, no more than these go there. */
+/* All SMs' load there over this one's. Its blocks go there as often as `blocks` of the n traced
+ * ones do; how often the others do is what one of them says about the rest. Where all are traced,
+ * no more than these go there. */
 static double contenders(const struct machine *m, const struct target *t) {
     double n = m->spread, k = t->blocks;
     if (k < 2) return 1;
@@ -88,7 +93,8 @@ static double occupy(struct machine *m, u64 key, double at, double cycles) {
     return t->free;
 }
 
-/* Most lanes that want one word of the sector of p[k]; notes in `seen` which entries are of that sector. */
+/* Most lanes that want one word of the sector of p[k]; notes in `seen` which entries are of that
+ * sector. */
 static double most_wanted(const u64 *p, u32 k, u64 *seen) {
     double most = 0;
     for (u32 j = k; j <= trace_entries(*p); j++) {
@@ -99,16 +105,18 @@ static double most_wanted(const u64 *p, u32 k, u64 *seen) {
     return most;
 }
 
-/* What the slice does not have comes from DRAM, 64 bytes, and goes there again. Meanwhile it serves others. */
+/* What the slice does not have comes from DRAM, 64 bytes, and goes there again. Meanwhile it serves
+ * others. */
 static double come(struct machine *m, struct rblock *b, u64 word, double t) {
     u64 line = word >> 7;
     u32 sector = 1u << (word >> 5 & 3), first = time_touched_add(&b->touched, line, true, sector);
     return time_memory_far(m, line, sector, first, 4, t);
 }
 
-double time_atomic_access(struct machine *m, struct rblock *b, const u64 *p, double t, const struct mem_desc *d,
-                          u8 *why) {
-    double start = time_memory_l1(m, t, 1, R_L1), ready = start + m->lat_l2, clock = m->d->clock_hz / m->d->atomic_rate;
+double time_atomic_access(struct machine *m, struct rblock *b, const u64 *p, double t,
+                          const struct mem_desc *d, u8 *why) {
+    double start = time_memory_l1(m, t, 1, R_L1), ready = start + m->lat_l2,
+           clock = m->d->clock_hz / m->d->atomic_rate;
     bool floats = d->type == PTX_F32 || d->type == PTX_F64;
     double update = floats ? m->d->clock_hz / m->d->atomic_float_rate : clock;
     u64 seen = 0;

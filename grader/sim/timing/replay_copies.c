@@ -1,7 +1,8 @@
-/* replay_copies.c — copies under way: cp.async by groups, a warp's own; bulk copies, and cp.async that an mbarrier counts, by
- * the block's mbarriers. A copy takes what its accesses take (replay_memory.c), and nobody waits for it but who waits for
- * its group or its mbarrier. H100, a chain through one address in L2: loads 267 cycles each, cp.async, wait_all and a load from
- * shared memory 305. That a wait depends on other warps' arrivals is left out. */
+/* replay_copies.c — copies under way: cp.async by groups, a warp's own; bulk copies, and cp.async
+ * that an mbarrier counts, by the block's mbarriers. A copy takes what its accesses take
+ * (replay_memory.c), and nobody waits for it but who waits for its group or its mbarrier. H100, a
+ * chain through one address in L2: loads 267 cycles each, cp.async, wait_all and a load from shared
+ * memory 305. That a wait depends on other warps' arrivals is left out. */
 #include "grader/sim/code/async.h"
 #include "grader/sim/timing/machine.h"
 
@@ -15,7 +16,9 @@ static void begin(struct flights *f, double ready, u8 why) {
     if (ready > f->done) f->done = ready, f->why = why;
 }
 void time_copies_begin(struct rwarp *w, double ready, u8 why) { begin(&w->copies, ready, why); }
-void time_products_begin(struct rwarp *w, double ready) { begin(&w->products, ready, STALL_ARITHMETIC); }
+void time_products_begin(struct rwarp *w, double ready) {
+    begin(&w->products, ready, STALL_ARITHMETIC);
+}
 
 static void commit(struct flights *f) { f->group[f->groups++ % COPY_GROUPS] = f->done; }
 
@@ -36,7 +39,8 @@ void time_copies_group(struct machine *m, struct rwarp *w, const struct op *o) {
     }
 }
 
-double time_copies_mark(struct machine *m, struct rwarp *w, const u64 *mark, double t, bool bulk, u8 *why) {
+double time_copies_mark(struct machine *m, struct rwarp *w, const u64 *mark, double t, bool bulk,
+                        u8 *why) {
     struct arrival *a = &m->blocks[w->slot].arrival[mark[1] / 8 % COPY_PLACES];
     bool same = a->place == mark[1] + 1;
     if (trace_verb(*mark) == MEM_LOAD) {

@@ -1,13 +1,16 @@
-/* replay_grid.c — the barrier over all blocks of a cooperative launch. The trace says where a block came to it and where it went on
- * (core/grid.c). The SM's resident blocks meet here; those of other SMs are taken to come when they do, as late as the last of them
- * (estimate.c has what a phase costs whose slowest block is elsewhere). Who goes on finds nothing in L1: what other SMs wrote is not
- * there. */
+/* replay_grid.c — the barrier over all blocks of a cooperative launch. The trace says where a block
+ * came to it and where it went on (core/grid.c). The SM's resident blocks meet here; those of other
+ * SMs are taken to come when they do, as late as the last of them (estimate.c has what a phase
+ * costs whose slowest block is elsewhere). Who goes on finds nothing in L1: what other SMs wrote is
+ * not there. */
 #include "grader/sim/timing/machine.h"
 
-/* From the last arrival to when all go on, beside the two barriers of the block around it. H100, one behind another, of 32 to 1024 threads a
- * block: 1.07 to 1.12 us for up to 132 blocks, 1.28 to 1.41 for 264, 1.58 to 1.63 for 528, 2.24 to 2.30 for 1056
- * (docs/results/h100/clusters.tsv): a trip to L2 and back for the arrival, what was written before it to be seen, another trip for
- * the look; and 1.2 ns for each block, where that is longer. In cycles, also where another GPU's are others: an assumption. */
+/* From the last arrival to when all go on, beside the two barriers of the block around it. H100,
+ * one behind another, of 32 to 1024 threads a block: 1.07 to 1.12 us for up to 132 blocks, 1.28
+ * to 1.41 for 264, 1.58 to 1.63 for 528, 2.24 to 2.30 for 1056 (docs/results/h100/clusters.tsv): a
+ * trip to L2 and back for the arrival, what was written before it to be seen, another trip for the
+ * look; and 1.2 ns for each block, where that is longer. In cycles, also where another GPU's are
+ * others: an assumption. */
 static const double least_grid = 2050, some_blocks = 1815, of_a_block = 2.38;
 
 static double grid_cycles(const struct machine *m) {
@@ -56,6 +59,7 @@ bool time_grid_meets(struct machine *m) {
 
 void time_grid_force(struct machine *m) {
     u32 most = 0;
-    for (u32 i = 0; i < m->in->resident; i++) most = m->blocks[i].met > most ? m->blocks[i].met : most;
+    for (u32 i = 0; i < m->in->resident; i++)
+        most = m->blocks[i].met > most ? m->blocks[i].met : most;
     while (m->grid.phases < most) meet(m);
 }

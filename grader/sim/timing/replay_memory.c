@@ -1,11 +1,12 @@
-/* replay_memory.c — what the SM's accesses take: passes through L1's data and tag stages, L1 hits, the SM's
- * part of L2 and DRAM bandwidth. Atomics in global memory: replay_atomics.c. */
+/* replay_memory.c — what the SM's accesses take: passes through L1's data and tag stages, L1 hits,
+ * the SM's part of L2 and DRAM bandwidth. Atomics in global memory: replay_atomics.c. */
 #include "grader/sim/timing/machine.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* One line of four sectors or one of one sector takes the same slot of an L2 slice: 64 bytes at least. */
+/* One line of four sectors or one of one sector takes the same slot of an L2 slice: 64 bytes at
+ * least. */
 static const double l2_least_sectors = 2;
 
 /* ---- L2 and DRAM ---- */
@@ -37,16 +38,18 @@ static double dram_transfer(struct machine *m, double t, double sectors) {
     return m->dram - cost;
 }
 
-/* Under load a request waits longer than for those before it at this SM's share: channels are not loaded alike. Streams of 1 to 64
- * warps an SM on an H100 give latency / (1 - load), or less where reads are long and no writes come between. */
+/* Under load a request waits longer than for those before it at this SM's share: channels are not
+ * loaded alike. Streams of 1 to 64 warps an SM on an H100 give latency / (1 - load), or less where
+ * reads are long and no writes come between. */
 static double dram_latency(const struct machine *m) {
     double load = m->dram_load < 0.9 ? m->dram_load : 0.9, waits = load / (1 - load);
     return m->lat_dram * (1 + under_load * (waits < most_waits ? waits : most_waits));
 }
 
-/* No two lines are equally far: channels, banks, the halves of L2, refreshes. Fitted to walks of few warps (micro.cu: walk-…), on
- * an H100 and an H200 alike; warps that wait for each other wait for the last. Multiples of the golden ratio are spread evenly over 0
- * to 1, however few follow on each other; and they do not hang on addresses, so that a program takes the same time wherever its
+/* No two lines are equally far: channels, banks, the halves of L2, refreshes. Fitted to walks of
+ * few warps (micro.cu: walk-…), on an H100 and an H200 alike; warps that wait for each other wait
+ * for the last. Multiples of the golden ratio are spread evenly over 0 to 1, however few follow on
+ * each other; and they do not hang on addresses, so that a program takes the same time wherever its
  * buffers lie. */
 static const double spread = 0.5, golden = 0.6180339887498949;
 
@@ -61,11 +64,12 @@ static double dram_arrival(struct machine *m, double t, double sectors) {
     return max2(dram_transfer(m, t, sectors) + m->lat_dram, t + latency);
 }
 
-/* DRAM gives 64 bytes at a time: sectors of one half of a line come together. Counted in sectors. */
+/* DRAM gives 64 bytes at a time: sectors of one half of a line come together. Counted in sectors.
+ */
 static double fetched(u32 sectors) { return 2.0 * (!!(sectors & 3) + !!(sectors & 12)); }
 
-/* 0, or, where the sectors come from (go to) DRAM, the factor of a transfer. `first`: those that the block touches for the first
- * time. */
+/* 0, or, where the sectors come from (go to) DRAM, the factor of a transfer. `first`: those that
+ * the block touches for the first time. */
 static double in_dram(struct machine *m, u64 word, u32 sectors, u32 first, u32 verb) {
     struct traffic *t = m->in->traffic;
     struct buffer_traffic *b = time_traffic_buffer(t, line_number(word) << 7);
@@ -97,7 +101,8 @@ static void note_l2(struct machine *m, u64 line, u32 sectors) {
 
 /* ---- one line of a global access ---- */
 
-/* Lines of a block whose trace serves a second time are other lines, unless blocks share the buffer. */
+/* Lines of a block whose trace serves a second time are other lines, unless blocks share the
+ * buffer. */
 static u64 own_line(const struct machine *m, u64 word, u32 copy) {
     if (!copy) return line_number(word);
     const struct buffer_traffic *b = time_traffic_buffer(m->in->traffic, line_number(word) << 7);
@@ -105,16 +110,20 @@ static u64 own_line(const struct machine *m, u64 word, u32 copy) {
     return line_number(word) + (common ? 0 : (u64)copy << 44);
 }
 
-/* What must come for them: nothing where their neighbour brought them along; and what that pushes out. */
+/* What must come for them: nothing where their neighbour brought them along; and what that pushes
+ * out. */
 static double come(const struct machine *m, u32 missing, u32 before) {
-    return fetched(missing & ~before & ~(before << 1 & 10) & ~(before >> 1 & 5)) * (1 + m->in->traffic->evicted);
+    return fetched(missing & ~before & ~(before << 1 & 10) & ~(before >> 1 & 5)) *
+           (1 + m->in->traffic->evicted);
 }
 
-static double load_line(struct machine *m, struct rblock *b, u64 word, double t, bool cached, u8 *why) {
+static double load_line(struct machine *m, struct rblock *b, u64 word, double t, bool cached,
+                        u8 *why) {
     u64 line = own_line(m, word, b->copy);
     u32 sectors = line_sectors(word);
     struct cache_line *l = cached ? time_cache_find(&m->l1_lines, line) : NULL;
-    u32 missing = l ? sectors & ~(u32)l->sectors : sectors, before = time_touched_get(&b->touched, line_number(word)),
+    u32 missing = l ? sectors & ~(u32)l->sectors : sectors,
+        before = time_touched_get(&b->touched, line_number(word)),
         first = time_touched_add(&b->touched, line_number(word), false, sectors);
     m->sectors += __builtin_popcount(sectors);
     m->hits += __builtin_popcount(sectors & ~missing);
@@ -137,9 +146,10 @@ static double load_line(struct machine *m, struct rblock *b, u64 word, double t,
     return ready;
 }
 
-/* Sectors that a store covers only in part cost L2 more: its slot of a line, and a little for each of them. By what 4 M stores of 4
- * bytes and structures of 3 to 16 floats take on an H100 (docs/time-model.md, Stores). Stores of a warp that follow on each other
- * fill the same lines up in L1 where those are few. */
+/* Sectors that a store covers only in part cost L2 more: its slot of a line, and a little for each
+ * of them. By what 4 M stores of 4 bytes and structures of 3 to 16 floats take on an H100
+ * (docs/time-model.md, Stores). Stores of a warp that follow on each other fill the same lines up
+ * in L1 where those are few. */
 static const double part_line = 2.8, part_sector = 1.1;
 enum { FEW_LINES = 6 };
 
@@ -153,17 +163,20 @@ static double stored(struct rwarp *w, u64 word) {
     u64 line = line_number(word);
     u32 sectors = line_sectors(word), parts = line_parts(word);
     for (u32 i = 0; i < w->before.n; i++)
-        if (w->before.line[i] == line && w->now.open && w->now.n < FEW_LINES) return w->now.line[w->now.n++] = line, 0;
+        if (w->before.line[i] == line && w->now.open && w->now.n < FEW_LINES)
+            return w->now.line[w->now.n++] = line, 0;
     if (parts && w->now.open && w->now.n < FEW_LINES) w->now.line[w->now.n++] = line;
     double whole = __builtin_popcount(sectors & ~parts), part = __builtin_popcount(parts);
     return part > 0 ? whole + part_line + part_sector * part : whole;
 }
 
-/* DRAM turns round between reads and writes: H100, 512 MiB: reads 3.2 TB/s with what they push out, copies 3.0. */
+/* DRAM turns round between reads and writes: H100, 512 MiB: reads 3.2 TB/s with what they push out,
+ * copies 3.0. */
 static const double write_cost = 1.1;
 
-/* What goes to DRAM for sectors that are first written: 64 bytes at least, and the rest of a sector, or of 64 bytes, must be
- * fetched where only a part of it is written and nothing of it had been there. */
+/* What goes to DRAM for sectors that are first written: 64 bytes at least, and the rest of a
+ * sector, or of 64 bytes, must be fetched where only a part of it is written and nothing of it had
+ * been there. */
 static double written(u32 first, u32 parts) {
     double n = __builtin_popcount(first);
     return max2(n, 2) + (parts == first ? fetched(parts) / (n > 2 ? 2 : 1) : 0);
@@ -185,10 +198,11 @@ static void store_line(struct machine *m, struct rblock *b, struct rwarp *w, u64
 
 /* ---- accesses ---- */
 
-/* Tag passes. Lines are looked up four at a time where they lie in different ones of four tag banks; a pass
- * costs a quarter for each line beyond the first (facts: L1-hit loads by stride on an H200, 1.00 to 2.72 for
- * 1 to 8 neighbouring lines). That lines of one tag bank take a pass each is a hypothesis that two published
- * results suggest: products whose lanes are a row apart (docs/time-model.md). */
+/* Tag passes. Lines are looked up four at a time where they lie in different ones of four tag
+ * banks; a pass costs a quarter for each line beyond the first (facts: L1-hit loads by stride on an
+ * H200, 1.00 to 2.72 for 1 to 8 neighbouring lines). That lines of one tag bank take a pass each is
+ * a hypothesis that two published results suggest: products whose lanes are a row apart
+ * (docs/time-model.md). */
 static double tag_passes(const u64 *p, u32 n) {
     u32 passes = 0, in_pass = 0, banks = 0;
     for (u32 k = 1; k <= n; k++) {
@@ -200,8 +214,9 @@ static double tag_passes(const u64 *p, u32 n) {
     return passes > neighbours ? passes : neighbours;
 }
 
-/* A load's registers are filled 128 bytes a pass, also where all lanes read the same: 16 bytes a lane take four, whatever the
- * addresses (H100, l1-read8 and l1-read16 of micro.cu: 2.00 and 3.99 passes a request, 4.2 cycles). Shared memory does not. */
+/* A load's registers are filled 128 bytes a pass, also where all lanes read the same: 16 bytes a
+ * lane take four, whatever the addresses (H100, l1-read8 and l1-read16 of micro.cu: 2.00 and 3.99
+ * passes a request, 4.2 cycles). Shared memory does not. */
 static const double filled_at_once = 128;
 
 /* Passes of the data stage and of the tag stage: the longest counts. */
@@ -218,8 +233,8 @@ double time_memory_l1(struct machine *m, double t, double passes, enum resource 
     return m->l1;
 }
 
-static double access_global(struct machine *m, struct rwarp *w, const u64 *p, double t, const struct mem_desc *d,
-                            u8 *why) {
+static double access_global(struct machine *m, struct rwarp *w, const u64 *p, double t,
+                            const struct mem_desc *d, u8 *why) {
     u64 h = *p;
     double at = time_memory_l1(m, t, l1_passes(m, p, d), R_L1), ready = at + m->lat_l1;
     bool cached = !off(m, TERM_BIT(CACHE)) && !d->strong && d->cache_op != 'g';
@@ -232,20 +247,25 @@ static double access_global(struct machine *m, struct rwarp *w, const u64 *p, do
     return ready;
 }
 
-/* Increments by one are merged where they meet (decode.h: mem_desc.increment), at this rate whatever the number of
- * addresses: 289 G additions a second on 20 SMs of 1.57 GHz (docs/time-model.md, sources of the atomics). */
+/* Increments by one are merged where they meet (decode.h: mem_desc.increment), at this rate
+ * whatever the number of addresses: 289 G additions a second on 20 SMs of 1.57 GHz
+ * (docs/time-model.md, sources of the atomics). */
 static const double increment_cycles = 3.5;
 
-/* Integer atomics of 32 bits are done in place; those of floats, and of 64 bits but for exchanges, are a loop of load and
- * compare-and-swap (ptxas), in which one lane a word gets through each time. */
+/* Integer atomics of 32 bits are done in place; those of floats, and of 64 bits but for exchanges,
+ * are a loop of load and compare-and-swap (ptxas), in which one lane a word gets through each time.
+ */
 static bool is_loop(const struct mem_desc *d) {
     bool swap = d->atom == ATOM_EXCH || d->atom == ATOM_CAS;
     return !swap && (d->width == 8 || d->type == PTX_F32 || d->type == PTX_F64);
 }
 
-/* Lanes that are left try again: n, n - 1, … of them, each swap so many passes, and three for the rest of the loop. Measured on an
- * H100: 32 lanes on one word, 1452 cycles for floats, 986 for 64 bits; on 1024 words, 30. */
-static double swap_passes(double n, unsigned width) { return (width == 8 ? 1.7 : 2.6) * n * (n + 1) / 2 + 3 * n; }
+/* Lanes that are left try again: n, n - 1, … of them, each swap so many passes, and three for the
+ * rest of the loop. Measured on an H100: 32 lanes on one word, 1452 cycles for floats, 986 for 64
+ * bits; on 1024 words, 30. */
+static double swap_passes(double n, unsigned width) {
+    return (width == 8 ? 1.7 : 2.6) * n * (n + 1) / 2 + 3 * n;
+}
 
 static double shared_passes(const struct machine *m, u64 h, const struct mem_desc *d) {
     double passes = trace_wavefronts(h);
@@ -259,18 +279,22 @@ static double shared_passes(const struct machine *m, u64 h, const struct mem_des
 }
 
 static double access_shared(struct machine *m, u64 h, double t, const struct mem_desc *d, u8 *why) {
-    double passes = shared_passes(m, h, d), at = time_memory_l1(m, t, passes, R_SHARED), ready = at + m->lat_shared;
+    double passes = shared_passes(m, h, d), at = time_memory_l1(m, t, passes, R_SHARED),
+           ready = at + m->lat_shared;
     if (trace_verb(h) >= MEM_ATOM && is_loop(d)) ready += 2 * m->lat_shared * trace_wavefronts(h);
     *why = STALL_SHARED;
     return ready;
 }
 
-/* Shared memory of another block of the cluster, through the network between SMs, by sectors of 32 bytes. Measured on an H100
- * (docs/results/h100/clusters.tsv), all SMs at it: a chain of loads takes 191 cycles each in clusters of 2 and 207 in larger ones, where one's own
- * memory takes 33; a warp that loads neighbouring words 8 to 9 (4 sectors), words of 32 sectors 64 to 75; that stores them 7 to 8 and 59 to 65; that
- * adds to neighbouring words 14 to 21, to random ones 107 to 126. Not seen here: loads of random words, which conflict in the banks (101 to
- * 112); additions of many lanes to few words, which take their lanes one by one, 7 cycles each. */
-static const double cluster_latency = 204, cluster_store = 2, cluster_load = 2.3, cluster_atomic = 3.7;
+/* Shared memory of another block of the cluster, through the network between SMs, by sectors of 32
+ * bytes. Measured on an H100 (docs/results/h100/clusters.tsv), all SMs at it: a chain of loads
+ * takes 191 cycles each in clusters of 2 and 207 in larger ones, where one's own memory takes 33; a
+ * warp that loads neighbouring words 8 to 9 (4 sectors), words of 32 sectors 64 to 75; that stores
+ * them 7 to 8 and 59 to 65; that adds to neighbouring words 14 to 21, to random ones 107 to 126.
+ * Not seen here: loads of random words, which conflict in the banks (101 to 112); additions of many
+ * lanes to few words, which take their lanes one by one, 7 cycles each. */
+static const double cluster_latency = 204, cluster_store = 2, cluster_load = 2.3,
+                    cluster_atomic = 3.7;
 
 static double access_cluster(struct machine *m, u64 h, double t, u8 *why) {
     double of_sector = trace_verb(h) == MEM_STORE  ? cluster_store
@@ -285,7 +309,8 @@ static double access_local(struct machine *m, u64 h, double t, u8 *why) {
     double sectors = trace_wavefronts(h), at = time_memory_l1(m, t, max2(1, sectors / 4), R_L1);
     *why = STALL_L1;
     if (!m->local_spills && trace_verb(h) == MEM_LOAD) return at + m->lat_l1;
-    /* Write-through; too much for L1 to hold. Lanes at different elements write a word of a sector each. */
+    /* Write-through; too much for L1 to hold. Lanes at different elements write a word of a sector
+     * each. */
     bool parts = trace_verb(h) == MEM_STORE && sectors * 8 > trace_lanes(h) * 1.5 && sectors > 4;
     double start = time_memory_l2(m, at, parts ? sectors * (part_line + part_sector) : sectors);
     dram_transfer(m, start, sectors * m->local_dram);
@@ -309,9 +334,11 @@ double time_memory_frame(struct machine *m, double t) {
     return start + m->lat_l2;
 }
 
-/* Each word that lanes want takes two cycles (H100, constant-run16 to -run1: 4.1, 8.1, 16.2 and 64.4 for 2, 4, 8 and 32); one word
- * for all is most often an operand and no access. */
-static double constant_passes(u64 h) { return trace_wavefronts(h) > 1 ? 2.0 * trace_wavefronts(h) : 0; }
+/* Each word that lanes want takes two cycles (H100, constant-run16 to -run1: 4.1, 8.1, 16.2
+ * and 64.4 for 2, 4, 8 and 32); one word for all is most often an operand and no access. */
+static double constant_passes(u64 h) {
+    return trace_wavefronts(h) > 1 ? 2.0 * trace_wavefronts(h) : 0;
+}
 
 double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, u8 *why) {
     const struct sim_module *module = m->in->regions->module;
@@ -320,7 +347,9 @@ double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, doub
     case SPACE_SHARED: return access_shared(m, *p, t, d, why);
     case SPACE_CLUSTER: return access_cluster(m, *p, t, why);
     case SPACE_LOCAL: return access_local(m, *p, t, why);
-    case SPACE_CONST: *why = STALL_L1; return time_memory_l1(m, t, constant_passes(*p), R_L1) + m->lat_l1 / 2;
+    case SPACE_CONST:
+        *why = STALL_L1;
+        return time_memory_l1(m, t, constant_passes(*p), R_L1) + m->lat_l1 / 2;
     default: break;
     }
     return trace_verb(*p) >= MEM_ATOM ? time_atomic_access(m, &m->blocks[w->slot], p, t, d, why)

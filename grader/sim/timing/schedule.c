@@ -65,8 +65,10 @@ static bool find_loops(struct schedule *s) {
     bool ok = true;
     for (u32 i = 0; i < s->n && ok; i++) {
         if (s->code[i].flags & SASS_FUNCTION) function = i;
-        bool back = s->code[i].flags & SASS_JUMPS && s->code[i].target <= i && s->code[i].target >= function;
-        if (back && !one_line(s, (struct loop){s->code[i].target, i})) ok = add_loop(&l, s->code[i].target, i);
+        bool back = s->code[i].flags & SASS_JUMPS && s->code[i].target <= i &&
+                    s->code[i].target >= function;
+        if (back && !one_line(s, (struct loop){s->code[i].target, i}))
+            ok = add_loop(&l, s->code[i].target, i);
     }
     s->nloops = ok ? paint_loops(l.loop, l.n, s->loops) : 0;
     s->loop_length = xcalloc(s->nloops + 1ul, sizeof *s->loop_length);
@@ -110,7 +112,8 @@ static int by_line(const void *a, const void *b) {
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* A line that no op has, such as that of a label or of a kernel's name, counts to the one that follows. */
+/* A line that no op has, such as that of a label or of a kernel's name, counts to the one that
+ * follows. */
 static u32 op_of_line(const struct line_op *table, u32 n, u32 line) {
     u32 low = 0, high = n;
     while (low < high) {
@@ -134,7 +137,9 @@ static void place_all(struct schedule *s) {
         u32 op = c->line ? op_of_line(table, n, c->line) : UINT32_MAX;
         s->places[i].segment = op == UINT32_MAX ? UINT32_MAX : segment_of(m, op);
         if (op != UINT32_MAX) s->steps[i].op = op;
-        s->places[i].cluster = c->flags & SASS_OWN ? NO_CLUSTER : s->loops[i] ? s->loops[i] - 1 : s->nloops + functions;
+        s->places[i].cluster = c->flags & SASS_OWN ? NO_CLUSTER
+                               : s->loops[i]       ? s->loops[i] - 1
+                                                   : s->nloops + functions;
     }
     s->nclusters = s->nloops + functions + 1;
     free(table);
@@ -166,30 +171,34 @@ static bool space_fits(u8 op, u8 insn) {
 
 /* The instruction may be what became of the op. */
 static bool fits(const struct sim_module *m, const struct op *o, const struct sass_insn *c) {
-    static const u8 verbs[] = {
-        [MEM_LOAD] = SASS_LOAD, [MEM_STORE] = SASS_STORE, [MEM_ATOM] = SASS_ATOMIC, [MEM_RED] = SASS_ATOMIC};
+    static const u8 verbs[] = {[MEM_LOAD] = SASS_LOAD,
+                               [MEM_STORE] = SASS_STORE,
+                               [MEM_ATOM] = SASS_ATOMIC,
+                               [MEM_RED] = SASS_ATOMIC};
     if (o->kind == OP_BAR) return c->unit == SASS_BARRIER;
     if (!time_is_memory(o)) return false;
     const struct mem_desc *d = &m->mems[o->aux];
     return (c->space == SASS_ASYNC || c->verb == verbs[d->verb]) && space_fits(d->space, c->space);
 }
 
-/* How an op's copies can be counted: by instructions that stand for one of it each. 0: they can't; 2: surely. */
+/* How an op's copies can be counted: by instructions that stand for one of it each. 0: they can't;
+ * 2: surely. */
 static unsigned countable(const struct sim_module *m, u32 op, const struct sass_insn *c) {
     const struct op *o = &m->ops[op];
     if (fits(m, o, c)) return 2;
     struct lowered to = time_lower(insn_rows[o->row].name, insn_rows[o->row].pipe);
     if (o->kind != OP_LANES || time_is_memory(o) || to.count != 1) return 0;
-    bool same = (to.unit == UNIT_FMA && c->unit == SASS_FMA) || (to.unit == UNIT_FP64 && c->unit == SASS_FP64) ||
+    bool same = (to.unit == UNIT_FMA && c->unit == SASS_FMA) ||
+                (to.unit == UNIT_FP64 && c->unit == SASS_FP64) ||
                 (to.unit == UNIT_XU && c->unit == SASS_XU);
     bool integer = to.unit == UNIT_ALU || to.unit == UNIT_ADD || to.unit == UNIT_IMAD;
     return same ? 2 : integer && (c->unit == SASS_ALU || c->unit == SASS_IMAD) ? 1 : 0;
 }
 
-/* The instructions [from, to) of a segment in a cluster, by line: the most that a line has of those that surely stand for one op
- * each; where there are none, what most lines have. */
-static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, u32 to, u32 first, u32 end,
-                     bool *is_sure) {
+/* The instructions [from, to) of a segment in a cluster, by line: the most that a line has of those
+ * that surely stand for one op each; where there are none, what most lines have. */
+static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, u32 to, u32 first,
+                     u32 end, bool *is_sure) {
     enum { MOST = 64 };
     u32 sure = 0, often[MOST + 1] = {0}, best = 1;
     for (u32 i = from, k; i < to; i = k) {
@@ -208,7 +217,8 @@ static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, 
 
 /* Of two clusters with as many of a segment's instructions the shorter loop has it. */
 static bool shorter(const struct schedule *s, u32 a, u32 b) {
-    u32 x = a < s->nloops ? s->loop_length[a + 1] : UINT32_MAX, y = b < s->nloops ? s->loop_length[b + 1] : UINT32_MAX;
+    u32 x = a < s->nloops ? s->loop_length[a + 1] : UINT32_MAX,
+        y = b < s->nloops ? s->loop_length[b + 1] : UINT32_MAX;
     return x < y;
 }
 
@@ -228,7 +238,8 @@ static void find_home(struct schedule *s, u32 op, const struct own *own, u32 fro
         if (d < apart) apart = d, nearest = own[i].line;
     }
     for (u32 i = from; i < to && nearest != UINT32_MAX && (o->kind != OP_BAR || !apart); i++)
-        if (own[i].line == nearest && fits(s->m, o, &s->code[own[i].insn])) add_home(s, op, own[i].insn);
+        if (own[i].line == nearest && fits(s->m, o, &s->code[own[i].insn]))
+            add_home(s, op, own[i].insn);
 }
 
 /* Where the segment has instructions in a cluster; false: none there. */
@@ -246,7 +257,8 @@ static void range_of_most(const struct schedule *s, const struct own *own, u32 *
     for (u32 i = *from, k; i < *to; i = k) {
         for (k = i; k < *to && own[k].cluster == own[i].cluster; k++) {}
         bool more = k - i > best_to - best;
-        if (more || (k - i == best_to - best && shorter(s, own[i].cluster, own[best].cluster))) best = i, best_to = k;
+        if (more || (k - i == best_to - best && shorter(s, own[i].cluster, own[best].cluster)))
+            best = i, best_to = k;
     }
     *from = best, *to = best_to;
 }
@@ -259,7 +271,8 @@ static bool has_effect(const struct schedule *s, u32 segment) {
 }
 
 static void settle(struct schedule *s, u32 segment, const struct own *own, u32 from, u32 to) {
-    u32 loop = s->ptx_loops[segment], first = s->m->segments[segment].first, end = s->m->segments[segment].last + 1;
+    u32 loop = s->ptx_loops[segment], first = s->m->segments[segment].first,
+        end = s->m->segments[segment].last + 1;
     if (!loop || !range_in(own, s->loop_cluster[loop], &from, &to)) {
         if (loop && !has_effect(s, segment)) return;
         range_of_most(s, own, &from, &to);
@@ -269,10 +282,12 @@ static void settle(struct schedule *s, u32 segment, const struct own *own, u32 f
     u32 *most = &s->most_copies[own[from].cluster];
     if (s->sure[segment] && s->copies_of[segment] > *most) *most = s->copies_of[segment];
     for (u32 op = first; op < end; op++)
-        if (s->m->ops[op].kind == OP_BAR || time_is_memory(&s->m->ops[op])) find_home(s, op, own, from, to);
+        if (s->m->ops[op].kind == OP_BAR || time_is_memory(&s->m->ops[op]))
+            find_home(s, op, own, from, to);
 }
 
-/* Of each loop in PTX: the cluster that has most of its instructions. `own` is by owner; it is sorted anew. */
+/* Of each loop in PTX: the cluster that has most of its instructions. `own` is by owner; it is
+ * sorted anew. */
 static int by_vote(const void *a, const void *b) {
     const struct own *x = a, *y = b;
     if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
@@ -305,7 +320,8 @@ static void number_copies(struct schedule *s, struct own *own, u32 n) {
     qsort(own, n, sizeof *own, by_copy);
     for (u32 i = 0, k; i < n; i = k) {
         for (k = i; k < n && own[k].cluster == own[i].cluster && own[k].line == own[i].line; k++) {}
-        for (u32 j = i; j < k; j++) s->places[own[j].insn].copy = j - i, s->places[own[j].insn].copies = k - i;
+        for (u32 j = i; j < k; j++)
+            s->places[own[j].insn].copy = j - i, s->places[own[j].insn].copies = k - i;
     }
 }
 
@@ -346,11 +362,13 @@ static void cut_blocks(struct schedule *s) {
         u32 cluster = s->places[i].cluster;
         struct stretch *b = &s->stretches[s->nstretches];
         *b = (struct stretch){.first = i, .owner = at, .next = UINT32_MAX};
-        for (k = i; k < s->n && (k == i || (!(s->code[k].flags & SASS_STARTS) && s->places[k].cluster == cluster));
+        for (k = i; k < s->n && (k == i || (!(s->code[k].flags & SASS_STARTS) &&
+                                            s->places[k].cluster == cluster));
              k++) {
             b->rare |= s->code[k].flags & SASS_RARE;
             u32 segment = s->places[k].segment;
-            if (segment != UINT32_MAX && s->cluster_of[segment] == cluster) add_owner(s, b, segment);
+            if (segment != UINT32_MAX && s->cluster_of[segment] == cluster)
+                add_owner(s, b, segment);
         }
         b->end = k, at += b->nowners;
         if (cluster != NO_CLUSTER) {
@@ -366,14 +384,17 @@ static void cut_blocks(struct schedule *s) {
 /* ---- steps ---- */
 
 static const u8 units[SASS_UNITS] = {
-    [SASS_ALU] = UNIT_ALU,      [SASS_IMAD] = UNIT_IMAD,   [SASS_FMA] = UNIT_FMA,   [SASS_FP64] = UNIT_FP64,
-    [SASS_XU] = UNIT_XU,        [SASS_LSU] = UNIT_LSU,     [SASS_SLOW] = UNIT_CTRL, [SASS_BARRIER] = UNIT_CTRL,
-    [SASS_CONTROL] = UNIT_CTRL, [SASS_UNIFORM] = UNIT_CTRL};
-/* Reads of special registers and of constants that are not an operand. No figure was found for them alone. */
+    [SASS_ALU] = UNIT_ALU,     [SASS_IMAD] = UNIT_IMAD,    [SASS_FMA] = UNIT_FMA,
+    [SASS_FP64] = UNIT_FP64,   [SASS_XU] = UNIT_XU,        [SASS_LSU] = UNIT_LSU,
+    [SASS_SLOW] = UNIT_CTRL,   [SASS_BARRIER] = UNIT_CTRL, [SASS_CONTROL] = UNIT_CTRL,
+    [SASS_UNIFORM] = UNIT_CTRL};
+/* Reads of special registers and of constants that are not an operand. No figure was found for them
+ * alone. */
 enum { slow_latency = 25, constant_latency = 30 };
 
 static void make_step(const struct schedule *s, const struct sass_insn *c, struct step *to) {
-    *to = (struct step){.op = s->m->nops, .unit = units[c->unit], .count = 1, .stall = c->stall ? c->stall : 1};
+    *to = (struct step){
+        .op = s->m->nops, .unit = units[c->unit], .count = 1, .stall = c->stall ? c->stall : 1};
     bool constant = c->space == SASS_CONST;
     if (constant) to->unit = UNIT_CTRL;
     to->latency = constant               ? constant_latency
@@ -406,10 +427,12 @@ static void make_tables(struct schedule *s) {
     s->home = xcalloc(m->nops + 1ul, sizeof *s->home);
     memset(s->cluster_of, 0xff, m->nsegments * sizeof *s->cluster_of);
     for (u32 i = 0; i < s->n; i++) make_step(s, &s->code[i], &s->steps[i]);
-    s->barrier = (struct step){.op = m->nops, .kind = STEP_BARRIER, .unit = UNIT_CTRL, .count = 1, .stall = 1};
+    s->barrier = (struct step){
+        .op = m->nops, .kind = STEP_BARRIER, .unit = UNIT_CTRL, .count = 1, .stall = 1};
 }
 
-/* What the streams ask for is what the machine code does: all but a few accesses have an instruction. */
+/* What the streams ask for is what the machine code does: all but a few accesses have an
+ * instruction. */
 static bool fits_traces(struct schedule *s, const struct sim_trace *t) {
     struct chunk c = {0};
     for (u32 b = 0; b < t->nblocks; b++)
@@ -419,8 +442,10 @@ static bool fits_traces(struct schedule *s, const struct sim_trace *t) {
     return s->lost <= 0.1 * s->accesses;
 }
 
-struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d, const struct sim_trace *t) {
-    if (!m->nmachine_code || !m->nsegments || d->cc_major < 7) return NULL; /* ptxas makes none for older ones */
+struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d,
+                                    const struct sim_trace *t) {
+    if (!m->nmachine_code || !m->nsegments || d->cc_major < 7)
+        return NULL; /* ptxas makes none for older ones */
     struct schedule *s = xcalloc(1, sizeof *s);
     *s = (struct schedule){.m = m, .d = d, .code = m->machine_code, .n = m->nmachine_code};
     make_tables(s);
@@ -440,10 +465,12 @@ struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu
 
 void time_schedule_close(struct schedule *s) {
     if (!s) return;
-    free(s->steps), free(s->places), free(s->loops), free(s->loop_length), free(s->head), free(s->touched);
-    free(s->count), free(s->taken), free(s->cluster_of), free(s->copies_of), free(s->home), free(s->homes);
-    free(s->cluster_block), free(s->sure), free(s->ptx_loops), free(s->loop_cluster), free(s->most_copies),
-        free(s->stretches), free(s->owners);
+    free(s->steps), free(s->places), free(s->loops), free(s->loop_length), free(s->head),
+        free(s->touched);
+    free(s->count), free(s->taken), free(s->cluster_of), free(s->copies_of), free(s->home),
+        free(s->homes);
+    free(s->cluster_block), free(s->sure), free(s->ptx_loops), free(s->loop_cluster),
+        free(s->most_copies), free(s->stretches), free(s->owners);
     free(s);
 }
 

@@ -1,16 +1,20 @@
-/* schedule.h — machine code laid out for a replay: shared by schedule.c, which makes it, and schedule_play.c.
+/* schedule.h — machine code laid out for a replay: shared by schedule.c, which makes it, and
+ * schedule_play.c.
  *
- * Theory of operation. The simulator executes PTX; ptxas unrolled its loops, made predicates of its branches, merged, moved and
- * dropped instructions. Each machine instruction names the line of PTX that it was made from, and so the segment (straight-line
- * stretch) of PTX that it belongs to. Machine code is cut into clusters: the instructions of one innermost loop, or those of a
- * function that are in none. A segment belongs to the cluster that has most of its instructions, those of a loop in PTX all to
- * one (what is left elsewhere are remainders of unrolled loops and what was hoisted); there each instruction stands `copies` times.
+ * Theory of operation. The simulator executes PTX; ptxas unrolled its loops, made predicates of its
+ * branches, merged, moved and dropped instructions. Each machine instruction names the line of PTX
+ * that it was made from, and so the segment (straight-line stretch) of PTX that it belongs to.
+ * Machine code is cut into clusters: the instructions of one innermost loop, or those of a function
+ * that are in none. A segment belongs to the cluster that has most of its instructions, those of a
+ * loop in PTX all to one (what is left elsewhere are remainders of unrolled loops and what was
+ * hoisted); there each instruction stands `copies` times.
  *
- * A warp's stream of segments is played cluster by cluster: as many segments as one pass through the cluster covers are taken off
- * the stream (none more often than it has copies), then the basic blocks of the cluster are issued of which a segment was taken, in
- * their order; of a loop that is unrolled more often than there are rounds left, as many copies as rounds. The n-th access of an
- * instruction of PTX is made by the n-th copy of its machine instruction; instructions whose segments were not executed are those
- * whose predicate was false, which cost their issue alone. */
+ * A warp's stream of segments is played cluster by cluster: as many segments as one pass through
+ * the cluster covers are taken off the stream (none more often than it has copies), then the basic
+ * blocks of the cluster are issued of which a segment was taken, in their order; of a loop that is
+ * unrolled more often than there are rounds left, as many copies as rounds. The n-th access of an
+ * instruction of PTX is made by the n-th copy of its machine instruction; instructions whose
+ * segments were not executed are those whose predicate was false, which cost their issue alone. */
 #pragma once
 #include "grader/sim/timing/internal.h"
 
@@ -49,12 +53,13 @@ struct schedule {
     u32 *ptx_loops, nptx_loops;  /* [segments]: the innermost loop in PTX, from 1; 0 = none */
     u32 *loop_cluster;           /* [nptx_loops + 1]: that has most of its instructions */
     u32 *cluster_of, *copies_of; /* [segments] */
-    bool *sure;                  /* [segments]: the number of copies is counted, not taken from the cluster's others */
-    u32 *most_copies;            /* [nclusters]: of a segment that is sure of it */
-    struct home *home;           /* [ops] */
+    bool *
+        sure; /* [segments]: the number of copies is counted, not taken from the cluster's others */
+    u32 *most_copies;  /* [nclusters]: of a segment that is sure of it */
+    struct home *home; /* [ops] */
     u32 *homes, nhomes, home_capacity;
     /* of the chunk at hand */
     u32 *count, *taken, ntaken;    /* [segments]: how often each was taken; which */
     u32 *head, *touched, ntouched; /* [n]: its first event, + 1; which have any */
-    double accesses, lost;         /* global ones seen so far; those that no machine instruction makes */
+    double accesses, lost; /* global ones seen so far; those that no machine instruction makes */
 };

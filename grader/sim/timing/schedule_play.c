@@ -19,19 +19,22 @@ static void add_event(struct schedule *s, struct chunk *c, u32 insn, u32 word) {
 }
 
 /* The access at `at` is made by the copy for this round of its segment. */
-static void take_access(struct schedule *s, struct chunk *c, u32 segment, const struct trace_warp *w, u32 at) {
+static void take_access(struct schedule *s, struct chunk *c, u32 segment,
+                        const struct trace_warp *w, u32 at) {
     u64 word = w->words[at];
     u32 op = trace_low(word), entries = trace_entries(word);
     const struct home *h = &s->home[op];
     bool global = trace_space(word) == SPACE_GLOBAL;
-    if (s->m->mems[s->m->ops[op].aux].merge == MERGED_AWAY) return; /* the one that stands for it has its passes */
+    if (s->m->mems[s->m->ops[op].aux].merge == MERGED_AWAY)
+        return; /* the one that stands for it has its passes */
     s->accesses += global ? entries : 0;
     if (!h->n) {
         s->lost += global && trace_verb(word) != MEM_LOAD ? entries : 0;
         if (trace_space(word) == TRACE_GRID) s->lost = INFINITY; /* a barrier would be free */
         return;
     }
-    u32 copies = s->copies_of[segment], round = s->count[segment] - 1, copy = (u32)((u64)round * h->n / copies);
+    u32 copies = s->copies_of[segment], round = s->count[segment] - 1,
+        copy = (u32)((u64)round * h->n / copies);
     add_event(s, c, s->homes[h->first + (copy < h->n ? copy : h->n - 1)], at);
 }
 
@@ -74,7 +77,8 @@ static u32 take_segments(struct schedule *s, struct chunk *c, const struct trace
 
 /* ---- issuing what they cover ---- */
 
-/* The part of the block's copies that were executed; segments that are sure of their number tell. */
+/* The part of the block's copies that were executed; segments that are sure of their number tell.
+ */
 static double part_of(const struct schedule *s, const struct stretch *b) {
     double most[2] = {0};
     bool sure = false;
@@ -97,7 +101,8 @@ static void issue_block(struct schedule *s, struct chunk *c, const struct stretc
     for (u32 i = b->first; i < b->end; i++) {
         const struct place *p = &s->places[i];
         bool executed = p->segment != UINT32_MAX && s->count[p->segment] > p->copy;
-        if (s->code[i].unit == SASS_BARRIER ? executed : p->copy < part * p->copies - 1e-9) issue(s, c, i);
+        if (s->code[i].unit == SASS_BARRIER ? executed : p->copy < part * p->copies - 1e-9)
+            issue(s, c, i);
     }
 }
 

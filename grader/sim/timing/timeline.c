@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Of the launch overhead, so much is over when a launch before it ends: an empty kernel takes 3.0 us on an H100, each further one
- * 2.15. A call takes the host what is left of it: that many launches a second come through, from one stream or from several. */
+/* Of the launch overhead, so much is over when a launch before it ends: an empty kernel takes 3.0
+ * us on an H100, each further one 2.15. A call takes the host what is left of it: that many
+ * launches a second come through, from one stream or from several. */
 static const double launch_overlap = 0.28;
 
 struct timeline_rates time_line_rates(const struct gpu_device *d) {
@@ -22,11 +23,14 @@ struct timeline_rates time_line_rates(const struct gpu_device *d) {
                                    .behind = launch_overlap * d->launch_seconds};
 }
 
-/* Bytes a second at which the host fills such a buffer, one thread of it: 1 to 16 MiB of pageable memory take an H100's host 12.8 to 13.3
- * GB/s either way where pinned memory takes 54 (medians of 15 copies; larger ones vary from 9 to 15). */
+/* Bytes a second at which the host fills such a buffer, one thread of it: 1 to 16 MiB of pageable
+ * memory take an H100's host 12.8 to 13.3 GB/s either way where pinned memory takes 54 (medians of
+ * 15 copies; larger ones vary from 9 to 15). */
 static const double host_rate = 17.4e9;
 
-double time_line_pageable(const struct gpu_device *d, double bytes) { return bytes * (1 + d->bus_rate / host_rate); }
+double time_line_pageable(const struct gpu_device *d, double bytes) {
+    return bytes * (1 + d->bus_rate / host_rate);
+}
 
 enum { NOBODY = UINT32_MAX };
 
@@ -35,8 +39,9 @@ struct stream {
     uint32_t number;           /* up to which all are done */
     enum timeline_engine last; /* where the command before the head ran; NONE: there is none */
     double since;              /* when the head became it */
-    double ready;              /* when the head may begin, as far as other commands are concerned; < 0: not known yet */
-    bool blocked;              /* by another stream's command, when it was looked at last */
+    double ready; /* when the head may begin, as far as other commands are concerned; < 0: not known
+                     yet */
+    bool blocked; /* by another stream's command, when it was looked at last */
     bool running;
 };
 
@@ -61,7 +66,8 @@ static void number_streams(struct line *l) {
     uint32_t last[TIMELINE_STREAMS];
     for (unsigned s = 0; s < TIMELINE_STREAMS; s++)
         last[s] = NOBODY,
-        l->stream[s] = (struct stream){.head = NOBODY, .number = NOBODY, .last = TIMELINE_NONE, .ready = -1};
+        l->stream[s] =
+            (struct stream){.head = NOBODY, .number = NOBODY, .last = TIMELINE_NONE, .ready = -1};
     for (uint32_t i = 0; i < l->n; i++) {
         uint32_t s = l->c[i].stream;
         l->next[i] = NOBODY;
@@ -97,7 +103,8 @@ static const struct timeline_command *head(const struct line *l, const struct st
     return s->head < l->issued && !s->running ? &l->c[s->head] : NULL;
 }
 
-/* From when on the head may begin: what follows the end of a command on another engine comes a little later. */
+/* From when on the head may begin: what follows the end of a command on another engine comes a
+ * little later. */
 static void look_ready(struct line *l, struct stream *s) {
     const struct timeline_command *c = head(l, s);
     if (!c || s->ready >= 0) return;
@@ -167,7 +174,8 @@ static void begin_all(struct line *l) {
     while (any) {
         any = issue(l);
         for (unsigned i = 0; i < TIMELINE_STREAMS; i++) look_ready(l, &l->stream[i]);
-        any |= begin_mark(l) || begin_copy(l, TIMELINE_IN) || begin_copy(l, TIMELINE_OUT) || begin_kernel(l);
+        any |= begin_mark(l) || begin_copy(l, TIMELINE_IN) || begin_copy(l, TIMELINE_OUT) ||
+               begin_kernel(l);
     }
 }
 
@@ -194,7 +202,8 @@ static bool is_running(const struct line *l, const struct stream *s, enum timeli
 
 /* When something happens next; INFINITY: nothing does. */
 static double next_event(const struct line *l) {
-    double in = copy_left(l, TIMELINE_IN), out = copy_left(l, TIMELINE_OUT), at = l->now + (in < out ? in : out);
+    double in = copy_left(l, TIMELINE_IN), out = copy_left(l, TIMELINE_OUT),
+           at = l->now + (in < out ? in : out);
     if (l->issued < l->n && !l->host_waits && l->host < at) at = l->host;
     for (unsigned i = 0; i < TIMELINE_STREAMS; i++) {
         const struct stream *s = &l->stream[i];
@@ -206,7 +215,8 @@ static double next_event(const struct line *l) {
 
 static void move_copies(struct line *l, double at) {
     double seconds = at - l->now, rates[] = {rate(l, TIMELINE_IN), rate(l, TIMELINE_OUT)};
-    bool ends[] = {at >= l->now + copy_left(l, TIMELINE_IN), at >= l->now + copy_left(l, TIMELINE_OUT)};
+    bool ends[] = {at >= l->now + copy_left(l, TIMELINE_IN),
+                   at >= l->now + copy_left(l, TIMELINE_OUT)};
     for (unsigned e = 0; e < TIMELINE_KERNEL; e++) {
         if (l->bus[e].command == NOBODY) continue;
         l->total.busy[e] += seconds;
@@ -234,14 +244,17 @@ static void advance(struct line *l, double at) {
         }
 }
 
-struct timeline_total time_line_run(struct timeline_command *c, unsigned n, const struct timeline_rates *r) {
+struct timeline_total time_line_run(struct timeline_command *c, unsigned n,
+                                    const struct timeline_rates *r) {
     struct line *l = xcalloc(1, sizeof *l);
-    *l = (struct line){.c = c, .n = n, .r = r, .next = xcalloc(n + 1ul, sizeof *l->next), .freed = TIMELINE_NONE};
+    *l = (struct line){
+        .c = c, .n = n, .r = r, .next = xcalloc(n + 1ul, sizeof *l->next), .freed = TIMELINE_NONE};
     l->bus[TIMELINE_IN].command = l->bus[TIMELINE_OUT].command = NOBODY;
     number_streams(l);
     for (double at = 0; l->finished < n; advance(l, at)) {
         begin_all(l);
-        if (l->finished == n || !((at = next_event(l)) < INFINITY)) break; /* the latter: clocks that nobody meets */
+        if (l->finished == n || !((at = next_event(l)) < INFINITY))
+            break; /* the latter: clocks that nobody meets */
     }
     l->total.seconds = l->now;
     struct timeline_total total = l->total;

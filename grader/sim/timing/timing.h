@@ -3,13 +3,14 @@
 #include "grader/sim/device.h"
 #include "grader/sim/sim.h"
 
-/* What a launch's time goes to: the resources of an SM, how long each is busy; the reasons for which warps wait, each with its part
- * of the time; the launch itself. They overlap. In seconds. */
+/* What a launch's time goes to: the resources of an SM, how long each is busy; the reasons for
+ * which warps wait, each with its part of the time; the launch itself. They overlap. In seconds. */
 enum { TIME_PART_LAUNCH, TIME_PARTS = 24 };
 const char *time_part_name(unsigned i); /* NULL: none of that number */
 bool time_part_is_wait(unsigned i);     /* a reason to wait, else a resource or the launch */
 /* What limits, the nearest first, from parts that belong to so many seconds. */
-void time_rank(const double parts[TIME_PARTS], double seconds, const char *bound_by[3], double share[3]);
+void time_rank(const double parts[TIME_PARTS], double seconds, const char *bound_by[3],
+               double share[3]);
 
 struct time_estimate {
     double seconds;          /* modelled */
@@ -20,14 +21,17 @@ struct time_estimate {
     double dram_bytes;       /* moved, modelled; 0 = not known */
     double l1_hits, l2_hits; /* rates by sector, 0..1 */
     const char *note;        /* what widens the interval, or "" */
-    bool machine_code;       /* the order and number of instructions are those of the machine code at hand */
-    bool waits;              /* blocks wait for each other, which is not modelled: the seconds leave it out */
+    bool machine_code; /* the order and number of instructions are those of the machine code at hand
+                        */
+    bool waits; /* blocks wait for each other, which is not modelled: the seconds leave it out */
 };
 
-/* Of what the SMs share (L2, DRAM, words under atomics), the largest part that the launch takes, 0 ... 1. */
+/* Of what the SMs share (L2, DRAM, words under atomics), the largest part that the launch takes, 0
+ * ... 1. */
 double time_device_share(const struct time_estimate *e);
 
-/* Terms of the model; leaving one out is what the ablation in docs/time-model.md does. X(id, text) */
+/* Terms of the model; leaving one out is what the ablation in docs/time-model.md does. X(id, text)
+ */
 /* clang-format off */
 #define TIME_TERMS(X)                             \
     X(LAUNCH, "launch overhead")                  \
@@ -55,20 +59,21 @@ enum time_term {
 #define TERM_BIT(id) (1u << TERM_##id)
 
 struct time_options {
-    unsigned without;                /* TERM_BIT of terms to leave out */
-    bool warm;                       /* L2 holds what fits of the data: a launch repeated in a loop */
-    double warm_bytes;               /* else, that launches before have moved between DRAM and L2 */
-    bool whole;                      /* execute every block, so that memory is as the launch leaves it; else a sample */
+    unsigned without;  /* TERM_BIT of terms to leave out */
+    bool warm;         /* L2 holds what fits of the data: a launch repeated in a loop */
+    double warm_bytes; /* else, that launches before have moved between DRAM and L2 */
+    bool whole; /* execute every block, so that memory is as the launch leaves it; else a sample */
     uint64_t most_warp_instructions; /* of a sample; 0 = 4 million */
 };
 
-/* Runs the launch, or a sample of its blocks, and models its time. Counters are those of the whole launch
- * (scaled up from a sample). False: nothing could be sampled (a fault, a budget): the result says why, there
- * is no estimate. */
-bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o, struct sim_result *out,
-                 struct time_estimate *t);
+/* Runs the launch, or a sample of its blocks, and models its time. Counters are those of the whole
+ * launch (scaled up from a sample). False: nothing could be sampled (a fault, a budget): the result
+ * says why, there is no estimate. */
+bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o,
+                 struct sim_result *out, struct time_estimate *t);
 
-/* What time_launch has cost this process so far: launches, and wall seconds in all and of them in the traces. */
+/* What time_launch has cost this process so far: launches, and wall seconds in all and of them in
+ * the traces. */
 struct time_cost {
     unsigned launches;
     double seconds, traces;
@@ -78,6 +83,7 @@ struct time_cost time_cost(void);
 /* "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)". */
 void time_bound_text(const struct time_estimate *t, char *out, size_t size);
 
-/* From a launch's counters alone, without latencies and caches: rough, where nothing was sampled. */
+/* From a launch's counters alone, without latencies and caches: rough, where nothing was sampled.
+ */
 void time_model(const struct gpu_device *d, const struct sim_launch *l, const struct sim_result *r,
                 struct time_estimate *out);

@@ -1,11 +1,12 @@
 /* bench.c — how fast the simulator runs: `make bench`, or build/tests/bench [NAME…].
  *
- * Each kernel runs with the sanitizer on and off (counters are always on, they cost nothing to leave out), the best of
- * several runs; so does the same computation in plain C (plain.c). Results are compared, so that a fast wrong run is no
- * record. Columns: lane instructions of the launch (PTX level), lane instructions a second with and without the
- * sanitizer, milliseconds with the sanitizer and of plain C, and how many times plain C's time the two simulated runs
- * take; then processor time of all threads, with the sanitizer and without, and its ratio: what else runs on the machine
- * changes these least. */
+ * Each kernel runs with the sanitizer on and off (counters are always on, they cost nothing to
+ * leave out), the best of several runs; so does the same computation in plain C (plain.c). Results
+ * are compared, so that a fast wrong run is no record. Columns: lane instructions of the launch
+ * (PTX level), lane instructions a second with and without the sanitizer, milliseconds with the
+ * sanitizer and of plain C, and how many times plain C's time the two simulated runs take; then
+ * processor time of all threads, with the sanitizer and without, and its ratio: what else runs on
+ * the machine changes these least. */
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/clock.h"
@@ -62,7 +63,18 @@ static const struct bench benches[] = {
      {32, 8},
      false,
      1e-5},
-    {"SGEMM naive 512", "sgemm", "sgemm_naive", plain_sgemm, 512, FLOATS, 3, {M, M, M}, {16, 64}, {32, 8}, false, 1e-5},
+    {"SGEMM naive 512",
+     "sgemm",
+     "sgemm_naive",
+     plain_sgemm,
+     512,
+     FLOATS,
+     3,
+     {M, M, M},
+     {16, 64},
+     {32, 8},
+     false,
+     1e-5},
     {"SGEMM tiled 256",
      "sgemm",
      "sgemm_tiled",
@@ -111,9 +123,42 @@ static const struct bench benches[] = {
      {32, 8},
      false,
      0},
-    {"reduction 4M", "reduce", "reduce", plain_reduce, 4 * M, INTS, 2, {16 * M, 4}, {1024, 1}, {256, 1}, true, 0},
-    {"histogram 1M", "histogram", "histogram", plain_histogram, M, INTS, 2, {4 * M, 1024}, {128, 1}, {256, 1}, true, 0},
-    {"n-body 2048", "nbody", "nbody", plain_nbody, 2048, FLOATS, 2, {32 * K, 32 * K}, {16, 1}, {128, 1}, false, 1e-4},
+    {"reduction 4M",
+     "reduce",
+     "reduce",
+     plain_reduce,
+     4 * M,
+     INTS,
+     2,
+     {16 * M, 4},
+     {1024, 1},
+     {256, 1},
+     true,
+     0},
+    {"histogram 1M",
+     "histogram",
+     "histogram",
+     plain_histogram,
+     M,
+     INTS,
+     2,
+     {4 * M, 1024},
+     {128, 1},
+     {256, 1},
+     true,
+     0},
+    {"n-body 2048",
+     "nbody",
+     "nbody",
+     plain_nbody,
+     2048,
+     FLOATS,
+     2,
+     {32 * K, 32 * K},
+     {16, 1},
+     {128, 1},
+     false,
+     1e-4},
     {"stencil f64 1024",
      "stencil",
      "stencil",
@@ -162,7 +207,8 @@ static void open_device(struct device *d, const struct bench *b, const char *fol
 }
 
 struct seconds {
-    double wall, cpu; /* of the best run; of the one that took least of the processors, all threads together */
+    double wall, cpu; /* of the best run; of the one that took least of the processors, all threads
+                         together */
 };
 
 static double cpu_seconds(void) {
@@ -172,8 +218,8 @@ static double cpu_seconds(void) {
 }
 
 /* The counters are those of the last run. */
-static struct seconds run_simulated(struct device *d, const struct bench *b, void *const *host, bool sanitize,
-                                    uint64_t *lane_insns) {
+static struct seconds run_simulated(struct device *d, const struct bench *b, void *const *host,
+                                    bool sanitize, uint64_t *lane_insns) {
     uint64_t address[MOST_BUFFERS], params[MOST_BUFFERS + 1];
     struct seconds best = {INFINITY, INFINITY};
     unsigned result = b->nbuffers - 1;
@@ -247,13 +293,15 @@ static bool run_bench(const struct bench *b, const char *folder) {
         memcpy(plain[i], host[i], b->bytes[i]);
     }
     open_device(&d, b, folder);
-    struct seconds on = run_simulated(&d, b, host, true, &lanes), off = run_simulated(&d, b, host, false, &lanes);
+    struct seconds on = run_simulated(&d, b, host, true, &lanes),
+                   off = run_simulated(&d, b, host, false, &lanes);
     double c = run_plain(b, plain);
     bool same = agree(b, host[b->nbuffers - 1], plain[b->nbuffers - 1]);
-    printf("%-18s %8.1f M %8.2f G/s %8.2f G/s %9.2f ms %8.2f ms %7.1f x %6.1f x %8.2f ms %8.2f ms %6.2f x%s\n", b->name,
-           (double)lanes * 1e-6, (double)lanes / on.wall * 1e-9, (double)lanes / off.wall * 1e-9, on.wall * 1e3,
-           c * 1e3, on.wall / c, off.wall / c, on.cpu * 1e3, off.cpu * 1e3, on.cpu / off.cpu,
-           same ? "" : "   WRONG RESULT");
+    printf("%-18s %8.1f M %8.2f G/s %8.2f G/s %9.2f ms %8.2f ms %7.1f x %6.1f x %8.2f ms %8.2f ms "
+           "%6.2f x%s\n",
+           b->name, (double)lanes * 1e-6, (double)lanes / on.wall * 1e-9,
+           (double)lanes / off.wall * 1e-9, on.wall * 1e3, c * 1e3, on.wall / c, off.wall / c,
+           on.cpu * 1e3, off.cpu * 1e3, on.cpu / off.cpu, same ? "" : "   WRONG RESULT");
     sim_close(d.sim);
     buf_free(&d.ptx);
     arena_free(&arena);
@@ -272,11 +320,13 @@ int main(int argc, char **argv) {
     if (n < 0) return perror("/proc/self/exe"), 1;
     folder[n] = 0;
     bool ok = true;
-    printf("%ld cores; lane instructions a second with counters, and with and without the sanitizer; ratio to plain C, "
+    printf("%ld cores; lane instructions a second with counters, and with and without the "
+           "sanitizer; ratio to plain C, "
            "one thread, -O2\n",
            sysconf(_SC_NPROCESSORS_ONLN));
-    printf("%-18s %10s %12s %12s %12s %11s %9s %8s %11s %11s %8s\n", "kernel", "lane insns", "sanitizer", "without",
-           "sanitizer", "plain C", "ratio", "without", "cpu, with", "without", "ratio");
+    printf("%-18s %10s %12s %12s %12s %11s %9s %8s %11s %11s %8s\n", "kernel", "lane insns",
+           "sanitizer", "without", "sanitizer", "plain C", "ratio", "without", "cpu, with",
+           "without", "ratio");
     strcat(folder, "-ptx");
     for (unsigned i = 0; i < BENCHES; i++)
         if (is_wanted(&benches[i], argc, argv)) ok &= run_bench(&benches[i], folder);

@@ -1,4 +1,5 @@
-/* bench.h — the same computations in plain C, one thread, -O2: what the simulator's time is compared with. */
+/* bench.h — the same computations in plain C, one thread, -O2: what the simulator's time is
+ * compared with. */
 #pragma once
 #include <stddef.h>
 

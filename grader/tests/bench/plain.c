@@ -1,4 +1,5 @@
-/* plain.c — see bench.h. Straightforward loops, as one writes them at first; buffers in the kernels' order. */
+/* plain.c — see bench.h. Straightforward loops, as one writes them at first; buffers in the
+ * kernels' order. */
 #include "grader/tests/bench/bench.h"
 
 #include <string.h>
@@ -69,6 +70,7 @@ void plain_stencil(void *const *p, int n) {
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++) {
             int i = y * n + x, border = x == 0 || y == 0 || x == n - 1 || y == n - 1;
-            out[i] = border ? in[i] : 0.5 * in[i] + 0.125 * (in[i - 1] + in[i + 1] + in[i - n] + in[i + n]);
+            out[i] = border ? in[i]
+                            : 0.5 * in[i] + 0.125 * (in[i - 1] + in[i + 1] + in[i - n] + in[i + n]);
         }
 }

@@ -1,6 +1,8 @@
-/* faults.c — for LD_PRELOAD: the FAULT_AT-th call that writes to, syncs or cuts a store (a file whose name contains ".db") fails
- * with FAULT_ERRNO, and all after it where FAULT_STAYS is set; with FAULT_KILL the process is killed there instead, after half of
- * a write was done. The FAULT_MALLOC-th allocation of SQLite fails likewise. Calls are counted in the process that opened the store. */
+/* faults.c — for LD_PRELOAD: the FAULT_AT-th call that writes to, syncs or cuts a store (a file
+ * whose name contains ".db") fails with FAULT_ERRNO, and all after it where FAULT_STAYS is set;
+ * with FAULT_KILL the process is killed there instead, after half of a write was done. The
+ * FAULT_MALLOC-th allocation of SQLite fails likewise. Calls are counted in the process that opened
+ * the store. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -28,7 +30,8 @@ static int find_sqlite(struct dl_phdr_info *o, size_t size, void *data) {
     (void)size, (void)data;
     for (unsigned i = 0; strstr(o->dlpi_name, "libsqlite3") && i < o->dlpi_phnum; i++)
         if (o->dlpi_phdr[i].p_type == PT_LOAD && (o->dlpi_phdr[i].p_flags & PF_X))
-            sqlite_from = o->dlpi_addr + o->dlpi_phdr[i].p_vaddr, sqlite_to = sqlite_from + o->dlpi_phdr[i].p_memsz;
+            sqlite_from = o->dlpi_addr + o->dlpi_phdr[i].p_vaddr,
+            sqlite_to = sqlite_from + o->dlpi_phdr[i].p_memsz;
     return 0;
 }
 __attribute__((constructor)) static void begin(void) {
@@ -70,14 +73,16 @@ static bool stops(int fd, int *result) {
     return error;
 }
 
-__attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at) {
+__attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *data, size_t n,
+                                                        off64_t at) {
     REAL(ssize_t, pwrite64, int, const void *, size_t, off64_t);
     int r;
     if (!stops(fd, &r)) return real(fd, data, n, at);
     if (r == -2) real(fd, data, n / 2, at), kill(getpid(), SIGKILL);
     return -1;
 }
-__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *data, size_t n, off_t at) {
+__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *data, size_t n,
+                                                      off_t at) {
     return pwrite64(fd, data, n, at);
 }
 __attribute__((visibility("default"))) ssize_t write(int fd, const void *data, size_t n) {
@@ -110,7 +115,8 @@ __attribute__((visibility("default"))) int ftruncate64(int fd, off64_t n) {
 }
 __attribute__((visibility("default"))) int ftruncate(int fd, off_t n) { return ftruncate64(fd, n); }
 
-/* ---- allocations: those that SQLite's code asks for; those of the grader itself end it by design ---- */
+/* ---- allocations: those that SQLite's code asks for; those of the grader itself end it by design
+ * ---- */
 
 void *__libc_malloc(size_t n);
 void *__libc_realloc(void *p, size_t n);

@@ -1,6 +1,7 @@
-/* fakecublas.c — the part of the fake that looks like cuBLAS: it checks what it is given and takes a made-up
- * time, a FLOP a picosecond for a product (and as much for each element that it adds to) and 16 bytes a nanosecond for a
- * transposition; every fifth call takes half of that. Matrices of one value are refused: they take less than others. */
+/* fakecublas.c — the part of the fake that looks like cuBLAS: it checks what it is given and takes
+ * a made-up time, a FLOP a picosecond for a product (and as much for each element that it adds to)
+ * and 16 bytes a nanosecond for a transposition; every fifth call takes half of that. Matrices of
+ * one value are refused: they take less than others. */
 #include "grader/tests/fakecuda/fakecuda.h"
 
 #include <stdlib.h>
@@ -27,18 +28,21 @@ static double some_time(double seconds) {
     return ++calls % 5 ? seconds : seconds / 2;
 }
 
-EXPORT int cublasSgemm_v2(void *h, int ta, int tb, int m, int n, int k, const float *alpha, const float *a, int lda,
-                          const float *b, int ldb, const float *beta, float *c, int ldc) {
-    if (ta || tb || m < 1 || n < 1 || k < 1 || lda < m || ldb < k || ldc < m || !a || !b || !c || !alpha || !beta)
+EXPORT int cublasSgemm_v2(void *h, int ta, int tb, int m, int n, int k, const float *alpha,
+                          const float *a, int lda, const float *b, int ldb, const float *beta,
+                          float *c, int ldc) {
+    if (ta || tb || m < 1 || n < 1 || k < 1 || lda < m || ldb < k || ldc < m || !a || !b || !c ||
+        !alpha || !beta)
         return INVALID_VALUE;
     if (a[0] == a[1] || b[0] == b[1]) return INVALID_VALUE;
     double flop = 2.0 * m * n * k + (*beta != 0 ? (double)m * n : 0);
     fakecuda_use_stream(__func__, ((struct handle *)h)->stream, some_time(flop * 1e-12));
     return OK;
 }
-EXPORT int cublasSgeam(void *h, int ta, int tb, int m, int n, const float *alpha, const float *a, int lda,
-                       const float *beta, const float *b, int ldb, float *c, int ldc) {
-    if (!ta || tb || m < 1 || n < 1 || lda < n || ldb < m || ldc < m || !a || !b || !c || !alpha || !beta)
+EXPORT int cublasSgeam(void *h, int ta, int tb, int m, int n, const float *alpha, const float *a,
+                       int lda, const float *beta, const float *b, int ldb, float *c, int ldc) {
+    if (!ta || tb || m < 1 || n < 1 || lda < n || ldb < m || ldc < m || !a || !b || !c || !alpha ||
+        !beta)
         return INVALID_VALUE;
     if (a[0] == a[1]) return INVALID_VALUE;
     fakecuda_use_stream(__func__, ((struct handle *)h)->stream, some_time(8.0 * m * n / 16e9));

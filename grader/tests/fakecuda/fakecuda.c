@@ -53,7 +53,9 @@ EXPORT unsigned fakecuda_calls(const char *name) {
         if (!strcmp(calls[i].name, name)) return calls[i].n;
     return 0;
 }
-EXPORT void fakecuda_set_hooks(const struct fakecuda_hooks *h) { hooks = h ? *h : (struct fakecuda_hooks){0}; }
+EXPORT void fakecuda_set_hooks(const struct fakecuda_hooks *h) {
+    hooks = h ? *h : (struct fakecuda_hooks){0};
+}
 EXPORT void fakecuda_set_times(double seconds, double n, unsigned every, double slow) {
     launch_seconds = seconds, noise = n, slow_every = every, slow_factor = slow, launches = 0;
 }
@@ -77,7 +79,8 @@ static unsigned nmemory;
 
 static int find_memory(uint64_t at, size_t bytes, bool pinned) {
     for (unsigned i = 0; i < nmemory; i++)
-        if (memory[i].pinned == pinned && at >= memory[i].at && at + bytes <= memory[i].at + memory[i].bytes)
+        if (memory[i].pinned == pinned && at >= memory[i].at &&
+            at + bytes <= memory[i].at + memory[i].bytes)
             return (int)i;
     return -1;
 }
@@ -87,7 +90,8 @@ static void note_memory(uint64_t at, size_t bytes, bool pinned) {
 }
 static bool drop_memory(uint64_t at, bool pinned) {
     for (unsigned i = 0; i < nmemory; i++)
-        if (memory[i].at == at && memory[i].pinned == pinned) return memory[i] = memory[--nmemory], true;
+        if (memory[i].at == at && memory[i].pinned == pinned)
+            return memory[i] = memory[--nmemory], true;
     return false;
 }
 static void check_device(const char *who, uint64_t at, size_t bytes) {
@@ -151,7 +155,8 @@ static void await_event(struct stream *s, const struct event *e) {
     pthread_mutex_unlock(&lock);
 }
 
-static pthread_mutex_t at_work = PTHREAD_MUTEX_INITIALIZER; /* the simulator behind it serves one at a time */
+static pthread_mutex_t at_work =
+    PTHREAD_MUTEX_INITIALIZER; /* the simulator behind it serves one at a time */
 
 static void execute(struct stream *s, struct command *c) {
     double seconds = 1e-6;
@@ -174,7 +179,8 @@ static void execute(struct stream *s, struct command *c) {
     if (c->kind == LAUNCH) {
         seconds = launch_seconds;
         if (hooks.launch && !s->error)
-            s->error = hooks.launch(c->kernel, c->grid, c->block, c->shared, c->params, c->bytes, &seconds);
+            s->error = hooks.launch(c->kernel, c->grid, c->block, c->shared, c->params, c->bytes,
+                                    &seconds);
         seconds *= wobble();
     }
     if (alone) pthread_mutex_unlock(&at_work);
@@ -226,7 +232,8 @@ void fakecuda_use_stream(const char *who, void *stream, double seconds) {
     enqueue(stream, c);
 }
 
-/* Waits until the stream is empty. A host function that does not return meanwhile is one that the caller holds. */
+/* Waits until the stream is empty. A host function that does not return meanwhile is one that the
+ * caller holds. */
 static int drain(struct stream *s, const char *who) {
     double start = clock_seconds();
     if (!s) return OK;
@@ -315,7 +322,8 @@ struct function {
     struct function *next;
 };
 
-EXPORT int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, void **values) {
+EXPORT int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options,
+                              void **values) {
     CALLED();
     if (drain(the_stream, __func__)) return INVALID_CONTEXT;
     (void)n, (void)options, (void)values;
@@ -349,7 +357,9 @@ EXPORT int cuModuleGetFunction(void **out, void *module, const char *name) {
 }
 EXPORT int cuModuleGetGlobal_v2(uint64_t *at, size_t *bytes, void *module, const char *name) {
     CALLED();
-    return hooks.symbol && hooks.symbol(((struct module *)module)->inner, name, at, bytes) ? OK : NOT_FOUND;
+    return hooks.symbol && hooks.symbol(((struct module *)module)->inner, name, at, bytes)
+               ? OK
+               : NOT_FOUND;
 }
 EXPORT int cuFuncGetAttribute(int *v, int which, void *f) {
     CALLED();
@@ -361,7 +371,8 @@ EXPORT int cuFuncSetAttribute(void *f, int which, int v) {
     (void)f;
     return which == 8 && v > 232448 ? INVALID_VALUE : OK;
 }
-EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *f, int threads, size_t shared) {
+EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *f, int threads,
+                                                       size_t shared) {
     CALLED();
     (void)f;
     return *n = threads < 1 || threads > 1024 ? 0 : shared > 116000 ? 1 : 2048 / threads, OK;
@@ -383,7 +394,8 @@ EXPORT int cuMemAlloc_v2(uint64_t *at, size_t bytes) {
 EXPORT int cuMemFree_v2(uint64_t at) {
     CALLED();
     if (!drop_memory(at, false))
-        return wrong("cuMemFree of 0x%llx, which is not allocated", (unsigned long long)at), INVALID_VALUE;
+        return wrong("cuMemFree of 0x%llx, which is not allocated", (unsigned long long)at),
+               INVALID_VALUE;
     if (hooks.free) hooks.free(at);
     else free((void *)(uintptr_t)at);
     return OK;
@@ -409,7 +421,8 @@ EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, voi
     c->to = to, c->data = from, c->bytes = bytes;
     return enqueue(stream, c);
 }
-/* From pageable memory: the bytes are taken at once, and land when somebody waits for the whole device or asks for memory. */
+/* From pageable memory: the bytes are taken at once, and land when somebody waits for the whole
+ * device or asks for memory. */
 EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
     CALLED();
     check_device(__func__, to, bytes);
@@ -423,7 +436,8 @@ EXPORT int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
 EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
     CALLED();
     check_device(__func__, from, bytes);
-    if (find_memory((uint64_t)(uintptr_t)to, bytes, true) < 0) wrong("an asynchronous copy to pageable memory");
+    if (find_memory((uint64_t)(uintptr_t)to, bytes, true) < 0)
+        wrong("an asynchronous copy to pageable memory");
     struct command *c = queue(stream, READ);
     c->from = from, c->out = to, c->bytes = bytes;
     return enqueue(stream, c);
@@ -451,10 +465,11 @@ EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void 
 
 /* ---- launches, streams, events ---- */
 
-static int launch(void *function, const unsigned grid[3], const unsigned block[3], unsigned shared, void *stream,
-                  const void *params, size_t bytes) {
+static int launch(void *function, const unsigned grid[3], const unsigned block[3], unsigned shared,
+                  void *stream, const void *params, size_t bytes) {
     struct function *f = function;
-    if (!grid[0] || !grid[1] || !grid[2] || !block[0] || block[0] * block[1] * block[2] > 1024) return INVALID_VALUE;
+    if (!grid[0] || !grid[1] || !grid[2] || !block[0] || block[0] * block[1] * block[2] > 1024)
+        return INVALID_VALUE;
     if (bytes > 4096) return wrong("%zu bytes of parameters", bytes), INVALID_VALUE;
     struct command *c = queue(stream, LAUNCH);
     c->kernel = f->inner, c->shared = shared, c->bytes = bytes;
@@ -463,17 +478,20 @@ static int launch(void *function, const unsigned grid[3], const unsigned block[3
     if (bytes) memcpy(c->params, params, bytes); /* the driver takes them when it is called */
     return enqueue(stream, c);
 }
-EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                          unsigned shared, void *stream, void **params, void **extra) {
+EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
     CALLED();
-    if (params) wrong("cuLaunchKernel with both ways to pass parameters, or the one that this fake does not know");
+    if (params)
+        wrong("cuLaunchKernel with both ways to pass parameters, or the one that this fake does "
+              "not know");
     if (extra && (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4]))
         return wrong("cuLaunchKernel: a broken list of extras"), INVALID_VALUE;
-    return launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream, extra ? extra[1] : NULL,
-                  extra ? *(size_t *)extra[3] : 0);
+    return launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream,
+                  extra ? extra[1] : NULL, extra ? *(size_t *)extra[3] : 0);
 }
-EXPORT int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                     unsigned bz, unsigned shared, void *stream, void **params) {
+EXPORT int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                     unsigned by, unsigned bz, unsigned shared, void *stream,
+                                     void **params) {
     CALLED();
     (void)params;
     return launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream, NULL, 0);
@@ -555,8 +573,10 @@ EXPORT int cuEventSynchronize(void *event) {
 EXPORT int cuEventElapsedTime(float *ms, void *from, void *to) {
     CALLED();
     struct event *a = from, *b = to;
-    if (!a->recorded || !b->recorded) return wrong("the time between events that were not recorded"), INVALID_VALUE;
-    if (!a->done || !b->done) return wrong("the time between events that have not come to pass"), NOT_READY;
+    if (!a->recorded || !b->recorded)
+        return wrong("the time between events that were not recorded"), INVALID_VALUE;
+    if (!a->done || !b->done)
+        return wrong("the time between events that have not come to pass"), NOT_READY;
     *ms = (float)((b->time - a->time) * 1e3);
     return OK;
 }

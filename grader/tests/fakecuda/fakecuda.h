@@ -1,9 +1,9 @@
-/* fakecuda.h — a library that looks like the CUDA driver (and NVML, and cuBLAS) to the gpu backend, checks
- * how it is called, and computes nothing unless a test gives it a device to forward to. Times that it reports
- * are made up: results from it are no results.
+/* fakecuda.h — a library that looks like the CUDA driver (and NVML, and cuBLAS) to the gpu backend,
+ * checks how it is called, and computes nothing unless a test gives it a device to forward to.
+ * Times that it reports are made up: results from it are no results.
  *
- * A stream is a thread that executes what is queued, in order, so that a caller which waits for a queue that
- * it holds back is found out. What was done wrong is in fakecuda_violations(). */
+ * A stream is a thread that executes what is queued, in order, so that a caller which waits for a
+ * queue that it holds back is found out. What was done wrong is in fakecuda_violations(). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,12 +22,13 @@ struct fakecuda_hooks {
     bool (*symbol)(void *module, const char *name, uint64_t *address, size_t *bytes);
     void *(*kernel)(void *module, const char *name);
     /* 0 or a CUresult; *seconds: how long it pretends to have taken. */
-    int (*launch)(void *kernel, const unsigned grid[3], const unsigned block[3], unsigned shared, const void *params,
-                  size_t bytes, double *seconds);
+    int (*launch)(void *kernel, const unsigned grid[3], const unsigned block[3], unsigned shared,
+                  const void *params, size_t bytes, double *seconds);
 };
 
 void fakecuda_set_hooks(const struct fakecuda_hooks *h); /* NULL = none */
-/* Each launch takes `seconds` (without a launch hook) times 1 ± noise; every `every`-th one `slow` times as long. */
+/* Each launch takes `seconds` (without a launch hook) times 1 ± noise; every `every`-th one `slow`
+ * times as long. */
 void fakecuda_set_times(double seconds, double noise, unsigned every, double slow);
 void fakecuda_set_throttle(unsigned long long reasons, unsigned others);
 /* Sentences on what was done wrong since the last call, "" = nothing. */

@@ -1,9 +1,11 @@
-/* fuzz_control.c — a device process that was taken over, at the grader's end of its channel: what would be honest answers of an
- * exercise of 64 floats, changed at places that the input names, graded and reported as a submission's would be.
+/* fuzz_control.c — a device process that was taken over, at the grader's end of its channel: what
+ * would be honest answers of an exercise of 64 floats, changed at places that the input names,
+ * graded and reported as a submission's would be.
  *
- * Input: for each answer in turn a byte of `enum how`, a byte with the number of changes, and for each change five bytes: where
- * (the answer, the box, its log, a case's buffers), a 16-bit offset in words there, and 16 bits that choose the word. Where the
- * input ends, answers are honest: nothing changed is AC. */
+ * Input: for each answer in turn a byte of `enum how`, a byte with the number of changes, and for
+ * each change five bytes: where (the answer, the box, its log, a case's buffers), a 16-bit offset
+ * in words there, and 16 bits that choose the word. Where the input ends, answers are honest:
+ * nothing changed is AC. */
 #include "grader/tests/fuzz/fuzz.h"
 #include "common/arena.h"
 #include "common/exercise.h"
@@ -32,9 +34,10 @@ static size_t elements(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
     for (long i = 0; i < c->dim[0]; i++) ((double *)want[0])[i] = ((const float *)host[1])[i];
 }
-static const struct ex_arg args[] = {{.name = "out", .role = EX_OUT, .type = EX_F32, .count = elements},
-                                     {.name = "in", .role = EX_IN, .type = EX_F32, .count = elements},
-                                     {.name = "n", .role = EX_SCALAR, .type = EX_I32}};
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = elements},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = elements},
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32}};
 static const struct ex_case copied[] = {{.dim = {ELEMENTS}}};
 
 START_TEST(is_copied) { ex_check_case(&copied[0]); }
@@ -77,7 +80,8 @@ static unsigned next(struct taken *t, unsigned bytes) {
     return value;
 }
 
-/* Words at which sums, products and comparisons go wrong; the rest of the 16 bits is put in as it is. */
+/* Words at which sums, products and comparisons go wrong; the rest of the 16 bits is put in as it
+ * is. */
 static uint64_t word(unsigned choice) {
     static const uint64_t odd[] = {~0ull,
                                    1ull << 63,
@@ -104,8 +108,11 @@ static void change(struct taken *t, struct control_reply *p) {
     if (area % 4 == 0) memcpy((uint8_t *)p + 4ul * offset % (sizeof *p - 8), &w, bytes);
     else if (!box) return;
     else if (area % 4 == 1) memcpy(box + 4ul * offset % (tally_wire_bytes() - 8), &w, bytes);
-    else if (area % 4 == 2) memcpy(box + CONTROL_BOX - CONTROL_LOG + offset % (CONTROL_LOG - 8), &w, bytes);
-    else memcpy(box + CONTROL_BOX + 4ul * offset % (t->buffers.file_bytes - CONTROL_BOX - 8), &w, bytes);
+    else if (area % 4 == 2)
+        memcpy(box + CONTROL_BOX - CONTROL_LOG + offset % (CONTROL_LOG - 8), &w, bytes);
+    else
+        memcpy(box + CONTROL_BOX + 4ul * offset % (t->buffers.file_bytes - CONTROL_BOX - 8), &w,
+               bytes);
 }
 
 static void unmap(struct taken *t) {
@@ -125,7 +132,8 @@ static void take_memory(struct taken *t, const struct control_buffers *b, int fd
 /* What a replay of an honest copy leaves. */
 static void replay(struct taken *t, struct control_reply *p) {
     struct tally_line line = {"copy.cu", 3, {0}, {0}};
-    struct tally y = {.launches = 1, .lines = &line, .nlines = 1, .blocks = 2, .threads = 64, .registers = 8};
+    struct tally y = {
+        .launches = 1, .lines = &line, .nlines = 1, .blocks = 2, .threads = 64, .registers = 8};
     y.occupancy = 1, y.seconds = 2e-6, y.low = 1e-6, y.high = 3e-6;
     y.nkernels = 1, memcpy(y.kernels[0].name, "nothing", 8);
     p->tally_bytes = (uint32_t)tally_pack(&y, t->memory);
@@ -133,8 +141,10 @@ static void replay(struct taken *t, struct control_reply *p) {
            t->buffers.buffer[0].bytes);
 }
 
-static void honest(struct taken *t, const struct control_request *q, int fd, struct control_reply *p) {
-    *p = (struct control_reply){.version = control_version(), .op = q->op, .serial = q->serial, .ok = 1};
+static void honest(struct taken *t, const struct control_request *q, int fd,
+                   struct control_reply *p) {
+    *p = (struct control_reply){
+        .version = control_version(), .op = q->op, .serial = q->serial, .ok = 1};
     if (q->op == CONTROL_BUFFERS) take_memory(t, &q->u.buffers, fd);
     for (unsigned i = 0; i < CONTROL_ARGS; i++) p->address[i] = (i + 1) << 20;
     p->outcome = (struct control_outcome){.end = SERVER_CALL, .state = WB_RETURNED};
@@ -156,7 +166,8 @@ static void answer(struct taken *t, const struct control_reply *p, unsigned how)
         c->cmsg_level = SOL_SOCKET, c->cmsg_type = SCM_RIGHTS, c->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(c), &t->channel, sizeof t->channel);
     }
-    for (unsigned i = 0; i < (how & TWICE ? 2 : 1); i++) sendmsg(t->channel, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+    for (unsigned i = 0; i < (how & TWICE ? 2 : 1); i++)
+        sendmsg(t->channel, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static int receive(int channel, struct control_request *q, int *fd) {
@@ -165,7 +176,10 @@ static int receive(int channel, struct control_request *q, int *fd) {
         char bytes[CMSG_SPACE(sizeof(int))];
     } control = {0};
     struct iovec part = {q, sizeof *q};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
     *fd = -1;
     ssize_t n = recvmsg(channel, &m, MSG_CMSG_CLOEXEC);
     struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
@@ -202,8 +216,10 @@ static void reports_hold(const struct result *r) {
     struct report_style plain = {0};
     report_text(r, grade_device(), &plain, &text);
     report_profile(r, grade_device(), &plain, true, &text);
-    for (size_t i = 0; i < text.size; i++) /* a tab moves a cursor and nothing else: messages may have some */
-        hold((uint8_t)text.data[i] >= ' ' ? text.data[i] != 0x7f : text.data[i] == '\n' || text.data[i] == '\t');
+    for (size_t i = 0; i < text.size;
+         i++) /* a tab moves a cursor and nothing else: messages may have some */
+        hold((uint8_t)text.data[i] >= ' ' ? text.data[i] != 0x7f
+                                          : text.data[i] == '\n' || text.data[i] == '\t');
     const struct result *one[] = {r};
     json_t *o = report_json(one, 1, grade_device(), "seed");
     hold(o != NULL);
@@ -217,7 +233,8 @@ static void graded(const struct grade_options *o, struct grading *g, int channel
     struct err e = {0};
     struct result *r = g->r;
     struct session_options so = {.device = grade_device(), .seed = o->seed, .workers = 1};
-    r->ex = g->ex, r->max_score = 100, r->id = "00-fuzz/copy", r->file = "copy.cu", r->message = "", r->speed.note = "";
+    r->ex = g->ex, r->max_score = 100, r->id = "00-fuzz/copy", r->file = "copy.cu", r->message = "",
+    r->speed.note = "";
     buf_puts(&r->source, "line 1\nline 2\nline 3\n");
     hold((g->session = session_open(g->ex, &g->build, &so, &e)) != NULL);
     g->session->device = device_process_adopt(channel);
@@ -227,9 +244,10 @@ static void graded(const struct grade_options *o, struct grading *g, int channel
     tally_free(&g->tally);
 }
 
-/* Check, whose tests run here, answers SIGALRM by killing the process group of its last fork, and nothing was forked: that would be
- * our own, with whatever was started beside us. libFuzzer's clock of -timeout sends one, so it stands still here; what hangs is
- * found by the limit that `make fuzz` sets to the whole run. */
+/* Check, whose tests run here, answers SIGALRM by killing the process group of its last fork, and
+ * nothing was forked: that would be our own, with whatever was started beside us. libFuzzer's clock
+ * of -timeout sends one, so it stands still here; what hangs is found by the limit that `make fuzz`
+ * sets to the whole run. */
 static struct itimerval stop_clock(void) {
     struct itimerval none = {0}, was;
     hold(!setitimer(ITIMER_REAL, &none, &was));

@@ -1,8 +1,9 @@
-/* fuzz_kernel.c — any bytes as a PTX module that is loaded and whose kernels are launched, small, under every check:
- * refused with a reason, or run to an end.
+/* fuzz_kernel.c — any bytes as a PTX module that is loaded and whose kernels are launched, small,
+ * under every check: refused with a reason, or run to an end.
  *
- * Each kernel gets two blocks of 40 threads; parameters of eight bytes are buffers in turn, all else small numbers. The
- * last byte chooses the schedule, the vector level, and whether the time model looks on. */
+ * Each kernel gets two blocks of 40 threads; parameters of eight bytes are buffers in turn, all
+ * else small numbers. The last byte chooses the schedule, the vector level, and whether the time
+ * model looks on. */
 #include "grader/sim/code/insn.h"
 #include "grader/sim/sim.h"
 #include "grader/sim/timing/timing.h"
@@ -15,15 +16,18 @@
 
 enum { KERNELS = 4, BUFFERS = 3, BUFFER_BYTES = 4096, MAX_INSTRUCTIONS = 20000 };
 
-static void parameters(const struct sim_kernel_info *info, const uint64_t *buffers, uint8_t *params) {
+static void parameters(const struct sim_kernel_info *info, const uint64_t *buffers,
+                       uint8_t *params) {
     for (unsigned i = 0; i < info->nparams && i < 256; i++) {
         uint64_t value = info->params[i].bytes == 8 ? buffers[i % BUFFERS] : 33;
         uint32_t bytes = info->params[i].bytes < 8 ? info->params[i].bytes : 8;
-        if (info->params[i].offset + bytes <= info->param_bytes) memcpy(params + info->params[i].offset, &value, bytes);
+        if (info->params[i].offset + bytes <= info->param_bytes)
+            memcpy(params + info->params[i].offset, &value, bytes);
     }
 }
 
-static void launch(struct sim *s, const struct sim_kernel *k, const uint64_t *buffers, unsigned choice) {
+static void launch(struct sim *s, const struct sim_kernel *k, const uint64_t *buffers,
+                   unsigned choice) {
     struct sim_kernel_info info;
     struct err e = {0};
     struct sim_result result;
@@ -50,7 +54,8 @@ static void launch(struct sim *s, const struct sim_kernel *k, const uint64_t *bu
 }
 
 /* Launches what stands behind ".entry" in the text. */
-static void launch_all(struct sim *s, struct sim_module *m, const char *text, size_t size, unsigned choice) {
+static void launch_all(struct sim *s, struct sim_module *m, const char *text, size_t size,
+                       unsigned choice) {
     uint64_t buffers[BUFFERS];
     char name[128];
     for (unsigned i = 0; i < BUFFERS; i++) {
@@ -60,7 +65,8 @@ static void launch_all(struct sim *s, struct sim_module *m, const char *text, si
     const char *end = text + size, *at = text;
     for (unsigned i = 0; i < KERNELS && (at = memmem(at, (size_t)(end - at), ".entry ", 7)); i++) {
         size_t n = 0;
-        for (at += 7; at < end && n < sizeof name - 1 && (isalnum((uint8_t)*at) || strchr("_$%", *at)); at++)
+        for (at += 7;
+             at < end && n < sizeof name - 1 && (isalnum((uint8_t)*at) || strchr("_$%", *at)); at++)
             name[n++] = *at;
         name[n] = 0;
         const struct sim_kernel *k = sim_find_kernel(m, name);

@@ -1,6 +1,7 @@
-/* fuzz_protocol.c — any sequence of frames of the message protocol, on a device without a simulator.
- * Input: a first byte (grading or not), then messages: op, length (one byte), that many bytes of request and tail. What
- * the fuzzer cannot guess is given: an allocation, a loaded module, two kernels. */
+/* fuzz_protocol.c — any sequence of frames of the message protocol, on a device without a
+ * simulator. Input: a first byte (grading or not), then messages: op, length (one byte), that many
+ * bytes of request and tail. What the fuzzer cannot guess is given: an allocation, a loaded module,
+ * two kernels. */
 #include "grader/tests/fuzz/fuzz.h"
 #include "grader/tests/unit/fake_device.h"
 
@@ -36,14 +37,18 @@ FUZZ(protocol) {
     struct err e = {0};
     struct recording *r = NULL;
     struct server_outcome o;
-    fixture_open(&f, (struct server_options){.grading = data[0] & 1, .max_messages = 200, .max_launches = 100}, false);
+    fixture_open(
+        &f,
+        (struct server_options){.grading = data[0] & 1, .max_messages = 200, .max_launches = 100},
+        false);
     int fd = server_client_socket(f.server);
     send_known(fd, &f);
     if (data[0] & 1) {
         uint64_t ready = 0;
         send_frame(fd, WB_OP_next_call, (const uint8_t *)&ready, sizeof ready);
         if (!server_wait_ready(f.server, server_now() + 60, -1, &o)) __builtin_trap();
-        if (!server_buffers(f.server, &(struct server_buffer){.name = "own", .bytes = 256}, 1, &e)) __builtin_trap();
+        if (!server_buffers(f.server, &(struct server_buffer){.name = "own", .bytes = 256}, 1, &e))
+            __builtin_trap();
     }
     size_t at = 1;
     for (unsigned n = 0; n < MAX_MESSAGES && at + 2 <= size; n++) {
@@ -58,7 +63,8 @@ FUZZ(protocol) {
     else server_serve(f.server, deadline, -1);
     if (server_now() >= deadline) __builtin_trap(); /* a hang */
     if (r) {
-        if (!server_restart(f.server, &e) || !server_replay(f.server, r, 0, &o, &e)) __builtin_trap();
+        if (!server_restart(f.server, &e) || !server_replay(f.server, r, 0, &o, &e))
+            __builtin_trap();
         recording_free(r);
     }
     fixture_close(&f);

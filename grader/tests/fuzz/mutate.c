@@ -37,7 +37,8 @@ static struct span any_line(const uint8_t *data, size_t size, unsigned *seed) {
 }
 
 /* Puts `n` bytes in the place of a span. */
-static size_t put(uint8_t *data, size_t size, size_t max, struct span to, const void *bytes, size_t n) {
+static size_t put(uint8_t *data, size_t size, size_t max, struct span to, const void *bytes,
+                  size_t n) {
     if (size - to.bytes + n > max) return size;
     memmove(data + to.at + n, data + to.at + to.bytes, size - to.at - to.bytes);
     memcpy(data + to.at, bytes, n);
@@ -45,7 +46,8 @@ static size_t put(uint8_t *data, size_t size, size_t max, struct span to, const 
 }
 
 /* Puts a copy of line `from` before line `to`, or in its place. */
-static size_t put_line(uint8_t *data, size_t size, size_t max, struct span from, struct span to, bool replace) {
+static size_t put_line(uint8_t *data, size_t size, size_t max, struct span from, struct span to,
+                       bool replace) {
     uint8_t line[512];
     if (from.bytes > sizeof line) return size;
     memcpy(line, data + from.at, from.bytes);
@@ -64,28 +66,34 @@ static size_t new_digit(uint8_t *data, size_t size, struct span line, unsigned *
 static size_t new_number(uint8_t *data, size_t size, size_t max, struct span line, unsigned *seed) {
     char text[32];
     size_t end = line.at + line.bytes, at = line.at + (size_t)rand_r(seed) % line.bytes, n;
-    while (at < end && !(isdigit(data[at]) && (at == line.at || (!isalnum(data[at - 1]) && data[at - 1] != '%')))) at++;
+    while (at < end && !(isdigit(data[at]) &&
+                         (at == line.at || (!isalnum(data[at - 1]) && data[at - 1] != '%'))))
+        at++;
     for (n = 0; at + n < end && isdigit(data[at + n]);) n++;
     if (!n) return size;
     uint64_t number = odd_size(seed);
-    int bytes = snprintf(text, sizeof text, rand_r(seed) % 8 ? "%llu" : "-%llu", (unsigned long long)number);
+    int bytes = snprintf(text, sizeof text, rand_r(seed) % 8 ? "%llu" : "-%llu",
+                         (unsigned long long)number);
     return put(data, size, max, (struct span){at, n}, text, (size_t)bytes);
 }
 
 /* A variable of such a size, in any space, and an access far inside it. */
-static size_t new_variable(uint8_t *data, size_t size, size_t max, struct span line, unsigned *seed) {
-    static const char *const spaces[] = {"param", "local", "shared", "global", "const", "extern .shared"};
+static size_t new_variable(uint8_t *data, size_t size, size_t max, struct span line,
+                           unsigned *seed) {
+    static const char *const spaces[] = {"param",  "local", "shared",
+                                         "global", "const", "extern .shared"};
     static const char *const types[] = {"b8", "u32", "f64", "b8"};
-    static const char *const accesses[] = {"ld.%s.u32 %%r1, [w%u+%llu];", "st.%s.u32 [w%u+%llu], %%r1;",
+    static const char *const accesses[] = {"ld.%s.u32 %%r1, [w%u+%llu];",
+                                           "st.%s.u32 [w%u+%llu], %%r1;",
                                            "atom.%s.add.u32 %%r1, [w%u+%llu], 1;"};
     char text[256];
     const char *space = spaces[rand_r(seed) % 6];
     unsigned name = (unsigned)rand_r(seed) % 4;
-    int n =
-        rand_r(seed) % 2
-            ? snprintf(text, sizeof text, ".%s .align %d .%s w%u[%llu];\n", space, 1 << rand_r(seed) % 6,
-                       types[rand_r(seed) % 4], name, (unsigned long long)odd_size(seed))
-            : snprintf(text, sizeof text, accesses[rand_r(seed) % 3], space, name, (unsigned long long)odd_size(seed));
+    int n = rand_r(seed) % 2 ? snprintf(text, sizeof text, ".%s .align %d .%s w%u[%llu];\n", space,
+                                        1 << rand_r(seed) % 6, types[rand_r(seed) % 4], name,
+                                        (unsigned long long)odd_size(seed))
+                             : snprintf(text, sizeof text, accesses[rand_r(seed) % 3], space, name,
+                                        (unsigned long long)odd_size(seed));
     return put(data, size, max, (struct span){line.at, 0}, text, (size_t)n);
 }
 
@@ -106,7 +114,8 @@ size_t mutate_ptx(uint8_t *data, size_t size, size_t max, unsigned seed) {
     }
 }
 
-/* ---- fat binaries: a file header of 16 bytes; entries, each a header of 64 bytes or more and its payload ---- */
+/* ---- fat binaries: a file header of 16 bytes; entries, each a header of 64 bytes or more and its
+ * payload ---- */
 
 enum { FILE_HEADER = 16, ENTRY_HEADER = 64 };
 
@@ -120,7 +129,8 @@ static size_t new_field(uint8_t *data, size_t size, unsigned *seed) {
     return size;
 }
 
-/* A stretch that begins like an entry, again: behind the file, or somewhere inside it, over what is there. */
+/* A stretch that begins like an entry, again: behind the file, or somewhere inside it, over what is
+ * there. */
 static size_t entry_again(uint8_t *data, size_t size, size_t max, unsigned *seed) {
     uint8_t copy[4096];
     size_t from = FILE_HEADER + (rand_r(seed) % 4 ? 0 : (size_t)rand_r(seed) % size),

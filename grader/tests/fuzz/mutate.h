@@ -1,14 +1,16 @@
-/* mutate.h — changes that keep most of a file's structure, in the place of libFuzzer's own three times of four: changed bytes
- * alone hardly ever parse. `data` has room for `max` bytes; each returns the new size. */
+/* mutate.h — changes that keep most of a file's structure, in the place of libFuzzer's own three
+ * times of four: changed bytes alone hardly ever parse. `data` has room for `max` bytes; each
+ * returns the new size. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #ifdef FUZZING
-/* Lines of PTX are moved, doubled and dropped, registers exchanged, numbers set to sizes at which sums wrap, and variables of
- * such sizes declared. */
+/* Lines of PTX are moved, doubled and dropped, registers exchanged, numbers set to sizes at which
+ * sums wrap, and variables of such sizes declared. */
 size_t mutate_ptx(uint8_t *data, size_t size, size_t max, unsigned seed);
-/* Fields of headers are set to such sizes or to offsets within the file, entries doubled, overlapped, and put inside others. */
+/* Fields of headers are set to such sizes or to offsets within the file, entries doubled,
+ * overlapped, and put inside others. */
 size_t mutate_fatbin(uint8_t *data, size_t size, size_t max, unsigned seed);
 #endif

@@ -1,5 +1,6 @@
-/* archives.c — hostile archives, written here with libarchive, read as `grader batch` reads what students hand in; and
- * the gradebook of a class whose names are attacks. Beside each, an honest archive that must come through. */
+/* archives.c — hostile archives, written here with libarchive, read as `grader batch` reads what
+ * students hand in; and the gradebook of a class whose names are attacks. Beside each, an honest
+ * archive that must come through. */
 #include "common/where.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -40,20 +41,25 @@ static void add(const char *name, unsigned type, const char *link, const char *d
         archive_write_data(archive, data, size);
     archive_entry_free(e);
 }
-static void text(const char *name, const char *data) { add(name, AE_IFREG, NULL, data, strlen(data)); }
+static void text(const char *name, const char *data) {
+    add(name, AE_IFREG, NULL, data, strlen(data));
+}
 
 /* ---- each archive ---- */
 
 static const char good[] = "// good\n";
 static void zip_slip(void) {
-    text("../../wanted.cu", "bad"), text("/tmp/wb-planted", "bad"), text("a/../../wanted.cu", "bad"),
-        text("wanted.cu", good);
+    text("../../wanted.cu", "bad"), text("/tmp/wb-planted", "bad"),
+        text("a/../../wanted.cu", "bad"), text("wanted.cu", good);
 }
 static void symlinks(void) {
-    add("wanted.cu", AE_IFLNK, planted_file(), NULL, 0), add("02/wanted.cu", AE_IFLNK, "/etc/passwd", NULL, 0);
+    add("wanted.cu", AE_IFLNK, planted_file(), NULL, 0),
+        add("02/wanted.cu", AE_IFLNK, "/etc/passwd", NULL, 0);
 }
 static void hardlinks(void) { add("wanted.cu", AE_IFREG, "/etc/passwd", NULL, 0); }
-static void devices(void) { add("wanted.cu", AE_IFCHR, NULL, NULL, 0), add("x/wanted.cu", AE_IFIFO, NULL, NULL, 0); }
+static void devices(void) {
+    add("wanted.cu", AE_IFCHR, NULL, NULL, 0), add("x/wanted.cu", AE_IFIFO, NULL, NULL, 0);
+}
 static void link_then_file(void) {
     add("d", AE_IFLNK, "/tmp", NULL, 0), text("d/wb-planted", "bad"), text("wanted.cu", good);
 }
@@ -84,8 +90,8 @@ static void many_entries(void) {
 static void odd_names(void) {
     char name[4097];
     memset(name, 'n', 4096), name[4096] = 0;
-    text(name, "bad"), text("a\033[2Jb\n\r.cu", "bad"), text("..", "bad"), text("..\\wanted.cu", "bad"),
-        text("wanted.cu", good);
+    text(name, "bad"), text("a\033[2Jb\n\r.cu", "bad"), text("..", "bad"),
+        text("..\\wanted.cu", "bad"), text("wanted.cu", good);
 }
 static void twice(void) { text("wanted.cu", good), text("./wanted.cu", "bad"); }
 static void plain(void) { text("student/wanted.cu", good), text("student/notes.txt", "x"); }
@@ -102,10 +108,12 @@ static const struct {
     {"archive-devices", "47", "devices and pipes", devices, false, NULL},
     {"archive-link-then-file", "43", "a link, then a file through it", link_then_file, true, NULL},
     {"archive-bomb", "47", "512 MiB in a few hundred kB", bomb, false, "more than 64 MiB"},
-    {"archive-small-bomb", "47", "16 MiB of zeros in a few kB", small_bomb, false, "times its size"},
+    {"archive-small-bomb", "47", "16 MiB of zeros in a few kB", small_bomb, false,
+     "times its size"},
     {"archive-big-file", "47", "a source file of 2 MiB", big_file, false, NULL},
     {"archive-many-entries", "47", "six thousand entries", many_entries, false, "4096 entries"},
-    {"archive-odd-names", "48", "control characters, 4096 bytes, backslashes, dots", odd_names, true, NULL},
+    {"archive-odd-names", "48", "control characters, 4096 bytes, backslashes, dots", odd_names,
+     true, NULL},
     {"archive-twice", "47", "the same file twice", twice, true, NULL},
     {"archive-honest", "-", "honest: a folder with the file and notes", plain, true, NULL},
 };
@@ -125,13 +133,15 @@ static void judge(unsigned i, const char *path, struct buf *said, struct buf *wr
          came = ok && in.n == 1 && !strcmp(buf_str(&in.files[0].data), good);
     close(fd);
     if (!ok) buf_puts(said, e.text);
-    for (unsigned k = 0; ok && k < in.nleft; k++) buf_printf(said, "%s: %s\n", in.left[k].path, in.left[k].why);
+    for (unsigned k = 0; ok && k < in.nleft; k++)
+        buf_printf(said, "%s: %s\n", in.left[k].path, in.left[k].why);
     if (archives[i].refused ? ok || !strstr(e.text, archives[i].refused) : !ok)
         buf_printf(wrong, "refused: %s; ", ok ? "no" : e.text);
     if (came != archives[i].comes_through)
         buf_puts(wrong, came ? "it came through; " : "the file did not come through; ");
     for (unsigned k = 0; k < in.n; k++)
-        if (strstr(buf_str(&in.files[k].data), "root:")) buf_puts(wrong, "the password file shows; ");
+        if (strstr(buf_str(&in.files[k].data), "root:"))
+            buf_puts(wrong, "the password file shows; ");
     for (const char *s = buf_str(said); *s; s++)
         if ((unsigned char)*s < ' ' && *s != '\n') buf_puts(wrong, "control characters; ");
     left_behind(wrong);
@@ -147,9 +157,10 @@ static unsigned try_one(unsigned i, bool zip) {
     close_archive();
     judge(i, path, &said, &wrong);
     unlink(path);
-    printf("%s %-26s %-4s %-6s %s\n       stopped by: %.*s\n", wrong.size ? "FAIL" : "ok  ", archives[i].name,
-           archives[i].threat, zip ? "zip" : "tar.gz", archives[i].tries,
-           said.size ? (int)strcspn(buf_str(&said), "\n") : 15, said.size ? buf_str(&said) : "nothing to stop");
+    printf("%s %-26s %-4s %-6s %s\n       stopped by: %.*s\n", wrong.size ? "FAIL" : "ok  ",
+           archives[i].name, archives[i].threat, zip ? "zip" : "tar.gz", archives[i].tries,
+           said.size ? (int)strcspn(buf_str(&said), "\n") : 15,
+           said.size ? buf_str(&said) : "nothing to stop");
     if (wrong.size) printf("       WRONG: %s\n", buf_str(&wrong));
     unsigned failed = wrong.size > 0;
     buf_free(&wrong), buf_free(&said);
@@ -176,7 +187,8 @@ static unsigned try_damaged(void) {
     }
     unlink(path);
     buf_free(&whole);
-    printf("%s archive-damaged: cut at 12 places, each refused with a reason or read as far as it goes\n",
+    printf("%s archive-damaged: cut at 12 places, each refused with a reason or read as far as it "
+           "goes\n",
            failed ? "FAIL" : "ok  ");
     return failed;
 }
@@ -193,7 +205,8 @@ static void hand_in(const char *student, const char *source) {
 
 static void run_batch(const char *class, const char *format, struct buf *out) {
     char grader[PATH_MAX], line[512];
-    snprintf(grader, sizeof grader, "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1", where_build(),
+    snprintf(grader, sizeof grader,
+             "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1", where_build(),
              class, format);
     FILE *f = popen(grader, "r");
     while (f && fgets(line, sizeof line, f)) buf_puts(out, line);
@@ -203,24 +216,27 @@ static void run_batch(const char *class, const char *format, struct buf *out) {
 /* Cells of a spreadsheet: none may begin like a formula. */
 static bool has_formula(const char *csv) {
     for (const char *p = csv; (p = strchr(p, '"')); p++)
-        if ((p == csv || p[-1] == ',' || p[-1] == '\n') && p[1] && strchr("=+-@\t", p[1])) return true;
+        if ((p == csv || p[-1] == ',' || p[-1] == '\n') && p[1] && strchr("=+-@\t", p[1]))
+            return true;
     return false;
 }
 
 static unsigned try_gradebook(void) {
-    static const char *const students[] = {"=cmd|' !A1", "+1",    "-1", "@SUM(A1)", "name\nwith\033[2J,\"quotes\"",
-                                           "<script>",   "honest"};
+    static const char *const students[] = {
+        "=cmd|' !A1", "+1", "-1", "@SUM(A1)", "name\nwith\033[2J,\"quotes\"", "<script>", "honest"};
     struct buf csv = {0}, json = {0};
     char class[PATH_MAX];
     snprintf(class, sizeof class, "%s/class", planted_folder());
     for (unsigned i = 0; i < sizeof students / sizeof *students; i++)
         hand_in(students[i], "#error \"=HYPERLINK(1)\"\n");
     run_batch(class, "csv", &csv), run_batch(class, "json", &json);
-    bool formula = has_formula(buf_str(&csv)), control = strchr(buf_str(&csv), 033) || strchr(buf_str(&json), 033);
+    bool formula = has_formula(buf_str(&csv)),
+         control = strchr(buf_str(&csv), 033) || strchr(buf_str(&json), 033);
     bool there = strstr(buf_str(&csv), "\"honest\"") && strstr(buf_str(&json), "\"jail\": \"T") &&
                  strstr(buf_str(&csv), "\"'=cmd");
     bool ok = !formula && !control && there;
-    printf("%s gradebook                  51   formulas, control characters and HTML as names of students%s\n",
+    printf("%s gradebook                  51   formulas, control characters and HTML as names of "
+           "students%s\n",
            ok ? "ok  " : "FAIL",
            formula   ? ": a formula"
            : control ? ": control characters"
@@ -235,7 +251,8 @@ unsigned try_archives(void) {
     unsigned failed = 0;
     for (unsigned i = 0; i < N; i++)
         for (unsigned zip = 0; zip < 2; zip++)
-            if (!zip || (archives[i].write != hardlinks && archives[i].write != devices)) failed += try_one(i, zip);
+            if (!zip || (archives[i].write != hardlinks && archives[i].write != devices))
+                failed += try_one(i, zip);
     failed += try_damaged();
     failed += try_gradebook();
     printf("archives: %u failed\n\n", failed);

@@ -1,4 +1,5 @@
-/* corpus.c — reads the corpus: names, expectations, and the places that a submission is to be pointed at. */
+/* corpus.c — reads the corpus: names, expectations, and the places that a submission is to be
+ * pointed at. */
 #include "common/where.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -12,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Numbers and sizes of messages as they are now: an attack that named them by itself would in time ask for something else. */
+/* Numbers and sizes of messages as they are now: an attack that named them by itself would in time
+ * ask for something else. */
 static void list_messages(struct buf *out) {
     static const struct {
         const char *name;
@@ -24,7 +26,10 @@ static void list_messages(struct buf *out) {
     };
     buf_puts(out, "enum {");
     for (unsigned i = 0; i < WB_OPS; i++) buf_printf(out, " OP_%s,", messages[i].name);
-    buf_printf(out, " OPS, POSTED = %u };\n__attribute__((unused)) static const uint32_t request_bytes[] = {", WB_POST);
+    buf_printf(
+        out,
+        " OPS, POSTED = %u };\n__attribute__((unused)) static const uint32_t request_bytes[] = {",
+        WB_POST);
     for (unsigned i = 0; i < WB_OPS; i++) buf_printf(out, " %zu,", messages[i].bytes);
     buf_puts(out, " };");
 }

@@ -3,7 +3,8 @@
 #include "common/buf.h"
 #include "grader/class/grade_many.h"
 
-/* One file of the corpus. Its first line: // VERDICT[/VERDICT...][*] | threat | what it tries | what must be said */
+/* One file of the corpus. Its first line: // VERDICT[/VERDICT...][*] | threat | what it tries |
+ * what must be said */
 struct attack {
     char *name, *verdicts, *threat, *tries, *says;
     bool quick; /* `*`: part of `make check` */

@@ -1,5 +1,6 @@
-/* kills.c — the grader is killed at random moments: nothing may live on, no file may stay, no entry of the cache may be
- * damaged, and the next run must work. Each run grades a new source, so that all its stages happen. */
+/* kills.c — the grader is killed at random moments: nothing may live on, no file may stay, no entry
+ * of the cache may be damaged, and the next run must work. Each run grades a new source, so that
+ * all its stages happen. */
 #include "common/where.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -65,7 +66,8 @@ static bool among(char *const *names, const char *name) {
     return false;
 }
 
-/* Every entry reads back whole (cache_get drops one that does not); no half-written file lies beside them. */
+/* Every entry reads back whole (cache_get drops one that does not); no half-written file lies
+ * beside them. */
 static void check_cache(const char *kind, char *const *before, struct buf *wrong) {
     char **now = list(kind), path[PATH_MAX + 300];
     for (char **n = now; *n; n++) {
@@ -93,11 +95,13 @@ static bool completes(void) {
 
 /* Control groups of graders that are dead: the next grader removes them. */
 static void check_groups(struct buf *wrong) {
-    static const char *const bases[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory", "/sys/fs/cgroup"};
+    static const char *const bases[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory",
+                                        "/sys/fs/cgroup"};
     for (unsigned i = 0; i < 3; i++) {
         char **names = book_files(bases[i], "warpbook.", "");
         for (char **n = names; *n; n++)
-            if (kill(atoi(*n + 9), 0) < 0 && errno == ESRCH) buf_printf(wrong, "control group %.60s stays; ", *n);
+            if (kill(atoi(*n + 9), 0) < 0 && errno == ESRCH)
+                buf_printf(wrong, "control group %.60s stays; ", *n);
         book_free_list(names);
     }
 }
@@ -120,9 +124,12 @@ static unsigned try_tier(const char *tier, unsigned times) {
     }
     if (!wrong.size && !completes()) buf_puts(&wrong, "the next run does not work; ");
     check_groups(&wrong);
-    for (unsigned k = 0; k < 3; k++) check_cache(kinds[k], before[k], &wrong), book_free_list(before[k]);
-    printf("%s grader killed %u times under %s (%u had ended before)%s%s\n", wrong.size ? "FAIL" : "ok  ", times, tier,
-           ended, wrong.size ? ": " : ": no process, no file, no damaged entry; the next run works", buf_str(&wrong));
+    for (unsigned k = 0; k < 3; k++)
+        check_cache(kinds[k], before[k], &wrong), book_free_list(before[k]);
+    printf("%s grader killed %u times under %s (%u had ended before)%s%s\n",
+           wrong.size ? "FAIL" : "ok  ", times, tier, ended,
+           wrong.size ? ": " : ": no process, no file, no damaged entry; the next run works",
+           buf_str(&wrong));
     fflush(stdout);
     unsigned failed = wrong.size > 0;
     buf_free(&wrong);

@@ -1,12 +1,12 @@
-/* main.c — build/tests/hostile: hands every submission of the corpus in, under each tier of the jail that the
- * machine allows, as this user and (from root) as nobody; says what was tried, what came of it and what
- * stopped it. Fails where one gets a verdict or points that it should not, where the planted secret shows,
- * where a process or file is left, or where an honest submission is hurt. Then archives, graders killed at
- * random moments, the jail's cost.
+/* main.c — build/tests/hostile: hands every submission of the corpus in, under each tier of the
+ * jail that the machine allows, as this user and (from root) as nobody; says what was tried, what
+ * came of it and what stopped it. Fails where one gets a verdict or points that it should not,
+ * where the planted secret shows, where a process or file is left, or where an honest submission is
+ * hurt. Then archives, graders killed at random moments, the jail's cost.
  *
- *   build/tests/hostile [--quick] [--only NAME[,NAME...]]   all of it; --quick: the subset of `make check`, one tier;
- *                                                           NAME: a part of a file's name
- *   build/tests/hostile --tier T1|T2 ...            one tier, as this user: what the first form starts */
+ *   build/tests/hostile [--quick] [--only NAME[,NAME...]]   all of it; --quick: the subset of `make
+ * check`, one tier; NAME: a part of a file's name build/tests/hostile --tier T1|T2 ... one tier, as
+ * this user: what the first form starts */
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/jail/jail.h"
@@ -26,10 +26,12 @@
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static void any_bits(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
-    for (size_t i = 0; i < n; i++) ((int32_t *)data)[i] = (int32_t)((uint32_t)ex_random(r) & 0x7ffffffeu) - (1 << 30);
+    for (size_t i = 0; i < n; i++)
+        ((int32_t *)data)[i] = (int32_t)((uint32_t)ex_random(r) & 0x7ffffffeu) - (1 << 30);
 }
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    for (long i = 0; i < c->dim[0]; i++) ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
+    for (long i = 0; i < c->dim[0]; i++)
+        ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
 static double bytes(const struct ex_case *c) { return 8.0 * (double)c->dim[0]; }
 static const struct ex_arg args[] = {
@@ -40,7 +42,9 @@ static const struct ex_arg args[] = {
 static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
 START_TEST(right) { ex_check_case(&cases[_i]); }
 END_TEST
-START_TEST(coalesced) { ex_at_most("sectors_per_request_load", 16, "a warp reads 512 bytes at most"); }
+START_TEST(coalesced) {
+    ex_at_most("sectors_per_request_load", 16, "a warp reads 512 bytes at most");
+}
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, right, 0, 3);
@@ -65,9 +69,11 @@ const struct exercise plus_one = {.name = "plus_one",
 
 static void everything(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", verdict_code(r->verdict), r->message);
-    for (unsigned i = 0; i < r->ncases; i++) buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
+    for (unsigned i = 0; i < r->ncases; i++)
+        buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
     for (unsigned i = 0; i < r->ntechnique; i++)
-        buf_printf(out, "%s %s %s\n", r->technique[i].metric, r->technique[i].reason, r->technique[i].file);
+        buf_printf(out, "%s %s %s\n", r->technique[i].metric, r->technique[i].reason,
+                   r->technique[i].file);
     for (unsigned i = 0; i < r->nlines; i++) buf_printf(out, "%s\n", r->lines[i].file);
     for (unsigned i = 0; i < r->nkernels; i++) buf_printf(out, "%s\n", r->kernels[i].name);
     buf_printf(out, "%s\n%s\n", r->speed.note, buf_str(&r->log));
@@ -117,20 +123,23 @@ static const char *stopped_by(const struct result *r) {
 /* ---- one corpus ---- */
 
 static unsigned grade_alike(struct attack *list, unsigned n, bool timed, unsigned tally[V_COUNT]) {
-    struct grade_options o = {.device = device_find("h200"), .seed = "hostile", .count_modelled = timed};
+    struct grade_options o = {
+        .device = device_find("h200"), .seed = "hostile", .count_modelled = timed};
     struct grade_item *items = xcalloc(n + 1, sizeof *items);
     struct result *results = xcalloc(n + 1, sizeof *results);
     struct err e = {0};
     unsigned failed = 0;
     for (unsigned i = 0; i < n; i++)
-        items[i] = (struct grade_item){.ex = &plus_one, .name = "plus_one.cu", .source = &list[i].source};
+        items[i] =
+            (struct grade_item){.ex = &plus_one, .name = "plus_one.cu", .source = &list[i].source};
     if (!class_grade_many(items, n, 0, &o, results, &e)) die("%s", e.text);
     for (unsigned i = 0; i < n; i++) {
         struct buf wrong = {0};
         judge(&list[i], &results[i], &wrong);
         tally[results[i].verdict]++;
-        printf("%s %-26s %-4s %-4s %s\n       stopped by: %s\n", wrong.size ? "FAIL" : "ok  ", list[i].name,
-               list[i].threat, verdict_code(results[i].verdict), list[i].tries, stopped_by(&results[i]));
+        printf("%s %-26s %-4s %-4s %s\n       stopped by: %s\n", wrong.size ? "FAIL" : "ok  ",
+               list[i].name, list[i].threat, verdict_code(results[i].verdict), list[i].tries,
+               stopped_by(&results[i]));
         if (wrong.size) printf("       WRONG: %s\n", buf_str(&wrong)), failed++;
         buf_free(&wrong);
         result_free(&results[i]);
@@ -164,7 +173,8 @@ static bool is_wanted(const struct choice *c, const char *name) {
     return false;
 }
 
-static unsigned choose(struct attack *list, unsigned n, const struct choice *c, struct attack *out) {
+static unsigned choose(struct attack *list, unsigned n, const struct choice *c,
+                       struct attack *out) {
     unsigned kept = 0;
     for (unsigned i = 0; i < n; i++)
         if ((!c->quick || list[i].quick) && is_wanted(c, list[i].name)) out[kept++] = list[i];
@@ -178,7 +188,8 @@ static unsigned try_corpus(const char *folder, const struct choice *c, const cha
     struct buf wrong = {0};
     left_behind(&wrong);
     if (wrong.size) printf("FAIL   %s\n", buf_str(&wrong)), failed++;
-    printf("%s, %s as %s: %u submissions, %u failed;", what, jail_tier(), geteuid() ? "nobody" : "root", kept, failed);
+    printf("%s, %s as %s: %u submissions, %u failed;", what, jail_tier(),
+           geteuid() ? "nobody" : "root", kept, failed);
     for (int v = 0; v < V_COUNT; v++)
         if (tally[v]) printf(" %s %u", verdict_code(v), tally[v]);
     printf("\n\n");
@@ -192,7 +203,9 @@ static int one_tier(const struct choice *c) {
     struct err e = {0};
     setenv("WARPBOOK_JAIL_TIER", c->tier, 1);
     if (!jail_probe(&e))
-        return printf("%s as %s: not on this machine: %s\n\n", c->tier, geteuid() ? "nobody" : "root", e.text), 0;
+        return printf("%s as %s: not on this machine: %s\n\n", c->tier,
+                      geteuid() ? "nobody" : "root", e.text),
+               0;
     plant();
     unsigned failed = try_corpus("", c, "hostile");
     if (!c->quick) failed += try_corpus("/honest", c, "honest");
@@ -203,19 +216,21 @@ static int one_tier(const struct choice *c) {
 /* ---- all of it ---- */
 
 static bool run_self(const char *tier, const struct choice *c, bool nobody) {
-    const char *argv[] = {"hostile", "--tier", tier, c->only ? "--only" : c->quick ? "--quick" : NULL, c->only, NULL};
+    const char *argv[] = {
+        "hostile", "--tier", tier, c->only ? "--only" : c->quick ? "--quick" : NULL, c->only, NULL};
     int status = 1;
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        if (nobody &&
-            (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
+        if (nobody && (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
+                       setresuid(65534, 65534, 65534) < 0))
             _exit(1);
         execv("/proc/self/exe", (char *const *)argv);
         _exit(127);
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    if (WIFSIGNALED(status)) printf("FAIL   the runner itself was ended by %s\n", strsignal(WTERMSIG(status)));
+    if (WIFSIGNALED(status))
+        printf("FAIL   the runner itself was ended by %s\n", strsignal(WTERMSIG(status)));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -256,7 +271,10 @@ int main(int argc, char **argv) {
         else if (!strcmp(argv[i], "--tier") && i + 1 < argc) c.tier = argv[++i];
         else if (!strcmp(argv[i], "--only") && i + 1 < argc) c.only = argv[++i];
         else if (!strcmp(argv[i], "--extras")) c.only = "";
-        else return fprintf(stderr, "usage: hostile [--quick | --only NAME | --extras] [--tier T1|T2]\n"), 2;
+        else
+            return fprintf(stderr,
+                           "usage: hostile [--quick | --only NAME | --extras] [--tier T1|T2]\n"),
+                   2;
     signal(SIGPIPE, SIG_IGN);
     if (!book_open(&e)) die("%s", e.text);
     if (c.tier) return one_tier(&c);

@@ -1,6 +1,6 @@
 /* planted.c — what submissions are watched for: a secret in a file, in the environment and behind a
- * descriptor, and the places where something left behind would show. The runner adopts orphans, so that a
- * process that outlives its submission becomes its child. */
+ * descriptor, and the places where something left behind would show. The runner adopts orphans, so
+ * that a process that outlives its submission becomes its child. */
 #include "common/where.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -32,13 +32,15 @@ void plant(void) {
     struct err e = {0};
     uint64_t bits[2];
     if (getrandom(bits, sizeof bits, 0) != sizeof bits) die("no random numbers");
-    snprintf(token, sizeof token, "%016llx%016llx", (unsigned long long)bits[0], (unsigned long long)bits[1]);
+    snprintf(token, sizeof token, "%016llx%016llx", (unsigned long long)bits[0],
+             (unsigned long long)bits[1]);
     strcpy(folder, "/var/tmp/hostile-XXXXXX");
     if (!mkdtemp(folder)) die("%s: %s", folder, strerror(errno));
     chmod(folder, 0755);
     snprintf(file, sizeof file, "%s/secret.h", folder);
     snprintf(temporary, sizeof temporary, "%s/tmp", folder);
-    if (!file_write(file, token, strlen(token), &e) || mkdir(temporary, 0755) < 0) die("cannot plant: %s", e.text);
+    if (!file_write(file, token, strlen(token), &e) || mkdir(temporary, 0755) < 0)
+        die("cannot plant: %s", e.text);
     setenv("TMPDIR", temporary, 1);
     setenv("WARPBOOK_PLANTED", token, 1);
     int fd = memfd_create("secret", 0), high = fcntl(fd, F_DUPFD, 40); /* both are inheritable */
@@ -49,7 +51,8 @@ void plant(void) {
     } m = {.type = 1};
     memcpy(m.text, token, sizeof token);
     queue = msgget(IPC_PRIVATE, 0600);
-    if (queue >= 0 && msgsnd(queue, &m, sizeof m.text, IPC_NOWAIT) < 0) die("message queue: %s", strerror(errno));
+    if (queue >= 0 && msgsnd(queue, &m, sizeof m.text, IPC_NOWAIT) < 0)
+        die("message queue: %s", strerror(errno));
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 

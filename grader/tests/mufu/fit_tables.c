@@ -2,13 +2,14 @@
  *
  *     build/tests/fit_tables DIR >mufu_tables.def
  *
- * lanes_mufu.h has the form of the arithmetic: a sum a·2^shift + b·x + c·q(x) + bias of integers, of which results
- * show the upper bits. So each result bounds the sum from below and above, and a segment's coefficients must meet the
- * bounds of all its 2^16 or 2^17 points. Where the form is right there is one solution; where it is wrong, a wrong
- * bias included, there is none.
+ * lanes_mufu.h has the form of the arithmetic: a sum a·2^shift + b·x + c·q(x) + bias of integers,
+ * of which results show the upper bits. So each result bounds the sum from below and above, and a
+ * segment's coefficients must meet the bounds of all its 2^16 or 2^17 points. Where the form is
+ * right there is one solution; where it is wrong, a wrong bias included, there is none.
  *
- * For each segment a least-squares fit gives a first guess. b and c are tried around it; what a may then be is an
- * interval. Standard error says how many segments have one solution, and none; the program fails where one has none. */
+ * For each segment a least-squares fit gives a first guess. b and c are tried around it; what a may
+ * then be is an interval. Standard error says how many segments have one solution, and none; the
+ * program fails where one has none. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -76,7 +77,8 @@ static s64 nearest(long double v) { return (s64)(v < 0 ? v - 0.5L : v + 0.5L); }
 static void guess(const struct points *p, s64 *b, s64 *c) {
     long double m[3][4] = {{0}}, v[3];
     for (s64 i = 0; i < p->n; i += 7) {
-        long double u[4] = {1, (long double)p->x[i] / MOST_POINTS, (long double)p->q[i] / (MOST_POINTS / 4),
+        long double u[4] = {1, (long double)p->x[i] / MOST_POINTS,
+                            (long double)p->q[i] / (MOST_POINTS / 4),
                             (p->least[i] + p->most[i]) / 2.0L};
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < 4; k++) m[j][k] += u[j] * u[k];
@@ -86,7 +88,8 @@ static void guess(const struct points *p, s64 *b, s64 *c) {
     *c = nearest(v[2] / (MOST_POINTS / 4));
 }
 
-/* What a may be with these b and c: whether there is any such a, and from where to where. A few points refute most. */
+/* What a may be with these b and c: whether there is any such a, and from where to where. A few
+ * points refute most. */
 static bool narrow(const struct points *p, int shift, s64 b, s64 c, s64 *from, s64 *to) {
     s64 low = INT64_MIN / 2, high = INT64_MAX / 2;
     for (s64 step = p->n / 512 > 1 ? p->n / 512 : 1;; step = 1) {
@@ -134,11 +137,12 @@ struct shape {
     s64 bias;
     int dropped;    /* lower bits of the sum that are never seen */
     bool one_apart; /* the first operand's result does not come from the table */
-    int stride; /* of operands: where a binade has fewer segments than 64, operands' lowest bits count for nothing */
+    int stride;     /* of operands: where a binade has fewer segments than 64, operands' lowest bits
+                       count for nothing */
 };
 
-/* Rounded at a fixed place: floats of the binade that begins at 2^exponent, or the first of the next, are multiples of
- * 2^(exponent - 23), and the sum without its dropped bits. */
+/* Rounded at a fixed place: floats of the binade that begins at 2^exponent, or the first of the
+ * next, are multiples of 2^(exponent - 23), and the sum without its dropped bits. */
 static void bounds_rounded(const struct shape *s, u32 value, int exponent, s64 *least, s64 *most) {
     s64 e = (s64)(value >> 23) - 127 - exponent, f = (value & 0x7fffff) | 0x800000;
     if (e < 0 || e > 1 || (e == 1 && f != 0x800000)) stop("not in its binade", "a result");
@@ -148,8 +152,10 @@ static void bounds_rounded(const struct shape *s, u32 value, int exponent, s64 *
 
 /* Truncated from a number with so many digits after the point. */
 static void bounds_truncated(const struct shape *s, u32 value, int digits, s64 *least, s64 *most) {
-    s64 shift = value ? (s64)(value >> 23) - 150 + digits : 0, f = value ? (value & 0x7fffff) | 0x800000 : 0;
-    if (shift < 0 && f & (((s64)1 << -shift) - 1)) stop("finer than the fixed-point number", "a result");
+    s64 shift = value ? (s64)(value >> 23) - 150 + digits : 0,
+        f = value ? (value & 0x7fffff) | 0x800000 : 0;
+    if (shift < 0 && f & (((s64)1 << -shift) - 1))
+        stop("finer than the fixed-point number", "a result");
     s64 v = shift < 0 ? f >> -shift : f << shift, ulp = shift < 0 ? 1 : (s64)1 << shift;
     *least = v << s->dropped;
     *most = ((v + ulp) << s->dropped) - 1;
@@ -158,15 +164,16 @@ static void bounds_truncated(const struct shape *s, u32 value, int digits, s64 *
 typedef void bounds_fn(const struct shape *, u32 value, int place, s64 *least, s64 *most);
 
 /* The segments of one binade of operands. */
-static void add_binade(struct table *t, const char *form, u32 base, const struct shape *s, bounds_fn *bounds, int place,
-                       s64 reach) {
+static void add_binade(struct table *t, const char *form, u32 base, const struct shape *s,
+                       bounds_fn *bounds, int place, s64 reach) {
     static struct points p;
     const u32 *values = load(form, base);
     s64 size = (s64)1 << s->segment_bits, total = BINADE / s->stride;
     for (s64 start = 0; start < total; start += size) {
         p.n = 0;
         for (s64 x = s->one_apart && start == 0; x < size; x++, p.n++) {
-            bounds(s, values[(start + x) * s->stride] & 0x7fffffffu, place, &p.least[p.n], &p.most[p.n]);
+            bounds(s, values[(start + x) * s->stride] & 0x7fffffffu, place, &p.least[p.n],
+                   &p.most[p.n]);
             p.least[p.n] -= s->bias, p.most[p.n] -= s->bias;
             p.x[p.n] = x, p.q[p.n] = square(s->segment_bits == 16 ? 2 * x : x) * s->scale;
         }
@@ -179,10 +186,14 @@ static void add_binade(struct table *t, const char *form, u32 base, const struct
 static void print_words(const char *name, const char *part, const u32 *words, int n) {
     printf("MUFU_TABLE(%s%s,\n", name, part);
     for (int k = 0; k < n; k++)
-        printf("%s0x%08x%s", k % 8 ? " " : "    ", words[k], k + 1 == n ? ")\n" : k % 8 == 7 ? ",\n" : ",");
+        printf("%s0x%08x%s", k % 8 ? " " : "    ", words[k],
+               k + 1 == n   ? ")\n"
+               : k % 8 == 7 ? ",\n"
+                            : ",");
 }
 
-/* Signs belong to the function: within a table they are all the same. `above` is added above the values of a. */
+/* Signs belong to the function: within a table they are all the same. `above` is added above the
+ * values of a. */
 static void print_table(const struct table *t, const u32 *above) {
     u32 a[MOST_ROWS], bc[MOST_ROWS];
     s64 b_sign = 0, c_sign = 0;
@@ -192,7 +203,8 @@ static void print_table(const struct table *t, const u32 *above) {
         if (r->b) b_sign = r->b;
         if (r->c) c_sign = r->c;
         s64 b = r->b < 0 ? -r->b : r->b, c = r->c < 0 ? -r->c : r->c;
-        if (r->a < 0 || r->a >= 1 << 26 || b >= 1 << 16 || c >= 1 << 15) stop("a coefficient is too large", t->name);
+        if (r->a < 0 || r->a >= 1 << 26 || b >= 1 << 16 || c >= 1 << 15)
+            stop("a coefficient is too large", t->name);
         a[k] = (u32)r->a | (above ? above[k] << 26 : 0), bc[k] = (u32)(c << 16 | b);
     }
     print_words(t->name, "_a", a, t->n);
@@ -200,7 +212,8 @@ static void print_table(const struct table *t, const u32 *above) {
 }
 
 static void report(const struct table *t) {
-    fprintf(stderr, "%s: %d segments, %d with one solution, %d with none\n", t->name, t->n, t->unique, t->none);
+    fprintf(stderr, "%s: %d segments, %d with one solution, %d with none\n", t->name, t->n,
+            t->unique, t->none);
     failed |= t->none > 0;
 }
 
@@ -223,14 +236,15 @@ static void simple_tables(void) {
         {"sqrt", "sqrt_ftz", 1, {17, 14, 1, 0x3fff, 16, false, 1}, bounds_rounded, 0, false},
         {"ex2", "ex2_ftz", 0, {17, 13, 1, 0x77e2, 15, false, 1}, bounds_rounded, 1, false},
         {"lg2", "lg2_ftz", 0, {17, 12, 2, 0x3345, 2, true, 1}, bounds_truncated, 36, false},
-        /* The cosine between 1/4 and 1/2 of a turn is minus the sine of the turn's first quarter. */
+        /* The cosine between 1/4 and 1/2 of a turn is minus the sine of the turn's first quarter.
+         */
         {"sin", "raw_cos", -2, {17, 11, 1, 0, 0, false, 1}, bounds_truncated, 37, false},
     };
     static struct table t;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         t.name = parts[k].name;
-        add_binade(&t, parts[k].form, operand(parts[k].exponent), &parts[k].shape, parts[k].bounds, parts[k].place,
-                   REACH);
+        add_binade(&t, parts[k].form, operand(parts[k].exponent), &parts[k].shape, parts[k].bounds,
+                   parts[k].place, REACH);
         if (parts[k].more) continue;
         report(&t);
         print_table(&t, NULL);
@@ -238,8 +252,8 @@ static void simple_tables(void) {
     }
 }
 
-/* Each binade of tanh has its own count of segments and place of the point. The lowest is so flat that the guess of c
- * is poor. */
+/* Each binade of tanh has its own count of segments and place of the point. The lowest is so flat
+ * that the guess of c is poor. */
 static void tanh_table(void) {
     static const struct {
         int exponent, bits, digits;
@@ -251,9 +265,10 @@ static void tanh_table(void) {
     for (int k = 0; k < N; k++) {
         struct shape shape = {17, 14, 1, 0, 0, false, 1 << (6 - binades[k].bits)};
         first[k] = (u32)binades[k].bits << 16 | (u32)t.n;
-        add_binade(&t, "tanh", operand(binades[k].exponent), &shape, bounds_truncated, binades[k].digits,
-                   k ? REACH : 40);
-        for (u32 row = first[k] & 0xffff; row < (u32)t.n; row++) above[row] = (u32)binades[k].digits - 36;
+        add_binade(&t, "tanh", operand(binades[k].exponent), &shape, bounds_truncated,
+                   binades[k].digits, k ? REACH : 40);
+        for (u32 row = first[k] & 0xffff; row < (u32)t.n; row++)
+            above[row] = (u32)binades[k].digits - 36;
     }
     report(&t);
     print_table(&t, above);
@@ -263,13 +278,17 @@ static void tanh_table(void) {
 int main(int argc, char **argv) {
     if (argc != 2) stop("wants a folder of measure.cu's results", argv[0]);
     folder = argv[1];
-    printf("/* mufu_tables.def — the tables of the special-function unit, written by grader/tests/mufu/fit_tables.c "
+    printf("/* mufu_tables.def — the tables of the special-function unit, written by "
+           "grader/tests/mufu/fit_tables.c "
            "from what an\n"
-           " * H100 gives: not to be edited. MUFU_TABLE(name, numbers…). Of each segment NAME_a holds the value a, "
+           " * H100 gives: not to be edited. MUFU_TABLE(name, numbers…). Of each segment NAME_a "
+           "holds the value a, "
            "NAME_bc the\n"
-           " * magnitudes of the slope b (low half) and of the curvature c. Above the value, tanh_a holds the place of "
+           " * magnitudes of the slope b (low half) and of the curvature c. Above the value, "
+           "tanh_a holds the place of "
            "the point,\n"
-           " * less 36. tanh_binade holds, of each binade from 2^-8 on, its first segment, and above it log2 of how "
+           " * less 36. tanh_binade holds, of each binade from 2^-8 on, its first segment, and "
+           "above it log2 of how "
            "many. */\n");
     simple_tables();
     tanh_table();

@@ -1,10 +1,11 @@
-/* operands.h — the operands of the vectors and digests in h100.bin, for verify.cu, which makes the file, and
- * test_insn_approx.c, which reads it. C and CUDA.
+/* operands.h — the operands of the vectors and digests in h100.bin, for verify.cu, which makes the
+ * file, and test_insn_approx.c, which reads it. C and CUDA.
  *
- * The file is, for each form: its name in 16 bytes; how many digests and how many vectors follow, as u32; the digests
- * and the vectors, u32. A digest covers the 2^23 operands of one sign and exponent, all of f32 in 512 digests. Of
- * 16-bit forms one digest covers all operands, of f64 ones each covers 2^23 high words. A vector of an f64 form is the
- * exclusive or of the result's words. */
+ * The file is, for each form: its name in 16 bytes; how many digests and how many vectors follow,
+ * as u32; the digests and the vectors, u32. A digest covers the 2^23 operands of one sign and
+ * exponent, all of f32 in 512 digests. Of 16-bit forms one digest covers all operands, of f64 ones
+ * each covers 2^23 high words. A vector of an f64 form is the exclusive or of the result's words.
+ */
 #pragma once
 #include <stdint.h>
 #ifdef __CUDACC__
@@ -14,11 +15,13 @@
 #endif
 enum { MUFU_VECTORS = 2048, MUFU_BLOCK_BITS = 23 };
 
-OPERAND uint32_t mufu_mixed(uint32_t x) { /* a known mixer of 32 bits: "lowbias32" of Chris Wellons's hash-prospector */
+OPERAND uint32_t mufu_mixed(
+    uint32_t x) { /* a known mixer of 32 bits: "lowbias32" of Chris Wellons's hash-prospector */
     x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu;
     return x ^ x >> 16;
 }
-/* Two of each sign and exponent: a power of two, and any fraction; 512 of any 32 bits; 512 between 2^-14 and 2^8. */
+/* Two of each sign and exponent: a power of two, and any fraction; 512 of any 32 bits; 512 between
+ * 2^-14 and 2^8. */
 OPERAND uint32_t mufu_vector(uint32_t i) {
     uint32_t r = mufu_mixed(i + 0x2545f491u);
     if (i < 1024) return i >> 1 << 23 | (i & 1 ? r >> 9 : 0);

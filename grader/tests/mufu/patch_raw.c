@@ -1,5 +1,6 @@
-/* patch_raw.c — makes 1 of the 1/2π by which sin.approx and cos.approx multiply, in a program that nvcc compiled for
- * sm_90 with --no-compress: so sines and cosines of turns are seen as the unit gives them.
+/* patch_raw.c — makes 1 of the 1/2π by which sin.approx and cos.approx multiply, in a program that
+ * nvcc compiled for sm_90 with --no-compress: so sines and cosines of turns are seen as the unit
+ * gives them.
  *
  *     gcc -o patch_raw patch_raw.c && ./patch_raw IN OUT && chmod +x OUT */
 #include <stdint.h>
@@ -12,7 +13,8 @@ int main(int argc, char **argv) {
     if (!out) return 2;
     static uint8_t data[64 << 20];
     size_t n = fread(data, 1, sizeof data, in), found = 0;
-    /* FMUL with an immediate operand: opcode 0x820 in the low 12 bits, the immediate in the second word. */
+    /* FMUL with an immediate operand: opcode 0x820 in the low 12 bits, the immediate in the second
+     * word. */
     for (size_t at = 4; at + 4 <= n; at += 4) {
         uint32_t instruction, immediate, one = 0x3f800000;
         memcpy(&instruction, data + at - 4, 4);

@@ -1,4 +1,5 @@
-/* shim.h — what lanes_mufu.h needs of lanes_values.h and lanes_half.h, which are C only, for verify.cu. */
+/* shim.h — what lanes_mufu.h needs of lanes_values.h and lanes_half.h, which are C only, for
+ * verify.cu. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,13 +3,14 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(call)                                                                                                  \
-    do {                                                                                                             \
-        cudaError_t error_ = (call);                                                                                 \
-        if (error_ != cudaSuccess) {                                                                                 \
-            printf("line %d: %s: %s (%s)\n", __LINE__, #call, cudaGetErrorName(error_), cudaGetErrorString(error_)); \
-            exit(EXIT_FAILURE);                                                                                      \
-        }                                                                                                            \
+#define CHECK(call)                                                                     \
+    do {                                                                                \
+        cudaError_t error_ = (call);                                                    \
+        if (error_ != cudaSuccess) {                                                    \
+            printf("line %d: %s: %s (%s)\n", __LINE__, #call, cudaGetErrorName(error_), \
+                   cudaGetErrorString(error_));                                         \
+            exit(EXIT_FAILURE);                                                         \
+        }                                                                               \
     } while (0)
 
 // Prints an error's name instead.

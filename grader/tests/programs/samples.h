@@ -1,4 +1,5 @@
-// samples.h — what programs in the manner of public samples share: device arrays of a vector, numbers, verdicts.
+// samples.h — what programs in the manner of public samples share: device arrays of a vector,
+// numbers, verdicts.
 #pragma once
 #include "check.h"
 #include <algorithm>

@@ -1,10 +1,12 @@
-// tensor_inputs.h: elements of matrices for tensor_sums.cu and wgmma.cu, the same on every machine: a generator of our own, in integers only.
+// tensor_inputs.h: elements of matrices for tensor_sums.cu and wgmma.cu, the same on every machine:
+// a generator of our own, in integers only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 enum type { F16, BF16, TF32, E4M3, E5M2, S8, U8, B1, F32 };
-static const int EXPONENT[] = {5, 8, 8, 4, 5, 0, 0, 0, 8}, FRACTION[] = {10, 7, 10, 3, 2, 0, 0, 0, 23};
+static const int EXPONENT[] = {5, 8, 8, 4, 5, 0, 0, 0, 8},
+                 FRACTION[] = {10, 7, 10, 3, 2, 0, 0, 0, 23};
 static const int BITS[] = {16, 16, 32, 8, 8, 8, 8, 1, 32};
 
 struct random_words {
@@ -22,7 +24,8 @@ static inline uint32_t small_integer(int t, int v) {
     uint32_t a = (uint32_t)(v < 0 ? -v : v);
     int e = 31 - __builtin_clz(a), f = FRACTION[t];
     uint32_t part = f >= e ? (a - (1u << e)) << (f - e) : (a - (1u << e)) >> (e - f);
-    uint32_t x = (uint32_t)(v < 0) << (EXPONENT[t] + f) | (uint32_t)(e + (1 << (EXPONENT[t] - 1)) - 1) << f | part;
+    uint32_t x = (uint32_t)(v < 0) << (EXPONENT[t] + f) |
+                 (uint32_t)(e + (1 << (EXPONENT[t] - 1)) - 1) << f | part;
     return t == TF32 ? x << 13 : x;
 }
 
@@ -35,7 +38,17 @@ static inline uint32_t number(int t, int field, uint32_t part, uint32_t sign) {
     return t == TF32 ? x << 13 : x;
 }
 
-enum mode { INTEGERS, NEAR_ONE, ALL_SIZES, ANY_BITS, MANY_ZEROES, SUBNORMAL, MOSTLY_ONES, LARGE, MODES };
+enum mode {
+    INTEGERS,
+    NEAR_ONE,
+    ALL_SIZES,
+    ANY_BITS,
+    MANY_ZEROES,
+    SUBNORMAL,
+    MOSTLY_ONES,
+    LARGE,
+    MODES
+};
 static const char *const MODE[] = {"integers",    "near one",  "all sizes",   "any bits",
                                    "many zeroes", "subnormal", "mostly ones", "large"};
 
@@ -57,7 +70,8 @@ static inline uint32_t element(int t, int mode, random_words &r) {
     case MANY_ZEROES: return a % 4 ? 0 : number(t, one - 12 + (int)((a >> 8) % 24), b, a >> 31);
     case SUBNORMAL: return number(t, (int)(a % 3), b, a >> 31);
     case MOSTLY_ONES: return number(t, one + (a % 8 == 0) * 6, b & 1 ? b : 0, a >> 31);
-    default: return number(t, t == F32 ? one - 10 + (int)(a % 45) : one + 4 + (int)(a % 12), b, a >> 31);
+    default:
+        return number(t, t == F32 ? one - 10 + (int)(a % 45) : one + 4 + (int)(a % 12), b, a >> 31);
     }
 }
 static inline void fill(int t, int mode, random_words &r, uint32_t *out, size_t words) {
@@ -70,6 +84,7 @@ static inline void fill(int t, int mode, random_words &r, uint32_t *out, size_t 
 }
 
 static inline uint64_t digest(const uint32_t *p, size_t words, uint64_t h = 0xcbf29ce484222325ull) {
-    for (size_t i = 0; i < words * 4; i++) h = (h ^ (p[i / 4] >> i % 4 * 8 & 255)) * 0x100000001b3ull;
+    for (size_t i = 0; i < words * 4; i++)
+        h = (h ^ (p[i / 4] >> i % 4 * 8 & 255)) * 0x100000001b3ull;
     return h;
 }

@@ -1,15 +1,19 @@
-/* invariants.h — what holds for every module that the PTX parser gives, whatever the text was: the decoder
- * follows indices and pointers without looking. Used by the mutation test and by the fuzzer. */
+/* invariants.h — what holds for every module that the PTX parser gives, whatever the text was: the
+ * decoder follows indices and pointers without looking. Used by the mutation test and by the
+ * fuzzer. */
 #pragma once
 #include "grader/sim/ptx/ptx.h"
 
 #include <string.h>
 
 static bool operand_holds(const struct ptx_func *f, const struct ptx_operand *op, unsigned depth) {
-    if (op->reg < -1 || op->reg >= (int)f->nregs || op->second < -2 || op->second >= (int)f->nregs) return false;
+    if (op->reg < -1 || op->reg >= (int)f->nregs || op->second < -2 || op->second >= (int)f->nregs)
+        return false;
     switch (op->kind) {
     case PTX_OP_REG: return op->reg >= 0 && op->type == f->regs[op->reg].type;
-    case PTX_OP_IMM: return op->type == PTX_S64 || op->type == PTX_U64 || op->type == PTX_F32 || op->type == PTX_F64;
+    case PTX_OP_IMM:
+        return op->type == PTX_S64 || op->type == PTX_U64 || op->type == PTX_F32 ||
+               op->type == PTX_F64;
     case PTX_OP_SREG:
     case PTX_OP_FUNC: return op->name && op->name[0];
     case PTX_OP_VAR: return op->var && op->var->name;
@@ -26,7 +30,8 @@ static bool operand_holds(const struct ptx_func *f, const struct ptx_operand *op
     return true;
 }
 
-static bool insn_holds(const struct ptx_module *m, const struct ptx_func *f, const struct ptx_insn *insn) {
+static bool insn_holds(const struct ptx_module *m, const struct ptx_func *f,
+                       const struct ptx_insn *insn) {
     if (!insn->opcode || insn->loc >= m->nlocs || !insn->ptx_line) return false;
     if (insn->guard < -1 || insn->guard >= (int)f->nregs) return false;
     if (insn->guard >= 0 && f->regs[insn->guard].type != PTX_PRED) return false;
@@ -48,12 +53,14 @@ static bool func_holds(const struct ptx_module *m, const struct ptx_func *f) {
 }
 
 static bool var_holds(const struct ptx_module *m, const struct ptx_var *v) {
-    if (!v->name || !v->align || (v->align & (v->align - 1)) || (v->nrelocs && !v->init)) return false;
+    if (!v->name || !v->align || (v->align & (v->align - 1)) || (v->nrelocs && !v->init))
+        return false;
     unsigned char sum = 0;
     for (uint64_t i = 0; v->init && i < v->bytes; i++) sum ^= v->init[i]; /* readable to its end */
     for (unsigned i = 0; i < v->nrelocs; i++) {
         const struct ptx_reloc *r = &v->relocs[i];
-        if ((r->size != 4 && r->size != 8) || r->offset + r->size > v->bytes + (sum & 0)) return false;
+        if ((r->size != 4 && r->size != 8) || r->offset + r->size > v->bytes + (sum & 0))
+            return false;
         if (!ptx_module_var(m, r->symbol) && !ptx_module_func(m, r->symbol)) return false;
     }
     return true;
@@ -63,10 +70,12 @@ static bool module_holds(const struct ptx_module *m) {
     for (unsigned i = 0; i < m->nvars; i++)
         if (!var_holds(m, m->vars[i])) return false;
     for (unsigned i = 0; i < m->nfuncs; i++)
-        if (!func_holds(m, m->funcs[i]) || ptx_module_func(m, m->funcs[i]->name) != m->funcs[i]) return false;
+        if (!func_holds(m, m->funcs[i]) || ptx_module_func(m, m->funcs[i]->name) != m->funcs[i])
+            return false;
     for (unsigned i = 0; i < m->nlocs; i++) {
         const struct ptx_loc *l = &m->locs[i];
-        if (l->file >= m->nfiles || (i && l->inlined_at >= i) || (l->function && strlen(l->function) > PTX_MAX_TEXT))
+        if (l->file >= m->nfiles || (i && l->inlined_at >= i) ||
+            (l->function && strlen(l->function) > PTX_MAX_TEXT))
             return false;
     }
     return m->nlocs && m->target;
@@ -77,7 +86,8 @@ static bool ptx_text_holds(const char *text, size_t n) {
     struct arena a = {0};
     struct err e = {0};
     const struct ptx_module *m = ptx_parse(&a, text, n, &e);
-    bool ok = m ? e.kind == ERR_NONE && module_holds(m) : e.kind != ERR_NONE && !strncmp(e.text, "PTX line ", 9);
+    bool ok = m ? e.kind == ERR_NONE && module_holds(m)
+                : e.kind != ERR_NONE && !strncmp(e.text, "PTX line ", 9);
     arena_free(&a);
     return ok;
 }

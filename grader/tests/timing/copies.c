@@ -1,9 +1,11 @@
-/* copies.c — the timeline (grader/sim/timing/timeline.h) against what grader/tests/timing/copies.cu measured on an H100.
+/* copies.c — the timeline (grader/sim/timing/timeline.h) against what grader/tests/timing/copies.cu
+ * measured on an H100.
  *
  *   build/tests/copies [--rows]        the table of docs/time-model.md, or every row
  *
- * What kernels take by themselves is measured, too, and given; modelled is what commands take together. A row was timed on the host,
- * from before the first call to behind the last wait: what that adds to one tiny copy is added here. */
+ * What kernels take by themselves is measured, too, and given; modelled is what commands take
+ * together. A row was timed on the host, from before the first call to behind the last wait: what
+ * that adds to one tiny copy is added here. */
 #include "grader/sim/timing/timeline.h"
 #include "common/err.h"
 
@@ -30,7 +32,9 @@ static double measured(const char *name) {
 static void read_rows(void) {
     FILE *f = fopen(file, "r");
     if (!f) die("%s: run from the top of the tree", file);
-    while (nrows < MOST_ROWS && fscanf(f, "%63[^\t]\t%lf\n", rows[nrows].name, &rows[nrows].us) == 2) nrows++;
+    while (nrows < MOST_ROWS &&
+           fscanf(f, "%63[^\t]\t%lf\n", rows[nrows].name, &rows[nrows].us) == 2)
+        nrows++;
     fclose(f);
 }
 
@@ -44,15 +48,17 @@ static struct list {
 
 static struct timeline_command *add(enum timeline_engine e, unsigned stream) {
     struct timeline_command *c = &list.c[list.n++];
-    *c = (struct timeline_command){.engine = e, .stream = stream, .number = ++list.numbers[stream], .share = 1};
+    *c = (struct timeline_command){
+        .engine = e, .stream = stream, .number = ++list.numbers[stream], .share = 1};
     return c;
 }
 
 static double run(void) {
     const struct gpu_device *d = device_find("h100");
     struct timeline_rates r = time_line_rates(d);
-    double around =
-        (measured("in host 4") - measured("in events 4") + measured("out host 4") - measured("out events 4")) / 2;
+    double around = (measured("in host 4") - measured("in events 4") + measured("out host 4") -
+                     measured("out events 4")) /
+                    2;
     double us = time_line_run(list.c, list.n, &r).seconds * 1e6 + around;
     memset(&list, 0, sizeof list);
     return us;
@@ -60,8 +66,9 @@ static double run(void) {
 
 /* A kernel's seconds by itself, from what one took on the host's clock with the wait. */
 static double alone(double us) {
-    return (us -
-            (measured("in host 4") - measured("in events 4") + measured("out host 4") - measured("out events 4")) / 2) *
+    return (us - (measured("in host 4") - measured("in events 4") + measured("out host 4") -
+                  measured("out events 4")) /
+                     2) *
            1e-6;
 }
 
@@ -99,12 +106,15 @@ static double spins(double one, unsigned n, unsigned streams, double share) {
 }
 
 static double copies(double bytes, unsigned n, unsigned streams, bool both) {
-    for (unsigned i = 0; i < n; i++) add(both && i % 2 ? TIMELINE_OUT : TIMELINE_IN, i % streams)->bytes = bytes;
+    for (unsigned i = 0; i < n; i++)
+        add(both && i % 2 ? TIMELINE_OUT : TIMELINE_IN, i % streams)->bytes = bytes;
     return run();
 }
 
 static unsigned parse_what(const char *text) {
-    return !strcmp(text, "in+k+out") ? IN | KERNELS | OUT : !strcmp(text, "in+k") ? IN | KERNELS : IN | OUT;
+    return !strcmp(text, "in+k+out") ? IN | KERNELS | OUT
+           : !strcmp(text, "in+k")   ? IN | KERNELS
+                                     : IN | OUT;
 }
 
 /* Modelled microseconds of a row; < 0: it is an input, or of what the timeline does not have. */
@@ -113,7 +123,8 @@ static double model(const char *name) {
     char what[16], one[64];
     if (sscanf(name, "work %u, parts %u, streams %u, %15s", &a, &b, &c, what) == 4)
         return pipeline(a, b, c, parse_what(what));
-    if (sscanf(name, "in host %u", &a) == 1 || sscanf(name, "out host %u", &a) == 1) return copies(a, 1, 1, false);
+    if (sscanf(name, "in host %u", &a) == 1 || sscanf(name, "out host %u", &a) == 1)
+        return copies(a, 1, 1, false);
     if (sscanf(name, "20 copies of %u, streams %u", &a, &b) == 2) return copies(a, 20, b, false);
     if (!strcmp(name, "two in")) return copies(array, 2, 2, false);
     if (!strcmp(name, "both ways")) return copies(array, 2, 2, true);
@@ -132,7 +143,9 @@ static int by_value(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-static bool begins(const char *name, const char *with) { return !strncmp(name, with, strlen(with)); }
+static bool begins(const char *name, const char *with) {
+    return !strncmp(name, with, strlen(with));
+}
 
 /* Rows of a kind: how many, the median of the errors without sign, the worst with it. */
 static void tell_kind(const char *kind, const char *text) {
@@ -147,7 +160,9 @@ static void tell_kind(const char *kind, const char *text) {
         if (fabs(error) > fabs(worst)) worst = error, which = rows[i].name;
     }
     qsort(errors, n, sizeof *errors, by_value);
-    if (n) printf("| %s | %u | %.1f %% | %+.1f %% (%s) |\n", text, n, 100 * errors[n / 2], 100 * worst, which);
+    if (n)
+        printf("| %s | %u | %.1f %% | %+.1f %% (%s) |\n", text, n, 100 * errors[n / 2], 100 * worst,
+               which);
 }
 
 static void tell_row(const char *name) {

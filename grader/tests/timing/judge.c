@@ -1,5 +1,5 @@
-/* judge.c — holds the time model against published results: every row of cases.def, launched on the simulator
- * by sample, as Markdown; with --ablation also the error with each term left out.
+/* judge.c — holds the time model against published results: every row of cases.def, launched on the
+ * simulator by sample, as Markdown; with --ablation also the error with each term left out.
  *
  *   build/tests/judge [--ablation] [--only TEXT] [--verbose] CUDA-FOLDER CACHE-FOLDER
  *
@@ -57,7 +57,8 @@ static void fail(const char *what, const char *why) {
 
 /* ---- one launch ---- */
 
-static void ptx_of(const struct setting *o, const char *file, const struct gpu_device *d, struct buf *out) {
+static void ptx_of(const struct setting *o, const char *file, const struct gpu_device *d,
+                   struct buf *out) {
     char path[PATH_MAX], command[3 * PATH_MAX];
     struct err e = {0};
     unsigned arch = d->cc_major * 10 + d->cc_minor;
@@ -67,7 +68,8 @@ static void ptx_of(const struct setting *o, const char *file, const struct gpu_d
              "test %s -nt grader/tests/timing/%s.cu || %s/bin/nvcc -ptx -O3 -arch=compute_%u -o %s "
              "grader/tests/timing/%s.cu",
              path, file, o->cuda, arch, path, file);
-    if (!dir_make(o->cache, &e) || system(command) || !file_read(path, 16 << 20, out, &e)) fail(file, e.text);
+    if (!dir_make(o->cache, &e) || system(command) || !file_read(path, 16 << 20, out, &e))
+        fail(file, e.text);
 }
 
 struct arguments {
@@ -88,7 +90,8 @@ static unsigned char next_byte(char kind, uint64_t i, uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     unsigned char uniform = (unsigned char)(*state >> 32);
     if (kind != 'z') return uniform;
-    for (unsigned k = 0; !below[255] && k < 256; k++) below[k] = (k ? below[k - 1] : 0) + pow(k + 1.0, -1.5);
+    for (unsigned k = 0; !below[255] && k < 256; k++)
+        below[k] = (k ? below[k - 1] : 0) + pow(k + 1.0, -1.5);
     double x = (double)(*state >> 11) * 0x1p-53 * below[255];
     unsigned v = 0;
     while (v < 255 && below[v] < x) v++;
@@ -126,8 +129,8 @@ static void make_arguments(struct sim *s, const char *text, struct arguments *a)
 }
 
 /* Modelled times of a row: with all terms, then without each. Returns how many were computed. */
-static void model_row(const struct setting *o, const struct row *r, const struct gpu_device *d, struct time_estimate *t,
-                      unsigned n) {
+static void model_row(const struct setting *o, const struct row *r, const struct gpu_device *d,
+                      struct time_estimate *t, unsigned n) {
     struct err e = {0};
     struct buf ptx = {0};
     struct sim_options so = {.device = d, .memory_limit = 4ull << 30};
@@ -138,7 +141,8 @@ static void model_row(const struct setting *o, const struct row *r, const struct
     char ptxas[PATH_MAX];
     unsigned arch = d->cc_major * 10 + d->cc_minor;
     snprintf(ptxas, sizeof ptxas, "%s/bin/ptxas", o->cuda);
-    if (!m || !ptxas_set_registers(m, ptx.data, ptx.size, arch < 75 ? 75 : arch, ptxas, o->cache, &e))
+    if (!m ||
+        !ptxas_set_registers(m, ptx.data, ptx.size, arch < 75 ? 75 : arch, ptxas, o->cache, &e))
         fail(r->label, e.text);
     struct arguments a = {.n = 0};
     make_arguments(s, r->args, &a);
@@ -195,15 +199,16 @@ struct group_state {
 static void end_group(const struct group_state *g, struct errors *e) {
     for (unsigned i = 0; i < g->n; i++)
         for (unsigned j = 0; j < i; j++) {
-            double p = log(g->published[i] / g->published[j]), m = log(g->modelled[i] / g->modelled[j]);
+            double p = log(g->published[i] / g->published[j]),
+                   m = log(g->modelled[i] / g->modelled[j]);
             if (fabs(p) < 0.05) continue; /* told to be the same */
             e->orders++;
             e->kept += p * m > 0;
         }
 }
 
-static void one_row(const struct setting *o, const struct row *r, struct group_state *g, struct errors *e,
-                    double log_times[TERMS + 1][ROWS], unsigned index) {
+static void one_row(const struct setting *o, const struct row *r, struct group_state *g,
+                    struct errors *e, double log_times[TERMS + 1][ROWS], unsigned index) {
     struct time_estimate t[TERMS + 1];
     double start = clock_seconds();
     unsigned n = o->ablation ? TERMS + 1 : 1;
@@ -213,38 +218,45 @@ static void one_row(const struct setting *o, const struct row *r, struct group_s
     double published = times ? r->published : 1 / -r->published;
     g->published[g->n] = published, g->modelled[g->n++] = us;
     int set = r->set < 0 ? g->group->set : r->set;
-    double ratio = g->modelled[0] / us, told = g->published[0] / published, error = log(us / published),
-           speedup = log(ratio / told);
+    double ratio = g->modelled[0] / us, told = g->published[0] / published,
+           error = log(us / published), speedup = log(ratio / told);
     if (times) e->time[set][e->ntime[set]++] = factor_error(error);
     if (g->n > 1 && times) e->speedup[set][e->nspeedup[set]++] = factor_error(speedup);
-    if (times) e->intervals++, e->inside += published >= t[0].low * 1e6 && published <= t[0].high * 1e6;
+    if (times)
+        e->intervals++, e->inside += published >= t[0].low * 1e6 && published <= t[0].high * 1e6;
     char first[64] = "", second[64] = "";
     if (times) snprintf(first, sizeof first, "%.1f", published);
     if (times) snprintf(second, sizeof second, "%+.0f %%", 100 * (us / published - 1));
-    printf("| %s | %s | %.1f (%.1f–%.1f) | %s | %.2f | %.2f | %+.0f %% | %s, %.0f %%; %s, %.0f %% |\n", r->label, first,
-           us, t[0].low * 1e6, t[0].high * 1e6, second, told, ratio, 100 * (ratio / told - 1), t[0].bound_by[0],
-           100 * t[0].share[0], t[0].bound_by[1], 100 * t[0].share[1]);
+    printf(
+        "| %s | %s | %.1f (%.1f–%.1f) | %s | %.2f | %.2f | %+.0f %% | %s, %.0f %%; %s, %.0f %% |\n",
+        r->label, first, us, t[0].low * 1e6, t[0].high * 1e6, second, told, ratio,
+        100 * (ratio / told - 1), t[0].bound_by[0], 100 * t[0].share[0], t[0].bound_by[1],
+        100 * t[0].share[1]);
     if (o->verbose)
-        printf("<!-- third: %s %.0f %%; L1 hits %.2f, L2 hits %.2f, DRAM %.0f MB; %.2f s%s%s -->\n", t[0].bound_by[2],
-               100 * t[0].share[2], t[0].l1_hits, t[0].l2_hits, t[0].dram_bytes * 1e-6, took, *t[0].note ? "; " : "",
-               t[0].note);
+        printf("<!-- third: %s %.0f %%; L1 hits %.2f, L2 hits %.2f, DRAM %.0f MB; %.2f s%s%s -->\n",
+               t[0].bound_by[2], 100 * t[0].share[2], t[0].l1_hits, t[0].l2_hits,
+               t[0].dram_bytes * 1e-6, took, *t[0].note ? "; " : "", t[0].note);
     fflush(stdout);
     for (unsigned i = 0; i < n; i++) log_times[i][index] = log(t[i].seconds * 1e6);
 }
 
 static void summary(const struct errors *e) {
     static const char *const names[] = {"fitted on", "not fitted on"};
-    printf("\n| rows | times: median, worst error | speedups: median, worst error |\n|---|---|---|\n");
+    printf(
+        "\n| rows | times: median, worst error | speedups: median, worst error |\n|---|---|---|\n");
     for (int s = 0; s < 2; s++)
         printf("| %s | %.0f %%, %.0f %% (%u) | %.0f %%, %.0f %% (%u) |\n", names[s],
-               100 * median(e->time[s], e->ntime[s]), 100 * worst(e->time[s], e->ntime[s]), e->ntime[s],
-               100 * median(e->speedup[s], e->nspeedup[s]), 100 * worst(e->speedup[s], e->nspeedup[s]), e->nspeedup[s]);
-    printf("\nPairs whose published order is kept: %u of %u. Published times inside the interval: %u of %u.\n", e->kept,
-           e->orders, e->inside, e->intervals);
+               100 * median(e->time[s], e->ntime[s]), 100 * worst(e->time[s], e->ntime[s]),
+               e->ntime[s], 100 * median(e->speedup[s], e->nspeedup[s]),
+               100 * worst(e->speedup[s], e->nspeedup[s]), e->nspeedup[s]);
+    printf("\nPairs whose published order is kept: %u of %u. Published times inside the interval: "
+           "%u of %u.\n",
+           e->kept, e->orders, e->inside, e->intervals);
 }
 
 static void ablation(double log_times[TERMS + 1][ROWS]) {
-    printf("\n| left out | times: median, worst error | speedups: median, worst error |\n|---|---|---|\n");
+    printf("\n| left out | times: median, worst error | speedups: median, worst error "
+           "|\n|---|---|---|\n");
     for (unsigned k = 0; k <= TERMS; k++) {
         double te[ROWS], se[ROWS], base = 0, told = 0;
         unsigned nt = 0, ns = 0, inside = 0;
@@ -258,7 +270,8 @@ static void ablation(double log_times[TERMS + 1][ROWS]) {
             else base = log_times[k][i], told = p;
         }
         printf("| %s | %.0f %%, %.0f %% | %.0f %%, %.0f %% |\n", k ? terms[k - 1].name : "nothing",
-               100 * median(te, nt), 100 * worst(te, nt), 100 * median(se, ns), 100 * worst(se, ns));
+               100 * median(te, nt), 100 * worst(te, nt), 100 * median(se, ns),
+               100 * worst(se, ns));
     }
 }
 
@@ -276,7 +289,8 @@ static void judge(const struct setting *o) {
             bool skip = o->only && !strstr(r->group, o->only);
             if (skip) group = NULL;
             else
-                printf("\n**%s** (%s). Source: %s.\n\n| case | published, µs | modelled, µs (interval) | "
+                printf("\n**%s** (%s). Source: %s.\n\n| case | published, µs | modelled, µs "
+                       "(interval) | "
                        "error | published speedup | modelled | error | bound by "
                        "|\n|---|---|---|---|---|---|---|---|\n",
                        r->group, r->set == FIT ? "fitted on" : "not fitted on", r->source);
@@ -297,7 +311,9 @@ int main(int argc, char **argv) {
         else o.cache = argv[i];
     }
     if (!o.cuda || !o.cache)
-        return fprintf(stderr, "usage: judge [--ablation] [--only TEXT] [--verbose] CUDA-FOLDER CACHE-FOLDER\n"), 2;
+        return fprintf(stderr, "usage: judge [--ablation] [--only TEXT] [--verbose] CUDA-FOLDER "
+                               "CACHE-FOLDER\n"),
+               2;
     judge(&o);
     return 0;
 }

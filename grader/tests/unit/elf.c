@@ -15,9 +15,11 @@ struct elf {
 static bool elf_open(struct elf *f, const char *path) {
     struct err e = {0};
     *f = (struct elf){0};
-    if (!file_read(path, 1u << 30, &f->file, &e) || f->file.size < sizeof *f->head) return buf_free(&f->file), false;
+    if (!file_read(path, 1u << 30, &f->file, &e) || f->file.size < sizeof *f->head)
+        return buf_free(&f->file), false;
     f->head = (const Elf64_Ehdr *)f->file.data;
-    bool ok = !memcmp(f->head->e_ident, ELFMAG, SELFMAG) && f->head->e_ident[EI_CLASS] == ELFCLASS64;
+    bool ok =
+        !memcmp(f->head->e_ident, ELFMAG, SELFMAG) && f->head->e_ident[EI_CLASS] == ELFCLASS64;
     if (!ok) return buf_free(&f->file), false;
     f->sections = (const Elf64_Shdr *)(f->file.data + f->head->e_shoff);
     return true;
@@ -29,15 +31,17 @@ static void visit_table(const struct elf *f, const Elf64_Shdr *table,
     const char *names = f->file.data + f->sections[table->sh_link].sh_offset;
     for (size_t i = 0; i < table->sh_size / sizeof *s; i++) {
         unsigned kind = ELF64_ST_TYPE(s[i].st_info);
-        bool outside = ELF64_ST_BIND(s[i].st_info) == STB_GLOBAL || ELF64_ST_BIND(s[i].st_info) == STB_WEAK;
-        if (!outside || s[i].st_shndx == SHN_UNDEF || (kind != STT_FUNC && kind != STT_OBJECT && kind != STT_GNU_IFUNC))
+        bool outside =
+            ELF64_ST_BIND(s[i].st_info) == STB_GLOBAL || ELF64_ST_BIND(s[i].st_info) == STB_WEAK;
+        if (!outside || s[i].st_shndx == SHN_UNDEF ||
+            (kind != STT_FUNC && kind != STT_OBJECT && kind != STT_GNU_IFUNC))
             continue;
         visit(names + s[i].st_name, kind != STT_OBJECT, user);
     }
 }
 
-bool elf_names(const char *path, enum elf_table which, void (*visit)(const char *name, bool function, void *user),
-               void *user) {
+bool elf_names(const char *path, enum elf_table which,
+               void (*visit)(const char *name, bool function, void *user), void *user) {
     struct elf f;
     if (!elf_open(&f, path)) return false;
     for (unsigned i = 0; i < f.head->e_shnum; i++)
@@ -57,8 +61,12 @@ const char *elf_lacks(const char *path) {
         relro |= p[i].p_type == PT_GNU_RELRO;
         if (p[i].p_type != PT_DYNAMIC) continue;
         const Elf64_Dyn *d = (const Elf64_Dyn *)(f.file.data + p[i].p_offset);
-        for (; d->d_tag != DT_NULL; d++) now |= d->d_tag == DT_FLAGS_1 && (d->d_un.d_val & DF_1_NOW);
+        for (; d->d_tag != DT_NULL; d++)
+            now |= d->d_tag == DT_FLAGS_1 && (d->d_un.d_val & DF_1_NOW);
     }
     buf_free(&f.file);
-    return !pie ? "not position-independent" : !relro ? "relocations stay writable" : !now ? "bound lazily" : NULL;
+    return !pie     ? "not position-independent"
+           : !relro ? "relocations stay writable"
+           : !now   ? "bound lazily"
+                    : NULL;
 }

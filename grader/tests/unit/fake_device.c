@@ -51,7 +51,8 @@ static void fake_reset(struct backend *b) {
 }
 static void fake_free_all(struct backend *b) { fake_reset(b); }
 
-static int fake_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
+static int fake_load(struct backend *b, const void *image, size_t size, void **module,
+                     struct err *e) {
     if (size < 4 || memcmp(image, "FAKE", 4)) {
         err_set(e, ERR_INPUT, "no fake image");
         return WB_cudaErrorInvalidPtx;
@@ -61,16 +62,19 @@ static int fake_load(struct backend *b, const void *image, size_t size, void **m
 }
 static void fake_unload(struct backend *b, void *module) { (void)b, (void)module; }
 
-static bool fake_find_kernel(struct backend *b, void *module, const char *name, struct backend_kernel *out) {
+static bool fake_find_kernel(struct backend *b, void *module, const char *name,
+                             struct backend_kernel *out) {
     static const char add[] = "add", fault[] = "fault";
     (void)b, (void)module;
     out->handle = !strcmp(name, "add") ? add : !strcmp(name, "fault") ? fault : NULL;
-    out->info = (struct sim_kernel_info){.name = name, .param_bytes = 16, .nparams = 2, .max_threads = 1024};
+    out->info = (struct sim_kernel_info){
+        .name = name, .param_bytes = 16, .nparams = 2, .max_threads = 1024};
     out->info.params[0].bytes = out->info.params[1].bytes = out->info.params[1].offset = 8;
     return out->handle;
 }
 
-static bool fake_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address, uint64_t *bytes) {
+static bool fake_find_symbol(struct backend *b, void *module, const char *name, uint64_t *address,
+                             uint64_t *bytes) {
     (void)b, (void)module;
     *address = FAKE_BASE;
     *bytes = 16;
@@ -106,7 +110,8 @@ static bool fake_free(struct backend *b, uint64_t address) {
 static bool fake_range(struct backend *b, uint64_t address, uint64_t *start, uint64_t *bytes) {
     struct fake *f = fake_of(b);
     for (unsigned i = 0; i < f->nblocks; i++)
-        if (f->blocks[i].live && address >= f->blocks[i].start && address < f->blocks[i].start + f->blocks[i].size) {
+        if (f->blocks[i].live && address >= f->blocks[i].start &&
+            address < f->blocks[i].start + f->blocks[i].size) {
             *start = f->blocks[i].start;
             *bytes = f->blocks[i].size;
             return true;
@@ -149,7 +154,8 @@ static int fake_check(struct backend *b, const struct backend_launch *l, struct 
     return WB_cudaErrorInvalidConfiguration;
 }
 
-static void fake_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {
+static void fake_launch(struct backend *b, const struct backend_launch *l,
+                        struct backend_result *out) {
     uint64_t params[2];
     memcpy(params, l->params, sizeof params);
     uint8_t *p = at(b, params[0], params[1]);
@@ -159,7 +165,8 @@ static void fake_launch(struct backend *b, const struct backend_launch *l, struc
         for (uint64_t i = 0; i < params[1]; i++) p[i]++;
 }
 
-static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned threads, unsigned shared) {
+static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned threads,
+                               unsigned shared) {
     (void)b, (void)kernel, (void)shared;
     return !threads || threads > 1024 ? 0 : 2048 / threads;
 }
@@ -189,8 +196,11 @@ static const struct backend_ops fake_ops = {
 
 struct backend *fake_device(void) {
     struct fake *f = xcalloc(1, sizeof *f);
-    f->base = (struct backend){
-        .ops = &fake_ops, .device = &fake_gpu, .base = FAKE_BASE, .span = FAKE_BYTES, .memory_bytes = FAKE_BYTES};
+    f->base = (struct backend){.ops = &fake_ops,
+                               .device = &fake_gpu,
+                               .base = FAKE_BASE,
+                               .span = FAKE_BYTES,
+                               .memory_bytes = FAKE_BYTES};
     fake_reset(&f->base);
     return &f->base;
 }
@@ -245,8 +255,8 @@ size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *fram
     return n > 0 ? (size_t)n : 0;
 }
 
-int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail, void *p,
-                size_t np) {
+int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
+                size_t ntail, void *p, size_t np) {
     _Alignas(8) uint8_t out[WB_FRAME], in[WB_FRAME];
     struct wb_header h = {.op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail)};
     memcpy(out, &h, sizeof h);
@@ -262,8 +272,10 @@ int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, cons
     return h.status;
 }
 
-void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail) {
-    struct wb_header h = {.op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail), .flags = WB_POST};
+void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
+                  size_t ntail) {
+    struct wb_header h = {
+        .op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail), .flags = WB_POST};
     struct iovec parts[] = {{&h, sizeof h}, {(void *)q, nq}, {(void *)tail, ntail}};
     struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
     ck_assert_int_ge(sendmsg(server_client_socket(f->server), &m, MSG_NOSIGNAL), 0);
@@ -281,13 +293,20 @@ uint64_t fixture_kernel(struct fixture *f, const char *name) {
     memcpy(f->window, "FAKE", 4);
     ck_assert_int_eq(ASK(f, upload, (&(struct wb_req_upload){0, 4, 4}), NULL), 0);
     ck_assert_int_eq(ASK(f, module_load, &(struct wb_req_module_load){4}, &m), 0);
-    ck_assert_int_eq(ASK_TAIL(f, kernel_find, &(struct wb_req_kernel_find){m.module}, &k, name, strlen(name)), 0);
+    ck_assert_int_eq(
+        ASK_TAIL(f, kernel_find, &(struct wb_req_kernel_find){m.module}, &k, name, strlen(name)),
+        0);
     return k.kernel;
 }
 
 int fixture_launch(struct fixture *f, uint64_t kernel, uint32_t threads, uint64_t p, uint64_t n) {
-    struct wb_req_launch q = {
-        .kernel = kernel, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = threads, .block_y = 1, .block_z = 1};
+    struct wb_req_launch q = {.kernel = kernel,
+                              .grid_x = 1,
+                              .grid_y = 1,
+                              .grid_z = 1,
+                              .block_x = threads,
+                              .block_y = 1,
+                              .block_z = 1};
     uint64_t params[2] = {p, n};
     return ASK_TAIL(f, launch, &q, NULL, params, sizeof params);
 }

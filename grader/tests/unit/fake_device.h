@@ -1,6 +1,7 @@
-/* fake_device.h — a device of 1 MiB without a simulator behind it, and a client that speaks the protocol by hand:
- * for tests of the server itself. Kernel "add" adds 1 to each of n bytes at p (parameters: u64 p, u64 n); kernel
- * "fault" poisons the context. The module image must start with "FAKE"; its variable "v" has 16 bytes. */
+/* fake_device.h — a device of 1 MiB without a simulator behind it, and a client that speaks the
+ * protocol by hand: for tests of the server itself. Kernel "add" adds 1 to each of n bytes at p
+ * (parameters: u64 p, u64 n); kernel "fault" poisons the context. The module image must start with
+ * "FAKE"; its variable "v" has 16 bytes. */
 #pragma once
 #include "grader/server/server.h"
 
@@ -27,19 +28,24 @@ void fixture_open(struct fixture *f, struct server_options o, bool serve);
 /* Hangs up and waits for the server's thread. */
 void fixture_close(struct fixture *f);
 
-/* Sends any bytes; returns the size of the answer in `frame` (WB_FRAME bytes of room), 0 = hung up. */
+/* Sends any bytes; returns the size of the answer in `frame` (WB_FRAME bytes of room), 0 = hung up.
+ */
 size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *frame);
 /* Returns the reply's status, -1 = hung up. */
-int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail, void *p,
-                size_t np);
+int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
+                size_t ntail, void *p, size_t np);
 
 /* Sends a message that is not answered. */
-void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail, size_t ntail);
-#define POST(f, name, q, tail, ntail) fixture_post(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail)
-#define ASK(f, name, q, p) \
-    fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), NULL, 0, p, sizeof(struct wb_rep_##name))
-#define ASK_TAIL(f, name, q, p, tail, ntail) \
-    fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail, p, sizeof(struct wb_rep_##name))
+void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
+                  size_t ntail);
+#define POST(f, name, q, tail, ntail) \
+    fixture_post(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail)
+#define ASK(f, name, q, p)                                                    \
+    fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), NULL, 0, p, \
+                sizeof(struct wb_rep_##name))
+#define ASK_TAIL(f, name, q, p, tail, ntail)                                      \
+    fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail, p, \
+                sizeof(struct wb_rep_##name))
 
 uint64_t fixture_alloc(struct fixture *f, uint64_t bytes);
 /* Loads the fake module and finds a kernel in it. */

@@ -27,8 +27,8 @@ struct kernel_rig rig_open(const char *ptx) {
 
 void rig_close(struct kernel_rig *r) { sim_close(r->sim); }
 
-struct sim_result rig_run(struct kernel_rig *r, const char *kernel, uint32_t grid, uint32_t block, const void *params,
-                          uint32_t bytes) {
+struct sim_result rig_run(struct kernel_rig *r, const char *kernel, uint32_t grid, uint32_t block,
+                          const void *params, uint32_t bytes) {
     struct err e = {0};
     struct sim_result result;
     struct sim_launch l = {.kernel = sim_find_kernel(r->module, kernel),

@@ -25,8 +25,8 @@ struct kernel_rig rig_open(const char *ptx);
 struct kernel_rig rig_open_with(const char *ptx, struct rig_options o);
 void rig_close(struct kernel_rig *r);
 /* A one-dimensional launch. */
-struct sim_result rig_run(struct kernel_rig *r, const char *kernel, uint32_t grid, uint32_t block, const void *params,
-                          uint32_t bytes);
+struct sim_result rig_run(struct kernel_rig *r, const char *kernel, uint32_t grid, uint32_t block,
+                          const void *params, uint32_t bytes);
 /* What one source line counted; zeros if nothing. */
 struct sim_counters rig_line(const struct sim_result *r, uint32_t line);
 /* The report of one kind, or NULL. */

@@ -1,5 +1,5 @@
-/* main.c — runs every unit suite, or the one that CK_RUN_SUITE names, and says what was skipped; the closing line is Check's
- * own. Cases tagged `long` are left out by CK_EXCLUDE_TAGS=long. */
+/* main.c — runs every unit suite, or the one that CK_RUN_SUITE names, and says what was skipped;
+ * the closing line is Check's own. Cases tagged `long` are left out by CK_EXCLUDE_TAGS=long. */
 #include "grader/tests/unit/unit.h"
 
 #include <stdarg.h>
@@ -28,7 +28,8 @@ void unit_skip(const char *test, const char *format, ...) {
 }
 
 static void list_skips(void) {
-    for (unsigned i = 0; i < skips->n && i < MOST_SKIPS; i++) printf("skipped: %s\n", skips->text[i]);
+    for (unsigned i = 0; i < skips->n && i < MOST_SKIPS; i++)
+        printf("skipped: %s\n", skips->text[i]);
     if (skips->n) printf("%u skipped\n", skips->n);
 }
 

@@ -27,15 +27,19 @@ static const char *read_name(const char *p, char name[NAME]) {
     return p;
 }
 
-/* src, url, data and the like would be fetched; a style that is no class would need another policy. */
-static const char *check_attribute(const char *name, const char *value, size_t size, const char *element, int links) {
+/* src, url, data and the like would be fetched; a style that is no class would need another policy.
+ */
+static const char *check_attribute(const char *name, const char *value, size_t size,
+                                   const char *element, int links) {
     static const char *const banned[] = {"src",    "srcset", "style",      "data",
                                          "poster", "action", "background", "xlink:href"};
     for (unsigned i = 0; i < sizeof banned / sizeof *banned; i++)
         if (!strcmp(name, banned[i])) return say("an attribute that no page has", name);
     if (!strncmp(name, "on", 2)) return say("a handler", name);
-    int far = size > 4 && (!strncmp(value, "http", 4) || !strncmp(value, "//", 2) || !strncmp(value, "java", 4));
-    if (!strcmp(name, "href") && (strcmp(element, "a") || (far && (!links || !strncmp(value, "java", 4)))))
+    int far = size > 4 && (!strncmp(value, "http", 4) || !strncmp(value, "//", 2) ||
+                           !strncmp(value, "java", 4));
+    if (!strcmp(name, "href") &&
+        (strcmp(element, "a") || (far && (!links || !strncmp(value, "java", 4)))))
         return say("a reference to elsewhere", value);
     return memchr(value, '<', size) ? say("a < in an attribute", value) : NULL;
 }
@@ -54,7 +58,8 @@ static const char *attributes(const char *p, const char *element, int links, int
         if (*p != '=') continue;
         if (*++p != '"') return say("an attribute without quotes", at), NULL;
         const char *end = strchr(p + 1, '"');
-        if (!end || check_attribute(name, p + 1, (size_t)(end - p - 1), element, links)) return NULL;
+        if (!end || check_attribute(name, p + 1, (size_t)(end - p - 1), element, links))
+            return NULL;
         p = end + 1;
     }
 }
@@ -82,7 +87,8 @@ const char *markup_fault(const char *page, int links) {
     unsigned depth = 0;
     *fault = 0;
     if (strncmp(page, doctype, sizeof doctype - 1)) return say("no doctype", page);
-    if (strstr(page, "url(") || strstr(page, "@import")) return say("a style that asks for something", "url(, @import");
+    if (strstr(page, "url(") || strstr(page, "@import"))
+        return say("a style that asks for something", "url(, @import");
     for (const char *p = page + sizeof doctype - 1; (p = strchr(p, '<'));) {
         p = one_tag(p + 1, stack, &depth, links);
         if (!p) return *fault ? fault : say("an element without an end", page);

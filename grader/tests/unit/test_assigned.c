@@ -1,11 +1,13 @@
-/* test_assigned.c — a register that is read before it is written is zero, whatever ran in its place before. */
+/* test_assigned.c — a register that is read before it is written is zero, whatever ran in its place
+ * before. */
 #include "grader/sim/sim.h"
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>
 
-/* Block 0 writes r2 under a guard, the others do not; all store it. One worker runs them one after another. */
+/* Block 0 writes r2 under a guard, the others do not; all store it. One worker runs them one after
+ * another. */
 static const char kernel[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                              ".visible .entry k(.param .u64 out)\n{\n"
                              ".reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<4>;\n"
@@ -20,12 +22,16 @@ static const char kernel[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 START_TEST(unassigned_register_is_zero) {
     struct err e = {0};
-    struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200"), .workers = 1}, &e);
+    struct sim *s =
+        sim_open(&(struct sim_options){.device = device_find("h200"), .workers = 1}, &e);
     struct sim_module *m = sim_load(s, kernel, strlen(kernel), &e);
     ck_assert_msg(m != NULL, "%s", e.text);
     uint64_t out = sim_alloc(s, 4 * sizeof(uint32_t), "out");
-    struct sim_launch l = {
-        .kernel = sim_find_kernel(m, "k"), .grid = {4, 1, 1}, .block = {1, 1, 1}, .params = &out, .param_bytes = 8};
+    struct sim_launch l = {.kernel = sim_find_kernel(m, "k"),
+                           .grid = {4, 1, 1},
+                           .block = {1, 1, 1},
+                           .params = &out,
+                           .param_bytes = 8};
     struct sim_result r;
     sim_launch(s, &l, &r);
     uint32_t got[4];

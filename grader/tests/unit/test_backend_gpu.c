@@ -1,5 +1,5 @@
-/* test_backend_gpu.c — the gpu backend against a fake driver (grader/tests/fakecuda), which checks how it is
- * called and forwards launches to the simulator. What it times is made up. */
+/* test_backend_gpu.c — the gpu backend against a fake driver (grader/tests/fakecuda), which checks
+ * how it is called and forwards launches to the simulator. What it times is made up. */
 #include "common/file.h"
 #include "grader/server/backend_gpu.h"
 #include "grader/server/driver.h"
@@ -32,8 +32,12 @@ static uint64_t sim_hook_alloc(size_t bytes) {
     return at;
 }
 static void sim_hook_free(uint64_t at) { sim_free(sim, at); }
-static bool sim_hook_write(uint64_t to, const void *data, size_t n) { return sim_write(sim, to, data, n) == SIM_OK; }
-static bool sim_hook_read(uint64_t from, void *data, size_t n) { return sim_read(sim, from, data, n) == SIM_OK; }
+static bool sim_hook_write(uint64_t to, const void *data, size_t n) {
+    return sim_write(sim, to, data, n) == SIM_OK;
+}
+static bool sim_hook_read(uint64_t from, void *data, size_t n) {
+    return sim_read(sim, from, data, n) == SIM_OK;
+}
 static void *sim_hook_load(const char *ptx) {
     struct err e = {0};
     return sim_load(sim, ptx, strlen(ptx), &e);
@@ -46,9 +50,10 @@ static bool sim_hook_symbol(void *m, const char *name, uint64_t *at, size_t *n) 
     return found;
 }
 static void *sim_hook_kernel(void *m, const char *name) { return (void *)sim_find_kernel(m, name); }
-static int sim_hook_launch(void *k, const unsigned grid[3], const unsigned block[3], unsigned shared,
-                           const void *params, size_t bytes, double *seconds) {
-    struct sim_launch l = {.kernel = k, .dynamic_shared = shared, .params = params, .param_bytes = (uint32_t)bytes};
+static int sim_hook_launch(void *k, const unsigned grid[3], const unsigned block[3],
+                           unsigned shared, const void *params, size_t bytes, double *seconds) {
+    struct sim_launch l = {
+        .kernel = k, .dynamic_shared = shared, .params = params, .param_bytes = (uint32_t)bytes};
     struct sim_result r;
     memcpy(l.grid, grid, sizeof l.grid);
     memcpy(l.block, block, sizeof l.block);
@@ -104,7 +109,8 @@ static void *load_scale(struct backend *b, struct backend_kernel *k) {
     struct buf image = {0};
     struct err e = {0};
     void *module = NULL;
-    ck_assert_msg(file_read("grader/tests/ptx/scale-plain.fatbin", 1 << 20, &image, &e), "%s", e.text);
+    ck_assert_msg(file_read("grader/tests/ptx/scale-plain.fatbin", 1 << 20, &image, &e), "%s",
+                  e.text);
     ck_assert_msg(b->ops->load(b, image.data, image.size, &module, &e) == 0, "%s", e.text);
     ck_assert(b->ops->find_kernel(b, module, "_Z1kPi", k));
     ck_assert(!b->ops->find_kernel(b, module, "missing", &(struct backend_kernel){0}));
@@ -166,14 +172,16 @@ END_TEST
 
 START_TEST(test_memory) {
     struct backend *b = open_gpu();
-    uint64_t p = b->ops->alloc(b, 100, "p"), q = b->ops->alloc(b, 0, "q"), r = b->ops->alloc(b, 1000, "r"), start,
-             bytes;
+    uint64_t p = b->ops->alloc(b, 100, "p"), q = b->ops->alloc(b, 0, "q"),
+             r = b->ops->alloc(b, 1000, "r"), start, bytes;
     ck_assert(p && q && r && q > p + 100 && r > q && p % 512 == 0);
     unsigned char data[100], back[100];
     for (int i = 0; i < 100; i++) data[i] = (unsigned char)i;
-    ck_assert(b->ops->write(b, p, data, 100) && b->ops->copy(b, r + 4, p, 100) && b->ops->read(b, r + 4, back, 100));
+    ck_assert(b->ops->write(b, p, data, 100) && b->ops->copy(b, r + 4, p, 100) &&
+              b->ops->read(b, r + 4, back, 100));
     ck_assert_mem_eq(data, back, 100);
-    ck_assert(b->ops->fill(b, p + 1, 7, 99) && b->ops->read(b, p, back, 100) && back[0] == 0 && back[99] == 7);
+    ck_assert(b->ops->fill(b, p + 1, 7, 99) && b->ops->read(b, p, back, 100) && back[0] == 0 &&
+              back[99] == 7);
     ck_assert(!b->ops->write(b, p + 1, data, 100) && !b->ops->fill(b, p - 1, 0, 1) &&
               !b->ops->read(b, r + 1000, back, 1));
     ck_assert(b->ops->range(b, r + 999, &start, &bytes) && start == r && bytes == 1000);
@@ -217,26 +225,31 @@ START_TEST(test_queue_held_back) {
 }
 END_TEST
 
-/* A buffer of the host is pinned memory: what is written there a copy brings to the device, and back. */
+/* A buffer of the host is pinned memory: what is written there a copy brings to the device, and
+ * back. */
 START_TEST(test_host_buffers) {
     struct backend *b = open_gpu();
     int data[64], got[64] = {0};
-    uint64_t in = b->ops->alloc_host(b, sizeof data, "in"), out = b->ops->alloc_host(b, sizeof data, "out"),
+    uint64_t in = b->ops->alloc_host(b, sizeof data, "in"),
+             out = b->ops->alloc_host(b, sizeof data, "out"),
              p = b->ops->alloc(b, sizeof data, "p"), start, bytes;
     for (int i = 0; i < 64; i++) data[i] = 5 * i;
     ck_assert(b->ops->range(b, out + 9, &start, &bytes) && start == out && bytes == sizeof data);
     ck_assert(b->ops->write(b, in, data, sizeof data));
-    ck_assert(b->ops->copy(b, p, in + 4, 252) && b->ops->copy(b, out, p, 252) && b->ops->read(b, out, got, 252));
+    ck_assert(b->ops->copy(b, p, in + 4, 252) && b->ops->copy(b, out, p, 252) &&
+              b->ops->read(b, out, got, 252));
     ck_assert_mem_eq(got, data + 1, 252);
     unsigned pinned = fake.calls("cuMemHostAlloc");
     b->ops->reset(b);
-    ck_assert_uint_eq(b->ops->alloc_host(b, 100, "in"), in); /* the same place, and the same memory */
+    ck_assert_uint_eq(b->ops->alloc_host(b, 100, "in"),
+                      in); /* the same place, and the same memory */
     ck_assert_uint_eq(fake.calls("cuMemHostAlloc"), pinned);
     close_gpu(b);
 }
 END_TEST
 
-static void give_order(struct backend *b, uint32_t stream, uint32_t number, uint32_t after, uint32_t its, bool waited) {
+static void give_order(struct backend *b, uint32_t stream, uint32_t number, uint32_t after,
+                       uint32_t its, bool waited) {
     struct sim_order o = {.stream = stream, .number = number, .waited = waited};
     if (after) o.after[after] = its;
     b->ops->order(b, &o);
@@ -269,8 +282,10 @@ START_TEST(test_round_in_streams) {
         ck_assert(b->ops->read(b, out, got, sizeof got));
         for (int i = 0; i < 64; i++) ck_assert_int_eq(got[i], 3 * i);
     }
-    ck_assert_uint_eq(fake.calls("cuStreamCreate") - streams, 2); /* used again in the second round */
-    /* Each round: two streams begin behind the gate, one waits for the other twice, and the end waits for both. */
+    ck_assert_uint_eq(fake.calls("cuStreamCreate") - streams,
+                      2); /* used again in the second round */
+    /* Each round: two streams begin behind the gate, one waits for the other twice, and the end
+     * waits for both. */
     ck_assert_uint_eq(fake.calls("cuStreamWaitEvent") - waits, 2 * (2 + 2 + 2));
     close_gpu(b);
 }

@@ -1,38 +1,43 @@
-/* test_budget.c — what ends a launch is counted: warp instructions, and beside them what costs much more to simulate than its
- * instructions say. The clock is the last resort. */
+/* test_budget.c — what ends a launch is counted: warp instructions, and beside them what costs much
+ * more to simulate than its instructions say. The clock is the last resort. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>
 
-/* `product`: twenty rounds of a product of 16 x 8 x 8 numbers, 1024 in all, and three other instructions. */
-static const char programs[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
-                               ".visible .entry nothing() { ret; }\n"
-                               ".visible .entry twenty() {\n.reg .pred %p; .reg .b32 %r0;\nmov.u32 %r0, 20;\n"
-                               "L: add.s32 %r0, %r0, -1;\nsetp.ne.s32 %p, %r0, 0;\n@%p bra L;\nret;\n}\n"
-                               ".visible .entry product() {\n.reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<4>;\n"
-                               "mov.u32 %r0, 20;\nmov.u32 %r1, 0;\nmov.f32 %f0, 0f00000000;\nmov.f32 %f1, "
-                               "%f0;\nmov.f32 %f2, %f0;\nmov.f32 %f3, %f0;\n"
-                               "L: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r1, %r1}, "
-                               "{%r1}, {%f0, %f1, %f2, %f3};\n"
-                               "add.s32 %r0, %r0, -1;\nsetp.ne.s32 %p, %r0, 0;\n@%p bra L;\nret;\n}\n"
-                               ".visible .entry endless() {\n.reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<4>;\n"
-                               "mov.u32 %r0, 20;\nmov.u32 %r1, 0;\nmov.f32 %f0, 0f00000000;\nmov.f32 %f1, "
-                               "%f0;\nmov.f32 %f2, %f0;\nmov.f32 %f3, %f0;\n"
-                               "L: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r1, %r1}, "
-                               "{%r1}, {%f0, %f1, %f2, %f3};\n"
-                               "add.s32 %r0, %r0, -1;\nsetp.eq.s32 %p, %r0, %r0;\n@%p bra L;\nret;\n}\n";
+/* `product`: twenty rounds of a product of 16 x 8 x 8 numbers, 1024 in all, and three other
+ * instructions. */
+static const char programs[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry nothing() { ret; }\n"
+    ".visible .entry twenty() {\n.reg .pred %p; .reg .b32 %r0;\nmov.u32 %r0, 20;\n"
+    "L: add.s32 %r0, %r0, -1;\nsetp.ne.s32 %p, %r0, 0;\n@%p bra L;\nret;\n}\n"
+    ".visible .entry product() {\n.reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<4>;\n"
+    "mov.u32 %r0, 20;\nmov.u32 %r1, 0;\nmov.f32 %f0, 0f00000000;\nmov.f32 %f1, "
+    "%f0;\nmov.f32 %f2, %f0;\nmov.f32 %f3, %f0;\n"
+    "L: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r1, %r1}, "
+    "{%r1}, {%f0, %f1, %f2, %f3};\n"
+    "add.s32 %r0, %r0, -1;\nsetp.ne.s32 %p, %r0, 0;\n@%p bra L;\nret;\n}\n"
+    ".visible .entry endless() {\n.reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<4>;\n"
+    "mov.u32 %r0, 20;\nmov.u32 %r1, 0;\nmov.f32 %f0, 0f00000000;\nmov.f32 %f1, "
+    "%f0;\nmov.f32 %f2, %f0;\nmov.f32 %f3, %f0;\n"
+    "L: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r1, %r1}, "
+    "{%r1}, {%f0, %f1, %f2, %f3};\n"
+    "add.s32 %r0, %r0, -1;\nsetp.eq.s32 %p, %r0, %r0;\n@%p bra L;\nret;\n}\n";
 
-static enum sim_fault run(struct kernel_rig *r, const char *kernel, unsigned blocks, unsigned threads) {
+static enum sim_fault run(struct kernel_rig *r, const char *kernel, unsigned blocks,
+                          unsigned threads) {
     struct sim_result got = rig_run(r, kernel, blocks, threads, NULL, 0);
     enum sim_fault fault = got.fault;
     sim_result_free(&got);
     return fault;
 }
 
-/* 87 instructions (6 and twenty times 4, and the last), products of 20 x 32 plain instructions: 640. */
+/* 87 instructions (6 and twenty times 4, and the last), products of 20 x 32 plain instructions:
+ * 640. */
 START_TEST(products_of_matrices_count_for_what_they_cost) {
-    struct kernel_rig r = rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
+    struct kernel_rig r =
+        rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
     sim_set_budget(r.sim, 500, 0);
     ck_assert_int_eq(run(&r, "product", 1, 32), SIM_FAULT_BUDGET);
     sim_set_budget(r.sim, 800, 0);
@@ -41,7 +46,8 @@ START_TEST(products_of_matrices_count_for_what_they_cost) {
 }
 END_TEST
 
-/* A budget of 10000 is used up after 313 rounds of 32, which are 1258 instructions: the block does not go on until these are. */
+/* A budget of 10000 is used up after 313 rounds of 32, which are 1258 instructions: the block does
+ * not go on until these are. */
 START_TEST(an_endless_loop_of_products_ends_by_what_they_cost) {
     struct kernel_rig r = rig_open(programs);
     sim_set_budget(r.sim, 10000, 0);
@@ -55,7 +61,8 @@ END_TEST
 
 /* A hundred blocks that do nothing are a hundred instructions, and far more work. */
 START_TEST(blocks_count_for_what_their_start_costs) {
-    struct kernel_rig r = rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
+    struct kernel_rig r =
+        rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
     sim_set_budget(r.sim, 1000, 0);
     ck_assert_int_eq(run(&r, "nothing", 10, 32), SIM_FAULT_NONE);
     ck_assert_int_eq(run(&r, "nothing", 100, 32), SIM_FAULT_BUDGET);

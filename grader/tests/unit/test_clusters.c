@@ -1,5 +1,5 @@
-/* test_clusters.c — clusters of blocks: which blocks they are made of, where addresses lead, and what an access to another
- * block's shared memory counts and costs, worked out by hand. */
+/* test_clusters.c — clusters of blocks: which blocks they are made of, where addresses lead, and
+ * what an access to another block's shared memory counts and costs, worked out by hand. */
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -8,16 +8,19 @@
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
 
-/* Clusters of 2 × 1 × 2 blocks in a grid of 4 × 2 × 2. Each block leaves its rank and its cluster's number. */
-static const char places[] =
-    HEAD ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 2\n{\n"
-         ".reg .b32 %r<20>; .reg .b64 %d<4>; .reg .pred %p<2>;\nld.param.u64 %d0, [out];\n"
-         "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ctaid.y;\nmov.u32 %r2, %ctaid.z;\nmad.lo.u32 %r3, %r2, 2, %r1;\n"
-         "mad.lo.u32 %r3, %r3, 4, %r0;\nmad.wide.u32 %d1, %r3, 16, %d0;\n"
-         "mov.u32 %r4, %cluster_ctarank;\nmov.u32 %r5, %clusterid.x;\nmov.u32 %r6, %clusterid.y;\n"
-         "mad.lo.u32 %r5, %r6, 10, %r5;\nmov.u32 %r7, %cluster_nctarank;\nmov.u32 %r8, %nclusterid.x;\n"
-         "mov.u32 %r9, %nclusterid.z;\nmad.lo.u32 %r8, %r8, 10, %r9;\nmov.pred %p1, %is_explicit_cluster;\n"
-         "@!%p1 mov.u32 %r7, 0;\nst.global.v4.u32 [%d1], {%r4, %r5, %r7, %r8};\nret;\n}\n";
+/* Clusters of 2 × 1 × 2 blocks in a grid of 4 × 2 × 2. Each block leaves its rank and its cluster's
+ * number. */
+static const char places[] = HEAD
+    ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 2\n{\n"
+    ".reg .b32 %r<20>; .reg .b64 %d<4>; .reg .pred %p<2>;\nld.param.u64 %d0, [out];\n"
+    "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ctaid.y;\nmov.u32 %r2, %ctaid.z;\nmad.lo.u32 %r3, %r2, "
+    "2, %r1;\n"
+    "mad.lo.u32 %r3, %r3, 4, %r0;\nmad.wide.u32 %d1, %r3, 16, %d0;\n"
+    "mov.u32 %r4, %cluster_ctarank;\nmov.u32 %r5, %clusterid.x;\nmov.u32 %r6, %clusterid.y;\n"
+    "mad.lo.u32 %r5, %r6, 10, %r5;\nmov.u32 %r7, %cluster_nctarank;\nmov.u32 %r8, %nclusterid.x;\n"
+    "mov.u32 %r9, %nclusterid.z;\nmad.lo.u32 %r8, %r8, 10, %r9;\nmov.pred %p1, "
+    "%is_explicit_cluster;\n"
+    "@!%p1 mov.u32 %r7, 0;\nst.global.v4.u32 [%d1], {%r4, %r5, %r7, %r8};\nret;\n}\n";
 
 START_TEST(test_places) {
     struct kernel_rig r = rig_open(places);
@@ -46,15 +49,17 @@ START_TEST(test_places) {
 }
 END_TEST
 
-/* Two blocks of 2 warps; each thread reads the word of the other block's thread of the same number, stores it one block
- * further, and adds there: lines 20, 21 and 22. */
+/* Two blocks of 2 warps; each thread reads the word of the other block's thread of the same number,
+ * stores it one block further, and adds there: lines 20, 21 and 22. */
 static const char exchange[] =
     HEAD ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{\n"
          ".reg .b32 %r<20>; .reg .b64 %d<4>;\n.shared .align 128 .b8 s[768];\n"
-         ".loc 1 10 0\nmov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\nmov.u32 %r2, s;\nadd.u32 %r2, %r2, %r1;\n"
+         ".loc 1 10 0\nmov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\nmov.u32 %r2, s;\nadd.u32 %r2, "
+         "%r2, %r1;\n"
          "mov.u32 %r3, %ctaid.x;\nmad.lo.u32 %r4, %r3, 1000, %r0;\nst.shared.u32 [%r2], %r4;\n"
          "mov.u32 %r9, 0;\nst.shared.u32 [%r2+512], %r9;\n"
-         "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nmov.u32 %r5, %cluster_ctarank;\nxor.b32 %r5, "
+         "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nmov.u32 %r5, "
+         "%cluster_ctarank;\nxor.b32 %r5, "
          "%r5, 1;\n"
          "mapa.shared::cluster.u32 %r6, %r2, %r5;\n"
          ".loc 1 20 0\nld.shared::cluster.u32 %r7, [%r6];\n"
@@ -66,7 +71,8 @@ static const char exchange[] =
          "st.global.u32 [%d1], %r7;\nret;\n}\n";
 
 static struct sim_counters run_exchange(unsigned workers, uint32_t out[512]) {
-    struct kernel_rig r = rig_open_with(exchange, (struct rig_options){.workers = workers, .sanitize = workers == 1});
+    struct kernel_rig r =
+        rig_open_with(exchange, (struct rig_options){.workers = workers, .sanitize = workers == 1});
     uint64_t at = sim_alloc(r.sim, 2048, "out");
     struct sim_result got = rig_run(&r, "k", 8, 64, &at, sizeof at);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
@@ -94,7 +100,8 @@ START_TEST(test_exchange) {
     for (unsigned k = 0; k < 3; k++) {
         uint32_t out[512];
         c = run_exchange(workers[k], out);
-        /* What this thread's own block held comes back: block × 1000 + t, from its twin; and t was added once. */
+        /* What this thread's own block held comes back: block × 1000 + t, from its twin; and t was
+         * added once. */
         for (unsigned i = 0; i < 512; i++) ck_assert_uint_eq(out[i], i / 64 * 1000 + 2 * (i % 64));
         if (!k) first = c;
         ck_assert_mem_eq(&c, &first, sizeof c);
@@ -102,19 +109,22 @@ START_TEST(test_exchange) {
 }
 END_TEST
 
-/* One warp a block, clusters of 4. Line 20: lane l writes word l / 4 of block l % 4, 8 words of each block's banks. Line 21: all write to the
- * next block, 32 words of one bank; its own writes none. */
-static const char spread[] =
-    HEAD ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 4, 1, 1\n{\n"
-         ".reg .b32 %r<20>;\n.shared .align 128 .b8 s[8192];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %cluster_ctarank;\n"
-         "mov.u32 %r2, s;\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
-         "shr.u32 %r3, %r0, 2;\nmad.lo.u32 %r3, %r1, 8, %r3;\nshl.b32 %r3, %r3, 2;\nadd.u32 %r3, %r2, %r3;\n"
-         "and.b32 %r4, %r0, 3;\nmapa.shared::cluster.u32 %r5, %r3, %r4;\n"
-         ".loc 1 20 0\nst.shared::cluster.u32 [%r5], %r0;\n"
-         "shl.b32 %r6, %r0, 7;\nadd.u32 %r6, %r6, %r2;\nadd.u32 %r7, %r1, 1;\nand.b32 %r7, %r7, 3;\n"
-         "mapa.shared::cluster.u32 %r8, %r6, %r7;\n"
-         ".loc 1 21 0\nst.shared::cluster.u32 [%r8+4096], %r0;\n"
-         ".loc 1 30 0\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nret;\n}\n";
+/* One warp a block, clusters of 4. Line 20: lane l writes word l / 4 of block l % 4, 8 words of
+ * each block's banks. Line 21: all write to the next block, 32 words of one bank; its own writes
+ * none. */
+static const char spread[] = HEAD
+    ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 4, 1, 1\n{\n"
+    ".reg .b32 %r<20>;\n.shared .align 128 .b8 s[8192];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, "
+    "%cluster_ctarank;\n"
+    "mov.u32 %r2, s;\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
+    "shr.u32 %r3, %r0, 2;\nmad.lo.u32 %r3, %r1, 8, %r3;\nshl.b32 %r3, %r3, 2;\nadd.u32 %r3, %r2, "
+    "%r3;\n"
+    "and.b32 %r4, %r0, 3;\nmapa.shared::cluster.u32 %r5, %r3, %r4;\n"
+    ".loc 1 20 0\nst.shared::cluster.u32 [%r5], %r0;\n"
+    "shl.b32 %r6, %r0, 7;\nadd.u32 %r6, %r6, %r2;\nadd.u32 %r7, %r1, 1;\nand.b32 %r7, %r7, 3;\n"
+    "mapa.shared::cluster.u32 %r8, %r6, %r7;\n"
+    ".loc 1 21 0\nst.shared::cluster.u32 [%r8+4096], %r0;\n"
+    ".loc 1 30 0\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nret;\n}\n";
 
 START_TEST(test_blocks_have_banks_of_their_own) {
     struct kernel_rig r = rig_open(spread);
@@ -132,8 +142,10 @@ END_TEST
 START_TEST(test_refusals) {
     struct kernel_rig r = rig_open(places);
     uint64_t out = sim_alloc(r.sim, 16 * 16, "out");
-    struct sim_launch l = {
-        .kernel = sim_find_kernel(r.module, "k"), .block = {1, 1, 1}, .params = &out, .param_bytes = 8};
+    struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
+                           .block = {1, 1, 1},
+                           .params = &out,
+                           .param_bytes = 8};
     static const struct {
         uint32_t grid[3], cluster[3];
         const char *want;
@@ -149,8 +161,8 @@ START_TEST(test_refusals) {
         memcpy(l.grid, cases[i].grid, sizeof l.grid);
         memcpy(l.cluster, cases[i].cluster, sizeof l.cluster);
         const char *got = sim_check_launch(r.sim, &l, &e);
-        ck_assert_msg(!got == !cases[i].want && (!got || !strcmp(got, cases[i].want)), "case %u: %s", i,
-                      got ? got : "none");
+        ck_assert_msg(!got == !cases[i].want && (!got || !strcmp(got, cases[i].want)),
+                      "case %u: %s", i, got ? got : "none");
     }
     rig_close(&r);
     r = rig_open_with(places, (struct rig_options){.device = "a100"});

@@ -1,8 +1,9 @@
-/* test_contract.c — which products are taken into the sums behind them. What is expected is what ptxas 13.0 makes for sm_90 of the same PTX:
- * each case was read off its machine code.
+/* test_contract.c — which products are taken into the sums behind them. What is expected is what
+ * ptxas 13.0 makes for sm_90 of the same PTX: each case was read off its machine code.
  *
- * All values are such that a product that is rounded, 1 + 2e of (1 + e)², differs from the exact one by e²: what a result is tells which
- * product was not rounded. In a case, %a and %b are 1 + e, %c is 1 + 2e, %d is -%a, %e is -%c. Results are in units of e². */
+ * All values are such that a product that is rounded, 1 + 2e of (1 + e)², differs from the exact
+ * one by e²: what a result is tells which product was not rounded. In a case, %a and %b are 1 + e,
+ * %c is 1 + 2e, %d is -%a, %e is -%c. Results are in units of e². */
 #include "grader/sim/device.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -21,26 +22,41 @@ static const struct contracted {
     {"from", "mul.f32 %m,%a,%b;\nsub.f32 %r,%c,%m;", {-1}, 1},
     {"sum", "mul.f32 %m,%a,%b;\nadd.f32 %r,%m,%e;", {1}, 1},
     {"constant", "mul.f32 %m,%a,0f3F800800;\nsub.f32 %r,%m,0f3F801000;", {1}, 1},
-    {"kept", "mul.f32 %m,%a,%b;\nsub.f32 %r,%m,%c;\nmov.f32 %s,%m;\nsub.rn.f32 %s,%s,%c;", {0, 0}, 3},
+    {"kept",
+     "mul.f32 %m,%a,%b;\nsub.f32 %r,%m,%c;\nmov.f32 %s,%m;\nsub.rn.f32 %s,%s,%c;",
+     {0, 0},
+     3},
     {"two sums", "mul.f32 %m,%a,%b;\nsub.f32 %r,%m,%c;\nsub.f32 %s,%c,%m;", {1, -1}, 2},
     {"two products", "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;", {1}, 2},
     {"the other way", "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%k,%m;", {1}, 2},
     {"products added", "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%d;\nadd.f32 %r,%k,%m;", {-1}, 2},
     {"first is kept",
-     "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nmov.f32 %s,%m;\nsub.rn.f32 %s,%s,%c;",
+     "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nmov.f32 %s,%m;\nsub.rn.f32 "
+     "%s,%s,%c;",
      {-1, 0},
      3},
     {"second is kept",
-     "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nmov.f32 %s,%k;\nsub.rn.f32 %s,%s,%c;",
+     "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nmov.f32 %s,%k;\nsub.rn.f32 "
+     "%s,%s,%c;",
      {1, 0},
      3},
-    {"first has two", "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nsub.f32 %s,%m,%c;", {-1, 0}, 3},
-    {"second has two", "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nsub.f32 %s,%k,%c;", {1, 0}, 3},
+    {"first has two",
+     "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nsub.f32 %s,%m,%c;",
+     {-1, 0},
+     3},
+    {"second has two",
+     "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nsub.f32 %s,%k,%c;",
+     {1, 0},
+     3},
     {"both have two",
-     "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nsub.f32 %s,%m,%c;\nsub.f32 %t,%k,%c;",
+     "mul.f32 %m,%a,%b;\nmul.f32 %k,%a,%b;\nsub.f32 %r,%m,%k;\nsub.f32 %s,%m,%c;\nsub.f32 "
+     "%t,%k,%c;",
      {1, 1, 0},
      4},
-    {"doubled", "mul.f32 %m,%a,%b;\nadd.f32 %k,%m,%m;\nsub.rn.f32 %k,%k,%c;\nsub.rn.f32 %r,%k,%c;", {0}, 4},
+    {"doubled",
+     "mul.f32 %m,%a,%b;\nadd.f32 %k,%m,%m;\nsub.rn.f32 %k,%k,%c;\nsub.rn.f32 %r,%k,%c;",
+     {0},
+     4},
     {"names rounding", "mul.rn.f32 %m,%a,%b;\nsub.f32 %r,%m,%c;", {0}, 2},
     {"sum names it", "mul.f32 %m,%a,%b;\nsub.rn.f32 %r,%m,%c;", {0}, 2},
     {"flushes", "mul.ftz.f32 %m,%a,%b;\nsub.ftz.f32 %r,%m,%c;", {1}, 1},
@@ -51,7 +67,10 @@ static const struct contracted {
     {"guarded product", "mov.f32 %m,%c;\n@%p mul.f32 %m,%a,%b;\nsub.f32 %r,%m,%c;", {0}, 2},
     {"behind a barrier", "mul.f32 %m,%a,%b;\nbar.sync 0;\nsub.f32 %r,%m,%c;", {1}, 1},
     {"behind a fence", "mul.f32 %m,%a,%b;\nmembar.gl;\nsub.f32 %r,%m,%c;", {0}, 2},
-    {"behind a branch", "mul.f32 %m,%a,%b;\n@!%p bra L;\nmov.f32 %t,%c;\nL:\nsub.f32 %r,%m,%c;", {0}, 2},
+    {"behind a branch",
+     "mul.f32 %m,%a,%b;\n@!%p bra L;\nmov.f32 %t,%c;\nL:\nsub.f32 %r,%m,%c;",
+     {0},
+     2},
     {"part of an fma", "mul.f32 %m,%a,%b;\nsub.f32 %r,%m,%c;\nfma.rn.f32 %s,%a,%d,%m;", {0, -1}, 3},
 };
 
@@ -65,10 +84,13 @@ static char *text(struct arena *a, const char *body, unsigned results) {
     return rig_printf(
         a,
         ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
-        ".visible .entry k(.param .u64 po, .param .u64 px) {\n.reg .f32 %%a,%%b,%%c,%%d,%%e,%%m,%%k,%%r,%%s,%%t;\n"
-        ".reg .b64 %%o,%%x;\n.reg .pred %%p;\n.reg .b32 %%n;\n.loc 1 3 0\nld.param.u64 %%o,[po];\nld.param.u64 "
+        ".visible .entry k(.param .u64 po, .param .u64 px) {\n.reg .f32 "
+        "%%a,%%b,%%c,%%d,%%e,%%m,%%k,%%r,%%s,%%t;\n"
+        ".reg .b64 %%o,%%x;\n.reg .pred %%p;\n.reg .b32 %%n;\n.loc 1 3 0\nld.param.u64 "
+        "%%o,[po];\nld.param.u64 "
         "%%x,[px];\n"
-        "mov.u32 %%n,%%ntid.x;\nsetp.eq.u32 %%p,%%n,1;\nld.global.f32 %%a,[%%x];\nld.global.f32 %%b,[%%x];\n"
+        "mov.u32 %%n,%%ntid.x;\nsetp.eq.u32 %%p,%%n,1;\nld.global.f32 %%a,[%%x];\nld.global.f32 "
+        "%%b,[%%x];\n"
         "ld.global.f32 %%c,[%%x+4];\nld.global.f32 %%d,[%%x+8];\nld.global.f32 %%e,[%%x+12];\n"
         ".loc 1 5 0\n%s\n.loc 1 9 0\n%sret;\n}\n",
         body, stores);
@@ -78,7 +100,8 @@ static unsigned others(const char *body) {
     static const char *const names[] = {"mov.", "bar.", "membar.", "bra "};
     unsigned n = 0;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        for (const char *p = body; (p = strstr(p, names[i])); p++) n += p == body || p[-1] == '\n' || p[-1] == ' ';
+        for (const char *p = body; (p = strstr(p, names[i])); p++)
+            n += p == body || p[-1] == '\n' || p[-1] == ' ';
     return n;
 }
 
@@ -97,7 +120,8 @@ START_TEST(test_as_ptxas_does) {
     ck_assert_int_eq(result.fault, SIM_FAULT_NONE);
     sim_read(r.sim, out, got, sizeof got);
     for (unsigned i = 0; i < n; i++)
-        ck_assert_msg(got[i] == (float)c->want[i] * e * e, "%s: result %u is %g e^2", c->name, i, got[i] / (e * e));
+        ck_assert_msg(got[i] == (float)c->want[i] * e * e, "%s: result %u is %g e^2", c->name, i,
+                      got[i] / (e * e));
     ck_assert_uint_eq(rig_line(&result, 5).inst_executed, c->flops + others(c->body));
     sim_result_free(&result);
     rig_close(&r);
@@ -105,7 +129,8 @@ START_TEST(test_as_ptxas_does) {
 }
 END_TEST
 
-/* One kernel for each type, p - c of a product p, and with --ptx-counters, where nothing is taken in. */
+/* One kernel for each type, p - c of a product p, and with --ptx-counters, where nothing is taken
+ * in. */
 static const struct {
     const char *type, *reg;
     unsigned bytes;
@@ -125,15 +150,18 @@ START_TEST(test_types) {
         uint64_t got = 0, values[2] = {types[_i].a, types[_i].c};
         const char *t = types[_i].type, *reg = types[_i].reg;
         unsigned bits = 8 * types[_i].bytes;
-        char *kernel = rig_printf(
-            &a,
-            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 po, .param .u64 px) {\n"
-            ".reg .%s %%a,%%c,%%m,%%r;\n.reg .b64 %%o,%%x;\nld.param.u64 %%o,[po];\nld.param.u64 %%x,[px];\n"
-            "ld.global.b%u %%a,[%%x];\nld.global.b%u %%c,[%%x+8];\nmul.%s %%m,%%a,%%a;\nsub.%s %%r,%%m,%%c;\n"
-            "st.global.b%u [%%o],%%r;\nret;\n}\n",
-            reg, bits, bits, t, t, bits);
+        char *kernel = rig_printf(&a,
+                                  ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry "
+                                  "k(.param .u64 po, .param .u64 px) {\n"
+                                  ".reg .%s %%a,%%c,%%m,%%r;\n.reg .b64 %%o,%%x;\nld.param.u64 "
+                                  "%%o,[po];\nld.param.u64 %%x,[px];\n"
+                                  "ld.global.b%u %%a,[%%x];\nld.global.b%u %%c,[%%x+8];\nmul.%s "
+                                  "%%m,%%a,%%a;\nsub.%s %%r,%%m,%%c;\n"
+                                  "st.global.b%u [%%o],%%r;\nret;\n}\n",
+                                  reg, bits, bits, t, t, bits);
         struct kernel_rig r = rig_open_with(kernel, (struct rig_options){.ptx_counters = ptx});
-        uint64_t out = sim_alloc(r.sim, 16, "out"), in = sim_alloc(r.sim, 16, "in"), params[] = {out, in};
+        uint64_t out = sim_alloc(r.sim, 16, "out"), in = sim_alloc(r.sim, 16, "in"),
+                 params[] = {out, in};
         sim_write(r.sim, in, values, sizeof values);
         sim_fill(r.sim, out, 0, 16);
         struct sim_result result = rig_run(&r, "k", 1, 1, params, sizeof params);
@@ -154,11 +182,11 @@ START_TEST(test_what_does_not_exist) {
     for (unsigned i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct arena a = {0};
         struct err e = {0};
-        char *ptx =
-            rig_printf(&a,
-                       ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.reg .f64 %%a,%%m,%%r;\n"
-                       ".reg .b16 %%h,%%g;\n%s\nret;\n}\n",
-                       bodies[i]);
+        char *ptx = rig_printf(&a,
+                               ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() "
+                               "{\n.reg .f64 %%a,%%m,%%r;\n"
+                               ".reg .b16 %%h,%%g;\n%s\nret;\n}\n",
+                               bodies[i]);
         struct sim_options so = {.device = device_find("h200")};
         struct sim *sim = sim_open(&so, &e);
         ck_assert_msg(!sim_load(sim, ptx, strlen(ptx), &e), "%s", bodies[i]);

@@ -1,5 +1,5 @@
-/* test_counters.c — whole kernels whose counters are worked out by hand beside them; the counts of lines add up to the
- * launch's; threads of the host change nothing. */
+/* test_counters.c — whole kernels whose counters are worked out by hand beside them; the counts of
+ * lines add up to the launch's; threads of the host change nothing. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
@@ -15,30 +15,43 @@ static const char vector_add[] =
     HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n"
          ".reg .pred %p; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %d<12>;\n"
          ".loc 1 10 0\n"
-         "ld.param.u64 %d0, [a];\nld.param.u64 %d1, [b];\nld.param.u64 %d2, [c];\nld.param.u32 %r0, [n];\n"
-         "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, %r1, %r2, %r3;\n"
+         "ld.param.u64 %d0, [a];\nld.param.u64 %d1, [b];\nld.param.u64 %d2, [c];\nld.param.u32 "
+         "%r0, [n];\n"
+         "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, "
+         "%r1, %r2, %r3;\n"
          "setp.ge.s32 %p, %r4, %r0;\n@%p bra END;\n"
          ".loc 1 11 0\n"
-         "cvta.to.global.u64 %d3, %d0;\ncvta.to.global.u64 %d4, %d1;\ncvta.to.global.u64 %d5, %d2;\nmul.wide.s32 %d6, "
+         "cvta.to.global.u64 %d3, %d0;\ncvta.to.global.u64 %d4, %d1;\ncvta.to.global.u64 %d5, "
+         "%d2;\nmul.wide.s32 %d6, "
          "%r4, 4;\n"
          "add.s64 %d7, %d3, %d6;\nadd.s64 %d8, %d4, %d6;\nadd.s64 %d9, %d5, %d6;\n"
-         "ld.global.f32 %f0, [%d7];\nld.global.f32 %f1, [%d8];\nadd.f32 %f2, %f0, %f1;\nst.global.f32 [%d9], %f2;\n"
+         "ld.global.f32 %f0, [%d7];\nld.global.f32 %f1, [%d8];\nadd.f32 %f2, %f0, "
+         "%f1;\nst.global.f32 [%d9], %f2;\n"
          "END:\n.loc 1 12 0\nret;\n}\n";
 
 /* 300 blocks of 2 warps, n 42 short of that: 598 whole warps, one of 22 lanes, one with none. */
-enum { BLOCKS = 300, THREADS = 64, N = BLOCKS * THREADS - 42, WARPS = BLOCKS * 2, BUSY = WARPS - 1 };
+enum {
+    BLOCKS = 300,
+    THREADS = 64,
+    N = BLOCKS * THREADS - 42,
+    WARPS = BLOCKS * 2,
+    BUSY = WARPS - 1
+};
 
 static struct sim_result run_add(unsigned workers) {
-    struct kernel_rig r = rig_open_with(vector_add, (struct rig_options){.workers = workers, .sanitize = true});
+    struct kernel_rig r =
+        rig_open_with(vector_add, (struct rig_options){.workers = workers, .sanitize = true});
     struct {
         uint64_t a, b, c;
         uint32_t n;
-    } params = {sim_alloc(r.sim, N * 4, "a"), sim_alloc(r.sim, N * 4, "b"), sim_alloc(r.sim, N * 4, "c"), N};
+    } params = {sim_alloc(r.sim, N * 4, "a"), sim_alloc(r.sim, N * 4, "b"),
+                sim_alloc(r.sim, N * 4, "c"), N};
     sim_fill(r.sim, params.a, 0, N * 4);
     sim_fill(r.sim, params.b, 0, N * 4);
     struct sim_result got = rig_run(&r, "k", BLOCKS, THREADS, &params, 28);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    for (unsigned i = 0; i < got.nlines; i++) got.lines[i].file = "k.cu"; /* theirs goes with the module */
+    for (unsigned i = 0; i < got.nlines; i++)
+        got.lines[i].file = "k.cu"; /* theirs goes with the module */
     rig_close(&r);
     return got;
 }
@@ -46,19 +59,22 @@ static struct sim_result run_add(unsigned workers) {
 START_TEST(test_vector_add) {
     struct sim_result got = run_add(1);
     const struct sim_counters *c = &got.counters;
-    struct sim_counters ten = rig_line(&got, 10), eleven = rig_line(&got, 11), twelve = rig_line(&got, 12);
+    struct sim_counters ten = rig_line(&got, 10), eleven = rig_line(&got, 11),
+                        twelve = rig_line(&got, 12);
     ck_assert_uint_eq(ten.inst_executed, 10 * WARPS);
     ck_assert_uint_eq(ten.thread_inst_executed, 10 * WARPS * 32);
     ck_assert_uint_eq(eleven.inst_executed, 11 * BUSY);
     ck_assert_uint_eq(eleven.thread_inst_executed, 11 * N);
-    ck_assert_uint_eq(twelve.inst_executed, WARPS); /* the lanes of the partly filled warp meet again */
+    ck_assert_uint_eq(twelve.inst_executed,
+                      WARPS); /* the lanes of the partly filled warp meet again */
     ck_assert_uint_eq(twelve.thread_inst_executed, WARPS * 32);
     ck_assert_uint_eq(c->inst_executed, 11 * WARPS + 11 * BUSY);
     ck_assert_uint_eq(c->branches, WARPS);
     ck_assert_uint_eq(c->divergent_branches, 1);
     ck_assert_uint_eq(c->requests_load, 2 * BUSY);
     ck_assert_uint_eq(c->requests_store, BUSY);
-    ck_assert_uint_eq(c->sectors_load, 2 * (4 * (BUSY - 1) + 3)); /* 22 floats: 88 bytes, 3 sectors */
+    ck_assert_uint_eq(c->sectors_load,
+                      2 * (4 * (BUSY - 1) + 3)); /* 22 floats: 88 bytes, 3 sectors */
     ck_assert_uint_eq(c->sectors_store, 4 * (BUSY - 1) + 3);
     ck_assert_uint_eq(c->sectors_ideal, 3 * (4 * (BUSY - 1) + 3));
     ck_assert_uint_eq(c->sectors_excessive, 0);
@@ -73,21 +89,24 @@ END_TEST
 
 /* ---- a block of 64 sums its thread numbers by halving, thread 0 adds the sum to *out ---- */
 
-static const char reduce[] = HEAD
-    ".visible .entry k(.param .u64 out) {\n"
-    ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<4>;\n.shared .align 4 .b32 tile[64];\n"
-    ".loc 1 20 0\n"
-    "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.s32 %r3, %r1, %r2;\nst.shared.u32 [%r3], "
-    "%r0;\nmov.u32 %r4, 32;\n"
-    ".loc 1 21 0\nbar.sync 0;\n"
-    "LOOP:\n.loc 1 22 0\nsetp.ge.u32 %p0, %r0, %r4;\n@%p0 bra SKIP;\n"
-    ".loc 1 23 0\nshl.b32 %r5, %r4, 2;\nadd.s32 %r6, %r3, %r5;\nld.shared.u32 %r7, [%r6];\nld.shared.u32 %r8, [%r3];\n"
-    "add.s32 %r9, %r7, %r8;\nst.shared.u32 [%r3], %r9;\n"
-    "SKIP:\n.loc 1 24 0\nbar.sync 0;\n"
-    ".loc 1 22 0\nshr.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra LOOP;\n"
-    ".loc 1 25 0\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 bra END;\n"
-    ".loc 1 26 0\nld.param.u64 %d0, [out];\nld.shared.u32 %r10, [tile];\nred.global.add.u32 [%d0], %r10;\n"
-    "END:\n.loc 1 27 0\nret;\n}\n";
+static const char reduce[] =
+    HEAD ".visible .entry k(.param .u64 out) {\n"
+         ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<4>;\n.shared .align 4 .b32 tile[64];\n"
+         ".loc 1 20 0\n"
+         "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.s32 %r3, %r1, "
+         "%r2;\nst.shared.u32 [%r3], "
+         "%r0;\nmov.u32 %r4, 32;\n"
+         ".loc 1 21 0\nbar.sync 0;\n"
+         "LOOP:\n.loc 1 22 0\nsetp.ge.u32 %p0, %r0, %r4;\n@%p0 bra SKIP;\n"
+         ".loc 1 23 0\nshl.b32 %r5, %r4, 2;\nadd.s32 %r6, %r3, %r5;\nld.shared.u32 %r7, "
+         "[%r6];\nld.shared.u32 %r8, [%r3];\n"
+         "add.s32 %r9, %r7, %r8;\nst.shared.u32 [%r3], %r9;\n"
+         "SKIP:\n.loc 1 24 0\nbar.sync 0;\n"
+         ".loc 1 22 0\nshr.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra LOOP;\n"
+         ".loc 1 25 0\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 bra END;\n"
+         ".loc 1 26 0\nld.param.u64 %d0, [out];\nld.shared.u32 %r10, [tile];\nred.global.add.u32 "
+         "[%d0], %r10;\n"
+         "END:\n.loc 1 27 0\nret;\n}\n";
 
 START_TEST(test_reduce) {
     struct kernel_rig r = rig_open_with(reduce, (struct rig_options){.sanitize = true});
@@ -99,14 +118,16 @@ START_TEST(test_reduce) {
     sim_read(r.sim, out, &sum, 4);
     ck_assert_uint_eq(sum, 63 * 64 / 2);
     const struct sim_counters *c = &got.counters;
-    ck_assert_uint_eq(c->barriers, 7 * 2); /* two warps; one before the loop, one in each of 6 rounds */
+    ck_assert_uint_eq(c->barriers,
+                      7 * 2); /* two warps; one before the loop, one in each of 6 rounds */
     ck_assert_uint_eq(c->shared_requests_store, 2 + 6);
     ck_assert_uint_eq(c->shared_requests_load, 2 * 6 + 1);
     ck_assert_uint_eq(c->shared_wavefronts_store, 8);
     ck_assert_uint_eq(c->shared_wavefronts_load, 13);
     ck_assert_uint_eq(c->bank_conflicts_load + c->bank_conflicts_store, 0);
     ck_assert_uint_eq(c->branches, 2 * (6 + 6 + 1));
-    ck_assert_uint_eq(c->divergent_branches, 5 + 1); /* warp 0 from 16 on, and thread 0 at the end */
+    ck_assert_uint_eq(c->divergent_branches,
+                      5 + 1); /* warp 0 from 16 on, and thread 0 at the end */
     ck_assert_uint_eq(c->reduction_requests, 1);
     ck_assert_uint_eq(c->atomic_requests, 0);
     ck_assert_uint_eq(c->atomic_operations, 1);
@@ -122,23 +143,25 @@ END_TEST
 
 /* ---- divergence ---- */
 
-/* Even lanes take three instructions, odd ones two, all meet for one; then lane l goes l + 1 times round a loop. */
-static const char divergent[] =
-    HEAD ".visible .entry k(.param .u64 out) {\n"
-         ".reg .pred %p<4>; .reg .b32 %r<12>;\n"
-         ".loc 1 30 0\nmov.u32 %r0, %laneid;\nand.b32 %r1, %r0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra ODD;\n"
-         ".loc 1 31 0\nadd.s32 %r2, %r0, 1;\nadd.s32 %r2, %r2, 2;\nadd.s32 %r2, %r2, 3;\nbra.uni JOIN;\n"
-         "ODD:\n.loc 1 32 0\nadd.s32 %r2, %r0, 4;\nadd.s32 %r2, %r2, 5;\n"
-         "JOIN:\n.loc 1 33 0\nmov.u32 %r3, 0;\n"
-         "AGAIN:\n.loc 1 34 0\nadd.s32 %r3, %r3, 1;\nsetp.le.u32 %p1, %r3, %r0;\n@%p1 bra AGAIN;\n"
-         ".loc 1 35 0\nret;\n}\n";
+/* Even lanes take three instructions, odd ones two, all meet for one; then lane l goes l + 1 times
+ * round a loop. */
+static const char divergent[] = HEAD
+    ".visible .entry k(.param .u64 out) {\n"
+    ".reg .pred %p<4>; .reg .b32 %r<12>;\n"
+    ".loc 1 30 0\nmov.u32 %r0, %laneid;\nand.b32 %r1, %r0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra "
+    "ODD;\n"
+    ".loc 1 31 0\nadd.s32 %r2, %r0, 1;\nadd.s32 %r2, %r2, 2;\nadd.s32 %r2, %r2, 3;\nbra.uni JOIN;\n"
+    "ODD:\n.loc 1 32 0\nadd.s32 %r2, %r0, 4;\nadd.s32 %r2, %r2, 5;\n"
+    "JOIN:\n.loc 1 33 0\nmov.u32 %r3, 0;\n"
+    "AGAIN:\n.loc 1 34 0\nadd.s32 %r3, %r3, 1;\nsetp.le.u32 %p1, %r3, %r0;\n@%p1 bra AGAIN;\n"
+    ".loc 1 35 0\nret;\n}\n";
 
 START_TEST(test_divergent) {
     struct kernel_rig r = rig_open(divergent);
     uint64_t none = 0;
     struct sim_result got = rig_run(&r, "k", 1, 32, &none, 8);
-    struct sim_counters even = rig_line(&got, 31), odd = rig_line(&got, 32), join = rig_line(&got, 33),
-                        loop = rig_line(&got, 34);
+    struct sim_counters even = rig_line(&got, 31), odd = rig_line(&got, 32),
+                        join = rig_line(&got, 33), loop = rig_line(&got, 34);
     ck_assert_uint_eq(even.inst_executed, 4); /* with the jump over the other branch */
     ck_assert_uint_eq(even.thread_inst_executed, 4 * 16);
     ck_assert_uint_eq(even.branches, 0); /* it has no condition */
@@ -156,15 +179,19 @@ START_TEST(test_divergent) {
 }
 END_TEST
 
-/* Lane 0 goes 5000 times round a loop, the others once. They wait for it, as on hardware, where the loop has no way to wait for them in turn: the
- * store behind it is one. (spmv's naive version: 313 on an H100.) */
+/* Lane 0 goes 5000 times round a loop, the others once. They wait for it, as on hardware, where the
+ * loop has no way to wait for them in turn: the store behind it is one. (spmv's naive version: 313
+ * on an H100.) */
 START_TEST(test_lanes_that_wait_for_a_long_loop) {
     struct kernel_rig r = rig_open(
-        HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<4>;\n"
-             ".loc 1 10 0\nld.param.u64 %d0, [out];\nmov.u32 %r0, %laneid;\nsetp.eq.u32 %p0, %r0, 0;\n"
-             "selp.u32 %r1, 5000, 1, %p0;\nmov.u32 %r2, 0;\n"
-             "AGAIN:\n.loc 1 11 0\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra AGAIN;\n"
-             ".loc 1 12 0\nmul.wide.u32 %d1, %r0, 4;\nadd.u64 %d2, %d0, %d1;\nst.global.u32 [%d2], %r2;\nret;\n}\n");
+        HEAD
+        ".visible .entry k(.param .u64 out) {\n.reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 "
+        "%d<4>;\n"
+        ".loc 1 10 0\nld.param.u64 %d0, [out];\nmov.u32 %r0, %laneid;\nsetp.eq.u32 %p0, %r0, 0;\n"
+        "selp.u32 %r1, 5000, 1, %p0;\nmov.u32 %r2, 0;\n"
+        "AGAIN:\n.loc 1 11 0\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra AGAIN;\n"
+        ".loc 1 12 0\nmul.wide.u32 %d1, %r0, 4;\nadd.u64 %d2, %d0, %d1;\nst.global.u32 [%d2], "
+        "%r2;\nret;\n}\n");
     uint64_t p = sim_alloc(r.sim, 128, "p");
     struct sim_result got = rig_run(&r, "k", 1, 32, &p, sizeof p);
     ck_assert_uint_eq(rig_line(&got, 11).inst_executed, 3 * 5000);
@@ -177,28 +204,32 @@ END_TEST
 
 /* ---- asynchronous copies ---- */
 
-/* One warp. Line 60: 512 bytes, then a commit and 5 additions before the wait. Lines 61 and 62: 128 bytes each; a wait that
- * leaves one group, 3 additions, and a wait for the other. Line 63: 256 bytes for which nobody waits. Line 64: lane 0 asks for 1024
- * bytes by a bulk copy; a barrier of the warp, and 4 additions before the mbarrier is asked. Line 65: all lanes copy the same 16 bytes, which
- * are a sector. */
+/* One warp. Line 60: 512 bytes, then a commit and 5 additions before the wait. Lines 61 and 62: 128
+ * bytes each; a wait that leaves one group, 3 additions, and a wait for the other. Line 63: 256
+ * bytes for which nobody waits. Line 64: lane 0 asks for 1024 bytes by a bulk copy; a barrier of
+ * the warp, and 4 additions before the mbarrier is asked. Line 65: all lanes copy the same 16
+ * bytes, which are a sector. */
 #define ADD "add.u32 %r1, %r1, 1;\n"
-static const char ahead[] =
-    HEAD ".visible .entry k(.param .u64 buffer) {\n"
-         ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
-         "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %laneid;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, 16;\n"
-         "add.u64 %q2, %q0, %q1;\nmov.u64 %q3, s;\nadd.u64 %q4, %q3, %q1;\nsetp.eq.u32 %p0, %r0, 0;\n"
-         "@%p0 mbarrier.init.shared.b64 [%q3+8000], 1;\nbar.warp.sync -1;\n"
-         ".loc 1 60 0\ncp.async.cg.shared.global [%q4], [%q2], 16;\ncp.async.commit_group;\n" ADD ADD ADD ADD ADD
-         "cp.async.wait_group 0;\n"
-         ".loc 1 61 0\ncp.async.ca.shared.global [%q4+1024], [%q2], 4;\ncp.async.commit_group;\n"
-         ".loc 1 62 0\ncp.async.ca.shared.global [%q4+2048], [%q2], 4;\ncp.async.commit_group;\n"
-         "cp.async.wait_group 1;\n" ADD ADD ADD "cp.async.wait_group 0;\n"
-         ".loc 1 65 0\ncp.async.cg.shared.global [%q4+5120], [%q0], 16;\n" ADD ADD "cp.async.wait_all;\n"
-         ".loc 1 63 0\ncp.async.ca.shared.global [%q4+3072], [%q2], 8;\n"
-         ".loc 1 64 0\n@%p0 mbarrier.arrive.expect_tx.shared.b64 %q5, [%q3+8000], 1024;\n"
-         "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%q3+4096], [%q0], 1024, [%q3+8000];\n"
-         "bar.warp.sync -1;\n" ADD ADD ADD ADD "mbarrier.try_wait.parity.shared.b64 %p1, [%q3+8000], 0;\n"
-         ".loc 1 66 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
+static const char ahead[] = HEAD
+    ".visible .entry k(.param .u64 buffer) {\n"
+    ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
+    "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %laneid;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, "
+    "16;\n"
+    "add.u64 %q2, %q0, %q1;\nmov.u64 %q3, s;\nadd.u64 %q4, %q3, %q1;\nsetp.eq.u32 %p0, %r0, 0;\n"
+    "@%p0 mbarrier.init.shared.b64 [%q3+8000], 1;\nbar.warp.sync -1;\n"
+    ".loc 1 60 0\ncp.async.cg.shared.global [%q4], [%q2], 16;\ncp.async.commit_group;\n" ADD ADD ADD
+        ADD ADD "cp.async.wait_group 0;\n"
+    ".loc 1 61 0\ncp.async.ca.shared.global [%q4+1024], [%q2], 4;\ncp.async.commit_group;\n"
+    ".loc 1 62 0\ncp.async.ca.shared.global [%q4+2048], [%q2], 4;\ncp.async.commit_group;\n"
+    "cp.async.wait_group 1;\n" ADD ADD ADD "cp.async.wait_group 0;\n"
+    ".loc 1 65 0\ncp.async.cg.shared.global [%q4+5120], [%q0], 16;\n" ADD ADD "cp.async.wait_all;\n"
+    ".loc 1 63 0\ncp.async.ca.shared.global [%q4+3072], [%q2], 8;\n"
+    ".loc 1 64 0\n@%p0 mbarrier.arrive.expect_tx.shared.b64 %q5, [%q3+8000], 1024;\n"
+    "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%q3+4096], [%q0], "
+    "1024, [%q3+8000];\n"
+    "bar.warp.sync -1;\n" ADD ADD ADD ADD
+    "mbarrier.try_wait.parity.shared.b64 %p1, [%q3+8000], 0;\n"
+    ".loc 1 66 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
 
 START_TEST(test_ahead) {
     struct kernel_rig r = rig_open(ahead);
@@ -207,8 +238,9 @@ START_TEST(test_ahead) {
     struct sim_result got = rig_run(&r, "k", 1, 32, &buffer, 8);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
     ck_assert_uint_eq(rig_line(&got, 60).copy_ahead, 512 * (1 + 5));
-    ck_assert_uint_eq(rig_line(&got, 61).copy_ahead, 128 * 3);           /* a commit, a copy, a commit */
-    ck_assert_uint_eq(rig_line(&got, 62).copy_ahead, 128 * (1 + 1 + 3)); /* a commit, a wait, additions */
+    ck_assert_uint_eq(rig_line(&got, 61).copy_ahead, 128 * 3); /* a commit, a copy, a commit */
+    ck_assert_uint_eq(rig_line(&got, 62).copy_ahead,
+                      128 * (1 + 1 + 3)); /* a commit, a wait, additions */
     ck_assert_uint_eq(rig_line(&got, 63).copy_ahead, 0);
     ck_assert_uint_eq(rig_line(&got, 64).copy_ahead, 1024 * (1 + 4));
     ck_assert_uint_eq(rig_line(&got, 65).copy_ahead, 32 * 2);
@@ -218,24 +250,27 @@ START_TEST(test_ahead) {
 }
 END_TEST
 
-/* Two warps. Line 70: a thread of warp 1, which is the last at the first barrier and goes on first, asks for 512 bytes. Warp 0 is the first to wait:
- * behind the line's three instructions (two that no lane of it takes part in, and a barrier) and 3 additions. Line 71: each warp asks
- * for 128 bytes, arrives, and makes 2 additions before it waits. Warp 0 comes first, asks the mbarrier and branches back in vain: 1 + 2 + 2
- * instructions. Warp 1's arrival ends the phase: 1 + 2. */
-static const char ahead_of_others[] =
-    HEAD ".visible .entry k(.param .u64 buffer) {\n"
-         ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
-         "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, 4;\n"
-         "add.u64 %q2, %q0, %q1;\nmov.u64 %q3, s;\nadd.u64 %q4, %q3, %q1;\nsetp.eq.u32 %p0, %r0, 0;\n"
-         "setp.eq.u32 %p1, %r0, 32;\n@%p0 mbarrier.init.shared.b64 [%q3+8000], 1;\n"
-         "@%p0 mbarrier.init.shared.b64 [%q3+8008], 64;\nbar.sync 0;\n"
-         ".loc 1 70 0\n@%p1 mbarrier.arrive.expect_tx.shared.b64 %q5, [%q3+8000], 512;\n"
-         "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%q3+4096], [%q0], 512, [%q3+8000];\n"
-         "bar.sync 0;\n" ADD ADD ADD "mbarrier.try_wait.parity.shared.b64 %p2, [%q3+8000], 0;\n"
-         ".loc 1 71 0\ncp.async.ca.shared.global [%q4], [%q2], 4;\n"
-         "cp.async.mbarrier.arrive.noinc.shared.b64 [%q3+8008];\n" ADD ADD
-         "again: mbarrier.try_wait.parity.shared.b64 %p2, [%q3+8008], 0;\n@!%p2 bra again;\n"
-         ".loc 1 72 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
+/* Two warps. Line 70: a thread of warp 1, which is the last at the first barrier and goes on first,
+ * asks for 512 bytes. Warp 0 is the first to wait: behind the line's three instructions (two that
+ * no lane of it takes part in, and a barrier) and 3 additions. Line 71: each warp asks for 128
+ * bytes, arrives, and makes 2 additions before it waits. Warp 0 comes first, asks the mbarrier and
+ * branches back in vain: 1 + 2 + 2 instructions. Warp 1's arrival ends the phase: 1 + 2. */
+static const char ahead_of_others[] = HEAD
+    ".visible .entry k(.param .u64 buffer) {\n"
+    ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
+    "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, "
+    "4;\n"
+    "add.u64 %q2, %q0, %q1;\nmov.u64 %q3, s;\nadd.u64 %q4, %q3, %q1;\nsetp.eq.u32 %p0, %r0, 0;\n"
+    "setp.eq.u32 %p1, %r0, 32;\n@%p0 mbarrier.init.shared.b64 [%q3+8000], 1;\n"
+    "@%p0 mbarrier.init.shared.b64 [%q3+8008], 64;\nbar.sync 0;\n"
+    ".loc 1 70 0\n@%p1 mbarrier.arrive.expect_tx.shared.b64 %q5, [%q3+8000], 512;\n"
+    "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%q3+4096], [%q0], "
+    "512, [%q3+8000];\n"
+    "bar.sync 0;\n" ADD ADD ADD "mbarrier.try_wait.parity.shared.b64 %p2, [%q3+8000], 0;\n"
+    ".loc 1 71 0\ncp.async.ca.shared.global [%q4], [%q2], 4;\n"
+    "cp.async.mbarrier.arrive.noinc.shared.b64 [%q3+8008];\n" ADD ADD
+    "again: mbarrier.try_wait.parity.shared.b64 %p2, [%q3+8008], 0;\n@!%p2 bra again;\n"
+    ".loc 1 72 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
 
 START_TEST(test_ahead_of_others) {
     struct kernel_rig r = rig_open(ahead_of_others);
@@ -252,26 +287,30 @@ END_TEST
 
 /* ---- other ways to memory than loads and stores ---- */
 
-/* One warp. Lane l updates the word at 128 l and uses what was there; adds to word l; reads word l of a table, and its
- * first; lanes 0 and 1 copy 48 bytes from 16 + 64 l on; lane 0 copies 1024 bytes out; lane l updates word 32 l of shared
- * memory; lane l copies 8 bytes of 16. */
-static const char paths[] =
-    HEAD ".const .align 4 .b32 table[32];\n"
-         ".visible .entry k(.param .u64 buffer) {\n"
-         ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
-         "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %laneid;\nmul.wide.u32 %q1, %r0, 128;\nadd.u64 %q2, %q0, %q1;\n"
-         "mul.wide.u32 %q3, %r0, 4;\nadd.u64 %q4, %q0, %q3;\nmov.u64 %q5, table;\nadd.u64 %q6, %q5, %q3;\n"
-         "setp.lt.u32 %p0, %r0, 2;\nsetp.eq.u32 %p1, %r0, 0;\nmul.wide.u32 %q7, %r0, 64;\nadd.u64 %q8, %q0, %q7;\n"
-         "mov.u64 %q9, s;\nadd.u64 %q10, %q9, %q7;\nadd.u64 %q11, %q9, %q1;\n"
-         ".loc 1 40 0\natom.global.or.b32 %r1, [%q2], 0;\n"
-         ".loc 1 41 0\nred.global.add.u32 [%q4], %r1;\n"
-         ".loc 1 42 0\nld.const.u32 %r2, [%q6];\nld.const.u32 %r3, [%q5];\nld.const.u32 %r6, "
-         "[table+8];\nadd.u32 %r2, %r2, %r6;\n"
-         ".loc 1 43 0\n@%p0 cp.async.bulk.shared::cluster.global.bulk_group [%q10], [%q8+16], 48;\n"
-         ".loc 1 44 0\n@%p1 cp.async.bulk.global.shared::cta.bulk_group [%q0+4096], [%q9+4096], 1024;\n"
-         ".loc 1 45 0\natom.shared.or.b32 %r4, [%q11], 1;\n"
-         ".loc 1 46 0\ncp.async.ca.shared.global [%q10], [%q2], 16, 8;\n"
-         ".loc 1 47 0\nadd.u32 %r5, %r2, %r3;\nadd.u32 %r5, %r5, %r4;\nst.global.u32 [%q4], %r5;\nret;\n}\n";
+/* One warp. Lane l updates the word at 128 l and uses what was there; adds to word l; reads word l
+ * of a table, and its first; lanes 0 and 1 copy 48 bytes from 16 + 64 l on; lane 0 copies 1024
+ * bytes out; lane l updates word 32 l of shared memory; lane l copies 8 bytes of 16. */
+static const char paths[] = HEAD
+    ".const .align 4 .b32 table[32];\n"
+    ".visible .entry k(.param .u64 buffer) {\n"
+    ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
+    "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %laneid;\nmul.wide.u32 %q1, %r0, 128;\nadd.u64 %q2, "
+    "%q0, %q1;\n"
+    "mul.wide.u32 %q3, %r0, 4;\nadd.u64 %q4, %q0, %q3;\nmov.u64 %q5, table;\nadd.u64 %q6, %q5, "
+    "%q3;\n"
+    "setp.lt.u32 %p0, %r0, 2;\nsetp.eq.u32 %p1, %r0, 0;\nmul.wide.u32 %q7, %r0, 64;\nadd.u64 %q8, "
+    "%q0, %q7;\n"
+    "mov.u64 %q9, s;\nadd.u64 %q10, %q9, %q7;\nadd.u64 %q11, %q9, %q1;\n"
+    ".loc 1 40 0\natom.global.or.b32 %r1, [%q2], 0;\n"
+    ".loc 1 41 0\nred.global.add.u32 [%q4], %r1;\n"
+    ".loc 1 42 0\nld.const.u32 %r2, [%q6];\nld.const.u32 %r3, [%q5];\nld.const.u32 %r6, "
+    "[table+8];\nadd.u32 %r2, %r2, %r6;\n"
+    ".loc 1 43 0\n@%p0 cp.async.bulk.shared::cluster.global.bulk_group [%q10], [%q8+16], 48;\n"
+    ".loc 1 44 0\n@%p1 cp.async.bulk.global.shared::cta.bulk_group [%q0+4096], [%q9+4096], 1024;\n"
+    ".loc 1 45 0\natom.shared.or.b32 %r4, [%q11], 1;\n"
+    ".loc 1 46 0\ncp.async.ca.shared.global [%q10], [%q2], 16, 8;\n"
+    ".loc 1 47 0\nadd.u32 %r5, %r2, %r3;\nadd.u32 %r5, %r5, %r4;\nst.global.u32 [%q4], "
+    "%r5;\nret;\n}\n";
 
 START_TEST(test_paths) {
     struct kernel_rig r = rig_open(paths);
@@ -279,14 +318,16 @@ START_TEST(test_paths) {
     sim_fill(r.sim, buffer, 0, 8192);
     struct sim_result got = rig_run(&r, "k", 1, 32, &buffer, 8);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    struct sim_counters used = rig_line(&got, 40), unused = rig_line(&got, 41), table = rig_line(&got, 42),
-                        in = rig_line(&got, 43), out = rig_line(&got, 44), shared = rig_line(&got, 45),
+    struct sim_counters used = rig_line(&got, 40), unused = rig_line(&got, 41),
+                        table = rig_line(&got, 42), in = rig_line(&got, 43),
+                        out = rig_line(&got, 44), shared = rig_line(&got, 45),
                         part = rig_line(&got, 46);
     ck_assert_uint_eq(used.thread_atomics, 32);
     ck_assert_uint_eq(used.atomic_sectors_load, 32);
     ck_assert_uint_eq(used.atomic_ideal_load, 4);
     ck_assert_uint_eq(unused.thread_reductions, 32);
-    ck_assert_uint_eq(unused.atomic_sectors_load + unused.atomic_ideal_load + unused.thread_atomics, 0);
+    ck_assert_uint_eq(unused.atomic_sectors_load + unused.atomic_ideal_load + unused.thread_atomics,
+                      0);
     ck_assert_uint_eq(used.atomic_sectors + unused.atomic_sectors, 32 + 4);
     ck_assert_uint_eq(used.atomic_ideal + unused.atomic_ideal, 4 + 4);
     ck_assert_uint_eq(table.thread_const_loads, 64); /* the third one is an operand */
@@ -312,29 +353,32 @@ END_TEST
 
 /* ---- mbarriers ---- */
 
-/* Two warps. Lane l of each initialises the mbarrier at 256 l, so all of a warp's lie in bank 0, and announces bytes there;
- * all arrive at the first, which expects 64, and wait for it; then at those that lie side by side, of which warp 0 has one
- * each. Thread 0 alone asks again whether the first is done. */
-static const char barriers[] =
-    HEAD90 ".visible .entry k(.param .u64 out) {\n"
-           ".reg .pred %p<6>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[16384];\n"
-           "mov.u32 %r0, %tid.x;\nmov.u32 %r1, s;\nshr.u32 %r9, %r0, 5;\nand.b32 %r10, %r0, 31;\nmad.lo.u32 %r2, %r10, "
-           "256, %r1;\nmad.lo.u32 %r2, %r9, 8, %r2;\nmad.lo.u32 %r3, %r10, 8, %r1;\nadd.u32 %r3, %r3, 8192;\n"
-           "setp.eq.u32 %p0, %r0, 0;\nsetp.eq.u32 %p4, %r9, 0;\n"
-           ".loc 1 50 0\nmbarrier.init.shared.b64 [%r2], 64;\n"
-           ".loc 1 51 0\nmbarrier.expect_tx.relaxed.cta.shared.b64 [%r2], 16;\n"
-           ".loc 1 52 0\nbar.sync 0;\n"
-           ".loc 1 53 0\n@%p0 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [s], 16;\n"
-           ".loc 1 54 0\nmbarrier.arrive.shared.b64 %q1, [s];\n"
-           ".loc 1 55 0\nbar.sync 0;\n"
-           ".loc 1 56 0\nmbarrier.try_wait.parity.shared.b64 %p1, [s], 0;\n"
-           ".loc 1 57 0\nmbarrier.test_wait.parity.shared.b64 %p2, [s], 1;\n"
-           ".loc 1 58 0\n@%p0 mbarrier.test_wait.shared.b64 %p3, [s], %q1;\n"
-           ".loc 1 59 0\n@%p4 mbarrier.init.shared.b64 [%r3], 1;\nbar.warp.sync -1;\n"
-           ".loc 1 60 0\n@%p4 mbarrier.arrive.shared.b64 %q2, [%r3];\nret;\n}\n";
+/* Two warps. Lane l of each initialises the mbarrier at 256 l, so all of a warp's lie in bank 0,
+ * and announces bytes there; all arrive at the first, which expects 64, and wait for it; then at
+ * those that lie side by side, of which warp 0 has one each. Thread 0 alone asks again whether the
+ * first is done. */
+static const char barriers[] = HEAD90
+    ".visible .entry k(.param .u64 out) {\n"
+    ".reg .pred %p<6>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[16384];\n"
+    "mov.u32 %r0, %tid.x;\nmov.u32 %r1, s;\nshr.u32 %r9, %r0, 5;\nand.b32 %r10, %r0, "
+    "31;\nmad.lo.u32 %r2, %r10, "
+    "256, %r1;\nmad.lo.u32 %r2, %r9, 8, %r2;\nmad.lo.u32 %r3, %r10, 8, %r1;\nadd.u32 %r3, %r3, "
+    "8192;\n"
+    "setp.eq.u32 %p0, %r0, 0;\nsetp.eq.u32 %p4, %r9, 0;\n"
+    ".loc 1 50 0\nmbarrier.init.shared.b64 [%r2], 64;\n"
+    ".loc 1 51 0\nmbarrier.expect_tx.relaxed.cta.shared.b64 [%r2], 16;\n"
+    ".loc 1 52 0\nbar.sync 0;\n"
+    ".loc 1 53 0\n@%p0 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [s], 16;\n"
+    ".loc 1 54 0\nmbarrier.arrive.shared.b64 %q1, [s];\n"
+    ".loc 1 55 0\nbar.sync 0;\n"
+    ".loc 1 56 0\nmbarrier.try_wait.parity.shared.b64 %p1, [s], 0;\n"
+    ".loc 1 57 0\nmbarrier.test_wait.parity.shared.b64 %p2, [s], 1;\n"
+    ".loc 1 58 0\n@%p0 mbarrier.test_wait.shared.b64 %p3, [s], %q1;\n"
+    ".loc 1 59 0\n@%p4 mbarrier.init.shared.b64 [%r3], 1;\nbar.warp.sync -1;\n"
+    ".loc 1 60 0\n@%p4 mbarrier.arrive.shared.b64 %q2, [%r3];\nret;\n}\n";
 
-static void expect_atomic(const struct sim_counters *c, unsigned requests, unsigned operations, unsigned serialised,
-                          unsigned conflicts) {
+static void expect_atomic(const struct sim_counters *c, unsigned requests, unsigned operations,
+                          unsigned serialised, unsigned conflicts) {
     ck_assert_uint_eq(c->shared_atomic_requests, requests);
     ck_assert_uint_eq(c->shared_atomic_operations, operations);
     ck_assert_uint_eq(c->shared_atomic_serialised, serialised);
@@ -347,10 +391,12 @@ START_TEST(test_mbarriers) {
     uint64_t out = 0;
     struct sim_result got = rig_run(&r, "k", 1, 64, &out, 8);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    struct sim_counters init = rig_line(&got, 50), expect = rig_line(&got, 51), complete = rig_line(&got, 53),
-                        all = rig_line(&got, 54), done = rig_line(&got, 56), open = rig_line(&got, 57),
+    struct sim_counters init = rig_line(&got, 50), expect = rig_line(&got, 51),
+                        complete = rig_line(&got, 53), all = rig_line(&got, 54),
+                        done = rig_line(&got, 56), open = rig_line(&got, 57),
                         one = rig_line(&got, 58), side = rig_line(&got, 60);
-    expect_atomic(&init, 2, 64, 2, 2 * 30); /* 8 bytes: two halves of a warp, 16 passes each for 1 */
+    expect_atomic(&init, 2, 64, 2,
+                  2 * 30); /* 8 bytes: two halves of a warp, 16 passes each for 1 */
     expect_atomic(&expect, 2, 64, 2, 2 * 30);
     expect_atomic(&complete, 1, 1, 1, 0);
     expect_atomic(&all, 2, 64, 2 * 32, 0); /* one word for all lanes */
@@ -387,7 +433,8 @@ START_TEST(test_workers) {
         ck_assert_uint_eq(one.nlines, many.nlines);
         for (unsigned i = 0; i < one.nlines; i++) {
             ck_assert_uint_eq(one.lines[i].line, many.lines[i].line);
-            ck_assert(memcmp(&one.lines[i].counters, &many.lines[i].counters, sizeof one.counters) == 0);
+            ck_assert(
+                memcmp(&one.lines[i].counters, &many.lines[i].counters, sizeof one.counters) == 0);
         }
         sim_result_free(&many);
     }
@@ -395,13 +442,14 @@ START_TEST(test_workers) {
 }
 END_TEST
 
-/* Line 10: a product of 16 x 8 x 8 by each of 6 warps, 2048 operations; it is no operation of the FP32 units. */
+/* Line 10: a product of 16 x 8 x 8 by each of 6 warps, 2048 operations; it is no operation of the
+ * FP32 units. */
 START_TEST(test_products_of_matrices) {
-    struct kernel_rig r =
-        rig_open(HEAD90 ".visible .entry k() {\n.reg .b32 %r<4>; .reg .f32 %f<6>;\n.loc 1 10 0\n"
-                        "mov.b32 %r1, 0;\nmov.b32 %f1, 0;\n"
-                        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r1, %r1}, "
-                        "{%r1}, {%f1, %f1, %f1, %f1};\nret;\n}\n");
+    struct kernel_rig r = rig_open(
+        HEAD90 ".visible .entry k() {\n.reg .b32 %r<4>; .reg .f32 %f<6>;\n.loc 1 10 0\n"
+               "mov.b32 %r1, 0;\nmov.b32 %f1, 0;\n"
+               "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r1, %r1}, "
+               "{%r1}, {%f1, %f1, %f1, %f1};\nret;\n}\n");
     struct sim_result got = rig_run(&r, "k", 3, 64, NULL, 0);
     ck_assert_uint_eq(got.counters.flops_matrix, 6 * 2048);
     ck_assert_uint_eq(rig_line(&got, 10).flops_matrix, 6 * 2048);
@@ -411,23 +459,29 @@ START_TEST(test_products_of_matrices) {
 }
 END_TEST
 
-/* As ncu counts wmma on an H100 (counters-h100.tsv, wmma_gemm): 16 x 16 halves from global memory in four requests of 8 rows of 16 bytes, from
- * shared memory by one ldmatrix, whose four matrices take a pass each where their rows lie in different banks; 16 x 16 floats in
- * four stores of 8 rows of 32 bytes, or, in columns, eight of 4 columns. Line 10: rows of 128 bytes. Line 11: rows of 128 bytes, all in the
- * same banks. Line 12: rows of 48 bytes, apart. Line 13: rows, line 14: columns of 64 bytes. */
+/* As ncu counts wmma on an H100 (counters-h100.tsv, wmma_gemm): 16 x 16 halves from global memory
+ * in four requests of 8 rows of 16 bytes, from shared memory by one ldmatrix, whose four matrices
+ * take a pass each where their rows lie in different banks; 16 x 16 floats in four stores of 8 rows
+ * of 32 bytes, or, in columns, eight of 4 columns. Line 10: rows of 128 bytes. Line 11: rows of 128
+ * bytes, all in the same banks. Line 12: rows of 48 bytes, apart. Line 13: rows, line 14: columns
+ * of 64 bytes. */
 START_TEST(test_tiles) {
     static const char registers[] = "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}";
     static const char sums[] = "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}";
     char text[2048];
-    snprintf(text, sizeof text,
-             HEAD90 ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r<12>; .reg .f32 %%f<10>; .reg .b64 %%q<4>;\n"
-                    ".shared .align 32 .b8 s[2048];\n.loc 1 9 0\nld.param.u64 %%q0, [p];\nmov.u64 %%q1, s;\n"
-                    ".loc 1 10 0\nwmma.load.a.sync.aligned.row.m16n16k16.global.f16 %s, [%%q0], 64;\n"
-                    ".loc 1 11 0\nwmma.load.a.sync.aligned.row.m16n16k16.shared.f16 %s, [%%q1], 64;\n"
-                    ".loc 1 12 0\nwmma.load.b.sync.aligned.col.m16n16k16.shared.f16 %s, [%%q1], 24;\n"
-                    ".loc 1 13 0\nwmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%%q0], %s, 16;\n"
-                    ".loc 1 14 0\nwmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%%q0], %s, 16;\nret;\n}\n",
-             registers, registers, registers, sums, sums);
+    snprintf(
+        text, sizeof text,
+        HEAD90
+        ".visible .entry k(.param .u64 p) {\n.reg .b32 %%r<12>; .reg .f32 %%f<10>; .reg .b64 "
+        "%%q<4>;\n"
+        ".shared .align 32 .b8 s[2048];\n.loc 1 9 0\nld.param.u64 %%q0, [p];\nmov.u64 %%q1, s;\n"
+        ".loc 1 10 0\nwmma.load.a.sync.aligned.row.m16n16k16.global.f16 %s, [%%q0], 64;\n"
+        ".loc 1 11 0\nwmma.load.a.sync.aligned.row.m16n16k16.shared.f16 %s, [%%q1], 64;\n"
+        ".loc 1 12 0\nwmma.load.b.sync.aligned.col.m16n16k16.shared.f16 %s, [%%q1], 24;\n"
+        ".loc 1 13 0\nwmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%%q0], %s, 16;\n"
+        ".loc 1 14 0\nwmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%%q0], %s, "
+        "16;\nret;\n}\n",
+        registers, registers, registers, sums, sums);
     struct kernel_rig r = rig_open(text);
     uint64_t p = sim_alloc(r.sim, 2048, "p");
     struct sim_result got = rig_run(&r, "k", 1, 32, &p, sizeof p);
@@ -445,19 +499,21 @@ START_TEST(test_tiles) {
     ck_assert_uint_eq(line[4].requests_store, 8);
     ck_assert_uint_eq(line[4].sectors_store, 8 * 4);
     for (unsigned i = 0; i < 4; i++)
-        ck_assert_msg(line[i].inst_executed == 1, "line %u: %llu", 10 + i, (unsigned long long)line[i].inst_executed);
+        ck_assert_msg(line[i].inst_executed == 1, "line %u: %llu", 10 + i,
+                      (unsigned long long)line[i].inst_executed);
     sim_result_free(&got);
     rig_close(&r);
 }
 END_TEST
 
-/* A label behind the last instruction. Of 6 warps one goes there by a branch, the others fall off the end: 3 instructions each, and a
- * store by five. */
+/* A label behind the last instruction. Of 6 warps one goes there by a branch, the others fall off
+ * the end: 3 instructions each, and a store by five. */
 START_TEST(test_a_label_at_the_end) {
-    struct kernel_rig r =
-        rig_open(HEAD ".visible .entry k(.param .u64 p) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<2>;\n"
-                      ".loc 1 10 0\nmov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p, %r1, 3;\n@%p bra END;\n"
-                      ".loc 1 11 0\nld.param.u64 %d0, [p];\nst.global.u32 [%d0], %r1;\nEND:\n}\n");
+    struct kernel_rig r = rig_open(
+        HEAD
+        ".visible .entry k(.param .u64 p) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<2>;\n"
+        ".loc 1 10 0\nmov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p, %r1, 3;\n@%p bra END;\n"
+        ".loc 1 11 0\nld.param.u64 %d0, [p];\nst.global.u32 [%d0], %r1;\nEND:\n}\n");
     uint64_t p = sim_alloc(r.sim, 4, "p");
     struct sim_result got = rig_run(&r, "k", 6, 1, &p, sizeof p);
     ck_assert_uint_eq(rig_line(&got, 10).inst_executed, 6 * 3);

@@ -1,5 +1,6 @@
-/* test_counters_doc.c — docs/counters.md has an entry for each counter, with the profiler's name or the statement that
- * there is none, and for nothing else; and a row for each metric. And limits name what hardware can count. */
+/* test_counters_doc.c — docs/counters.md has an entry for each counter, with the profiler's name or
+ * the statement that there is none, and for nothing else; and a row for each metric. And limits
+ * name what hardware can count. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -40,7 +41,8 @@ END_TEST
 START_TEST(test_metric) {
     char row[128];
     snprintf(row, sizeof row, "\n| `%s` | ", metrics[_i]);
-    ck_assert_msg(strstr(buf_str(&doc), row) != NULL, "docs/counters.md has no row for the metric %s", metrics[_i]);
+    ck_assert_msg(strstr(buf_str(&doc), row) != NULL,
+                  "docs/counters.md has no row for the metric %s", metrics[_i]);
 }
 END_TEST
 
@@ -55,8 +57,9 @@ END_TEST
 
 /* Nsight has no name for these, and limits use them all the same. */
 static const char *const excused[] = {
-    "shared_atomic_operations", /* how often memory is updated; requests, which Nsight has, do not tell lanes that add one by one */
-    "const_replays", /* the limit is 0, and Nsight shows it as time only */
+    "shared_atomic_operations", /* how often memory is updated; requests, which Nsight has, do not
+                                   tell lanes that add one by one */
+    "const_replays",            /* the limit is 0, and Nsight shows it as time only */
     "barriers",
     "shuffles",     /* instructions of one kind, which Nsight counts in the source view */
     "flops_matrix", /* which Nsight has for each pair of types by itself */
@@ -74,11 +77,13 @@ static void check_limit(const char *name, const char *where) {
     snprintf(heading, sizeof heading, "\n### `%s`\nNsight: ", name);
     const char *entry = strstr(buf_str(&doc), heading);
     bool none = entry && !strncmp(entry + strlen(heading), "none", 4);
-    ck_assert_msg(!none || is_excused(name), "%s limits %s, which Nsight does not count on a GPU", where, name);
+    ck_assert_msg(!none || is_excused(name), "%s limits %s, which Nsight does not count on a GPU",
+                  where, name);
 }
 
 static unsigned check_limits(const char *path) {
-    static const char *const calls[] = {"ex_at_most(\"", "ex_at_most_per(\"", "ex_at_least(\"", "ex_at_least_per(\""};
+    static const char *const calls[] = {"ex_at_most(\"", "ex_at_most_per(\"", "ex_at_least(\"",
+                                        "ex_at_least_per(\""};
     struct buf text = {0};
     struct err e = {0};
     unsigned n = 0;

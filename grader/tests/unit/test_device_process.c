@@ -1,5 +1,6 @@
-/* test_device_process.c — a device process that a submission has taken over (grader/tests/hostile/device): whatever it does and
- * answers, the grader lives, keeps its secrets, ends in time, and the submission gets nothing for it. */
+/* test_device_process.c — a device process that a submission has taken over
+ * (grader/tests/hostile/device): whatever it does and answers, the grader lives, keeps its secrets,
+ * ends in time, and the submission gets nothing for it. */
 #include "common/where.h"
 #include "common/clock.h"
 #include "grader/book/book.h"
@@ -14,9 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const char source[] = "__global__ void transpose_kernel(float *o, const float *i, int r, int c) {}\n"
-                             "extern \"C\" void transpose(float *out, const float *in, int rows, int cols) {\n"
-                             "    if (rows && cols) transpose_kernel<<<1, 32>>>(out, in, rows, cols);\n}\n";
+static const char source[] =
+    "__global__ void transpose_kernel(float *o, const float *i, int r, int c) {}\n"
+    "extern \"C\" void transpose(float *out, const float *in, int rows, int cols) {\n"
+    "    if (rows && cols) transpose_kernel<<<1, 32>>>(out, in, rows, cols);\n}\n";
 static const char secret[] = "warpbook-planted-secret";
 
 static const struct {
@@ -53,14 +55,16 @@ static void uproot(void) { unlink("/tmp/warpbook-secret"); }
 
 static void everything(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", r->message, buf_str(&r->log));
-    for (unsigned i = 0; i < r->ncases; i++) buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
+    for (unsigned i = 0; i < r->ncases; i++)
+        buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
 }
 
 START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
     char program[1024];
     struct err e = {0};
     const struct exercise **found = book_find("transpose", &e);
-    struct grade_options o = {.device = device_find("h200"), .seed = "taken over", .no_speed = true};
+    struct grade_options o = {
+        .device = device_find("h200"), .seed = "taken over", .no_speed = true};
     struct result r;
     struct buf all = {0};
     snprintf(program, sizeof program, "%s/tests/hostile-device", where_build());
@@ -70,12 +74,14 @@ START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
     double took = clock_seconds() - start;
     everything(&r, &all);
     ck_assert_msg(took < attacks[_i].seconds, "%s took %.1f s", attacks[_i].mode, took);
-    ck_assert_msg(r.verdict != V_AC && r.verdict != V_PART && r.verdict != V_IE, "%s: %s\n%s", attacks[_i].mode,
-                  verdict_code(r.verdict), buf_str(&all));
-    ck_assert_msg(attacks[_i].verdict == V_COUNT || r.verdict == attacks[_i].verdict, "%s: %s instead of %s\n%s",
-                  attacks[_i].mode, verdict_code(r.verdict), verdict_code(attacks[_i].verdict), buf_str(&all));
+    ck_assert_msg(r.verdict != V_AC && r.verdict != V_PART && r.verdict != V_IE, "%s: %s\n%s",
+                  attacks[_i].mode, verdict_code(r.verdict), buf_str(&all));
+    ck_assert_msg(attacks[_i].verdict == V_COUNT || r.verdict == attacks[_i].verdict,
+                  "%s: %s instead of %s\n%s", attacks[_i].mode, verdict_code(r.verdict),
+                  verdict_code(attacks[_i].verdict), buf_str(&all));
     ck_assert_msg(r.score == 0, "%s: %g points", attacks[_i].mode, r.score);
-    ck_assert_msg(!strstr(buf_str(&all), secret) && !strchr(buf_str(&all), '\033'), "%s", buf_str(&all));
+    ck_assert_msg(!strstr(buf_str(&all), secret) && !strchr(buf_str(&all), '\033'), "%s",
+                  buf_str(&all));
     buf_free(&all);
     result_free(&r);
     free(found);

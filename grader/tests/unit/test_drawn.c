@@ -1,5 +1,5 @@
-/* test_drawn.c — cases whose sizes come from the seed (book/draw.c): they hang on the seed alone, hold what the exercise
- * says, spread, and find out a submission that knows the listed sizes. */
+/* test_drawn.c — cases whose sizes come from the seed (book/draw.c): they hang on the seed alone,
+ * hold what the exercise says, spread, and find out a submission that knows the listed sizes. */
 #include "grader/book/book.h"
 #include "grader/book/problem.h"
 #include "grader/class/grade_many.h"
@@ -16,7 +16,8 @@
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    for (long i = 0; i < c->dim[0]; i++) ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
+    for (long i = 0; i < c->dim[0]; i++)
+        ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
@@ -71,10 +72,13 @@ START_TEST(sizes_hang_on_the_seed_alone) {
 }
 END_TEST
 
-/* From a second program that follows the rule: SHA-256, xoshiro256** and the arithmetic of draw.c, written anew in Python. */
+/* From a second program that follows the rule: SHA-256, xoshiro256** and the arithmetic of draw.c,
+ * written anew in Python. */
 START_TEST(sizes_are_those_of_a_second_program) {
     static const struct exercise box = {
-        .name = "box", .chapter = "99-test", .draw = {.dim = {{1, 300}, {0, 64}, {2, 90}}, .most = 40000}};
+        .name = "box",
+        .chapter = "99-test",
+        .draw = {.dim = {{1, 300}, {0, 64}, {2, 90}}, .most = 40000}};
     static const long line[4][2] = {{43, 12}, {35, 334}, {2, 416}, {2, 485}};
     static const long boxes[4][2][3] = {{{21, 7, 5}, {258, 35, 4}},
                                         {{127, 0, 30}, {71, 1, 31}},
@@ -90,8 +94,9 @@ START_TEST(sizes_are_those_of_a_second_program) {
 }
 END_TEST
 
-/* Orders of magnitude: 1 to 500 has nine numbers of bits, so 3 of 9 draws are below 8, 2 of 9 from 128 on. Evenly
- * spread: 372 of 500 are 129 or more. The bounds leave five standard deviations of 1000 draws. */
+/* Orders of magnitude: 1 to 500 has nine numbers of bits, so 3 of 9 draws are below 8, 2 of 9 from
+ * 128 on. Evenly spread: 372 of 500 are 129 or more. The bounds leave five standard deviations of
+ * 1000 draws. */
 START_TEST(sizes_spread) {
     unsigned small = 0, large = 0, even_large = 0, odd = 0, plain = 0, whole = 0;
     for (unsigned i = 0; i < 1000; i++) {
@@ -119,13 +124,15 @@ static void hold(const struct exercise *ex, const struct ex_case *c, const char 
     for (unsigned i = 0; i < EX_DIMS; i++) {
         const struct ex_span *s = &ex->draw.dim[i];
         if (s->high > 0)
-            ck_assert_msg(c->dim[i] >= s->low && c->dim[i] <= s->high, "%s, %s: dimension %u is %ld", ex->name, seed, i,
-                          c->dim[i]);
+            ck_assert_msg(c->dim[i] >= s->low && c->dim[i] <= s->high,
+                          "%s, %s: dimension %u is %ld", ex->name, seed, i, c->dim[i]);
         if (s->high > 0 && c->dim[i] > 1) product *= c->dim[i];
     }
-    ck_assert_msg(!ex->draw.most || product <= ex->draw.most, "%s, %s: product %ld", ex->name, seed, product);
+    ck_assert_msg(!ex->draw.most || product <= ex->draw.most, "%s, %s: product %ld", ex->name, seed,
+                  product);
     ck_assert_msg(!problem_is_listed(ex, c), "%s, %s: a listed size", ex->name, seed);
-    ck_assert_msg(c->variant == 0 || ex->draw.variants[c->variant], "%s, %s: variant %d", ex->name, seed, c->variant);
+    ck_assert_msg(c->variant == 0 || ex->draw.variants[c->variant], "%s, %s: variant %d", ex->name,
+                  seed, c->variant);
 }
 
 /* Each size is legal, and problem_open lays it out: aliases lie inside their owners. */
@@ -150,8 +157,9 @@ START_TEST(the_book_draws_and_holds_its_spans) {
 END_TEST
 
 START_TEST(steps_and_powers_are_held) {
-    static const struct exercise ex = {.name = "stepped",
-                                       .draw = {.dim = {{4, 100, .step = 4}, {3, 40, .power_of_two = 1}, {0, 9}}}};
+    static const struct exercise ex = {
+        .name = "stepped",
+        .draw = {.dim = {{4, 100, .step = 4}, {3, 40, .power_of_two = 1}, {0, 9}}}};
     bool seen[41] = {false};
     for (unsigned k = 0; k < 400; k++) {
         struct drawn_case d;
@@ -165,19 +173,23 @@ START_TEST(steps_and_powers_are_held) {
 }
 END_TEST
 
-static void second_is_below_first(struct ex_case *c, struct ex_rng *r) { c->dim[1] = ex_range(r, 0, c->dim[0] - 1); }
+static void second_is_below_first(struct ex_case *c, struct ex_rng *r) {
+    c->dim[1] = ex_range(r, 0, c->dim[0] - 1);
+}
 
 START_TEST(what_spans_cannot_say_is_adjusted) {
-    static const struct exercise ex = {
-        .name = "adjusted",
-        .draw = {.dim = {{1, 50}}, .variants = {"", "upside down"}, .adjust = second_is_below_first}};
+    static const struct exercise ex = {.name = "adjusted",
+                                       .draw = {.dim = {{1, 50}},
+                                                .variants = {"", "upside down"},
+                                                .adjust = second_is_below_first}};
     unsigned turned = 0;
     for (unsigned k = 0; k < 100; k++) {
         struct drawn_case d;
         problem_draw_case(&ex, seed_of(k), k % 2, &d);
         ck_assert(d.c.dim[1] < d.c.dim[0]);
         turned += d.c.variant;
-        ck_assert_str_eq(d.c.label, d.c.variant ? "drawn from the seed, upside down" : "drawn from the seed");
+        ck_assert_str_eq(d.c.label,
+                         d.c.variant ? "drawn from the seed, upside down" : "drawn from the seed");
     }
     ck_assert(turned > 25 && turned < 75);
 }
@@ -208,11 +220,13 @@ END_TEST
 
 /* ---- what is graded ---- */
 
-#define KERNEL                                                                                                        \
-    "__global__ void k(int *out, const int *in, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) out[i] = " \
+#define KERNEL                                                                                    \
+    "__global__ void k(int *out, const int *in, int n) { int i = blockIdx.x * 64 + threadIdx.x; " \
+    "if (i < n) out[i] = "                                                                        \
     "in[i] + "
-#define ENTRY(add)                                                                                            \
-    KERNEL add "; }\nextern \"C\" void plus_one(int *out, const int *in, int n) { if (n) k<<<(n + 63) / 64, " \
+#define ENTRY(add)                                                                                \
+    KERNEL add "; }\nextern \"C\" void plus_one(int *out, const int *in, int n) { if (n) k<<<(n " \
+               "+ 63) / 64, "                                                                     \
                "64>>>(out, in, n); }\n"
 
 static bool by_file;
@@ -220,8 +234,11 @@ static bool by_file;
 static void grade(const char *source, unsigned only, struct result *r) {
     struct buf text = {0};
     struct err e = {0};
-    struct grade_options o = {
-        .device = device_find("h200"), .seed = "drawn", .no_speed = true, .only_case = only, .sizes_by_file = by_file};
+    struct grade_options o = {.device = device_find("h200"),
+                              .seed = "drawn",
+                              .no_speed = true,
+                              .only_case = only,
+                              .sizes_by_file = by_file};
     struct grade_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &text};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     buf_puts(&text, source);
@@ -243,10 +260,13 @@ START_TEST(a_version_that_knows_the_listed_sizes_is_found_out) {
         ck_assert_int_eq(r.cases[i].verdict, i < 3 ? V_AC : V_WA);
         ck_assert_uint_eq(r.cases[i].number, i + 1);
         ck_assert_int_eq(r.cases[i].drawn, i >= 3);
-        if (i >= 3) ck_assert(strstr(r.cases[i].name, "n ") && strstr(r.cases[i].name, ": drawn from the seed"));
+        if (i >= 3)
+            ck_assert(strstr(r.cases[i].name, "n ") &&
+                      strstr(r.cases[i].name, ": drawn from the seed"));
     }
     ck_assert_msg(cheat_known_is_seen(&plus_one, &r, &why), "%s", buf_str(&why));
-    ck_assert(!cheat_known_is_seen(&plus_one, &honest, &why)); /* what is right at a drawn size is no such cheat */
+    ck_assert(!cheat_known_is_seen(&plus_one, &honest,
+                                   &why)); /* what is right at a drawn size is no such cheat */
     result_free(&honest), result_free(&r);
     buf_free(&answer), buf_free(&cheat), buf_free(&why);
 }
@@ -273,7 +293,8 @@ END_TEST
 START_TEST(sizes_of_a_changed_file_differ_where_they_hang_on_it) {
     struct result r[3];
     by_file = _i;
-    for (unsigned i = 0; i < 3; i++) grade(i < 2 ? ENTRY("1") : ENTRY("1") "// n is 55, too\n", 0, &r[i]);
+    for (unsigned i = 0; i < 3; i++)
+        grade(i < 2 ? ENTRY("1") : ENTRY("1") "// n is 55, too\n", 0, &r[i]);
     by_file = false;
     ck_assert_str_eq(r[0].cases[4].name, r[1].cases[4].name);
     ck_assert_int_eq(!strcmp(r[0].cases[4].name, r[2].cases[4].name), !_i);
@@ -285,15 +306,22 @@ START_TEST(sizes_of_a_changed_file_differ_where_they_hang_on_it) {
 END_TEST
 
 #define RUN "%s/grader run transpose --seed abc --file "
-/* The mutant drops what is in no whole tile of 32 x 32; a matrix of two drawn numbers has such a rest at this seed. */
+/* The mutant drops what is in no whole tile of 32 x 32; a matrix of two drawn numbers has such a
+ * rest at this seed. */
 #define MUTANT "grader/tests/mutants/02-coalescing/transpose/whole-tiles-only.cu"
 
 START_TEST(the_report_says_how_to_repeat_a_drawn_size) {
     const char *at = build_folder();
-    ck_assert_int_eq(shell(RUN MUTANT " | grep -q -- 'run transpose --file " MUTANT " --seed abc --case 13$'", at), 0);
+    ck_assert_int_eq(shell(RUN MUTANT " | grep -q -- 'run transpose --file " MUTANT
+                                      " --seed abc --case 13$'",
+                           at),
+                     0);
     ck_assert_int_eq(shell(RUN MUTANT " --case 13 | grep -q ' drawn from the seed$'", at), 0);
-    ck_assert_int_eq(shell(RUN MUTANT " --case 8 | grep -q 'same size'", at), 1); /* one tile: right */
-    ck_assert_int_eq(shell(RUN MUTANT " --case 15 2>&1 | grep -q -- '--case 15: transpose has 14 cases'", at), 0);
+    ck_assert_int_eq(shell(RUN MUTANT " --case 8 | grep -q 'same size'", at),
+                     1); /* one tile: right */
+    ck_assert_int_eq(
+        shell(RUN MUTANT " --case 15 2>&1 | grep -q -- '--case 15: transpose has 14 cases'", at),
+        0);
 }
 END_TEST
 

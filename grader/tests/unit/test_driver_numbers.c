@@ -1,4 +1,5 @@
-/* test_driver_numbers.c — every number of the CUDA driver's interface that we write down is the one of the toolkit's cuda.h. */
+/* test_driver_numbers.c — every number of the CUDA driver's interface that we write down is the one
+ * of the toolkit's cuda.h. */
 #include "grader/server/driver.h"
 #include "grader/tests/unit/unit.h"
 

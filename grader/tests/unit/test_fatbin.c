@@ -1,5 +1,7 @@
-/* test_fatbin.c — PTX out of fat binaries: three that nvcc 13 wrote (of one kernel, for compute_90, with
- * --no-compress and with --compress-mode=default and =speed), others put together here, and damaged ones. */
+/* test_fatbin.c — PTX out of fat binaries: three that nvcc 13 wrote (of one kernel, for compute_90,
+ * with
+ * --no-compress and with --compress-mode=default and =speed), others put together here, and damaged
+ * ones. */
 #include "common/file.h"
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/unit.h"
@@ -16,8 +18,8 @@ static void release(void) { arena_free(&arena); }
 static void put(struct buf *b, uint64_t value, unsigned bytes) { buf_add(b, &value, bytes); }
 
 /* An entry as nvcc 13 writes it, with the text as it is given. */
-static void add_entry(struct buf *b, unsigned kind, unsigned arch, uint64_t flags, const void *payload, size_t n,
-                      uint64_t compressed, uint64_t text_bytes) {
+static void add_entry(struct buf *b, unsigned kind, unsigned arch, uint64_t flags,
+                      const void *payload, size_t n, uint64_t compressed, uint64_t text_bytes) {
     put(b, kind, 2), put(b, 0x101, 2), put(b, 64, 4), put(b, n, 8);
     put(b, compressed, 4), put(b, 0x40, 4), put(b, 0x90000, 4), put(b, arch, 4);
     put(b, 0, 8), put(b, 0x11 | flags, 8), put(b, 0, 8), put(b, text_bytes, 8);
@@ -32,7 +34,8 @@ static void add_text(struct buf *b, unsigned arch, uint64_t flags, const char *t
 static const char *extract(const struct buf *entries, struct err *e) {
     struct buf image = {0};
     size_t n = 0;
-    put(&image, 0xba55ed50, 4), put(&image, 1, 2), put(&image, 16, 2), put(&image, entries->size, 8);
+    put(&image, 0xba55ed50, 4), put(&image, 1, 2), put(&image, 16, 2),
+        put(&image, entries->size, 8);
     buf_add(&image, entries->data, entries->size);
     *e = (struct err){.kind = ERR_NONE};
     const char *text = ptx_from_fatbin(&arena, image.data, image.size, 90, &n, e);
@@ -42,7 +45,8 @@ static const char *extract(const struct buf *entries, struct err *e) {
     return text;
 }
 
-static const char *const made_by_nvcc[] = {"grader/tests/ptx/scale-plain.fatbin", "grader/tests/ptx/scale-zstd.fatbin",
+static const char *const made_by_nvcc[] = {"grader/tests/ptx/scale-plain.fatbin",
+                                           "grader/tests/ptx/scale-zstd.fatbin",
                                            "grader/tests/ptx/scale-lz4.fatbin"};
 
 static const struct ptx_module *module_of(const char *path) {
@@ -69,7 +73,8 @@ END_TEST
 static const struct {
     unsigned archs[4];
     unsigned want;
-} choices[] = {{{75, 90, 80}, 90}, {{100, 80, 75}, 80}, {{120, 100}, 100}, {{89}, 89}, {{100, 90, 103}, 90}};
+} choices[] = {
+    {{75, 90, 80}, 90}, {{100, 80, 75}, 80}, {{120, 100}, 100}, {{89}, 89}, {{100, 90, 103}, 90}};
 
 START_TEST(architecture) {
     struct buf entries = {0};
@@ -143,7 +148,8 @@ START_TEST(compression) {
     ck_assert(!ZSTD_isError(n));
     struct buf entries = {0};
     struct err e;
-    add_entry(&entries, 1, 90, lies[_i].flags, packed, n, lies[_i].compressed ? lies[_i].compressed : n,
+    add_entry(&entries, 1, 90, lies[_i].flags, packed, n,
+              lies[_i].compressed ? lies[_i].compressed : n,
               lies[_i].text_bytes ? lies[_i].text_bytes : sizeof text);
     const char *out = extract(&entries, &e);
     ck_assert_msg(e.kind == lies[_i].kind, "%s: %s", lies[_i].name, e.text);
@@ -163,7 +169,8 @@ START_TEST(no_fat_binary) {
 }
 END_TEST
 
-/* Each prefix, and each byte set to each of a few values: an answer or an error, and no read outside (sanitizers). */
+/* Each prefix, and each byte set to each of a few values: an answer or an error, and no read
+ * outside (sanitizers). */
 START_TEST(damaged) {
     static const uint8_t bytes[] = {0, 1, 0x7f, 0x80, 0xff};
     struct buf image = {0};

@@ -1,5 +1,5 @@
-/* test_figures.c — what a student's release keeps of the answers, read from a text that was written by hand. `make check-dist` compares
- * the scores of a release with the full tree's. */
+/* test_figures.c — what a student's release keeps of the answers, read from a text that was written
+ * by hand. `make check-dist` compares the scores of a release with the full tree's. */
 #include "common/buf.h"
 #include "grader/grade/figures.h"
 #include "grader/tests/unit/unit.h"
@@ -16,7 +16,8 @@ static const char text[] = "# a comment\n"
                            "limit 02-x/one_more 0 0x1p+5 0x1p+2 other\n"
                            "limit 02-x/one 1 0x1p+1 0x1p+0 writes\n";
 /* sha256sum of the text above. */
-static const char digest[] = "end c3e1c0252284b9f2d196d45ed530ab093e6644f6686c5ce1dcd1b148ce4e07f8\n";
+static const char digest[] =
+    "end c3e1c0252284b9f2d196d45ed530ab093e6644f6686c5ce1dcd1b148ce4e07f8\n";
 
 START_TEST(times_are_found_by_exercise_device_and_version) {
     double t[2];
@@ -27,7 +28,8 @@ START_TEST(times_are_found_by_exercise_device_and_version) {
     ck_assert(!figures_find_times(text, "02-x/one", "h20", "answer", t));
     ck_assert(!figures_find_times(text, "02-x/on", "h200", "answer", t));
     ck_assert(!figures_find_times(text, "02-x/one", "h200", "step", t));
-    ck_assert(figures_has(text, "02-x/one") && !figures_has(text, "02-x/one_more") && !figures_has(text, "02-x"));
+    ck_assert(figures_has(text, "02-x/one") && !figures_has(text, "02-x/one_more") &&
+              !figures_has(text, "02-x"));
 }
 END_TEST
 

@@ -1,4 +1,5 @@
-/* test_grader_inputs.c — a case drawn and solved by another process is the one that is drawn here, to the last byte. */
+/* test_grader_inputs.c — a case drawn and solved by another process is the one that is drawn here,
+ * to the last byte. */
 #include "common/machine.h"
 #include "grader/grade/inputs.h"
 #include "grader/tests/unit/unit.h"
@@ -21,10 +22,11 @@ static void doubled(const struct ex_case *c, void *const host[], void *const wan
 }
 
 /* The output comes before an input, so that what is drawn for it moves what is drawn then. */
-static const struct ex_arg args[] = {{.name = "scale", .role = EX_SCALAR, .type = EX_F32, .value = scale},
-                                     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = many},
-                                     {.name = "in", .role = EX_IN, .type = EX_F32, .count = many},
-                                     {.name = "both", .role = EX_INOUT, .type = EX_F32, .count = many}};
+static const struct ex_arg args[] = {
+    {.name = "scale", .role = EX_SCALAR, .type = EX_F32, .value = scale},
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = many},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = many},
+    {.name = "both", .role = EX_INOUT, .type = EX_F32, .count = many}};
 static const struct ex_case large = {.dim = {700001}}, other = {.dim = {700001}};
 static const struct exercise ex = {
     .chapter = "00-made-up", .name = "made", .args = args, .nargs = 4, .reference = doubled};
@@ -76,7 +78,8 @@ START_TEST(another_case_is_not_taken) {
 }
 END_TEST
 
-/* Jails begin as forks of the grader: a child that looks at what is wanted, or at the memory file, dies of it. */
+/* Jails begin as forks of the grader: a child that looks at what is wanted, or at the memory file,
+ * dies of it. */
 static bool dies_reading(const volatile uint8_t *at) {
     int status = 0;
     pid_t pid = fork();

@@ -7,8 +7,12 @@
 static struct tally_line lines[] = {
     {.file = (char *)"", .line = 0, .counters = {.sectors_load = 999, .requests_load = 1}},
     {.file = (char *)"helper.h", .line = 3, .counters = {.sectors_load = 640, .requests_load = 20}},
-    {.file = (char *)"k.cu", .line = 7, .counters = {.sectors_load = 400, .requests_load = 100, .thread_stores = 10}},
-    {.file = (char *)"k.cu", .line = 9, .counters = {.sectors_load = 320, .requests_load = 10, .thread_stores = 5}},
+    {.file = (char *)"k.cu",
+     .line = 7,
+     .counters = {.sectors_load = 400, .requests_load = 100, .thread_stores = 10}},
+    {.file = (char *)"k.cu",
+     .line = 9,
+     .counters = {.sectors_load = 320, .requests_load = 10, .thread_stores = 5}},
 };
 static struct tally tally = {.lines = lines,
                              .nlines = 4,
@@ -37,8 +41,8 @@ START_TEST(values) {
 }
 END_TEST
 
-/* 4.8 MB on an MX330 (48 GB/s): in and out, 200 us; a column of 100 000 floats is a sector each, 3.2 MB in, and 0.4 MB out:
- * 75 us; a fill of 2.4 MB, 50 us. */
+/* 4.8 MB on an MX330 (48 GB/s): in and out, 200 us; a column of 100 000 floats is a sector
+ * each, 3.2 MB in, and 0.4 MB out: 75 us; a fill of 2.4 MB, 50 us. */
 START_TEST(copies) {
     struct tally t = {.seconds = 1e-3, .low = 0.5e-3, .high = 2e-3};
     struct server_moves m = {.copied_bytes = 5200000,
@@ -65,11 +69,14 @@ START_TEST(copies) {
 }
 END_TEST
 
-/* A hundred copies behind a kernel take 0.72 of a launch each; without a kernel the first takes all of it. Of fills, 0.26. */
+/* A hundred copies behind a kernel take 0.72 of a launch each; without a kernel the first takes all
+ * of it. Of fills, 0.26. */
 START_TEST(each_copy_costs_its_start) {
     const struct gpu_device *d = device_find("h200");
-    struct server_moves m = {
-        .copies = 100, .copied_bytes = 1600, .copied_sectors_read = 100, .copied_sectors_written = 50};
+    struct server_moves m = {.copies = 100,
+                             .copied_bytes = 1600,
+                             .copied_sectors_read = 100,
+                             .copied_sectors_written = 50};
     struct tally behind = {.launches = 1}, alone = {0};
     double sectors = 150 * 32 / d->dram_rate;
     tally_moved(&behind, d, &m), tally_moved(&alone, d, &m);
@@ -87,44 +94,46 @@ START_TEST(each_copy_costs_its_start) {
 }
 END_TEST
 
-/* Each path is one figure of its own, so that a sum that leaves one out, or takes one twice, is seen. */
+/* Each path is one figure of its own, so that a sum that leaves one out, or takes one twice, is
+ * seen. */
 START_TEST(effects) {
-    struct tally t = {.counters = {.inst_executed = 10, /* of 320 lanes 270 took part */
-                                   .thread_inst_executed = 270,
-                                   .sectors_load = 1,
-                                   .sectors_store = 2,
-                                   .atomic_sectors = 30, /* of which 10 of atomics whose result is used */
-                                   .atomic_sectors_load = 10,
-                                   .const_sectors = 100,
-                                   .bulk_sectors_load = 1000,
-                                   .bulk_sectors_store = 2000,
-                                   .thread_loads = 1,
-                                   .thread_stores = 2,
-                                   .thread_atomics = 10,
-                                   .thread_reductions = 20,
-                                   .thread_const_loads = 100,
-                                   .bulk_bytes_load = 16000,
-                                   .bulk_bytes_store = 32000,
-                                   .requests_load = 1,
-                                   .requests_store = 2,
-                                   .atomic_requests = 10,
-                                   .reduction_requests = 20,
-                                   .const_requests = 100,
-                                   .bulk_requests_load = 1000,
-                                   .bulk_requests_store = 2000,
-                                   .sectors_ideal_load = 11,
-                                   .atomic_ideal_load = 100,
-                                   .const_ideal = 500,
-                                   .sectors_ideal_store = 16,
-                                   .atomic_ideal = 1000,
-                                   .shared_requests_load = 1,
-                                   .shared_requests_store = 2,
-                                   .shared_atomic_requests = 10,
-                                   .bulk_shared_load = 51200,
-                                   .bulk_shared_store = 512000,
-                                   .bank_conflicts_load = 1,
-                                   .bank_conflicts_store = 2,
-                                   .bank_conflicts_atomic = 10}};
+    struct tally t = {
+        .counters = {.inst_executed = 10, /* of 320 lanes 270 took part */
+                     .thread_inst_executed = 270,
+                     .sectors_load = 1,
+                     .sectors_store = 2,
+                     .atomic_sectors = 30, /* of which 10 of atomics whose result is used */
+                     .atomic_sectors_load = 10,
+                     .const_sectors = 100,
+                     .bulk_sectors_load = 1000,
+                     .bulk_sectors_store = 2000,
+                     .thread_loads = 1,
+                     .thread_stores = 2,
+                     .thread_atomics = 10,
+                     .thread_reductions = 20,
+                     .thread_const_loads = 100,
+                     .bulk_bytes_load = 16000,
+                     .bulk_bytes_store = 32000,
+                     .requests_load = 1,
+                     .requests_store = 2,
+                     .atomic_requests = 10,
+                     .reduction_requests = 20,
+                     .const_requests = 100,
+                     .bulk_requests_load = 1000,
+                     .bulk_requests_store = 2000,
+                     .sectors_ideal_load = 11,
+                     .atomic_ideal_load = 100,
+                     .const_ideal = 500,
+                     .sectors_ideal_store = 16,
+                     .atomic_ideal = 1000,
+                     .shared_requests_load = 1,
+                     .shared_requests_store = 2,
+                     .shared_atomic_requests = 10,
+                     .bulk_shared_load = 51200,
+                     .bulk_shared_store = 512000,
+                     .bank_conflicts_load = 1,
+                     .bank_conflicts_store = 2,
+                     .bank_conflicts_atomic = 10}};
     static const struct {
         const char *name;
         double value;
@@ -145,8 +154,9 @@ START_TEST(effects) {
                     {"idle_lanes", 50},
                     {"bank_conflicts", 13}};
     for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++)
-        ck_assert_msg(fabs(metric_value(metric_find(expected[i].name), &t) - expected[i].value) < 1e-3, "%s is %g",
-                      expected[i].name, metric_value(metric_find(expected[i].name), &t));
+        ck_assert_msg(
+            fabs(metric_value(metric_find(expected[i].name), &t) - expected[i].value) < 1e-3,
+            "%s is %g", expected[i].name, metric_value(metric_find(expected[i].name), &t));
 }
 END_TEST
 
@@ -177,7 +187,8 @@ END_TEST
 
 START_TEST(counters_by_name) {
     ck_assert_uint_gt(sim_counter_count(), 20);
-    for (unsigned i = 0; i < sim_counter_count(); i++) ck_assert_ptr_nonnull(metric_find(sim_counter_name(i)));
+    for (unsigned i = 0; i < sim_counter_count(); i++)
+        ck_assert_ptr_nonnull(metric_find(sim_counter_name(i)));
 }
 END_TEST
 

@@ -21,7 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A part goes in as its length in 8 bytes, then itself: printf '\3\0\0\0\0\0\0\0abc' | sha256sum. */
+/* A part goes in as its length in 8 bytes, then itself: printf '\3\0\0\0\0\0\0\0abc' | sha256sum.
+ */
 START_TEST(hash_of_parts) {
     struct hash h;
     char one[HASH_HEX], two[HASH_HEX];
@@ -90,7 +91,8 @@ END_TEST
 /* ---- processes ---- */
 
 struct five {
-    unsigned next, at[3], handed, open, most; /* open: descriptors of memory files, when an item begins */
+    unsigned next, at[3], handed, open,
+        most; /* open: descriptors of memory files, when an item begins */
     struct buf said[5];
 };
 
@@ -113,7 +115,8 @@ static void item(void *user, unsigned slot, struct buf *out) {
     if (i == 3) raise(SIGKILL);
     buf_printf(out, "item %u", i);
 }
-static bool collect(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e) {
+static bool collect(void *user, unsigned slot, bool ok, const char *data, size_t size,
+                    struct err *e) {
     struct five *f = user;
     (void)e;
     f->handed++;
@@ -122,7 +125,8 @@ static bool collect(void *user, unsigned slot, bool ok, const char *data, size_t
 }
 
 START_TEST(each_process_is_handed_over_once) {
-    static const char *const expected[] = {"[ok item 0]", "[ok item 1]", "[ok item 2]", "[died ]", "[ok item 4]"};
+    static const char *const expected[] = {"[ok item 0]", "[ok item 1]", "[ok item 2]", "[died ]",
+                                           "[ok item 4]"};
     struct five f = {0};
     struct err e = {0};
     unsigned before = descriptors();
@@ -133,7 +137,8 @@ START_TEST(each_process_is_handed_over_once) {
         buf_free(&f.said[i]);
     }
     ck_assert_uint_eq(descriptors(), before);
-    ck_assert_uint_le(f.most, before + 2); /* of those that run: of three, two are under way when one begins */
+    ck_assert_uint_le(
+        f.most, before + 2); /* of those that run: of three, two are under way when one begins */
 }
 END_TEST
 
@@ -150,7 +155,8 @@ static struct result example(void) {
                        .file = "none.cu",
                        .message = ""};
     r.cases = arena_array(&r.arena, struct case_result, 1);
-    r.cases[r.ncases++] = (struct case_result){.group = "correctness", .name = "1 x 2", .message = ""};
+    r.cases[r.ncases++] =
+        (struct case_result){.group = "correctness", .name = "1 x 2", .message = ""};
     r.technique = arena_array(&r.arena, struct technique_result, 1);
     r.technique[r.ntechnique++] = (struct technique_result){.name = "check",
                                                             .metric = "sectors_load",
@@ -165,8 +171,8 @@ static struct result example(void) {
     r.lines = arena_array(&r.arena, struct line_result, 1);
     r.lines[r.nlines++] = (struct line_result){"none.cu", 14, {.sectors_load = 32}, {1e-6, 2e-6}};
     r.times = arena_array(&r.arena, struct kernel_time, 1);
-    r.times[r.ntimes++] =
-        (struct kernel_time){.name = "k", .limit = "registers", .bound_by = "DRAM", .launches = 3, .us = 2};
+    r.times[r.ntimes++] = (struct kernel_time){
+        .name = "k", .limit = "registers", .bound_by = "DRAM", .launches = 3, .us = 2};
     r.speed = (struct speed_result){.valid = true,
                                     .kind = "modelled",
                                     .student_us = 2,
@@ -226,23 +232,25 @@ START_TEST(json_keys) {
     json_t *o = report_json(list, 1, device_find("h200"), "7");
     keys(o, "schema device seed jail exercises ");
     json_t *ex = json_array_get(json_object_get(o, "exercises"), 0);
-    keys(ex, "id verdict score max_score started waived missing points_and_time kernels cases technique speed counters "
+    keys(ex, "id verdict score max_score started waived missing points_and_time kernels cases "
+             "technique speed counters "
              "log ");
     keys(json_array_get(json_object_get(ex, "missing"), 0), "points group why ");
     keys(json_array_get(json_object_get(ex, "kernels"), 0),
          "name launches modelled_us bound_by occupancy occupancy_limit registers shared_bytes ");
-    keys(json_array_get(json_object_get(ex, "cases"), 0), "group name number drawn verdict message ");
+    keys(json_array_get(json_object_get(ex, "cases"), 0),
+         "group name number drawn verdict message ");
     keys(json_array_get(json_object_get(ex, "technique"), 0),
          "name metric value limit file line passed kind naive way ");
-    keys(json_object_get(ex, "speed"),
-         "kind student_us interval_us solution_us baseline_us vs_solution vs_baseline ci95 of_roofline ");
+    keys(json_object_get(ex, "speed"), "kind student_us interval_us solution_us baseline_us "
+                                       "vs_solution vs_baseline ci95 of_roofline ");
     json_decref(o);
     result_free(&r);
 }
 END_TEST
 
-/* An H200's tensor cores by mma: 132 SMs, four quarters, 4096 operations in 6 cycles, 1.98 GHz. Half of the operations there, half by
- * lanes, at 66 908: the harmonic mean. */
+/* An H200's tensor cores by mma: 132 SMs, four quarters, 4096 operations in 6 cycles, 1.98 GHz.
+ * Half of the operations there, half by lanes, at 66 908: the harmonic mean. */
 START_TEST(operations_on_tensor_cores_have_their_own_roof) {
     const struct gpu_device *d = device_find("h200");
     struct result r = example();
@@ -269,8 +277,10 @@ static json_t *gradescope(const struct result *results, unsigned n) {
     return o;
 }
 
-/* Keys of Gradescope's autograder specification. A result without a score takes the scores of all with it. */
-/* 2 us at a quarter of the roofline: the least is 0.5 us. The same lines stand in the report and in the profile. */
+/* Keys of Gradescope's autograder specification. A result without a score takes the scores of all
+ * with it. */
+/* 2 us at a quarter of the roofline: the least is 0.5 us. The same lines stand in the report and in
+ * the profile. */
 START_TEST(what_limits_is_said) {
     struct result r = example();
     r.speed.bound_by = "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)";
@@ -287,7 +297,8 @@ START_TEST(what_limits_is_said) {
         if (profile) report_profile(&r, device_find("h200"), &style, false, &out);
         else report_text(&r, device_find("h200"), &style, &out);
         for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
-            ck_assert_msg(strstr(buf_str(&out), wanted[i]) != NULL, "'%s' is missing in\n%s", wanted[i], buf_str(&out));
+            ck_assert_msg(strstr(buf_str(&out), wanted[i]) != NULL, "'%s' is missing in\n%s",
+                          wanted[i], buf_str(&out));
         buf_free(&out);
     }
     result_free(&r);
@@ -300,11 +311,13 @@ START_TEST(gradescope_keys) {
     keys(o, "output output_format tests ");
     ck_assert_uint_eq(json_array_size(tests), 2);
     keys(json_array_get(tests, 0), "name score max_score status output output_format visibility ");
-    ck_assert_double_eq(json_number_value(json_object_get(json_array_get(tests, 1), "score")), r[1].score);
+    ck_assert_double_eq(json_number_value(json_object_get(json_array_get(tests, 1), "score")),
+                        r[1].score);
     json_decref(o);
     r[0].verdict = V_IE;
     o = gradescope(r, 2);
-    keys(json_array_get(json_object_get(o, "tests"), 1), "name status output output_format visibility ");
+    keys(json_array_get(json_object_get(o, "tests"), 1),
+         "name status output output_format visibility ");
     json_decref(o);
     result_free(&r[0]), result_free(&r[1]);
 }
@@ -317,7 +330,8 @@ static bool parse(struct options *o, struct err *e, const char *line) {
     char *argv[16] = {(char *)"grader"}, *rest = NULL;
     int argc = 1;
     snprintf(text, sizeof text, "%s", line);
-    for (char *w = strtok_r(text, " ", &rest); w && argc < 15; w = strtok_r(NULL, " ", &rest)) argv[argc++] = w;
+    for (char *w = strtok_r(text, " ", &rest); w && argc < 15; w = strtok_r(NULL, " ", &rest))
+        argv[argc++] = w;
     argv[argc] = NULL;
     optind = 0;
     *e = (struct err){0};
@@ -329,7 +343,8 @@ static bool parse(struct options *o, struct err *e, const char *line) {
 START_TEST(command_line) {
     struct options o;
     struct err e;
-    ck_assert(parse(&o, &e, "run transpose --device sim --device sim:a100 --seed 7 --format json --threads 2"));
+    ck_assert(parse(
+        &o, &e, "run transpose --device sim --device sim:a100 --seed 7 --format json --threads 2"));
     ck_assert_str_eq(o.command, "run");
     ck_assert_uint_eq(o.nnames, 1);
     ck_assert_uint_eq(o.ndevices, 2);
@@ -385,8 +400,9 @@ END_TEST
 
 START_TEST(names_of_files) {
     char name[128];
-    static const char *const plain[] = {"/x/a-b_c.1.cu", "a-b_c.1.cu", "/x/-o.cu", "none.cu", "/x/.cu",
-                                        "none.cu",       "a b.cu",     "none.cu",  "x.c",     "none.cu"};
+    static const char *const plain[] = {"/x/a-b_c.1.cu", "a-b_c.1.cu", "/x/-o.cu", "none.cu",
+                                        "/x/.cu",        "none.cu",    "a b.cu",   "none.cu",
+                                        "x.c",           "none.cu"};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i += 2) {
         grade_name(&none, plain[i], name, sizeof name);
         ck_assert_str_eq(name, plain[i + 1]);
@@ -400,24 +416,26 @@ static void note_kernels(const char *text, struct buf *seen) {
         buf_printf(seen, "%.*s %u %u\n", (int)k.length, k.name, k.registers, k.spill_bytes);
 }
 
-/* The form of ptxas 13.0, -arch=sm_90 -v: what a kernel may call follows it, for each kernel anew. */
+/* The form of ptxas 13.0, -arch=sm_90 -v: what a kernel may call follows it, for each kernel anew.
+ */
 START_TEST(spills_of_a_function_are_its_callers) {
-    static const char text[] = "ptxas info    : 0 bytes gmem\n"
-                               "ptxas info    : Compiling entry function '_Z5twicePf' for 'sm_90'\n"
-                               "ptxas info    : Function properties for _Z5twicePf\n"
-                               "    24 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\n"
-                               "ptxas info    : Used 32 registers, used 1 barriers, 24 bytes cumulative stack size\n"
-                               "ptxas info    : Compile time = 93.329 ms\n"
-                               "ptxas info    : Function properties for _Z4workPf\n"
-                               "    0 bytes stack frame, 20 bytes spill stores, 16 bytes spill loads\n"
-                               "ptxas info    : Function properties for _Z5otherPf\n"
-                               "    0 bytes stack frame, 0 bytes spill stores, 52 bytes spill loads\n"
-                               "ptxas info    : Compiling entry function '_Z4oncePf' for 'sm_90'\n"
-                               "ptxas info    : Function properties for _Z4oncePf\n"
-                               "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-                               "ptxas info    : Used 64 registers, used 0 barriers\n"
-                               "ptxas info    : Function properties for _Z4workPf\n"
-                               "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n";
+    static const char text[] =
+        "ptxas info    : 0 bytes gmem\n"
+        "ptxas info    : Compiling entry function '_Z5twicePf' for 'sm_90'\n"
+        "ptxas info    : Function properties for _Z5twicePf\n"
+        "    24 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\n"
+        "ptxas info    : Used 32 registers, used 1 barriers, 24 bytes cumulative stack size\n"
+        "ptxas info    : Compile time = 93.329 ms\n"
+        "ptxas info    : Function properties for _Z4workPf\n"
+        "    0 bytes stack frame, 20 bytes spill stores, 16 bytes spill loads\n"
+        "ptxas info    : Function properties for _Z5otherPf\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 52 bytes spill loads\n"
+        "ptxas info    : Compiling entry function '_Z4oncePf' for 'sm_90'\n"
+        "ptxas info    : Function properties for _Z4oncePf\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 64 registers, used 0 barriers\n"
+        "ptxas info    : Function properties for _Z4workPf\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n";
     struct buf seen = {0};
     note_kernels(text, &seen);
     ck_assert_str_eq(buf_str(&seen), "_Z5twicePf 32 100\n_Z4oncePf 64 0\n");
@@ -425,11 +443,13 @@ START_TEST(spills_of_a_function_are_its_callers) {
 }
 END_TEST
 
-/* A figure beyond 32 bits stays the largest; a kernel without registers is none; a text may end anywhere. */
+/* A figure beyond 32 bits stays the largest; a kernel without registers is none; a text may end
+ * anywhere. */
 START_TEST(spills_of_odd_texts) {
     struct buf seen = {0};
     note_kernels("ptxas info    : Compiling entry function 'cut' for 'sm_90'\n", &seen);
-    note_kernels("ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 9 registers\n"
+    note_kernels("ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 9 "
+                 "registers\n"
                  "    0 bytes stack frame, 4294967295 bytes spill stores, 8 bytes spill loads",
                  &seen);
     note_kernels("", &seen);

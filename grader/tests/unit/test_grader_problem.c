@@ -1,4 +1,5 @@
-/* test_grader_problem.c — drawing inputs, placing aliases, comparing outputs, on exercises made up here. */
+/* test_grader_problem.c — drawing inputs, placing aliases, comparing outputs, on exercises made up
+ * here. */
 #include "grader/book/problem.h"
 #include "grader/tests/unit/unit.h"
 
@@ -7,7 +8,8 @@
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[1]; }
 static void doubled(const struct ex_case *c, void *const host[], void *const want[]) {
-    for (size_t i = 0; i < count(c); i++) ((double *)want[0])[i] = 2.0 * ((const float *)host[1])[i];
+    for (size_t i = 0; i < count(c); i++)
+        ((double *)want[0])[i] = 2.0 * ((const float *)host[1])[i];
 }
 static double loose(const struct ex_case *c, void *const host[], int arg, size_t i, double want) {
     (void)c, (void)host, (void)arg, (void)i, (void)want;
@@ -18,7 +20,8 @@ static const struct ex_arg float_args[] = {
     {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
 };
-static const struct exercise floats = {.name = "floats", .args = float_args, .nargs = 3, .reference = doubled};
+static const struct exercise floats = {
+    .name = "floats", .args = float_args, .nargs = 3, .reference = doubled};
 static const struct exercise tolerant = {
     .name = "floats", .args = float_args, .nargs = 3, .reference = doubled, .tolerance = loose};
 static const struct ex_case two_by_three = {.dim = {2, 3}};
@@ -39,7 +42,8 @@ static void make(struct problem *p, const struct exercise *ex, const struct ex_c
     problem_solve(p);
     for (unsigned i = 0; i < ex->nargs; i++)
         if (p->op[i].owner == (int)i) memcpy(p->op[i].after, p->op[i].before, p->op[i].bytes);
-    for (size_t i = 0; i < p->op[0].count; i++) ((float *)p->op[0].after)[i] = 2 * ((float *)p->op[1].before)[i];
+    for (size_t i = 0; i < p->op[0].count; i++)
+        ((float *)p->op[0].after)[i] = 2 * ((float *)p->op[1].before)[i];
 }
 
 /* Reference values: xoshiro256** with state 1, 2, 3, 4, from the authors' published C code. */
@@ -134,7 +138,8 @@ START_TEST(tolerance_and_nan) {
     ck_assert(!problem_compare(&p, &m));
     ((float *)p.op[0].after)[0] = -NAN;
     ck_assert(!problem_compare(&p, &m));
-    ck_assert_msg(strstr(buf_str(&m), "got nan ") && !strstr(buf_str(&m), "-nan"), "%s", buf_str(&m));
+    ck_assert_msg(strstr(buf_str(&m), "got nan ") && !strstr(buf_str(&m), "-nan"), "%s",
+                  buf_str(&m));
     ((double *)p.op[0].want)[0] = NAN;
     buf_clear(&m);
     ck_assert(problem_compare(&p, &m));
@@ -173,15 +178,21 @@ static void unchanged(const struct ex_case *c, void *const host[], void *const w
 }
 static const struct ex_arg alias_args[] = {
     {.name = "all", .role = EX_INOUT, .type = EX_I32, .count = ten},
-    {.name = "part", .role = EX_IN, .type = EX_I32, .count = four, .alias = into_first, .alias_offset = at},
+    {.name = "part",
+     .role = EX_IN,
+     .type = EX_I32,
+     .count = four,
+     .alias = into_first,
+     .alias_offset = at},
 };
-static const struct exercise aliased = {.name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
+static const struct exercise aliased = {
+    .name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
 
 START_TEST(alias_points_into_its_owner) {
     struct problem p;
     struct err e = {0};
-    static const struct ex_case inside = {.dim = {6}, .variant = 1}, outside = {.dim = {7}, .variant = 1},
-                                apart = {.dim = {6}};
+    static const struct ex_case inside = {.dim = {6}, .variant = 1},
+                                outside = {.dim = {7}, .variant = 1}, apart = {.dim = {6}};
     ck_assert(problem_open(&p, &aliased, &inside, &e));
     ck_assert_ptr_eq(p.op[1].before, (int32_t *)p.op[0].before + 6);
     ck_assert(p.op[1].written); /* it may change with its owner: no "input was changed" */
@@ -201,8 +212,9 @@ START_TEST(names_of_cases) {
     static const struct exercise ex = {.cases = cases, .ncases = 2, .timed = {{64, 64}}};
     problem_case_name(&ex, &cases[1], &b);
     ck_assert_str_eq(buf_str(&b), "2 x 3: small"); /* no argument has these dimensions' names */
-    static const struct ex_arg args[] = {{.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
-                                         {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = 0}};
+    static const struct ex_arg args[] = {
+        {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
+        {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = 0}};
     static const struct exercise named = {.args = args, .nargs = 2, .cases = cases, .ncases = 2};
     buf_clear(&b);
     problem_case_name(&named, &cases[1], &b);
@@ -211,22 +223,25 @@ START_TEST(names_of_cases) {
 }
 END_TEST
 
-/* The random bits of an output that is alone in its buffer are put where they are wanted, and there again, the same. */
+/* The random bits of an output that is alone in its buffer are put where they are wanted, and there
+ * again, the same. */
 static size_t five_million(const struct ex_case *c) {
     (void)c;
     return 5000000;
 }
 START_TEST(bits_are_put_where_they_are_wanted) {
-    static const struct ex_arg args[] = {{.name = "in", .role = EX_IN, .type = EX_F32, .count = five_million},
-                                         {.name = "out", .role = EX_OUT, .type = EX_F32, .count = five_million},
-                                         {.name = "more", .role = EX_OUT, .type = EX_F32, .count = five_million}};
+    static const struct ex_arg args[] = {
+        {.name = "in", .role = EX_IN, .type = EX_F32, .count = five_million},
+        {.name = "out", .role = EX_OUT, .type = EX_F32, .count = five_million},
+        {.name = "more", .role = EX_OUT, .type = EX_F32, .count = five_million}};
     static const struct exercise large = {.name = "large", .args = args, .nargs = 3};
     struct problem p;
     struct err e = {0};
     struct ex_rng r = seeded(7);
     ck_assert(problem_open(&p, &large, &two_by_three, &e));
     problem_draw_buffers(&p, &r, true);
-    ck_assert(!p.op[0].put && p.op[1].put && p.op[2].put && ex_random(&r) != ex_random(&p.op[2].drawn));
+    ck_assert(!p.op[0].put && p.op[1].put && p.op[2].put &&
+              ex_random(&r) != ex_random(&p.op[2].drawn));
     for (unsigned i = 1; i < 3; i++) {
         problem_put_bits(&p, i, p.op[i].before), problem_put_bits(&p, i, p.op[i].room);
         ck_assert(!memcmp(p.op[i].before, p.op[i].room, p.op[i].bytes));
@@ -236,7 +251,8 @@ START_TEST(bits_are_put_where_they_are_wanted) {
 }
 END_TEST
 
-/* IEEE 754's binary16, by hand: a unit of 1 is 2^-10, of the smallest numbers 2^-24, of the largest 32. Ties go to even. */
+/* IEEE 754's binary16, by hand: a unit of 1 is 2^-10, of the smallest numbers 2^-24, of the
+ * largest 32. Ties go to even. */
 START_TEST(halves_are_rounded_as_ieee_says) {
     static const struct {
         double from;
@@ -264,32 +280,37 @@ START_TEST(halves_are_rounded_as_ieee_says) {
         {NAN, 0x7fff},
     };
     for (unsigned i = 0; i < sizeof is / sizeof *is; i++)
-        ck_assert_msg(ex_half_of(is[i].from).bits == is[i].bits, "%a: %#x", is[i].from, ex_half_of(is[i].from).bits);
+        ck_assert_msg(ex_half_of(is[i].from).bits == is[i].bits, "%a: %#x", is[i].from,
+                      ex_half_of(is[i].from).bits);
 }
 END_TEST
 
 /* Every half is its own nearest half, and numbers rise with their bits. */
 START_TEST(halves_keep_their_value) {
     for (unsigned bits = 0; bits < 0x7c00; bits++) {
-        double v = ex_half_value((ex_half){(uint16_t)bits}), next = ex_half_value((ex_half){(uint16_t)(bits + 1)});
+        double v = ex_half_value((ex_half){(uint16_t)bits}),
+               next = ex_half_value((ex_half){(uint16_t)(bits + 1)});
         ck_assert_uint_eq(ex_half_of(v).bits, bits);
         ck_assert_uint_eq(ex_half_of(-v).bits, bits | 0x8000);
         ck_assert(v < next);
     }
-    ck_assert(ex_half_value((ex_half){0x3555}) == 0x1.554p-2 && ex_half_value((ex_half){0x0001}) == 0x1p-24);
+    ck_assert(ex_half_value((ex_half){0x3555}) == 0x1.554p-2 &&
+              ex_half_value((ex_half){0x0001}) == 0x1p-24);
     ck_assert(isinf(ex_half_value((ex_half){0xfc00})) && isnan(ex_half_value((ex_half){0x7e01})));
 }
 END_TEST
 
 static void half_doubled(const struct ex_case *c, void *const host[], void *const want[]) {
-    for (size_t i = 0; i < count(c); i++) ((double *)want[0])[i] = 2 * ex_half_value(((const ex_half *)host[1])[i]);
+    for (size_t i = 0; i < count(c); i++)
+        ((double *)want[0])[i] = 2 * ex_half_value(((const ex_half *)host[1])[i]);
 }
 static const struct ex_arg half_args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F16, .count = count, .shape = {1, 2}},
     {.name = "in", .role = EX_IN, .type = EX_F16, .count = count},
     {.name = "both", .role = EX_INOUT, .type = EX_F16, .count = count},
 };
-static const struct exercise halves = {.name = "halves", .args = half_args, .nargs = 3, .reference = half_doubled};
+static const struct exercise halves = {
+    .name = "halves", .args = half_args, .nargs = 3, .reference = half_doubled};
 
 START_TEST(buffers_of_halves_are_drawn_and_compared) {
     struct problem p;
@@ -304,13 +325,15 @@ START_TEST(buffers_of_halves_are_drawn_and_compared) {
     ex_half *in = p.op[1].before, *out = p.op[0].after;
     for (int i = 0; i < 6; i++) {
         double v = ex_half_value(in[i]);
-        ck_assert(v >= -1 && v <= 1 && ((double *)p.op[2].want)[i] == ex_half_value(((ex_half *)p.op[2].before)[i]));
+        ck_assert(v >= -1 && v <= 1 &&
+                  ((double *)p.op[2].want)[i] == ex_half_value(((ex_half *)p.op[2].before)[i]));
         out[i] = ex_half_of(2 * v);
     }
     ck_assert_msg(problem_compare(&p, &m), "%s", buf_str(&m));
     ((double *)p.op[0].want)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
     ck_assert(!problem_compare(&p, &m));
-    ck_assert_msg(strstr(buf_str(&m), "out[1][1]      got 1.001            want 1.5"), "%s", buf_str(&m));
+    ck_assert_msg(strstr(buf_str(&m), "out[1][1]      got 1.001            want 1.5"), "%s",
+                  buf_str(&m));
     buf_free(&m), problem_close(&p);
 }
 END_TEST

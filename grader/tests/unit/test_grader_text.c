@@ -24,9 +24,11 @@ START_TEST(utf8_is_checked) {
                      "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80");
     ck_assert_str_eq(cleaned("\xc0\xaf", 2, 100), "\\xc0\\xaf");          /* overlong slash */
     ck_assert_str_eq(cleaned("\xed\xa0\x80", 3, 100), "\\xed\\xa0\\x80"); /* a surrogate */
-    ck_assert_str_eq(cleaned("\xc2\x9b", 2, 100), "\\xc2\\x9b");          /* C1: some terminals take it for ESC [ */
-    ck_assert_str_eq(cleaned("\xe2\x80\xae", 3, 100), "\\xe2\\x80\\xae"); /* right-to-left override */
-    ck_assert_str_eq(cleaned("\xe2\x82", 2, 100), "\\xe2\\x82");          /* cut off */
+    ck_assert_str_eq(cleaned("\xc2\x9b", 2, 100),
+                     "\\xc2\\x9b"); /* C1: some terminals take it for ESC [ */
+    ck_assert_str_eq(cleaned("\xe2\x80\xae", 3, 100),
+                     "\\xe2\\x80\\xae");                         /* right-to-left override */
+    ck_assert_str_eq(cleaned("\xe2\x82", 2, 100), "\\xe2\\x82"); /* cut off */
 }
 END_TEST
 
@@ -53,7 +55,8 @@ static const char *demangled(const char *s) {
 
 /* Right-hand sides: what c++filt prints, without the arguments. */
 START_TEST(symbols) {
-    ck_assert_str_eq(demangled("kernel `_Z16transpose_kernelPfPKfii`, block"), "kernel `transpose_kernel`, block");
+    ck_assert_str_eq(demangled("kernel `_Z16transpose_kernelPfPKfii`, block"),
+                     "kernel `transpose_kernel`, block");
     ck_assert_str_eq(demangled("_ZN3foo3barEPf"), "foo::bar");
     ck_assert_str_eq(demangled("_Z4tileILi32EEvPf"), "tile<…>");
     ck_assert_str_eq(demangled("_Z99999x _Z _Zfoo _Z0 a_Z3foo"), "_Z99999x _Z _Zfoo _Z0 a_Z3foo");

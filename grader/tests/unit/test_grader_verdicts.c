@@ -1,6 +1,6 @@
-/* test_grader_verdicts.c — every verdict, provoked by a submission for an exercise made up here: nvcc, jail,
- * host process, record, replay, all real. The table says what each submission is, which verdict it gets, and
- * what the student reads. */
+/* test_grader_verdicts.c — every verdict, provoked by a submission for an exercise made up here:
+ * nvcc, jail, host process, record, replay, all real. The table says what each submission is, which
+ * verdict it gets, and what the student reads. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/grade/session.h"
@@ -18,7 +18,8 @@
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    for (long i = 0; i < c->dim[0]; i++) ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
+    for (long i = 0; i < c->dim[0]; i++)
+        ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
@@ -35,18 +36,19 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(goals, coalesced);
     (void)guards;
 }
-static const struct exercise plus_one = {.name = "plus_one",
-                                         .chapter = "99-test",
-                                         .title = "adds one",
-                                         .args = args,
-                                         .nargs = 3,
-                                         .cases = cases,
-                                         .ncases = 3,
-                                         .technique_case = {.dim = {1024}},
-                                         .timed = {.dim = {1 << 16}},
-                                         .reference = reference,
-                                         .points = {.correctness = 40, .technique = 30, .speed = 30},
-                                         .tests = tests};
+static const struct exercise plus_one = {
+    .name = "plus_one",
+    .chapter = "99-test",
+    .title = "adds one",
+    .args = args,
+    .nargs = 3,
+    .cases = cases,
+    .ncases = 3,
+    .technique_case = {.dim = {1024}},
+    .timed = {.dim = {1 << 16}},
+    .reference = reference,
+    .points = {.correctness = 40, .technique = 30, .speed = 30},
+    .tests = tests};
 
 /* ---- submissions ---- */
 
@@ -63,94 +65,122 @@ static const struct submission {
     const char *says;
 } submissions[] = {
     {GOOD ENTRY(LAUNCH), V_AC, ""},
-    {KERNEL("if (i < n) { int j = (i % 32) * (n / 32) + i / 32; if (n % 32) j = i; out[j] = in[j] + 1; }")
-         ENTRY(LAUNCH),
+    {KERNEL("if (i < n) { int j = (i % 32) * (n / 32) + i / 32; if (n % 32) j = i; out[j] = in[j] "
+            "+ 1; }") ENTRY(LAUNCH),
      V_PART, ""},
-    {KERNEL("if (i < n) out[i] = in[i] + (i != 32);") ENTRY(LAUNCH), V_WA, "1 of 33 elements of `out` are wrong"},
-    /* As many blocks as the device holds wait for each other: what they spend at that is no endless loop. */
+    {KERNEL("if (i < n) out[i] = in[i] + (i != 32);") ENTRY(LAUNCH), V_WA,
+     "1 of 33 elements of `out` are wrong"},
+    /* As many blocks as the device holds wait for each other: what they spend at that is no endless
+       loop. */
     {"#include <cooperative_groups.h>\n" KERNEL(
          "auto g = cooperative_groups::this_grid(); g.sync(); if (i < n) out[i] = "
          "in[i] + 1; g.sync();")
-         ENTRY("void *a[] = {&out, &in, &n}; cudaLaunchCooperativeKernel((void *)k, 528, 512, a, 0, 0);"),
+         ENTRY("void *a[] = {&out, &in, &n}; cudaLaunchCooperativeKernel((void *)k, 528, 512, a, "
+               "0, 0);"),
      V_AC, ""},
     {ENTRY(""), V_WA, "launched no kernel"},
     {"\n" ENTRY("// TODO: the launch\n"), V_WA, "plus_one.cu:2 still says // TODO: the launch"},
     {KERNEL("if (i < n) out[i] = in[i] + 1") ENTRY(LAUNCH), V_CE, "expected a \";\""},
     {GOOD "void plus_one(int *out, const int *in, int n) { " LAUNCH "}", V_CE, "extern \"C\""},
     {"extern \"C\" void helper(); " ENTRY("helper();"), V_CE, "helper"},
-    {KERNEL("if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH), V_RTE, "0 bytes past the end of `in`"},
+    {KERNEL("if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH), V_RTE,
+     "0 bytes past the end of `in`"},
     {KERNEL("if (i < n) out[i] += in[i] + 1;") ENTRY(LAUNCH), V_RTE, "uninitialised read"},
-    {KERNEL("__shared__ int s[8][32]; int t = threadIdx.x; s[t / 32][t % 32] = i < n ? in[i] : 0; if (i < n) out[i] = "
+    {KERNEL("__shared__ int s[8][32]; int t = threadIdx.x; s[t / 32][t % 32] = i < n ? in[i] : 0; "
+            "if (i < n) out[i] = "
             "s[(t / 32 + 1) % 8][t % 32];") ENTRY(LAUNCH),
-     V_RTE, "writes `s[1][0]` in shared memory, which thread (0,0,0) read in line 1, with no barrier between"},
+     V_RTE,
+     "writes `s[1][0]` in shared memory, which thread (0,0,0) read in line 1, with no barrier "
+     "between"},
     {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE, "cudaErrorInvalidConfiguration"},
     {GOOD ENTRY("if (n) k<<<(n + 255) / 256, 256>>>(nullptr, in, n);"), V_RTE, "null pointer"},
-    {GOOD ENTRY("void *p; if (!n) return; for (int i = 0; i < 256; i++) cudaMalloc(&p, 1 << 30); k<<<1, "
-                "n>>>((int *)p, in, n);"),
+    {GOOD ENTRY(
+         "void *p; if (!n) return; for (int i = 0; i < 256; i++) cudaMalloc(&p, 1 << 30); k<<<1, "
+         "n>>>((int *)p, in, n);"),
      V_MLE, "had failed"},
-    {"#include <vector>\n" GOOD ENTRY("std::vector<char> v(n ? 1l << 40 : 1); " LAUNCH), V_MLE, "512 MiB"},
-    {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE, "host pointer"},
+    {"#include <vector>\n" GOOD ENTRY("std::vector<char> v(n ? 1l << 40 : 1); " LAUNCH), V_MLE,
+     "512 MiB"},
+    {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE,
+     "host pointer"},
     {ENTRY("for (int i = 0; i < n; i++) out[i] = in[i] + 1;"), V_RTE, "crashed"},
     {"#include <vector>\n" ENTRY("std::vector<int> v(n + 1); cudaMemcpy(v.data(), in, 4 * n, "
                                  "cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) v[i]++;"
                                  "cudaMemcpy(out, v.data(), 4 * n, cudaMemcpyHostToDevice);"),
      V_RTE, "The copy to the host had failed: cudaErrorNotPermitted"},
     {"#include <unistd.h>\n" ENTRY("_exit(0);"), V_RTE, "exit status 0"},
-    {"__device__ int calls;\n__global__ void next() { calls = 1; }\n" KERNEL("if (i < n) out[i] = in[i] + 1 + calls;")
-         ENTRY(LAUNCH " next<<<1, 1>>>();"),
+    {"__device__ int calls;\n__global__ void next() { calls = 1; }\n" KERNEL(
+         "if (i < n) out[i] = in[i] + 1 + calls;") ENTRY(LAUNCH " next<<<1, 1>>>();"),
      V_WA, "The first call came out right"},
-    {KERNEL("__shared__ volatile int s[16256]; s[threadIdx.x] = i < n ? in[i] : 0; if (i < n) out[i] = s[threadIdx.x] "
+    {KERNEL("__shared__ volatile int s[16256]; s[threadIdx.x] = i < n ? in[i] : 0; if (i < n) "
+            "out[i] = s[threadIdx.x] "
             "+ 1;") ENTRY(LAUNCH),
      V_CE, "ptxas refuses"},
     {"__constant__ int one;\n" KERNEL("if (i < n) out[i] = in[i] + one;")
          ENTRY("cudaMemcpyToSymbol(one, in, 4); " LAUNCH),
      V_RTE, "The call to `cudaMemcpyToSymbol` had failed"},
-    {"__global__ void k(int *out, cudaTextureObject_t t, int n) { int i = threadIdx.x; if (i < n) out[i] = "
+    {"__global__ void k(int *out, cudaTextureObject_t t, int n) { int i = threadIdx.x; if (i < n) "
+     "out[i] = "
      "tex1Dfetch<int>(t, i) + 1; }\n" ENTRY(
-         "cudaResourceDesc r = {}; r.resType = cudaResourceTypeLinear; r.res.linear.devPtr = (void *)in;"
-         "r.res.linear.desc = cudaCreateChannelDesc<int>(); r.res.linear.sizeInBytes = 4 * n; cudaTextureDesc d = {};"
-         "cudaTextureObject_t t = 0; cudaCreateTextureObject(&t, &r, &d, nullptr); if (n) k<<<1, 64>>>(out, t, n);"),
+         "cudaResourceDesc r = {}; r.resType = cudaResourceTypeLinear; r.res.linear.devPtr = (void "
+         "*)in;"
+         "r.res.linear.desc = cudaCreateChannelDesc<int>(); r.res.linear.sizeInBytes = 4 * n; "
+         "cudaTextureDesc d = {};"
+         "cudaTextureObject_t t = 0; cudaCreateTextureObject(&t, &r, &d, nullptr); if (n) k<<<1, "
+         "64>>>(out, t, n);"),
      V_RTE, "The creation of a texture or surface object had failed: cudaErrorNotSupported"},
     /* It would be a store that nobody counts. */
-    {KERNEL("if (i < n) cudaGraphSetConditional((cudaGraphConditionalHandle)(out + i), in[i] + 1);") ENTRY(LAUNCH),
+    {KERNEL("if (i < n) cudaGraphSetConditional((cudaGraphConditionalHandle)(out + i), in[i] + 1);")
+         ENTRY(LAUNCH),
      V_RTE, "which cudaGraphConditionalHandleCreate did not give"},
-    {GOOD ENTRY("cudaGraph_t g; cudaGraphConditionalHandle h; if (!n) return; cudaGraphCreate(&g, 0); "
-                "cudaGraphConditionalHandleCreate(&h, g, 1, cudaGraphCondAssignDefault); " LAUNCH),
+    {GOOD ENTRY(
+         "cudaGraph_t g; cudaGraphConditionalHandle h; if (!n) return; cudaGraphCreate(&g, 0); "
+         "cudaGraphConditionalHandleCreate(&h, g, 1, cudaGraphCondAssignDefault); " LAUNCH),
      V_AC, ""},
     /* Two kernels in two streams: nothing orders them, or an event does. */
-    {"__global__ void copy(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
-     "out[i] = in[i]; }\n__global__ void add(int *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < "
+    {"__global__ void copy(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + "
+     "threadIdx.x; if (i < n) "
+     "out[i] = in[i]; }\n__global__ void add(int *out, int n) { int i = blockIdx.x * blockDim.x + "
+     "threadIdx.x; if (i < "
      "n) "
-     "out[i] += 1; }\n" ENTRY("static cudaStream_t s[2]; for (int i = 0; !s[1] && i < 2; i++) cudaStreamCreate(&s[i]);"
-                              "if (!n) return; copy<<<(n + 255) / 256, 256, 0, s[0]>>>(out, in, n); "
-                              "add<<<(n + 255) / 256, 256, 0, s[1]>>>(out, n);"),
+     "out[i] += 1; }\n" ENTRY(
+         "static cudaStream_t s[2]; for (int i = 0; !s[1] && i < 2; i++) cudaStreamCreate(&s[i]);"
+         "if (!n) return; copy<<<(n + 255) / 256, 256, 0, s[0]>>>(out, in, n); "
+         "add<<<(n + 255) / 256, 256, 0, s[1]>>>(out, n);"),
      V_RTE, "kernel `add` in stream 2 writes element 0 of `out`"},
-    {"__global__ void copy(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) "
-     "out[i] = in[i]; }\n__global__ void add(int *out, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < "
+    {"__global__ void copy(int *out, const int *in, int n) { int i = blockIdx.x * blockDim.x + "
+     "threadIdx.x; if (i < n) "
+     "out[i] = in[i]; }\n__global__ void add(int *out, int n) { int i = blockIdx.x * blockDim.x + "
+     "threadIdx.x; if (i < "
      "n) "
-     "out[i] += 1; }\n" ENTRY("static cudaStream_t s[2]; static cudaEvent_t e; for (int i = 0; !s[1] && i < 2; i++) "
-                              "cudaStreamCreate(&s[i]); if (!e) cudaEventCreate(&e); if (!n) return; "
-                              "copy<<<(n + 255) / 256, 256, 0, s[0]>>>(out, in, n); cudaEventRecord(e, s[0]); "
-                              "cudaStreamWaitEvent(s[1], e); add<<<(n + 255) / 256, 256, 0, s[1]>>>(out, n);"),
+     "out[i] += 1; }\n" ENTRY(
+         "static cudaStream_t s[2]; static cudaEvent_t e; for (int i = 0; !s[1] && i < 2; i++) "
+         "cudaStreamCreate(&s[i]); if (!e) cudaEventCreate(&e); if (!n) return; "
+         "copy<<<(n + 255) / 256, 256, 0, s[0]>>>(out, in, n); cudaEventRecord(e, s[0]); "
+         "cudaStreamWaitEvent(s[1], e); add<<<(n + 255) / 256, 256, 0, s[1]>>>(out, n);"),
      V_AC, ""},
     {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
-    /* A million rounds of five instructions or more: 50 million are enough for each launch, and not for twelve. */
+    /* A million rounds of five instructions or more: 50 million are enough for each launch, and not
+       for twelve. */
     {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
          LAUNCH " if (n == 33) for (int i = 0; i < 12; i++) wait<<<1, 32>>>(1000000);"),
      V_TLE, "budget"},
     {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE, "host code did not return"},
-    {"#include <stdio.h>\n" GOOD ENTRY("for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
+    {"#include <stdio.h>\n" GOOD ENTRY(
+         "for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
      V_OLE, "1 MiB"},
-    {"#include <sys/socket.h>\n" GOOD ENTRY("socket(AF_INET, SOCK_STREAM, 0); " LAUNCH), V_SEC, "jail stopped it"},
+    {"#include <sys/socket.h>\n" GOOD ENTRY("socket(AF_INET, SOCK_STREAM, 0); " LAUNCH), V_SEC,
+     "jail stopped it"},
     {"#include \"/etc/passwd\"\n" GOOD ENTRY(LAUNCH), V_CE, "/etc/passwd: No such file"},
-    {"extern \"C\" { __asm__(\".section .data\\n.incbin \\\"/etc/passwd\\\"\\n.text\"); }\n" GOOD ENTRY(LAUNCH), V_CE,
-     "/etc/passwd"},
+    {"extern \"C\" { __asm__(\".section .data\\n.incbin \\\"/etc/passwd\\\"\\n.text\"); }\n" GOOD
+         ENTRY(LAUNCH),
+     V_CE, "/etc/passwd"},
 };
 enum { N = sizeof submissions / sizeof *submissions };
 
 static void everything(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", verdict_code(r->verdict), r->message);
-    for (unsigned i = 0; i < r->ncases; i++) buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
+    for (unsigned i = 0; i < r->ncases; i++)
+        buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
 }
 
 static void grade_all(struct result *results) {
@@ -161,7 +191,8 @@ static void grade_all(struct result *results) {
     for (unsigned i = 0; i < N; i++) {
         buf_clear(&sources[i]);
         buf_puts(&sources[i], submissions[i].source);
-        items[i] = (struct grade_item){.ex = &plus_one, .name = "plus_one.cu", .source = &sources[i]};
+        items[i] =
+            (struct grade_item){.ex = &plus_one, .name = "plus_one.cu", .source = &sources[i]};
     }
     ck_assert_msg(class_grade_many(items, N, 0, &o, results, &e), "%s", e.text);
 }
@@ -175,12 +206,15 @@ START_TEST(each_verdict) {
     for (unsigned i = 0; i < N; i++) {
         struct buf text = {0};
         everything(&results[i], &text);
-        bool ok = results[i].verdict == submissions[i].verdict && strstr(buf_str(&text), submissions[i].says) &&
-                  !strstr(buf_str(&text), "or crashed"); /* no program of these was too much for a compiler */
+        bool ok = results[i].verdict == submissions[i].verdict &&
+                  strstr(buf_str(&text), submissions[i].says) &&
+                  !strstr(buf_str(&text),
+                          "or crashed"); /* no program of these was too much for a compiler */
         if (!ok)
             buf_printf(&wrong, "\n%s: expected %s, \"%s\", got %.600s", submissions[i].source,
                        verdict_code(submissions[i].verdict), submissions[i].says, buf_str(&text));
-        if (submissions[i].verdict != V_AC && submissions[i].verdict != V_PART && results[i].score != 0)
+        if (submissions[i].verdict != V_AC && submissions[i].verdict != V_PART &&
+            results[i].score != 0)
             buf_puts(&wrong, "\na score for a wrong submission");
         buf_free(&text);
         result_free(&results[i]);
@@ -189,18 +223,23 @@ START_TEST(each_verdict) {
 }
 END_TEST
 
-/* Ten million rounds take longer than the 10 ms that this plan gives; the budget that a grading gives is not at its end. */
+/* Ten million rounds take longer than the 10 ms that this plan gives; the budget that a grading
+ * gives is not at its end. */
 START_TEST(the_clock_blames_the_machine) {
-    static const char source[] = KERNEL("for (volatile int j = 0; j < 10000000; j = j + 1) ;") ENTRY(LAUNCH);
-    struct case_plan plan = {.rounds = 1, .seconds = _i ? 10e-3 : 60, .instructions = _i ? 0 : 1000000};
+    static const char source[] =
+        KERNEL("for (volatile int j = 0; j < 10000000; j = j + 1) ;") ENTRY(LAUNCH);
+    struct case_plan plan = {
+        .rounds = 1, .seconds = _i ? 10e-3 : 60, .instructions = _i ? 0 : 1000000};
     struct session_options o = {.device = device_find("h200"), .seed = "clock", .workers = 1};
     struct ptxas registers = {0};
     struct build b;
     struct case_run run;
     struct err e = {0};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    ck_assert_msg(build_run(&(struct build_source){"plus_one.cu", source, strlen(source), false}, &b, &e) && b.ok, "%s",
-                  e.text);
+    ck_assert_msg(
+        build_run(&(struct build_source){"plus_one.cu", source, strlen(source), false}, &b, &e) &&
+            b.ok,
+        "%s", e.text);
     ptxas_finish(ptxas_start(&b, 90), &registers);
     o.registers = &registers;
     struct session *s = session_open(&plus_one, &b, &o, &e);
@@ -208,7 +247,8 @@ START_TEST(the_clock_blames_the_machine) {
     session_case(s, &cases[1], &plan, &run);
     ck_assert_int_eq(run.verdict, V_TLE);
     ck_assert_msg(run.slow_machine == _i, "%s", buf_str(&run.message));
-    ck_assert_msg(!strstr(buf_str(&run.message), "machine was too slow") == !_i, "%s", buf_str(&run.message));
+    ck_assert_msg(!strstr(buf_str(&run.message), "machine was too slow") == !_i, "%s",
+                  buf_str(&run.message));
     session_case_free(&run);
     session_close(s);
     ptxas_free(&registers);
@@ -232,7 +272,8 @@ END_TEST
 /* Neither our fault nor a doubt is a zero. */
 START_TEST(unscored) {
     for (int v = 0; v < V_COUNT; v++)
-        ck_assert_int_eq(verdict_scored(v), strcmp(verdict_code(v), "IE") && strcmp(verdict_code(v), "FLAG"));
+        ck_assert_int_eq(verdict_scored(v),
+                         strcmp(verdict_code(v), "IE") && strcmp(verdict_code(v), "FLAG"));
 }
 END_TEST
 
@@ -245,7 +286,8 @@ START_TEST(several_faults) {
     struct grade_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &source};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     buf_puts(&source,
-             KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH));
+             KERNEL("if (n == 33) { if (i < n) out[i] = 0; } else if (i <= n) out[i] = in[i] + 1;")
+                 ENTRY(LAUNCH));
     ck_assert(class_grade_many(&item, 1, 1, &o, &r, &e));
     ck_assert_uint_eq(r.ncases, 3);
     ck_assert_int_eq(r.cases[1].verdict, V_WA);
@@ -257,8 +299,9 @@ START_TEST(several_faults) {
 }
 END_TEST
 
-/* Blocks of 96 threads: 21 of them are 63 of the 64 warps that an SM of the H200 holds, 10 are 30 of the T4's 32. The goal
- * is met on the one and would not be on the other, which is no reason for other points. */
+/* Blocks of 96 threads: 21 of them are 63 of the 64 warps that an SM of the H200 holds, 10 are 30
+ * of the T4's 32. The goal is met on the one and would not be on the other, which is no reason for
+ * other points. */
 START_TEST(full) { ex_at_least("theoretical_occupancy", 0.97, "the warps of an SM are there"); }
 END_TEST
 static void full_tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -282,30 +325,35 @@ START_TEST(technique_of_any_device) {
         ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
         ck_assert_msg(r.verdict == V_AC, "%s: %s", devices[i], verdict_code(r.verdict));
         ck_assert_double_eq_tol(r.technique[0].value, 63 / 64.0, 1e-9);
-        if (!strcmp(devices[i], "t4")) ck_assert_double_eq_tol(r.occupancy, 30 / 32.0, 1e-9); /* told, not judged */
+        if (!strcmp(devices[i], "t4"))
+            ck_assert_double_eq_tol(r.occupancy, 30 / 32.0, 1e-9); /* told, not judged */
         result_free(&r);
     }
     buf_free(&source);
 }
 END_TEST
 
-/* The model answer of an exercise whose speed is 40 of 100 points, made to stop where the GPU is not the one that everything
- * else is checked on. To leave speed out of the total would make full marks of the rest. */
+/* The model answer of an exercise whose speed is 40 of 100 points, made to stop where the GPU is
+ * not the one that everything else is checked on. To leave speed out of the total would make full
+ * marks of the rest. */
 START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
     struct buf answer = {0}, source = {0};
     struct err e = {0};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     const struct exercise **found = book_find("transpose", &e), *ex = found ? *found : NULL;
-    ck_assert_msg(ex && file_read(book_solution_file(ex, NULL), 1 << 20, &answer, &e), "%s", e.text);
+    ck_assert_msg(ex && file_read(book_solution_file(ex, NULL), 1 << 20, &answer, &e), "%s",
+                  e.text);
     buf_puts(&source, "#define transpose anywhere\n");
     buf_puts(&source, buf_str(&answer));
-    buf_puts(&source, "\n#undef transpose\n#include <stdlib.h>\n"
-                      "extern \"C\" void transpose(float *out, const float *in, int rows, int cols) {\n"
-                      "    int major = 0;\n"
-                      "    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);\n"
-                      "    if (major != 9) abort();\n"
-                      "    anywhere(out, in, rows, cols);\n}\n");
-    struct grade_options o = {.device = device_find("a4000"), .seed = "elsewhere", .count_modelled = true};
+    buf_puts(&source,
+             "\n#undef transpose\n#include <stdlib.h>\n"
+             "extern \"C\" void transpose(float *out, const float *in, int rows, int cols) {\n"
+             "    int major = 0;\n"
+             "    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);\n"
+             "    if (major != 9) abort();\n"
+             "    anywhere(out, in, rows, cols);\n}\n");
+    struct grade_options o = {
+        .device = device_find("a4000"), .seed = "elsewhere", .count_modelled = true};
     struct grade_item item = {.ex = ex, .name = "transpose.cu", .source = &source};
     struct result r;
     ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
@@ -318,22 +366,28 @@ START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
 }
 END_TEST
 
-/* An instruction that came with compute capability 8.0; asked for twice, since the second answer comes from the cache. */
+/* An instruction that came with compute capability 8.0; asked for twice, since the second answer
+ * comes from the cache. */
 START_TEST(code_that_is_too_new_for_the_device_has_no_speed) {
     struct buf source = {0};
     struct err e = {0};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     const struct exercise **found = book_find("transpose", &e), *ex = found ? *found : NULL;
-    ck_assert_msg(ex && file_read(book_solution_file(ex, NULL), 1 << 20, &source, &e), "%s", e.text);
-    buf_printf(&source, "// %d %ld\n__global__ void newer(unsigned *p) { *p = __reduce_add_sync(~0u, *p); }\n",
-               getpid(), (long)time(NULL));
+    ck_assert_msg(ex && file_read(book_solution_file(ex, NULL), 1 << 20, &source, &e), "%s",
+                  e.text);
+    buf_printf(
+        &source,
+        "// %d %ld\n__global__ void newer(unsigned *p) { *p = __reduce_add_sync(~0u, *p); }\n",
+        getpid(), (long)time(NULL));
     for (int i = 0; i < 2; i++) {
-        struct grade_options o = {.device = device_find("t4"), .seed = "too new", .count_modelled = true};
+        struct grade_options o = {
+            .device = device_find("t4"), .seed = "too new", .count_modelled = true};
         struct grade_item item = {.ex = ex, .name = "transpose.cu", .source = &source};
         struct result r;
         ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
         ck_assert(r.speed.forfeit && !r.speed.valid);
-        ck_assert_msg(strstr(r.speed.note, "it does not run on this device: ptxas refuses"), "%s", r.speed.note);
+        ck_assert_msg(strstr(r.speed.note, "it does not run on this device: ptxas refuses"), "%s",
+                      r.speed.note);
         result_free(&r);
     }
     buf_free(&source), free(found);

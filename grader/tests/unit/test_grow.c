@@ -1,4 +1,5 @@
-/* test_grow.c — arrays that grow: what they hold stays, and sizes that do not fit end the program. */
+/* test_grow.c — arrays that grow: what they hold stays, and sizes that do not fit end the program.
+ */
 #include "common/arena.h"
 #include "common/grow.h"
 #include "grader/tests/unit/unit.h"
@@ -16,7 +17,8 @@ START_TEST(items_stay) {
         list[n] = moved[n] = 7 * n;
         ck_assert_uint_eq(ARENA_PUSH(&a, pushed, npushed, 7 * n), n);
     }
-    for (unsigned i = 0; i < n; i++) ck_assert(list[i] == 7 * i && moved[i] == 7 * i && pushed[i] == 7 * i);
+    for (unsigned i = 0; i < n; i++)
+        ck_assert(list[i] == 7 * i && moved[i] == 7 * i && pushed[i] == 7 * i);
     ck_assert_uint_eq(capacity, 3 << 9);
     ck_assert_uint_eq(room, 5 << 8);
     free(list);

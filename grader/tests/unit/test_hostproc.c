@@ -1,5 +1,6 @@
-/* test_hostproc.c — the host process, a student's object and the simulated GPU together, without the jail: arguments
- * arrive as they were sent, recordings replay with other data, and no entry can do more than end itself. */
+/* test_hostproc.c — the host process, a student's object and the simulated GPU together, without
+ * the jail: arguments arrive as they were sent, recordings replay with other data, and no entry can
+ * do more than end itself. */
 #include "common/file.h"
 #include "grader/server/server.h"
 #include "grader/tests/unit/unit.h"
@@ -81,13 +82,15 @@ static void start_entries(void) {
     start(object);
     ck_assert_msg(server_wait_ready(server, server_now() + 20, -1, &o), "%s", o.text);
     ck_assert_int_eq(o.error, 0);
-    struct server_buffer buffers[] = {{.name = "in", .bytes = N * 8}, {.name = "out", .bytes = N * 8}};
+    struct server_buffer buffers[] = {{.name = "in", .bytes = N * 8},
+                                      {.name = "out", .bytes = N * 8}};
     ck_assert_msg(server_buffers(server, buffers, 2, &e), "%s", e.text);
     in = server_buffer_address(server, 0);
     out = server_buffer_address(server, 1);
 }
 
-/* Waits for the host process, which is to end by itself once the server has gone; -1 = it did not. */
+/* Waits for the host process, which is to end by itself once the server has gone; -1 = it did not.
+ */
 static int host_end(void) {
     int status = -1;
     for (int i = 0; i < 500; i++) {
@@ -99,7 +102,8 @@ static int host_end(void) {
     return -1;
 }
 
-static bool record(const char *entry, double seconds, struct recording **r, struct server_outcome *o) {
+static bool record(const char *entry, double seconds, struct recording **r,
+                   struct server_outcome *o) {
     struct wb_arg args[] = {{WB_PTR, 0, in, 0}, {WB_PTR, 0, out, 0}, {WB_I32, 0, N, 0}};
     return server_record(server, entry, args, 3, server_now() + seconds, -1, r, o);
 }
@@ -129,8 +133,9 @@ START_TEST(test_argument_types) {
                             ARG(WB_U64, uint64_t, 1ull << 52),
                             ARG(WB_F32, float, 0.25f),
                             ARG(WB_F64, double, -1e300)};
-    static const double want[] = {-200, 400,    -60000, 120000, -4e9, 8e9, -2251799813685248.0, 9007199254740992.0,
-                                  0.5,  -2e300, 1};
+    static const double want[] = {
+        -200, 400,    -60000, 120000, -4e9, 8e9, -2251799813685248.0, 9007199254740992.0,
+        0.5,  -2e300, 1};
     struct server_outcome o;
     struct recording *r;
     struct err e = {0};
@@ -178,7 +183,8 @@ START_TEST(test_reading_back_is_refused) {
     start_entries();
     ck_assert(record("reads_back", 10, &r, &o));
     ck_assert_int_eq(o.error, WB_cudaErrorNotPermitted);
-    ck_assert_uint_eq(recording_launches(r), 1); /* the entry saw the error, and its variable untouched */
+    ck_assert_uint_eq(recording_launches(r),
+                      1); /* the entry saw the error, and its variable untouched */
     finish(r);
     host_end();
 }
@@ -245,7 +251,8 @@ static const struct {
     const char *entry;
     enum server_end end;
     double seconds;
-} ends[] = {{"crashes", SERVER_CLOSED, 10}, {"exits", SERVER_CLOSED, 10}, {"hangs", SERVER_DEADLINE, 0.2}};
+} ends[] = {
+    {"crashes", SERVER_CLOSED, 10}, {"exits", SERVER_CLOSED, 10}, {"hangs", SERVER_DEADLINE, 0.2}};
 
 START_TEST(test_entries_that_do_not_return) {
     struct server_outcome o;

@@ -1,5 +1,6 @@
-/* test_house.c — the house is as grader/tests/rooms.def says: includes point one way, names that cross files begin as their
- * room's do, and no program exports a name of a system library. Each check is also shown a planted violation. */
+/* test_house.c — the house is as grader/tests/rooms.def says: includes point one way, names that
+ * cross files begin as their room's do, and no program exports a name of a system library. Each
+ * check is also shown a planted violation. */
 #include "common/where.h"
 #include "common/buf.h"
 #include "common/file.h"
@@ -25,7 +26,8 @@ static const struct room {
 };
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
-/* The simulator's interface is a room of its own within its folder: headers at the top of grader/sim. */
+/* The simulator's interface is a room of its own within its folder: headers at the top of
+ * grader/sim. */
 static bool is_interface(const char *path) {
     return text_starts(path, "grader/sim/") && !strchr(path + 11, '/') && text_ends(path, ".h");
 }
@@ -35,7 +37,9 @@ static const struct room *room_of(const char *path) {
     for (unsigned i = 0; i < ROOMS; i++) {
         size_t n = strlen(rooms[i].folder);
         bool interface = !strcmp(rooms[i].folder, "grader/sim/*.h");
-        if (interface ? !is_interface(path) : strncmp(path, rooms[i].folder, n) != 0 || path[n] != '/') continue;
+        if (interface ? !is_interface(path)
+                      : strncmp(path, rooms[i].folder, n) != 0 || path[n] != '/')
+            continue;
         if (interface) return &rooms[i];
         if (!best || n > strlen(best->folder)) best = &rooms[i];
     }
@@ -52,7 +56,8 @@ static bool has_word(const char *list, const char *word, size_t n) {
 static bool may_include(const struct room *from, const char *header) {
     const struct room *to = room_of(header);
     if (text_ends(header, ".def") || !to || to == from) return true;
-    return has_word(from->sees, to->folder, strlen(to->folder)) || has_word(from->sees, header, strlen(header));
+    return has_word(from->sees, to->folder, strlen(to->folder)) ||
+           has_word(from->sees, header, strlen(header));
 }
 
 /* Appends a line for each include of a file that its room does not allow. */
@@ -60,8 +65,10 @@ static void check_includes(const char *path, const char *text, struct buf *wrong
     const struct room *room = room_of(path);
     char header[256];
     for (const char *at = text; room && (at = strstr(at, "#include \"")); at++) {
-        if (sscanf(at, "#include \"%255[^\"]\"", header) != 1 || may_include(room, header)) continue;
-        buf_printf(wrong, "%s includes %s, but %s sees only: %s\n", path, header, room->folder, room->sees);
+        if (sscanf(at, "#include \"%255[^\"]\"", header) != 1 || may_include(room, header))
+            continue;
+        buf_printf(wrong, "%s includes %s, but %s sees only: %s\n", path, header, room->folder,
+                   room->sees);
     }
 }
 
@@ -87,7 +94,8 @@ static void visit_source(const char *path, void *user) {
     struct search *s = user;
     struct buf text = {0};
     struct err e = {0};
-    if (strstr(path, "/tests/") || strstr(path, "/template/") || (!text_ends(path, ".c") && !text_ends(path, ".h")))
+    if (strstr(path, "/tests/") || strstr(path, "/template/") ||
+        (!text_ends(path, ".c") && !text_ends(path, ".h")))
         return;
     ck_assert_msg(file_read(path, 1 << 24, &text, &e), "%s", e.text);
     s->files++;
@@ -116,25 +124,29 @@ END_TEST
 START_TEST(an_include_that_points_the_wrong_way_is_named) {
     struct buf wrong = {0};
     check_includes("grader/sim/core/warp.c", "#include \"grader/sim/race/race.h\"\n", &wrong);
-    ck_assert_str_eq(buf_str(&wrong),
-                     "grader/sim/core/warp.c includes grader/sim/race/race.h, but grader/sim/core sees only: "
-                     "common grader/sim/*.h grader/sim/ptx grader/sim/mem grader/sim/code\n");
+    ck_assert_str_eq(
+        buf_str(&wrong),
+        "grader/sim/core/warp.c includes grader/sim/race/race.h, but grader/sim/core sees only: "
+        "common grader/sim/*.h grader/sim/ptx grader/sim/mem grader/sim/code\n");
     buf_clear(&wrong);
     check_includes("grader/jail/jail.c", "#include \"grader/book/book.h\"", &wrong);
     check_includes("common/err.c", "#include <a.h>\n#include \"grader/sim/sim.h\"", &wrong);
     check_includes("grader/runtime/host.c", "#include \"grader/server/server.h\"", &wrong);
-    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "grader/jail/jail.c includes grader/book/book.h"));
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&wrong), "grader/jail/jail.c includes grader/book/book.h"));
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "common/err.c includes grader/sim/sim.h"));
-    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "grader/runtime/host.c includes grader/server/server.h"));
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&wrong), "grader/runtime/host.c includes grader/server/server.h"));
     buf_clear(&wrong);
-    check_includes("grader/sim/mem/memory.c", "#include \"grader/sim/sim.h\"\n#include \"grader/sim/insn/rows.def\"",
-                   &wrong);
+    check_includes("grader/sim/mem/memory.c",
+                   "#include \"grader/sim/sim.h\"\n#include \"grader/sim/insn/rows.def\"", &wrong);
     ck_assert_uint_eq(wrong.size, 0);
     buf_free(&wrong);
 }
 END_TEST
 
-/* A room sees another that sees it, directly or round about: the rule itself would allow a circle. */
+/* A room sees another that sees it, directly or round about: the rule itself would allow a circle.
+ */
 static bool reaches(unsigned from, unsigned to, unsigned depth) {
     for (unsigned i = 0; i < ROOMS && depth < ROOMS; i++)
         if (has_word(rooms[from].sees, rooms[i].folder, strlen(rooms[i].folder)) &&
@@ -144,7 +156,8 @@ static bool reaches(unsigned from, unsigned to, unsigned depth) {
 }
 
 START_TEST(no_room_sees_itself_through_others) {
-    for (unsigned i = 0; i < ROOMS; i++) ck_assert_msg(!reaches(i, i, 0), "%s is part of a circle", rooms[i].folder);
+    for (unsigned i = 0; i < ROOMS; i++)
+        ck_assert_msg(!reaches(i, i, 0), "%s is part of a circle", rooms[i].folder);
 }
 END_TEST
 
@@ -168,10 +181,12 @@ static void visit_name(const char *name, bool function, void *user) {
     (void)function;
     struct naming *n = user;
     n->s->names++;
-    bool tools = text_starts(name, "__start_") || text_starts(name, "__stop_") || text_starts(name, "__odr_asan");
-    if (tools || begins_as_allowed(n->room, name)) return; /* the linker's names, and the sanitiser's */
-    buf_printf(&n->s->wrong, "%s defines %s, but names of %s begin with: %s\n", n->path, name, n->room->folder,
-               n->room->prefixes);
+    bool tools = text_starts(name, "__start_") || text_starts(name, "__stop_") ||
+                 text_starts(name, "__odr_asan");
+    if (tools || begins_as_allowed(n->room, name))
+        return; /* the linker's names, and the sanitiser's */
+    buf_printf(&n->s->wrong, "%s defines %s, but names of %s begin with: %s\n", n->path, name,
+               n->room->folder, n->room->prefixes);
 }
 
 /* False for an object that a moved or deleted file left behind. */
@@ -217,18 +232,22 @@ static void keep_name(const char *name, bool function, void *user) {
     c->names[c->n++] = xstrdup(name);
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static int keep_library(struct dl_phdr_info *info, size_t size, void *user) {
     (void)size;
-    if (strstr(info->dlpi_name, "/libc.so")) elf_names(info->dlpi_name, ELF_DYNAMIC, keep_name, user);
+    if (strstr(info->dlpi_name, "/libc.so"))
+        elf_names(info->dlpi_name, ELF_DYNAMIC, keep_name, user);
     return 0;
 }
 
 static void compare_name(const char *name, bool function, void *user) {
     struct clash *c = user;
     if (!function || !bsearch(&name, c->names, c->n, sizeof *c->names, by_text)) return;
-    buf_printf(&c->wrong, "%s exports `%s`, which replaces the C library's for every library in its process\n",
+    buf_printf(&c->wrong,
+               "%s exports `%s`, which replaces the C library's for every library in its process\n",
                c->program, name);
 }
 
@@ -269,14 +288,14 @@ START_TEST(a_program_that_exports_bind_is_named) {
     char folder[] = "/tmp/house-XXXXXX", path[64];
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/planted", folder);
-    ck_assert(!shell(
-        "echo 'int bind(void){return 1;} int mine(void){return 2;} int main(void){return 0;}' | gcc -x c -rdynamic "
-        "-o %s -",
-        path));
+    ck_assert(!shell("echo 'int bind(void){return 1;} int mine(void){return 2;} int "
+                     "main(void){return 0;}' | gcc -x c -rdynamic "
+                     "-o %s -",
+                     path));
     open_clash(&c);
     compare_program(&c, "planted", path);
-    ck_assert_str_eq(buf_str(&c.wrong),
-                     "planted exports `bind`, which replaces the C library's for every library in its process\n");
+    ck_assert_str_eq(buf_str(&c.wrong), "planted exports `bind`, which replaces the C library's "
+                                        "for every library in its process\n");
     close_clash(&c);
     unlink(path), rmdir(folder);
 }

@@ -1,8 +1,10 @@
-/* test_insn.c — every instruction on operands with known results, at every level of vector instructions.
+/* test_insn.c — every instruction on operands with known results, at every level of vector
+ * instructions.
  *
- * grader/tests/ptx/instructions.txt holds the cases; instructions.py there says where the results come from and how to
- * read them. Each opcode becomes a kernel, each of its cases a thread. The kernel runs the instruction three times: in
- * all lanes, in odd lanes and in even ones only, so that a lane that does not execute must keep what it had. */
+ * grader/tests/ptx/instructions.txt holds the cases; instructions.py there says where the results
+ * come from and how to read them. Each opcode becomes a kernel, each of its cases a thread. The
+ * kernel runs the instruction three times: in all lanes, in odd lanes and in even ones only, so
+ * that a lane that does not execute must keep what it had. */
 #include "common/file.h"
 #include "grader/simgpu/tools.h"
 #include "grader/tests/unit/insn_programs.h"
@@ -71,7 +73,8 @@ static struct cases read_cases(void) {
     all.groups = xcalloc(lines, sizeof *all.groups);
     all.cases = xcalloc(lines, sizeof *all.cases);
     unsigned number = 0;
-    for (char *save, *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    for (char *save, *line = strtok_r(text.data, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
         number++;
         if (*line == '#') continue;
         if (*line != ' ') {
@@ -93,9 +96,12 @@ static char class_of(char type) { return type == 'b' ? 'h' : type; }
 
 static bool is_chain(const struct group *g) {
     const char *s = g->opcode;
-    return strstr(s, ".cc") || !strncmp(s, "addc", 4) || !strncmp(s, "subc", 4) || !strncmp(s, "madc", 4);
+    return strstr(s, ".cc") || !strncmp(s, "addc", 4) || !strncmp(s, "subc", 4) ||
+           !strncmp(s, "madc", 4);
 }
-static bool takes_carry(const struct group *g) { return is_chain(g) && g->types[g->nsources - 1] == 'p'; }
+static bool takes_carry(const struct group *g) {
+    return is_chain(g) && g->types[g->nsources - 1] == 'p';
+}
 static bool gives_carry(const struct group *g) { return is_chain(g) && g->nresults == 2; }
 
 static void write_sources(struct buf *b, const struct group *g) {
@@ -133,7 +139,8 @@ static void write_instruction(struct buf *b, const struct group *g, unsigned var
     buf_printf(b, "%s%s ", guards[variant], g->opcode);
     for (unsigned k = 0; k < listed; k++) {
         char c = class_of(g->types[g->nsources + k]);
-        buf_printf(b, "%s%%%c%u", k ? "|" : "", c, result_register(variant, k) + (c == 'q' ? 20 : 0));
+        buf_printf(b, "%s%%%c%u", k ? "|" : "", c,
+                   result_register(variant, k) + (c == 'q' ? 20 : 0));
     }
     for (unsigned i = 0; i < sources; i++) {
         if (g->types[i] == '#') buf_printf(b, ", %s", g->text[i]);
@@ -141,7 +148,8 @@ static void write_instruction(struct buf *b, const struct group *g, unsigned var
     }
     buf_puts(b, ";\n");
     if (gives_carry(g))
-        buf_printf(b, "addc.u32 %%r21, 0, 0;\nsetp.ne.u32 %%p%u, %%r21, 0;\n", result_register(variant, 1));
+        buf_printf(b, "addc.u32 %%r21, 0, 0;\nsetp.ne.u32 %%p%u, %%r21, 0;\n",
+                   result_register(variant, 1));
 }
 
 static void write_results(struct buf *b, const struct group *g) {
@@ -159,18 +167,21 @@ static void write_results(struct buf *b, const struct group *g) {
 }
 
 static void write_kernel(struct buf *b, const struct group *g, unsigned index) {
-    buf_printf(b,
-               ".visible .entry k%u(.param .u64 from, .param .u64 to) {\n"
-               ".reg .pred %%p<32>; .reg .b16 %%h<32>; .reg .b32 %%r<32>; .reg .b64 %%q<40>;\n"
-               "ld.param.u64 %%q8, [from];\nld.param.u64 %%q9, [to];\n"
-               "mov.u32 %%r30, %%tid.x;\nmov.u32 %%r31, %%ctaid.x;\nmad.lo.u32 %%r30, %%r31, 32, %%r30;\n"
-               "mad.wide.u32 %%q8, %%r30, %u, %%q8;\nmad.wide.u32 %%q9, %%r30, %u, %%q9;\n"
-               "and.b32 %%r31, %%r30, 1;\nsetp.ne.u32 %%p30, %%r31, 0;\n",
-               index, INPUTS * 8, VARIANTS * MOST_RESULTS * 8);
-    for (unsigned i = 0; i < g->nsources; i++) buf_printf(b, "ld.global.u64 %%q%u, [%%q8+%u];\n", 10 + i, 8 * i);
+    buf_printf(
+        b,
+        ".visible .entry k%u(.param .u64 from, .param .u64 to) {\n"
+        ".reg .pred %%p<32>; .reg .b16 %%h<32>; .reg .b32 %%r<32>; .reg .b64 %%q<40>;\n"
+        "ld.param.u64 %%q8, [from];\nld.param.u64 %%q9, [to];\n"
+        "mov.u32 %%r30, %%tid.x;\nmov.u32 %%r31, %%ctaid.x;\nmad.lo.u32 %%r30, %%r31, 32, %%r30;\n"
+        "mad.wide.u32 %%q8, %%r30, %u, %%q8;\nmad.wide.u32 %%q9, %%r30, %u, %%q9;\n"
+        "and.b32 %%r31, %%r30, 1;\nsetp.ne.u32 %%p30, %%r31, 0;\n",
+        index, INPUTS * 8, VARIANTS * MOST_RESULTS * 8);
+    for (unsigned i = 0; i < g->nsources; i++)
+        buf_printf(b, "ld.global.u64 %%q%u, [%%q8+%u];\n", 10 + i, 8 * i);
     write_sources(b, g);
     for (unsigned v = 0; v < VARIANTS; v++)
-        for (unsigned k = 0; k < g->nresults; k++) write_marker(b, g->types[g->nsources + k], result_register(v, k));
+        for (unsigned k = 0; k < g->nresults; k++)
+            write_marker(b, g->types[g->nsources + k], result_register(v, k));
     for (unsigned v = 0; v < VARIANTS; v++) write_instruction(b, g, v);
     write_results(b, g);
     buf_puts(b, "ret;\n}\n");
@@ -184,25 +195,34 @@ static void write_module(struct buf *b, const struct cases *all) {
 /* ---- running and comparing ---- */
 
 static uint64_t masked(char type, uint64_t v) {
-    return type == 'p' ? v & 1 : type == 'b' ? v & 0xff : type == 'h' ? v & 0xffff : type == 'r' ? v & 0xffffffff : v;
+    return type == 'p'   ? v & 1
+           : type == 'b' ? v & 0xff
+           : type == 'h' ? v & 0xffff
+           : type == 'r' ? v & 0xffffffff
+                         : v;
 }
 
 static bool is_nan_of(char type, uint64_t v) {
     return type == 'q' ? (v & ~(1ull << 63)) > 0x7ffull << 52 : (v & 0x7fffffff) > 0xffull << 23;
 }
 
-static void compare(const struct group *g, const struct insn_case *c, const uint64_t *got, unsigned lane) {
+static void compare(const struct group *g, const struct insn_case *c, const uint64_t *got,
+                    unsigned lane) {
     for (unsigned v = 0; v < VARIANTS; v++) {
         bool executes = v == 0 || (v == 1) == (lane & 1);
         for (unsigned k = 0; k < g->nresults; k++) {
             char t = g->types[g->nsources + k];
             if (gives_carry(g) && k == 1 && !executes) continue;
-            uint64_t result = masked(t, got[v * MOST_RESULTS + k]), want = c->value[g->nsources + k];
+            uint64_t result = masked(t, got[v * MOST_RESULTS + k]),
+                     want = c->value[g->nsources + k];
             if (!executes) want = masked(t, t == 'p' ? 1 : 0x5a5a5a5a5a5a5a5a);
             bool same = executes && c->any_nan ? is_nan_of(t, result) : result == want;
-            ck_assert_msg(same, "%s on %llx %llx %llx %llx gives %llx, not %llx (result %u, %s; instructions.txt:%u)",
-                          g->opcode, (unsigned long long)c->value[0], (unsigned long long)c->value[1],
-                          (unsigned long long)c->value[2], (unsigned long long)c->value[3], (unsigned long long)result,
+            ck_assert_msg(same,
+                          "%s on %llx %llx %llx %llx gives %llx, not %llx (result %u, %s; "
+                          "instructions.txt:%u)",
+                          g->opcode, (unsigned long long)c->value[0],
+                          (unsigned long long)c->value[1], (unsigned long long)c->value[2],
+                          (unsigned long long)c->value[3], (unsigned long long)result,
                           (unsigned long long)want, k,
                           v == 0   ? "all lanes"
                           : v == 1 ? "odd lanes"
@@ -212,8 +232,8 @@ static void compare(const struct group *g, const struct insn_case *c, const uint
     }
 }
 
-static void run_group(struct kernel_rig *rig, const struct cases *all, unsigned index, uint64_t from, uint64_t to,
-                      uint64_t *host) {
+static void run_group(struct kernel_rig *rig, const struct cases *all, unsigned index,
+                      uint64_t from, uint64_t to, uint64_t *host) {
     const struct group *g = &all->groups[index];
     unsigned blocks = (g->count + 31) / 32;
     char name[16];
@@ -223,7 +243,8 @@ static void run_group(struct kernel_rig *rig, const struct cases *all, unsigned 
     sim_write(rig->sim, from, host, blocks * 32 * INPUTS * 8);
     uint64_t params[] = {from, to};
     struct sim_result r = rig_run(rig, name, blocks, 32, params, sizeof params);
-    ck_assert_msg(r.fault == SIM_FAULT_NONE && r.nreports == 0, "%s: %s", g->opcode, r.reports[0].text);
+    ck_assert_msg(r.fault == SIM_FAULT_NONE && r.nreports == 0, "%s: %s", g->opcode,
+                  r.reports[0].text);
     sim_result_free(&r);
     sim_read(rig->sim, to, host, blocks * 32 * VARIANTS * MOST_RESULTS * 8);
     for (unsigned i = 0; i < g->count; i++)
@@ -254,7 +275,8 @@ START_TEST(cases_give_their_results) {
 END_TEST
 
 START_TEST(programs_give_their_results) {
-    if (!lanes_level((unsigned)_i)) SKIP("this processor has no level %d of vector instructions", _i);
+    if (!lanes_level((unsigned)_i))
+        SKIP("this processor has no level %d of vector instructions", _i);
     lanes_force((unsigned)_i);
     insn_programs_run();
     lanes_force(0);
@@ -293,7 +315,8 @@ START_TEST(forms_of_real_code_are_covered) {
     struct kernel_rig rig = rig_open(".version 8.0\n.target sm_90\n.address_size 64\n");
     ck_assert_msg(file_read("grader/tests/ptx/forms.txt", 1 << 20, &text, &e), "%s", e.text);
     unsigned n = 0;
-    for (char *save, *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    for (char *save, *line = strtok_r(text.data, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
         if (*line == '#') continue;
         ck_assert_msg(coverage_has(rig.sim, line, &e), "%s", e.text);
         n++;
@@ -301,7 +324,8 @@ START_TEST(forms_of_real_code_are_covered) {
     ck_assert_uint_eq(n, 428);
     for (unsigned i = 0; i + 1 < sizeof others / sizeof *others; i++)
         ck_assert_msg(coverage_has(rig.sim, others[i], &e), "%s", e.text);
-    ck_assert(!coverage_has(rig.sim, others[sizeof others / sizeof *others - 1], &e)); /* no such operation */
+    ck_assert(!coverage_has(rig.sim, others[sizeof others / sizeof *others - 1],
+                            &e)); /* no such operation */
     ck_assert(!coverage_has(rig.sim, "add.rz.f16", &e));
     buf_free(&text);
     rig_close(&rig);

@@ -1,10 +1,11 @@
-/* test_insn_approx.c — the approximate functions: the bits that an H100 gave, at every level of vector instructions,
- * and the errors that the PTX manual allows, against libm in f64.
+/* test_insn_approx.c — the approximate functions: the bits that an H100 gave, at every level of
+ * vector instructions, and the errors that the PTX manual allows, against libm in f64.
  *
- * grader/tests/mufu/h100.bin holds, for each form, 2048 results and digests of all operands (operands.h there). A
- * kernel runs the instruction on operands from memory (`list`), another on blocks of operands, whose digest it
- * computes itself (`digest`). make check takes all results, and of the digests those of blocks that use every segment
- * of every table; MUFU_ALL=1, as `make check-mufu` sets it, takes all digests: every operand that there is. */
+ * grader/tests/mufu/h100.bin holds, for each form, 2048 results and digests of all operands
+ * (operands.h there). A kernel runs the instruction on operands from memory (`list`), another on
+ * blocks of operands, whose digest it computes itself (`digest`). make check takes all results, and
+ * of the digests those of blocks that use every segment of every table; MUFU_ALL=1, as `make
+ * check-mufu` sets it, takes all digests: every operand that there is. */
 #include "common/file.h"
 #include "grader/sim/code/insn.h"
 #include "grader/tests/mufu/operands.h"
@@ -19,9 +20,9 @@
 
 enum { THREADS = 256, MOST_BLOCKS = 512, DIGEST_GRID = 256 };
 
-/* Operands: f = f32, q = two of them, h = 16 bits, p = a pair of those, d = f64. Blocks: 0xFFTT, from FF to TT, those
- * of positive floats with these exponents. Zero: forms of 16 bits have one block, and pairs are made of these
- * results. */
+/* Operands: f = f32, q = two of them, h = 16 bits, p = a pair of those, d = f64. Blocks: 0xFFTT,
+ * from FF to TT, those of positive floats with these exponents. Zero: forms of 16 bits have one
+ * block, and pairs are made of these results. */
 static const struct form {
     const char *opcode, *recorded;
     char kind;
@@ -70,14 +71,18 @@ struct record {
     u32 data[MOST_BLOCKS + MUFU_VECTORS]; /* fewer where there are fewer digests */
 };
 static const u32 *vectors_of(const struct record *r) { return r->data + r->digests; }
-static const struct record *next_record(const struct record *r) { return (const void *)(vectors_of(r) + MUFU_VECTORS); }
+static const struct record *next_record(const struct record *r) {
+    return (const void *)(vectors_of(r) + MUFU_VECTORS);
+}
 
 static const struct record *recorded(const char *name) {
     struct err e = {0};
-    if (!file.size) ck_assert_msg(file_read("grader/tests/mufu/h100.bin", 1 << 20, &file, &e), "%s", e.text);
+    if (!file.size)
+        ck_assert_msg(file_read("grader/tests/mufu/h100.bin", 1 << 20, &file, &e), "%s", e.text);
     const struct record *r = (const void *)file.data, *end = (const void *)(file.data + file.size);
     while (r < end && strncmp(r->name, name, sizeof r->name) != 0) r = next_record(r);
-    ck_assert_msg(r < end && r->digests <= MOST_BLOCKS && r->vectors == MUFU_VECTORS, "h100.bin holds no %s", name);
+    ck_assert_msg(r < end && r->digests <= MOST_BLOCKS && r->vectors == MUFU_VECTORS,
+                  "h100.bin holds no %s", name);
     return r;
 }
 
@@ -86,14 +91,23 @@ static const struct record *recorded(const char *name) {
 /* The instruction: operands in %v and %w, the result's words in %low and %high. */
 static void write_instruction(struct buf *b, const struct form *f) {
     switch (f->kind) {
-    case 'f': buf_printf(b, "mov.b32 %%f1, %%v;\n%s %%f0, %%f1;\nmov.b32 %%low, %%f0;\n", f->opcode); break;
+    case 'f':
+        buf_printf(b, "mov.b32 %%f1, %%v;\n%s %%f0, %%f1;\nmov.b32 %%low, %%f0;\n", f->opcode);
+        break;
     case 'q':
-        buf_printf(b, "mov.b32 %%f1, %%v;\nmov.b32 %%f2, %%w;\n%s %%f0, %%f1, %%f2;\nmov.b32 %%low, %%f0;\n",
+        buf_printf(
+            b,
+            "mov.b32 %%f1, %%v;\nmov.b32 %%f2, %%w;\n%s %%f0, %%f1, %%f2;\nmov.b32 %%low, %%f0;\n",
+            f->opcode);
+        break;
+    case 'h':
+        buf_printf(b, "cvt.u16.u32 %%h1, %%v;\n%s %%h0, %%h1;\ncvt.u32.u16 %%low, %%h0;\n",
                    f->opcode);
         break;
-    case 'h': buf_printf(b, "cvt.u16.u32 %%h1, %%v;\n%s %%h0, %%h1;\ncvt.u32.u16 %%low, %%h0;\n", f->opcode); break;
     case 'p': buf_printf(b, "%s %%low, %%v;\n", f->opcode); break;
-    default: buf_printf(b, "mov.b64 %%d1, {%%w, %%v};\n%s %%d0, %%d1;\nmov.b64 {%%low, %%high}, %%d0;\n", f->opcode);
+    default:
+        buf_printf(b, "mov.b64 %%d1, {%%w, %%v};\n%s %%d0, %%d1;\nmov.b64 {%%low, %%high}, %%d0;\n",
+                   f->opcode);
     }
 }
 
@@ -111,17 +125,21 @@ static void write_mixing(struct buf *b, const char *r) {
 
 static void write_entry(struct buf *b, const char *name, const char *parameters) {
     buf_printf(b,
-               ".visible .entry %s(%s) {\n.reg .b32 %%v, %%w, %%low, %%high, %%t, %%i, %%n, %%sum, %%step;\n"
-               ".reg .f32 %%f<4>;\n.reg .f64 %%d<2>;\n.reg .b16 %%h<2>;\n.reg .b64 %%q<4>;\n.reg .pred %%p;\n"
-               "mov.u32 %%i, %%ctaid.x;\nmov.u32 %%t, %%tid.x;\nmad.lo.u32 %%i, %%i, %d, %%t;\nmov.u32 %%high, 0;\n",
+               ".visible .entry %s(%s) {\n.reg .b32 %%v, %%w, %%low, %%high, %%t, %%i, %%n, %%sum, "
+               "%%step;\n"
+               ".reg .f32 %%f<4>;\n.reg .f64 %%d<2>;\n.reg .b16 %%h<2>;\n.reg .b64 %%q<4>;\n.reg "
+               ".pred %%p;\n"
+               "mov.u32 %%i, %%ctaid.x;\nmov.u32 %%t, %%tid.x;\nmad.lo.u32 %%i, %%i, %d, "
+               "%%t;\nmov.u32 %%high, 0;\n",
                name, parameters, THREADS);
 }
 
 /* results[i] = of operands[i]. */
 static void write_list(struct buf *b, const struct form *f) {
     write_entry(b, "list", ".param .u64 operands, .param .u64 results");
-    buf_puts(b, "ld.param.u64 %q1, [operands];\nld.param.u64 %q2, [results];\nmul.wide.u32 %q3, %i, 8;\n"
-                "add.u64 %q1, %q1, %q3;\nadd.u64 %q2, %q2, %q3;\nld.global.v2.u32 {%w, %v}, [%q1];\n");
+    buf_puts(
+        b, "ld.param.u64 %q1, [operands];\nld.param.u64 %q2, [results];\nmul.wide.u32 %q3, %i, 8;\n"
+           "add.u64 %q1, %q1, %q3;\nadd.u64 %q2, %q2, %q3;\nld.global.v2.u32 {%w, %v}, [%q1];\n");
     write_instruction(b, f);
     buf_puts(b, "st.global.v2.u32 [%q2], {%low, %high};\nret;\n}\n");
 }
@@ -129,7 +147,8 @@ static void write_list(struct buf *b, const struct form *f) {
 /* sums[i] = of the digests of first + i, first + i + all threads, … */
 static void write_digest(struct buf *b, const struct form *f) {
     write_entry(b, "digest", ".param .u64 sums, .param .u32 first, .param .u32 rounds");
-    buf_puts(b, "ld.param.u32 %v, [first];\nadd.u32 %v, %v, %i;\nld.param.u32 %n, [rounds];\nmov.u32 %sum, 0;\n"
+    buf_puts(b, "ld.param.u32 %v, [first];\nadd.u32 %v, %v, %i;\nld.param.u32 %n, "
+                "[rounds];\nmov.u32 %sum, 0;\n"
                 "mov.u32 %step, %nctaid.x;\nmul.lo.u32 %step, %step, 256;\nNEXT:\n");
     if (f->kind == 'q' || f->kind == 'd') {
         buf_puts(b, "xor.b32 %w, %v, 0x9e3779b9;\n");
@@ -138,11 +157,15 @@ static void write_digest(struct buf *b, const struct form *f) {
     write_instruction(b, f);
     buf_puts(b, "xor.b32 %high, %high, 0x632be5ab;\n");
     write_mixing(b, "%high");
-    buf_puts(b, "add.u32 %low, %low, %high;\nmul.lo.u32 %t, %v, 0x9e3779b1;\nadd.u32 %low, %low, %t;\n");
+    buf_puts(
+        b, "add.u32 %low, %low, %high;\nmul.lo.u32 %t, %v, 0x9e3779b1;\nadd.u32 %low, %low, %t;\n");
     write_mixing(b, "%low");
-    buf_puts(b, "mov.u32 %high, 0;\nadd.u32 %sum, %sum, %low;\nadd.u32 %v, %v, %step;\nsub.u32 %n, %n, 1;\n"
-                "setp.ne.u32 %p, %n, 0;\n@%p bra NEXT;\nld.param.u64 %q1, [sums];\nmul.wide.u32 %q2, %i, 4;\n"
-                "add.u64 %q1, %q1, %q2;\nst.global.u32 [%q1], %sum;\nret;\n}\n");
+    buf_puts(
+        b,
+        "mov.u32 %high, 0;\nadd.u32 %sum, %sum, %low;\nadd.u32 %v, %v, %step;\nsub.u32 %n, %n, 1;\n"
+        "setp.ne.u32 %p, %n, 0;\n@%p bra NEXT;\nld.param.u64 %q1, [sums];\nmul.wide.u32 %q2, %i, "
+        "4;\n"
+        "add.u64 %q1, %q1, %q2;\nst.global.u32 [%q1], %sum;\nret;\n}\n");
 }
 
 static struct kernel_rig open_form(const struct form *f, unsigned workers) {
@@ -209,8 +232,10 @@ START_TEST(results_are_those_of_an_h100) {
         run_list(&rig, operands, results, MUFU_VECTORS);
         for (u32 i = 0; i < MUFU_VECTORS; i++) {
             u32 got = (u32)results[i] ^ (u32)(results[i] >> 32), want = expected(f, vectors, i);
-            ck_assert_msg(got == want, "%s at level %s: operand %08x, second %08x: %08x, but an H100 gave %08x",
-                          f->opcode, lanes_level_name(level), (u32)(operands[i] >> 32), (u32)operands[i], got, want);
+            ck_assert_msg(got == want,
+                          "%s at level %s: operand %08x, second %08x: %08x, but an H100 gave %08x",
+                          f->opcode, lanes_level_name(level), (u32)(operands[i] >> 32),
+                          (u32)operands[i], got, want);
         }
         rig_close(&rig);
     }
@@ -225,12 +250,14 @@ START_TEST(digests_are_those_of_an_h100) {
     const struct record *r = recorded(f->recorded);
     if (f->kind == 'p') return; /* a pair's digest was not recorded: its halves were */
     u32 n = r->digests == 1 ? 1u << 16 : 1u << MUFU_BLOCK_BITS;
-    u32 from = all_blocks() ? 0 : f->blocks >> 8, to = all_blocks() ? r->digests - 1 : f->blocks & 255;
-    struct kernel_rig rig = open_form(f, all_blocks() ? (unsigned)sysconf(_SC_NPROCESSORS_ONLN) : 1);
+    u32 from = all_blocks() ? 0 : f->blocks >> 8,
+        to = all_blocks() ? r->digests - 1 : f->blocks & 255;
+    struct kernel_rig rig =
+        open_form(f, all_blocks() ? (unsigned)sysconf(_SC_NPROCESSORS_ONLN) : 1);
     for (u32 block = from; block <= to; block++)
         ck_assert_msg(run_digest(&rig, block << MUFU_BLOCK_BITS, n) == r->data[block],
-                      "%s: of the operands from %08x on some give other bits than on an H100", f->opcode,
-                      block << MUFU_BLOCK_BITS);
+                      "%s: of the operands from %08x on some give other bits than on an H100",
+                      f->opcode, block << MUFU_BLOCK_BITS);
     rig_close(&rig);
 }
 END_TEST
@@ -240,9 +267,9 @@ END_TEST
 static double root_reciprocal(double v) { return 1 / sqrt(v); }
 static double reciprocal(double v) { return 1 / v; }
 
-/* PTX ISA, at each instruction. log2 of the largest error allowed: relative, or absolute where there is no relative
- * one, and of operands between 0.5 and 2 where both are given. Of cosines up to 2π the manual has 2^-20.5: an H100
- * exceeds it, by 2^-20.43 at 0x409ccdb6. */
+/* PTX ISA, at each instruction. log2 of the largest error allowed: relative, or absolute where
+ * there is no relative one, and of operands between 0.5 and 2 where both are given. Of cosines up
+ * to 2π the manual has 2^-20.5: an H100 exceeds it, by 2^-20.43 at 0x409ccdb6. */
 static const struct bound {
     struct form form;
     double (*exact)(double);   /* NULL: a quotient */
@@ -269,8 +296,8 @@ static float float_of(u32 bits) {
     return v;
 }
 
-/* Operands: bits spread over all floats by an odd multiplier, or, where the bounds hold for a narrow range only, half
- * of them within it. Divisors are the second ones. */
+/* Operands: bits spread over all floats by an odd multiplier, or, where the bounds hold for a
+ * narrow range only, half of them within it. Divisors are the second ones. */
 static u64 operand_within(const struct bound *b, u32 n) {
     u32 v = n * 2654435761u + 12345u;
     float inside = (float)(b->low + (b->high - b->low) * (n * 2654435761u >> 8) * 0x1p-24);
@@ -282,11 +309,14 @@ static void check_value(const struct bound *b, u64 operands, float got) {
     double first = float_of((u32)(operands >> 32)), second = float_of((u32)operands);
     double operand = b->exact ? first : second, want = b->exact ? b->exact(first) : first / second;
     if (!(operand >= b->low && operand <= b->high) || operand == 0) return;
-    if (!b->exact && !(fabs(want) >= 0x1p-126 && fabs(want) < 0x1p127)) return; /* 2 ulp of normal results */
+    if (!b->exact && !(fabs(want) >= 0x1p-126 && fabs(want) < 0x1p127))
+        return; /* 2 ulp of normal results */
     bool absolute = b->absolute < 0 && (b->relative == 0 || (operand > 0.5 && operand < 2));
-    double error = fabs(got - want), allowed = absolute ? exp2(b->absolute) : exp2(b->relative) * fabs(want);
-    ck_assert_msg(error <= allowed, "%s of %a, %a gives %a, not %a: an error of 2^%.1f", b->form.opcode, first, second,
-                  (double)got, want, log2(absolute ? error : error / fabs(want)));
+    double error = fabs(got - want),
+           allowed = absolute ? exp2(b->absolute) : exp2(b->relative) * fabs(want);
+    ck_assert_msg(error <= allowed, "%s of %a, %a gives %a, not %a: an error of 2^%.1f",
+                  b->form.opcode, first, second, (double)got, want,
+                  log2(absolute ? error : error / fabs(want)));
 }
 
 START_TEST(errors_are_within_the_manuals) {

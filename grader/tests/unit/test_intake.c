@@ -1,5 +1,6 @@
-/* test_intake.c — what a class hands in, as messy as it comes: every entry has a row, every file that is meant for an exercise is
- * taken, and what is in doubt is said. The folders are made here; what must come of them is written beside each. */
+/* test_intake.c — what a class hands in, as messy as it comes: every entry has a row, every file
+ * that is meant for an exercise is taken, and what is in doubt is said. The folders are made here;
+ * what must come of them is written beside each. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/class/intake.h"
@@ -50,7 +51,8 @@ static void put_archive(const char *path, int format, const char *name, const ch
     archive_entry_free(en), archive_write_free(a);
 }
 
-/* Says in a zip's headers that names are UTF-8 (bit 11 of the flags): at 6 in a local header, 8 in a central one. */
+/* Says in a zip's headers that names are UTF-8 (bit 11 of the flags): at 6 in a local header, 8 in
+ * a central one. */
 static void flag_utf8(const char *path) {
     char whole[5000];
     struct buf zip = {0};
@@ -69,8 +71,8 @@ static void flag_utf8(const char *path) {
 static void intake(const char *options, int status, struct buf *out) {
     char path[5000];
     struct err e = {0};
-    int got = shell("cd %s && LC_ALL=C %s/grader intake c %s --format csv --output rows.csv 2>said", folder,
-                    build_folder(), options);
+    int got = shell("cd %s && LC_ALL=C %s/grader intake c %s --format csv --output rows.csv 2>said",
+                    folder, build_folder(), options);
     snprintf(path, sizeof path, "%s/said", folder);
     if (got != status) file_read(path, 1 << 20, out, &e);
     ck_assert_msg(got == status, "status %d: %s", got, buf_str(out));
@@ -91,7 +93,8 @@ START_TEST(every_spelling_is_taken) {
         {"a/Transpose.cu", "\"a\",\"a\",\"Transpose.cu\"," TAKEN},
         {"b/transpose (1).cu", "\"b\",\"b\",\"transpose (1).cu\"," TAKEN},
         {"c/deep/er/transpose.cu", "\"c\",\"c\",\"deep/er/transpose.cu\"," TAKEN},
-        {"d/chapters/02-coalescing/transpose.cu", "\"d\",\"d\",\"chapters/02-coalescing/transpose.cu\"," TAKEN},
+        {"d/chapters/02-coalescing/transpose.cu",
+         "\"d\",\"d\",\"chapters/02-coalescing/transpose.cu\"," TAKEN},
         {"e/TRANSPOSE.CU", "\"e\",\"e\",\"TRANSPOSE.CU\"," TAKEN},
         {"f/transpose.cu.txt", "\"f\",\"f\",\"transpose.cu.txt\"," TAKEN},
         {"g/doeg_12_345_transpose-2.cu", "\"g\",\"g\",\"doeg_12_345_transpose-2.cu\"," TAKEN},
@@ -137,24 +140,28 @@ START_TEST(what_cannot_be_taken_has_a_row_with_the_reason) {
         "\"big\",\"big\",\"transpose.cu\",\"\",\"unclear\",\"larger than 1 MiB\"",
         "\"link\",\"link\",\"transpose.cu\",\"\",\"unclear\",\"a link or no regular file\"",
         "\"linked\",\"linked\",\"linked\",\"\",\"unclear\",\"a link, which is not followed\"",
-        "\"two\",\"two\",\"transpose.cu\",\"\",\"unclear\",\"two different files are meant for it\"",
+        "\"two\",\"two\",\"transpose.cu\",\"\",\"unclear\",\"two different files are meant for "
+        "it\"",
         "\"own\",\"own\",\"final.cu\",\"\",\"unclear\",\"no exercise has this name\"",
         "\"word\",\"word\",\"transpose.cpp\",\"\",\"unclear\",\"no .cu file\"",
         "\"nested\",\"nested\",\"work.zip\",\"\",\"unclear\",\"no .cu file\"",
-        "\"\",\"notes.txt\",\"\",\"\",\"unclear\",\"neither a folder nor an archive nor a .cu file\"",
+        "\"\",\"notes.txt\",\"\",\"\",\"unclear\",\"neither a folder nor an archive nor a .cu "
+        "file\"",
         "\"\",\"transpose.cu\",\"\",\"\",\"unclear\",\"no student's name",
         "\"\",\".hidden\",\"\",\"\",\"left out\",\"a hidden file\"",
     };
     struct buf rows = {0};
     make_folder();
-    put("good/transpose.cu", "// x\n"), put("two/transpose.cu", "// x\n"), put("two/transpose(2).cu", "// y\n");
-    put("own/final.cu", "x"), put("word/transpose.cpp", "x"), put("nested/work.zip", "x"), put("notes.txt", "x");
+    put("good/transpose.cu", "// x\n"), put("two/transpose.cu", "// x\n"),
+        put("two/transpose(2).cu", "// y\n");
+    put("own/final.cu", "x"), put("word/transpose.cpp", "x"), put("nested/work.zip", "x"),
+        put("notes.txt", "x");
     put("transpose.cu", "x"), put(".hidden", "x"), put("link/x.md", "x");
-    ck_assert_int_eq(
-        shell("cd %s/c && mkdir big && head -c 1048577 /dev/zero >big/transpose.cu && ln -s good linked && ln -s "
-              "../good/transpose.cu link/transpose.cu",
-              folder),
-        0);
+    ck_assert_int_eq(shell("cd %s/c && mkdir big && head -c 1048577 /dev/zero >big/transpose.cu && "
+                           "ln -s good linked && ln -s "
+                           "../good/transpose.cu link/transpose.cu",
+                           folder),
+                     0);
     intake("", 1, &rows);
     for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++) has(&rows, expected[i]);
     buf_free(&rows);
@@ -164,12 +171,13 @@ END_TEST
 START_TEST(canvas_names_belong_to_their_students) {
     struct buf rows = {0};
     make_folder();
-    put("smithjohn_11_501_transpose.cu", "// a\n"), put("smithjohn_12_502_transpose-1.cu", "// b\n");
-    put("smithjohn_11_503_histogram.cu", "// c\n"), put("doejane_LATE_13_504_transpose.cu", "// d\n"),
-        put("x.cu", "// e\n");
+    put("smithjohn_11_501_transpose.cu", "// a\n"),
+        put("smithjohn_12_502_transpose-1.cu", "// b\n");
+    put("smithjohn_11_503_histogram.cu", "// c\n"),
+        put("doejane_LATE_13_504_transpose.cu", "// d\n"), put("x.cu", "// e\n");
     intake("", 1, &rows);
-    has(&rows,
-        "\"smithjohn_11\",\"smithjohn_11_501_transpose.cu, smithjohn_11_503_histogram.cu\",\"transpose.cu\"," TAKEN);
+    has(&rows, "\"smithjohn_11\",\"smithjohn_11_501_transpose.cu, "
+               "smithjohn_11_503_histogram.cu\",\"transpose.cu\"," TAKEN);
     has(&rows, "\"histogram.cu\",\"05-atomics-reduction/histogram\",\"taken\"");
     has(&rows, "\"smithjohn_12\",\"smithjohn_12_502_transpose-1.cu\",\"transpose-1.cu\"," TAKEN);
     has(&rows, "\"doejane_13\",\"doejane_LATE_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
@@ -186,27 +194,33 @@ START_TEST(moodle_and_gradescope_and_github_too) {
     put("Ann Poe_15_assignsubmission_onlinetext_/onlinetext.html", "x");
     intake("", 1, &rows);
     has(&rows, "\"Jane Doe_13\",\"Jane Doe_13_assignsubmission_file_\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"Jim Roe_14\",\"Jim Roe_14_assignsubmission_file_transpose.cu\",\"transpose.cu\"," TAKEN);
+    has(&rows,
+        "\"Jim Roe_14\",\"Jim Roe_14_assignsubmission_file_transpose.cu\",\"transpose.cu\"," TAKEN);
     has(&rows, "\"Ann Poe_15\",");
     buf_clear(&rows), make_folder();
     put("submission_7/transpose.cu", "// a\n"), put("submission_8/transpose.cu", "// b\n"),
         put("submission_9/transpose.cu", "// c\n");
     put("submission_metadata.yml",
-        "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '0042'\n    :email: j@x.edu\n"
+        "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '0042'\n    :email: "
+        "j@x.edu\n"
         "  - :name: Jim Roe\n    :sid: \n    :email: jim@x.edu\n  :created_at: 2026-01-01\n"
         "submission_8:\n  :submitters:\n  - :name: \"Ann Poe\"\n");
     intake("", 1, &rows);
     has(&rows, "\"0042\",\"submission_7\",\"transpose.cu\"," TAKEN);
     has(&rows, "\"jim@x.edu\",\"submission_7\",\"transpose.cu\"," TAKEN);
     has(&rows, "\"Ann Poe\",\"submission_8\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"\",\"submission_9\",\"\",\"\",\"unclear\",\"submission_metadata.yml does not name it\"");
+    has(&rows,
+        "\"\",\"submission_9\",\"\",\"\",\"unclear\",\"submission_metadata.yml does not name it\"");
     buf_clear(&rows), make_folder();
-    put("hw1-submissions/hw1-jane-doe/transpose.cu", "// a\n"), put("hw1-submissions/other/transpose.cu", "// a\n");
-    ck_assert_int_eq(shell("cd %s && mv c/hw1-submissions . && rmdir c && ln -s hw1-submissions c", folder), 0);
+    put("hw1-submissions/hw1-jane-doe/transpose.cu", "// a\n"),
+        put("hw1-submissions/other/transpose.cu", "// a\n");
+    ck_assert_int_eq(
+        shell("cd %s && mv c/hw1-submissions . && rmdir c && ln -s hw1-submissions c", folder), 0);
     intake("../intake/hw1-submissions --layout folders", 2, &rows); /* the same folder twice */
     has(&rows, "two entries are the same student 'hw1-jane-doe'");
     buf_clear(&rows);
-    ck_assert_int_eq(shell("cd %s && %s/grader intake hw1-submissions --layout github --format csv >rows 2>&1; grep -q "
+    ck_assert_int_eq(shell("cd %s && %s/grader intake hw1-submissions --layout github --format csv "
+                           ">rows 2>&1; grep -q "
                            "'^\"jane-doe\",.*taken' rows && "
                            "grep -q '^\"\",\"other\"' rows",
                            folder, build_folder()),
@@ -219,7 +233,8 @@ END_TEST
 START_TEST(a_whole_class_in_an_archive_is_no_student) {
     static const char *const classes[] = {
         "doe_12_34_transpose.cu roe_LATE_13_35_transpose.cu",
-        "J\xc3\xb6rg_12_assignsubmission_file_/transpose.cu Ann_13_assignsubmission_file_/transpose.cu",
+        "J\xc3\xb6rg_12_assignsubmission_file_/transpose.cu "
+        "Ann_13_assignsubmission_file_/transpose.cu",
         "export/submission_12/transpose.cu export/submission_13/a.zip"};
     static const char *const students[] = {"submission_12/transpose.cu",
                                            "doe_12_34_transpose.cu doe_12_35_particles.cu",
@@ -228,18 +243,21 @@ START_TEST(a_whole_class_in_an_archive_is_no_student) {
     for (unsigned i = 0; i < 6; i++) {
         make_folder();
         put("other/transpose.cu", "// x\n");
-        ck_assert_int_eq(
-            shell("mkdir %s/t && cd %s/t && for f in %s; do mkdir -p $(dirname $f) && echo //$f >$f; done && "
-                  "tar cf ../c/all.tar *",
-                  folder, folder, i < 3 ? classes[i] : students[i - 3]),
-            0);
+        ck_assert_int_eq(shell("mkdir %s/t && cd %s/t && for f in %s; do mkdir -p $(dirname $f) && "
+                               "echo //$f >$f; done && "
+                               "tar cf ../c/all.tar *",
+                               folder, folder, i < 3 ? classes[i] : students[i - 3]),
+                         0);
         intake("", i < 3, &rows);
-        if (i < 3) has(&rows, "\"all\",\"all.tar\",\"all.tar\",\"\",\"unclear\",\"a whole class: unpack it");
+        if (i < 3)
+            has(&rows,
+                "\"all\",\"all.tar\",\"all.tar\",\"\",\"unclear\",\"a whole class: unpack it");
         else has(&rows, "\"all\",\"all.tar\",\"");
         has(&rows, "\"other\",\"other\",\"transpose.cu\"," TAKEN);
         ck_assert_int_eq(shell("rm %s/c/all.tar && mv %s/t %s/c/all", folder, folder, folder), 0);
         rows.size = 0, intake("", i < 3, &rows);
-        has(&rows, i < 3 ? "\"all\",\"all\",\"all\",\"\",\"unclear\",\"a whole class: name" : "\"all\",\"all\",\"");
+        has(&rows, i < 3 ? "\"all\",\"all\",\"all\",\"\",\"unclear\",\"a whole class: name"
+                         : "\"all\",\"all\",\"");
         rows.size = 0;
     }
     buf_free(&rows);
@@ -250,7 +268,8 @@ START_TEST(an_empty_entry_has_a_row) {
     struct buf rows = {0};
     make_folder();
     put("ann/transpose.cu", "// x\n");
-    ck_assert_int_eq(shell("mkdir %s/c/bob %s/c/eve && printf 'id\\nann\\nbob\\n' >%s/r.csv", folder, folder, folder),
+    ck_assert_int_eq(shell("mkdir %s/c/bob %s/c/eve && printf 'id\\nann\\nbob\\n' >%s/r.csv",
+                           folder, folder, folder),
                      0);
     intake("--roster r.csv", 0, &rows);
     has(&rows, "\"bob\",\"bob\",\"\",\"\",\"missing\",\"there is nothing in it\"");
@@ -263,10 +282,11 @@ START_TEST(the_roster_says_who_is_missing_and_who_is_meant) {
     struct buf rows = {0};
     make_folder();
     put("doejane_13_504_transpose.cu", "// d\n"), put("x_99_1_transpose.cu", "// x\n");
-    ck_assert_int_eq(shell("printf '\\357\\273\\277\"Student\",ID,SIS User ID\\n\"Doe, Jane\",13,s1\\n\"Roe, "
-                           "Jim\",14,s2\\n' >%s/r.csv",
-                           folder),
-                     0);
+    ck_assert_int_eq(
+        shell("printf '\\357\\273\\277\"Student\",ID,SIS User ID\\n\"Doe, Jane\",13,s1\\n\"Roe, "
+              "Jim\",14,s2\\n' >%s/r.csv",
+              folder),
+        0);
     intake("--roster r.csv", 0, &rows);
     has(&rows, "\"13\",\"doejane_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
     has(&rows, "\"14\",\"\",\"\",\"\",\"missing\"");
@@ -285,11 +305,12 @@ START_TEST(names_mean_the_exercise_or_nothing) {
     struct err e = {0};
     ck_assert(book_open(&e));
     const struct exercise **ex = book_find("vector_add", &e);
-    static const char *const yes[] = {"vector_add.cu",       "Vector-Add.cu",        "vector add (12).CU",
-                                      "a/b/vector_add_3.cu", "vector_add - Copy.cu", "x_LATE_1_2_vector_add.cu"},
-                             *const no[] = {
-                                 "vector_add_old.cu", "vector_add", "vector.cu", ".vector_add.cu", "xvector_add.cu",
-                                 "vector_add.cpp",    "(1).cu",     ".cu",       "-1.cu"};
+    static const char *const
+        yes[] = {"vector_add.cu",       "Vector-Add.cu",        "vector add (12).CU",
+                 "a/b/vector_add_3.cu", "vector_add - Copy.cu", "x_LATE_1_2_vector_add.cu"},
+        *const no[] = {
+            "vector_add_old.cu", "vector_add", "vector.cu", ".vector_add.cu", "xvector_add.cu",
+            "vector_add.cpp",    "(1).cu",     ".cu",       "-1.cu"};
     for (unsigned i = 0; i < sizeof yes / sizeof *yes; i++)
         ck_assert_msg(pick_names(ex[0], yes[i]), "%s is refused", yes[i]);
     for (unsigned i = 0; i < sizeof no / sizeof *no; i++)
@@ -302,15 +323,18 @@ START_TEST(one_students_folder_is_one_student) {
     make_folder();
     put("s0004/chapters/02-coalescing/transpose.cu", "// x\n"), put("s0005/transpose.cu", "// x\n"),
         put("s0005/notes.txt", "x");
-    ck_assert_int_eq(shell("cd %s && %s/grader intake c/s0004 c/s0005 --format csv >rows && [ $(grep -c taken rows) = "
+    ck_assert_int_eq(shell("cd %s && %s/grader intake c/s0004 c/s0005 --format csv >rows && [ "
+                           "$(grep -c taken rows) = "
                            "2 ] && grep -q '^\"s0004\"' rows && "
                            "grep -q '^\"s0005\"' rows",
                            folder, build_folder()),
                      0);
-    ck_assert_int_eq(shell("cd %s/c/s0004 && %s/grader intake . --format csv >rows && grep -q '^\"s0004\"' rows; "
-                           "rc=$?; rm rows; exit $rc",
-                           folder, build_folder()),
-                     0);
+    ck_assert_int_eq(
+        shell(
+            "cd %s/c/s0004 && %s/grader intake . --format csv >rows && grep -q '^\"s0004\"' rows; "
+            "rc=$?; rm rows; exit $rc",
+            folder, build_folder()),
+        0);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* test_jail.c — the jail holds, and hands out what it should, in each of its tiers (_i). Expectations are the
- * kernel's own behaviour. */
+/* test_jail.c — the jail holds, and hands out what it should, in each of its tiers (_i).
+ * Expectations are the kernel's own behaviour. */
 #include "common/clock.h"
 #include "grader/jail/jail.h"
 #include "grader/jail/landlock.h"
@@ -48,7 +48,8 @@ static struct jail_result shell(const char *script, const char *take) {
     return run(&j, 15); /* on a machine that is emulated, or busy, they take seconds */
 }
 
-static struct jail_result inside(enum jail_kind kind, int (*f)(void *), void *data, double seconds) {
+static struct jail_result inside(enum jail_kind kind, int (*f)(void *), void *data,
+                                 double seconds) {
     struct jail_job j = base(kind);
     j.inside = f, j.inside_data = data;
     return run(&j, seconds);
@@ -64,11 +65,13 @@ START_TEST(probe_holds) {
 }
 END_TEST
 
-/* A jail has processes of small numbers, too, which are not the grader that is the first, the second or the third of a container. */
+/* A jail has processes of small numbers, too, which are not the grader that is the first, the
+ * second or the third of a container. */
 static int probe_as_the_first(int others) {
     struct err e = {0};
     int status = 0;
-    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || mount("proc", "/proc", "proc", 0, NULL) < 0)
+    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("proc", "/proc", "proc", 0, NULL) < 0)
         return 2;
     for (int i = 0; i < others && !status; i++) {
         pid_t next = fork();
@@ -126,17 +129,19 @@ END_TEST
 
 /* Paths that exist on the machine and must not exist inside. */
 START_TEST(sees_nothing_of_the_machine) {
-    struct jail_result r = shell(
-        "cat /etc/passwd /proc/1/status 2>/dev/null; ls /home/* /root/* /sys/* /var/* 2>/dev/null; echo end", NULL);
+    struct jail_result r = shell("cat /etc/passwd /proc/1/status 2>/dev/null; ls /home/* /root/* "
+                                 "/sys/* /var/* 2>/dev/null; echo end",
+                                 NULL);
     ck_assert_str_eq(buf_str(&r.output), "end\n");
     jail_result_free(&r);
 }
 END_TEST
 
 START_TEST(root_is_read_only) {
-    struct jail_result r = shell("for p in /x /usr/lib/x /usr/bin/x /dev/x /etc/x; do touch $p && echo $p; "
-                                 "done 2>/dev/null; : >x && echo only",
-                                 NULL);
+    struct jail_result r =
+        shell("for p in /x /usr/lib/x /usr/bin/x /dev/x /etc/x; do touch $p && echo $p; "
+              "done 2>/dev/null; : >x && echo only",
+              NULL);
     ck_assert_str_eq(buf_str(&r.output), "only\n");
     jail_result_free(&r);
 }
@@ -144,8 +149,9 @@ END_TEST
 
 START_TEST(folder_is_limited) {
     if (jail_tier_now() == JAIL_LANDLOCK) return; /* see full_folder_ends_it */
-    struct jail_result r =
-        shell("i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || break; i=$((i+1)); done; echo $i", NULL);
+    struct jail_result r = shell("i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || "
+                                 "break; i=$((i+1)); done; echo $i",
+                                 NULL);
     int files = atoi(buf_str(&r.output));
     for (const char *p = buf_str(&r.output); *p; p++)
         if (*p == '\n' && p[1]) files = atoi(p + 1);
@@ -158,10 +164,12 @@ END_TEST
 /* Without a file system of its own, the folder is looked at while the program runs. */
 START_TEST(full_folder_ends_it) {
     if (jail_tier_now() == JAIL_NAMESPACES) return;
-    struct jail_result r = shell("i=0; while :; do head -c 500000 /dev/zero >f$i; i=$((i+1)); done", NULL);
+    struct jail_result r =
+        shell("i=0; while :; do head -c 500000 /dev/zero >f$i; i=$((i+1)); done", NULL);
     ck_assert_int_eq(r.end, JAIL_OUTPUT);
     jail_result_free(&r);
-    r = shell("i=0; while [ $i -lt 40 ]; do mkdir d && cd d; i=$((i+1)); done; exec sleep 60", NULL);
+    r = shell("i=0; while [ $i -lt 40 ]; do mkdir d && cd d; i=$((i+1)); done; exec sleep 60",
+              NULL);
     ck_assert_int_eq(r.end, JAIL_OUTPUT); /* nested so deep that nobody could count */
     jail_result_free(&r);
 }
@@ -172,9 +180,11 @@ START_TEST(folder_is_removed) {
     char base[] = "/tmp/jail-test-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(base));
     setenv("TMPDIR", base, 1);
-    /* The locked folder comes last: one that cannot be counted is a full one, if the program runs long enough to be looked at. */
-    struct jail_result r =
-        shell("mkdir -p a/b/c/d; ln -s / link; mkfifo pipe; setsid sleep 60 & exec mkdir -m 0 locked", NULL);
+    /* The locked folder comes last: one that cannot be counted is a full one, if the program runs
+     * long enough to be looked at. */
+    struct jail_result r = shell(
+        "mkdir -p a/b/c/d; ln -s / link; mkfifo pipe; setsid sleep 60 & exec mkdir -m 0 locked",
+        NULL);
     unsetenv("TMPDIR");
     ck_assert_int_eq(r.end, JAIL_EXITED);
     ck_assert_int_eq(rmdir(base), 0); /* empty */
@@ -199,7 +209,8 @@ END_TEST
 
 START_TEST(survivors_die) {
     struct jail_result r = shell("setsid sleep 60 & setsid sleep 60 & echo left", NULL);
-    ck_assert_int_eq(r.end, JAIL_EXITED); /* and jail_wait returned at once, or this test would time out */
+    ck_assert_int_eq(r.end,
+                     JAIL_EXITED); /* and jail_wait returned at once, or this test would time out */
     jail_result_free(&r);
 }
 END_TEST
@@ -313,8 +324,9 @@ static bool put(const char *folder, const char *name, long long n) {
     return f && fclose(f) == 0 && ok;
 }
 
-/* This process into a group of that many bytes below its own, whose name has so many digits: what it starts lives in there, too. False: cannot be had here. Version 2 allows
- * no processes beside groups with limits: there, only what needs no group of the jail's own can be tried. */
+/* This process into a group of that many bytes below its own, whose name has so many digits: what
+ * it starts lives in there, too. False: cannot be had here. Version 2 allows no processes beside
+ * groups with limits: there, only what needs no group of the jail's own can be tried. */
 static bool enter_small_group(long long bytes, int digits) {
     char own[512], small[760];
     own_memory_group(own);
@@ -384,7 +396,8 @@ START_TEST(violations) {
         ck_assert_int_eq(r.end, JAIL_VIOLATION);
         jail_result_free(&r);
     }
-    struct jail_result r = inside(JAIL_COMPILER, open_socket, NULL, 3); /* fails there, and does no harm */
+    struct jail_result r =
+        inside(JAIL_COMPILER, open_socket, NULL, 3); /* fails there, and does no harm */
     ck_assert_int_eq(r.end, JAIL_EXITED);
     ck_assert_int_eq(r.code, 0);
     jail_result_free(&r);

@@ -1,5 +1,5 @@
-/* test_jail_advice.c — machines where no jail holds, or only the weaker one: what they refuse, system call filters refuse here; their settings
- * are files of a folder. */
+/* test_jail_advice.c — machines where no jail holds, or only the weaker one: what they refuse,
+ * system call filters refuse here; their settings are files of a folder. */
 #include "common/err.h"
 #include "grader/jail/jail.h"
 #include "grader/jail/jail_advice.h"
@@ -18,9 +18,10 @@ static const char *advice(const char *script, int landlock) {
     static struct buf out;
     char root[4300];
     snprintf(root, sizeof root, "%s/tests/advice", build_folder());
-    ck_assert_int_eq(shell("rm -rf '%s' && mkdir -p '%s/proc/sys/kernel' '%s/proc/sys/user' && cd '%s' && %s", root,
-                           root, root, root, script),
-                     0);
+    ck_assert_int_eq(
+        shell("rm -rf '%s' && mkdir -p '%s/proc/sys/kernel' '%s/proc/sys/user' && cd '%s' && %s",
+              root, root, root, root, script),
+        0);
     buf_free(&out);
     jail_advice(&out, root, landlock);
     return buf_str(&out);
@@ -28,16 +29,17 @@ static const char *advice(const char *script, int landlock) {
 
 static const char debian[] = "kernel.unprivileged_userns_clone=1",
                   ubuntu[] = "kernel.apparmor_restrict_unprivileged_userns=0",
-                  zero[] = "user.max_user_namespaces=15000", filter[] = "--security-opt seccomp=unconfined",
-                  newer[] = "Linux 6.12", unknown[] = "something here refuses", trust[] = "--no-jail";
+                  zero[] = "user.max_user_namespaces=15000",
+                  filter[] = "--security-opt seccomp=unconfined", newer[] = "Linux 6.12",
+                  unknown[] = "something here refuses", trust[] = "--no-jail";
 
 static void expect(const char *text, const char *const *named, unsigned n) {
     const char *const all[] = {debian, ubuntu, zero, filter, newer, unknown, trust};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
         bool wanted = false;
         for (unsigned k = 0; k < n; k++) wanted |= named[k] == all[i];
-        ck_assert_msg((strstr(text, all[i]) != NULL) == wanted, "%s: %s\n%s", all[i], wanted ? "not named" : "named",
-                      text);
+        ck_assert_msg((strstr(text, all[i]) != NULL) == wanted, "%s: %s\n%s", all[i],
+                      wanted ? "not named" : "named", text);
     }
 }
 #define EXPECT(text, ...)                                  \
@@ -53,12 +55,14 @@ START_TEST(only_what_stands_in_the_way_is_named) {
                   4),
            ubuntu, newer);
     EXPECT(advice("echo 0 >proc/sys/user/max_user_namespaces", 6), zero);
-    EXPECT(advice("echo 63000 >proc/sys/user/max_user_namespaces; : >.dockerenv", 5), filter, newer);
+    EXPECT(advice("echo 63000 >proc/sys/user/max_user_namespaces; : >.dockerenv", 5), filter,
+           newer);
     EXPECT(advice("true", 0), unknown, newer);
 }
 END_TEST
 
-/* From here on, in this test's process: no user namespaces, as in a container; no Landlock, as in an old kernel. */
+/* From here on, in this test's process: no user namespaces, as in a container; no Landlock, as in
+ * an old kernel. */
 static void refuse(bool namespaces, bool landlock) {
     scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
     ck_assert_ptr_nonnull(f);
@@ -87,7 +91,8 @@ END_TEST
 START_TEST(without_namespaces_landlock_holds) {
     struct err e = {0};
     refuse(true, false);
-    if (!jail_probe(&e)) ck_assert_msg(strstr(e.text, newer) != NULL, "%s", e.text); /* this kernel is old */
+    if (!jail_probe(&e))
+        ck_assert_msg(strstr(e.text, newer) != NULL, "%s", e.text); /* this kernel is old */
     else ck_assert_msg(!strncmp(jail_tier(), "T2: Landlock", 12), "%s", jail_tier());
 }
 END_TEST

@@ -1,6 +1,7 @@
-/* test_jail_filter.c — the system call filters as the kernel would run them, for each processor (_i): the programs that libseccomp
- * makes are interpreted here. So the table is seen to hold on aarch64 on any machine. Numbers of calls: the kernel's tables
- * (include/uapi/asm-generic/unistd.h for aarch64, arch/x86/entry/syscalls/syscall_64.tbl). */
+/* test_jail_filter.c — the system call filters as the kernel would run them, for each processor
+ * (_i): the programs that libseccomp makes are interpreted here. So the table is seen to hold on
+ * aarch64 on any machine. Numbers of calls: the kernel's tables (include/uapi/asm-generic/unistd.h
+ * for aarch64, arch/x86/entry/syscalls/syscall_64.tbl). */
 #include "grader/jail/jail.h"
 #include "grader/jail/jail_plan.h"
 #include "grader/tests/unit/unit.h"
@@ -58,15 +59,16 @@ static uint32_t answer(const struct sock_fprog *p, const struct seccomp_data *d)
     return ck_abort_msg("the filter has no end"), 0;
 }
 
-static uint32_t call(const struct sock_fprog *p, const struct machine *m, int nr, uint64_t a0, uint64_t a1,
-                     uint64_t a2) {
+static uint32_t call(const struct sock_fprog *p, const struct machine *m, int nr, uint64_t a0,
+                     uint64_t a1, uint64_t a2) {
     struct seccomp_data d = {.nr = nr, .arch = m->audit, .args = {a0, a1, a2, 0}};
     return answer(p, &d);
 }
 
 static struct sock_fprog filter(const struct machine *m, enum jail_kind kind, bool shared) {
     struct sock_fprog p = {0};
-    seccomp_api_set(3); /* the filter is made, not laid: what this kernel (or an emulator of one) has is of no matter */
+    seccomp_api_set(3); /* the filter is made, not laid: what this kernel (or an emulator of one)
+                           has is of no matter */
     ck_assert_msg(jail_filter(kind, shared, m->libseccomp, &p), "no filter for %s", m->name);
     return p;
 }
@@ -94,8 +96,8 @@ static unsigned try_rows(const struct machine *m, const struct sock_fprog *p) {
         int nr = seccomp_syscall_resolve_name_arch(m->libseccomp, rows[i].name);
         if (nr < 0) missing++;
         else
-            ck_assert_msg(call(p, m, nr, 1, 0, 0) == rows[i].answer, "%s: %s (%d) is answered %08x", m->name,
-                          rows[i].name, nr, call(p, m, nr, 1, 0, 0));
+            ck_assert_msg(call(p, m, nr, 1, 0, 0) == rows[i].answer, "%s: %s (%d) is answered %08x",
+                          m->name, rows[i].name, nr, call(p, m, nr, 1, 0, 0));
     }
     return missing;
 }
@@ -107,8 +109,8 @@ START_TEST(every_row_is_refused) {
         SKIP("x86-64's rows, on another machine");
     struct sock_fprog p = filter(m, JAIL_HOST, true);
     unsigned missing = try_rows(m, &p);
-    /* What aarch64 never had: its C library makes them of younger calls, all of them rows: mknod iopl ioperm chmod chown lchown utime
-     * utimes futimesat unlink rename inotify_init. */
+    /* What aarch64 never had: its C library makes them of younger calls, all of them rows: mknod
+     * iopl ioperm chmod chown lchown utime utimes futimesat unlink rename inotify_init. */
     ck_assert_uint_eq(missing, strcmp(m->name, "aarch64") ? 0 : 12);
     free(p.filter);
 }
@@ -127,13 +129,15 @@ START_TEST(what_programs_need_is_allowed) {
 }
 END_TEST
 
-/* 452 is fchmodat2 everywhere; 435 clone3. A file without a name: the flag alone, whatever else the machine's O_TMPFILE has. */
+/* 452 is fchmodat2 everywhere; 435 clone3. A file without a name: the flag alone, whatever else the
+ * machine's O_TMPFILE has. */
 START_TEST(the_same_numbers_mean_the_same) {
     const struct machine *m = &machines[_i];
     struct sock_fprog p = filter(m, JAIL_HOST, false);
     ck_assert_uint_eq(call(&p, m, 452, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
     ck_assert_uint_eq(call(&p, m, 435, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
-    ck_assert_uint_eq(call(&p, m, m->openat, 0, 0, 020000000 | O_RDWR), SECCOMP_RET_ERRNO | EOPNOTSUPP);
+    ck_assert_uint_eq(call(&p, m, m->openat, 0, 0, 020000000 | O_RDWR),
+                      SECCOMP_RET_ERRNO | EOPNOTSUPP);
     free(p.filter);
 }
 END_TEST
@@ -146,7 +150,8 @@ START_TEST(another_processors_calls_are_deadly) {
     for (unsigned i = 0; i < 2; i++) {
         struct seccomp_data d = {.nr = m->read, .arch = others[i]};
         uint32_t got = answer(&p, &d);
-        ck_assert_msg(got == SECCOMP_RET_KILL_THREAD || got == SECCOMP_RET_KILL_PROCESS, "%08x", got);
+        ck_assert_msg(got == SECCOMP_RET_KILL_THREAD || got == SECCOMP_RET_KILL_PROCESS, "%08x",
+                      got);
     }
     free(p.filter);
 }

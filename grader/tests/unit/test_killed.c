@@ -1,4 +1,5 @@
-/* test_killed.c — a compiler that the machine ends is nobody's fault: told from one that a limit of ours ended, and from one that refused. */
+/* test_killed.c — a compiler that the machine ends is nobody's fault: told from one that a limit of
+ * ours ended, and from one that refused. */
 #include "grader/grade/build.h"
 #include "grader/tests/unit/unit.h"
 
@@ -15,7 +16,8 @@ static bool killed(enum jail_end end, int code, int signal, const char *said) {
 START_TEST(a_compiler_that_the_machine_ends_is_told_from_one_that_refuses) {
     ck_assert(killed(JAIL_SIGNALLED, 0, SIGKILL, "") && killed(JAIL_STARVED, 0, SIGKILL, ""));
     ck_assert(killed(JAIL_EXITED, 137, 0, "Killed\n")); /* a shell's word for its child */
-    ck_assert(killed(JAIL_EXITED, 255, 0, "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n"));
+    ck_assert(
+        killed(JAIL_EXITED, 255, 0, "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n"));
     ck_assert(!killed(JAIL_EXITED, 1, 0, "transpose.cu(3): error: #error Killed\n"));
     ck_assert(!killed(JAIL_EXITED, 0, 0, "warning: died due to signal 9 (Kill signal)\n"));
     ck_assert(!killed(JAIL_SIGNALLED, 0, SIGSEGV, "") && !killed(JAIL_MEMORY, 0, SIGKILL, "") &&

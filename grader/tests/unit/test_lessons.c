@@ -1,5 +1,7 @@
-/* test_lessons.c — what lessons show (grader/cli/lesson.h): code of programs that compile and run, counts, pictures. And tables of times in the lessons (grader/tests/timing/lessons.py writes them): measured rows are what
- * docs/results says, modelled ones what the exercise's ladder says, give or take 3 %; shares of stalls are ncu's, to one per cent. */
+/* test_lessons.c — what lessons show (grader/cli/lesson.h): code of programs that compile and run,
+ * counts, pictures. And tables of times in the lessons (grader/tests/timing/lessons.py writes
+ * them): measured rows are what docs/results says, modelled ones what the exercise's ladder says,
+ * give or take 3 %; shares of stalls are ncu's, to one per cent. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -28,7 +30,8 @@ static bool read_mark(const char *at, struct mark *m) {
     int used = 0;
     *m = (struct mark){0};
     if (sscanf(at, "%63[a-z0-9_]: %n", m->exercise, &used) != 1 || !used) return false;
-    for (at += used; m->n < VERSIONS && sscanf(at, "%63[^ >\n]%n", m->version[m->n], &used) == 1; at += used + 1) {
+    for (at += used; m->n < VERSIONS && sscanf(at, "%63[^ >\n]%n", m->version[m->n], &used) == 1;
+         at += used + 1) {
         char *end = strstr(m->version[m->n], "--");
         m->n++;
         if (end) return *end = 0, true;
@@ -77,11 +80,14 @@ static double measured(const char *gpu, const char *exercise, const char *versio
     json_t *report = json_load_file(path, 0, NULL);
     ck_assert_msg(report != NULL, "%s cannot be read", path);
     json_array_foreach(json_object_get(report, "exercises"), i, x) {
-        const char *id = json_string_value(json_object_get(x, "exercise")), *slash = strchr(id, '/');
+        const char *id = json_string_value(json_object_get(x, "exercise")),
+                   *slash = strchr(id, '/');
         if (strcmp(slash + 1, exercise)) continue;
-        const json_t *t = json_object_get(json_object_get(x, "times"), strcmp(version, "answer") ? version : "");
+        const json_t *t =
+            json_object_get(json_object_get(x, "times"), strcmp(version, "answer") ? version : "");
         const json_t *routine = json_object_get(json_object_get(x, "libraries"), version);
-        us = json_number_value(routine ? json_object_get(routine, "us") : json_object_get(t, "measured_us"));
+        us = json_number_value(routine ? json_object_get(routine, "us")
+                                       : json_object_get(t, "measured_us"));
     }
     json_decref(report);
     return us;
@@ -97,7 +103,8 @@ static double modelled(const char *device, const char *exercise, const char *ver
     read_text(found.gl_pathv[0], &ladder);
     globfree(&found);
     snprintf(start, sizeof start, "\n| %s |", device);
-    const char *head = strstr(buf_str(&ladder), "\n| device |"), *row = head ? strstr(head, start) : NULL;
+    const char *head = strstr(buf_str(&ladder), "\n| device |"),
+               *row = head ? strstr(head, start) : NULL;
     unsigned n = 1;
     while (row && cell(head + 1, n, text, sizeof text) && strcmp(text, version)) n++;
     double us = row && cell(row + 1, n, text, sizeof text) ? number(text) : NAN;
@@ -111,7 +118,8 @@ static void field(const char *line, unsigned n, char *out, size_t size) {
     snprintf(out, size, "%.*s", n ? 0 : (int)strcspn(line, "\t\n"), line);
 }
 
-/* Of a line of ncu.tsv: per cent of the samples of waiting warps in which it waited for `reason`, "mio throttle". */
+/* Of a line of ncu.tsv: per cent of the samples of waiting warps in which it waited for `reason`,
+ * "mio throttle". */
 static double share(const char *head, const char *line, const char *reason) {
     char name[NAME], value[NAME], wanted[NAME];
     double all = 0, own = NAN;
@@ -127,7 +135,8 @@ static double share(const char *head, const char *line, const char *reason) {
 }
 
 /* Of the longest kernel of a version in docs/results/GPU/ncu.tsv. */
-static double stalled(const char *gpu, const char *exercise, const char *version, const char *reason) {
+static double stalled(const char *gpu, const char *exercise, const char *version,
+                      const char *reason) {
     char path[128], start[2 * NAME], name[NAME], value[NAME];
     struct buf text = {0};
     unsigned time = 0;
@@ -138,45 +147,53 @@ static double stalled(const char *gpu, const char *exercise, const char *version
              answer ? 0 : (int)strcspn(version, "-"), version);
     read_text(path, &text);
     const char *head = buf_str(&text);
-    while (field(head, time, name, sizeof name), name[0] && strcmp(name, "gpu__time_duration") != 0) time++;
+    while (field(head, time, name, sizeof name), name[0] && strcmp(name, "gpu__time_duration") != 0)
+        time++;
     for (const char *at = head; (at = strstr(at, start)); at++) {
         field(at + 1, time, value, sizeof value);
-        if (strtod(value, NULL) > longest) longest = strtod(value, NULL), percent = share(head, at + 1, reason);
+        if (strtod(value, NULL) > longest)
+            longest = strtod(value, NULL), percent = share(head, at + 1, reason);
     }
     buf_free(&text);
     return percent;
 }
 
 /* "H100, stalls: mio throttle". */
-static unsigned check_stalls(const char *page, const struct mark *m, const char *line, struct buf *wrong) {
+static unsigned check_stalls(const char *page, const struct mark *m, const char *line,
+                             struct buf *wrong) {
     char head[NAME], device[NAME], reason[NAME], text[NAME];
-    if (!cell(line, 0, head, sizeof head) || sscanf(head, "%63[A-Z0-9], stalls: %63[a-z ]", device, reason) != 2)
+    if (!cell(line, 0, head, sizeof head) ||
+        sscanf(head, "%63[A-Z0-9], stalls: %63[a-z ]", device, reason) != 2)
         return 0;
     for (char *c = device; *c; c++) *c = (char)tolower(*c);
     for (unsigned i = 0; i < m->n; i++) {
         double right = stalled(device, m->exercise, m->version[i], reason);
         double said = cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
         if (!(fabs(said - right) <= 1))
-            buf_printf(wrong, "%s: %s %s: %s %g %%, and it is %g (%s)\n", page, m->exercise, m->version[i], head, said,
-                       right, again);
+            buf_printf(wrong, "%s: %s %s: %s %g %%, and it is %g (%s)\n", page, m->exercise,
+                       m->version[i], head, said, right, again);
     }
     return m->n;
 }
 
 /* One row; a row of another kind is left alone. Returns the number of cells that were looked at. */
-static unsigned check_row(const char *page, const struct mark *m, const char *line, struct buf *wrong) {
+static unsigned check_row(const char *page, const struct mark *m, const char *line,
+                          struct buf *wrong) {
     char head[NAME], device[NAME], kind[NAME], text[NAME];
-    if (!cell(line, 0, head, sizeof head) || sscanf(head, "%63[A-Za-z0-9], %63[a-z]", device, kind) != 2) return 0;
+    if (!cell(line, 0, head, sizeof head) ||
+        sscanf(head, "%63[A-Za-z0-9], %63[a-z]", device, kind) != 2)
+        return 0;
     bool is_measured = !strcmp(kind, "measured");
     if (!is_measured && strcmp(kind, "modelled") != 0) return 0;
     for (char *c = device; *c; c++) *c = (char)tolower(*c);
     for (unsigned i = 0; i < m->n; i++) {
         double right = (is_measured ? measured : modelled)(device, m->exercise, m->version[i]);
         double said = cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
-        if (isnan(right) && !strcmp(text, "-")) continue; /* it does not run there, or takes the simulator too long */
+        if (isnan(right) && !strcmp(text, "-"))
+            continue; /* it does not run there, or takes the simulator too long */
         if (!(fabs(said - right) <= 0.03 * right))
-            buf_printf(wrong, "%s: %s %s on %s is said to be %g us, and is %g (%s)\n", page, m->exercise, m->version[i],
-                       head, said, right, again);
+            buf_printf(wrong, "%s: %s %s on %s is said to be %g us, and is %g (%s)\n", page,
+                       m->exercise, m->version[i], head, said, right, again);
     }
     return m->n;
 }
@@ -191,7 +208,8 @@ static unsigned numbers(const char *text, double out[8]) {
             continue;
         }
         double v = 0, power = 0;
-        for (; isdigit((unsigned char)*text) || (*text == ' ' && isdigit((unsigned char)text[1])); text++)
+        for (; isdigit((unsigned char)*text) || (*text == ' ' && isdigit((unsigned char)text[1]));
+             text++)
             if (*text != ' ') v = 10 * v + (*text - '0');
         for (unsigned d = 0; d < 10; d++)
             if (!strncmp(text, powers[d], strlen(powers[d])))
@@ -202,7 +220,8 @@ static unsigned numbers(const char *text, double out[8]) {
 }
 
 /* What of a table's head looks like a size is one of the size that the ladder is timed at. */
-static void check_size(const char *page, const struct mark *m, const char *line, struct buf *wrong) {
+static void check_size(const char *page, const struct mark *m, const char *line,
+                       struct buf *wrong) {
     char pattern[128], head[NAME];
     static const char timed[] = "Times, modelled for ";
     glob_t found;
@@ -220,8 +239,8 @@ static void check_size(const char *page, const struct mark *m, const char *line,
         bool there = said[i] < 32; /* "steps of 16" */
         for (unsigned j = 0; j < k; j++) there = there || said[i] == is[j];
         if (!there)
-            buf_printf(wrong, "%s: %s is said to be timed at %.0f, and is at %s\n", page, m->exercise, said[i],
-                       at + strlen(timed));
+            buf_printf(wrong, "%s: %s is said to be timed at %.0f, and is at %s\n", page,
+                       m->exercise, said[i], at + strlen(timed));
     }
     buf_free(&ladder);
 }
@@ -230,9 +249,11 @@ static unsigned check_page(const char *page, const char *text, struct buf *wrong
     unsigned cells = 0;
     for (const char *at = text; (at = strstr(at, mark)); at++) {
         struct mark m;
-        if (!read_mark(at + strlen(mark), &m)) buf_printf(wrong, "%s: %.60s is not understood\n", page, at);
+        if (!read_mark(at + strlen(mark), &m))
+            buf_printf(wrong, "%s: %.60s is not understood\n", page, at);
         if (strchr(at, '\n')) check_size(page, &m, strchr(at, '\n') + 1, wrong);
-        for (const char *line = strchr(at, '\n'); line && line[1] == '|'; line = strchr(line + 1, '\n'))
+        for (const char *line = strchr(at, '\n'); line && line[1] == '|';
+             line = strchr(line + 1, '\n'))
             cells += check_row(page, &m, line + 1, wrong) + check_stalls(page, &m, line + 1, wrong);
     }
     return cells;
@@ -255,26 +276,32 @@ START_TEST(times_in_lessons_are_those_of_the_results_and_the_ladders) {
 }
 END_TEST
 
-#define TABLE(h100, t4)                                                                                             \
-    "<!--times swizzle: 1-tile answer-->\n| us | a tile | swizzled | other |\n|---|---|---|---|\n| H100, measured " \
-    "| " h100 " | 51.5 | 3 |\n| H200, measured | 82.1 | 41.2 | |\n" t4 "| here | x | y | z |\n\nText 84.4\n"
+#define TABLE(h100, t4)                                                      \
+    "<!--times swizzle: 1-tile answer-->\n| us | a tile | swizzled | other " \
+    "|\n|---|---|---|---|\n| H100, measured "                                \
+    "| " h100 " | 51.5 | 3 |\n| H200, measured | 82.1 | 41.2 | |\n" t4       \
+    "| here | x | y | z |\n\nText 84.4\n"
 
 START_TEST(a_time_that_is_another_is_told) {
     struct buf wrong = {0};
     ck_assert_uint_eq(check_page("p", TABLE("84.4", ""), &wrong), 4);
     ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
     check_page("p", TABLE("94.4", ""), &wrong);
-    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle 1-tile on H100, measured is said to be 94.4 us, and is 8"));
+    ck_assert_ptr_nonnull(strstr(
+        buf_str(&wrong), "swizzle 1-tile on H100, measured is said to be 94.4 us, and is 8"));
     buf_clear(&wrong);
     check_page("p", TABLE("84.4", "| T4, modelled | ? | 1 |\n"), &wrong);
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle 1-tile on T4, modelled"));
-    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle answer on T4, modelled is said to be 1 us"));
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&wrong), "swizzle answer on T4, modelled is said to be 1 us"));
     buf_clear(&wrong);
     check_page("p", "<!--times swizzle: 1-tile-->\n| 4096 × 2¹¹, us | a |\n", &wrong);
-    ck_assert_str_eq(buf_str(&wrong), "p: swizzle is said to be timed at 2048, and is at 4096 x 4096 \n");
+    ck_assert_str_eq(buf_str(&wrong),
+                     "p: swizzle is said to be timed at 2048, and is at 4096 x 4096 \n");
     buf_clear(&wrong);
     check_page("p",
-               "<!--times sum_reduce: 3-warp-a-row CUB-->\n| 2¹⁸ rows | a | b |\n| H100, measured | 98.8 | 300 |\n",
+               "<!--times sum_reduce: 3-warp-a-row CUB-->\n| 2¹⁸ rows | a | b |\n| H100, measured "
+               "| 98.8 | 300 |\n",
                &wrong);
     static const char said[] = "sum_reduce CUB on H100, measured is said to be 300 us, and is 23";
     ck_assert_msg(strstr(buf_str(&wrong), said), "%s", buf_str(&wrong));
@@ -282,21 +309,25 @@ START_TEST(a_time_that_is_another_is_told) {
     check_page("p", "<!--times swizzle: no-such-->\n| H100, measured | 1 |\n", &wrong);
     ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "no-such"));
     buf_clear(&wrong);
-    check_page("p", "<!--times swizzle: answer-->\n| H100, stalls: long scoreboard | 200 |\n", &wrong);
-    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle answer: H100, stalls: long scoreboard 200 %, and it is "));
+    check_page("p", "<!--times swizzle: answer-->\n| H100, stalls: long scoreboard | 200 |\n",
+               &wrong);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&wrong), "swizzle answer: H100, stalls: long scoreboard 200 %, and it is "));
     buf_free(&wrong);
 }
 END_TEST
 
 /* ---- code, counts, pictures ---- */
 
-static const char program[] =
-    "__global__ void k(int *p, int n) {\n    for (int i = 0; i < n; i++)\n        p[i] = 1; // ones\n"
-    "    p[n] = 2;\n}\nint main() {}\n";
-#define PAGE(code) "# Lesson\n\nText:\n\n<!--code lesson/k.cu-->\n\n" code "\nMore text; and more.\n"
+static const char program[] = "__global__ void k(int *p, int n) {\n    for (int i = 0; i < n; "
+                              "i++)\n        p[i] = 1; // ones\n"
+                              "    p[n] = 2;\n}\nint main() {}\n";
+#define PAGE(code) \
+    "# Lesson\n\nText:\n\n<!--code lesson/k.cu-->\n\n" code "\nMore text; and more.\n"
 
-static const char *problems_of(void (*check)(const char *, const char *, const char *, struct buf *), const char *page,
-                               const char *text) {
+static const char *problems_of(void (*check)(const char *, const char *, const char *,
+                                             struct buf *),
+                               const char *page, const char *text) {
     static struct buf wrong;
     buf_clear(&wrong);
     check(page, "lesson/k.cu", text, &wrong);
@@ -304,12 +335,13 @@ static const char *problems_of(void (*check)(const char *, const char *, const c
 }
 
 START_TEST(code_in_a_lesson_stands_in_its_program) {
-    static const char *const good[] = {"    for (int i = 0; i < n; i++)\n        p[i] = 1;\n",
-                                       "    p[i] = 1;   // another remark\n",
-                                       "    __global__ void k(int *p, int n) {\n\n    ...\n        p[n] = 2;\n"};
-    static const char *const bad[] = {"    p[i] = 2;\n", "    for (int i = 0; i < n; i++)\n    p[n] = 2;\n",
-                                      "    p[n] = 2;\n    ...\n    p[i] = 1;\n",
-                                      "    p[n] = 2;\n    }\n    int main();\n"};
+    static const char *const good[] = {
+        "    for (int i = 0; i < n; i++)\n        p[i] = 1;\n",
+        "    p[i] = 1;   // another remark\n",
+        "    __global__ void k(int *p, int n) {\n\n    ...\n        p[n] = 2;\n"};
+    static const char *const bad[] = {
+        "    p[i] = 2;\n", "    for (int i = 0; i < n; i++)\n    p[n] = 2;\n",
+        "    p[n] = 2;\n    ...\n    p[i] = 1;\n", "    p[n] = 2;\n    }\n    int main();\n"};
     char page[400];
     for (unsigned i = 0; i < 3; i++) {
         snprintf(page, sizeof page, PAGE("%s"), good[i]);
@@ -325,30 +357,35 @@ END_TEST
 
 START_TEST(code_of_no_program_is_told) {
     struct buf wrong = {0};
-    lesson_check_marks(PAGE("    p[i] = 1;\n") "\n    build/grader run k\n\n```\n    a; drawing\n```\n", &wrong);
+    lesson_check_marks(
+        PAGE("    p[i] = 1;\n") "\n    build/grader run k\n\n```\n    a; drawing\n```\n", &wrong);
     ck_assert_str_eq(buf_str(&wrong), "");
     lesson_check_marks("Text:\n\n    p[i] = 1;\n", &wrong);
-    ck_assert_str_eq(buf_str(&wrong), "line 3: code, and no `<!--code lesson/NAME.cu-->` above it\n");
+    ck_assert_str_eq(buf_str(&wrong),
+                     "line 3: code, and no `<!--code lesson/NAME.cu-->` above it\n");
     buf_clear(&wrong);
-    lesson_check_marks("Text:\n\n<!--code a.cu-->\n\n    a;\n\n<!--code b.cu-->\n\n    b;\n", &wrong);
+    lesson_check_marks("Text:\n\n<!--code a.cu-->\n\n    a;\n\n<!--code b.cu-->\n\n    b;\n",
+                       &wrong);
     ck_assert_str_eq(buf_str(&wrong), "line 9: no word between this code and the code before it\n");
     buf_free(&wrong);
 }
 END_TEST
 
-#define COUNTS(a, b)                                                                                                \
-    "<!--counted lesson/k.cu-->\n| kernel | `loads / requests` | in words | `loads` |\n|---|---|---|---|\n| a `k` " \
+#define COUNTS(a, b)                                                                  \
+    "<!--counted lesson/k.cu-->\n| kernel | `loads / requests` | in words | `loads` " \
+    "|\n|---|---|---|---|\n| a `k` "                                                  \
     "| " a " | four | " b " |\n"
 
 START_TEST(a_count_that_is_another_is_told) {
-    static const char json[] =
-        "{\"launches\": [{\"kernel\": \"k\", \"counters\": {\"loads\": 16384, \"requests\": 4096}}]}";
+    static const char json[] = "{\"launches\": [{\"kernel\": \"k\", \"counters\": {\"loads\": "
+                               "16384, \"requests\": 4096}}]}";
     ck_assert_str_eq(problems_of(lesson_check_counts, COUNTS("4", "16 400"), json), "");
     ck_assert_str_eq(problems_of(lesson_check_counts, COUNTS("5", "16 384"), json),
                      "loads / requests of k is said to be 5, counted are 4\n");
-    ck_assert_ptr_nonnull(strstr(problems_of(lesson_check_counts, COUNTS("4", "many"), json), "`many`"));
     ck_assert_ptr_nonnull(
-        strstr(problems_of(lesson_check_counts, "<!--counted lesson/k.cu-->\nText\n", json), "no table"));
+        strstr(problems_of(lesson_check_counts, COUNTS("4", "many"), json), "`many`"));
+    ck_assert_ptr_nonnull(strstr(
+        problems_of(lesson_check_counts, "<!--counted lesson/k.cu-->\nText\n", json), "no table"));
 }
 END_TEST
 

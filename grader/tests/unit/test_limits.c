@@ -1,5 +1,5 @@
-/* test_limits.c — sizes that a program may ask for: PTX's own limits hold, and sums of sizes near 2^31 and 2^32 do not wrap. Values
- * by hand; the limits are the PTX manual's. */
+/* test_limits.c — sizes that a program may ask for: PTX's own limits hold, and sums of sizes near
+ * 2^31 and 2^32 do not wrap. Values by hand; the limits are the PTX manual's. */
 #include "grader/sim/device.h"
 #include "grader/sim/sim.h"
 #include "grader/tests/unit/unit.h"
@@ -14,17 +14,24 @@ static const struct {
     const char *ptx, *says; /* NULL = it loads */
 } texts[] = {
     {HEAD ".visible .entry k(.param .align 4 .b8 a[32764]) { ret; }", NULL},
-    {HEAD ".visible .entry k(.param .align 4 .b8 a[32768]) { ret; }", "more than 32764 bytes of parameters"},
-    {HEAD ".visible .entry k(.param .b8 a[2147483648], .param .b8 b[2147483648]) { ret; }", "bytes of parameters"},
-    {HEAD ".visible .entry k(.param .b8 a[2147483647], .param .align 8 .b8 b[8]) { ret; }", "bytes of parameters"},
+    {HEAD ".visible .entry k(.param .align 4 .b8 a[32768]) { ret; }",
+     "more than 32764 bytes of parameters"},
+    {HEAD ".visible .entry k(.param .b8 a[2147483648], .param .b8 b[2147483648]) { ret; }",
+     "bytes of parameters"},
+    {HEAD ".visible .entry k(.param .b8 a[2147483647], .param .align 8 .b8 b[8]) { ret; }",
+     "bytes of parameters"},
     {HEAD ".visible .entry k(.param .b8 a[4294967296]) { ret; }", "array size"},
     {ENTRY ".local .align 4 .b8 a[524288];\nret;\n}", NULL},
-    {ENTRY ".local .align 4 .b8 a[524288];\n.local .b8 b[4];\nret;\n}", "more than 524288 bytes of local memory"},
-    {ENTRY ".local .b8 a[2147483648];\n.local .b8 b[2147483648];\nret;\n}", "bytes of local memory"},
-    {ENTRY ".shared .b8 a[2147483648];\n.shared .b8 b[2147483648];\nret;\n}", "bytes of shared memory"},
+    {ENTRY ".local .align 4 .b8 a[524288];\n.local .b8 b[4];\nret;\n}",
+     "more than 524288 bytes of local memory"},
+    {ENTRY ".local .b8 a[2147483648];\n.local .b8 b[2147483648];\nret;\n}",
+     "bytes of local memory"},
+    {ENTRY ".shared .b8 a[2147483648];\n.shared .b8 b[2147483648];\nret;\n}",
+     "bytes of shared memory"},
     {HEAD ".shared .b8 a[2147483648];\n.shared .b8 b[2147483648];\n.visible .entry k() { ret; }",
      "bytes of shared memory"},
-    {HEAD ".func f(.param .b8 a[2147483648], .param .b8 b[2147483648]) { ret; }\n.visible .entry k() { ret; }",
+    {HEAD ".func f(.param .b8 a[2147483648], .param .b8 b[2147483648]) { ret; }\n.visible .entry "
+          "k() { ret; }",
      "registers and parameters of calls"},
 };
 
@@ -33,7 +40,8 @@ START_TEST(sizes_beyond_the_limits_are_refused) {
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
     struct sim_module *m = sim_load(s, texts[_i].ptx, strlen(texts[_i].ptx), &e);
     if (texts[_i].says)
-        ck_assert_msg(!m && strstr(e.text, texts[_i].says), "%s: %s", texts[_i].ptx, m ? "it loads" : e.text);
+        ck_assert_msg(!m && strstr(e.text, texts[_i].says), "%s: %s", texts[_i].ptx,
+                      m ? "it loads" : e.text);
     else ck_assert_msg(m != NULL, "%s", e.text);
     sim_close(s);
 }

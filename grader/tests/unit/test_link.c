@@ -1,13 +1,15 @@
-/* test_link.c — several PTX texts as one program: whose definition counts, what is refused, and that each keeps what is its
- * own. */
+/* test_link.c — several PTX texts as one program: whose definition counts, what is refused, and
+ * that each keeps what is its own. */
 #include "grader/sim/device.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>
 
-#define HEAD  ".version 8.0\n.target sm_90\n.address_size 64\n"
-#define ENTRY ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<9>; .reg .b64 %d<9>;\nld.param.u64 %d0, [p];\n"
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define ENTRY                                                                                   \
+    ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<9>; .reg .b64 %d<9>;\nld.param.u64 %d0, " \
+    "[p];\n"
 
 static struct sim_module *load(struct sim *s, const char *a, const char *b, struct err *e) {
     struct sim_text texts[] = {{a, strlen(a)}, {b, strlen(b)}};
@@ -16,7 +18,8 @@ static struct sim_module *load(struct sim *s, const char *a, const char *b, stru
 
 static struct sim *open_sim(void) {
     struct err e = {0};
-    struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200"), .workers = 1}, &e);
+    struct sim *s =
+        sim_open(&(struct sim_options){.device = device_find("h200"), .workers = 1}, &e);
     ck_assert_msg(s != NULL, "%s", e.text);
     return s;
 }
@@ -24,10 +27,13 @@ static struct sim *open_sim(void) {
 /* k leaves x, y and f() of the first text; what each case says of them. */
 static const char first[] =
     HEAD ".extern .global .u32 x;\n.global .u32 y = 7;\n.extern .func (.param .b32 r) f();\n" ENTRY
-         "ld.global.u32 %r0, [x];\nst.global.u32 [%d0], %r0;\nld.global.u32 %r1, [y];\nst.global.u32 [%d0+4], %r1;\n"
-         "{ .param .b32 v; call (v), f; ld.param.b32 %r2, [v]; }\nst.global.u32 [%d0+8], %r2;\nret;\n}\n";
-#define F(linkage, value) \
-    linkage " .func (.param .b32 r) f() { .reg .b32 %r<2>; " value " st.param.b32 [r], %r0; ret; }\n"
+         "ld.global.u32 %r0, [x];\nst.global.u32 [%d0], %r0;\nld.global.u32 %r1, "
+         "[y];\nst.global.u32 [%d0+4], %r1;\n"
+         "{ .param .b32 v; call (v), f; ld.param.b32 %r2, [v]; }\nst.global.u32 [%d0+8], "
+         "%r2;\nret;\n}\n";
+#define F(linkage, value)                                          \
+    linkage " .func (.param .b32 r) f() { .reg .b32 %r<2>; " value \
+            " st.param.b32 [r], %r0; ret; }\n"
 
 static void run(const char *second, uint32_t want[3]) {
     struct sim *s = open_sim();
@@ -37,8 +43,11 @@ static void run(const char *second, uint32_t want[3]) {
     uint64_t out = sim_alloc(s, 12, "out");
     uint32_t got[3];
     struct sim_result r;
-    struct sim_launch l = {
-        .kernel = sim_find_kernel(m, "k"), .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = &out, .param_bytes = 8};
+    struct sim_launch l = {.kernel = sim_find_kernel(m, "k"),
+                           .grid = {1, 1, 1},
+                           .block = {1, 1, 1},
+                           .params = &out,
+                           .param_bytes = 8};
     sim_launch(s, &l, &r);
     ck_assert_int_eq(r.fault, SIM_FAULT_NONE);
     sim_read(s, out, got, sizeof got);
@@ -48,9 +57,11 @@ static void run(const char *second, uint32_t want[3]) {
 }
 
 START_TEST(test_definitions) {
-    run(HEAD ".visible .global .u32 x = 3;\n.global .u32 y = 9;\n" F(".visible", "ld.global.u32 %r0, [y];"),
+    run(HEAD ".visible .global .u32 x = 3;\n.global .u32 y = 9;\n" F(".visible",
+                                                                     "ld.global.u32 %r0, [y];"),
         (uint32_t[]){3, 7, 9}); /* y is each text's own */
-    run(HEAD ".weak .global .u32 x = 4;\n.weak .global .u32 z[2] = {1, 2};\n" F(".weak", "mov.u32 %r0, 5;"),
+    run(HEAD ".weak .global .u32 x = 4;\n.weak .global .u32 z[2] = {1, 2};\n" F(".weak",
+                                                                                "mov.u32 %r0, 5;"),
         (uint32_t[]){4, 7, 5});
 }
 END_TEST
@@ -60,8 +71,10 @@ static const struct {
 } refused[] = {
     {HEAD ".visible .global .u32 x = 3;\n", HEAD ".visible .global .u32 x;\n",
      "Multiple definition of 'x' in files 1 and 2 of the program"},
-    {HEAD F(".visible", "mov.u32 %r0, 5;"), HEAD F(".visible", "mov.u32 %r0, 5;"), "Multiple definition of 'f'"},
-    {first, HEAD F(".visible", "mov.u32 %r0, 5;"), "variable `x` is declared extern and defined nowhere"},
+    {HEAD F(".visible", "mov.u32 %r0, 5;"), HEAD F(".visible", "mov.u32 %r0, 5;"),
+     "Multiple definition of 'f'"},
+    {first, HEAD F(".visible", "mov.u32 %r0, 5;"),
+     "variable `x` is declared extern and defined nowhere"},
     {first, HEAD ".visible .global .u32 x;\n", "function `f`, which is not defined"},
 };
 
@@ -78,7 +91,8 @@ END_TEST
 START_TEST(test_strong_over_weak) {
     struct sim *s = open_sim();
     struct err e = {0};
-    struct sim_module *m = load(s, HEAD ".weak .global .u32 x = 4;\n", HEAD ".visible .global .u32 x = 3;\n", &e);
+    struct sim_module *m =
+        load(s, HEAD ".weak .global .u32 x = 4;\n", HEAD ".visible .global .u32 x = 3;\n", &e);
     uint64_t at, bytes;
     uint32_t v;
     ck_assert_msg(m != NULL, "%s", e.text);

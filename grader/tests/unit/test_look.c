@@ -1,4 +1,5 @@
-/* test_look.c — what the time model and its traces say of source lines: the accesses of a warp, and what it waits for. */
+/* test_look.c — what the time model and its traces say of source lines: the accesses of a warp, and
+ * what it waits for. */
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -6,14 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Lane l loads the float at 32 l (line 10), adds it to itself (line 11), stores it to word 2 l of shared memory (line 12), waits at
- * a barrier (13), stores it side by side (14), where lanes above 15 do not (15). */
+/* Lane l loads the float at 32 l (line 10), adds it to itself (line 11), stores it to word 2 l of
+ * shared memory (line 12), waits at a barrier (13), stores it side by side (14), where lanes above
+ * 15 do not (15). */
 static const char text[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry k(.param .u64 p, .param .u64 q) {\n"
-    ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .f32 %f<5>; .reg .b64 %d<9>; .shared .align 4 .b8 s[512];\n"
+    ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .f32 %f<5>; .reg .b64 %d<9>; .shared .align 4 .b8 "
+    "s[512];\n"
     ".loc 1 9 1\nld.param.u64 %d0, [p];\nld.param.u64 %d1, [q];\nmov.u32 %r1, %tid.x;\n"
-    "mul.wide.u32 %d2, %r1, 32;\nadd.s64 %d3, %d0, %d2;\nmul.wide.u32 %d4, %r1, 4;\nadd.s64 %d5, %d1, %d4;\n"
+    "mul.wide.u32 %d2, %r1, 32;\nadd.s64 %d3, %d0, %d2;\nmul.wide.u32 %d4, %r1, 4;\nadd.s64 %d5, "
+    "%d1, %d4;\n"
     "mov.u32 %r2, s;\nmad.lo.u32 %r3, %r1, 8, %r2;\n"
     ".loc 1 10 1\nld.global.f32 %f1, [%d3];\n"
     ".loc 1 11 1\nadd.f32 %f2, %f1, %f1;\n"
@@ -57,8 +61,8 @@ static const struct sim_access *access_at(const struct sim_result *r, unsigned l
 
 START_TEST(an_access_is_kept_as_its_lanes_asked_for_it) {
     struct run x = run_kernel();
-    const struct sim_access *load = access_at(&x.r, 10), *shared = access_at(&x.r, 12), *store = access_at(&x.r, 14),
-                            *half = access_at(&x.r, 15);
+    const struct sim_access *load = access_at(&x.r, 10), *shared = access_at(&x.r, 12),
+                            *store = access_at(&x.r, 14), *half = access_at(&x.r, 15);
     ck_assert(load && shared && store && half);
     ck_assert_uint_eq(x.r.naccesses, 4);
     ck_assert_uint_eq(load->cost, 32); /* a sector for each lane */
@@ -81,14 +85,16 @@ static const struct sim_line *line_at(const struct sim_result *r, unsigned line)
     return NULL;
 }
 
-/* One warp: hundreds of cycles for the load, some for each of the rest; all of it is the launch's time beside its start. */
+/* One warp: hundreds of cycles for the load, some for each of the rest; all of it is the launch's
+ * time beside its start. */
 START_TEST(a_warp_waits_where_it_reads_what_was_loaded) {
     struct run x = run_kernel();
     double all = 0, device = x.t.seconds - x.t.parts[TIME_PART_LAUNCH];
     for (unsigned i = 0; i < x.r.nlines; i++)
         for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) all += x.r.lines[i].waits[k];
     ck_assert_msg(fabs(all - device) < 1e-6 * device, "lines have %g s of %g s", all, device);
-    const struct sim_line *add = line_at(&x.r, 11), *load = line_at(&x.r, 10), *barrier = line_at(&x.r, 13);
+    const struct sim_line *add = line_at(&x.r, 11), *load = line_at(&x.r, 10),
+                          *barrier = line_at(&x.r, 13);
     ck_assert(add && load && barrier);
     ck_assert_double_gt(add->waits[SIM_WAIT_DRAM] + add->waits[SIM_WAIT_L2], 0.5 * device);
     ck_assert_double_lt(load->waits[SIM_WAIT_DRAM] + load->waits[SIM_WAIT_L2], 0.01 * device);
@@ -97,7 +103,8 @@ START_TEST(a_warp_waits_where_it_reads_what_was_loaded) {
 }
 END_TEST
 
-/* Parts of 10 us: DRAM busy for 6 of them, the issue slots for 3, 1 us of launch; waits share what no resource explains. */
+/* Parts of 10 us: DRAM busy for 6 of them, the issue slots for 3, 1 us of launch; waits share what
+ * no resource explains. */
 START_TEST(what_limits_is_ranked_by_parts) {
     double parts[TIME_PARTS] = {0}, share[3];
     const char *names[3];
@@ -110,7 +117,8 @@ START_TEST(what_limits_is_ranked_by_parts) {
     time_rank(parts, 10e-6, names, share);
     ck_assert_str_eq(names[0], "DRAM bandwidth");
     ck_assert_double_eq_tol(share[0], 0.6, 1e-12);
-    ck_assert_double_eq_tol(share[1], 0.3, 1e-12); /* issue, and latency: 9 - 6 us of the device's */
+    ck_assert_double_eq_tol(share[1], 0.3,
+                            1e-12); /* issue, and latency: 9 - 6 us of the device's */
     ck_assert_double_eq_tol(share[2], 0.3, 1e-12);
 }
 END_TEST

@@ -1,5 +1,5 @@
-/* test_measure.c — the statistics of measuring, against made-up clocks whose truth is known; throttling told
- * by a fake NVML; the roofline kernels on the simulator. */
+/* test_measure.c — the statistics of measuring, against made-up clocks whose truth is known;
+ * throttling told by a fake NVML; the roofline kernels on the simulator. */
 #include "grader/grade/measure.h"
 #include "grader/server/roofline.h"
 #include "grader/server/backend_gpu.h"
@@ -28,7 +28,9 @@ static double uniform(uint64_t *s) {
     *s = *s * 6364136223846793005ull + 1442695040888963407ull;
     return (double)(*s >> 11) / 9007199254740992.0;
 }
-static double gauss(uint64_t *s) { return sqrt(-2 * log(1 - uniform(s))) * cos(6.283185307179586 * uniform(s)); }
+static double gauss(uint64_t *s) {
+    return sqrt(-2 * log(1 - uniform(s))) * cos(6.283185307179586 * uniform(s));
+}
 
 static double tick(void *user, unsigned which, unsigned round) {
     struct clock *c = user;
@@ -59,8 +61,8 @@ END_TEST
 /* What changes slowly cancels in a pair, and each of the two runs first about as often. */
 START_TEST(test_drift_and_order) {
     struct clock c = {.first = 1e-5, .second = 1e-5, .noise = 0.05, .drift = 0.01, .random = 3};
-    struct measurement m =
-        measure(&c, (struct measure_options){.seed = 11, .least = 200, .most = 200, .precision = 1e-6});
+    struct measurement m = measure(
+        &c, (struct measure_options){.seed = 11, .least = 200, .most = 200, .precision = 1e-6});
     ck_assert_uint_eq(m.pairs, 200);
     ck_assert(m.low <= 1 && m.high >= 1);
     ck_assert(c.heads > 70 && c.heads < 130);
@@ -69,7 +71,8 @@ END_TEST
 
 START_TEST(test_unclear) {
     struct clock c = {.first = 0.95e-5, .second = 1e-5, .noise = 0.3, .random = 5};
-    struct measurement m = measure(&c, (struct measure_options){.seed = 1, .most = 20, .boundary = 0.95});
+    struct measurement m =
+        measure(&c, (struct measure_options){.seed = 1, .most = 20, .boundary = 0.95});
     ck_assert(m.ok && m.unclear && !m.precise);
     struct clock clear = {.first = 2e-5, .second = 1e-5, .noise = 0.1, .random = 5};
     m = measure(&clear, (struct measure_options){.seed = 1, .most = 20, .boundary = 0.95});
@@ -106,7 +109,8 @@ START_TEST(test_bootstrap_repeats) {
     measure_bootstrap(v, 11, 5, &a, &b);
     measure_bootstrap(v, 11, 5, &c, &d);
     ck_assert(a == c && b == d && a >= 2 && a <= 5 && b >= 7 && b <= 10);
-    ck_assert(measure_median(v, 11) == 6 && measure_median(v, 10) == 5.5 && measure_median(v, 0) == 0);
+    ck_assert(measure_median(v, 11) == 6 && measure_median(v, 10) == 5.5 &&
+              measure_median(v, 0) == 0);
     double same[] = {4, 4, 4};
     measure_bootstrap(same, 3, 1, &a, &b);
     ck_assert(a == 4 && b == 4);
@@ -136,7 +140,8 @@ START_TEST(test_throttled_pairs_are_dropped) {
     struct nvml *n = nvml_open();
     struct clock c = {.first = 1e-5, .second = 1e-5, .random = 5};
     set_throttle(0x20 /* thermal */, 0);
-    struct measurement m = measure(&c, (struct measure_options){.seed = 1, .nvml = n, .most = 20, .seconds = 1});
+    struct measurement m =
+        measure(&c, (struct measure_options){.seed = 1, .nvml = n, .most = 20, .seconds = 1});
     ck_assert(!m.ok && m.pairs == 0 && m.dropped > 0 && strstr(m.cause, "throttled"));
     set_throttle(0, 0);
     m = measure(&c, (struct measure_options){.seed = 1, .nvml = n});
@@ -145,13 +150,18 @@ START_TEST(test_throttled_pairs_are_dropped) {
 }
 END_TEST
 
-/* The copy kernel copies, and the figures are bytes and operations over the time that the clock gave. */
+/* The copy kernel copies, and the figures are bytes and operations over the time that the clock
+ * gave. */
 static struct sim *sim;
 static char kernel_name[64];
 static uint64_t hook_alloc(size_t bytes) { return sim_alloc(sim, bytes, "pool"); }
 static void hook_free(uint64_t at) { sim_free(sim, at); }
-static bool hook_write(uint64_t to, const void *data, size_t n) { return sim_write(sim, to, data, n) == SIM_OK; }
-static bool hook_read(uint64_t from, void *data, size_t n) { return sim_read(sim, from, data, n) == SIM_OK; }
+static bool hook_write(uint64_t to, const void *data, size_t n) {
+    return sim_write(sim, to, data, n) == SIM_OK;
+}
+static bool hook_read(uint64_t from, void *data, size_t n) {
+    return sim_read(sim, from, data, n) == SIM_OK;
+}
 static void *hook_load(const char *ptx) {
     struct err e = {0};
     struct sim_module *m = sim_load(sim, ptx, strlen(ptx), &e);
@@ -164,8 +174,8 @@ static void *hook_kernel(void *m, const char *name) {
     return (void *)sim_find_kernel(m, name);
 }
 static unsigned copied, multiplied;
-static int hook_launch(void *k, const unsigned grid[3], const unsigned block[3], unsigned shared, const void *params,
-                       size_t bytes, double *seconds) {
+static int hook_launch(void *k, const unsigned grid[3], const unsigned block[3], unsigned shared,
+                       const void *params, size_t bytes, double *seconds) {
     bool copy = !strcmp(kernel_name, "wb_copy");
     *(copy ? &copied : &multiplied) += 1;
     *seconds = 1e-3;
@@ -192,7 +202,8 @@ START_TEST(test_roofline) {
     struct roofline r;
     struct fakecuda_hooks hooks = {hook_alloc,  hook_free, hook_write,  hook_read,  hook_load,
                                    hook_unload, NULL,      hook_kernel, hook_launch};
-    void (*set_hooks)(const struct fakecuda_hooks *), (*set_times)(double, double, unsigned, double);
+    void (*set_hooks)(const struct fakecuda_hooks *),
+        (*set_times)(double, double, unsigned, double);
     const char *(*violations)(void);
     *(void **)&set_hooks = fake_symbol("fakecuda_set_hooks");
     *(void **)&set_times = fake_symbol("fakecuda_set_times");

@@ -1,5 +1,5 @@
-/* test_memory.c — device memory: where allocations lie, what lies between them, what reports say of an address, and what
- * kernels may touch. */
+/* test_memory.c — device memory: where allocations lie, what lies between them, what reports say of
+ * an address, and what kernels may touch. */
 #include "grader/sim/mem/mem.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -19,7 +19,8 @@ static void close_memory(void) { memory_close(&m); }
 /* ---- places ---- */
 
 START_TEST(test_places) {
-    uint64_t a = memory_alloc(&m, 100, "a"), b = memory_alloc(&m, 512, "b"), c = memory_alloc(&m, 1, NULL);
+    uint64_t a = memory_alloc(&m, 100, "a"), b = memory_alloc(&m, 512, "b"),
+             c = memory_alloc(&m, 1, NULL);
     ck_assert_uint_eq(a, SIM_DEVICE + 512);
     ck_assert_uint_eq(b, a + 1024); /* 100 + a redzone of 512, to the next multiple of 512 */
     ck_assert_uint_eq(c, b + 1024);
@@ -47,7 +48,8 @@ START_TEST(test_limit) {
 }
 END_TEST
 
-/* While kernels run, what stands for the host's memory is not there for them, and its place is taken all the same. */
+/* While kernels run, what stands for the host's memory is not there for them, and its place is
+ * taken all the same. */
 START_TEST(test_host) {
     char where[256];
     uint64_t a = memory_alloc_pages(&m, 100, "in"), b = memory_alloc(&m, 100, "b");
@@ -55,7 +57,8 @@ START_TEST(test_host) {
     memory_hide_host(&m, true);
     ck_assert(memory_find(&m, a, 4) < 0 && !memory_at(&m, a) && memory_find(&m, b, 4) >= 0);
     memory_describe(&m, a + 8, 4, where, sizeof where);
-    ck_assert_ptr_nonnull(strstr(where, "lies in the host's memory: copy it to device memory first"));
+    ck_assert_ptr_nonnull(
+        strstr(where, "lies in the host's memory: copy it to device memory first"));
     memory_hide_host(&m, false);
     ck_assert(memory_find(&m, a, 100) >= 0);
     ck_assert_int_eq(memory_free(&m, a), SIM_OK);
@@ -111,7 +114,8 @@ START_TEST(test_reuse) {
 }
 END_TEST
 
-/* The table and the addresses stay as small as what is alive and the 1024 freed places that wait, whatever came before. */
+/* The table and the addresses stay as small as what is alive and the 1024 freed places that wait,
+ * whatever came before. */
 START_TEST(test_many_pairs) {
     uint64_t live = memory_alloc(&m, 1000, "live"), highest = 0;
     for (int i = 0; i < 100000; i++) {
@@ -122,7 +126,9 @@ START_TEST(test_many_pairs) {
         ck_assert_int_eq(memory_free(&m, b), SIM_OK);
     }
     ck_assert_uint_le(m.count, 2 * MEM_FREED + 1);
-    ck_assert_uint_lt(highest, SIM_DEVICE + 16 * MEM_FREED * 1024); /* at most 6 KiB each, and gaps that do not fit */
+    ck_assert_uint_lt(highest,
+                      SIM_DEVICE +
+                          16 * MEM_FREED * 1024); /* at most 6 KiB each, and gaps that do not fit */
     ck_assert_int_eq(memory_find(&m, live, 1000), 0);
 }
 END_TEST
@@ -132,7 +138,8 @@ START_TEST(test_large) {
     struct memory large;
     struct err e = {0};
     ck_assert(memory_open(&large, 141ull << 30, &e));
-    uint64_t a = memory_alloc(&large, 100ull << 30, "a"), b = memory_alloc(&large, 40ull << 30, "b");
+    uint64_t a = memory_alloc(&large, 100ull << 30, "a"),
+             b = memory_alloc(&large, 40ull << 30, "b");
     ck_assert(a && b);
     ck_assert_uint_eq(memory_alloc(&large, 2ull << 30, "more"), 0);
     memory_mark(&large, a + (100ull << 30) - 4, 4, true);
@@ -169,7 +176,8 @@ static unsigned long resident_kb(void) {
     return anonymous;
 }
 
-/* A shadow of ones costs next to nothing, and is a shadow like any other: to its first and last byte, and when parts of it change. */
+/* A shadow of ones costs next to nothing, and is a shadow like any other: to its first and last
+ * byte, and when parts of it change. */
 START_TEST(test_written_ones) {
     struct memory large;
     struct err e = {0};
@@ -185,14 +193,18 @@ START_TEST(test_written_ones) {
     ck_assert(!memory_is_written(&large, before, 1) && !memory_is_written(&large, before + 99, 1) &&
               !memory_is_written(&large, b, 1));
     memory_mark(&large, a + (20 << 20) + 5, (9 << 20) + 1, false);
-    ck_assert(memory_is_written(&large, a + (20 << 20), 5) && !memory_is_written(&large, a + (20 << 20) + 5, 1));
-    ck_assert(!memory_is_written(&large, a + (29 << 20) + 5, 1) && memory_is_written(&large, a + (29 << 20) + 6, 1000));
+    ck_assert(memory_is_written(&large, a + (20 << 20), 5) &&
+              !memory_is_written(&large, a + (20 << 20) + 5, 1));
+    ck_assert(!memory_is_written(&large, a + (29 << 20) + 5, 1) &&
+              memory_is_written(&large, a + (29 << 20) + 6, 1000));
     memory_mark(&large, a + (24 << 20), 100, true);
-    ck_assert(memory_is_written(&large, a + (24 << 20), 100) && !memory_is_written(&large, a + (24 << 20) + 100, 1));
+    ck_assert(memory_is_written(&large, a + (24 << 20), 100) &&
+              !memory_is_written(&large, a + (24 << 20) + 100, 1));
     ck_assert_int_eq(memory_free(&large, a), SIM_OK);
     uint64_t again = memory_alloc(&large, 16 << 20, "again");
     memory_mark(&large, again, 16 << 20, true);
-    ck_assert(memory_is_written(&large, again, 16 << 20)); /* what was changed above is in no other place */
+    ck_assert(memory_is_written(&large, again,
+                                16 << 20)); /* what was changed above is in no other place */
     memory_close(&large);
 }
 END_TEST
@@ -204,7 +216,8 @@ START_TEST(test_written_again) {
     ck_assert(memory_open(&small, 1ull << 30, &e));
     for (int i = 0; i < 6; i++) {
         uint64_t a = memory_alloc(&small, (900 << 20) + 12345, "a");
-        for (uint64_t at = 0; at < 900 << 20; at += 9999991) ck_assert(!memory_is_written(&small, a + at, 1));
+        for (uint64_t at = 0; at < 900 << 20; at += 9999991)
+            ck_assert(!memory_is_written(&small, a + at, 1));
         ck_assert(!memory_is_written(&small, a + (900 << 20) + 12344, 1));
         memory_mark(&small, a + (900 << 20) + 12344, 1, true);
         memory_mark(&small, a + 5, 8 << 20, true);
@@ -244,21 +257,26 @@ START_TEST(test_describe) {
 }
 END_TEST
 
-/* ---- what kernels may touch: line 7 of a kernel that copies params[0][offset of thread 3] to params[1] ---- */
+/* ---- what kernels may touch: line 7 of a kernel that copies params[0][offset of thread 3] to
+ * params[1] ---- */
 
 static const char copy[] =
     ".version 8.0\n.target sm_75\n.address_size 64\n.const .align 4 .b32 fixed[4] = {1, 2, 3, 4};\n"
     ".visible .entry copy(.param .u64 from, .param .u64 to, .param .u64 offset) {\n"
     ".reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<8>;\n.loc 1 5 0\n"
-    "ld.param.u64 %d0, [from];\nld.param.u64 %d1, [to];\nld.param.u64 %d2, [offset];\nmov.u32 %r0, %tid.x;\n"
-    "setp.ne.u32 %p, %r0, 3;\nmul.wide.u32 %d3, %r0, 4;\nadd.s64 %d1, %d1, %d3;\nadd.s64 %d0, %d0, %d3;\n"
-    "@!%p add.s64 %d0, %d0, %d2;\n.loc 1 7 0\nld.global.u32 %r1, [%d0];\n.loc 1 8 0\nst.global.u32 [%d1], "
+    "ld.param.u64 %d0, [from];\nld.param.u64 %d1, [to];\nld.param.u64 %d2, [offset];\nmov.u32 %r0, "
+    "%tid.x;\n"
+    "setp.ne.u32 %p, %r0, 3;\nmul.wide.u32 %d3, %r0, 4;\nadd.s64 %d1, %d1, %d3;\nadd.s64 %d0, %d0, "
+    "%d3;\n"
+    "@!%p add.s64 %d0, %d0, %d2;\n.loc 1 7 0\nld.global.u32 %r1, [%d0];\n.loc 1 8 0\nst.global.u32 "
+    "[%d1], "
     "%r1;\nret;\n}\n"
     ".file 1 \"copy.cu\"\n";
 
 static struct sim_report run_copy(uint64_t offset, uint64_t forget, bool freed) {
     struct kernel_rig r = rig_open_with(copy, (struct rig_options){.sanitize = true});
-    uint64_t from = sim_alloc(r.sim, 128, "from"), to = sim_alloc(r.sim, 128, "to"), params[] = {from, to, offset};
+    uint64_t from = sim_alloc(r.sim, 128, "from"), to = sim_alloc(r.sim, 128, "to"),
+             params[] = {from, to, offset};
     sim_fill(r.sim, from, 1, 128);
     if (forget) sim_forget(r.sim, from + 12, forget);
     if (freed) sim_free(r.sim, from);
@@ -276,7 +294,8 @@ static struct sim_report run_copy(uint64_t offset, uint64_t forget, bool freed) 
     return report;
 }
 
-static void expect_report(struct sim_report r, enum sim_fault fault, uint32_t thread, const char *text) {
+static void expect_report(struct sim_report r, enum sim_fault fault, uint32_t thread,
+                          const char *text) {
     ck_assert_msg(r.fault == fault, "%s: %s", sim_fault_name(r.fault), r.text);
     ck_assert_str_eq(r.kernel, "copy");
     ck_assert_str_eq(r.file, "copy.cu");
@@ -289,7 +308,8 @@ static void expect_report(struct sim_report r, enum sim_fault fault, uint32_t th
 START_TEST(test_kernel_bounds) {
     expect_report(run_copy(116, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
                   "copy.cu:7: kernel `copy`, block (0,0,0), thread (3,0,0) reads 4 bytes");
-    expect_report(run_copy(116, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "0 bytes past the end of `from` (128 bytes)");
+    expect_report(run_copy(116, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
+                  "0 bytes past the end of `from` (128 bytes)");
     expect_report(run_copy(-16ull, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
                   "4 bytes before the start of `from` (128 bytes)");
     expect_report(run_copy(1ull << 40, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "no device address");
@@ -302,7 +322,8 @@ START_TEST(test_kernel_aligned) {
 END_TEST
 
 START_TEST(test_kernel_freed) {
-    expect_report(run_copy(0, 0, true), SIM_FAULT_USE_AFTER_FREE, 0, "in `from` (128 bytes), which was freed");
+    expect_report(run_copy(0, 0, true), SIM_FAULT_USE_AFTER_FREE, 0,
+                  "in `from` (128 bytes), which was freed");
 }
 END_TEST
 
@@ -333,14 +354,16 @@ END_TEST
 /* What a copy brings along counts as written where its source was. */
 START_TEST(test_copy_shadow) {
     struct kernel_rig r = rig_open_with(copy, (struct rig_options){.sanitize = true});
-    uint64_t raw = sim_alloc(r.sim, 128, "raw"), from = sim_alloc(r.sim, 128, "from"), to = sim_alloc(r.sim, 128, "to");
+    uint64_t raw = sim_alloc(r.sim, 128, "raw"), from = sim_alloc(r.sim, 128, "from"),
+             to = sim_alloc(r.sim, 128, "to");
     sim_fill(r.sim, from, 1, 128);
     ck_assert_int_eq(sim_copy(r.sim, from, raw, 128), SIM_OK);
     uint64_t params[] = {from, to, 0};
     struct sim_result got = rig_run(&r, "copy", 1, 32, params, sizeof params);
     struct sim_report report;
     ck_assert_msg(!rig_report(&got, SIM_FAULT_UNINITIALISED), "a copy decides nothing");
-    ck_assert_msg(sim_undefined(r.sim, to, 128, &report), "bytes that nothing wrote were copied and read back");
+    ck_assert_msg(sim_undefined(r.sim, to, 128, &report),
+                  "bytes that nothing wrote were copied and read back");
     ck_assert_msg(!sim_undefined(r.sim, to, 128, &report), "told twice");
     sim_result_free(&got);
     rig_close(&r);

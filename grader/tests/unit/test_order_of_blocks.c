@@ -1,22 +1,24 @@
-/* test_order_of_blocks.c — blocks that see each other's writes, in the two orders that a grid may run in: one after the other, and
- * several at once, the later ones first. */
+/* test_order_of_blocks.c — blocks that see each other's writes, in the two orders that a grid may
+ * run in: one after the other, and several at once, the later ones first. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
 enum { BLOCKS = 100 };
 
-/* `arrive`: out[block] is how many blocks came to the counter before it. `chain`: each block waits for out[block - 1], which
- * begins as 0 for all but the first, and sets out[block] to one more. */
+/* `arrive`: out[block] is how many blocks came to the counter before it. `chain`: each block waits
+ * for out[block - 1], which begins as 0 for all but the first, and sets out[block] to one more. */
 static const char kernels[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry arrive(.param .u64 out, .param .u64 counter) {\n"
     ".reg .b64 %d<6>; .reg .b32 %r<4>;\n"
     "ld.param.u64 %d0, [out]; ld.param.u64 %d1, [counter];\n"
     "atom.global.add.u32 %r0, [%d1], 1;\n"
-    "mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d0, %d2; st.global.u32 [%d3], %r0; ret; }\n"
+    "mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d0, %d2; st.global.u32 [%d3], "
+    "%r0; ret; }\n"
     ".visible .entry chain(.param .u64 out, .param .u64 counter) {\n"
     ".reg .b64 %d<6>; .reg .b32 %r<4>; .reg .pred %p;\n"
-    "ld.param.u64 %d0, [out]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d0, %d2;\n"
+    "ld.param.u64 %d0, [out]; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d0, "
+    "%d2;\n"
     "mov.u32 %r0, 0; setp.eq.u32 %p, %r1, 0; @%p bra DONE;\n"
     "WAIT: ld.relaxed.gpu.global.u32 %r0, [%d3+-4]; setp.eq.u32 %p, %r0, 0; @%p bra WAIT;\n"
     "DONE: add.u32 %r0, %r0, 1; st.relaxed.gpu.global.u32 [%d3], %r0; ret; }\n";
@@ -28,8 +30,8 @@ static void run(const char *kernel, bool later_first, uint32_t *out) {
     sim_fill(r.sim, params[1], 0, 4);
     sim_set_later_first(r.sim, later_first);
     struct sim_result got = rig_run(&r, kernel, BLOCKS, 1, params, sizeof params);
-    ck_assert_msg(got.fault == SIM_FAULT_NONE && !got.nreports, "%s: fault %d, %u reports", kernel, got.fault,
-                  got.nreports);
+    ck_assert_msg(got.fault == SIM_FAULT_NONE && !got.nreports, "%s: fault %d, %u reports", kernel,
+                  got.fault, got.nreports);
     sim_read(r.sim, params[0], out, 4 * BLOCKS);
     sim_result_free(&got);
     rig_close(&r);
@@ -49,7 +51,8 @@ START_TEST(later_blocks_come_first_where_asked_for) {
     for (uint32_t i = 0; i < BLOCKS; i++) seen[out[i] % BLOCKS] = true;
     for (uint32_t i = 0; i < BLOCKS; i++) ck_assert_msg(seen[i], "nobody came as number %u", i);
     for (uint32_t i = 0; i < BLOCKS; i++) before += i > 0 && out[i] > out[i - 1];
-    ck_assert_msg(before < BLOCKS / 4, "%u of %d blocks came after the one before them", before, BLOCKS);
+    ck_assert_msg(before < BLOCKS / 4, "%u of %d blocks came after the one before them", before,
+                  BLOCKS);
 }
 END_TEST
 

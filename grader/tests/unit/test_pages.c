@@ -1,5 +1,5 @@
-/* test_pages.c — pages for people to look at (grader/page, grader/report): they parse, ask nothing of anywhere, keep what a
- * submission says as text, and show the figures of the result. */
+/* test_pages.c — pages for people to look at (grader/page, grader/report): they parse, ask nothing
+ * of anywhere, keep what a submission says as text, and show the figures of the result. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/grade/versions.h"
@@ -18,12 +18,16 @@
 static const char evil[] = "</td></table><script>alert(1)</script> & \"quotes\" 'x' \x01";
 
 static const struct ex_case cases[] = {{.dim = {1}}};
-static const struct exercise exercise = {
-    .name = "none", .title = "a title", .cases = cases, .ncases = 1, .points = {.technique = 60, .speed = 40}};
+static const struct exercise exercise = {.name = "none",
+                                         .title = "a title",
+                                         .cases = cases,
+                                         .ncases = 1,
+                                         .points = {.technique = 60, .speed = 40}};
 
 /* Every text that may be a submission's is an evil one. */
 static struct result hostile(void) {
-    static struct case_result list[] = {{.group = "correctness", .name = evil, .verdict = V_RTE, .message = evil}};
+    static struct case_result list[] = {
+        {.group = "correctness", .name = evil, .verdict = V_RTE, .message = evil}};
     static struct technique_result checks[] = {{.name = "a goal",
                                                 .metric = "sectors_load",
                                                 .value = 126976,
@@ -51,7 +55,8 @@ static struct result hostile(void) {
                                           .us = 20}};
     static struct access_result accesses[2];
     static struct missing missing[] = {{12.5, "goal", evil}};
-    accesses[0] = (struct access_result){evil, {.file = "none.cu", .line = 1, .mask = ~0u, .bytes = 4, .cost = 32}};
+    accesses[0] = (struct access_result){
+        evil, {.file = "none.cu", .line = 1, .mask = ~0u, .bytes = 4, .cost = 32}};
     for (unsigned l = 0; l < 32; l++) accesses[0].at.offset[l] = 32 * l;
     accesses[1] = accesses[0], accesses[1].at.shared = true, accesses[1].at.cost = 8;
     return (struct result){.ex = &exercise,
@@ -94,8 +99,9 @@ static void write_page(struct result *r, struct buf *out) {
     struct version versions[] = {{.name = "naive", .shown = *r, .us = 40},
                                  {.name = "2-step", .shown = *r, .us = 30},
                                  {.name = "answer", .shown = *r, .us = 10}};
-    struct report_run runs[] = {{.when = 1700000000, .verdict = "WA", .kind = "-"},
-                                {.when = 1700000600, .verdict = "PART", .kind = "modelled", .score = 43.2, .us = 20}};
+    struct report_run runs[] = {
+        {.when = 1700000000, .verdict = "WA", .kind = "-"},
+        {.when = 1700000600, .verdict = "PART", .kind = "modelled", .score = 43.2, .us = 20}};
     struct report_beside b = {versions, 3, runs, 2};
     buf_puts(&r->source, evil), buf_puts(&r->source, "\n");
     buf_puts(&r->log, evil);
@@ -121,17 +127,21 @@ START_TEST(what_a_submission_says_is_text) {
     write_page(&r, &out);
     const char *page = buf_str(&out);
     ck_assert(!strstr(page, "<script") && !strstr(page, "alert(1)</script>"));
-    ck_assert(strstr(page, "&lt;/td&gt;&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot; "
-                           "&#39;x&#39; \xef\xbf\xbd"));
+    ck_assert(strstr(
+        page,
+        "&lt;/td&gt;&lt;/table&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot; "
+        "&#39;x&#39; \xef\xbf\xbd"));
     buf_free(&out), buf_free(&r.source), buf_free(&r.log);
 }
 END_TEST
 
 START_TEST(a_page_shows_the_figures_of_the_result) {
     static const char *const figures[] = {
-        "43.2 of 100", ">126 976<", "4.5<",       ">262 144<", "25 %",
-        "20 µs",       "40 µs",     "12.5",       "4711",      ">37<",
-        "62 %",        "7 x 1 x 1", "96 x 1 x 1", "2-step",    "32 sectors for 128 bytes, 4 at least",
+        "43.2 of 100", ">126 976<", "4.5<",
+        ">262 144<",   "25 %",      "20 µs",
+        "40 µs",       "12.5",      "4711",
+        ">37<",        "62 %",      "7 x 1 x 1",
+        "96 x 1 x 1",  "2-step",    "32 sectors for 128 bytes, 4 at least",
         "8 passes",    "roofline",  "a barrier"};
     struct result r = hostile();
     struct buf out = {0};
@@ -143,7 +153,8 @@ START_TEST(a_page_shows_the_figures_of_the_result) {
 }
 END_TEST
 
-/* 32 lanes in 4 sectors; every other float of 256 bytes: 8 sectors for what 4 could hold; all lanes on one float: 1 of 4 bytes. */
+/* 32 lanes in 4 sectors; every other float of 256 bytes: 8 sectors for what 4 could hold; all lanes
+ * on one float: 1 of 4 bytes. */
 START_TEST(sectors_are_counted_as_they_are_drawn) {
     static const unsigned stride[] = {4, 8, 0}, drawn[] = {4, 8, 1}, least[] = {4, 4, 1};
     for (unsigned i = 0; i < 3; i++) {
@@ -161,7 +172,8 @@ START_TEST(sectors_are_counted_as_they_are_drawn) {
 }
 END_TEST
 
-/* Words 2 l: lanes l and l + 16 meet one bank, so 16 cells in each of two rows; four bytes of one word: one cell. */
+/* Words 2 l: lanes l and l + 16 meet one bank, so 16 cells in each of two rows; four bytes of one
+ * word: one cell. */
 START_TEST(banks_are_drawn_pass_by_pass) {
     struct sim_access a = {.mask = ~0u, .bytes = 4, .cost = 2, .shared = true};
     struct buf out = {0};
@@ -183,7 +195,8 @@ START_TEST(any_access_can_be_drawn) {
         struct sim_access a = {0};
         struct buf out = {0};
         unsigned char *p = (unsigned char *)&a;
-        for (size_t k = 0; k < sizeof a; k++) x = x * 1664525 + 1013904223, p[k] = (unsigned char)(x >> 24);
+        for (size_t k = 0; k < sizeof a; k++)
+            x = x * 1664525 + 1013904223, p[k] = (unsigned char)(x >> 24);
         a.file = "x", a.bytes = a.bytes % 64 + 1, a.kind %= 3, a.shared = i % 2;
         (a.shared ? page_map_banks : page_map_sectors)(&a, &out);
         ck_assert_uint_lt(out.size, 1 << 20);
@@ -192,12 +205,14 @@ START_TEST(any_access_can_be_drawn) {
 }
 END_TEST
 
-/* Every page of the site parses and asks for nothing; tasks link to what they name, fold their hints up, and are found by words. */
+/* Every page of the site parses and asks for nothing; tasks link to what they name, fold their
+ * hints up, and are found by words. */
 START_TEST(the_site_is_made_of_the_book) {
     char folder[] = "/tmp/site-XXXXXX", path[200];
     struct err e = {0};
     if (access("build/makesite", X_OK) != 0) {
-        unit_skip("the_site_is_made_of_the_book", "build/makesite is not built: make build/makesite");
+        unit_skip("the_site_is_made_of_the_book",
+                  "build/makesite is not built: make build/makesite");
         return;
     }
     ck_assert(mkdtemp(folder) != NULL);
@@ -208,18 +223,22 @@ START_TEST(the_site_is_made_of_the_book) {
         struct buf page = {0};
         snprintf(path, sizeof path, "%s/%.100s", folder, *f);
         ck_assert(file_read(path, 1 << 24, &page, &e));
-        ck_assert_msg(!markup_fault(buf_str(&page), 1), "%s: %s", *f, markup_fault(buf_str(&page), 1));
+        ck_assert_msg(!markup_fault(buf_str(&page), 1), "%s: %s", *f,
+                      markup_fault(buf_str(&page), 1));
         ck_assert_msg(!strstr(buf_str(&page), " in quiz/"), "%s shows the answers of a quiz", *f);
         if (!strcmp(*f, "index.html"))
-            ck_assert(strstr(buf_str(&page), "script-src 'sha256-") && strstr(buf_str(&page), " swizzle "));
+            ck_assert(strstr(buf_str(&page), "script-src 'sha256-") &&
+                      strstr(buf_str(&page), " swizzle "));
         if (!strcmp(*f, "chapters-02-coalescing-transpose.html"))
-            ck_assert(strstr(buf_str(&page), "<details><summary>Hint 1</summary>") &&
-                      strstr(buf_str(&page), "href=\"solutions-02-coalescing-transpose-ladder.html\""));
+            ck_assert(
+                strstr(buf_str(&page), "<details><summary>Hint 1</summary>") &&
+                strstr(buf_str(&page), "href=\"solutions-02-coalescing-transpose-ladder.html\""));
         if (!strcmp(*f, "chapters-02-coalescing-README.html"))
-            ck_assert(strstr(buf_str(&page), "<svg viewBox=\"0 0 360 ") && strstr(buf_str(&page), "class=\"box\"") &&
-                      !strstr(buf_str(&page), "<img"));
+            ck_assert(strstr(buf_str(&page), "<svg viewBox=\"0 0 360 ") &&
+                      strstr(buf_str(&page), "class=\"box\"") && !strstr(buf_str(&page), "<img"));
         if (!strcmp(*f, "docs-contributing.html"))
-            ck_assert(strstr(buf_str(&page), "<a href=\"docs-architecture.html\"><code>docs/architecture.md"));
+            ck_assert(strstr(buf_str(&page),
+                             "<a href=\"docs-architecture.html\"><code>docs/architecture.md"));
         buf_free(&page);
     }
     ck_assert_uint_gt(n, 2 * book_count());

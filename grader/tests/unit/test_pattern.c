@@ -1,5 +1,6 @@
-/* test_pattern.c — what one warp's access costs: each row of patterns.def as a kernel of one warp, whose lanes take
- * their addresses from a constant table, and the counters of the line with the access. */
+/* test_pattern.c — what one warp's access costs: each row of patterns.def as a kernel of one warp,
+ * whose lanes take their addresses from a constant table, and the counters of the line with the
+ * access. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
@@ -40,11 +41,14 @@ static const struct row rows[] = {
     {name, GLOBAL, width, mask, CAT(address_, __LINE__), sectors, ideal},
 #define SHARED(name, width, mask, address, wavefronts, fewest) \
     {name, SHARED, width, mask, CAT(address_, __LINE__), wavefronts, fewest},
-#define LOCAL(name, width, mask, address, sectors) {name, LOCAL, width, mask, CAT(address_, __LINE__), sectors, 0},
-#define CONST(name, width, mask, address, replays) {name, CONST, width, mask, CAT(address_, __LINE__), replays, 0},
+#define LOCAL(name, width, mask, address, sectors) \
+    {name, LOCAL, width, mask, CAT(address_, __LINE__), sectors, 0},
+#define CONST(name, width, mask, address, replays) \
+    {name, CONST, width, mask, CAT(address_, __LINE__), replays, 0},
 #define RED(name, mask, address, sectors, multiplicity) \
     {name, RED, 4, mask, CAT(address_, __LINE__), sectors, multiplicity},
-#define SRED(name, mask, address, serialised) {name, SRED, 4, mask, CAT(address_, __LINE__), serialised, 0},
+#define SRED(name, mask, address, serialised) \
+    {name, SRED, 4, mask, CAT(address_, __LINE__), serialised, 0},
 #include "grader/tests/unit/patterns.def"
 #undef GLOBAL
 #undef SHARED
@@ -59,13 +63,16 @@ static const struct row rows[] = {
 /* Line 10 finds the lane's address, line 20 accesses. */
 static const char prologue[] =
     ".version 8.0\n.target sm_75\n.address_size 64\n"
-    ".const .align 4 .b32 offsets[32];\n.const .align 4 .b32 members;\n.const .align 16 .b8 table[8192];\n"
+    ".const .align 4 .b32 offsets[32];\n.const .align 4 .b32 members;\n.const .align 16 .b8 "
+    "table[8192];\n"
     ".visible .entry k(.param .u64 base) {\n"
     ".reg .pred %p; .reg .b16 %h; .reg .b32 %r<8>; .reg .b64 %d<8>;\n"
     ".shared .align 128 .b8 tile[8192];\n.local .align 16 .b8 stack[1024];\n"
     ".loc 1 10 0\n"
-    "mov.u32 %r0, %tid.x;\nmov.u64 %d0, offsets;\nmul.wide.u32 %d1, %r0, 4;\nadd.s64 %d0, %d0, %d1;\n"
-    "ld.const.u32 %r1, [%d0];\nld.const.u32 %r2, [members];\nshr.u32 %r2, %r2, %r0;\nand.b32 %r2, %r2, 1;\n"
+    "mov.u32 %r0, %tid.x;\nmov.u64 %d0, offsets;\nmul.wide.u32 %d1, %r0, 4;\nadd.s64 %d0, %d0, "
+    "%d1;\n"
+    "ld.const.u32 %r1, [%d0];\nld.const.u32 %r2, [members];\nshr.u32 %r2, %r2, %r0;\nand.b32 %r2, "
+    "%r2, 1;\n"
     "setp.eq.u32 %p, %r2, 1;\ncvt.u64.u32 %d2, %r1;\n";
 static const char epilogue[] = "ret;\n}\n.file 1 \"k.cu\"\n";
 
@@ -95,8 +102,10 @@ static void write_access(const struct row *row, bool store, char *out, size_t si
     registers = row->width == 16 ? strchr(type, '{') : strchr(type, '%');
     registers[-1] = 0;
     if (row->kind == RED || row->kind == SRED)
-        snprintf(out, size, "@%%p red.%s.add.u32 [%%d4], 1;\n", row->kind == RED ? "global" : "shared");
-    else if (store) snprintf(out, size, "@%%p st.%s.%s [%%d4], %s;\n", spaces[row->kind], type, registers);
+        snprintf(out, size, "@%%p red.%s.add.u32 [%%d4], 1;\n",
+                 row->kind == RED ? "global" : "shared");
+    else if (store)
+        snprintf(out, size, "@%%p st.%s.%s [%%d4], %s;\n", spaces[row->kind], type, registers);
     else snprintf(out, size, "@%%p ld.%s.%s %s, [%%d4];\n", spaces[row->kind], type, registers);
 }
 
@@ -106,26 +115,28 @@ static struct sim_counters run_pattern(const struct row *row, bool store) {
     uint32_t offsets[32];
     uint64_t at, bytes;
     write_access(row, store, access, sizeof access);
-    snprintf(ptx, sizeof ptx, "%s%sadd.s64 %%d4, %%d3, %%d2;\n.loc 1 20 0\n%s.loc 1 30 0\n%s", prologue,
-             base_of(row->kind), access, epilogue);
+    snprintf(ptx, sizeof ptx, "%s%sadd.s64 %%d4, %%d3, %%d2;\n.loc 1 20 0\n%s.loc 1 30 0\n%s",
+             prologue, base_of(row->kind), access, epilogue);
     struct kernel_rig r = rig_open(ptx);
     for (uint32_t l = 0; l < 32; l++) offsets[l] = row->address(l);
     ck_assert(sim_find_symbol(r.module, "offsets", &at, &bytes) &&
               sim_write(r.sim, at, offsets, sizeof offsets) == SIM_OK);
-    ck_assert(sim_find_symbol(r.module, "members", &at, &bytes) && sim_write(r.sim, at, &row->mask, 4) == SIM_OK);
+    ck_assert(sim_find_symbol(r.module, "members", &at, &bytes) &&
+              sim_write(r.sim, at, &row->mask, 4) == SIM_OK);
     uint64_t base = sim_alloc(r.sim, 8192, "base");
     ck_assert(base % 512 == 0 && sim_fill(r.sim, base, 0, 8192) == SIM_OK);
     struct sim_result got = rig_run(&r, "k", 1, 32, &base, sizeof base);
-    ck_assert_msg(got.fault == SIM_FAULT_NONE, "%s: %s", row->name, got.nreports ? got.reports[0].text : "");
+    ck_assert_msg(got.fault == SIM_FAULT_NONE, "%s: %s", row->name,
+                  got.nreports ? got.reports[0].text : "");
     struct sim_counters c = rig_line(&got, 20);
     sim_result_free(&got);
     rig_close(&r);
     return c;
 }
 
-#define EQUAL(got, want)                                                                                             \
-    ck_assert_msg((got) == (uint64_t)(want), "%s, %u bytes: " #got " is %llu, expected %llu", row->name, row->width, \
-                  (unsigned long long)(got), (unsigned long long)(want))
+#define EQUAL(got, want)                                                                      \
+    ck_assert_msg((got) == (uint64_t)(want), "%s, %u bytes: " #got " is %llu, expected %llu", \
+                  row->name, row->width, (unsigned long long)(got), (unsigned long long)(want))
 
 static void check_global(const struct row *row, const struct sim_counters *c, bool store) {
     EQUAL(store ? c->requests_store : c->requests_load, 1);
@@ -166,14 +177,15 @@ static void check_others(const struct row *row, const struct sim_counters *c) {
 
 /* Lanes that pair up read faster, but do not write faster. */
 static bool only_load(const struct row *row) {
-    return row->kind == CONST || (row->kind == SHARED && row->width >= 8 && strstr(row->name, "for ")) ||
+    return row->kind == CONST ||
+           (row->kind == SHARED && row->width >= 8 && strstr(row->name, "for ")) ||
            strncmp(row->name, "one ", 4) == 0 || strstr(row->name, "no pair");
 }
 
 START_TEST(test_row) {
     const struct row *row = &rows[_i];
-    for (int store = strncmp(row->name, "stored", 6) == 0; store < (row->kind >= CONST || only_load(row) ? 1 : 2);
-         store++) {
+    for (int store = strncmp(row->name, "stored", 6) == 0;
+         store < (row->kind >= CONST || only_load(row) ? 1 : 2); store++) {
         struct sim_counters c = run_pattern(row, store);
         EQUAL(c.inst_executed, 1);
         /* A guarded instruction counts all lanes of the warp that reach it. */
@@ -187,11 +199,12 @@ END_TEST
 
 /* Lanes further apart than 2 GiB: no pattern is kept, the counts stay the same. */
 START_TEST(test_far) {
-    struct kernel_rig r =
-        rig_open_with(".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 base) {\n"
-                      ".reg .b32 %r<4>; .reg .b64 %d<4>;\nld.param.u64 %d0, [base];\nmov.u32 %r0, %tid.x;\n"
-                      "mul.wide.u32 %d1, %r0, 92274688;\nadd.s64 %d0, %d0, %d1;\nld.global.u32 %r1, [%d0];\nret;\n}\n",
-                      (struct rig_options){.memory = 3ull << 30});
+    struct kernel_rig r = rig_open_with(
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 base) {\n"
+        ".reg .b32 %r<4>; .reg .b64 %d<4>;\nld.param.u64 %d0, [base];\nmov.u32 %r0, %tid.x;\n"
+        "mul.wide.u32 %d1, %r0, 92274688;\nadd.s64 %d0, %d0, %d1;\nld.global.u32 %r1, "
+        "[%d0];\nret;\n}\n",
+        (struct rig_options){.memory = 3ull << 30});
     uint64_t base = sim_alloc(r.sim, 32 * 92274688ull, "far");
     ck_assert(base != 0);
     struct sim_result got = rig_run(&r, "k", 1, 32, &base, sizeof base);

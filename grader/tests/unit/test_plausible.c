@@ -1,5 +1,5 @@
-/* test_plausible.c — the floors of grader/grade/plausible.c: which times at the timed size no honest program can
- * have. */
+/* test_plausible.c — the floors of grader/grade/plausible.c: which times at the timed size no
+ * honest program can have. */
 #include "grader/grade/grading.h"
 #include "grader/tests/unit/unit.h"
 
@@ -9,10 +9,13 @@ enum { N = 1 << 22 };
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-static const struct ex_arg args[] = {{.name = "out", .role = EX_OUT, .type = EX_F32, .count = count}};
-static const struct exercise exercise = {.name = "none", .args = args, .nargs = 1, .timed = {{N}}, .bytes = bytes};
+static const struct ex_arg args[] = {
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count}};
+static const struct exercise exercise = {
+    .name = "none", .args = args, .nargs = 1, .timed = {{N}}, .bytes = bytes};
 
-/* An MX330 moves 48 GB/s and has 512 KiB of L2, which may keep its share: (2^25 - 2^19) bytes / 48e9 = 688 us. */
+/* An MX330 moves 48 GB/s and has 512 KiB of L2, which may keep its share: (2^25 - 2^19) bytes /
+ * 48e9 = 688 us. */
 START_TEST(the_floor_and_the_interval) {
     static const struct {
         double us, high_us;
@@ -21,14 +24,16 @@ START_TEST(the_floor_and_the_interval) {
     } rows[] = {
         {700, 0, N / 8, ""},
         {670, 0, N / 8, "faster than the device can be"}, /* a measured time has no `high` */
-        {670, 900, N / 8, ""},                            /* the model's error is on the other side */
+        {670, 900, N / 8, ""}, /* the model's error is on the other side */
         {400, 600, N / 8, "faster than the device can be"},
-        {700, 900, N / 64, "the kernels write 2097152 bytes at most, and the outputs have 16777216"},
+        {700, 900, N / 64,
+         "the kernels write 2097152 bytes at most, and the outputs have 16777216"},
     };
     const struct grade_options o = {.device = device_find("mx330")};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct grading g = {.ex = &exercise, .o = &o};
-        struct tally own = {.seconds = rows[i].us * 1e-6, .high = rows[i].high_us * 1e-6, .launches = 1};
+        struct tally own = {
+            .seconds = rows[i].us * 1e-6, .high = rows[i].high_us * 1e-6, .launches = 1};
         own.counters.sectors_store = rows[i].sectors;
         check_plausible(&g, &own);
         ck_assert_int_eq(!g.implausible[0], !rows[i].says[0]);
@@ -37,8 +42,9 @@ START_TEST(the_floor_and_the_interval) {
 }
 END_TEST
 
-/* 2^40 operations on an H200. FP32: 132 SMs x 128 lanes x 2 at 1980 MHz, 66.9 TFLOP/s, 16.43 ms. mma: 132 x 4 quarters, 4096
- * operations in 6 cycles: 713.7 TFLOP/s, 1.541 ms. Three products for one, as 3xTF32 has them, leave none to FP32. */
+/* 2^40 operations on an H200. FP32: 132 SMs x 128 lanes x 2 at 1980 MHz, 66.9 TFLOP/s, 16.43 ms.
+ * mma: 132 x 4 quarters, 4096 operations in 6 cycles: 713.7 TFLOP/s, 1.541 ms. Three products for
+ * one, as 3xTF32 has them, leave none to FP32. */
 START_TEST(tensor_cores_have_a_floor_of_their_own) {
     const struct gpu_device *d = device_find("h200");
     double all = 1099511627776.0;

@@ -1,4 +1,5 @@
-/* test_processor.c — what C leaves to the processor is the same on all that this tree is compiled for. */
+/* test_processor.c — what C leaves to the processor is the same on all that this tree is compiled
+ * for. */
 #include "grader/sim/mem/mem.h"
 #include "grader/tests/unit/unit.h"
 
@@ -12,7 +13,8 @@ START_TEST(char_has_a_sign) {
 }
 END_TEST
 
-/* (1 + 2^-27)^2 = 1 + 2^-26 + 2^-54: the last term is lost where the product is rounded, and kept by a fused multiply-add. */
+/* (1 + 2^-27)^2 = 1 + 2^-26 + 2^-54: the last term is lost where the product is rounded, and kept
+ * by a fused multiply-add. */
 START_TEST(a_product_is_rounded_before_it_is_added) {
     volatile double a = 1 + 0x1p-27, b = 1 + 0x1p-26;
     double x = a, y = b;
@@ -28,7 +30,8 @@ START_TEST(device_memory_has_whole_pages) {
     struct err e = {0};
     ck_assert_uint_eq(memory_page() % page, 0);
     ck_assert_msg(memory_open(&m, 64 << 20, &e), "%s", e.text);
-    for (unsigned i = 0; i < 3; i++) ck_assert_uint_eq(memory_alloc_pages(&m, 100 + i, "buffer") % page, 0);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_uint_eq(memory_alloc_pages(&m, 100 + i, "buffer") % page, 0);
     memory_close(&m);
 }
 END_TEST

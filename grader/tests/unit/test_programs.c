@@ -1,11 +1,12 @@
-/* test_programs.c — whole CUDA programs, built by build/simgpu nvcc and run by build/simgpu run: what they print
- * must be what NAME.expected beside them says, in grader/tests/programs of standard output, in
- * grader/tests/torture of standard output and then standard error. Lines at the top of NAME.cu say what else holds:
+/* test_programs.c — whole CUDA programs, built by build/simgpu nvcc and run by build/simgpu run:
+ * what they print must be what NAME.expected beside them says, in grader/tests/programs of standard
+ * output, in grader/tests/torture of standard output and then standard error. Lines at the top of
+ * NAME.cu say what else holds:
  *   // nvcc: OPTIONS     // run: OPTIONS     // status: N     // signal: N
  *   // stderr: TEXT THAT MUST OCCUR (programs)     // also: OPTIONS, to run a second time with
  *   // not repeatable: WHY
- * A program that is newer than its source, our runtime and simgpu is not built again. Each is run with 1, 2 and 4
- * threads, too: output, reports and counters must be the same. */
+ * A program that is newer than its source, our runtime and simgpu is not built again. Each is run
+ * with 1, 2 and 4 threads, too: output, reports and counters must be the same. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -33,9 +34,12 @@ struct wanted {
 
 static void take_directive(const char *line, struct wanted *w) {
     char text[256];
-    if (sscanf(line, "// nvcc: %255[^\n]", text) == 1) snprintf(w->nvcc, sizeof w->nvcc, "%s", text);
-    else if (sscanf(line, "// run: %255[^\n]", text) == 1) snprintf(w->run, sizeof w->run, "%s", text);
-    else if (sscanf(line, "// also: %255[^\n]", text) == 1) snprintf(w->also, sizeof w->also, "%s", text);
+    if (sscanf(line, "// nvcc: %255[^\n]", text) == 1)
+        snprintf(w->nvcc, sizeof w->nvcc, "%s", text);
+    else if (sscanf(line, "// run: %255[^\n]", text) == 1)
+        snprintf(w->run, sizeof w->run, "%s", text);
+    else if (sscanf(line, "// also: %255[^\n]", text) == 1)
+        snprintf(w->also, sizeof w->also, "%s", text);
     else if (!strncmp(line, "// not repeatable:", 18)) w->varies = true;
     else if (sscanf(line, "// status: %d", &w->status) == 1) return;
     else if (sscanf(line, "// signal: %d", &w->signal_number) == 1) return;
@@ -89,8 +93,8 @@ static void compare(const char *name, const char *program) {
     if (is_torture(name)) contents(path, &got);
     snprintf(path, sizeof path, "%s/%s.expected", folder, name);
     contents(path, &want);
-    ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name, buf_str(&got),
-                  buf_str(&want));
+    ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name,
+                  buf_str(&got), buf_str(&want));
     buf_free(&got);
     buf_free(&want);
 }
@@ -101,9 +105,10 @@ static void check_stderr(const char *name, const char *program, const struct wan
     snprintf(path, sizeof path, "%s.err", program);
     contents(path, &got);
     for (unsigned i = 0; i < w->ntexts; i++)
-        ck_assert_msg(strstr(buf_str(&got), w->texts[i]) != NULL, "%s: no \"%s\" in:\n%s", name, w->texts[i],
-                      buf_str(&got));
-    ck_assert_msg(w->ntexts || !got.size, "%s: unexpected on standard error:\n%s", name, buf_str(&got));
+        ck_assert_msg(strstr(buf_str(&got), w->texts[i]) != NULL, "%s: no \"%s\" in:\n%s", name,
+                      w->texts[i], buf_str(&got));
+    ck_assert_msg(w->ntexts || !got.size, "%s: unexpected on standard error:\n%s", name,
+                  buf_str(&got));
     buf_free(&got);
 }
 
@@ -121,9 +126,10 @@ static void prepare(const char *name, struct wanted *w, char *program, size_t si
     build(name, w, program);
 }
 
-static void run_once(const char *name, const struct wanted *w, const char *program, const char *more) {
-    int status =
-        shell("%s/simgpu run %s %s %s >%s.out 2>%s.err", build_folder(), w->run, more, program, program, program);
+static void run_once(const char *name, const struct wanted *w, const char *program,
+                     const char *more) {
+    int status = shell("%s/simgpu run %s %s %s >%s.out 2>%s.err", build_folder(), w->run, more,
+                       program, program, program);
     compare(name, program);
     if (!is_torture(name)) check_stderr(name, program, w);
     int want = w->signal_number ? 128 + w->signal_number : w->status;
@@ -146,22 +152,26 @@ START_TEST(test_threads) {
     prepare(programs[_i], &w, program, sizeof program);
     for (int workers = 1; workers <= 4 && !w.varies; workers *= 2) {
         struct buf all = {0};
-        shell("%s/simgpu run %s --workers %d --counters json --counters-file %s.json %s >%s.out 2>%s.err",
+        shell("%s/simgpu run %s --workers %d --counters json --counters-file %s.json %s >%s.out "
+              "2>%s.err",
               build_folder(), w.run, workers, program, program, program, program);
         for (int i = 0; i < 3; i++) {
             snprintf(path, sizeof path, "%s.%s", program, i == 0 ? "out" : i == 1 ? "err" : "json");
             contents(path, &all);
         }
         if (workers == 1) buf_add(&first, all.data, all.size);
-        ck_assert_msg(!strcmp(buf_str(&first), buf_str(&all)), "%s with %d threads:\n%.2000s---- with one:\n%.2000s",
-                      programs[_i], workers, buf_str(&all), buf_str(&first));
+        ck_assert_msg(!strcmp(buf_str(&first), buf_str(&all)),
+                      "%s with %d threads:\n%.2000s---- with one:\n%.2000s", programs[_i], workers,
+                      buf_str(&all), buf_str(&first));
         buf_free(&all);
     }
     buf_free(&first);
 }
 END_TEST
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static void find_programs(const char *kind) {
     char path[512];

@@ -1,5 +1,5 @@
-/* test_prose.c — figures in the book's prose (grader/tests/timing/prose.py): the book's own pages, and a small book, written here by
- * hand, in which one figure after the other is wrong. */
+/* test_prose.c — figures in the book's prose (grader/tests/timing/prose.py): the book's own pages,
+ * and a small book, written here by hand, in which one figure after the other is wrong. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -25,31 +25,37 @@ static void put(const char *name, const char *text) {
     ck_assert_msg(file_write(path, text, strlen(text), &e), "%s", e.text);
 }
 
-/* One exercise, `one`: 20 µs on an H100, 50 before, 12 and 48 as modelled; 640 loads before; 3 µs for what `other` lists. */
+/* One exercise, `one`: 20 µs on an H100, 50 before, 12 and 48 as modelled; 640 loads before; 3 µs
+ * for what `other` lists. */
 static void make_book(void) {
     char root[4000];
     ck_assert(getcwd(root, sizeof root) && mkdtemp(folder));
-    ck_assert(!shell("cd %s && mkdir -p chapters/01-x solutions/01-x docs/results/h100 && ln -s %s/grader grader",
+    ck_assert(!shell("cd %s && mkdir -p chapters/01-x solutions/01-x docs/results/h100 && ln -s "
+                     "%s/grader grader",
                      folder, root));
     put("docs/results/h100/report.json",
-        "{\"device\": {\"roofline\": {\"bytes_per_second\": 2e12}}, \"exercises\": [{\"exercise\": \"01-x/one\", "
+        "{\"device\": {\"roofline\": {\"bytes_per_second\": 2e12}}, \"exercises\": [{\"exercise\": "
+        "\"01-x/one\", "
         "\"libraries\": {}, "
         "\"times\": {\"\": {\"measured_us\": 20}, \"1-slow\": {\"measured_us\": 50}}}]}");
     put("docs/results/h100/other.tsv", "what\tus\nring of 2\t3.0\n");
-    put("docs/results/counted.tsv", "exercise\tversion\twhat\tfigure\none\tanswer\tshared_reads\t6.5\n");
-    put("docs/results/limits.tsv",
-        "exercise\tmetric\tlimit\none\tshared_reads\t0.25\none\tblocks\t8\none\tread_excess\t1.125\n");
+    put("docs/results/counted.tsv",
+        "exercise\tversion\twhat\tfigure\none\tanswer\tshared_reads\t6.5\n");
+    put("docs/results/limits.tsv", "exercise\tmetric\tlimit\none\tshared_reads\t0."
+                                   "25\none\tblocks\t8\none\tread_excess\t1.125\n");
     put("docs/sources.md", "# Sources\n\n### guide\nA guide.\n");
-    put("solutions/01-x/one-ladder.md", "| counter | 1-slow | answer |\n|---|---|---|\n| `thread_loads` | 640 | 64 "
-                                        "|\n\nTimes, modelled for 7, in µs:\n\n"
-                                        "| device | 1-slow | answer |\n|---|---|---|\n| h100 | 48 | 12 |\n");
+    put("solutions/01-x/one-ladder.md",
+        "| counter | 1-slow | answer |\n|---|---|---|\n| `thread_loads` | 640 | 64 "
+        "|\n\nTimes, modelled for 7, in µs:\n\n"
+        "| device | 1-slow | answer |\n|---|---|---|\n| h100 | 48 | 12 |\n");
 }
 static void remove_book(void) {
     ck_assert(!shell("rm -r %s", folder));
     buf_free(&said);
 }
 
-/* What the check says of the lesson, or the task, without the closing line; the other one is empty. */
+/* What the check says of the lesson, or the task, without the closing line; the other one is empty.
+ */
 static const char *of_page(const char *name, const char *text) {
     char path[400];
     struct err e = {0};
@@ -71,22 +77,29 @@ START_TEST(what_the_sources_say_passes) {
         "It takes 20 µs.\n<!--fig 20 µs: h100 one/answer-->\n",
         "It is 2.5 times\nas fast.\n<!--fig 2.5 times: h100 one/1 / h100 one/answer-->\n",
         "It takes 20.5 µs.\n<!--fig 20.5: h100 one/answer-->\n", /* measured: 3 % */
-        "Of 640 loads a tenth is left, about 45 µs of them.\n<!--fig 640 loads: count one/1[thread_loads];\n"
-        "tenth: count one/answer[thread_loads] / count one/1[thread_loads]; 45 µs: sim:h100 one/1-slow-->\n",
-        "- A ring: 3 µs, at 2 TB/s.\n<!--fig 3 µs: h100 other[ring of 2]; 2 TB/s: h100 peak[bytes_per_second] / "
+        "Of 640 loads a tenth is left, about 45 µs of them.\n<!--fig 640 loads: count "
+        "one/1[thread_loads];\n"
+        "tenth: count one/answer[thread_loads] / count one/1[thread_loads]; 45 µs: sim:h100 "
+        "one/1-slow-->\n",
+        "- A ring: 3 µs, at 2 TB/s.\n<!--fig 3 µs: h100 other[ring of 2]; 2 TB/s: h100 "
+        "peak[bytes_per_second] / "
         "1e12-->\n- 48 KB.\n"
         "<!--fig 48 KB: source guide-->\n",
-        "`shared_reads` 6.5, and 4 KB in 7 µs.\n<!--fig 6.5: ran one/answer[shared_reads]; 4 KB: 1024 * 4 / 1024; 7 "
+        "`shared_reads` 6.5, and 4 KB in 7 µs.\n<!--fig 6.5: ran one/answer[shared_reads]; 4 KB: "
+        "1024 * 4 / 1024; 7 "
         "µs: once h100-->\n",
         "These are 64 · 8 = 512 bytes, (1 + 2) · 32 = 96.\n",
-        "A tile of 32 × 32 words, CC 9.0, `20 µs`, 7 lanes, 99 sectors.\n\n    1.5 µs\n\n```\n1.5 µs\n```\n",
+        "A tile of 32 × 32 words, CC 9.0, `20 µs`, 7 lanes, 99 sectors.\n\n    1.5 µs\n\n```\n1.5 "
+        "µs\n```\n",
         "<!--counted lesson/x.cu-->\n| kernel | `loads` |\n|---|---|\n| `k` | 2.5 |\n",
-        "| kernel | loads |\n|---|---|\n| `k` | 2.5 |\n<!--fig 2.5: h100 one/1 / 20-->\n\nAs 2.5 above.\n<!--fig 2.5: "
+        "| kernel | loads |\n|---|---|\n| `k` | 2.5 |\n<!--fig 2.5: h100 one/1 / 20-->\n\nAs 2.5 "
+        "above.\n<!--fig 2.5: "
         "here[k][loads]-->\n",
     };
     if (!has_python()) SKIP("no python3");
     make_book();
-    for (unsigned i = 0; i < sizeof right / sizeof *right; i++) ck_assert_str_eq(of_page(page, right[i]), "");
+    for (unsigned i = 0; i < sizeof right / sizeof *right; i++)
+        ck_assert_str_eq(of_page(page, right[i]), "");
     remove_book();
 }
 END_TEST
@@ -95,7 +108,8 @@ START_TEST(a_figure_that_is_another_is_told) {
     static const struct {
         const char *page, *wrong;
     } wrong[] = {
-        {"It takes 21 µs.\n<!--fig 21 µs: h100 one/answer-->\n", ":1: says 21 µs, and it is 20 (h100 one/answer)\n"},
+        {"It takes 21 µs.\n<!--fig 21 µs: h100 one/answer-->\n",
+         ":1: says 21 µs, and it is 20 (h100 one/answer)\n"},
         {"It takes 21 µs.\n<!--fig 20 µs: h100 one/answer-->\n",
          ":1: the text does not say 20 µs\nchapters/01-x/README.md:1: no source for 21 µs.\n"},
         {"Of 641 loads.\n<!--fig 641: count one/1[thread_loads]-->\n",
@@ -105,8 +119,10 @@ START_TEST(a_figure_that_is_another_is_told) {
         {"One.\n\nThese are 64 · 8 = 513 bytes.\n", ":3: says 64 · 8 = 513, and it is 512\n"},
         {"- At 2.5 times\n- the\n<!--fig 2.5: h100 one/1 / 20-->\n",
          ":2: the text does not say 2.5\nchapters/01-x/README.md:1: no source for 2.5 times\n"},
-        {"It is 16 KB.\n<!--fig 16 KB: source gude-->\n", ":1: 16 KB: gude is not in docs/sources.md\n"},
-        {"It is 16 KB.\n<!--fig 16 KB: h100 one/2-->\n", ":1: h100 one has no 2: ['1-slow', 'answer']\n"},
+        {"It is 16 KB.\n<!--fig 16 KB: source gude-->\n",
+         ":1: 16 KB: gude is not in docs/sources.md\n"},
+        {"It is 16 KB.\n<!--fig 16 KB: h100 one/2-->\n",
+         ":1: h100 one has no 2: ['1-slow', 'answer']\n"},
         {"It is 16 KB.\n<!--fig 16 KB: import os-->\n", ":1: what is import os?\n"},
         {"| a | b |\n|---|---|\n| c | 5 % |\n", ":1: no source for 5 % |\n"},
     };
@@ -126,9 +142,11 @@ END_TEST
 START_TEST(limits_of_a_task_are_those_of_its_tests) {
     if (!has_python()) SKIP("no python3");
     make_book();
-    ck_assert_str_eq(of_page(task, LIMITS("| goal: few | `shared_reads` per product; `blocks` | 1/4; at least 8 |\n"
-                                          "| | `read_excess` | 1.125 times the packed ideal |")),
-                     "");
+    ck_assert_str_eq(
+        of_page(task,
+                LIMITS("| goal: few | `shared_reads` per product; `blocks` | 1/4; at least 8 |\n"
+                       "| | `read_excess` | 1.125 times the packed ideal |")),
+        "");
     ck_assert_str_eq(of_page(task, LIMITS("| goal: few | `shared_reads` per product | 0.26 |")),
                      "chapters/01-x/one.md:1: limit 0.26 of shared_reads, and they are [0.25]\n");
     ck_assert_str_eq(of_page(task, LIMITS("| goal: few | `shared_reads` per product | 1.125 |")),

@@ -1,4 +1,5 @@
-/* test_protocol.c — the device server against a client that keeps to no rule: sizes, handles, ranges, floods. */
+/* test_protocol.c — the device server against a client that keeps to no rule: sizes, handles,
+ * ranges, floods. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 
@@ -44,8 +45,13 @@ static int synchronise(void) { return ASK(&f, sync, NULL, NULL); }
 /* What is posted is carried out in order, unanswered: a later question has its own answer. */
 START_TEST(test_posted) {
     uint64_t p = fixture_alloc(&f, 64), add = fixture_kernel(&f, "add"), params[2] = {p, 8};
-    struct wb_req_launch q = {
-        .kernel = add, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 8, .block_y = 1, .block_z = 1};
+    struct wb_req_launch q = {.kernel = add,
+                              .grid_x = 1,
+                              .grid_y = 1,
+                              .grid_z = 1,
+                              .block_x = 8,
+                              .block_y = 1,
+                              .block_z = 1};
     POST(&f, fill, (&(struct wb_req_fill){p, 64, 64, 1, 'a', 0}), NULL, 0);
     POST(&f, launch, &q, params, sizeof params);
     POST(&f, copy, (&(struct wb_req_copy){p + 8, 4, p + 6, 4, 4, 1}), NULL, 0);
@@ -77,7 +83,8 @@ END_TEST
 START_TEST(test_tail_of_rows) {
     uint64_t p = fixture_alloc(&f, 64);
     static const char bytes[40] = "0123456789";
-    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 8), 0);
+    ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 8),
+                     0);
     ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 7),
                      WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 9),
@@ -87,11 +94,13 @@ START_TEST(test_tail_of_rows) {
 }
 END_TEST
 
-/* Only what the table says may be posted; events have bounds; a device of no simulator shares nothing. */
+/* Only what the table says may be posted; events have bounds; a device of no simulator shares
+ * nothing. */
 START_TEST(test_post_of_questions) {
     struct wb_rep_event_time t;
     struct wb_rep_alloc_shared shared;
-    ck_assert_int_eq(ASK(&f, event, &(struct wb_req_event){.event = WB_EVENTS}, NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, event, &(struct wb_req_event){.event = WB_EVENTS}, NULL),
+                     WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, event_time, &(struct wb_req_event_time){.event = UINT32_MAX}, &t),
                      WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, event_time, &(struct wb_req_event_time){.event = 7}, &t), 0);
@@ -116,7 +125,8 @@ START_TEST(test_ranges) {
     ck_assert_int_eq(write_bytes(p, 0, 0, big), 0); /* nothing, at once */
     ck_assert_int_eq(read_bytes(p, big, 0, big), 0);
     ck_assert_int_eq(read_bytes(p - 1, 4, 4, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){p, 10, p + 95, 10, 10, 1}), NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){p, 10, p + 95, 10, 10, 1}), NULL),
+                     WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p + 1}, NULL), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), 0);
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), WB_cudaErrorInvalidValue);
@@ -130,12 +140,18 @@ START_TEST(test_window) {
     ck_assert_int_eq(write_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(read_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65535}), NULL), 0);
-    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65536}), NULL), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, read, (&(struct wb_req_read){p, 2, 2, 1, 65535}), NULL), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, read, (&(struct wb_req_read){p, 1, 1, 1, UINT64_MAX}), NULL), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 0, UINT64_MAX}), NULL), WB_cudaErrorMemoryAllocation);
+    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65536}), NULL),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, read, (&(struct wb_req_read){p, 2, 2, 1, 65535}), NULL),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, read, (&(struct wb_req_read){p, 1, 1, 1, UINT64_MAX}), NULL),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){UINT64_MAX, 2, 10}), NULL),
+                     WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(ASK(&f, upload, (&(struct wb_req_upload){0, 0, UINT64_MAX}), NULL),
+                     WB_cudaErrorMemoryAllocation);
 }
 END_TEST
 
@@ -161,8 +177,13 @@ END_TEST
 
 START_TEST(test_parameters) {
     uint64_t add = fixture_kernel(&f, "add");
-    struct wb_req_launch q = {
-        .kernel = add, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1, .block_y = 1, .block_z = 1};
+    struct wb_req_launch q = {.kernel = add,
+                              .grid_x = 1,
+                              .grid_y = 1,
+                              .grid_z = 1,
+                              .block_x = 1,
+                              .block_y = 1,
+                              .block_z = 1};
     uint8_t tail[WB_PARAMS + 1] = {0};
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 15), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 17), WB_cudaErrorInvalidValue);
@@ -225,7 +246,8 @@ START_TEST(test_frames) {
 }
 END_TEST
 
-/* Any bytes at all: every frame is answered, or the connection ends; the fake's bounds are checked by ASan. */
+/* Any bytes at all: every frame is answered, or the connection ends; the fake's bounds are checked
+ * by ASan. */
 START_TEST(test_noise) {
     _Alignas(8) uint8_t out[512], in[WB_FRAME];
     srandom((unsigned)_i + 1);
@@ -233,8 +255,10 @@ START_TEST(test_noise) {
     fixture_alloc(&f, 1000);
     unsigned answered = 0;
     for (unsigned n = 0; n < 4000; n++) {
-        size_t size = sizeof(struct wb_header) + (size_t)random() % (sizeof out - sizeof(struct wb_header));
-        for (size_t i = 0; i < size; i++) out[i] = random() % 3 ? (uint8_t)random() % 4 : (uint8_t)random();
+        size_t size =
+            sizeof(struct wb_header) + (size_t)random() % (sizeof out - sizeof(struct wb_header));
+        for (size_t i = 0; i < size; i++)
+            out[i] = random() % 3 ? (uint8_t)random() % 4 : (uint8_t)random();
         struct wb_header h = {.op = (uint32_t)random() % WB_OPS, .size = (uint32_t)size};
         memcpy(out, &h, sizeof h);
         uint64_t near = FAKE_BASE + 64 + (uint64_t)random() % 1024;

@@ -12,7 +12,8 @@ static void release(void) { arena_free(&arena); }
 /* The variable x of a module that also has a function f and a variable y. */
 static const struct ptx_var *variable(const char *declaration) {
     struct err e = {0};
-    char *text = rig_printf(&arena, ".version 8.0\n.target sm_75\n.func f();\n.global .b8 y[64];\n%s\n", declaration);
+    char *text = rig_printf(
+        &arena, ".version 8.0\n.target sm_75\n.func f();\n.global .b8 y[64];\n%s\n", declaration);
     const struct ptx_module *m = ptx_parse(&arena, text, strlen(text), &e);
     ck_assert_msg(m != NULL, "%s", e.text);
     return ptx_module_var(m, "x");
@@ -48,7 +49,8 @@ START_TEST(bytes) {
 }
 END_TEST
 
-static void check_reloc(const struct ptx_reloc *r, size_t offset, const char *symbol, int64_t addend, bool generic) {
+static void check_reloc(const struct ptx_reloc *r, size_t offset, const char *symbol,
+                        int64_t addend, bool generic) {
     ck_assert_uint_eq(r->offset, offset);
     ck_assert_uint_eq(r->size, 8);
     ck_assert_str_eq(r->symbol, symbol);
@@ -57,7 +59,8 @@ static void check_reloc(const struct ptx_reloc *r, size_t offset, const char *sy
 }
 
 START_TEST(addresses) {
-    const struct ptx_var *x = variable(".global .u64 x[6] = {f, y, y+4, generic(y)+12, 5, generic(y-8)};");
+    const struct ptx_var *x =
+        variable(".global .u64 x[6] = {f, y, y+4, generic(y)+12, 5, generic(y-8)};");
     ck_assert_uint_eq(x->nrelocs, 5);
     check_reloc(&x->relocs[0], 0, "f", 0, false);
     check_reloc(&x->relocs[1], 8, "y", 0, false);
@@ -70,13 +73,14 @@ END_TEST
 
 /* A byte array with an address in the middle, as nvcc writes a packed structure. */
 START_TEST(masked_addresses) {
-    const struct ptx_var *x =
-        variable(".global .align 8 .b8 x[26] = {1, 0xFF(y+4), 0xFF00(y+4), 0xFF0000(y+4), 0xFF000000(y+4), "
-                 "0xFF00000000(y+4), "
-                 "0xFF0000000000(y+4), 0xFF000000000000(y+4), 0xFF00000000000000(y+4), 9, 0xFF(generic(f)), "
-                 "0xFF00(generic(f)), "
-                 "0xFF0000(generic(f)), 0xFF000000(generic(f)), 0xFF00000000(generic(f)), 0xFF0000000000(generic(f)), "
-                 "0xFF000000000000(generic(f)), 0xFF00000000000000(generic(f)), 3};");
+    const struct ptx_var *x = variable(
+        ".global .align 8 .b8 x[26] = {1, 0xFF(y+4), 0xFF00(y+4), 0xFF0000(y+4), 0xFF000000(y+4), "
+        "0xFF00000000(y+4), "
+        "0xFF0000000000(y+4), 0xFF000000000000(y+4), 0xFF00000000000000(y+4), 9, 0xFF(generic(f)), "
+        "0xFF00(generic(f)), "
+        "0xFF0000(generic(f)), 0xFF000000(generic(f)), 0xFF00000000(generic(f)), "
+        "0xFF0000000000(generic(f)), "
+        "0xFF000000000000(generic(f)), 0xFF00000000000000(generic(f)), 3};");
     ck_assert_uint_eq(x->nrelocs, 2);
     check_reloc(&x->relocs[0], 1, "y", 4, false);
     check_reloc(&x->relocs[1], 10, "f", 0, true);

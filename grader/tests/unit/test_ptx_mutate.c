@@ -1,6 +1,6 @@
-/* test_ptx_mutate.c — damaged PTX: cut short, bytes changed, lines doubled or dropped. Each text must give a
- * module that holds together or an error that names a line (see invariants.h); the sanitizers see the rest.
- * The damage is the same in each run. */
+/* test_ptx_mutate.c — damaged PTX: cut short, bytes changed, lines doubled or dropped. Each text
+ * must give a module that holds together or an error that names a line (see invariants.h); the
+ * sanitizers see the rest. The damage is the same in each run. */
 #include "common/file.h"
 #include "grader/tests/ptx/invariants.h"
 #include "grader/tests/unit/unit.h"
@@ -41,7 +41,8 @@ END_TEST
 
 static void change(char *text, size_t n) {
     static const char interesting[] = "{}()[];:,.%$@!|<>=+-_0f\"/*\n\0\xff";
-    for (unsigned k = 1 + (unsigned)draw(4); k--;) text[draw(n)] = interesting[draw(sizeof interesting)];
+    for (unsigned k = 1 + (unsigned)draw(4); k--;)
+        text[draw(n)] = interesting[draw(sizeof interesting)];
 }
 
 START_TEST(bytes_changed) {
@@ -58,12 +59,14 @@ START_TEST(bytes_changed) {
 }
 END_TEST
 
-/* Takes a piece of the text to another place; that breaks scopes and orders more than single bytes do. */
+/* Takes a piece of the text to another place; that breaks scopes and orders more than single bytes
+ * do. */
 START_TEST(pieces_moved) {
     struct buf text = {0}, moved = {0};
     read_text(_i, &text);
     for (unsigned i = 0; i < CHANGES / 2; i++) {
-        size_t from = draw(text.size), n = draw(text.size - from < 400 ? text.size - from : 400), to = draw(text.size);
+        size_t from = draw(text.size), n = draw(text.size - from < 400 ? text.size - from : 400),
+               to = draw(text.size);
         buf_clear(&moved);
         buf_add(&moved, text.data, to);
         buf_add(&moved, text.data + from, n);

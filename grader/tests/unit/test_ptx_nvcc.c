@@ -1,5 +1,5 @@
-/* test_ptx_nvcc.c — PTX as nvcc writes it. What is expected can be read off the CUDA sources beside the texts
- * in grader/tests/ptx, not off the parser. */
+/* test_ptx_nvcc.c — PTX as nvcc writes it. What is expected can be read off the CUDA sources beside
+ * the texts in grader/tests/ptx, not off the parser. */
 #include "common/file.h"
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/unit.h"
@@ -71,7 +71,8 @@ START_TEST(shared_memory) {
 }
 END_TEST
 
-/* b.position[] goes through poly(), line 24, called on line 41; square() within it, line 22, left no instruction. */
+/* b.position[] goes through poly(), line 24, called on line 41; square() within it, line 22, left
+ * no instruction. */
 START_TEST(inlined_lines) {
     const struct ptx_module *m = features();
     const struct ptx_func *f = ptx_module_func(m, "_Z4tileIfEvPT_PKS0_4Bodyi");
@@ -108,9 +109,11 @@ END_TEST
 
 START_TEST(device_calls) {
     const struct ptx_module *m = features();
-    const struct ptx_insn *call = first(ptx_module_func(m, "_Z4tileIdEvPT_PKS0_4Bodyi"), "call.uni");
+    const struct ptx_insn *call =
+        first(ptx_module_func(m, "_Z4tileIdEvPT_PKS0_4Bodyi"), "call.uni");
     ck_assert_str_eq(call->operands[1].name, "_Z5twiceIdET_S0_");
-    const struct ptx_func *twice = ptx_module_func(m, call->operands[1].name), *make = ptx_module_func(m, "_Z4makei");
+    const struct ptx_func *twice = ptx_module_func(m, call->operands[1].name),
+                          *make = ptx_module_func(m, "_Z4makei");
     ck_assert(twice->has_body && !twice->is_entry && !twice->is_extern);
     ck_assert_uint_eq(twice->rets[0].bytes, 8);
     ck_assert_uint_eq(make->rets[0].bytes, 24);
@@ -137,7 +140,8 @@ START_TEST(launch_bounds_and_branches) {
     ck_assert_uint_eq(f->maxntid[1], 1);
     ck_assert_uint_eq(f->minnctapersm, 2);
     for (unsigned i = 0; i < f->ninsns; i++)
-        if (!strncmp(f->insns[i].opcode, "bra", 3)) ck_assert_uint_lt(f->insns[i].operands[0].target, f->ninsns);
+        if (!strncmp(f->insns[i].opcode, "bra", 3))
+            ck_assert_uint_lt(f->insns[i].operands[0].target, f->ninsns);
 }
 END_TEST
 
@@ -147,7 +151,8 @@ START_TEST(inline_assembly) {
     const struct ptx_func *f = ptx_module_func(m, "_Z7recordsPdi");
     unsigned own[2] = {0, 0}, blocks = 0;
     for (unsigned i = 0; i < f->ninsns; i++) {
-        if (strcmp(f->insns[i].opcode, "setp.ne.s32") || m->locs[f->insns[i].loc].line < 65) continue;
+        if (strcmp(f->insns[i].opcode, "setp.ne.s32") || m->locs[f->insns[i].loc].line < 65)
+            continue;
         ck_assert_uint_lt(blocks, 2);
         own[blocks++] = (unsigned)f->insns[i].operands[0].reg;
         ck_assert_uint_eq(f->insns[i + 1].operands[0].target, own[1] ? i + 3 : i);

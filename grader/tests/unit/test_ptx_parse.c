@@ -1,4 +1,5 @@
-/* test_ptx_parse.c — the PTX grammar on short texts written by hand; each expected value can be read off the text. */
+/* test_ptx_parse.c — the PTX grammar on short texts written by hand; each expected value can be
+ * read off the text. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -19,10 +20,11 @@ static const struct ptx_module *parse(const char *text) {
 
 /* A kernel `k` with a few registers around the given statements, which start on line 6. */
 static const struct ptx_func *parse_kernel(const char *body) {
-    char *text = rig_printf(&arena,
-                            HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24]) {\n"
-                                 ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>;\n%s\n}\n",
-                            body);
+    char *text = rig_printf(
+        &arena,
+        HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24]) {\n"
+             ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>;\n%s\n}\n",
+        body);
     return ptx_module_func(parse(text), "k");
 }
 
@@ -35,8 +37,8 @@ static const char *reg_name(const struct ptx_func *f, int reg) {
 }
 
 START_TEST(head) {
-    const struct ptx_module *m =
-        parse("// a comment\n.version 9.0 /* and\nanother */\n.target sm_90a, debug\n.address_size 64\n");
+    const struct ptx_module *m = parse(
+        "// a comment\n.version 9.0 /* and\nanother */\n.target sm_90a, debug\n.address_size 64\n");
     ck_assert_uint_eq(m->version_major, 9);
     ck_assert_uint_eq(m->version_minor, 0);
     ck_assert_str_eq(m->target, "sm_90a");
@@ -46,7 +48,8 @@ START_TEST(head) {
 END_TEST
 
 START_TEST(registers) {
-    const struct ptx_func *f = parse_kernel("add.s32 %r7, %r1, -5;\n@!%p2 mov.b64 %rd3, {%r1, %r7};");
+    const struct ptx_func *f =
+        parse_kernel("add.s32 %r7, %r1, -5;\n@!%p2 mov.b64 %rd3, {%r1, %r7};");
     ck_assert_uint_eq(f->nregs, 4); /* %r7 %r1 %p2 %rd3: what is never named is not there */
     const struct ptx_insn *add = &f->insns[0], *mov = &f->insns[1];
     ck_assert_str_eq(add->opcode, "add.s32");
@@ -100,7 +103,8 @@ static const struct {
 };
 
 START_TEST(immediate) {
-    const struct ptx_func *f = parse_kernel(rig_printf(&arena, "mov.b64 %%rd1, %s;", immediates[_i].text));
+    const struct ptx_func *f =
+        parse_kernel(rig_printf(&arena, "mov.b64 %%rd1, %s;", immediates[_i].text));
     const struct ptx_operand *op = &f->insns[0].operands[1];
     ck_assert_int_eq(op->kind, PTX_OP_IMM);
     ck_assert_int_eq(op->type, immediates[_i].type);
@@ -109,11 +113,14 @@ START_TEST(immediate) {
 END_TEST
 
 START_TEST(addresses) {
-    const struct ptx_module *m =
-        parse(HEAD ".global .align 4 .b8 g[64];\n.visible .entry k(.param .u64 a) {\n.reg .b32 %r<9>; .reg .b64 "
-                   "%rd<2>;\n"
-                   "ld.u32 %r1, [%rd1];\nld.u32 %r1, [%rd1+8];\nld.u32 %r1, [%rd1+-4*2];\nld.u32 %r1, [%rd1-8];\n"
-                   "ld.u32 %r1, [g+4];\nld.u32 %r1, [64];\nld.param.u64 %rd1, [a];\nmov.u64 %rd1, g+12;\n}");
+    const struct ptx_module *m = parse(
+        HEAD
+        ".global .align 4 .b8 g[64];\n.visible .entry k(.param .u64 a) {\n.reg .b32 %r<9>; .reg "
+        ".b64 "
+        "%rd<2>;\n"
+        "ld.u32 %r1, [%rd1];\nld.u32 %r1, [%rd1+8];\nld.u32 %r1, [%rd1+-4*2];\nld.u32 %r1, "
+        "[%rd1-8];\n"
+        "ld.u32 %r1, [g+4];\nld.u32 %r1, [64];\nld.param.u64 %rd1, [a];\nmov.u64 %rd1, g+12;\n}");
     const struct ptx_func *f = ptx_module_func(m, "k");
     const int64_t offsets[] = {0, 8, -8, -8, 4, 64, 0};
     for (int i = 0; i < 7; i++) {
@@ -132,9 +139,9 @@ START_TEST(addresses) {
 END_TEST
 
 START_TEST(pairs_and_sinks) {
-    const struct ptx_func *f =
-        parse_kernel("setp.lt.and.s32 %p1|%p2, %r1, 3, !%p3;\nshfl.sync.down.b32 %r2|_, %r1, 1, 31, -1;\n"
-                     "mov.b64 {_, %r3}, %rd1;\natom.add.u32 _, [%rd1], 1;");
+    const struct ptx_func *f = parse_kernel(
+        "setp.lt.and.s32 %p1|%p2, %r1, 3, !%p3;\nshfl.sync.down.b32 %r2|_, %r1, 1, 31, -1;\n"
+        "mov.b64 {_, %r3}, %rd1;\natom.add.u32 _, [%rd1], 1;");
     ck_assert_str_eq(reg_name(f, f->insns[0].operands[0].second), "%p2");
     ck_assert(f->insns[0].operands[3].negated);
     ck_assert_int_eq(f->insns[1].operands[0].second, -2);
@@ -145,9 +152,10 @@ START_TEST(pairs_and_sinks) {
 END_TEST
 
 START_TEST(special_registers_and_opcodes) {
-    const struct ptx_func *f = parse_kernel(
-        "mov.u32 %r1, %tid.x;\nmov.u64 %rd1, %clock64;\nmov.u32 %r1, %lanemask_lt;\nmov.u32 %r1, %envreg2;\n"
-        "ld.global.L2::128B .v4 .f32 {%f1,%f2,%f3,%f4}, [%rd1];\nret;");
+    const struct ptx_func *f =
+        parse_kernel("mov.u32 %r1, %tid.x;\nmov.u64 %rd1, %clock64;\nmov.u32 %r1, "
+                     "%lanemask_lt;\nmov.u32 %r1, %envreg2;\n"
+                     "ld.global.L2::128B .v4 .f32 {%f1,%f2,%f3,%f4}, [%rd1];\nret;");
     const char *names[] = {"%tid.x", "%clock64", "%lanemask_lt", "%envreg2"};
     for (int i = 0; i < 4; i++) {
         ck_assert_int_eq(f->insns[i].operands[1].kind, PTX_OP_SREG);
@@ -158,11 +166,12 @@ START_TEST(special_registers_and_opcodes) {
 }
 END_TEST
 
-/* Both blocks have a label `done`, and the outer one has one as well: a branch goes to the innermost. */
+/* Both blocks have a label `done`, and the outer one has one as well: a branch goes to the
+ * innermost. */
 START_TEST(labels_are_scoped) {
-    const struct ptx_func *f =
-        parse_kernel("top: bra done;\n{ bra done; bra out; done: bra top; }\n{ again: bra again; bra done; done: }\n"
-                     "out: ret;\ndone:");
+    const struct ptx_func *f = parse_kernel("top: bra done;\n{ bra done; bra out; done: bra top; "
+                                            "}\n{ again: bra again; bra done; done: }\n"
+                                            "out: ret;\ndone:");
     const uint32_t targets[] = {7, 3, 6, 0, 4, 6};
     ck_assert_uint_eq(f->ninsns, 7);
     for (int i = 0; i < 6; i++) {
@@ -174,8 +183,8 @@ END_TEST
 
 /* The inner %r<2> hides %r0 and %r1 only; afterwards the outer ones are back. */
 START_TEST(registers_are_scoped) {
-    const struct ptx_func *f =
-        parse_kernel("mov.b32 %r1, %r5;\n{ .reg .f32 %r<2>; mov.b32 %r1, %r5; }\nmov.b32 %r1, %r5;");
+    const struct ptx_func *f = parse_kernel(
+        "mov.b32 %r1, %r5;\n{ .reg .f32 %r<2>; mov.b32 %r1, %r5; }\nmov.b32 %r1, %r5;");
     const struct ptx_operand *outer = f->insns[0].operands, *inner = f->insns[1].operands,
                              *after = f->insns[2].operands;
     ck_assert_int_ne(inner[0].reg, outer[0].reg);
@@ -185,17 +194,18 @@ START_TEST(registers_are_scoped) {
 }
 END_TEST
 
-static const char calls[] =
-    HEAD ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);\n"
-         ".func (.reg .f32 out) inner (.reg .f32 in);\n"
-         ".visible .entry k() {\n.reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .f32 %f<3>;\n"
-         "{ .param .b64 param0; .param .b32 retval0; st.param.b64 [param0+0], %rd1; call.uni (retval0), "
-         "vprintf, (param0, param0); }\n"
-         "{ .param .align 8 .b8 param0[24]; .param .b32 retval0; proto : .callprototype (.param .b32 _) _ "
-         "(.param .align 8 .b8 _[24], .param .b32 _) .noreturn;\n"
-         "call (retval0), %rd2, (param0), proto; }\n"
-         "call (%f1), inner, (%f2);\ncall inner;\nret;\n}\n"
-         ".func (.reg .f32 out) inner (.reg .f32 in) { add.f32 out, in, 0f3F800000; ret; }\n";
+static const char calls[] = HEAD
+    ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);\n"
+    ".func (.reg .f32 out) inner (.reg .f32 in);\n"
+    ".visible .entry k() {\n.reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .f32 %f<3>;\n"
+    "{ .param .b64 param0; .param .b32 retval0; st.param.b64 [param0+0], %rd1; call.uni (retval0), "
+    "vprintf, (param0, param0); }\n"
+    "{ .param .align 8 .b8 param0[24]; .param .b32 retval0; proto : .callprototype (.param .b32 _) "
+    "_ "
+    "(.param .align 8 .b8 _[24], .param .b32 _) .noreturn;\n"
+    "call (retval0), %rd2, (param0), proto; }\n"
+    "call (%f1), inner, (%f2);\ncall inner;\nret;\n}\n"
+    ".func (.reg .f32 out) inner (.reg .f32 in) { add.f32 out, in, 0f3F800000; ret; }\n";
 
 START_TEST(call_sequences) {
     const struct ptx_module *m = parse(calls);
@@ -224,9 +234,9 @@ START_TEST(call_sequences) {
 END_TEST
 
 START_TEST(branch_tables) {
-    const struct ptx_func *f =
-        parse_kernel("brx.idx %r1, later;\nsoon: .branchtargets one, two, one;\nbrx.idx.uni %r1, soon;\n"
-                     "later: .branchtargets two;\none: ret;\ntwo: ret;");
+    const struct ptx_func *f = parse_kernel(
+        "brx.idx %r1, later;\nsoon: .branchtargets one, two, one;\nbrx.idx.uni %r1, soon;\n"
+        "later: .branchtargets two;\none: ret;\ntwo: ret;");
     ck_assert_uint_eq(f->ntables, 2);
     ck_assert_int_eq(f->insns[0].operands[1].kind, PTX_OP_TABLE);
     ck_assert_int_eq(f->insns[1].operands[1].kind, PTX_OP_TABLE);
@@ -240,12 +250,13 @@ START_TEST(branch_tables) {
 END_TEST
 
 START_TEST(heads) {
-    const struct ptx_module *m =
-        parse(HEAD ".func die() .noreturn;\n.visible .entry k .maxntid 16, 8 .reqntid 32,1,1 .minnctapersm 2 "
-                   ".maxnreg 40\n"
-                   ".explicitcluster .reqnctapercluster 2, 1, 1 .maxclusterrank 8 .pragma \"x\"; { ret; }\n"
-                   ".weak .func die() { trap; }\n.func other();\n.alias other, die;\n.entry p(.param .u64 "
-                   ".ptr .global .align 16 q) { exit; }\n");
+    const struct ptx_module *m = parse(
+        HEAD
+        ".func die() .noreturn;\n.visible .entry k .maxntid 16, 8 .reqntid 32,1,1 .minnctapersm 2 "
+        ".maxnreg 40\n"
+        ".explicitcluster .reqnctapercluster 2, 1, 1 .maxclusterrank 8 .pragma \"x\"; { ret; }\n"
+        ".weak .func die() { trap; }\n.func other();\n.alias other, die;\n.entry p(.param .u64 "
+        ".ptr .global .align 16 q) { exit; }\n");
     const struct ptx_func *k = ptx_module_func(m, "k"), *die = ptx_module_func(m, "die"),
                           *other = ptx_module_func(m, "other");
     ck_assert(k->is_entry && k->is_visible && k->explicit_cluster);
@@ -266,8 +277,9 @@ START_TEST(heads) {
 END_TEST
 
 START_TEST(modules_own_static_variables) {
-    const struct ptx_module *m = parse(HEAD ".visible .entry k() { .shared .align 16 .b8 tile[4224]; .global "
-                                            ".u32 once; st.u32 [once], 1; { .shared .b32 s; } ret; }");
+    const struct ptx_module *m =
+        parse(HEAD ".visible .entry k() { .shared .align 16 .b8 tile[4224]; .global "
+                   ".u32 once; st.u32 [once], 1; { .shared .b32 s; } ret; }");
     const struct ptx_func *k = ptx_module_func(m, "k");
     ck_assert_uint_eq(k->nvars, 2);
     ck_assert_str_eq(k->vars[0]->name, "tile");

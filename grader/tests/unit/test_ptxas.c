@@ -1,4 +1,5 @@
-/* test_ptxas.c — what ptxas says of kernels, told apart by its lines: texts as `ptxas -v` writes them, by hand. */
+/* test_ptxas.c — what ptxas says of kernels, told apart by its lines: texts as `ptxas -v` writes
+ * them, by hand. */
 #include "common/file.h"
 #include "grader/server/ptxas.h"
 #include "grader/tests/unit/kernel.h"
@@ -11,8 +12,8 @@ static void expect(const char **text, const char *name, unsigned registers, unsi
     struct ptxas_figures f;
     *text = ptxas_next(*text, &f);
     ck_assert_msg(*text != NULL, "%s is not found", name);
-    ck_assert_msg(f.length == strlen(name) && !memcmp(f.name, name, f.length), "`%.*s`, expected `%s`", (int)f.length,
-                  f.name, name);
+    ck_assert_msg(f.length == strlen(name) && !memcmp(f.name, name, f.length),
+                  "`%.*s`, expected `%s`", (int)f.length, f.name, name);
     ck_assert_uint_eq(f.registers, registers);
     ck_assert_uint_eq(f.spill_bytes, spill_bytes);
 }
@@ -23,16 +24,17 @@ static void expect_end(const char *text) {
 }
 
 START_TEST(test_each_kernel_has_its_own_figures) {
-    const char *text = "ptxas info    : 0 bytes gmem\n"
-                       "ptxas info    : Compiling entry function '_Z3bigPf' for 'sm_90'\n"
-                       "ptxas info    : Function properties for _Z3bigPf\n"
-                       "    16 bytes stack frame, 24 bytes spill stores, 40 bytes spill loads\n"
-                       "ptxas info    : Used 255 registers, used 1 barriers, 16 bytes cumulative stack size\n"
-                       "ptxas info    : Compile time = 12.3 ms\n"
-                       "ptxas info    : Compiling entry function '_Z5smallPf' for 'sm_90'\n"
-                       "ptxas info    : Function properties for _Z5smallPf\n"
-                       "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
-                       "ptxas info    : Used 8 registers, used 0 barriers\n";
+    const char *text =
+        "ptxas info    : 0 bytes gmem\n"
+        "ptxas info    : Compiling entry function '_Z3bigPf' for 'sm_90'\n"
+        "ptxas info    : Function properties for _Z3bigPf\n"
+        "    16 bytes stack frame, 24 bytes spill stores, 40 bytes spill loads\n"
+        "ptxas info    : Used 255 registers, used 1 barriers, 16 bytes cumulative stack size\n"
+        "ptxas info    : Compile time = 12.3 ms\n"
+        "ptxas info    : Compiling entry function '_Z5smallPf' for 'sm_90'\n"
+        "ptxas info    : Function properties for _Z5smallPf\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 8 registers, used 0 barriers\n";
     expect(&text, "_Z3bigPf", 255, 64);
     expect(&text, "_Z5smallPf", 8, 0);
     expect_end(text);
@@ -86,9 +88,12 @@ static void called_with(const char *target, unsigned arch, const char *want) {
     struct err e = {0};
     snprintf(script, sizeof script, "%s/tests/arch-of-ptxas", build_folder());
     snprintf(said, sizeof said, "%s.said", script);
-    snprintf(ptx, sizeof ptx, ".version 8.0\n.target %s\n.address_size 64\n.visible .entry k() { ret; }\n", target);
-    ck_assert_int_eq(shell("printf '#!/bin/sh\\necho $1 >%s\\n' >%s && chmod +x %s", said, script, script), 0);
-    struct kernel_rig r = rig_open(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n");
+    snprintf(ptx, sizeof ptx,
+             ".version 8.0\n.target %s\n.address_size 64\n.visible .entry k() { ret; }\n", target);
+    ck_assert_int_eq(
+        shell("printf '#!/bin/sh\\necho $1 >%s\\n' >%s && chmod +x %s", said, script, script), 0);
+    struct kernel_rig r =
+        rig_open(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n");
     ptxas_end(ptxas_begin(ptx, strlen(ptx), arch, false, script, NULL), r.module, &e);
     ck_assert_msg(file_read(said, 100, &got, &e), "%s", e.text);
     ck_assert_str_eq(buf_str(&got), want);

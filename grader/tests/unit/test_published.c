@@ -9,8 +9,10 @@ static const char ladder[] = "# x\n\nText.\n\n"
 
 START_TEST(equal_counters_agree) {
     struct buf why = {0};
-    ck_assert(published_agrees(ladder, "1-naive", &(struct sim_counters){.thread_loads = 64}, &why));
-    ck_assert(published_agrees(ladder, "answer", &(struct sim_counters){.thread_loads = 2, .barriers = 17}, &why));
+    ck_assert(
+        published_agrees(ladder, "1-naive", &(struct sim_counters){.thread_loads = 64}, &why));
+    ck_assert(published_agrees(ladder, "answer",
+                               &(struct sim_counters){.thread_loads = 2, .barriers = 17}, &why));
     ck_assert_uint_eq(why.size, 0);
     buf_free(&why);
 }
@@ -18,7 +20,8 @@ END_TEST
 
 START_TEST(a_difference_is_told) {
     struct buf why = {0};
-    ck_assert(!published_agrees(ladder, "answer", &(struct sim_counters){.thread_loads = 3, .barriers = 17}, &why));
+    ck_assert(!published_agrees(ladder, "answer",
+                                &(struct sim_counters){.thread_loads = 3, .barriers = 17}, &why));
     ck_assert_str_eq(buf_str(&why), "its ladder publishes thread_loads = 2, counted are 3\n");
     buf_free(&why);
 }
@@ -29,8 +32,10 @@ START_TEST(what_is_missing_is_told) {
     struct sim_counters none = {0};
     ck_assert(!published_agrees(ladder, "2-other", &none, &why));
     ck_assert(!published_agrees("no table\n", "answer", &none, &why));
-    ck_assert(!published_agrees("| counter | answer |\n|---|---|\n| `no_such` | 1 |\n", "answer", &none, &why));
-    ck_assert(!published_agrees("| counter | answer |\n|---|---|\n| `barriers` | 0x0 |\n", "answer", &none, &why));
+    ck_assert(!published_agrees("| counter | answer |\n|---|---|\n| `no_such` | 1 |\n", "answer",
+                                &none, &why));
+    ck_assert(!published_agrees("| counter | answer |\n|---|---|\n| `barriers` | 0x0 |\n", "answer",
+                                &none, &why));
     buf_free(&why);
 }
 END_TEST

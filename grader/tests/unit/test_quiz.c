@@ -1,5 +1,5 @@
-/* test_quiz.c — pages of questions: what is read, what is refused, how answers are judged; the book's own pages against the
- * simulator; and the command from outside. */
+/* test_quiz.c — pages of questions: what is read, what is refused, how answers are judged; the
+ * book's own pages against the simulator; and the command from outside. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/cli/quiz.h"
@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #define HEAD "# Predict\n\nText.\n\n"
-#define NUMBER(n) \
-    "## " n ". Number\n\nHow many?\n\n<!--quiz\nanswer: 1/8\nwithin: 0.01\nwhy: So it is.\nSecond line.\n-->\n\n"
-#define CHOICE(n)        "## " n ". Choice\n\nWhich?\n\n- a. this\n- b. that\n\n<!--quiz\nanswer: b\nwhy: That.\n-->\n\n"
-#define COUNTED(n, what) "## " n ". Counted\n\nHow many?\n\n<!--quiz\nanswer: 3\ncounted: " what "\nwhy: Yes.\n-->\n\n"
+#define NUMBER(n)                                                                       \
+    "## " n ". Number\n\nHow many?\n\n<!--quiz\nanswer: 1/8\nwithin: 0.01\nwhy: So it " \
+    "is.\nSecond line.\n-->\n\n"
+#define CHOICE(n)                                                                      \
+    "## " n ". Choice\n\nWhich?\n\n- a. this\n- b. that\n\n<!--quiz\nanswer: b\nwhy: " \
+    "That.\n-->\n\n"
+#define COUNTED(n, what) \
+    "## " n ". Counted\n\nHow many?\n\n<!--quiz\nanswer: 3\ncounted: " what "\nwhy: Yes.\n-->\n\n"
 
 static struct quiz parsed(const char *text) {
     struct quiz q;
@@ -24,8 +28,9 @@ static struct quiz parsed(const char *text) {
 }
 
 START_TEST(a_page_is_read) {
-    struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu") COUNTED(
-        "4", "theoretical_occupancy of k in quiz/y.cu") COUNTED("5", "barriers in quiz/z.cu"));
+    struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu")
+                               COUNTED("4", "theoretical_occupancy of k in quiz/y.cu")
+                                   COUNTED("5", "barriers in quiz/z.cu"));
     ck_assert_uint_eq(q.n, 5);
     ck_assert_double_eq(q.questions[0].answer, 0.125);
     ck_assert_double_eq(q.questions[0].within, 0.01);
@@ -34,7 +39,8 @@ START_TEST(a_page_is_read) {
     ck_assert_int_eq(q.questions[1].choice, 'b');
     ck_assert_uint_eq(q.questions[1].choices, 2);
     const struct quiz_question *c = &q.questions[2];
-    ck_assert(c->counted && !strcmp(c->counter, "a") && !strcmp(c->over, "b") && !strcmp(c->kernel, "kernel"));
+    ck_assert(c->counted && !strcmp(c->counter, "a") && !strcmp(c->over, "b") &&
+              !strcmp(c->kernel, "kernel"));
     ck_assert_str_eq(c->file, "quiz/x.cu");
     ck_assert(!c[1].over[0] && !strcmp(c[1].kernel, "k") && !strcmp(c[1].file, "quiz/y.cu"));
     ck_assert(!c[2].over[0] && !c[2].kernel[0] && !strcmp(c[2].counter, "barriers"));
@@ -49,15 +55,22 @@ static const char *const refused[][2] = {
     {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\nText.\n", "3. X: no comment"},
     {HEAD "## 1. X\n\nText.\n\n" NUMBER("2") NUMBER("3"), "1. X: no comment"},
     {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\n-->\n", "3. X: no `why:`"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\nwhy: \n-->\n", "3. X: `why:` is empty"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\nwhy: \n-->\n",
+     "3. X: `why:` is empty"},
     {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nwhy: a\n-->\n", "3. X: no answer"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: maybe\nwhy: a\n-->\n", "3. X: `answer: maybe`"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: maybe\nwhy: a\n-->\n",
+     "3. X: `answer: maybe`"},
     {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: b\nwhy: a\n-->\n", "has 0 choices"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: c\nwhy: a\n-->\n", "has 2 choices"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: 2\nwhy: a\n-->\n", "has choices"},
-    {HEAD NUMBER("1") NUMBER("2") COUNTED("3", "barriers"), "`counted: barriers` is not understood"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nspoiler: 2\nwhy: a\n-->\n", "`spoiler: 2` is not understood"},
-    {HEAD NUMBER("1") NUMBER("2") NUMBER("3") "The answer was 1/8.\n", "there is text behind its comment"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: c\nwhy: a\n-->\n",
+     "has 2 choices"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: 2\nwhy: a\n-->\n",
+     "has choices"},
+    {HEAD NUMBER("1") NUMBER("2") COUNTED("3", "barriers"),
+     "`counted: barriers` is not understood"},
+    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nspoiler: 2\nwhy: a\n-->\n",
+     "`spoiler: 2` is not understood"},
+    {HEAD NUMBER("1") NUMBER("2") NUMBER("3") "The answer was 1/8.\n",
+     "there is text behind its comment"},
 };
 enum { REFUSED = sizeof refused / sizeof *refused };
 
@@ -79,8 +92,10 @@ static bool judged(const struct quiz_question *q, const char *given, double figu
 
 START_TEST(numbers_and_letters_are_judged) {
     struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
-    const struct quiz_question *number = &q.questions[0], *choice = &q.questions[1], *exact = &q.questions[2];
-    ck_assert(judged(number, "0.125", 0.125) && judged(number, "1/8", 0.125) && judged(number, " 12.5% ", 0.125));
+    const struct quiz_question *number = &q.questions[0], *choice = &q.questions[1],
+                               *exact = &q.questions[2];
+    ck_assert(judged(number, "0.125", 0.125) && judged(number, "1/8", 0.125) &&
+              judged(number, " 12.5% ", 0.125));
     ck_assert(judged(number, "0.134", 0.125) && !judged(number, "0.136", 0.125));
     ck_assert(judged(exact, "3", 3) && !judged(exact, "3.001", 3) && judged(exact, "33e-1", 3.3));
     ck_assert(judged(choice, "b", 0) && judged(choice, "B.", 0) && !judged(choice, "a", 0));
@@ -90,8 +105,8 @@ END_TEST
 
 START_TEST(what_is_no_answer_is_told_and_not_judged) {
     struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") NUMBER("3"));
-    static const char *const numbers[] = {"", "b", "1/0", "8 sectors", "nan", "inf", "1/"}, *const letters[] = {
-                                                                                                "", "c", "8", "ab"};
+    static const char *const numbers[] = {"", "b", "1/0", "8 sectors", "nan", "inf", "1/"},
+                             *const letters[] = {"", "c", "8", "ab"};
     bool right;
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct err e = {0};
@@ -107,16 +122,19 @@ START_TEST(what_is_no_answer_is_told_and_not_judged) {
 }
 END_TEST
 
-#define LAUNCH(kernel, loads, requests)                                                             \
-    "{\"kernel\": \"" kernel "\", \"theoretical_occupancy\": 0.5, \"counters\": {\"loads\": " loads \
+#define LAUNCH(kernel, loads, requests)                                    \
+    "{\"kernel\": \"" kernel                                               \
+    "\", \"theoretical_occupancy\": 0.5, \"counters\": {\"loads\": " loads \
     ", \"requests\": " requests "}}"
-static const char json[] = "{\"launches\": [" LAUNCH("one", "8", "2") "," LAUNCH("two", "30", "0") "]}";
+static const char json[] =
+    "{\"launches\": [" LAUNCH("one", "8", "2") "," LAUNCH("two", "30", "0") "]}";
 
 static double figure(const char *counted, const char **error) {
     char page[2000];
     static struct err e;
     double out = -1;
-    snprintf(page, sizeof page, HEAD NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"), counted);
+    snprintf(page, sizeof page, HEAD NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"),
+             counted);
     struct quiz q = parsed(page);
     e = (struct err){0};
     bool ok = quiz_figure(json, &q.questions[2], &out, &e);
@@ -169,7 +187,8 @@ END_TEST
 START_TEST(questions_are_shown_without_their_answers) {
     struct err e = {0};
     struct buf out = {0};
-    ck_assert_int_eq(shell("%s/grader quiz 04 </dev/null >/tmp/wb-quiz.%d 2>&1", build_folder(), getpid()), 0);
+    ck_assert_int_eq(
+        shell("%s/grader quiz 04 </dev/null >/tmp/wb-quiz.%d 2>&1", build_folder(), getpid()), 0);
     char path[64];
     snprintf(path, sizeof path, "/tmp/wb-quiz.%d", getpid());
     ck_assert_msg(file_read(path, 1 << 16, &out, &e), "%s", e.text);
@@ -183,12 +202,18 @@ END_TEST
 START_TEST(answers_decide_the_exit_status) {
     const char *b = build_folder();
     ck_assert_int_eq(shell("%s/grader quiz 04 --answers 2,32,2,0,c >/dev/null", b), 0);
-    ck_assert_int_eq(shell("%s/grader quiz bank-conflicts --answers 1,32,2,0,c | grep -q '4 of 5 right'", b), 0);
-    ck_assert_int_eq(shell("%s/grader quiz 04 --answers 1,32,2,0,c >/dev/null", b), 1);
-    ck_assert_int_eq(shell("%s/grader quiz 04 --answers 2,32 2>&1 | grep -q '2 answers, and 04-bank-conflicts 5'", b),
-                     0);
     ck_assert_int_eq(
-        shell("%s/grader quiz 04 --answers 2,32,x,0,c 2>&1 | grep -q 'question 3: the answer is a number'", b), 0);
+        shell("%s/grader quiz bank-conflicts --answers 1,32,2,0,c | grep -q '4 of 5 right'", b), 0);
+    ck_assert_int_eq(shell("%s/grader quiz 04 --answers 1,32,2,0,c >/dev/null", b), 1);
+    ck_assert_int_eq(
+        shell(
+            "%s/grader quiz 04 --answers 2,32 2>&1 | grep -q '2 answers, and 04-bank-conflicts 5'",
+            b),
+        0);
+    ck_assert_int_eq(shell("%s/grader quiz 04 --answers 2,32,x,0,c 2>&1 | grep -q 'question 3: the "
+                           "answer is a number'",
+                           b),
+                     0);
     ck_assert_int_eq(shell("%s/grader quiz 2>/dev/null", b), 2);
     ck_assert_int_eq(shell("%s/grader quiz no-such 2>/dev/null", b), 2);
 }

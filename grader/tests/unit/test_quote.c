@@ -1,4 +1,5 @@
-/* test_quote.c — how reports show the source: indices by hand from the declaration, and the lines that are named. */
+/* test_quote.c — how reports show the source: indices by hand from the declaration, and the lines
+ * that are named. */
 #include "common/quote.h"
 #include "grader/tests/unit/unit.h"
 
@@ -20,7 +21,8 @@ START_TEST(test_an_element_is_named_by_its_indices) {
     expect("__shared__ float as[32][33];", 1, at_67, "writes `as[2][1]` in shared memory, twice");
     expect("__shared__ float as[1056];", 1, at_67, "writes `as[67]` in shared memory, twice");
     /* 67 = 1 · 66 + 0 · 33 + 1 */
-    expect("__shared__ int bs[8], as[16][2][33];", 1, at_67, "writes `as[1][0][1]` in shared memory, twice");
+    expect("__shared__ int bs[8], as[16][2][33];", 1, at_67,
+           "writes `as[1][0][1]` in shared memory, twice");
 }
 END_TEST
 
@@ -29,7 +31,8 @@ START_TEST(test_dimensions_may_have_names) {
     expect("#define TILE 32\n__shared__ float as[TILE][TILE + 1];", 2, at_67, want);
     expect("constexpr int T = 4 * 8; // tile\n__shared__ float as[T][(T + 1)];", 2, at_67, want);
     expect("enum { A = 2, T = 32 };\n__shared__ float as[T][T + A / 2];", 2, at_67, want);
-    expect("template <int PITCH> __global__ void k() { __shared__ float as[32][PITCH]; }", 1, at_67, want);
+    expect("template <int PITCH> __global__ void k() { __shared__ float as[32][PITCH]; }", 1, at_67,
+           want);
 }
 END_TEST
 
@@ -44,12 +47,14 @@ START_TEST(test_what_is_not_certain_stays_as_it_is) {
     expect("#define A B\n#define B A\n__shared__ float as[A][B];", 3, at_67, at_67);
     expect("__shared__ float as[32][33", 1, at_67, at_67);
     expect("", 1, at_67, at_67);
-    expect("__shared__ float as[32][33];", 1, "element 5 of `p` (64 bytes)", "element 5 of `p` (64 bytes)");
+    expect("__shared__ float as[32][33];", 1, "element 5 of `p` (64 bytes)",
+           "element 5 of `p` (64 bytes)");
 }
 END_TEST
 
 START_TEST(test_the_nearest_declaration_above_counts) {
-    const char *source = "f() { __shared__ float as[1056]; }\ng() {\n__shared__ float as[32][33];\n}\nh() { __shared__ "
+    const char *source = "f() { __shared__ float as[1056]; }\ng() {\n__shared__ float "
+                         "as[32][33];\n}\nh() { __shared__ "
                          "float as[16][66]; }";
     expect(source, 1, at_67, "writes `as[67]` in shared memory, twice");
     expect(source, 4, at_67, "writes `as[2][1]` in shared memory, twice");
@@ -60,8 +65,9 @@ END_TEST
 START_TEST(test_lines_that_are_named_are_quoted_once) {
     const char *source = "one\n    two;\n\tthree\x1b[31m\nfour";
     struct buf b = {0};
-    quote_lines("x.cu:4: writes, which thread 1 read in line 2, and in line 4, in line 3, in line 99", source,
-                strlen(source), 4, "> ", "\n", &b);
+    quote_lines(
+        "x.cu:4: writes, which thread 1 read in line 2, and in line 4, in line 3, in line 99",
+        source, strlen(source), 4, "> ", "\n", &b);
     ck_assert_str_eq(buf_str(&b), ">     4 | four\n>     2 | two;\n>     3 | three\\x1b[31m\n");
     buf_free(&b);
 }
@@ -74,7 +80,8 @@ START_TEST(test_a_hostile_file_ends_soon) {
         for (int k = 0; k < 40; k++) buf_printf(&source, "N%d + ", i + 1);
         buf_puts(&source, "1\n");
     }
-    for (int k = 0; k < 10000; k++) buf_puts(&source, "__shared__ float as[N0][((((((((((((1))))))))))))];\n");
+    for (int k = 0; k < 10000; k++)
+        buf_puts(&source, "__shared__ float as[N0][((((((((((((1))))))))))))];\n");
     expect(buf_str(&source), 99999, at_67, at_67);
     buf_free(&source);
 }

@@ -18,11 +18,14 @@ static u64 resident_pages(void *at, size_t bytes) {
     return found;
 }
 
-/* One word far into memory, noted by halves: its row is forgotten, and no row besides is written to. */
+/* One word far into memory, noted by halves: its row is forgotten, and no row besides is written
+ * to. */
 START_TEST(test_ticks_begin_anew_where_notes_are) {
-    void *rows = mmap(NULL, REACH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *rows = mmap(NULL, REACH, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert(rows != MAP_FAILED && !madvise(rows, REACH, MADV_NOHUGEPAGE));
-    struct race_plane p = {.reach = REACH, .rows = rows, .shift = 1, .epoch = 8, .tick = RACE_TICKS};
+    struct race_plane p = {
+        .reach = REACH, .rows = rows, .shift = 1, .epoch = 8, .tick = RACE_TICKS};
     struct race_row *noted = &p.rows[(FAR >> p.shift) / RACE_ROW];
     p.range = (struct race_range){FAR, FAR + 4};
     *noted = (struct race_row){.state = p.epoch + 1, .wrote = 7, .was_read = 9}; /* flat */

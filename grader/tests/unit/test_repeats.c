@@ -1,5 +1,6 @@
-/* test_repeats.c — accesses whose addresses are an earlier one's, moved (sim/code/repeats.c): that values, counts and reports are
- * those of accesses which stand alone. Each pattern comes twice in a row, as it has to be met once before it is relied on. */
+/* test_repeats.c — accesses whose addresses are an earlier one's, moved (sim/code/repeats.c): that
+ * values, counts and reports are those of accesses which stand alone. Each pattern comes twice in a
+ * row, as it has to be met once before it is relied on. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
@@ -11,21 +12,26 @@
 enum { TURNS = 6, WORDS = 1024, LOADS = 6 };
 
 /* Turn i: lane t at in + t * (4 << i / 2). What each load is for stands in expected() below. */
-static const char loads[] = HEAD
-    ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
-    ".reg .pred %p, %q; .reg .b32 %i, %t, %s, %u, %v<8>; .reg .b64 %a, %o, %g, %w;\n"
-    ".loc 1 10 0\nld.param.u64 %a, [in];\nld.param.u64 %o, [out];\nmov.u32 %t, %tid.x;\nmov.u32 %i, 0;\n"
-    "mul.wide.u32 %w, %t, 4;\nadd.s64 %o, %o, %w;\n"
-    "NEXT:\n.loc 1 11 0\nshr.u32 %u, %i, 1;\nadd.u32 %u, %u, 2;\nshl.b32 %s, %t, %u;\ncvt.u64.u32 %w, %s;\n"
-    "add.s64 %g, %a, %w;\nsetp.lt.u32 %p, %t, 16;\nmov.u32 %v2, 7;\nmov.u32 %v3, 7;\n"
-    ".loc 1 20 0\nld.global.u32 %v0, [%g];\n"
-    ".loc 1 21 0\nld.global.u32 %v1, [%g+64];\n"
-    ".loc 1 22 0\n@%p ld.global.u32 %v2, [%g+128];\nsetp.lt.u32 %p, %t, 8;\n@%p ld.global.u32 %v3, [%g+132];\n"
-    ".loc 1 23 0\nadd.s64 %g, %g, 4;\nld.global.u32 %v4, [%g+64];\n"
-    ".loc 1 24 0\nld.global.u32 %v5, [%g+60];\n"
-    ".loc 1 30 0\nst.global.u32 [%o], %v0;\nst.global.u32 [%o+128], %v1;\nst.global.u32 [%o+256], %v2;\n"
-    "st.global.u32 [%o+384], %v3;\nst.global.u32 [%o+512], %v4;\nst.global.u32 [%o+640], %v5;\nadd.s64 %o, %o, 768;\n"
-    ".loc 1 40 0\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 6;\n@%q bra NEXT;\nret;\n}\n";
+static const char loads[] =
+    HEAD ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
+         ".reg .pred %p, %q; .reg .b32 %i, %t, %s, %u, %v<8>; .reg .b64 %a, %o, %g, %w;\n"
+         ".loc 1 10 0\nld.param.u64 %a, [in];\nld.param.u64 %o, [out];\nmov.u32 %t, "
+         "%tid.x;\nmov.u32 %i, 0;\n"
+         "mul.wide.u32 %w, %t, 4;\nadd.s64 %o, %o, %w;\n"
+         "NEXT:\n.loc 1 11 0\nshr.u32 %u, %i, 1;\nadd.u32 %u, %u, 2;\nshl.b32 %s, %t, "
+         "%u;\ncvt.u64.u32 %w, %s;\n"
+         "add.s64 %g, %a, %w;\nsetp.lt.u32 %p, %t, 16;\nmov.u32 %v2, 7;\nmov.u32 %v3, 7;\n"
+         ".loc 1 20 0\nld.global.u32 %v0, [%g];\n"
+         ".loc 1 21 0\nld.global.u32 %v1, [%g+64];\n"
+         ".loc 1 22 0\n@%p ld.global.u32 %v2, [%g+128];\nsetp.lt.u32 %p, %t, 8;\n@%p ld.global.u32 "
+         "%v3, [%g+132];\n"
+         ".loc 1 23 0\nadd.s64 %g, %g, 4;\nld.global.u32 %v4, [%g+64];\n"
+         ".loc 1 24 0\nld.global.u32 %v5, [%g+60];\n"
+         ".loc 1 30 0\nst.global.u32 [%o], %v0;\nst.global.u32 [%o+128], %v1;\nst.global.u32 "
+         "[%o+256], %v2;\n"
+         "st.global.u32 [%o+384], %v3;\nst.global.u32 [%o+512], %v4;\nst.global.u32 [%o+640], "
+         "%v5;\nadd.s64 %o, %o, 768;\n"
+         ".loc 1 40 0\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 6;\n@%q bra NEXT;\nret;\n}\n";
 
 static uint32_t word(uint32_t i) { return i * 2654435761u + 1; }
 
@@ -53,7 +59,8 @@ START_TEST(values_and_counts_are_those_of_accesses_alone) {
     for (uint32_t i = 0; i < TURNS; i++)
         for (uint32_t k = 0; k < LOADS; k++)
             for (uint32_t t = 0; t < 32; t++) ck_assert_uint_eq(out[i][k][t], expected(i, k, t));
-    /* 32 words 4, 8 and 16 bytes apart: 4, 8 and 16 sectors, two turns each; 68 bytes on they reach into one more where they lie side by side */
+    /* 32 words 4, 8 and 16 bytes apart: 4, 8 and 16 sectors, two turns each; 68 bytes on they reach
+     * into one more where they lie side by side */
     ck_assert_uint_eq(rig_line(&got, 20).sectors_load, 2 * (4 + 8 + 16));
     ck_assert_uint_eq(rig_line(&got, 21).sectors_load, 2 * (4 + 8 + 16));
     ck_assert_uint_eq(rig_line(&got, 22).sectors_load, 2 * (2 + 4 + 8) + 2 * (2 + 2 + 4));
@@ -63,12 +70,15 @@ START_TEST(values_and_counts_are_those_of_accesses_alone) {
 }
 END_TEST
 
-/* Turn 0 is right; in turn 1 the second access's lanes 0 to 15 lie before the beginning of shared memory, by wrapping round. */
-static const char wraps[] =
-    HEAD ".visible .entry k() {\n.reg .pred %q; .reg .b32 %i, %t, %b, %v;\n.shared .align 16 .b8 tile[512];\n"
-         ".loc 1 10 0\nmov.u32 %t, %tid.x;\nshl.b32 %b, %t, 2;\nadd.u32 %b, %b, 256;\nmov.u32 %i, 0;\n"
-         "NEXT:\n.loc 1 20 0\nst.shared.u32 [%b+64], %t;\n.loc 1 21 0\nst.shared.u32 [%b+-64], %t;\n"
-         ".loc 1 30 0\nsub.u32 %b, %b, 256;\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 2;\n@%q bra NEXT;\nret;\n}\n";
+/* Turn 0 is right; in turn 1 the second access's lanes 0 to 15 lie before the beginning of shared
+ * memory, by wrapping round. */
+static const char wraps[] = HEAD
+    ".visible .entry k() {\n.reg .pred %q; .reg .b32 %i, %t, %b, %v;\n.shared .align 16 .b8 "
+    "tile[512];\n"
+    ".loc 1 10 0\nmov.u32 %t, %tid.x;\nshl.b32 %b, %t, 2;\nadd.u32 %b, %b, 256;\nmov.u32 %i, 0;\n"
+    "NEXT:\n.loc 1 20 0\nst.shared.u32 [%b+64], %t;\n.loc 1 21 0\nst.shared.u32 [%b+-64], %t;\n"
+    ".loc 1 30 0\nsub.u32 %b, %b, 256;\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 2;\n@%q bra "
+    "NEXT;\nret;\n}\n";
 
 START_TEST(addresses_that_wrap_are_told) {
     struct kernel_rig r = rig_open_with(wraps, (struct rig_options){.sanitize = _i});

@@ -1,4 +1,5 @@
-/* test_report.c — the text report: what it says first, how wide it is, how it writes numbers (grader/report). */
+/* test_report.c — the text report: what it says first, how wide it is, how it writes numbers
+ * (grader/report). */
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 #include "grader/sim/device.h"
@@ -26,19 +27,29 @@ START_TEST(numbers_are_written_as_people_do) {
 END_TEST
 
 static const struct ex_case cases[] = {{.dim = {1}}, {.dim = {2}}, {.dim = {3}}};
-static const struct exercise exercise = {
-    .name = "none", .title = "a title", .cases = cases, .ncases = 3, .points = {.technique = 60, .speed = 40}};
+static const struct exercise exercise = {.name = "none",
+                                         .title = "a title",
+                                         .cases = cases,
+                                         .ncases = 3,
+                                         .points = {.technique = 60, .speed = 40}};
 
 static struct result failed(void) {
     static struct case_result list[] = {
-        {.group = "correctness", .name = "n 1", .verdict = V_WA, .message = "1 of 1 elements of `out` are wrong"},
+        {.group = "correctness",
+         .name = "n 1",
+         .verdict = V_WA,
+         .message = "1 of 1 elements of `out` are wrong"},
         {.group = "correctness",
          .name = "n 2: a label that is long enough to need a second line in eighty columns",
          .verdict = V_RTE,
-         .message = "out-of-bounds: none.cu:2: kernel `k`, block (0,0,0), thread (31,0,0) writes 4 bytes at "
+         .message = "out-of-bounds: none.cu:2: kernel `k`, block (0,0,0), thread (31,0,0) writes 4 "
+                    "bytes at "
                     "0x300000001640, 1596 "
                     "bytes past the end of `out` (4 bytes)"},
-        {.group = "correctness", .name = "n 3", .verdict = V_WA, .message = "1 of 1 elements of `out` are wrong"}};
+        {.group = "correctness",
+         .name = "n 3",
+         .verdict = V_WA,
+         .message = "1 of 1 elements of `out` are wrong"}};
     return (struct result){.ex = &exercise,
                            .id = "00-none/none",
                            .file = "none.cu",
@@ -56,7 +67,8 @@ static unsigned columns(const char *line, size_t n) {
     return width;
 }
 
-/* The fault decides, not the wrong answer before it; its place comes first, in the form that editors jump by. */
+/* The fault decides, not the wrong answer before it; its place comes first, in the form that
+ * editors jump by. */
 START_TEST(the_first_cause_is_in_the_second_line) {
     struct result r = failed();
     struct buf out = {0};
@@ -64,7 +76,8 @@ START_TEST(the_first_cause_is_in_the_second_line) {
     buf_puts(&r.source, "first line\n    out[i + 400] = a[i];\nlast line\n");
     report_text(&r, device_find("h200"), &style, &out);
     const char *second = strchr(buf_str(&out), '\n') + 1;
-    ck_assert_msg(!strncmp(second, "none.cu:2: out-of-bounds: kernel `k`", 36), "%s", buf_str(&out));
+    ck_assert_msg(!strncmp(second, "none.cu:2: out-of-bounds: kernel `k`", 36), "%s",
+                  buf_str(&out));
     ck_assert(strstr(buf_str(&out), "| out[i + 400] = a[i];"));
     ck_assert(strstr(buf_str(&out), "1 more WA: n 3"));
     for (const char *l = buf_str(&out); *l; l += strcspn(l, "\n") + 1)
@@ -73,13 +86,15 @@ START_TEST(the_first_cause_is_in_the_second_line) {
 }
 END_TEST
 
-/* Of two figures of a goal, each is marked, and what rounding would make equal is written in full. */
+/* Of two figures of a goal, each is marked, and what rounding would make equal is written in full.
+ */
 START_TEST(a_line_that_the_message_quotes_is_not_quoted_again) {
     struct result r = failed();
     struct buf out = {0};
     struct report_style style = {.width = 80};
     buf_puts(&r.source, "first line\n    s[t] = a[i];\nlast line\n");
-    r.cases[1].message = "shared-memory race: none.cu:2: kernel `k`, writes `s[1]`\n    2 | s[t] = a[i];";
+    r.cases[1].message =
+        "shared-memory race: none.cu:2: kernel `k`, writes `s[1]`\n    2 | s[t] = a[i];";
     report_text(&r, device_find("h200"), &style, &out);
     const char *first = strstr(buf_str(&out), "s[t] = a[i];");
     ck_assert_msg(first && !strstr(first + 1, "s[t] = a[i];"), "%s", buf_str(&out));
@@ -128,9 +143,9 @@ static struct result missed_twice(void) {
                        .ntechnique = 2,
                        .checks = {1, 0, 0, 0, 0.5},
                        .speed = {.note = ""}};
-    buf_puts(&r.source,
-             "first line\n    if (row < rows && column < columns) out[(size_t)column * rows + row] = in[(size_t)row * "
-             "columns + column];\n");
+    buf_puts(&r.source, "first line\n    if (row < rows && column < columns) out[(size_t)column * "
+                        "rows + row] = in[(size_t)row * "
+                        "columns + column];\n");
     return r;
 }
 
@@ -150,8 +165,9 @@ START_TEST(what_two_figures_have_in_common_is_said_once) {
     struct buf out = {0};
     struct report_style style = {.width = 80};
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(times_in(buf_str(&out), "why so") == 1 && times_in(buf_str(&out), "| if (row") == 1, "%s",
-                  buf_str(&out));
+    ck_assert_msg(times_in(buf_str(&out), "why so") == 1 &&
+                      times_in(buf_str(&out), "| if (row") == 1,
+                  "%s", buf_str(&out));
     ck_assert_msg(strstr(buf_str(&out), "miss excess is 4, at most 2\n"), "%s", buf_str(&out));
     buf_free(&out), buf_free(&r.source);
 }
@@ -169,7 +185,8 @@ START_TEST(what_two_goals_have_in_common_is_said_once) {
     report_text(&r, device_find("h200"), &style, &out);
     ck_assert_msg(times_in(buf_str(&out), "sectors is 9, at most 8") == 2, "%s",
                   buf_str(&out)); /* head and first goal */
-    ck_assert_msg(strstr(buf_str(&out), "another goal\n    miss sectors: as in \"a goal\"\n"), "%s", buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), "another goal\n    miss sectors: as in \"a goal\"\n"), "%s",
+                  buf_str(&out));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
@@ -180,8 +197,9 @@ START_TEST(the_first_line_says_that_a_goal_is_not_reached) {
     struct buf out = {0};
     struct report_style style = {.width = 80};
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(strstr(buf_str(&out), "\nnone.cu:2: goal not reached: a goal: sectors is 9, at most 8\n"), "%s",
-                  buf_str(&out));
+    ck_assert_msg(
+        strstr(buf_str(&out), "\nnone.cu:2: goal not reached: a goal: sectors is 9, at most 8\n"),
+        "%s", buf_str(&out));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
@@ -203,11 +221,13 @@ START_TEST(threads_that_fail_the_same_assertion_are_a_number) {
     struct result r = failed();
     struct buf out = {0};
     struct report_style style = {.width = 80};
-    buf_puts(&r.log, FAILED(0, "n") FAILED(1, "n") FAILED(2, "n") FAILED(3, "m") "i 3\ni 3\n" FAILED(4, "m"));
+    buf_puts(&r.log, FAILED(0, "n") FAILED(1, "n") FAILED(2, "n")
+                         FAILED(3, "m") "i 3\ni 3\n" FAILED(4, "m"));
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(strstr(buf_str(&out), "    " FAILED(0, "n") "    … and 2 more threads\n    " FAILED(
-                                            3, "m") "    i 3\n    "
-                                                    "i 3\n    " FAILED(4, "m")),
+    ck_assert_msg(strstr(buf_str(&out),
+                         "    " FAILED(0, "n") "    … and 2 more threads\n    " FAILED(
+                             3, "m") "    i 3\n    "
+                                     "i 3\n    " FAILED(4, "m")),
                   "%s", buf_str(&out));
     buf_free(&out), buf_free(&r.log);
 }
@@ -234,7 +254,8 @@ START_TEST(the_first_error_of_the_compiler_is_in_the_second_line) {
     struct report_style style = {.width = 80};
     r.ncases = 0, r.verdict = V_CE;
     r.message = "none.cu(5): warning #177-D: variable \"i\" was declared but never referenced\n\n"
-                "none.cu(6): error: identifier \"blokIdx\" is undefined\n    int row = blokIdx.y;\n              ^\n";
+                "none.cu(6): error: identifier \"blokIdx\" is undefined\n    int row = "
+                "blokIdx.y;\n              ^\n";
     report_text(&r, device_find("h200"), &style, &out);
     const char *second = strchr(buf_str(&out), '\n') + 1,
                *expected = "none.cu:6: error: identifier \"blokIdx\" is undefined\n";
@@ -245,25 +266,32 @@ END_TEST
 
 /* A screen of 24 lines: what passed goes, what failed stays. */
 START_TEST(a_brief_report_leaves_out_what_passed) {
-    static struct technique_result list[] = {
-        {.name = "a guard",
-         .metric = "blocks",
-         .value = 4,
-         .limit = 8,
-         .at_most = true,
-         .passed = true,
-         .reason = "",
-         .file = "",
-         .guard = true,
-         .test = 1},
-        {.name = "a goal", .metric = "threads", .value = 9, .limit = 8, .at_most = true, .reason = "why", .file = ""}};
+    static struct technique_result list[] = {{.name = "a guard",
+                                              .metric = "blocks",
+                                              .value = 4,
+                                              .limit = 8,
+                                              .at_most = true,
+                                              .passed = true,
+                                              .reason = "",
+                                              .file = "",
+                                              .guard = true,
+                                              .test = 1},
+                                             {.name = "a goal",
+                                              .metric = "threads",
+                                              .value = 9,
+                                              .limit = 8,
+                                              .at_most = true,
+                                              .reason = "why",
+                                              .file = ""}};
     struct result r = missed_twice();
     struct buf out = {0};
     struct report_style style = {.width = 80, .brief = true};
     r.technique = list;
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(!strstr(buf_str(&out), "blocks is") && !strstr(buf_str(&out), "jail"), "%s", buf_str(&out));
-    ck_assert_msg(strstr(buf_str(&out), "threads is 9") && strstr(buf_str(&out), "guard a guard"), "%s", buf_str(&out));
+    ck_assert_msg(!strstr(buf_str(&out), "blocks is") && !strstr(buf_str(&out), "jail"), "%s",
+                  buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), "threads is 9") && strstr(buf_str(&out), "guard a guard"),
+                  "%s", buf_str(&out));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
@@ -285,15 +313,16 @@ START_TEST(no_line_is_wider_than_the_screen) {
         const struct result *two[] = {&r, &r};
         struct buf out = {0};
         struct report_style style = {.width = widths[i], .brief = true};
-        r.speed = (struct speed_result){.valid = true,
-                                        .kind = "modelled",
-                                        .note = "",
-                                        .size = "4096",
-                                        .student_us = 10,
-                                        .solution_us = 5,
-                                        .vs_solution = 0.5,
-                                        .bound_by = "DRAM bandwidth, 92 % (next: L2 bandwidth, 48 %; integer units, 24 "
-                                                    "%) in count_kernel, which takes 96 % of the time"};
+        r.speed = (struct speed_result){
+            .valid = true,
+            .kind = "modelled",
+            .note = "",
+            .size = "4096",
+            .student_us = 10,
+            .solution_us = 5,
+            .vs_solution = 0.5,
+            .bound_by = "DRAM bandwidth, 92 % (next: L2 bandwidth, 48 %; integer units, 24 "
+                        "%) in count_kernel, which takes 96 % of the time"};
         report_text(&r, device_find("h200"), &style, &out);
         ck_assert_msg(strstr(buf_str(&out), "bound by: DRAM"), "%s", buf_str(&out));
         if (widths[i] >= 80) report_table(two, 2, &style, &out);
@@ -312,7 +341,8 @@ START_TEST(a_text_is_cut_where_the_screen_ends) {
     ck_assert_str_eq(buf_str(&out), buf_str(&text));
     buf_clear(&out);
     ck_assert_uint_eq(report_fit(buf_str(&text), 4, &style, &out), 1);
-    ck_assert_msg(strstr(buf_str(&out), "three\n") && !strstr(buf_str(&out), "four"), "%s", buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), "three\n") && !strstr(buf_str(&out), "four"), "%s",
+                  buf_str(&out));
     buf_clear(&out);
     ck_assert_uint_eq(report_fit(buf_str(&text), 2, &style, &out), 3);
     buf_free(&out), buf_free(&text);
@@ -322,14 +352,15 @@ END_TEST
 START_TEST(markdown_is_wrapped_at_words_and_code_is_not) {
     struct buf out = {0};
     struct report_style style = {.width = 40};
-    report_markdown("Some lane must read `in[r][c]`, and some\nlane must write it.\n\n- an item whose words go on\nin "
+    report_markdown("Some lane must read `in[r][c]`, and some\nlane must write it.\n\n- an item "
+                    "whose words go on\nin "
                     "the next line\n"
                     "- two\n\n    float x = a_name_that_is_long + another_one;\n",
                     &style, &out);
-    ck_assert_str_eq(
-        buf_str(&out),
-        "Some lane must read `in[r][c]`, and some\nlane must write it.\n\n- an item whose words go on in the next\n"
-        "line\n- two\n\n    float x = a_name_that_is_long + another_one;\n");
+    ck_assert_str_eq(buf_str(&out),
+                     "Some lane must read `in[r][c]`, and some\nlane must write it.\n\n- an item "
+                     "whose words go on in the next\n"
+                     "line\n- two\n\n    float x = a_name_that_is_long + another_one;\n");
     buf_free(&out);
 }
 END_TEST
@@ -400,11 +431,13 @@ START_TEST(the_lines_of_kernels_are_wrapped_at_words) {
 }
 END_TEST
 
-/* Of three lines the one with 90 % of the stored sectors stands first, then 10 %; the one below 1 % is left out. */
+/* Of three lines the one with 90 % of the stored sectors stands first, then 10 %; the one below 1 %
+ * is left out. */
 START_TEST(the_hottest_line_stands_first) {
-    static struct line_result lines[] = {{"none.cu", 1, {.sectors_store = 100, .requests_store = 25}, {0}},
-                                         {"none.cu", 2, {.sectors_store = 5, .requests_store = 1}, {0}},
-                                         {"none.cu", 3, {.sectors_store = 895, .requests_store = 28}, {0}}};
+    static struct line_result lines[] = {
+        {"none.cu", 1, {.sectors_store = 100, .requests_store = 25}, {0}},
+        {"none.cu", 2, {.sectors_store = 5, .requests_store = 1}, {0}},
+        {"none.cu", 3, {.sectors_store = 895, .requests_store = 28}, {0}}};
     struct result r = {.ex = &exercise,
                        .id = "00-none/none",
                        .file = "none.cu",
@@ -415,7 +448,8 @@ START_TEST(the_hottest_line_stands_first) {
                        .speed = {.note = ""}};
     struct buf out = {0};
     struct report_style style = {.width = 80};
-    buf_puts(&r.source, "first();\nsecond();\nthird(which, is, so, long, that, it, does, not, fit, at, all, ever);\n");
+    buf_puts(&r.source, "first();\nsecond();\nthird(which, is, so, long, that, it, does, not, fit, "
+                        "at, all, ever);\n");
     report_profile(&r, device_find("h200"), &style, false, &out);
     const char *third = strstr(buf_str(&out), "third("), *first = strstr(buf_str(&out), "first()");
     ck_assert_msg(third && first && third < first, "%s", buf_str(&out));
@@ -427,25 +461,31 @@ START_TEST(the_hottest_line_stands_first) {
 }
 END_TEST
 
-/* 30 of 40 us at line 2, most of them for DRAM, 10 at a barrier: that order, though line 3 issues most; both kernels are named. */
+/* 30 of 40 us at line 2, most of them for DRAM, 10 at a barrier: that order, though line 3 issues
+ * most; both kernels are named. */
 START_TEST(the_profile_says_where_warps_wait_and_for_what) {
     static struct line_result lines[] = {
-        {.file = "none.cu", .line = 1, .counters = {.inst_executed = 1}, .waits = {[SIM_WAIT_BARRIER] = 10e-6}},
+        {.file = "none.cu",
+         .line = 1,
+         .counters = {.inst_executed = 1},
+         .waits = {[SIM_WAIT_BARRIER] = 10e-6}},
         {.file = "none.cu",
          .line = 2,
          .counters = {.inst_executed = 2},
          .waits = {[SIM_WAIT_DRAM] = 20e-6, [SIM_WAIT_SLOT] = 10e-6}},
         {.file = "none.cu", .line = 3, .counters = {.inst_executed = 97}}};
-    static struct kernel_time times[] = {{.name = "one",
-                                          .limit = "registers",
-                                          .bound_by = "DRAM bandwidth, 72 % (next: x, 1 %)",
-                                          .launches = 3,
-                                          .us = 30},
-                                         {.name = "two", .limit = "", .bound_by = "", .launches = 1, .us = 10}};
+    static struct kernel_time times[] = {
+        {.name = "one",
+         .limit = "registers",
+         .bound_by = "DRAM bandwidth, 72 % (next: x, 1 %)",
+         .launches = 3,
+         .us = 30},
+        {.name = "two", .limit = "", .bound_by = "", .launches = 1, .us = 10}};
     struct result r = failed();
     struct buf out = {0};
     struct report_style style = {.width = 100};
-    r.lines = lines, r.nlines = 3, r.times = times, r.ntimes = 2, r.counters.inst_executed = 100, r.ncases = 0;
+    r.lines = lines, r.nlines = 3, r.times = times, r.ntimes = 2, r.counters.inst_executed = 100,
+    r.ncases = 0;
     buf_puts(&r.source, "first\nsecond\nthird\n");
     report_profile(&r, device_find("h200"), &style, false, &out);
     const char *first = strstr(buf_str(&out), "second"), *then = strstr(buf_str(&out), "third"),
@@ -453,44 +493,52 @@ START_TEST(the_profile_says_where_warps_wait_and_for_what) {
     ck_assert_msg(first && then && last && first < last && last < then, "%s", buf_str(&out));
     ck_assert(strstr(first, "   75.0  DRAM "));
     ck_assert(strstr(last, "   25.0  a barrier "));
-    ck_assert(strstr(buf_str(&out),
-                     "one: 75 % of the time, 3 launches, 30 µs; 0 registers, occupancy 0 % (registers); DRAM "
-                     "bandwidth, 72\n%\n"));
+    ck_assert(strstr(
+        buf_str(&out),
+        "one: 75 % of the time, 3 launches, 30 µs; 0 registers, occupancy 0 % (registers); DRAM "
+        "bandwidth, 72\n%\n"));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
 
-static struct result scored(const char *metric, const char *bound, double vs_solution, struct points got) {
+static struct result scored(const char *metric, const char *bound, double vs_solution,
+                            struct points got) {
     static struct technique_result goal = {.name = "a goal", .reason = "", .file = ""};
-    static struct line_result line = {.file = "none.cu", .line = 7, .waits = {[SIM_WAIT_QUEUE] = 1e-5}};
+    static struct line_result line = {
+        .file = "none.cu", .line = 7, .waits = {[SIM_WAIT_QUEUE] = 1e-5}};
     struct result r = failed();
     goal.metric = metric;
     r.verdict = V_PART, r.technique = &goal, r.ntechnique = 1, r.lines = &line, r.nlines = 1;
-    r.speed = (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = vs_solution, .bound_by = bound};
+    r.speed = (struct speed_result){
+        .valid = true, .kind = "modelled", .vs_solution = vs_solution, .bound_by = bound};
     r.speed_counted = true, r.full = (struct points){0, 60, 40}, r.got = got;
     return r;
 }
 
-/* All goals about sectors, slow by banks: says so, and where. Bound by what the goal counts: nothing. Fast without the goal: says so.
- * As fast as the answer: nothing to say. */
+/* All goals about sectors, slow by banks: says so, and where. Bound by what the goal counts:
+ * nothing. Fast without the goal: says so. As fast as the answer: nothing to say. */
 START_TEST(where_points_and_time_disagree_the_report_says_why) {
     struct result results[] = {
-        scored("sectors_per_request_load", "shared memory, 68 % (next: x, 1 %)", 0.6, (struct points){0, 60, 20}),
-        scored("sectors_per_request_load", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.6, (struct points){0, 60, 20}),
+        scored("sectors_per_request_load", "shared memory, 68 % (next: x, 1 %)", 0.6,
+               (struct points){0, 60, 20}),
+        scored("sectors_per_request_load", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.6,
+               (struct points){0, 60, 20}),
         scored("sectors_read", "L1 passes, 75 % (next: x, 1 %)", 0.73, (struct points){0, 0, 34}),
         scored("sectors_read", "shared memory, 75 %", 0.95, (struct points){0, 60, 40})};
     static const char *const want[] = {
-        "The goals count traffic to memory, and the time is bound by shared memory (100 % of the time at none.cu:7, "
+        "The goals count traffic to memory, and the time is bound by shared memory (100 % of the "
+        "time at none.cu:7, "
         "most of it for "
         "the load/store unit): a step towards a goal need not be one towards less time here.",
         "", "It has 85 % of the points for speed and 0 % of those for technique", ""};
-    static const char *const metrics[] = {"sectors_per_request_load", "sectors_per_request_load", "sectors_read",
-                                          "sectors_read"};
+    static const char *const metrics[] = {"sectors_per_request_load", "sectors_per_request_load",
+                                          "sectors_read", "sectors_read"};
     for (unsigned i = 0; i < 4; i++) {
         struct buf out = {0};
         results[i].technique->metric = metrics[i];
         report_why(&results[i], &out);
-        if (i == 2) ck_assert_msg(!strncmp(buf_str(&out), want[i], strlen(want[i])), "%s", buf_str(&out));
+        if (i == 2)
+            ck_assert_msg(!strncmp(buf_str(&out), want[i], strlen(want[i])), "%s", buf_str(&out));
         else ck_assert_str_eq(buf_str(&out), want[i]);
         buf_free(&out);
     }

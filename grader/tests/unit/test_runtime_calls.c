@@ -1,5 +1,6 @@
-/* test_runtime_calls.c — every function that the toolkit's cuda_runtime_api.h declares is in our library,
- * done or named as unsupported: a program that calls it links, and learns at run time what is not there. */
+/* test_runtime_calls.c — every function that the toolkit's cuda_runtime_api.h declares is in our
+ * library, done or named as unsupported: a program that calls it links, and learns at run time what
+ * is not there. */
 #include "grader/tests/unit/unit.h"
 
 #include <stdbool.h>
@@ -54,38 +55,47 @@ static void check_header(const char *header, const char *pattern, const char *li
              header, b, pattern);
     read_names(command, declared);
     snprintf(command, sizeof command,
-             "nm --defined-only %s/lib/libwbcudart.a 2>/dev/null | awk '$2 == \"T\" { print $3 }'", b);
+             "nm --defined-only %s/lib/libwbcudart.a 2>/dev/null | awk '$2 == \"T\" { print $3 }'",
+             b);
     read_names(command, defined);
     ck_assert_int_gt(declared->n, 200);
     for (int i = 0; i < declared->n; i++)
-        ck_assert_msg(has(defined, declared->name[i]), "%s is neither done nor in %s", declared->name[i], list);
+        ck_assert_msg(has(defined, declared->name[i]), "%s is neither done nor in %s",
+                      declared->name[i], list);
     forget_names(declared);
     forget_names(defined);
 }
 
-START_TEST(test_all_are_there) { check_header("cuda_runtime_api.h", "extern[^;]*;", "unsupported.def"); }
+START_TEST(test_all_are_there) {
+    check_header("cuda_runtime_api.h", "extern[^;]*;", "unsupported.def");
+}
 END_TEST
 
 START_TEST(test_driver_is_there) {
     char b[4096], command[5000];
     find_build(b, sizeof b);
-    snprintf(command, sizeof command, "grep -q 'define CUDA_VERSION 13000' %s/cuda/include/cuda.h", b);
+    snprintf(command, sizeof command, "grep -q 'define CUDA_VERSION 13000' %s/cuda/include/cuda.h",
+             b);
     if (system(command)) return; /* the list is of that toolkit */
     check_header("cuda.h", "CUresult *cu[A-Z][A-Za-z_0-9]* *(", "driver_unsupported.def");
 }
 END_TEST
 
-/* What programs may ask for by name is what the driver's files define: entry_points.def says what is left out. */
+/* What programs may ask for by name is what the driver's files define: entry_points.def says what
+ * is left out. */
 START_TEST(test_entry_points) {
     static struct names defined, listed;
-    read_names("grep -oh '^CUresult cu[A-Za-z0-9]*' grader/runtime/driver*.c grader/runtime/tensor_map.c "
-               "grader/runtime/entry_point.c | cut -d' ' -f2 | grep -v '^cuCtxCreate$' | sort -u",
-               &defined);
-    read_names("sed -n 's/^ENTRY(\\([A-Za-z0-9]*\\))$/\\1/p' grader/runtime/entry_points.def", &listed);
+    read_names(
+        "grep -oh '^CUresult cu[A-Za-z0-9]*' grader/runtime/driver*.c grader/runtime/tensor_map.c "
+        "grader/runtime/entry_point.c | cut -d' ' -f2 | grep -v '^cuCtxCreate$' | sort -u",
+        &defined);
+    read_names("sed -n 's/^ENTRY(\\([A-Za-z0-9]*\\))$/\\1/p' grader/runtime/entry_points.def",
+               &listed);
     ck_assert_int_gt(defined.n, 60);
     ck_assert_int_eq(defined.n, listed.n);
     for (int i = 0; i < defined.n; i++)
-        ck_assert_msg(has(&listed, defined.name[i]), "%s is not in entry_points.def", defined.name[i]);
+        ck_assert_msg(has(&listed, defined.name[i]), "%s is not in entry_points.def",
+                      defined.name[i]);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
-/* test_sass.c — machine code: what becomes of a disassembler's listing (grader/sim/sass), and how the time model plays it
- * (grader/sim/timing/schedule.h). Expected cycles are sums of the clocks that the listing's encodings ask for. */
+/* test_sass.c — machine code: what becomes of a disassembler's listing (grader/sim/sass), and how
+ * the time model plays it (grader/sim/timing/schedule.h). Expected cycles are sums of the clocks
+ * that the listing's encodings ask for. */
 #include "grader/sim/sass/sass.h"
 #include "common/file.h"
 #include "grader/tests/unit/timing_spec.h"
@@ -23,15 +24,17 @@ static bool parse(const char *text) {
 
 START_TEST(an_instruction_has_its_line_unit_and_control_bits) {
     /* Control bits as nvdisasm printed them for these two. */
-    ck_assert(parse(CODE "k:\n" LINE "36\n"
-                         "        /*0010*/                   S2R R67, SR_CTAID.X ;                             /* "
-                         "0x0000000000437919 */\n"
-                         "                                                                                     /* "
-                         "0x000e2e0000002500 */\n" LINE "39\n"
-                         "        /*0040*/              @!P1 LEA R67, R67, R2, 0x8 ;                           /* "
-                         "0x0000000243437211 */\n"
-                         "                                                                                     /* "
-                         "0x001fc800078e40ff */\n"));
+    ck_assert(parse(
+        CODE
+        "k:\n" LINE "36\n"
+        "        /*0010*/                   S2R R67, SR_CTAID.X ;                             /* "
+        "0x0000000000437919 */\n"
+        "                                                                                     /* "
+        "0x000e2e0000002500 */\n" LINE "39\n"
+        "        /*0040*/              @!P1 LEA R67, R67, R2, 0x8 ;                           /* "
+        "0x0000000243437211 */\n"
+        "                                                                                     /* "
+        "0x001fc800078e40ff */\n"));
     ck_assert_uint_eq(n, 2);
     ck_assert_uint_eq(code[0].line, 36);
     ck_assert_uint_eq(code[0].unit, SASS_SLOW);
@@ -50,15 +53,18 @@ START_TEST(an_instruction_has_its_line_unit_and_control_bits) {
 END_TEST
 
 START_TEST(accesses_say_what_they_reach) {
-    ck_assert(parse(CODE "k:\n/*0*/ LDG.E.128 R4, desc[UR8][R4.64] ;\n/*1*/ STS.64 [R2], R4 ;\n/*2*/ ATOMS.CAST.SPIN "
+    ck_assert(parse(CODE "k:\n/*0*/ LDG.E.128 R4, desc[UR8][R4.64] ;\n/*1*/ STS.64 [R2], R4 "
+                         ";\n/*2*/ ATOMS.CAST.SPIN "
                          "R7, [R0], R6, R7 ;\n"
-                         "/*3*/ LDL.64 R2, [R1+0x18] ;\n/*4*/ REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R5 ;\n/*5*/ LDC "
+                         "/*3*/ LDL.64 R2, [R1+0x18] ;\n/*4*/ REDG.E.ADD.STRONG.GPU "
+                         "desc[UR4][R2.64], R5 ;\n/*5*/ LDC "
                          "R3, c[0x3][R11] ;\n"
                          "/*6*/ ULDC UR4, c[0x0][0x224] ;\n/*7*/ STL [R1], R2 ;\n"));
-    static const uint8_t want[][3] = {{SASS_LSU, SASS_GLOBAL, SASS_LOAD},      {SASS_LSU, SASS_SHARED, SASS_STORE},
-                                      {SASS_LSU, SASS_SHARED, SASS_ATOMIC},    {SASS_LSU, SASS_LOCAL, SASS_LOAD},
-                                      {SASS_LSU, SASS_GLOBAL, SASS_ATOMIC},    {SASS_LSU, SASS_CONST, SASS_LOAD},
-                                      {SASS_UNIFORM, SASS_NONE, SASS_NOTHING}, {SASS_LSU, SASS_LOCAL, SASS_STORE}};
+    static const uint8_t want[][3] = {
+        {SASS_LSU, SASS_GLOBAL, SASS_LOAD},      {SASS_LSU, SASS_SHARED, SASS_STORE},
+        {SASS_LSU, SASS_SHARED, SASS_ATOMIC},    {SASS_LSU, SASS_LOCAL, SASS_LOAD},
+        {SASS_LSU, SASS_GLOBAL, SASS_ATOMIC},    {SASS_LSU, SASS_CONST, SASS_LOAD},
+        {SASS_UNIFORM, SASS_NONE, SASS_NOTHING}, {SASS_LSU, SASS_LOCAL, SASS_STORE}};
     ck_assert_uint_eq(n, 8);
     for (unsigned i = 0; i < n; i++) {
         ck_assert_uint_eq(code[i].unit, want[i][0]);
@@ -71,10 +77,10 @@ START_TEST(accesses_say_what_they_reach) {
 END_TEST
 
 START_TEST(jumps_find_their_labels_and_padding_goes) {
-    ck_assert(parse(
-        CODE "k:\n/*0*/ MOV R1, R2 ;\n.L_x_4:\n/*1*/ IADD3 R1, R1, 0x1, RZ ;\n/*2*/ @P0 BRA `(.L_x_4) ;\n/*3*/ EXIT ;\n"
-             ".L_x_9:\n/*4*/ BRA `(.L_x_9);\n/*5*/ NOP ;\n/*6*/ NOP ;\n"
-             "$__internal_0_$__cuda_sm3x_div:\n/*7*/ RET.REL.NODEC R2 `(k) ;\n"));
+    ck_assert(parse(CODE "k:\n/*0*/ MOV R1, R2 ;\n.L_x_4:\n/*1*/ IADD3 R1, R1, 0x1, RZ ;\n/*2*/ "
+                         "@P0 BRA `(.L_x_4) ;\n/*3*/ EXIT ;\n"
+                         ".L_x_9:\n/*4*/ BRA `(.L_x_9);\n/*5*/ NOP ;\n/*6*/ NOP ;\n"
+                         "$__internal_0_$__cuda_sm3x_div:\n/*7*/ RET.REL.NODEC R2 `(k) ;\n"));
     ck_assert_uint_eq(n, 5);
     ck_assert_uint_eq(code[1].flags, SASS_STARTS);
     ck_assert_uint_eq(code[2].target, 1);
@@ -156,7 +162,8 @@ START_TEST(barriers_hold_back_what_waits_for_them) {
 }
 END_TEST
 
-/* Two accesses to local memory a round that no PTX has: spilled registers, of 100 rounds of 8 warps. */
+/* Two accesses to local memory a round that no PTX has: spilled registers, of 100 rounds of 8
+ * warps. */
 START_TEST(spilled_registers_cost_their_accesses) {
     double cycles[2];
     for (unsigned spilled = 0; spilled < 2; spilled++) {

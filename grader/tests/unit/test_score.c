@@ -1,5 +1,5 @@
-/* test_score.c — the arithmetic of points (grader/grade/score.h). Expected values are worked out by hand beside
- * each. */
+/* test_score.c — the arithmetic of points (grader/grade/score.h). Expected values are worked out by
+ * hand beside each. */
 #include "grader/grade/score.h"
 #include "grader/tests/unit/unit.h"
 
@@ -19,13 +19,14 @@ START_TEST(goals_share_and_guards_take) {
         {{4, 4, 5, 4, 4}, 45},                          /* 4 - 1 of 4 */
         {{1, 1, 1, 0, 1}, 0},                           /* one fault for another */
         {{1, 1, 3, 0, 1}, 0},                           /* never below nothing */
-        {{2, 0, 3, 3, 0}, 0},                           /* nothing reached, all guards kept: the unedited skeleton */
-        {{2, 0, 3, 3, 0.5}, 15},                        /* half of the way to one of two */
-        {{2, 1, 1, 0, 1.5}, 15},                        /* 1.5 - 1 of 2 */
+        {{2, 0, 3, 3, 0}, 0},    /* nothing reached, all guards kept: the unedited skeleton */
+        {{2, 0, 3, 3, 0.5}, 15}, /* half of the way to one of two */
+        {{2, 1, 1, 0, 1.5}, 15}, /* 1.5 - 1 of 2 */
         {{2, 0, 3, 0, 0}, 0},    {{0, 0, 0, 0, 0}, 60}, /* nothing asked */
         {{0, 0, 1, 0, 0}, 0},
     };
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) NEAR(score_technique(60, &rows[i].n), rows[i].want);
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        NEAR(score_technique(60, &rows[i].n), rows[i].want);
 }
 END_TEST
 
@@ -34,22 +35,21 @@ START_TEST(ways_are_logarithmic) {
     static const struct {
         bool at_most;
         double naive, naive_limit, value, limit, want;
-    } rows
-        [] =
-            {
-                {true, 64, 4, 16, 4, 0.5},
-                {true, 64, 4, 64, 4, 0},
-                {true, 64, 4, 200, 4, 0},     /* worse than naive */
-                {true, 16, 4, 36, 18, 0.5},   /* the limit follows what is asked for: 4 times over it, now twice */
-                {true, 1000, 0, 100, 0, 0.5}, /* a limit of 0: two decades */
-                {true, 1000, 0, 1, 0, 0.95},  /* and the last step is the limit itself */
-                {false, 1, 64, 8, 64, 0.5},
-                {false, 0, 1, 0.1, 1, 0.5}, /* the same upwards */
-                {false, 0, 1, 0, 1, 0},
-                {true, 0, 2, 8, 2, 0.25}, /* a condition, which the naive version meets: 4 of 16 times */
-                {true, 0, 2, 32, 2, 0},
-                {true, 0, 0, 1, 0, 0},
-            };
+    } rows[] = {
+        {true, 64, 4, 16, 4, 0.5},
+        {true, 64, 4, 64, 4, 0},
+        {true, 64, 4, 200, 4, 0}, /* worse than naive */
+        {true, 16, 4, 36, 18,
+         0.5}, /* the limit follows what is asked for: 4 times over it, now twice */
+        {true, 1000, 0, 100, 0, 0.5}, /* a limit of 0: two decades */
+        {true, 1000, 0, 1, 0, 0.95},  /* and the last step is the limit itself */
+        {false, 1, 64, 8, 64, 0.5},
+        {false, 0, 1, 0.1, 1, 0.5}, /* the same upwards */
+        {false, 0, 1, 0, 1, 0},
+        {true, 0, 2, 8, 2, 0.25}, /* a condition, which the naive version meets: 4 of 16 times */
+        {true, 0, 2, 32, 2, 0},
+        {true, 0, 0, 1, 0, 0},
+    };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct technique_result t = {.at_most = rows[i].at_most,
                                      .naive_known = true,
@@ -57,8 +57,8 @@ START_TEST(ways_are_logarithmic) {
                                      .naive_limit = rows[i].naive_limit,
                                      .value = rows[i].value,
                                      .limit = rows[i].limit};
-        ck_assert_msg(score_way(&t) > rows[i].want - 1e-9 && score_way(&t) < rows[i].want + 1e-9, "row %u: %g", i,
-                      score_way(&t));
+        ck_assert_msg(score_way(&t) > rows[i].want - 1e-9 && score_way(&t) < rows[i].want + 1e-9,
+                      "row %u: %g", i, score_way(&t));
         t.naive_known = false;
         NEAR(score_way(&t), 0);
         t.passed = true;
@@ -67,7 +67,8 @@ START_TEST(ways_are_logarithmic) {
 }
 END_TEST
 
-/* The answer is 4 times as fast as the naive version. 0.9 of it is 3.6 times, and half of the way is at the root of that. */
+/* The answer is 4 times as fast as the naive version. 0.9 of it is 3.6 times, and half of the way
+ * is at the root of that. */
 START_TEST(speed_has_no_cliff) {
     NEAR(score_speed(30, 0.25, 4), 0);
     NEAR(score_speed(30, 0.1, 4), 0);
@@ -79,9 +80,11 @@ END_TEST
 
 /* ---- a whole result ---- */
 
-static const struct exercise exercise = {.name = "none", .points = {.correctness = 20, .technique = 50, .speed = 30}};
+static const struct exercise exercise = {
+    .name = "none", .points = {.correctness = 20, .technique = 50, .speed = 30}};
 
-/* Two goals, the first of two limits, and two guards; `failed` has a letter for each limit that fails. */
+/* Two goals, the first of two limits, and two guards; `failed` has a letter for each limit that
+ * fails. */
 static void result_with(struct result *r, const char *failed) {
     static const struct {
         char letter;
@@ -96,12 +99,16 @@ static void result_with(struct result *r, const char *failed) {
     r->technique = arena_array(&r->arena, struct technique_result, 5);
     for (unsigned i = 0; i < 5; i++) {
         bool passed = !strchr(failed, limits[i].letter);
-        r->technique[r->ntechnique++] = (struct technique_result){
-            .name = limits[i].name, .metric = "blocks", .guard = limits[i].guard, .passed = passed, .way = passed};
+        r->technique[r->ntechnique++] = (struct technique_result){.name = limits[i].name,
+                                                                  .metric = "blocks",
+                                                                  .guard = limits[i].guard,
+                                                                  .passed = passed,
+                                                                  .way = passed};
     }
     static const unsigned tests[] = {0, 0, 1, 0, 1};
     for (unsigned i = 0; i < 5; i++) r->technique[i].test = tests[i];
-    unsigned first = strchr(failed, 'a') || strchr(failed, 'b'), second = strchr(failed, 'c') != NULL;
+    unsigned first = strchr(failed, 'a') || strchr(failed, 'b'),
+             second = strchr(failed, 'c') != NULL;
     r->checks.reached -= first + second, r->checks.way = r->checks.reached;
     r->checks.kept -= (strchr(failed, 'd') != NULL) + (strchr(failed, 'e') != NULL);
 }
@@ -127,12 +134,13 @@ START_TEST(without_a_time_the_rest_is_scaled) {
 }
 END_TEST
 
-/* Of 100: 20; one goal of two 25, less as much for the guard; at the root of 3.6 times the naive version's speed 15 of 30. */
+/* Of 100: 20; one goal of two 25, less as much for the guard; at the root of 3.6 times the naive
+ * version's speed 15 of 30. */
 START_TEST(what_is_missing_adds_up) {
     struct result r;
     result_with(&r, "cd");
-    r.speed =
-        (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = 1.8973665961010275 / 4, .gain = 4};
+    r.speed = (struct speed_result){
+        .valid = true, .kind = "modelled", .vs_solution = 1.8973665961010275 / 4, .gain = 4};
     score_points(&r, true);
     NEAR(r.score, 35);
     ck_assert_uint_eq(r.nmissing, 3);
@@ -146,8 +154,9 @@ START_TEST(what_is_missing_adds_up) {
 }
 END_TEST
 
-/* 20 + 50 of 100: a submission that has seen to it that there is no time does not make the whole smaller. Where speed does
- * not count, that changes nothing; nor does a time that is missing through no fault of its own. */
+/* 20 + 50 of 100: a submission that has seen to it that there is no time does not make the whole
+ * smaller. Where speed does not count, that changes nothing; nor does a time that is missing
+ * through no fault of its own. */
 START_TEST(a_forfeited_time_is_worth_nothing) {
     static const struct {
         bool forfeit, counts;
@@ -166,7 +175,8 @@ START_TEST(a_forfeited_time_is_worth_nothing) {
 }
 END_TEST
 
-/* The first goal has two figures, 20 % and 60 % of the way: 0.2 of its 25 points. Without a time, of 70. */
+/* The first goal has two figures, 20 % and 60 % of the way: 0.2 of its 25 points. Without a time,
+ * of 70. */
 START_TEST(the_least_figure_decides) {
     struct result r;
     result_with(&r, "ab");
@@ -180,17 +190,20 @@ START_TEST(the_least_figure_decides) {
 }
 END_TEST
 
-/* A goal is missed: full marks only for who is beyond doubt faster than the answer, keeps the guards, and had all outputs
- * of the timed size checked. */
+/* A goal is missed: full marks only for who is beyond doubt faster than the answer, keeps the
+ * guards, and had all outputs of the timed size checked. */
 START_TEST(goals_are_waived_by_outcome) {
     static const struct {
         double vs_solution, ci_low;
         const char *kind, *failed;
         bool whole, counts, waived;
     } rows[] = {
-        {1.3, 0, "modelled", "b", true, true, true},       {1.2, 0, "modelled", "b", true, true, false},
-        {1.3, 0, "modelled", "b", false, true, false},     {1.3, 0, "modelled", "bd", true, true, false},
-        {1.3, 0, "modelled", "b", true, false, false},     {1.05, 1.01, "measured", "b", true, false, true},
+        {1.3, 0, "modelled", "b", true, true, true},
+        {1.2, 0, "modelled", "b", true, true, false},
+        {1.3, 0, "modelled", "b", false, true, false},
+        {1.3, 0, "modelled", "bd", true, true, false},
+        {1.3, 0, "modelled", "b", true, false, false},
+        {1.05, 1.01, "measured", "b", true, false, true},
         {1.05, 0.99, "measured", "b", true, false, false},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -223,11 +236,13 @@ START_TEST(the_file_as_it_came_has_nothing) {
 }
 END_TEST
 
-/* Where the answer is hardly faster than the naive version, the model's error would decide: 20 + 50 of 70. */
+/* Where the answer is hardly faster than the naive version, the model's error would decide: 20 + 50
+ * of 70. */
 START_TEST(nothing_to_gain_is_left_out) {
     struct result r;
     result_with(&r, "");
-    r.speed = (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = 0.5, .gain = 1.1};
+    r.speed =
+        (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = 0.5, .gain = 1.1};
     score_points(&r, true);
     ck_assert(!r.speed_counted);
     NEAR(r.score, 100);

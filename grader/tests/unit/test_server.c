@@ -1,4 +1,5 @@
-/* test_server.c — the device server's own promises: sticky errors, recording, replay, what grading refuses. */
+/* test_server.c — the device server's own promises: sticky errors, recording, replay, what grading
+ * refuses. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 
@@ -8,20 +9,26 @@
 static struct fixture f;
 static void open_plain(void) { fixture_open(&f, (struct server_options){0}, true); }
 static void open_grading(void) {
-    fixture_open(&f, (struct server_options){.grading = true, .max_recorded_bytes = 10000, .max_launches = 20}, false);
+    fixture_open(
+        &f,
+        (struct server_options){.grading = true, .max_recorded_bytes = 10000, .max_launches = 20},
+        false);
 }
 static void close_all(void) { fixture_close(&f); }
 
 START_TEST(test_sticky_error) {
     uint64_t fault = fixture_kernel(&f, "fault"), p = fixture_alloc(&f, 16);
     ck_assert_int_eq(ASK(&f, sync, NULL, NULL), 0);
-    ck_assert_int_eq(fixture_launch(&f, fault, 32, p, 16), 0); /* asynchronous: the launch itself went well */
-    for (int i = 0; i < 2; i++) ck_assert_int_eq(ASK(&f, sync, NULL, NULL), WB_cudaErrorIllegalAddress);
+    ck_assert_int_eq(fixture_launch(&f, fault, 32, p, 16),
+                     0); /* asynchronous: the launch itself went well */
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(ASK(&f, sync, NULL, NULL), WB_cudaErrorIllegalAddress);
     struct wb_rep_alloc a;
     ck_assert_int_eq(ASK(&f, alloc, &(struct wb_req_alloc){1}, &a), WB_cudaErrorIllegalAddress);
     ck_assert_uint_eq(a.address, 0);
     struct wb_rep_hello h;
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h), 0); /* another process */
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
+                     0); /* another process */
     ck_assert_int_eq(ASK(&f, sync, NULL, NULL), 0);
 }
 END_TEST
@@ -29,7 +36,8 @@ END_TEST
 START_TEST(test_hello) {
     struct wb_rep_hello h;
     uint64_t p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h), WB_cudaErrorInsufficientDriver);
+    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h),
+                     WB_cudaErrorInsufficientDriver);
     ck_assert(server_met_stranger(f.server));
     fixture_close(&f);
     open_plain();
@@ -55,7 +63,8 @@ START_TEST(test_time_and_output) {
     ck_assert_uint_eq(p.time_ns, 4000); /* two launches of 2 us */
     ck_assert_uint_eq(p.flags, WB_OUTPUT);
     q.op = WB_OP_output;
-    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof q + sizeof(struct wb_rep_output) + 12);
+    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame),
+                      sizeof q + sizeof(struct wb_rep_output) + 12);
     ck_assert_mem_eq(frame + sizeof q + sizeof(struct wb_rep_output), "hello\nhello\n", 12);
     memcpy(&p, frame, sizeof p);
     ck_assert_uint_eq(p.flags, 0);
@@ -97,7 +106,8 @@ static bool next_call(enum wb_call_state state) {
 static void *play_host(void *unused) {
     host.add = fixture_kernel(&f, "add");
     host.fault = fixture_kernel(&f, "fault");
-    for (bool more = next_call(WB_READY); more; more = next_call(WB_RETURNED)) host.entry(host.args);
+    for (bool more = next_call(WB_READY); more; more = next_call(WB_RETURNED))
+        host.entry(host.args);
     return unused;
 }
 
@@ -131,7 +141,8 @@ static void replay(const struct recording *r, const char in[32], char out[32]) {
 
 /* Through a temporary and a variable: out = in + 1 + 1, with bytes 0..3 from the host. */
 static void good_entry(const struct wb_arg *args) {
-    uint64_t in = args[0].value, out = args[1].value, temporary = fixture_alloc(&f, 32), v = FAKE_BASE;
+    uint64_t in = args[0].value, out = args[1].value, temporary = fixture_alloc(&f, 32),
+             v = FAKE_BASE;
     ck_assert_uint_eq(args[2].value, 32);
     ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){temporary, 32, in, 32, 32, 1}), NULL), 0);
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, temporary, 32), 0);
@@ -139,20 +150,23 @@ static void good_entry(const struct wb_arg *args) {
     ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){temporary, 4, 4, 1, 0}), NULL), 0);
     memset(f.window, '!', 4); /* too late to matter */
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, v, 1), 0);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out, 32, temporary, 32, 32, 1}), NULL), 0);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out, 32, temporary, 32, 32, 1}), NULL),
+                     0);
     ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out + 31, 1, v, 1, 1, 1}), NULL), 0);
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, out, 31), 0);
     ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){temporary}, NULL), 0);
 }
 
-/* A column of 40 words out of rows of 100 bytes: a sector each, into 160 bytes side by side; 3 rows of 20 bytes that are 64
- * apart, the first from byte 16 of a sector on: two sectors each; and a fill of 33 bytes. */
+/* A column of 40 words out of rows of 100 bytes: a sector each, into 160 bytes side by side; 3 rows
+ * of 20 bytes that are 64 apart, the first from byte 16 of a sector on: two sectors each; and a
+ * fill of 33 bytes. */
 static void moving_entry(const struct wb_arg *args) {
     (void)args;
     uint64_t a = fixture_alloc(&f, 8192);
     ck_assert_uint_eq(a % 32, 0);
     ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){a + 4096, 4, a, 100, 4, 40}), NULL), 0);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){a + 4096 + 16, 64, a, 64, 20, 3}), NULL), 0);
+    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){a + 4096 + 16, 64, a, 64, 20, 3}), NULL),
+                     0);
     ck_assert_int_eq(ASK(&f, fill, (&(struct wb_req_fill){a, 33, 33, 1, 0, 0}), NULL), 0);
 }
 
@@ -203,13 +217,15 @@ static void forbidden_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value;
     struct wb_rep_alloc_shared m;
     statuses[0] = ASK(&f, read, (&(struct wb_req_read){in, 4, 4, 1, 0}), NULL);
-    statuses[1] = ASK(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1, 0}), NULL); /* a symbol */
+    statuses[1] =
+        ASK(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1, 0}), NULL); /* a symbol */
     statuses[2] = ASK(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
     statuses[3] = ASK(&f, write, (&(struct wb_req_write){in + 28, 4, 4, 1, 0}), NULL);
     statuses[4] = ASK(&f, free, &(struct wb_req_free){out}, NULL);
     statuses[5] = ASK(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &m);
     struct wb_rep_hello h;
-    statuses[6] = ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 99}), &h); /* frees nothing here */
+    statuses[6] =
+        ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 99}), &h); /* frees nothing here */
     statuses[7] = fixture_launch(&f, host.add, 32, out, 32);
     statuses[8] = ASK(&f, reset, NULL, NULL);
     statuses[9] = ASK(&f, heap, &(struct wb_req_heap){1 << 30}, NULL);
@@ -235,7 +251,8 @@ END_TEST
 
 /* ---- buffers in the host's memory ---- */
 
-static uint32_t clocks[2][WB_STREAMS]; /* what comes before the next command; what the host knows to be done */
+static uint32_t
+    clocks[2][WB_STREAMS]; /* what comes before the next command; what the host knows to be done */
 
 static void order(uint32_t stream, uint32_t number) {
     clocks[0][stream] = number;
@@ -250,11 +267,13 @@ static void halves_entry(const struct wb_arg *args) {
     for (uint32_t k = 0; k < 2; k++) {
         uint32_t s = 2 + k % halves_in, at = 16 * k, n = halves_in == 1 ? 3 * k : 0;
         order(s, n + 1);
-        ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){t + at, 16, in + at, 16, 16, 1}), NULL), 0);
+        ck_assert_int_eq(
+            ASK(&f, copy, (&(struct wb_req_copy){t + at, 16, in + at, 16, 16, 1}), NULL), 0);
         order(s, n + 2);
         ck_assert_int_eq(fixture_launch(&f, host.add, 32, t + at, 16), 0);
         order(s, n + 3);
-        ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out + at, 16, t + at, 16, 16, 1}), NULL), 0);
+        ck_assert_int_eq(
+            ASK(&f, copy, (&(struct wb_req_copy){out + at, 16, t + at, 16, 16, 1}), NULL), 0);
     }
 }
 
@@ -268,7 +287,8 @@ static void check_halves(unsigned streams, uint64_t path) {
     struct server_moves m = recording_moves(f.server, r);
     ck_assert_uint_eq(m.bus_bytes_in, 32);
     ck_assert_uint_eq(m.bus_bytes_out, 32);
-    ck_assert_uint_eq(m.copied_bytes + m.copied_sectors_read, 0); /* they are not within the device */
+    ck_assert_uint_eq(m.copied_bytes + m.copied_sectors_read,
+                      0); /* they are not within the device */
     ck_assert_uint_eq(m.bus_path_bytes, path);
     replay(r, "0123456701234567012345670123456-", out);
     ck_assert_str_eq(out, "1234567812345678123456781234567.");

@@ -1,5 +1,6 @@
-/* test_setup.c — grader/setup.sh on systems that are not this one: libraries in folders of their own, families of distributions by the
- * tools that PATH holds. Each is asked for a KIND that looks for little, so that nothing is installed or fetched. And what editors are told. */
+/* test_setup.c — grader/setup.sh on systems that are not this one: libraries in folders of their
+ * own, families of distributions by the tools that PATH holds. Each is asked for a KIND that looks
+ * for little, so that nothing is installed or fetched. And what editors are told. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "grader/tests/unit/shell.h"
@@ -20,13 +21,16 @@ static void make_work(void) {
 /* A PATH with what setup.sh calls, and one package manager, which must not be called. */
 static void make_path(const char *manager) {
     make_work();
-    ck_assert_int_eq(shell("for p in sh gcc g++ sed tr sort cat mkdir ls dirname grep rm cp id getconf sleep; do "
-                           "ln -s $(command -v $p) '%s/bin/'; done",
-                           work),
-                     0);
-    ck_assert_int_eq(shell("printf '#!/bin/sh\ntouch %s/called\n' >'%s/bin/%s' && chmod +x '%s/bin/%s'", work, work,
-                           manager, work, manager),
-                     0);
+    ck_assert_int_eq(
+        shell(
+            "for p in sh gcc g++ sed tr sort cat mkdir ls dirname grep rm cp id getconf sleep; do "
+            "ln -s $(command -v $p) '%s/bin/'; done",
+            work),
+        0);
+    ck_assert_int_eq(
+        shell("printf '#!/bin/sh\ntouch %s/called\n' >'%s/bin/%s' && chmod +x '%s/bin/%s'", work,
+              work, manager, work, manager),
+        0);
 }
 
 /* Standard output and error of setup.sh for one kind, after the assignments of `environment`. */
@@ -35,17 +39,21 @@ static char *ask(const char *environment, const char *kind, int status) {
     struct err e;
     char path[4300];
     snprintf(path, sizeof path, "%s/said", work);
-    ck_assert_int_eq(shell("%s sh grader/setup.sh '%s/build' %s >'%s' 2>&1", environment, work, kind, path), status);
+    ck_assert_int_eq(
+        shell("%s sh grader/setup.sh '%s/build' %s >'%s' 2>&1", environment, work, kind, path),
+        status);
     buf_free(&said);
     ck_assert_msg(file_read(path, 1 << 20, &said, &e), "%s", e.text);
     return (char *)buf_str(&said);
 }
 
-/* The header of the one library of the kind `site` can't be found, since the compiler looks nowhere. */
+/* The header of the one library of the kind `site` can't be found, since the compiler looks
+ * nowhere. */
 static char *ask_family(const char *manager) {
     char environment[4400];
     make_path(manager);
-    snprintf(environment, sizeof environment, "PATH='%s/bin' CC='gcc -nostdinc' PKG_CONFIG=none", work);
+    snprintf(environment, sizeof environment, "PATH='%s/bin' CC='gcc -nostdinc' PKG_CONFIG=none",
+             work);
     return ask(environment, "site", 1);
 }
 
@@ -58,7 +66,8 @@ START_TEST(missing_names_the_command_of_the_system) {
     for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {
         char *said = ask_family(families[i].manager);
         ck_assert_msg(strstr(said, families[i].command) != NULL, "%s", said);
-        ck_assert_msg(strstr(said, "missing here: cmark-gfm (cmark-gfm-core-extensions.h)") != NULL, "%s", said);
+        ck_assert_msg(strstr(said, "missing here: cmark-gfm (cmark-gfm-core-extensions.h)") != NULL,
+                      "%s", said);
         ck_assert_msg(!strstr(said, "apt-get"), "%s", said);
         ck_assert_msg(!strstr(said, "pacman -Syu)") == families[i].renews, "%s", said);
         ck_assert_int_ne(shell("test -e '%s/called'", work), 0);
@@ -73,48 +82,60 @@ START_TEST(what_a_family_does_not_package_is_said) {
 }
 END_TEST
 
-/* libcmark-gfm as someone without root installs it: neither header nor library is where compilers look. */
+/* libcmark-gfm as someone without root installs it: neither header nor library is where compilers
+ * look. */
 START_TEST(a_library_of_a_folder_of_ones_own_is_found) {
     char environment[9000];
     make_work();
-    ck_assert_int_eq(shell("cd '%s' && mkdir own && touch own/cmark-gfm-core-extensions.h own/x.c && "
-                           "gcc -shared -fPIC own/x.c -o own/libown.so",
-                           work),
-                     0);
-    ck_assert_int_eq(shell("cat >'%s/pc' <<'END'\n#!/bin/sh\ncase $1 in --exists) test $2 = libcmark-gfm ;;\n"
-                           "--cflags-only-I) echo -I%s/own ;;\n--libs) echo -L%s/own -lown ;; esac\nEND\n"
-                           "chmod +x '%s/pc'",
-                           work, work, work, work),
-                     0);
+    ck_assert_int_eq(
+        shell("cd '%s' && mkdir own && touch own/cmark-gfm-core-extensions.h own/x.c && "
+              "gcc -shared -fPIC own/x.c -o own/libown.so",
+              work),
+        0);
+    ck_assert_int_eq(
+        shell("cat >'%s/pc' <<'END'\n#!/bin/sh\ncase $1 in --exists) test $2 = libcmark-gfm ;;\n"
+              "--cflags-only-I) echo -I%s/own ;;\n--libs) echo -L%s/own -lown ;; esac\nEND\n"
+              "chmod +x '%s/pc'",
+              work, work, work, work),
+        0);
     snprintf(environment, sizeof environment, "CC='gcc -nostdinc' PKG_CONFIG='%s/pc'", work);
     ck_assert_str_eq(ask(environment, "site", 0), "");
     ck_assert_int_eq(
-        shell("test \"$(cat '%s/build/deps/cmark-gfm')\" = '-L%s/own -Wl,-rpath,%s/own -lown'", work, work, work), 0);
+        shell("test \"$(cat '%s/build/deps/cmark-gfm')\" = '-L%s/own -Wl,-rpath,%s/own -lown'",
+              work, work, work),
+        0);
     ck_assert_int_eq(shell("grep -qxF -e '-I%s/own' '%s/build/deps/headers'", work, work), 0);
 }
 END_TEST
 
 START_TEST(each_need_names_a_package_of_each_family_or_a_dash) {
-    ck_assert_int_eq(
-        shell("grep -vE '^(#|$|[a-z]+: )' grader/packages.txt | awk 'NF != 8 { print; bad = 1 } END { exit bad }'"), 0);
+    ck_assert_int_eq(shell("grep -vE '^(#|$|[a-z]+: )' grader/packages.txt | awk 'NF != 8 { print; "
+                           "bad = 1 } END { exit bad }'"),
+                     0);
     for (unsigned i = 0; i < 5; i++) {
         static const char *const families[] = {"apt", "dnf", "pacman", "zypper", "apk"};
-        ck_assert_int_eq(shell("n=$(sh grader/setup.sh names %s build | wc -l); test $n -ge 16", families[i]), 0);
+        ck_assert_int_eq(
+            shell("n=$(sh grader/setup.sh names %s build | wc -l); test $n -ge 16", families[i]),
+            0);
     }
-    ck_assert_int_eq(shell("sh grader/setup.sh names apt build site | grep -qx libcmark-gfm-extensions-dev"), 0);
+    ck_assert_int_eq(
+        shell("sh grader/setup.sh names apt build site | grep -qx libcmark-gfm-extensions-dev"), 0);
     ck_assert_int_eq(shell("sh grader/setup.sh names brew build 2>/dev/null"), 1);
 }
 END_TEST
 
-/* A path with a quote in it; a file that is compiled twice; a line that compiles nothing; CUDA of the tree. */
+/* A path with a quote in it; a file that is compiled twice; a line that compiles nothing; CUDA of
+ * the tree. */
 START_TEST(commands_for_editors_are_json_and_the_last_of_a_file_counts) {
     char path[4300];
     json_error_t e;
     make_work();
     ck_assert_int_eq(
-        shell("root=$PWD; cd '%s' && mkdir -p 'a\"b/build/deps' 'a\"b/chapters/1' 'a\"b/solutions' 'a\"b/grader' && "
+        shell("root=$PWD; cd '%s' && mkdir -p 'a\"b/build/deps' 'a\"b/chapters/1' 'a\"b/solutions' "
+              "'a\"b/grader' && "
               "cd 'a\"b' && echo -I/own >build/deps/headers && touch chapters/1/k.cu && "
-              "printf 'echo done\n%%s\n%%s\n' 'gcc -DISA=v2 @build/deps/headers -c x/y.c -o build/y2.o' "
+              "printf 'echo done\n%%s\n%%s\n' 'gcc -DISA=v2 @build/deps/headers -c x/y.c -o "
+              "build/y2.o' "
               "'gcc -DISA=v4 @build/deps/headers -c x/y.c -o build/y4.o' | "
               "sh \"$root/grader/editor/compile_commands.sh\" build >../out.json",
               work),
@@ -125,10 +146,12 @@ START_TEST(commands_for_editors_are_json_and_the_last_of_a_file_counts) {
     ck_assert_uint_eq(json_array_size(all), 2);
     json_t *c = json_array_get(all, 0), *cuda = json_array_get(all, 1);
     ck_assert_str_eq(json_string_value(json_object_get(c, "file")), "x/y.c");
-    ck_assert_str_eq(json_string_value(json_object_get(c, "command")), "gcc -DISA=v4 -I/own  -c x/y.c -o build/y4.o");
+    ck_assert_str_eq(json_string_value(json_object_get(c, "command")),
+                     "gcc -DISA=v4 -I/own  -c x/y.c -o build/y4.o");
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(c, "directory")), "/a\"b"));
     ck_assert_str_eq(json_string_value(json_object_get(cuda, "file")), "chapters/1/k.cu");
-    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(cuda, "command")), " --cuda-path=build/cuda "));
+    ck_assert_ptr_nonnull(
+        strstr(json_string_value(json_object_get(cuda, "command")), " --cuda-path=build/cuda "));
     json_decref(all);
 }
 END_TEST

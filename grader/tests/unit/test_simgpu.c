@@ -1,4 +1,5 @@
-/* test_simgpu.c — the command line of build/simgpu: objects and linking, exit statuses, options, the counters' JSON. */
+/* test_simgpu.c — the command line of build/simgpu: objects and linking, exit statuses, options,
+ * the counters' JSON. */
 #include "grader/tests/unit/shell.h"
 #include "common/file.h"
 #include "grader/tests/unit/markup.h"
@@ -21,12 +22,19 @@ static void find_build(void) {
 /* Two files compiled apart, one of them with an argument that is nvcc's own, then linked. */
 static void make_program(void) {
     find_build();
-    if (!shell("test %s/two -nt %s/simgpu -a %s/two -nt %s/lib/libwbcudart.a", work, build, work, build)) return;
-    ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc -c main_part.cu -o %s/main.o", build, work), 0);
+    if (!shell("test %s/two -nt %s/simgpu -a %s/two -nt %s/lib/libwbcudart.a", work, build, work,
+               build))
+        return;
     ck_assert_int_eq(
-        shell("cd grader/tests/hosted && %s/simgpu nvcc -O3 --compile other_part.cu -o %s/other.o", build, work), 0);
+        shell("cd grader/tests/hosted && %s/simgpu nvcc -c main_part.cu -o %s/main.o", build, work),
+        0);
     ck_assert_int_eq(
-        shell("%s/simgpu nvcc -cudart static %s/main.o %s/other.o -lcudart -o %s/two", build, work, work, work), 0);
+        shell("cd grader/tests/hosted && %s/simgpu nvcc -O3 --compile other_part.cu -o %s/other.o",
+              build, work),
+        0);
+    ck_assert_int_eq(shell("%s/simgpu nvcc -cudart static %s/main.o %s/other.o -lcudart -o %s/two",
+                           build, work, work, work),
+                     0);
 }
 
 START_TEST(test_status) {
@@ -35,7 +43,8 @@ START_TEST(test_status) {
     ck_assert_int_eq(shell("%s/simgpu run sh -c 'kill -9 $$'", build), 137);
     ck_assert_int_eq(shell("%s/simgpu run /nowhere 2>/dev/null", build), 127);
     ck_assert_int_eq(shell("%s/simgpu run /dev/null 2>/dev/null", build), 126);
-    ck_assert_int_eq(shell("test \"$(%s/simgpu run -- %s/two 1 2)\" = 189", build, work), 0); /* 63 * 3 */
+    ck_assert_int_eq(shell("test \"$(%s/simgpu run -- %s/two 1 2)\" = 189", build, work),
+                     0); /* 63 * 3 */
 }
 END_TEST
 
@@ -55,7 +64,9 @@ START_TEST(test_usage) {
         ck_assert_msg(status == 2, "simgpu %s: %d", bad[i], status);
         ck_assert_int_eq(shell("test -s %s/err", work), 0);
     }
-    ck_assert_int_eq(shell("%s/simgpu run --counters json --counters-file /nowhere/c true 2>/dev/null", build), 3);
+    ck_assert_int_eq(
+        shell("%s/simgpu run --counters json --counters-file /nowhere/c true 2>/dev/null", build),
+        3);
 }
 END_TEST
 
@@ -68,19 +79,23 @@ END_TEST
 /* Any program runs; one with device code and another runtime is told what it lacks. */
 START_TEST(test_foreign) {
     ck_assert_int_eq(shell("test -z \"$(%s/simgpu run true 2>&1)\"", build), 0);
-    ck_assert_int_eq(shell("cp /bin/true %s/foreign && printf '.nv_fatbin\\0' >>%s/foreign", work, work), 0);
+    ck_assert_int_eq(
+        shell("cp /bin/true %s/foreign && printf '.nv_fatbin\\0' >>%s/foreign", work, work), 0);
     ck_assert_int_eq(shell("%s/simgpu run %s/foreign 2>%s/err", build, work, work), 0);
     ck_assert_int_eq(shell("grep -q 'another CUDA runtime.*simgpu nvcc' %s/err", work), 0);
 }
 END_TEST
 
-/* Machine code alone, as Makefiles ask for it, one of two with PTX besides: what runs is the PTX. */
+/* Machine code alone, as Makefiles ask for it, one of two with PTX besides: what runs is the PTX.
+ */
 START_TEST(test_machine_code_alone) {
     static const char *const forms[] = {
-        "-gencode arch=compute_90a,code=sm_90a", "--generate-code=arch=compute_80,code=[sm_80,sm_86]",
+        "-gencode arch=compute_90a,code=sm_90a",
+        "--generate-code=arch=compute_80,code=[sm_80,sm_86]",
         "-gencode arch=compute_80,code=\\\"sm_80\\\" -gencode=arch=compute_80,code=compute_80"};
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
-        ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc %s main_part.cu other_part.cu -o %s/coded",
+        ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc %s main_part.cu "
+                               "other_part.cu -o %s/coded",
                                build, forms[i], work),
                          0);
         ck_assert_int_eq(shell("test \"$(%s/simgpu run -- %s/coded 1 2)\" = 189", build, work), 0);
@@ -90,12 +105,14 @@ END_TEST
 
 /* A script that runs the program twice has one connection: each starts with a fresh device. */
 START_TEST(test_one_after_another) {
-    ck_assert_int_eq(shell("%s/simgpu run sh -c '%s/two && %s/two x' >%s/out", build, work, work, work), 0);
+    ck_assert_int_eq(
+        shell("%s/simgpu run sh -c '%s/two && %s/two x' >%s/out", build, work, work, work), 0);
     ck_assert_int_eq(shell("test \"$(tr '\\n' ' ' <%s/out)\" = '63 126 '", work), 0);
 }
 END_TEST
 
-/* A page that parses, asks nothing of anywhere, and shows both kernels, 64 threads of which store side by side. */
+/* A page that parses, asks nothing of anywhere, and shows both kernels, 64 threads of which store
+ * side by side. */
 START_TEST(test_page) {
     char path[4300];
     struct buf page = {0};
@@ -111,11 +128,12 @@ START_TEST(test_page) {
 }
 END_TEST
 
-/* Lanes 0 to 31 store side by side into 4 sectors, or 8 floats apart into 32. A line that asks is drawn, the picture parses, and a
- * second run draws the same. */
+/* Lanes 0 to 31 store side by side into 4 sectors, or 8 floats apart into 32. A line that asks is
+ * drawn, the picture parses, and a second run draws the same. */
 static const char drawn[] =
     "__global__ void k(float *p, int n) {\n    p[n * threadIdx.x] = 1; // picture: %s\n}\n"
-    "int main() {\n    float *p;\n    cudaMalloc(&p, 4096);\n    k<<<1, 32>>>(p, 1);\n    k<<<1, 32>>>(p, 8);\n"
+    "int main() {\n    float *p;\n    cudaMalloc(&p, 4096);\n    k<<<1, 32>>>(p, 1);\n    k<<<1, "
+    "32>>>(p, 8);\n"
     "    return cudaDeviceSynchronize();\n}\n";
 
 static int draw(const char *wish, const char *folder) {
@@ -126,8 +144,11 @@ static int draw(const char *wish, const char *folder) {
     buf_printf(&text, drawn, wish);
     ck_assert(file_write(path, buf_str(&text), text.size, &e));
     buf_free(&text);
-    ck_assert_int_eq(shell("%s/simgpu nvcc %s -o %s/drawn && mkdir -p %s/%s", build, path, work, work, folder), 0);
-    return shell("%s/simgpu run --pictures %s/%s %s/drawn 2>%s/err", build, work, folder, work, work);
+    ck_assert_int_eq(
+        shell("%s/simgpu nvcc %s -o %s/drawn && mkdir -p %s/%s", build, path, work, work, folder),
+        0);
+    return shell("%s/simgpu run --pictures %s/%s %s/drawn 2>%s/err", build, work, folder, work,
+                 work);
 }
 
 START_TEST(test_pictures) {
@@ -151,14 +172,17 @@ START_TEST(test_pictures) {
 END_TEST
 
 START_TEST(test_pictures_that_cannot_be_drawn) {
-    static const char *const wishes[][2] = {{"apart load", "drawn.cu:2: no launch did"},
-                                            {"apart", "drawn.cu:2: after `// picture: ` come"},
-                                            {"../up store", "drawn.cu:2: after `// picture: ` come"}};
+    static const char *const wishes[][2] = {
+        {"apart load", "drawn.cu:2: no launch did"},
+        {"apart", "drawn.cu:2: after `// picture: ` come"},
+        {"../up store", "drawn.cu:2: after `// picture: ` come"}};
     for (unsigned i = 0; i < 3; i++) {
         ck_assert_int_eq(draw(wishes[i][0], "a"), 3);
         ck_assert_int_eq(shell("grep -qF '%s' %s/err", wishes[i][1], work), 0);
     }
-    ck_assert_int_eq(shell("%s/simgpu run --pictures %s/a %s/two >/dev/null 2>%s/err", build, work, work, work), 3);
+    ck_assert_int_eq(
+        shell("%s/simgpu run --pictures %s/a %s/two >/dev/null 2>%s/err", build, work, work, work),
+        3);
     ck_assert_int_eq(shell("grep -q 'asks for a picture' %s/err", work), 0);
 }
 END_TEST
@@ -167,13 +191,17 @@ static json_int_t counter(const json_t *o, const char *name) {
     return json_integer_value(json_object_get(json_object_get(o, "counters"), name));
 }
 
-/* Lines add up to the launch, whose figures follow from the source: 64 threads store 4 bytes each. */
+/* Lines add up to the launch, whose figures follow from the source: 64 threads store 4 bytes each.
+ */
 START_TEST(test_json) {
     char path[4300];
     json_error_t error;
     snprintf(path, sizeof path, "%s/counters.json", work);
-    ck_assert_int_eq(shell("%s/simgpu run --counters json --counters-file %s %s/two >/dev/null", build, path, work), 0);
-    json_t *all = json_load_file(path, 0, &error), *launches = json_object_get(all, "launches"), *line;
+    ck_assert_int_eq(shell("%s/simgpu run --counters json --counters-file %s %s/two >/dev/null",
+                           build, path, work),
+                     0);
+    json_t *all = json_load_file(path, 0, &error), *launches = json_object_get(all, "launches"),
+           *line;
     ck_assert_msg(all != NULL, "%s", error.text);
     ck_assert_str_eq(json_string_value(json_object_get(all, "device")), "h200");
     ck_assert_uint_eq(json_array_size(launches), 2);
@@ -187,7 +215,8 @@ START_TEST(test_json) {
     json_array_foreach(json_object_get(start, "lines"), i, line) {
         sum += counter(line, "inst_executed");
         stores += counter(line, "thread_stores");
-        if (counter(line, "thread_stores")) ck_assert_int_eq(json_integer_value(json_object_get(line, "line")), 6);
+        if (counter(line, "thread_stores"))
+            ck_assert_int_eq(json_integer_value(json_object_get(line, "line")), 6);
     }
     ck_assert_int_eq(sum, counter(start, "inst_executed"));
     ck_assert_int_eq(stores, 64);
@@ -197,9 +226,13 @@ END_TEST
 
 START_TEST(test_text) {
     ck_assert_int_eq(
-        shell("%s/simgpu run --workers 1 --no-sanitize --counters text %s/two 2>%s/err >/dev/null", build, work, work),
+        shell("%s/simgpu run --workers 1 --no-sanitize --counters text %s/two 2>%s/err >/dev/null",
+              build, work, work),
         0);
-    ck_assert_int_eq(shell("grep -Eq 'thread_stores +64$' %s/err && grep -q 'main_part.cu:6 ' %s/err", work, work), 0);
+    ck_assert_int_eq(
+        shell("grep -Eq 'thread_stores +64$' %s/err && grep -q 'main_part.cu:6 ' %s/err", work,
+              work),
+        0);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
-/* test_similar.c — passages in common: what a token counts as, what winnowing guarantees, that renaming hides nothing, that the book's own
- * text counts for nothing, and that pages escape what they show. */
+/* test_similar.c — passages in common: what a token counts as, what winnowing guarantees, that
+ * renaming hides nothing, that the book's own text counts for nothing, and that pages escape what
+ * they show. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/class/page.h"
@@ -27,11 +28,13 @@ START_TEST(a_token_is_what_it_means) {
     ck_assert(same_tokens("f(\"a\\\"b\", 'c')", "g(\"\", '\\n')"));
     ck_assert(!same_tokens("a << b", "a < b") && !same_tokens("int i", "float i") &&
               !same_tokens("threadIdx.x", "name.x"));
-    ck_assert(same_tokens("\"never ended", "\"\n") && same_tokens("/* never ended", "") && same_tokens("", ""));
+    ck_assert(same_tokens("\"never ended", "\"\n") && same_tokens("/* never ended", "") &&
+              same_tokens("", ""));
 }
 END_TEST
 
-/* `n` statements of 12 tokens, each with signs of its own (six of eight, by a generator), so that no run of tokens comes twice. */
+/* `n` statements of 12 tokens, each with signs of its own (six of eight, by a generator), so that
+ * no run of tokens comes twice. */
 static void make(struct buf *out, unsigned from, unsigned n, const char *name) {
     for (unsigned i = from; i < from + n; i++) {
         uint32_t v = i * 2654435761u;
@@ -46,7 +49,8 @@ static struct similar_class none = {0};
 static const struct similar_options all = {.least = 0, .least_common = 1, .widespread = 1};
 
 START_TEST(what_is_as_long_as_promised_is_found) {
-    /* GRAM + WINDOW - 1 = 21 tokens; a statement has 12, two of them and a half of the next are enough. */
+    /* GRAM + WINDOW - 1 = 21 tokens; a statement has 12, two of them and a half of the next are
+     * enough. */
     struct similar_class c = none;
     struct buf a = {0}, b = {0};
     c.ex = book_at(0);
@@ -57,7 +61,8 @@ START_TEST(what_is_as_long_as_promised_is_found) {
     ck_assert_uint_eq(c.npairs, 1);
     struct similar_passage list[SIMILAR_PASSAGES];
     ck_assert_uint_eq(similar_passages(&c, &c.pairs[0], list), 1);
-    ck_assert(c.texts[0].tokens[list[0].a].line <= 11 && c.texts[0].tokens[list[0].a + list[0].n - 1].line == 13);
+    ck_assert(c.texts[0].tokens[list[0].a].line <= 11 &&
+              c.texts[0].tokens[list[0].a + list[0].n - 1].line == 13);
     ck_assert_uint_ge(list[0].n, 36);
     similar_free(&c), buf_free(&a), buf_free(&b);
 }
@@ -86,7 +91,8 @@ START_TEST(the_books_own_text_counts_for_nothing) {
 }
 END_TEST
 
-/* sgemm's answer as it is, with other names and no comments, and a file that has nothing of it; the skeleton is nobody's copy. */
+/* sgemm's answer as it is, with other names and no comments, and a file that has nothing of it; the
+ * skeleton is nobody's copy. */
 START_TEST(copies_of_the_book_are_told) {
     struct err e = {0};
     char at[4096], path[4200];
@@ -94,14 +100,17 @@ START_TEST(copies_of_the_book_are_told) {
     const struct exercise **list = book_find("sgemm", &e);
     struct similar_class c = {.ex = list[0]};
     snprintf(at, sizeof at, "%s/tests/similar-book", build_folder());
-    ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s && sed 's@//.*@@; s/\\bkernel\\b/q/g; s/\\bacc\\b/sum_of/g' "
-                           "solutions/09-capstone/sgemm.cu >%s/sgemm.cu",
-                           at, at, at),
-                     0);
+    ck_assert_int_eq(
+        shell(
+            "rm -rf %s && mkdir -p %s && sed 's@//.*@@; s/\\bkernel\\b/q/g; s/\\bacc\\b/sum_of/g' "
+            "solutions/09-capstone/sgemm.cu >%s/sgemm.cu",
+            at, at, at),
+        0);
     snprintf(path, sizeof path, "%s/sgemm.cu", at);
     similar_book(&c);
     add_file(&c, "ann", "solutions/09-capstone/sgemm.cu"), add_file(&c, "bob", path);
-    add_file(&c, "eve", "chapters/09-capstone/sgemm.cu"), add_file(&c, "joe", "solutions/07-fusion/softmax.cu");
+    add_file(&c, "eve", "chapters/09-capstone/sgemm.cu"),
+        add_file(&c, "joe", "solutions/07-fusion/softmax.cu");
     ck_assert_str_eq(c.versions[c.texts[0].version].name, "model answer");
     ck_assert(c.texts[0].taken == 1);
     ck_assert_str_eq(c.versions[c.texts[1].version].name, "model answer");
@@ -142,18 +151,23 @@ START_TEST(pages_escape_what_they_show) {
     ck_assert(file_write(path, one.data, one.size, &e));
     ck_assert_int_eq(shell("cd %s && cp in/bob/transpose.cu 'in/<b>ann/'", at), 0);
     buf_free(&one);
-    ck_assert_int_eq(shell("cd %s && %s/grader similar in --exercise transpose --output out >said", at, build_folder()),
+    ck_assert_int_eq(shell("cd %s && %s/grader similar in --exercise transpose --output out >said",
+                           at, build_folder()),
                      0);
-    ck_assert_int_eq(shell("cd %s/out && grep -q 'c&lt;script&gt;' pair-0001.html && ! grep -q '<script' *.html && ! "
+    ck_assert_int_eq(shell("cd %s/out && grep -q 'c&lt;script&gt;' pair-0001.html && ! grep -q "
+                           "'<script' *.html && ! "
                            "grep -q '<b>' *.html",
                            at),
                      0);
-    ck_assert_int_eq(
-        shell("cd %s/out && grep -q \"default-src 'none'; style-src 'sha256-\" pair-0001.html index.html", at), 0);
-    ck_assert_int_eq(shell("cd %s/out && [ $(wc -l <info.csv) = 3 ] && [ -s sources/transpose/bob.cu ] && [ -s "
-                           "boilerplate/transpose/skeleton.cu ]",
+    ck_assert_int_eq(shell("cd %s/out && grep -q \"default-src 'none'; style-src 'sha256-\" "
+                           "pair-0001.html index.html",
                            at),
                      0);
+    ck_assert_int_eq(
+        shell("cd %s/out && [ $(wc -l <info.csv) = 3 ] && [ -s sources/transpose/bob.cu ] && [ -s "
+              "boilerplate/transpose/skeleton.cu ]",
+              at),
+        0);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* test_sources.c — what lessons cite: each short name stands in docs/sources.md, and each one there is cited. A citation is a link
- * to docs/sources.md#NAME, an entry the heading "### NAME". */
+/* test_sources.c — what lessons cite: each short name stands in docs/sources.md, and each one there
+ * is cited. A citation is a link to docs/sources.md#NAME, an entry the heading "### NAME". */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -58,7 +58,8 @@ static unsigned check_listed(const char *entries, const char *lessons, struct bu
         at += 5;
         bool named = name_at(at, name);
         snprintf(end, sizeof end, "%s%s)", link, named ? name : "?");
-        if (!named || !strstr(lessons, end)) buf_printf(wrong, "in docs/sources.md, but never cited: %.40s\n", name);
+        if (!named || !strstr(lessons, end))
+            buf_printf(wrong, "in docs/sources.md, but never cited: %.40s\n", name);
     }
     return n;
 }
@@ -81,7 +82,8 @@ END_TEST
 
 START_TEST(a_name_without_an_entry_and_an_entry_without_a_reader_are_told) {
     struct buf wrong = {0};
-    check_cited("\n### one\nText.\n", "[one](../../docs/sources.md#one), [two](../../docs/sources.md#two)", &wrong);
+    check_cited("\n### one\nText.\n",
+                "[one](../../docs/sources.md#one), [two](../../docs/sources.md#two)", &wrong);
     ck_assert_str_eq(buf_str(&wrong), "cited, but not in docs/sources.md: two\n");
     buf_clear(&wrong);
     check_listed("\n### one\nText.\n\n### one-more\n", "[one](../../docs/sources.md#one)", &wrong);

@@ -1,18 +1,21 @@
-/* test_taint.c — values that came from a read of what nothing wrote (grader/sim/core/taint.h): which bits of a result they make
- * undefined, and what is reported. Each case is a few instructions between a load and a store. */
+/* test_taint.c — values that came from a read of what nothing wrote (grader/sim/core/taint.h):
+ * which bits of a result they make undefined, and what is reported. Each case is a few instructions
+ * between a load and a store. */
 #include "common/buf.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>
 
-/* %r1 and %rd1 are undefined in even lanes and 0; %r2 is 0, %r3 is ~0, %p1 is `%r1 == 0`, %p2 false, %p3 true. */
+/* %r1 and %rd1 are undefined in even lanes and 0; %r2 is 0, %r3 is ~0, %p1 is `%r1 == 0`, %p2
+ * false, %p3 true. */
 static const char before[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry f(.param .u64 raw, .param .u64 to) {\n"
     ".reg .b16 %h<9>; .reg .b32 %r<32>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .pred %p<9>;\n"
     "ld.param.u64 %rd7, [raw]; ld.param.u64 %rd8, [to];\n"
-    "mov.u32 %r20, %tid.x; mul.wide.u32 %rd6, %r20, 8; add.u64 %rd7, %rd7, %rd6; add.u64 %rd8, %rd8, %rd6;\n"
+    "mov.u32 %r20, %tid.x; mul.wide.u32 %rd6, %r20, 8; add.u64 %rd7, %rd7, %rd6; add.u64 %rd8, "
+    "%rd8, %rd6;\n"
     "mov.u32 %r2, 0; mov.u32 %r3, -1; setp.ne.u32 %p2, %r2, 0; setp.eq.u32 %p3, %r2, 0;\n"
     "ld.global.u32 %r1, [%rd7]; cvt.u64.u32 %rd1, %r1; setp.eq.u32 %p1, %r1, 0; mov.u32 %r9, 0;\n";
 
@@ -45,7 +48,9 @@ static const struct rule {
     {"mov.b32 {%h1, %h2}, %r1; mov.u16 %h3, 7; mov.b32 %r9, {%h3, %h2};", "..xx"},
     {"mov.b64 %rd2, {%r1, %r3}; mov.b64 {%r8, %r9}, %rd2;", "...."},
     {"mov.b64 %rd2, {%r1, %r3}; mov.b64 {%r9, %r8}, %rd2;", "xxxx"},
-    {"mov.u16 %h3, 7; mov.b32 {%h1, %h2}, %r1; mov.b32 %r8, {%h3, %h2}; add.rn.f16x2 %r9, %r8, %r8;", "..xx"},
+    {"mov.u16 %h3, 7; mov.b32 {%h1, %h2}, %r1; mov.b32 %r8, {%h3, %h2}; add.rn.f16x2 %r9, %r8, "
+     "%r8;",
+     "..xx"},
     /* Selections. */
     {"selp.b32 %r9, %r1, %r3, %p2;", "...."},
     {"selp.b32 %r9, %r1, %r3, %p3;", "xxxx"},
@@ -80,10 +85,12 @@ static const struct rule {
     {"redux.sync.add.u32 %r9, %r1, -1;", "xxxx xxxx"},
     /* Memory. */
     {"st.global.u32 [%rd7+256], %r1; ld.global.u16 %r9, [%rd7+258];", "xx.."},
-    {"st.global.u32 [%rd7+256], %r1; st.global.u8 [%rd7+257], 1; ld.global.u32 %r9, [%rd7+256];", "x.xx"},
+    {"st.global.u32 [%rd7+256], %r1; st.global.u8 [%rd7+257], 1; ld.global.u32 %r9, [%rd7+256];",
+     "x.xx"},
 };
 
-static void result_of(const char *code, struct kernel_rig *r, uint64_t *to, struct sim_result *out) {
+static void result_of(const char *code, struct kernel_rig *r, uint64_t *to,
+                      struct sim_result *out) {
     struct buf text = {0};
     buf_printf(&text, "%s%s\nst.global.u32 [%%rd8], %%r9; ret; }\n", before, code);
     *r = rig_open_with(buf_str(&text), (struct rig_options){.sanitize = true});
@@ -109,7 +116,8 @@ START_TEST(test_rule) {
         uint64_t at = (uint64_t)(s - rule->bytes), lane = at / 5;
         if (*s == ' ') continue;
         bool undefined = sim_undefined(r.sim, to + lane * 8 + at % 5, 1, &report);
-        ck_assert_msg(undefined == (*s == 'x'), "%s: byte %d of lane %d", rule->code, (int)(at % 5), (int)lane);
+        ck_assert_msg(undefined == (*s == 'x'), "%s: byte %d of lane %d", rule->code, (int)(at % 5),
+                      (int)lane);
     }
     sim_result_free(&got);
     rig_close(&r);
@@ -139,9 +147,12 @@ START_TEST(test_decision) {
     uint64_t to;
     result_of(d->code, &r, &to, &got);
     const struct sim_report *report = rig_report(&got, SIM_FAULT_UNINITIALISED);
-    ck_assert_msg(!report == !d->text, "%s: %s", d->code, report ? report->text : "nothing is reported");
-    ck_assert_msg(!report || strstr(report->text, d->text), "%s: %s", d->code, report ? report->text : "");
-    ck_assert_msg(!report || report->count == d->count, "%s: %d times", d->code, report ? (int)report->count : 0);
+    ck_assert_msg(!report == !d->text, "%s: %s", d->code,
+                  report ? report->text : "nothing is reported");
+    ck_assert_msg(!report || strstr(report->text, d->text), "%s: %s", d->code,
+                  report ? report->text : "");
+    ck_assert_msg(!report || report->count == d->count, "%s: %d times", d->code,
+                  report ? (int)report->count : 0);
     sim_result_free(&got);
     rig_close(&r);
 }
@@ -153,13 +164,16 @@ START_TEST(test_matrix) {
     struct sim_result got;
     struct sim_report report;
     uint64_t to;
-    result_of("mov.u32 %r4, 0; mov.f32 %f1, 0f00000000; setp.lt.u32 %p4, %r20, 8; selp.b32 %r5, %r1, %r2, %p4;\n"
-              "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r5, %r2}, {%r2}, {%f1, %f1, "
+    result_of("mov.u32 %r4, 0; mov.f32 %f1, 0f00000000; setp.lt.u32 %p4, %r20, 8; selp.b32 %r5, "
+              "%r1, %r2, %p4;\n"
+              "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r5, %r2}, "
+              "{%r2}, {%f1, %f1, "
               "%f1, %f1};\n"
               "mov.b32 %r9, %f2; mov.b32 %r10, %f4; st.global.u32 [%rd8+4], %r10;",
               &r, &to, &got);
     ck_assert_msg(!got.nreports, "%s", got.nreports ? got.reports[0].text : "");
-    for (uint64_t lane = 0; lane < 32; lane++) { /* lanes 0 to 7 hold rows 0 and 1 of a in their first register */
+    for (uint64_t lane = 0; lane < 32;
+         lane++) { /* lanes 0 to 7 hold rows 0 and 1 of a in their first register */
         ck_assert_int_eq(sim_undefined(r.sim, to + lane * 8, 4, &report), lane < 8);
         ck_assert(!sim_undefined(r.sim, to + lane * 8 + 4, 4, &report));
     }

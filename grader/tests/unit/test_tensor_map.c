@@ -1,4 +1,5 @@
-/* test_tensor_map.c — tensor maps: where tiles lie, by hand; maps that a program made up; what a copy counts. */
+/* test_tensor_map.c — tensor maps: where tiles lie, by hand; maps that a program made up; what a
+ * copy counts. */
 #include "grader/sim/mem/tensor.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -33,7 +34,8 @@ static struct memory_tile open_tile(struct tensor_map m, int x, int y) {
     return t;
 }
 
-static void row_is(const struct memory_tile *t, unsigned row, uint64_t global, unsigned skip, unsigned bytes) {
+static void row_is(const struct memory_tile *t, unsigned row, uint64_t global, unsigned skip,
+                   unsigned bytes) {
     struct memory_row r = memory_tile_row(t, row);
     ck_assert_uint_eq(r.bytes, bytes);
     if (bytes) ck_assert_uint_eq(r.global, global);
@@ -77,7 +79,8 @@ START_TEST(test_steps) {
 }
 END_TEST
 
-/* PTX ISA, "swizzling modes": the chunk's number in its 128 bytes, xor the number of the 128 bytes modulo 8, 4, 2. */
+/* PTX ISA, "swizzling modes": the chunk's number in its 128 bytes, xor the number of the 128 bytes
+ * modulo 8, 4, 2. */
 START_TEST(test_swizzle) {
     struct tensor_map m = matrix(4096);
     m.swizzle = 3;
@@ -99,7 +102,8 @@ START_TEST(test_swizzle) {
 }
 END_TEST
 
-/* Rows of 32 bytes: without a swizzle one behind another, within 64 bytes or 128 each at a multiple of that. */
+/* Rows of 32 bytes: without a swizzle one behind another, within 64 bytes or 128 each at a multiple
+ * of that. */
 START_TEST(test_gaps) {
     struct tensor_map m = matrix(4096);
     struct memory_tile t = open_tile(m, 0, 0);
@@ -180,7 +184,8 @@ START_TEST(test_far) {
     for (int i = 0; i < 4; i++) m.stride[i] = (1ull << 40) - 16;
     m.box[0] = 256;
     ck_assert_ptr_null(wrong(&m));
-    ck_assert(!memory_tile_open(&t, &m, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}));
+    ck_assert(!memory_tile_open(
+        &t, &m, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}));
     ck_assert(memory_tile_open(&t, &m, (int32_t[]){0, 0, 0, 0, 0}));
     ck_assert_uint_eq(t.bytes, 4ull << 40);
     m.address = UINT64_MAX - 15;
@@ -199,12 +204,14 @@ START_TEST(test_any_bytes) {
         for (int k = 0; k < 4; k++) {
             seed = seed * 6364136223846793005ull + 1442695040888963407ull;
             unsigned place = 8 + (seed >> 33) % 120;
-            bytes[place] = (unsigned char)(place >= 108 && seed >> 62 ? seed >> 56 & 7 : seed >> 56);
+            bytes[place] =
+                (unsigned char)(place >= 108 && seed >> 62 ? seed >> 56 & 7 : seed >> 56);
         }
         for (int k = 0; k < 5; k++) at[k] = (int32_t)(seed >> (7 * k)) >> (seed >> 59);
         if (memory_map_read(bytes, &out) || !memory_tile_open(&t, &out, at)) continue;
         opened++;
-        ck_assert(t.low <= t.high && t.rows <= 1ull << 32 && memory_tile_row_bytes(&t) <= TENSOR_ROW);
+        ck_assert(t.low <= t.high && t.rows <= 1ull << 32 &&
+                  memory_tile_row_bytes(&t) <= TENSOR_ROW);
         for (uint64_t r = 0; r < t.rows; r += 1 + t.rows / 7) {
             struct memory_row row = memory_tile_row(&t, r);
             if (!row.bytes) continue;
@@ -219,26 +226,30 @@ END_TEST
 /* ---- a kernel: line 10 loads a tile, line 11 stores it, line 12 adds it ---- */
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
-static const char copies[] =
-    HEAD ".visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y) {\n"
-         ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %q<4>;\n.shared .align 128 .b8 s[256];\n"
-         "ld.param.u32 %r0, [x];\nld.param.u32 %r1, [y];\nmov.b64 %q0, map;\ncvta.param.u64 %q1, %q0;\n"
-         "mbarrier.init.shared.b64 [s+128], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [s+128], 128;\n"
-         ".loc 1 10 0\ncp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q1, "
-         "{%r0, %r1}], "
-         "[s+128];\n"
-         "again: mbarrier.try_wait.parity.shared.b64 %p0, [s+128], 0;\n@!%p0 bra again;\n"
-         ".loc 1 11 0\ncp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%q1, {%r1, %r0}], [s];\n"
-         ".loc 1 12 0\ncp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%q1, {%r0, %r1}], [s];\n"
-         "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
+static const char copies[] = HEAD
+    ".visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y) {\n"
+    ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %q<4>;\n.shared .align 128 .b8 s[256];\n"
+    "ld.param.u32 %r0, [x];\nld.param.u32 %r1, [y];\nmov.b64 %q0, map;\ncvta.param.u64 %q1, %q0;\n"
+    "mbarrier.init.shared.b64 [s+128], 1;\nmbarrier.arrive.expect_tx.shared.b64 _, [s+128], 128;\n"
+    ".loc 1 10 0\ncp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+    "[s], [%q1, "
+    "{%r0, %r1}], "
+    "[s+128];\n"
+    "again: mbarrier.try_wait.parity.shared.b64 %p0, [s+128], 0;\n@!%p0 bra again;\n"
+    ".loc 1 11 0\ncp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%q1, {%r1, %r0}], "
+    "[s];\n"
+    ".loc 1 12 0\ncp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%q1, "
+    "{%r0, %r1}], [s];\n"
+    "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
 
 struct params {
     struct tensor_map map;
     int32_t x, y;
 };
 
-/* At (0, 4): rows 4 to 7 of columns 0 to 7, 48 r to 48 r + 31: bytes 192-223 in sector 6, 240-271 in 7-8, 288-319 in 9,
- * 336-367 in 10-11. The store at (4, 0): 48 r + 16 to 48 r + 47: 16-47 in 0-1, 64-95 in 2, 112-143 in 3-4, 160-191 in 5. */
+/* At (0, 4): rows 4 to 7 of columns 0 to 7, 48 r to 48 r + 31: bytes 192-223 in sector 6, 240-271
+ * in 7-8, 288-319 in 9, 336-367 in 10-11. The store at (4, 0): 48 r + 16 to 48 r + 47: 16-47 in
+ * 0-1, 64-95 in 2, 112-143 in 3-4, 160-191 in 5. */
 START_TEST(test_counts) {
     struct kernel_rig r = rig_open(copies);
     float values[120], after[120];
@@ -278,7 +289,8 @@ static void told(struct params p, enum sim_fault fault, const char *what) {
     if (p.map.address == 4096) p.map.address = buffer;
     struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
     const struct sim_report *report = rig_report(&got, fault);
-    ck_assert_msg(report && strstr(report->text, what), "%s: %s", what, got.nreports ? got.reports[0].text : "nothing");
+    ck_assert_msg(report && strstr(report->text, what), "%s: %s", what,
+                  got.nreports ? got.reports[0].text : "nothing");
     sim_result_free(&got);
     rig_close(&r);
 }
@@ -300,40 +312,60 @@ START_TEST(test_faults) {
 }
 END_TEST
 
-/* What an H200 made of one copy in a kernel of its own, 64 x 64 elements or 256 x 64 bytes: cudaErrorIllegalInstruction or not. */
+/* What an H200 made of one copy in a kernel of its own, 64 x 64 elements or 256 x 64 bytes:
+ * cudaErrorIllegalInstruction or not. */
 static const struct {
     const char *copy;
     enum tensor_type type;
     int x, y;
     bool refused;
 } measured[] = {
-    {"load", TENSOR_FLOAT32, -4, 3, false},   {"load", TENSOR_FLOAT32, -8, -3, false},
-    {"load", TENSOR_FLOAT32, 0, -3, false},   {"load", TENSOR_FLOAT32, 64, 0, false},
-    {"load", TENSOR_FLOAT32, -64, 0, false},  {"load", TENSOR_FLOAT32, 2000000000, -2000000000, false},
-    {"load", TENSOR_FLOAT32, -3, 0, true},    {"load", TENSOR_FLOAT32, 3, 0, true},
-    {"load", TENSOR_UINT8, -16, 0, false},    {"load", TENSOR_UINT8, 32, -2, false},
-    {"load", TENSOR_UINT8, 8, 0, true},       {"load", TENSOR_FLOAT16, -8, 2, false},
-    {"load", TENSOR_FLOAT16, 4, 0, true},     {"load", TENSOR_FLOAT64, -2, 3, false},
-    {"load", TENSOR_FLOAT64, 1, 3, true},     {"store", TENSOR_FLOAT32, 16, 8, false},
-    {"store", TENSOR_FLOAT32, 48, 60, false}, {"store", TENSOR_FLOAT32, 3, 0, true},
-    {"store", TENSOR_FLOAT32, -4, 3, true},   {"store", TENSOR_FLOAT32, 0, -3, true},
-    {"store", TENSOR_UINT8, -16, 0, true},    {"store", TENSOR_UINT8, 32, -2, true},
-    {"add", TENSOR_UINT32, 48, 60, false},    {"add", TENSOR_UINT32, 3, 0, true},
-    {"add", TENSOR_UINT32, -4, 3, true},      {"add", TENSOR_UINT32, 0, -3, true},
-    {"add", TENSOR_UINT64, 0, 0, false},      {"add", TENSOR_INT64, 0, 0, true},
-    {"add", TENSOR_FLOAT32_FTZ, 0, 0, true},  {"prefetch", TENSOR_FLOAT32, 4, 3, false},
+    {"load", TENSOR_FLOAT32, -4, 3, false},
+    {"load", TENSOR_FLOAT32, -8, -3, false},
+    {"load", TENSOR_FLOAT32, 0, -3, false},
+    {"load", TENSOR_FLOAT32, 64, 0, false},
+    {"load", TENSOR_FLOAT32, -64, 0, false},
+    {"load", TENSOR_FLOAT32, 2000000000, -2000000000, false},
+    {"load", TENSOR_FLOAT32, -3, 0, true},
+    {"load", TENSOR_FLOAT32, 3, 0, true},
+    {"load", TENSOR_UINT8, -16, 0, false},
+    {"load", TENSOR_UINT8, 32, -2, false},
+    {"load", TENSOR_UINT8, 8, 0, true},
+    {"load", TENSOR_FLOAT16, -8, 2, false},
+    {"load", TENSOR_FLOAT16, 4, 0, true},
+    {"load", TENSOR_FLOAT64, -2, 3, false},
+    {"load", TENSOR_FLOAT64, 1, 3, true},
+    {"store", TENSOR_FLOAT32, 16, 8, false},
+    {"store", TENSOR_FLOAT32, 48, 60, false},
+    {"store", TENSOR_FLOAT32, 3, 0, true},
+    {"store", TENSOR_FLOAT32, -4, 3, true},
+    {"store", TENSOR_FLOAT32, 0, -3, true},
+    {"store", TENSOR_UINT8, -16, 0, true},
+    {"store", TENSOR_UINT8, 32, -2, true},
+    {"add", TENSOR_UINT32, 48, 60, false},
+    {"add", TENSOR_UINT32, 3, 0, true},
+    {"add", TENSOR_UINT32, -4, 3, true},
+    {"add", TENSOR_UINT32, 0, -3, true},
+    {"add", TENSOR_UINT64, 0, 0, false},
+    {"add", TENSOR_INT64, 0, 0, true},
+    {"add", TENSOR_FLOAT32_FTZ, 0, 0, true},
+    {"prefetch", TENSOR_FLOAT32, 4, 3, false},
     {"prefetch", TENSOR_FLOAT32, 3, 0, true},
 };
 
 static const char *instruction(const char *copy) {
-    if (!strcmp(copy, "prefetch")) return "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%q1, {%r0, %r1}];\n";
+    if (!strcmp(copy, "prefetch"))
+        return "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%q1, {%r0, %r1}];\n";
     if (!strcmp(copy, "load"))
         return "mbarrier.init.shared.b64 [s+1024], 1;\n"
-               "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%q1, {%r0, "
+               "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[s], [%q1, {%r0, "
                "%r1}], [s+1024];\n";
     if (!strcmp(copy, "store"))
-        return "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%q1, {%r0, %r1}], [s];\n";
-    return "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%q1, {%r0, %r1}], [s];\n";
+        return "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%q1, {%r0, %r1}], "
+               "[s];\n";
+    return "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%q1, {%r0, "
+           "%r1}], [s];\n";
 }
 
 START_TEST(test_coordinates) {
@@ -343,13 +375,13 @@ START_TEST(test_coordinates) {
 #include "grader/sim/tensor_map.def"
     };
     unsigned bytes = sizes[measured[_i].type];
-    snprintf(
-        ptx, sizeof ptx,
-        HEAD
-        ".visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y) {\n"
-        ".reg .b32 %%r<2>; .reg .b64 %%q<2>;\n.shared .align 128 .b8 s[1152];\n"
-        "ld.param.u32 %%r0, [x];\nld.param.u32 %%r1, [y];\nmov.b64 %%q0, map;\ncvta.param.u64 %%q1, %%q0;\n%sret;\n}\n",
-        instruction(measured[_i].copy));
+    snprintf(ptx, sizeof ptx,
+             HEAD
+             ".visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y) {\n"
+             ".reg .b32 %%r<2>; .reg .b64 %%q<2>;\n.shared .align 128 .b8 s[1152];\n"
+             "ld.param.u32 %%r0, [x];\nld.param.u32 %%r1, [y];\nmov.b64 %%q0, map;\ncvta.param.u64 "
+             "%%q1, %%q0;\n%sret;\n}\n",
+             instruction(measured[_i].copy));
     struct kernel_rig r = rig_open(ptx);
     struct params p = {matrix(sim_alloc(r.sim, 16384, "matrix")), measured[_i].x, measured[_i].y};
     sim_fill(r.sim, p.map.address, 0, 16384);
@@ -358,8 +390,8 @@ START_TEST(test_coordinates) {
     p.map.box[0] = 128 / bytes, p.map.box[1] = 8;
     struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
     bool refused = rig_report(&got, SIM_FAULT_TENSOR_MAP) != NULL;
-    ck_assert_msg(refused == measured[_i].refused, "%s at (%d, %d): %s", measured[_i].copy, p.x, p.y,
-                  got.nreports ? got.reports[0].text : "taken");
+    ck_assert_msg(refused == measured[_i].refused, "%s at (%d, %d): %s", measured[_i].copy, p.x,
+                  p.y, got.nreports ? got.reports[0].text : "taken");
     sim_result_free(&got);
     rig_close(&r);
 }

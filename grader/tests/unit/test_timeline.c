@@ -1,5 +1,6 @@
-/* test_timeline.c — commands of several streams: what overlaps, what waits, and how long it takes. All times in seconds of a device
- * whose bus moves a byte a second each way, 1.5 both ways together. */
+/* test_timeline.c — commands of several streams: what overlaps, what waits, and how long it takes.
+ * All times in seconds of a device whose bus moves a byte a second each way, 1.5 both ways
+ * together. */
 #include "grader/sim/timing/timeline.h"
 #include "grader/tests/unit/unit.h"
 
@@ -17,7 +18,8 @@ static void begin(void) {
 }
 
 static unsigned add(enum timeline_engine e, uint32_t stream, double size) {
-    c[n] = (struct timeline_command){.engine = e, .stream = stream, .number = ++last[stream], .share = 1};
+    c[n] = (struct timeline_command){
+        .engine = e, .stream = stream, .number = ++last[stream], .share = 1};
     c[n].after = after[n], c[n].done = done[n];
     if (e == TIMELINE_KERNEL) c[n].seconds = size;
     else c[n].bytes = size;
@@ -111,8 +113,8 @@ START_TEST(test_starts_and_turns_cost) {
     const struct timeline_rates r = {
         .in = 1, .out = 1, .both = 1.5, .copy = 0.25, .turn = 0.5, .behind = 0.125, .call = 0.01};
     begin();
-    add(TIMELINE_IN, 0, 1), add(TIMELINE_IN, 0, 1), add(TIMELINE_KERNEL, 0, 1), add(TIMELINE_KERNEL, 0, 1),
-        add(TIMELINE_OUT, 0, 1);
+    add(TIMELINE_IN, 0, 1), add(TIMELINE_IN, 0, 1), add(TIMELINE_KERNEL, 0, 1),
+        add(TIMELINE_KERNEL, 0, 1), add(TIMELINE_OUT, 0, 1);
     ck_seconds(run(&r), 1.25 + 1.25 + 0.5 + 1 + 0.875 + 0.5 + 1.25);
     begin();
     add(TIMELINE_KERNEL, 0, 1);
@@ -142,12 +144,14 @@ START_TEST(test_numbers_go_on) {
 }
 END_TEST
 
-/* 64 MiB in and out, in parts: microseconds of docs/time-model.md's H100 (grader/tests/timing/copies-h100.tsv), kernels left out. */
+/* 64 MiB in and out, in parts: microseconds of docs/time-model.md's H100
+ * (grader/tests/timing/copies-h100.tsv), kernels left out. */
 START_TEST(test_an_h100) {
     static const struct {
         unsigned parts, streams;
         double us;
-    } rows[] = {{1, 1, 2448.55}, {8, 1, 2549.99}, {2, 2, 1908.19}, {8, 2, 1533.82}, {8, 4, 1509.86}};
+    } rows[] = {
+        {1, 1, 2448.55}, {8, 1, 2549.99}, {2, 2, 1908.19}, {8, 2, 1533.82}, {8, 4, 1509.86}};
     struct timeline_rates r = time_line_rates(device_find("h100"));
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin();
@@ -156,7 +160,8 @@ START_TEST(test_an_h100) {
             add(TIMELINE_OUT, p % rows[i].streams, (64 << 20) / rows[i].parts);
         }
         double us = run(&r) * 1e6;
-        ck_assert_msg(us > 0.98 * rows[i].us && us < 1.02 * rows[i].us, "%u parts: %.0f us", rows[i].parts, us);
+        ck_assert_msg(us > 0.98 * rows[i].us && us < 1.02 * rows[i].us, "%u parts: %.0f us",
+                      rows[i].parts, us);
     }
 }
 END_TEST

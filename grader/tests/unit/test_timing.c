@@ -1,5 +1,5 @@
-/* test_timing.c — each term of the time model, with a kernel that isolates it. Expected times are worked out
- * by hand from the device's row: clocks, lanes, latencies and bandwidths. */
+/* test_timing.c — each term of the time model, with a kernel that isolates it. Expected times are
+ * worked out by hand from the device's row: clocks, lanes, latencies and bandwidths. */
 #include "grader/tests/unit/timing_spec.h"
 
 /* ---- issue, units, latency ---- */
@@ -29,8 +29,10 @@ END_TEST
 
 START_TEST(test_issue) {
     struct spec s = {.blocks = SMS, .threads = 1024, .n = 50};
-    for (unsigned i = 0; i < 40; i++) spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
-    for (unsigned i = 0; i < 24; i++) spec_add(&s, "add.s32 %%r%u, %%r%u, 3;\n", 20 + i % 12, 20 + i % 12);
+    for (unsigned i = 0; i < 40; i++)
+        spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
+    for (unsigned i = 0; i < 24; i++)
+        spec_add(&s, "add.s32 %%r%u, %%r%u, 3;\n", 20 + i % 12, 20 + i % 12);
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "instruction issue");
     ck_about(spec_cycles(&s), 32 * 50 * 67 / 4.0, 0.1);
@@ -41,7 +43,8 @@ END_TEST
 
 START_TEST(test_fp64_and_special) {
     struct spec s = {.device = "rtx3090", .blocks = 82, .threads = 256, .n = 10};
-    for (unsigned i = 0; i < 16; i++) spec_add(&s, "fma.rn.f64 %%e%u, %%e%u, %%e30, %%e31;\n", i, i);
+    for (unsigned i = 0; i < 16; i++)
+        spec_add(&s, "fma.rn.f64 %%e%u, %%e%u, %%e30, %%e31;\n", i, i);
     ck_about(spec_cycles(&s), 8 * 10 * 16 * 32 / 2.0, 0.1); /* two lanes a clock and SM */
     struct spec x = {.blocks = SMS, .threads = 256, .n = 60};
     for (unsigned i = 0; i < 16; i++) spec_add(&x, "ex2.approx.ftz.f32 %%f%u, %%f%u;\n", i, i);
@@ -53,39 +56,47 @@ START_TEST(test_fp64_and_special) {
 END_TEST
 
 /* A product of each type, eight that do not depend on each other; or the same one eight times. */
-static struct spec product_spec(const char *device, const char *kind, const char *a, const char *b, bool chain) {
+static struct spec product_spec(const char *device, const char *kind, const char *a, const char *b,
+                                bool chain) {
     struct spec s = {.device = device, .blocks = 132, .threads = chain ? 32 : 256, .n = 50};
     for (unsigned i = 0; i < 8; i++) {
         unsigned k = chain ? 0 : 4 * i;
-        spec_add(&s, "mma.sync.aligned.%s {%%f%u,%%f%u,%%f%u,%%f%u}, {%s}, {%s}, {%%f%u,%%f%u,%%f%u,%%f%u};\n", kind, k,
-                 k + 1, k + 2, k + 3, a, b, k, k + 1, k + 2, k + 3);
+        spec_add(&s,
+                 "mma.sync.aligned.%s {%%f%u,%%f%u,%%f%u,%%f%u}, {%s}, {%s}, "
+                 "{%%f%u,%%f%u,%%f%u,%%f%u};\n",
+                 kind, k, k + 1, k + 2, k + 3, a, b, k, k + 1, k + 2, k + 3);
     }
     return s;
 }
 
-static void expect_product(const char *device, const char *kind, const char *a, const char *b, double cycles) {
+static void expect_product(const char *device, const char *kind, const char *a, const char *b,
+                           double cycles) {
     struct spec s = product_spec(device, kind, a, b, false);
     ck_about(spec_cycles(&s), 2 * 8 * 50 * cycles, 0.15); /* two warps a scheduler */
     buf_free(&s.body);
 }
 
-/* As measured on an H100; for the A100 from its data sheet: 312 TFLOP/s / 108 SMs / 1.41 GHz = 2049 operations a clock, 512 a
- * quarter of an SM, and a product of 16 x 8 x 16 has 4096. */
-/* 1 KiB a warp by an instruction, from 32 MiB, takes DRAM as long as loads of 16 bytes a lane do; rows of ldmatrix that lie 128 bytes apart
- * take a pass each. */
+/* As measured on an H100; for the A100 from its data sheet: 312 TFLOP/s / 108 SMs / 1.41 GHz = 2049
+ * operations a clock, 512 a quarter of an SM, and a product of 16 x 8 x 16 has 4096. */
+/* 1 KiB a warp by an instruction, from 32 MiB, takes DRAM as long as loads of 16 bytes a lane do;
+ * rows of ldmatrix that lie 128 bytes apart take a pass each. */
 START_TEST(test_matrices_come_from_somewhere) {
-    struct spec loads = stream_spec("h200", 8192), s = {.blocks = 4096, .threads = 256, .n = 1, .bytes = 32 << 20};
-    spec_add(
-        &s,
-        "shr.u32 %%r30, %%r4, 5;\nmul.wide.u32 %%d10, %%r30, 1024;\nadd.s64 %%d11, %%d0, %%d10;\nmov.u32 %%r31, 16;\n"
-        "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%%f1, %%f2, %%f3, %%f4, %%f5, %%f6, %%f7, %%f8}, "
-        "[%%d11], %%r31;\n");
+    struct spec loads = stream_spec("h200", 8192),
+                s = {.blocks = 4096, .threads = 256, .n = 1, .bytes = 32 << 20};
+    spec_add(&s, "shr.u32 %%r30, %%r4, 5;\nmul.wide.u32 %%d10, %%r30, 1024;\nadd.s64 %%d11, %%d0, "
+                 "%%d10;\nmov.u32 %%r31, 16;\n"
+                 "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%%f1, %%f2, %%f3, %%f4, %%f5, "
+                 "%%f6, %%f7, %%f8}, "
+                 "[%%d11], %%r31;\n");
     ck_about(spec_cycles(&s), spec_cycles(&loads), 0.3);
     buf_free(&s.body), buf_free(&loads.body);
     struct spec rows = {.blocks = SMS, .threads = 512, .n = 20, .dynamic_shared = 8192};
     spec_add(&rows, "mad.lo.u32 %%r20, %%r5, 128, %%r7;\n");
     for (unsigned i = 0; i < 4; i++)
-        spec_add(&rows, "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%%r30, %%r31, %%r32, %%r33}, [%%r20+%u];\n", 16 * i);
+        spec_add(
+            &rows,
+            "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%%r30, %%r31, %%r32, %%r33}, [%%r20+%u];\n",
+            16 * i);
     ck_about(spec_cycles(&rows), 20 * 4 * 32 * 16.0, 0.15);
     buf_free(&rows.body);
 }
@@ -122,11 +133,15 @@ START_TEST(test_shared_passes) {
 END_TEST
 
 START_TEST(test_wide_shared_loads) {
-    struct spec wide = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 8192}, odd = wide;
-    for (unsigned i = 0; i < 32; i++) spec_add(&wide, "ld.shared.u32 %%r%u, [%%r7+%u];\n", 30 + i, 4 * i);
-    for (unsigned i = 0; i < 32; i++) spec_add(&odd, "ld.shared.u32 %%r%u, [%%r7+%u];\n", 30 + i, 16 * i + 4);
+    struct spec wide = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 8192},
+                odd = wide;
+    for (unsigned i = 0; i < 32; i++)
+        spec_add(&wide, "ld.shared.u32 %%r%u, [%%r7+%u];\n", 30 + i, 4 * i);
+    for (unsigned i = 0; i < 32; i++)
+        spec_add(&odd, "ld.shared.u32 %%r%u, [%%r7+%u];\n", 30 + i, 16 * i + 4);
     ck_about(spec_cycles(&odd), 32 * 20 * 32, 0.2);
-    ck_about(spec_cycles(&wide), 32 * 20 * 8 * 2, 0.25); /* eight of 128 bits, two passes each where lanes agree */
+    ck_about(spec_cycles(&wide), 32 * 20 * 8 * 2,
+             0.25); /* eight of 128 bits, two passes each where lanes agree */
     ck_about(spec_cycles_without(&wide, TERM_BIT(MERGING)), 32 * 20 * 32, 0.2);
     buf_free(&wide.body), buf_free(&odd.body);
 }
@@ -135,7 +150,7 @@ END_TEST
 START_TEST(test_l1_passes) {
     struct spec near = l1_spec(4), far = l1_spec(128);
     ck_about(spec_cycles(&near), 16 * 20 * 8 * 1.25, 0.35); /* one line, now and then two */
-    ck_about(spec_cycles(&far), 16 * 20 * 8 * 32, 0.1);     /* 32 lines whose words lie in one bank */
+    ck_about(spec_cycles(&far), 16 * 20 * 8 * 32, 0.1); /* 32 lines whose words lie in one bank */
     struct time_estimate t = spec_model(&far);
     ck_bound(t, "L1 passes");
     ck_assert(spec_cycles_without(&far, TERM_BIT(PASSES)) < 0.2 * spec_cycles(&far));
@@ -154,12 +169,13 @@ START_TEST(test_l2_bandwidth) {
                      .bytes = SMS * 65536ull,
                      .before = "mul.wide.u32 %d10, %r4, 64;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 4; i++)
-        spec_add(&s, "ld.global.cg.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d11+%u];\n", 30 + 4 * i, 31 + 4 * i,
-                 32 + 4 * i, 33 + 4 * i, 16 * i);
+        spec_add(&s, "ld.global.cg.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d11+%u];\n", 30 + 4 * i,
+                 31 + 4 * i, 32 + 4 * i, 33 + 4 * i, 16 * i);
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "L2 bandwidth");
     double bytes =
-        SMS * 64.0 * 1024 * 64 * 2; /* a quad of lanes' 64 bytes are two sectors a request: all four loads take both */
+        SMS * 64.0 * 1024 * 64 *
+        2; /* a quad of lanes' 64 bytes are two sectors a request: all four loads take both */
     ck_assert(t.seconds > bytes / 9.95e12 && t.seconds < 2.4 * bytes / 9.95e12);
     ck_assert(spec_model_with(&s, TERM_BIT(L2), 0).seconds < 0.7 * t.seconds);
     buf_free(&s.body);
@@ -171,8 +187,10 @@ START_TEST(test_dram_bandwidth) {
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "DRAM bandwidth");
     ck_about(t.seconds, 268435456 / 4.3e12, 0.15);
-    ck_about(t.dram_bytes, 268435456.0 + 0.44 * 62914560, 0.01); /* and what the flush left in L2, pushed out */
-    ck_assert(spec_model_with(&s, TERM_BIT(DRAM), 0).seconds < 0.65 * t.seconds); /* 65536 blocks start in 40 us */
+    ck_about(t.dram_bytes, 268435456.0 + 0.44 * 62914560,
+             0.01); /* and what the flush left in L2, pushed out */
+    ck_assert(spec_model_with(&s, TERM_BIT(DRAM), 0).seconds <
+              0.65 * t.seconds); /* 65536 blocks start in 40 us */
     struct spec small = stream_spec("mx330", 1 << 12);
     ck_about(spec_model(&small).seconds, 16777216 / 48e9, 0.15);
     buf_free(&s.body), buf_free(&small.body);
@@ -192,7 +210,8 @@ END_TEST
 /* Warps that wait for one load at a time: as many of them as are resident work side by side. */
 START_TEST(test_latency_hiding) {
     struct spec one = {.blocks = SMS, .threads = 32, .n = 200, .bytes = 1 << 16}, eight;
-    spec_add(&one, "mul.wide.u32 %%d10, %%r20, 4;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.cg.u32 %%r20, [%%d11];\n");
+    spec_add(&one, "mul.wide.u32 %%d10, %%r20, 4;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.cg.u32 "
+                   "%%r20, [%%d11];\n");
     eight = one;
     eight.blocks = 8 * SMS;
     ck_about(spec_cycles(&one), 200.0 * (390 + 10), 0.1);
@@ -205,21 +224,28 @@ END_TEST
 
 /* ---- asynchronous copies ---- */
 
-/* The next address depends on what the copy before brought: as slow as a chain of loads (test_latency_hiding), and a load from
- * shared memory, 30 cycles. */
+/* The next address depends on what the copy before brought: as slow as a chain of loads
+ * (test_latency_hiding), and a load from shared memory, 30 cycles. */
 static const char address[] = "mul.wide.u32 %d10, %r20, 16;\nadd.s64 %d11, %d0, %d10;\n";
 static const char arrived[] = "mbarrier.init.shared.b64 [mem+64], 1;\nmov.u32 %r21, 0;\n";
-static const char wait_there[] = "W: mbarrier.try_wait.parity.shared.b64 %p1, [mem+64], %r21;\n@!%p1 bra W;\n"
-                                 "xor.b32 %r21, %r21, 1;\n";
+static const char wait_there[] =
+    "W: mbarrier.try_wait.parity.shared.b64 %p1, [mem+64], %r21;\n@!%p1 bra W;\n"
+    "xor.b32 %r21, %r21, 1;\n";
 
 START_TEST(test_copies_that_wait_for_each_other) {
-    struct spec groups = {.blocks = SMS, .threads = 1, .n = 200, .bytes = 1 << 16, .dynamic_shared = 128}, all = groups,
-                part = groups, bulk = groups, arrive = groups;
+    struct spec groups = {.blocks = SMS,
+                          .threads = 1,
+                          .n = 200,
+                          .bytes = 1 << 16,
+                          .dynamic_shared = 128},
+                all = groups, part = groups, bulk = groups, arrive = groups;
     spec_add(&groups,
              "%scp.async.cg.shared.global [mem], [%%d11], 16;\ncp.async.commit_group;\n"
              "cp.async.wait_group 0;\nld.shared.u32 %%r20, [mem];\n",
              address);
-    spec_add(&all, "%scp.async.ca.shared.global [mem], [%%d11], 4;\ncp.async.wait_all;\nld.shared.u32 %%r20, [mem];\n",
+    spec_add(&all,
+             "%scp.async.ca.shared.global [mem], [%%d11], 4;\ncp.async.wait_all;\nld.shared.u32 "
+             "%%r20, [mem];\n",
              address);
     spec_add(&part,
              "%scp.async.cg.shared.global [mem], [%%d11], 16, 8;\ncp.async.wait_all;\n"
@@ -228,7 +254,8 @@ START_TEST(test_copies_that_wait_for_each_other) {
     bulk.before = arrive.before = arrived;
     spec_add(&bulk,
              "%smbarrier.arrive.expect_tx.shared.b64 %%d12, [mem+64], 16;\n"
-             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem], [%%d11], 16, [mem+64];\n"
+             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem], [%%d11], "
+             "16, [mem+64];\n"
              "%sld.shared.u32 %%r20, [mem];\n",
              address, wait_there);
     spec_add(&arrive,
@@ -240,14 +267,22 @@ START_TEST(test_copies_that_wait_for_each_other) {
     ck_about(spec_cycles(&part), want, 0.3);
     ck_about(spec_cycles(&bulk), want, 0.3);
     ck_about(spec_cycles(&arrive), want, 0.3);
-    ck_assert(spec_cycles(&all) < want * 1.3 && spec_cycles(&all) > 200 * 32); /* .ca: L1 has it after the first */
-    buf_free(&groups.body), buf_free(&all.body), buf_free(&part.body), buf_free(&bulk.body), buf_free(&arrive.body);
+    ck_assert(spec_cycles(&all) < want * 1.3 &&
+              spec_cycles(&all) > 200 * 32); /* .ca: L1 has it after the first */
+    buf_free(&groups.body), buf_free(&all.body), buf_free(&part.body), buf_free(&bulk.body),
+        buf_free(&arrive.body);
 }
 END_TEST
 
-/* Four groups under way, of which only the oldest is waited for: a quarter of the time. Copies at four mbarriers likewise. */
+/* Four groups under way, of which only the oldest is waited for: a quarter of the time. Copies at
+ * four mbarriers likewise. */
 START_TEST(test_copies_under_way_together) {
-    struct spec four = {.blocks = SMS, .threads = 1, .n = 100, .bytes = 1 << 16, .dynamic_shared = 256}, bulk = four;
+    struct spec four = {.blocks = SMS,
+                        .threads = 1,
+                        .n = 100,
+                        .bytes = 1 << 16,
+                        .dynamic_shared = 256},
+                bulk = four;
     for (unsigned i = 0; i < 4; i++)
         spec_add(&four,
                  "cp.async.cg.shared.global [mem+%u], [%%d0+%u], 16;\ncp.async.commit_group;\n"
@@ -255,16 +290,20 @@ START_TEST(test_copies_under_way_together) {
                  16 * i, 16 * i, 16 * ((i + 1) % 4));
     ck_about(spec_cycles(&four), 100.0 * (390 + 4 * 10), 0.3);
     bulk.before = "mbarrier.init.shared.b64 [mem+64], 1;\nmbarrier.init.shared.b64 [mem+72], 1;\n"
-                  "mbarrier.init.shared.b64 [mem+80], 1;\nmbarrier.init.shared.b64 [mem+88], 1;\nmov.u32 %r21, 0;\n";
+                  "mbarrier.init.shared.b64 [mem+80], 1;\nmbarrier.init.shared.b64 [mem+88], "
+                  "1;\nmov.u32 %r21, 0;\n";
     for (unsigned i = 0; i < 4; i++)
         spec_add(&bulk,
                  "mbarrier.arrive.expect_tx.shared.b64 %%d12, [mem+%u], 16;\n"
-                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem+%u], [%%d0+%u], 16, "
+                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem+%u], "
+                 "[%%d0+%u], 16, "
                  "[mem+%u];\n",
                  64 + 8 * i, 16 * i, 16 * i, 64 + 8 * i);
     for (unsigned i = 0; i < 4; i++)
-        spec_add(&bulk, "W%u: mbarrier.try_wait.parity.shared.b64 %%p1, [mem+%u], %%r21;\n@!%%p1 bra W%u;\n", i,
-                 64 + 8 * i, i);
+        spec_add(
+            &bulk,
+            "W%u: mbarrier.try_wait.parity.shared.b64 %%p1, [mem+%u], %%r21;\n@!%%p1 bra W%u;\n", i,
+            64 + 8 * i, i);
     spec_add(&bulk, "ld.shared.u32 %%r20, [mem];\nxor.b32 %%r21, %%r21, 1;\n");
     ck_about(spec_cycles(&bulk), 100.0 * (390 + 4 * 30), 0.4);
     buf_free(&four.body), buf_free(&bulk.body);
@@ -281,8 +320,8 @@ START_TEST(test_blocks_start_one_after_another) {
 }
 END_TEST
 
-/* Each lane stores 4 bytes into a line of its own, again and again: 57 G a second, which L2 has; whole sectors go three times
- * as fast. */
+/* Each lane stores 4 bytes into a line of its own, again and again: 57 G a second, which L2 has;
+ * whole sectors go three times as fast. */
 START_TEST(test_sectors_written_in_part) {
     struct spec s = {.device = "h100",
                      .blocks = 4 * SMS,
@@ -293,31 +332,33 @@ START_TEST(test_sectors_written_in_part) {
                      .before = "mul.wide.u32 %d10, %r4, 128;\nadd.s64 %d11, %d0, %d10;\n"},
                 whole = s;
     spec_add(&s, "st.global.u32 [%%d11], %%r8;\n");
-    spec_add(&whole,
-             "st.global.v4.u32 [%%d11], {%%r8, %%r8, %%r8, %%r8};\nst.global.v4.u32 [%%d11+16], {%%r8, %%r8, %%r8, "
-             "%%r8};\n");
+    spec_add(&whole, "st.global.v4.u32 [%%d11], {%%r8, %%r8, %%r8, %%r8};\nst.global.v4.u32 "
+                     "[%%d11+16], {%%r8, %%r8, %%r8, "
+                     "%%r8};\n");
     double stores = 4.0 * SMS * 256 * 20, launch = device_find("h100")->launch_seconds;
     ck_about(spec_model(&s).seconds - launch, stores / 57e9, 0.15);
-    ck_assert(spec_model(&whole).seconds > spec_model(&s).seconds); /* two halves of a sector: each in part */
+    ck_assert(spec_model(&whole).seconds >
+              spec_model(&s).seconds); /* two halves of a sector: each in part */
     buf_free(&s.body), buf_free(&whole.body);
 }
 END_TEST
 
-/* Additions of floats in shared memory are a loop of compare-and-swap: 32 lanes on one word take an SM 1452 cycles, 64-bit ones
- * 986, where 32-bit integers take 34. */
+/* Additions of floats in shared memory are a loop of compare-and-swap: 32 lanes on one word take an
+ * SM 1452 cycles, 64-bit ones 986, where 32-bit integers take 34. */
 START_TEST(test_shared_swaps) {
     static const struct {
         const char *type, *value;
         double cycles;
     } cases[] = {{"f32", "%f3", 1452}, {"u64", "%d9", 986}, {"u32", "%r8", 34}};
     for (unsigned i = 0; i < 3; i++) {
-        struct spec s = {.device = "h100",
-                         .blocks = 2 * SMS,
-                         .threads = 256,
-                         .n = 20,
-                         .dynamic_shared = 4096,
-                         .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r21, "
-                                   "[%d11+256];\nadd.s32 %r20, %r21, %r7;\n"};
+        struct spec s = {
+            .device = "h100",
+            .blocks = 2 * SMS,
+            .threads = 256,
+            .n = 20,
+            .dynamic_shared = 4096,
+            .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r21, "
+                      "[%d11+256];\nadd.s32 %r20, %r21, %r7;\n"};
         spec_add(&s, "red.shared.add.%s [%%r20], %s;\n", cases[i].type, cases[i].value);
         ck_about(spec_cycles(&s), 2 * 8 * 20 * cases[i].cycles, 0.2);
         buf_free(&s.body);
@@ -326,8 +367,9 @@ START_TEST(test_shared_swaps) {
 END_TEST
 
 /* Two warps have the long part in turn: a barrier makes both wait for it every time. */
-/* 78 operations, and as many spilled words: one for each. It takes a slot of the load/store unit. With four for each,
- * 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 30 bytes a clock from L2. */
+/* 78 operations, and as many spilled words: one for each. It takes a slot of the load/store unit.
+ * With four for each, 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 30
+ * bytes a clock from L2. */
 START_TEST(test_spills) {
     struct spec s = fma_spec(16, 1024);
     s.spill_bytes = 4 * 78;
@@ -342,13 +384,14 @@ START_TEST(test_spills) {
 }
 END_TEST
 
-/* The same 64 FMAs in a function that the kernel calls: the spills belong to some 80 operations as before, not to the kernel's own 15,
- * each of which would have five. */
+/* The same 64 FMAs in a function that the kernel calls: the spills belong to some 80 operations as
+ * before, not to the kernel's own 15, each of which would have five. */
 START_TEST(test_spills_of_a_function) {
     struct buf function = {0};
     struct spec whole = fma_spec(16, 1024), s = {.blocks = SMS, .threads = 1024, .n = 50};
     buf_puts(&function, ".func work() {\n.reg .f32 %f<99>;\n");
-    for (unsigned i = 0; i < 64; i++) buf_printf(&function, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
+    for (unsigned i = 0; i < 64; i++)
+        buf_printf(&function, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
     buf_puts(&function, "ret;\n}\n");
     s.functions = buf_str(&function);
     spec_add(&s, "call work;\n");
@@ -398,7 +441,8 @@ START_TEST(test_loads_move_up) {
                      .bytes = 1 << 16,
                      .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 8; i++)
-        spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nadd.s32 %%r20, %%r20, %%r%u;\n", 30 + i, 128 * i, 30 + i);
+        spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nadd.s32 %%r20, %%r20, %%r%u;\n", 30 + i,
+                 128 * i, 30 + i);
     double in_order = spec_cycles_without(&s, TERM_BIT(SCHEDULING));
     ck_about(in_order, 50 * 8 * 400.0, 0.15); /* each load waits for the sum before it */
     ck_assert(spec_cycles(&s) < in_order / 5);
@@ -407,16 +451,20 @@ START_TEST(test_loads_move_up) {
 END_TEST
 
 START_TEST(test_stores_hold_loads_back) {
-    struct spec s = {.blocks = SMS,
-                     .threads = 32,
-                     .n = 50,
-                     .bytes = 1 << 16,
-                     .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nadd.s64 %d12, %d11, %d9;\n"};
+    struct spec s = {
+        .blocks = SMS,
+        .threads = 32,
+        .n = 50,
+        .bytes = 1 << 16,
+        .before =
+            "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nadd.s64 %d12, %d11, %d9;\n"};
     for (unsigned i = 0; i < 4; i++)
-        spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nst.global.u32 [%%d12+%u], %%r%u;\n", 30 + i, 128 * i,
-                 128 * i, 30 + i);
-    ck_assert(spec_cycles(&s) >
-              50 * 4 * 380.0); /* they may overlap: a store waits for its load, the next load for the store */
+        spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nst.global.u32 [%%d12+%u], %%r%u;\n",
+                 30 + i, 128 * i, 128 * i, 30 + i);
+    ck_assert(
+        spec_cycles(&s) >
+        50 * 4 *
+            380.0); /* they may overlap: a store waits for its load, the next load for the store */
     buf_free(&s.body);
 }
 END_TEST
@@ -431,7 +479,8 @@ START_TEST(test_moves_are_free) {
 END_TEST
 
 START_TEST(test_devices_have_sources) {
-    static const char *const wanted[] = {"h200", "h100", "a100", "v100", "rtx4090", "rtx3090", "t4", "a4000", "mx330"};
+    static const char *const wanted[] = {"h200",    "h100", "a100",  "v100", "rtx4090",
+                                         "rtx3090", "t4",   "a4000", "mx330"};
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
         ck_assert_msg(device_find(wanted[i]) != NULL, "%s", wanted[i]);
     for (unsigned i = 0; device_at(i); i++) {

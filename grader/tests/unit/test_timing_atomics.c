@@ -1,14 +1,15 @@
-/* test_timing_atomics.c — what atomics cost: in global memory, where a word, a sector and a slice of L2 are the queues; in shared
- * memory, where the banks are. */
+/* test_timing_atomics.c — what atomics cost: in global memory, where a word, a sector and a slice
+ * of L2 are the queues; in shared memory, where the banks are. */
 #include "grader/tests/unit/timing_spec.h"
 
 START_TEST(test_atomics_on_one_address) {
     /* All lanes' addresses are one, which only the data says: nothing is aggregated. */
-    struct spec s = {.blocks = SMS,
-                     .threads = 256,
-                     .n = 10,
-                     .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r20, "
-                               "[%d11+256];\nmul.wide.u32 %d12, %r20, 4;\nadd.s64 %d13, %d0, %d12;\n"};
+    struct spec s = {
+        .blocks = SMS,
+        .threads = 256,
+        .n = 10,
+        .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r20, "
+                  "[%d11+256];\nmul.wide.u32 %d12, %r20, 4;\nadd.s64 %d13, %d0, %d12;\n"};
     spec_add(&s, "red.global.add.u32 [%%d13], 1;\n");
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "atomics on one address");
@@ -30,11 +31,14 @@ START_TEST(test_atomics_on_one_address) {
 }
 END_TEST
 
-/* Lanes on different words of a sector share a pass; sectors of one slice, 512 bytes, take a pass each. */
+/* Lanes on different words of a sector share a pass; sectors of one slice, 512 bytes, take a pass
+ * each. */
 START_TEST(test_atomics_in_one_slice) {
     double clocks = 1.98 / 1.68;
-    struct spec s = {
-        .blocks = SMS, .threads = 256, .n = 20, .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
+    struct spec s = {.blocks = SMS,
+                     .threads = 256,
+                     .n = 20,
+                     .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
     spec_add(&s, "red.global.add.u32 [%%d11], 1;\n"); /* 32 words, 4 sectors: 1.25 clocks each */
     ck_about(spec_cycles(&s), SMS * 8 * 20 * 4 * 1.25 * clocks, 0.1);
     struct time_estimate t = spec_model(&s);
@@ -48,7 +52,8 @@ START_TEST(test_atomics_in_one_slice) {
     far.bytes = 32 * 512, far.body = (struct buf){0};
     far.before = "mul.wide.u32 %d10, %r5, 512;\nadd.s64 %d11, %d0, %d10;\n";
     spec_add(&far, "red.global.add.u32 [%%d11], 1;\n");
-    ck_assert(spec_cycles(&far) < 0.8 * spec_cycles(&s) * 8 && spec_cycles(&far) > SMS * 8 * 20 * clocks);
+    ck_assert(spec_cycles(&far) < 0.8 * spec_cycles(&s) * 8 &&
+              spec_cycles(&far) > SMS * 8 * 20 * clocks);
     buf_free(&s.body), buf_free(&half.body), buf_free(&far.body);
 }
 END_TEST
@@ -63,8 +68,9 @@ static struct spec own_words(unsigned threads) {
     return s;
 }
 
-/* Blocks that add to words of their own, 768 bytes of them, so that two have a slice in common here and there: no queue of 132 SMs
- * before it. What it takes is L2's bandwidth: 24 sectors a block and round, 3.5 times what reading them takes, 24 blocks an SM. */
+/* Blocks that add to words of their own, 768 bytes of them, so that two have a slice in common here
+ * and there: no queue of 132 SMs before it. What it takes is L2's bandwidth: 24 sectors a block and
+ * round, 3.5 times what reading them takes, 24 blocks an SM. */
 START_TEST(test_atomics_of_neighbours) {
     struct spec s = own_words(192);
     s.blocks = 24 * SMS, s.n = 20;
@@ -76,8 +82,8 @@ START_TEST(test_atomics_of_neighbours) {
 }
 END_TEST
 
-/* A slice serves others while a sector comes. 4 M words in order are added to as fast as they are stored where L2 has them. Else they
- * come first, 16 MiB at 4.3 TB/s. */
+/* A slice serves others while a sector comes. 4 M words in order are added to as fast as they are
+ * stored where L2 has them. Else they come first, 16 MiB at 4.3 TB/s. */
 START_TEST(test_atomics_that_miss) {
     struct spec adds = own_words(256), stores = adds;
     spec_add(&adds, "red.global.add.f32 [%%d11], 0f3f800000;\n");
@@ -100,19 +106,23 @@ START_TEST(test_float_atomics) {
 END_TEST
 
 static struct spec shared_atomics(const char *device, unsigned stride, unsigned value) {
-    struct spec s = {.device = device, .blocks = 1, .threads = 256, .n = 100, .dynamic_shared = 8192};
-    spec_add(&s, "mad.lo.u32 %%r20, %%r5, %u, %%r7;\nred.shared.add.u32 [%%r20], %u;\n", stride, value);
+    struct spec s = {
+        .device = device, .blocks = 1, .threads = 256, .n = 100, .dynamic_shared = 8192};
+    spec_add(&s, "mad.lo.u32 %%r20, %%r5, %u, %%r7;\nred.shared.add.u32 [%%r20], %u;\n", stride,
+             value);
     return s;
 }
 
-/* A bank takes one lane a pass; increments by one are merged by word from compute capability 8.0 on. */
+/* A bank takes one lane a pass; increments by one are merged by word from compute capability 8.0
+ * on. */
 START_TEST(test_shared_atomics) {
     static const struct {
         const char *device;
         unsigned stride, value;
         double passes;
-    } cases[] = {{"t4", 4, 1, 1},    {"t4", 0, 1, 32},    {"t4", 128, 2, 32},   {"t4", 64, 2, 16},  {"h200", 4, 2, 1},
-                 {"h200", 0, 2, 32}, {"h200", 0, 1, 3.5}, {"h200", 128, 1, 32}, {"h200", 4, 1, 3.5}};
+    } cases[] = {{"t4", 4, 1, 1},     {"t4", 0, 1, 32},     {"t4", 128, 2, 32},
+                 {"t4", 64, 2, 16},   {"h200", 4, 2, 1},    {"h200", 0, 2, 32},
+                 {"h200", 0, 1, 3.5}, {"h200", 128, 1, 32}, {"h200", 4, 1, 3.5}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct spec s = shared_atomics(cases[i].device, cases[i].stride, cases[i].value);
         if (!cases[i].stride) { /* one word, which only the data says */
@@ -122,7 +132,8 @@ START_TEST(test_shared_atomics) {
             spec_add(&s, "red.shared.add.u32 [%%r20], %u;\n", cases[i].value);
         }
         double c = spec_cycles(&s), want = 8 * 100 * cases[i].passes;
-        ck_assert_msg(cases[i].passes == 1 ? c < 3 * want : c > 0.95 * want && c < 1.35 * want + 500,
+        ck_assert_msg(cases[i].passes == 1 ? c < 3 * want
+                                           : c > 0.95 * want && c < 1.35 * want + 500,
                       "case %u: %g cycles, passes %g", i, c, want);
         buf_free(&s.body);
     }

@@ -1,9 +1,11 @@
-/* test_timing_clusters.c — what blocks of a cluster do together, against an H100's times (docs/results/h100/clusters.tsv). */
+/* test_timing_clusters.c — what blocks of a cluster do together, against an H100's times
+ * (docs/results/h100/clusters.tsv). */
 #include "grader/tests/unit/timing_spec.h"
 
 static const char meet[] = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 
-/* 256 in a row, of blocks of 1 to 32 warps: 786, 863, 1272 and 1344 cycles each; with a relaxed arrival 82 to 132. */
+/* 256 in a row, of blocks of 1 to 32 warps: 786, 863, 1272 and 1344 cycles each; with a relaxed
+ * arrival 82 to 132. */
 START_TEST(test_barrier_of_a_cluster) {
     static const struct {
         unsigned threads;
@@ -14,15 +16,18 @@ START_TEST(test_barrier_of_a_cluster) {
         spec_add(&s, "%s", meet);
         ck_about(spec_cycles(&s), 64 * measured[i].cycles, 0.1);
         buf_free(&s.body);
-        struct spec relaxed = {.device = "h100", .blocks = SMS, .threads = measured[i].threads, .n = 64};
-        spec_add(&relaxed, "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n");
+        struct spec relaxed = {
+            .device = "h100", .blocks = SMS, .threads = measured[i].threads, .n = 64};
+        spec_add(&relaxed,
+                 "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n");
         ck_about(spec_cycles(&relaxed), 64 * measured[i].relaxed, 0.25);
         buf_free(&relaxed.body);
     }
 }
 END_TEST
 
-/* A chain of 150 additions between arrival and wait, 600 cycles, lies within the 863 of the barrier. */
+/* A chain of 150 additions between arrival and wait, 600 cycles, lies within the 863 of the
+ * barrier. */
 START_TEST(test_work_while_the_cluster_comes) {
     struct spec s = {.device = "h100", .blocks = SMS, .threads = 256, .n = 16};
     spec_add(&s, "barrier.cluster.arrive.aligned;\n");
@@ -33,14 +38,23 @@ START_TEST(test_work_while_the_cluster_comes) {
 }
 END_TEST
 
-/* `%d20`: where the next block of the cluster has `mem`; lanes `stride` bytes apart. Two barriers in all. */
+/* `%d20`: where the next block of the cluster has `mem`; lanes `stride` bytes apart. Two barriers
+ * in all. */
 static struct spec remote(unsigned threads, unsigned stride, unsigned times, const char *access) {
-    struct spec s = {
-        .device = "h100", .blocks = 120, .threads = threads, .n = 1, .dynamic_shared = 100000, .cluster = 8};
-    spec_add(&s, "mov.u32 %%r20, 0;\nmad.lo.s32 %%r24, %%r5, %u, %%r7;\nst.shared.u32 [%%r24], %%r20;\n%s", stride,
-             meet);
-    spec_add(&s, "mov.u32 %%r21, %%cluster_ctarank;\nadd.s32 %%r21, %%r21, 1;\nand.b32 %%r21, %%r21, 7;\n"
-                 "mapa.shared::cluster.u32 %%r22, %%r24, %%r21;\n");
+    struct spec s = {.device = "h100",
+                     .blocks = 120,
+                     .threads = threads,
+                     .n = 1,
+                     .dynamic_shared = 100000,
+                     .cluster = 8};
+    spec_add(
+        &s,
+        "mov.u32 %%r20, 0;\nmad.lo.s32 %%r24, %%r5, %u, %%r7;\nst.shared.u32 [%%r24], %%r20;\n%s",
+        stride, meet);
+    spec_add(
+        &s,
+        "mov.u32 %%r21, %%cluster_ctarank;\nadd.s32 %%r21, %%r21, 1;\nand.b32 %%r21, %%r21, 7;\n"
+        "mapa.shared::cluster.u32 %%r22, %%r24, %%r21;\n");
     for (unsigned i = 0; i < times; i++) spec_add(&s, "%s", access);
     spec_add(&s, "%s", meet);
     return s;
@@ -55,12 +69,14 @@ static double cycles_each(unsigned threads, unsigned stride, const char *access)
 
 /* A chain of loads: 207 cycles each. */
 START_TEST(test_latency_of_another_blocks_memory) {
-    double load = cycles_each(32, 4, "ld.shared::cluster.u32 %r23, [%r22];\nadd.u32 %r22, %r22, %r23;\n");
+    double load =
+        cycles_each(32, 4, "ld.shared::cluster.u32 %r23, [%r22];\nadd.u32 %r22, %r22, %r23;\n");
     ck_about(load, 207, 0.1);
 }
 END_TEST
 
-/* An SM's 32 warps, each: neighbouring words 8.9 cycles to store, words of sectors of their own 63; 75 to load; random ones 123 to add to. */
+/* An SM's 32 warps, each: neighbouring words 8.9 cycles to store, words of sectors of their own 63;
+ * 75 to load; random ones 123 to add to. */
 START_TEST(test_rate_of_another_blocks_memory) {
     static const char put[] = "st.shared::cluster.u32 [%r22], %r5;\n",
                       add[] = "red.shared::cluster.add.u32 [%r22], %r5;\n",

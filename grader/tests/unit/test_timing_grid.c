@@ -1,26 +1,34 @@
-/* test_timing_grid.c — the barrier over all blocks of a cooperative launch: what it takes on an H100 (docs/results/h100/clusters.tsv), what
- * hides it, and that no other waiting passes for it. */
+/* test_timing_grid.c — the barrier over all blocks of a cooperative launch: what it takes on an
+ * H100 (docs/results/h100/clusters.tsv), what hides it, and that no other waiting passes for it. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/timing_spec.h"
 
-/* %d20: the barrier's word. %r42: what this block adds to it, 1, and block 0 what is lacking to 2^31. %p7: the thread that does so.
- * As cooperative_groups/details/sync.h has it. */
-static const char word[] =
-    "mov.u32 %r40, %envreg2;\nmov.u32 %r41, %envreg1;\nmov.b64 %d20, {%r40, %r41};\nadd.s64 %d20, %d20, 4;\n"
-    "mov.u32 %r41, %nctaid.x;\nmov.u32 %r42, -2147483647;\nsub.s32 %r42, %r42, %r41;\nsetp.eq.u32 %p6, %r2, 0;\n"
-    "selp.b32 %r42, %r42, 1, %p6;\nsetp.ne.u32 %p7, %r1, 0;\n";
+/* %d20: the barrier's word. %r42: what this block adds to it, 1, and block 0 what is lacking to
+ * 2^31. %p7: the thread that does so. As cooperative_groups/details/sync.h has it. */
+static const char word[] = "mov.u32 %r40, %envreg2;\nmov.u32 %r41, %envreg1;\nmov.b64 %d20, {%r40, "
+                           "%r41};\nadd.s64 %d20, %d20, 4;\n"
+                           "mov.u32 %r41, %nctaid.x;\nmov.u32 %r42, -2147483647;\nsub.s32 %r42, "
+                           "%r42, %r41;\nsetp.eq.u32 %p6, %r2, 0;\n"
+                           "selp.b32 %r42, %r42, 1, %p6;\nsetp.ne.u32 %p7, %r1, 0;\n";
 
-#define ARRIVE(n) "barrier.sync 0;\n@%p7 bra HERE" n ";\natom.add.release.gpu.u32 %r43, [%d20], %r42;\nHERE" n ":\n"
-#define WAIT(n)                                                                                     \
-    "@%p7 bra GONE" n ";\nLOOK" n ": ld.acquire.gpu.u32 %r44, [%d20];\nxor.b32 %r45, %r44, %r43;\n" \
+#define ARRIVE(n)                                                                                \
+    "barrier.sync 0;\n@%p7 bra HERE" n ";\natom.add.release.gpu.u32 %r43, [%d20], %r42;\nHERE" n \
+    ":\n"
+#define WAIT(n)                                                       \
+    "@%p7 bra GONE" n ";\nLOOK" n                                     \
+    ": ld.acquire.gpu.u32 %r44, [%d20];\nxor.b32 %r45, %r44, %r43;\n" \
     "setp.gt.s32 %p5, %r45, -1;\n@%p5 bra LOOK" n ";\nGONE" n ": barrier.sync 0;\n"
 #define MEET(n) ARRIVE(n) WAIT(n)
 
 static const double clock_ghz = 1.98;
 
 static struct spec grid_spec(unsigned blocks, unsigned threads, unsigned n, const char *body) {
-    struct spec s = {
-        .device = "h100", .blocks = blocks, .threads = threads, .n = n, .before = word, .cooperative = true};
+    struct spec s = {.device = "h100",
+                     .blocks = blocks,
+                     .threads = threads,
+                     .n = n,
+                     .before = word,
+                     .cooperative = true};
     spec_add(&s, "%s", body);
     return s;
 }
@@ -55,17 +63,20 @@ END_TEST
 #define FMA_64  FMA_16 FMA_16 FMA_16 FMA_16
 #define FMA_448 FMA_64 FMA_64 FMA_64 FMA_64 FMA_64 FMA_64 FMA_64
 
-/* A chain of 448 additions, 1792 cycles, 0.9 us: between arrival and wait it is hidden, before the arrival it is not. */
+/* A chain of 448 additions, 1792 cycles, 0.9 us: between arrival and wait it is hidden, before the
+ * arrival it is not. */
 START_TEST(test_work_while_the_grid_comes) {
     ck_about(each(132, 128, ARRIVE("1") FMA_448 WAIT("1")), 1.118, 0.07);
     ck_about(each(132, 128, FMA_448 MEET("1")), 1.118 + 448 * 4 / clock_ghz / 1000, 0.07);
 }
 END_TEST
 
-/* `who`: puts into %p4 whether the block works in this step: 64 times a chain of 64 additions, 16384 cycles and the loop's. */
+/* `who`: puts into %p4 whether the block works in this step: 64 times a chain of 64 additions,
+ * 16384 cycles and the loop's. */
 static void work_where(struct spec *s, const char *who) {
     spec_add(s,
-             "%s@!%%p4 bra IDLE;\nmov.u32 %%r50, 0;\nWORK:\n%sadd.s32 %%r50, %%r50, 1;\nsetp.lt.s32 %%p3, %%r50, 64;\n"
+             "%s@!%%p4 bra IDLE;\nmov.u32 %%r50, 0;\nWORK:\n%sadd.s32 %%r50, %%r50, "
+             "1;\nsetp.lt.s32 %%p3, %%r50, 64;\n"
              "@%%p3 bra WORK;\nIDLE:\n%s",
              who, FMA_64, MEET("1"));
 }
@@ -78,13 +89,14 @@ static double steps_where(unsigned blocks, const char *who) {
     return us;
 }
 
-/* A step lasts as long as its slowest block, 8.3 us and the barrier, whoever that is: all; one of the two of an SM, by turns; one of all,
- * a later one in each step; always the same one. Without load to be waited for, blocks that work by turns would take half, or next to
- * nothing. */
+/* A step lasts as long as its slowest block, 8.3 us and the barrier, whoever that is: all; one of
+ * the two of an SM, by turns; one of all, a later one in each step; always the same one. Without
+ * load to be waited for, blocks that work by turns would take half, or next to nothing. */
 START_TEST(test_step_lasts_as_its_slowest_block) {
     static const char *const who[] = {
         "setp.eq.u32 %p4, %r1, %r1;\n",
-        "div.u32 %r51, %r2, 132;\nadd.u32 %r51, %r51, %r8;\nand.b32 %r51, %r51, 1;\nsetp.eq.u32 %p4, %r51, 0;\n",
+        "div.u32 %r51, %r2, 132;\nadd.u32 %r51, %r51, %r8;\nand.b32 %r51, %r51, 1;\nsetp.eq.u32 "
+        "%p4, %r51, 0;\n",
         "setp.eq.u32 %p4, %r2, %r8;\n",
         "mul.lo.u32 %r51, %r8, 3;\nadd.u32 %r51, %r51, 7;\nsetp.eq.u32 %p4, %r2, %r51;\n",
         "setp.eq.u32 %p4, %r2, 131;\n",
@@ -96,23 +108,28 @@ START_TEST(test_step_lasts_as_its_slowest_block) {
 }
 END_TEST
 
-/* What other SMs wrote is not in L1: a load of the same word in each step takes the way to L2, 280 cycles, and not 32. */
+/* What other SMs wrote is not in L1: a load of the same word in each step takes the way to L2, 280
+ * cycles, and not 32. */
 START_TEST(test_l1_is_empty_behind_the_barrier) {
-    double with = each(132, 32, "ld.global.u32 %r30, [%d0];\nadd.u32 %r31, %r31, %r30;\n" MEET("1"));
+    double with =
+        each(132, 32, "ld.global.u32 %r30, [%d0];\nadd.u32 %r31, %r31, %r30;\n" MEET("1"));
     ck_about((with - each(132, 32, MEET("1"))) * clock_ghz * 1000, 280, 0.25);
 }
 END_TEST
 
 /* ---- what is counted ---- */
 
-static const char counted[] = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
-                              ".reg .pred %p<9>; .reg .b32 %r<99>; .reg .b64 %d<99>;\n"
-                              "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n";
+static const char counted[] =
+    ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+    ".reg .pred %p<9>; .reg .b32 %r<99>; .reg .b64 %d<99>;\n"
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n";
 
-/* A barrier is one addition and one look for each block, whoever comes first and however long it waits: 3 barriers of 20 blocks. */
+/* A barrier is one addition and one look for each block, whoever comes first and however long it
+ * waits: 3 barriers of 20 blocks. */
 START_TEST(test_a_block_looks_once) {
     struct arena a = {0};
-    struct kernel_rig r = rig_open(rig_printf(&a, "%s%s%sret;\n}\n", counted, word, MEET("1") MEET("2") MEET("3")));
+    struct kernel_rig r =
+        rig_open(rig_printf(&a, "%s%s%sret;\n}\n", counted, word, MEET("1") MEET("2") MEET("3")));
     uint64_t p = sim_alloc(r.sim, 64, "p");
     struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
                            .grid = {20, 1, 1},
@@ -132,18 +149,19 @@ START_TEST(test_a_block_looks_once) {
 }
 END_TEST
 
-/* Blocks add to a counter, by atomics whose result nobody wants, and read it behind the barrier: it orders all of them, also for the block
- * that came last. Without the barrier it is a race. */
+/* Blocks add to a counter, by atomics whose result nobody wants, and read it behind the barrier: it
+ * orders all of them, also for the block that came last. Without the barrier it is a race. */
 START_TEST(test_barrier_orders_what_came_before) {
     for (unsigned met = 0; met < 2; met++) {
         struct arena a = {0};
         struct kernel_rig r = rig_open_with(
-            rig_printf(
-                &a,
-                "%s%sld.param.u64 %%d0, [p];\n@!%%p7 red.global.add.u32 [%%d0], 1;\n%sld.global.u32 %%r60, [%%d0];\n"
-                "mul.wide.u32 %%d1, %%r2, 4;\nadd.s64 %%d1, %%d0, %%d1;\n@!%%p7 st.global.u32 [%%d1+64], "
-                "%%r60;\nret;\n}\n",
-                counted, word, met ? MEET("1") : "ld.volatile.global.u32 %r61, [%d20];\n"),
+            rig_printf(&a,
+                       "%s%sld.param.u64 %%d0, [p];\n@!%%p7 red.global.add.u32 [%%d0], "
+                       "1;\n%sld.global.u32 %%r60, [%%d0];\n"
+                       "mul.wide.u32 %%d1, %%r2, 4;\nadd.s64 %%d1, %%d0, %%d1;\n@!%%p7 "
+                       "st.global.u32 [%%d1+64], "
+                       "%%r60;\nret;\n}\n",
+                       counted, word, met ? MEET("1") : "ld.volatile.global.u32 %r61, [%d20];\n"),
             (struct rig_options){.sanitize = true});
         uint64_t p = sim_alloc(r.sim, 256, "p");
         sim_fill(r.sim, p, 0, 256);
@@ -155,7 +173,8 @@ START_TEST(test_barrier_orders_what_came_before) {
                                .param_bytes = 8};
         struct sim_result got;
         sim_launch(r.sim, &l, &got);
-        ck_assert_msg((got.nreports == 0) == met, "%s", got.nreports ? got.reports[0].text : "nothing told");
+        ck_assert_msg((got.nreports == 0) == met, "%s",
+                      got.nreports ? got.reports[0].text : "nothing told");
         sim_result_free(&got);
         rig_close(&r);
         arena_free(&a);
@@ -167,20 +186,24 @@ END_TEST
 
 /* %d21: a word of the program's own. */
 #define OWN_ARRIVAL "atom.global.add.u32 %r46, [%d0], 1;\n"
-#define OWN_WAIT                                                                                      \
-    "add.u32 %r47, %r8, 1;\nmul.lo.u32 %r47, %r47, %r41;\nOWN: ld.volatile.global.u32 %r48, [%d0];\n" \
+#define OWN_WAIT                                                                              \
+    "add.u32 %r47, %r8, 1;\nmul.lo.u32 %r47, %r47, %r41;\nOWN: ld.volatile.global.u32 %r48, " \
+    "[%d0];\n"                                                                                \
     "setp.lt.u32 %p4, %r48, %r47;\n@%p4 bra OWN;\n"
 
-/* Flags of the program's own: alone; behind an addition whose result is used, so that blocks might pass for such that share work;
- * behind a barrier of the grid. The barrier's word, looked at by additions of nothing, or by other loads than the first. */
+/* Flags of the program's own: alone; behind an addition whose result is used, so that blocks might
+ * pass for such that share work; behind a barrier of the grid. The barrier's word, looked at by
+ * additions of nothing, or by other loads than the first. */
 START_TEST(test_other_waiting_is_not_modelled) {
     static const char *const bodies[] = {
         OWN_ARRIVAL OWN_WAIT,
         "atom.global.add.u32 %r49, [%d0+64], 1;\nadd.u32 %r50, %r50, %r49;\n" OWN_ARRIVAL OWN_WAIT,
         MEET("1") OWN_ARRIVAL OWN_WAIT,
-        MEET("1") "atom.global.add.u32 %r49, [%d0+64], 1;\nadd.u32 %r50, %r50, %r49;\n" OWN_ARRIVAL OWN_WAIT,
+        MEET("1") "atom.global.add.u32 %r49, [%d0+64], 1;\nadd.u32 %r50, %r50, %r49;\n" OWN_ARRIVAL
+            OWN_WAIT,
         "barrier.sync 0;\n@%p7 bra GONE;\natom.add.release.gpu.u32 %r43, [%d20], %r42;\n"
-        "LOOK: atom.or.b32 %r44, [%d20], 0;\nxor.b32 %r45, %r44, %r43;\nsetp.gt.s32 %p5, %r45, -1;\n@%p5 bra LOOK;\n"
+        "LOOK: atom.or.b32 %r44, [%d20], 0;\nxor.b32 %r45, %r44, %r43;\nsetp.gt.s32 %p5, %r45, "
+        "-1;\n@%p5 bra LOOK;\n"
         "GONE: barrier.sync 0;\n",
     };
     for (unsigned i = 0; i < sizeof bodies / sizeof *bodies; i++) {
@@ -192,29 +215,36 @@ START_TEST(test_other_waiting_is_not_modelled) {
 }
 END_TEST
 
-/* Someone writes to the barrier's word: its highest bit, ahead of his own arrival; the last block turns it over and goes on, as if all
- * had come; the first block adds its part in two. Nothing is modelled, but of the first, who gains nothing: it costs the barrier. */
+/* Someone writes to the barrier's word: its highest bit, ahead of his own arrival; the last block
+ * turns it over and goes on, as if all had come; the first block adds its part in two. Nothing is
+ * modelled, but of the first, who gains nothing: it costs the barrier. */
 START_TEST(test_forged_barriers_are_not_free) {
     static const char *const bodies[] = {
-        "@%p7 bra NO;\nld.volatile.u32 %r55, [%d20];\nxor.b32 %r55, %r55, -2147483648;\n@%p6 st.volatile.u32 [%d20], "
+        "@%p7 bra NO;\nld.volatile.u32 %r55, [%d20];\nxor.b32 %r55, %r55, -2147483648;\n@%p6 "
+        "st.volatile.u32 [%d20], "
         "%r55;\nNO:\n" MEET("1"),
-        "barrier.sync 0;\n@%p7 bra GONE;\nsetp.eq.u32 %p3, %r2, 131;\n@%p3 atom.xor.b32 %r43, [%d20], "
+        "barrier.sync 0;\n@%p7 bra GONE;\nsetp.eq.u32 %p3, %r2, 131;\n@%p3 atom.xor.b32 %r43, "
+        "[%d20], "
         "-2147483648;\n@%p3 bra GONE;\n"
         "atom.add.release.gpu.u32 %r43, [%d20], %r42;\n"
-        "LOOK: ld.acquire.gpu.u32 %r44, [%d20];\nxor.b32 %r45, %r44, %r43;\nsetp.gt.s32 %p5, %r45, -1;\n@%p5 bra "
+        "LOOK: ld.acquire.gpu.u32 %r44, [%d20];\nxor.b32 %r45, %r44, %r43;\nsetp.gt.s32 %p5, %r45, "
+        "-1;\n@%p5 bra "
         "LOOK;\n"
         "GONE: barrier.sync 0;\n",
-        "barrier.sync 0;\n@%p7 bra GONE;\n@!%p6 bra OTHER;\natom.add.release.gpu.u32 %r43, [%d20], 1073741824;\n"
+        "barrier.sync 0;\n@%p7 bra GONE;\n@!%p6 bra OTHER;\natom.add.release.gpu.u32 %r43, [%d20], "
+        "1073741824;\n"
         "sub.u32 %r58, %r42, 1073741824;\natom.add.release.gpu.u32 %r57, [%d20], %r58;\nbra LOOK;\n"
         "OTHER: atom.add.release.gpu.u32 %r43, [%d20], %r42;\n"
-        "LOOK: ld.acquire.gpu.u32 %r44, [%d20];\nxor.b32 %r45, %r44, %r43;\nsetp.gt.s32 %p5, %r45, -1;\n@%p5 bra "
+        "LOOK: ld.acquire.gpu.u32 %r44, [%d20];\nxor.b32 %r45, %r44, %r43;\nsetp.gt.s32 %p5, %r45, "
+        "-1;\n@%p5 bra "
         "LOOK;\n"
         "GONE: barrier.sync 0;\n",
     };
     for (unsigned i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         struct spec s = grid_spec(132, 32, 1, bodies[i]);
         struct time_estimate t = spec_model(&s);
-        ck_assert_msg(t.waits || (i == 0 && t.seconds > 2.9e-6 + 1.1e-6), "%u: %g us", i, t.seconds * 1e6);
+        ck_assert_msg(t.waits || (i == 0 && t.seconds > 2.9e-6 + 1.1e-6), "%u: %g us", i,
+                      t.seconds * 1e6);
         buf_free(&s.body);
     }
 }

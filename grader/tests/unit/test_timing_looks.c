@@ -1,17 +1,20 @@
-/* test_timing_looks.c — blocks that look at what others leave: how often they look, by hand, and what that takes (core/pace.c). */
+/* test_timing_looks.c — blocks that look at what others leave: how often they look, by hand, and
+ * what that takes (core/pace.c). */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/timing_spec.h"
 
-/* One thread a block. %d10: the block's word. What stands between says how it finds out what lies before it. */
-#define BEGIN                                                                                              \
-    ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"                  \
-    ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %d<30>;\n"                                              \
-    "ld.param.u64 %d0, [p];\nmov.u32 %r2, %ctaid.x;\nmul.wide.u32 %d9, %r2, 8;\nadd.s64 %d10, %d0, %d9;\n" \
+/* One thread a block. %d10: the block's word. What stands between says how it finds out what lies
+ * before it. */
+#define BEGIN                                                                                   \
+    ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"       \
+    ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %d<30>;\n"                                   \
+    "ld.param.u64 %d0, [p];\nmov.u32 %r2, %ctaid.x;\nmul.wide.u32 %d9, %r2, 8;\nadd.s64 %d10, " \
+    "%d0, %d9;\n"                                                                               \
     "mov.u64 %d1, 1;\nmov.u64 %d2, 2;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra SAY;\n"
 #define END "SAY: st.volatile.global.u64 [%d10], %d2;\nret;\n}\n"
 /* Waits for the block before it. */
-static const char chain[] =
-    BEGIN "LOOK: ld.volatile.global.u64 %d11, [%d10+-8];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
+static const char chain[] = BEGIN "LOOK: ld.volatile.global.u64 %d11, [%d10+-8];\nsetp.eq.s64 %p2, "
+                                  "%d11, 0;\n@%p2 bra LOOK;\n" END;
 /* Says 1, and goes back from block to block to one that says 2. */
 static const char back[] =
     BEGIN "st.volatile.global.u64 [%d10], %d1;\nmov.u64 %d12, %d10;\n"
@@ -19,9 +22,9 @@ static const char back[] =
           "LOOK: ld.volatile.global.u64 %d11, [%d12];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n"
           "setp.eq.s64 %p3, %d11, 1;\n@%p3 bra NEXT;\n" END;
 /* Waits for the block behind it. */
-static const char forward[] =
-    BEGIN "mov.u32 %r3, %nctaid.x;\nsub.u32 %r3, %r3, 1;\nsetp.eq.u32 %p4, %r2, %r3;\n@%p4 bra SAY;\n"
-          "LOOK: ld.volatile.global.u64 %d11, [%d10+8];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
+static const char forward[] = BEGIN
+    "mov.u32 %r3, %nctaid.x;\nsub.u32 %r3, %r3, 1;\nsetp.eq.u32 %p4, %r2, %r3;\n@%p4 bra SAY;\n"
+    "LOOK: ld.volatile.global.u64 %d11, [%d10+8];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
 
 struct seen {
     struct time_estimate t;
@@ -50,17 +53,19 @@ static struct seen look(const char *text, unsigned blocks, bool timed) {
     return out;
 }
 
-/* Where no time is asked for, blocks run one after another: each finds the one before it done, at one look. */
+/* Where no time is asked for, blocks run one after another: each finds the one before it done, at
+ * one look. */
 START_TEST(test_in_turn_one_look_is_enough) {
     ck_assert_uint_eq(look(chain, 100, false).n.requests_load, 99);
     ck_assert_uint_eq(look(back, 100, false).n.requests_load, 99);
 }
 END_TEST
 
-/* All blocks begin at about the same time and look once in each round, block i in round k at block i - k. It finds a 2 there if that block had
- * its own some rounds before, `apart` of them: 1 if what is said at the end of a round is seen in the next, 2 if it is just too late
- * for that. Block 0 knows from the beginning. So the rounds are 1 2 2 3 3 3 4 4 4 4 …, or 1 2 3 3 4 4 5 5 5 …: about the root of twice the
- * number, where a chain takes as many as there are blocks. */
+/* All blocks begin at about the same time and look once in each round, block i in round k at block
+ * i - k. It finds a 2 there if that block had its own some rounds before, `apart` of them: 1 if
+ * what is said at the end of a round is seen in the next, 2 if it is just too late for that. Block
+ * 0 knows from the beginning. So the rounds are 1 2 2 3 3 3 4 4 4 4 …, or 1 2 3 3 4 4 5 5 5 …:
+ * about the root of twice the number, where a chain takes as many as there are blocks. */
 static unsigned rounds(unsigned blocks, unsigned apart) {
     unsigned at[200] = {0}, sum = 0;
     for (unsigned i = 1; i < blocks; i++) {
@@ -73,18 +78,20 @@ static unsigned rounds(unsigned blocks, unsigned apart) {
 START_TEST(test_rounds_of_a_look_back) {
     ck_assert_uint_eq(rounds(11, 1), 1 + 2 + 2 + 3 + 3 + 3 + 4 + 4 + 4 + 4);
     uint64_t looks = look(back, 120, true).n.requests_load;
-    ck_assert_msg(looks >= rounds(120, 1) && looks <= rounds(120, 2), "%lu looks, not %u to %u", looks, rounds(120, 1),
-                  rounds(120, 2));
+    ck_assert_msg(looks >= rounds(120, 1) && looks <= rounds(120, 2), "%lu looks, not %u to %u",
+                  looks, rounds(120, 1), rounds(120, 2));
 }
 END_TEST
 
-/* A link of the chain: the word is found by a look that began after it was said, and is there one way to L2 and back later (390 cycles on
- * the H200). So a link is one look, or two at worst, and block i makes i of them, or 2 i: 1 + 2 + ... + 127 = 8128 in all. */
+/* A link of the chain: the word is found by a look that began after it was said, and is there one
+ * way to L2 and back later (390 cycles on the H200). So a link is one look, or two at worst, and
+ * block i makes i of them, or 2 i: 1 + 2 + ... + 127 = 8128 in all. */
 START_TEST(test_links_of_a_chain) {
     struct seen few = look(chain, 64, true), many = look(chain, 128, true);
     double cycles = (many.t.seconds - few.t.seconds) * device_find("h200")->clock_hz / 64,
            l2 = device_find("h200")->lat_l2;
-    ck_assert_msg(cycles > l2 && cycles < 2.5 * l2, "%g cycles a link, %g to L2 and back", cycles, l2);
+    ck_assert_msg(cycles > l2 && cycles < 2.5 * l2, "%g cycles a link, %g to L2 and back", cycles,
+                  l2);
     ck_assert_msg(many.n.requests_load >= 8128 && many.n.requests_load <= 2 * 8128, "%lu looks",
                   (unsigned long)many.n.requests_load);
     ck_assert(!many.t.waits);
@@ -95,11 +102,13 @@ END_TEST
 START_TEST(test_looking_back_is_no_chain) {
     double chained = look(chain, 120, true).t.seconds, looked = look(back, 120, true).t.seconds,
            one = look(chain, 1, true).t.seconds;
-    ck_assert_msg((chained - one) > 5 * (looked - one), "%g and %g us", chained * 1e6, looked * 1e6);
+    ck_assert_msg((chained - one) > 5 * (looked - one), "%g and %g us", chained * 1e6,
+                  looked * 1e6);
 }
 END_TEST
 
-/* Blocks of a second wave begin when others end. There is no room for all of 5000 at one time on 132 SMs of 32. */
+/* Blocks of a second wave begin when others end. There is no room for all of 5000 at one time on
+ * 132 SMs of 32. */
 START_TEST(test_later_waves_find_it_done) {
     struct seen s = look(back, 5000, true);
     ck_assert(!s.t.waits);
@@ -107,7 +116,8 @@ START_TEST(test_later_waves_find_it_done) {
 }
 END_TEST
 
-/* Block 0 is asked at once, others when they got nowhere in 64 turns though all before them are done. */
+/* Block 0 is asked at once, others when they got nowhere in 64 turns though all before them are
+ * done. */
 START_TEST(test_who_waits_for_later_blocks_has_no_time) {
     ck_assert(look(forward, 200, true).t.waits);
     ck_assert(!look(forward, 1, true).t.waits);
@@ -116,11 +126,12 @@ END_TEST
 
 /* Polling by an atomic that adds 0 waits as long, a link at least a way to L2 and back. */
 START_TEST(test_atomics_that_change_nothing_are_looks) {
-    static const char polled[] = BEGIN "add.s64 %d12, %d10, -8;\nLOOK: atom.global.add.u64 %d11, [%d12], 0;\n"
-                                       "setp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
+    static const char polled[] =
+        BEGIN "add.s64 %d12, %d10, -8;\nLOOK: atom.global.add.u64 %d11, [%d12], 0;\n"
+              "setp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
     double one = look(polled, 1, true).t.seconds, many = look(polled, 120, true).t.seconds;
-    ck_assert_msg((many - one) * device_find("h200")->clock_hz > 119 * device_find("h200")->lat_l2, "%g us",
-                  many * 1e6);
+    ck_assert_msg((many - one) * device_find("h200")->clock_hz > 119 * device_find("h200")->lat_l2,
+                  "%g us", many * 1e6);
 }
 END_TEST
 

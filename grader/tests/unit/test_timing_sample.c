@@ -1,10 +1,12 @@
-/* test_timing_sample.c — the few blocks that the time model traces, and what is known of all the others: which they are, whether they
- * speak for a launch, and what launches before leave behind. */
+/* test_timing_sample.c — the few blocks that the time model traces, and what is known of all the
+ * others: which they are, whether they speak for a launch, and what launches before leave behind.
+ */
 #include "grader/sim/core/core.h"
 #include "grader/tests/unit/timing_spec.h"
 
-#define FMAS_4                                                                                               \
-    "fma.rn.f32 %f1, %f1, %f90, %f91;\nfma.rn.f32 %f1, %f1, %f90, %f91;\nfma.rn.f32 %f1, %f1, %f90, %f91;\n" \
+#define FMAS_4                                                                                  \
+    "fma.rn.f32 %f1, %f1, %f90, %f91;\nfma.rn.f32 %f1, %f1, %f90, %f91;\nfma.rn.f32 %f1, %f1, " \
+    "%f90, %f91;\n"                                                                             \
     "fma.rn.f32 %f1, %f1, %f90, %f91;\n"
 #define FMAS_16 FMAS_4 FMAS_4 FMAS_4 FMAS_4
 #define FMAS_64 FMAS_16 FMAS_16 FMAS_16 FMAS_16
@@ -13,19 +15,22 @@
 
 START_TEST(test_same_on_any_number_of_threads) {
     struct spec s = stream_spec("h200", 4096);
-    struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2), c = spec_model_with(&s, 0, 2);
+    struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2),
+                         c = spec_model_with(&s, 0, 2);
     ck_assert(a.seconds == b.seconds && b.seconds == c.seconds && a.low == b.low);
     ck_assert(a.low < a.seconds && a.seconds < a.high);
     buf_free(&s.body);
 }
 END_TEST
 
-/* One block of each stretch, the same for the same key; without a key, as estimate.c has always chosen them. */
+/* One block of each stretch, the same for the same key; without a key, as estimate.c has always
+ * chosen them. */
 START_TEST(test_sample_follows_the_key) {
     enum { COUNT = 24, BLOCKS = 4096 };
     unsigned same = 0;
     for (u64 i = 0; i < COUNT; i++) {
-        u64 first = i * BLOCKS / COUNT, last = (i + 1) * BLOCKS / COUNT, hash = (i + 1) * 0x9e3779b97f4a7c15ull;
+        u64 first = i * BLOCKS / COUNT, last = (i + 1) * BLOCKS / COUNT,
+            hash = (i + 1) * 0x9e3779b97f4a7c15ull;
         u64 none = launch_sample(i, COUNT, BLOCKS, 0), a = launch_sample(i, COUNT, BLOCKS, 7);
         ck_assert_uint_eq(none, first + (hash >> 32) % (last - first));
         ck_assert(first <= a && a < last);
@@ -36,40 +41,48 @@ START_TEST(test_sample_follows_the_key) {
 }
 END_TEST
 
-/* Two blocks an SM, 132 apart; those of a quarter of the grid, 66 in a row, read the same lines: no two of one SM do. */
+/* Two blocks an SM, 132 apart; those of a quarter of the grid, 66 in a row, read the same lines: no
+ * two of one SM do. */
 START_TEST(test_blocks_of_one_sm_are_no_neighbours) {
-    struct spec s = {.blocks = 2 * SMS,
-                     .threads = 32,
-                     .n = 1,
-                     .bytes = 1 << 16,
-                     .before = "div.u32 %r40, %r2, 66;\nshl.b32 %r40, %r40, 13;\nshl.b32 %r41, %r5, 2;\n"
-                               "add.u32 %r40, %r40, %r41;\ncvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
-    for (unsigned i = 0; i < 32; i++) spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 50 + i, 128 * i);
+    struct spec s = {
+        .blocks = 2 * SMS,
+        .threads = 32,
+        .n = 1,
+        .bytes = 1 << 16,
+        .before = "div.u32 %r40, %r2, 66;\nshl.b32 %r40, %r40, 13;\nshl.b32 %r41, %r5, 2;\n"
+                  "add.u32 %r40, %r40, %r41;\ncvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
+    for (unsigned i = 0; i < 32; i++)
+        spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 50 + i, 128 * i);
     for (unsigned whole = 0; whole < 2; whole++)
-        for (s.key = 1, s.whole = whole; s.key <= 5; s.key++) ck_assert(spec_model(&s).l1_hits == 0);
+        for (s.key = 1, s.whole = whole; s.key <= 5; s.key++)
+            ck_assert(spec_model(&s).l1_hits == 0);
     buf_free(&s.body);
 }
 END_TEST
 
 /* Blocks in the middle, which are looked at without a key, do next to nothing; all others loop. */
 START_TEST(test_base_follows_the_key) {
-    struct spec s = {.blocks = 1024,
-                     .threads = 256,
-                     .n = 2000,
-                     .before = "shr.u32 %r20, %r2, 1;\nsetp.eq.u32 %p1, %r20, 256;\n@%p1 mov.u32 %r0, 1;\n"};
+    struct spec s = {
+        .blocks = 1024,
+        .threads = 256,
+        .n = 2000,
+        .before = "shr.u32 %r20, %r2, 1;\nsetp.eq.u32 %p1, %r20, 256;\n@%p1 mov.u32 %r0, 1;\n"};
     spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
     ck_assert(spec_model(&s).seconds > 0);
     s.key = 5;
     double keyed = spec_model(&s).seconds;
     ck_assert(keyed == spec_model(&s).seconds);
     ck_about(keyed,
-             spec_model(&(struct spec){.blocks = 1024, .threads = 256, .n = 2000, .key = 9, .body = s.body}).seconds,
+             spec_model(&(struct spec){
+                            .blocks = 1024, .threads = 256, .n = 2000, .key = 9, .body = s.body})
+                 .seconds,
              0.02);
     buf_free(&s.body);
 }
 END_TEST
 
-/* One warp of all works 2000 × 64 additions long, each waiting for the one before: 4 cycles each. */
+/* One warp of all works 2000 × 64 additions long, each waiting for the one before: 4 cycles each.
+ */
 START_TEST(test_one_heavy_block_is_not_lost_beside_the_sample) {
     struct spec s = {.blocks = 20000,
                      .threads = 32,
@@ -87,17 +100,19 @@ START_TEST(test_one_heavy_block_is_not_lost_beside_the_sample) {
 }
 END_TEST
 
-/* Block 77, which is not sampled, loads from a line a lane, the others all lanes from one word, by as many instructions: 200 · 8 · 32
- * sectors, of which L1 gives four in a cycle. */
+/* Block 77, which is not sampled, loads from a line a lane, the others all lanes from one word, by
+ * as many instructions: 200 · 8 · 32 sectors, of which L1 gives four in a cycle. */
 START_TEST(test_heavy_traffic_is_not_lost_beside_the_sample) {
     struct spec s = {.blocks = SMS,
                      .threads = 32,
                      .n = 200,
                      .whole = true,
                      .bytes = 1 << 16,
-                     .before = "mov.u32 %r40, 0;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 shl.b32 %r40, %r5, 7;\n"
-                               "cvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
-    for (unsigned i = 0; i < 8; i++) spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 30 + i, 4096 * i);
+                     .before =
+                         "mov.u32 %r40, 0;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 shl.b32 %r40, %r5, 7;\n"
+                         "cvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
+    for (unsigned i = 0; i < 8; i++)
+        spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 30 + i, 4096 * i);
     double heavy = spec_cycles(&s), traffic = 200 * 8 * 32 / 4.0;
     s.before = "mov.u64 %d11, %d0;\n";
     double light = spec_cycles(&s);
@@ -106,8 +121,9 @@ START_TEST(test_heavy_traffic_is_not_lost_beside_the_sample) {
 }
 END_TEST
 
-/* The same with atomics: block 77 has all lanes at one word, the others each lane at its own. One word takes an operation in 1.35
- * cycles (1.36 G/s on an H100), so 200 · 8 · 32 of them a cycle each at least. */
+/* The same with atomics: block 77 has all lanes at one word, the others each lane at its own. One
+ * word takes an operation in 1.35 cycles (1.36 G/s on an H100), so 200 · 8 · 32 of them a cycle
+ * each at least. */
 START_TEST(test_a_crowd_at_one_word_is_not_lost_beside_the_sample) {
     struct spec s = {.blocks = SMS,
                      .threads = 32,
@@ -116,11 +132,12 @@ START_TEST(test_a_crowd_at_one_word_is_not_lost_beside_the_sample) {
                      .bytes = SMS * 4096,
                      .before =
                          "shl.b32 %r40, %r5, 2;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 mov.u32 %r40, 0;\n"
-                         "mad.lo.u32 %r41, %r2, 4096, %r40;\ncvt.u64.u32 %d10, %r41;\nadd.s64 %d11, %d0, %d10;\n"};
+                         "mad.lo.u32 %r41, %r2, 4096, %r40;\ncvt.u64.u32 %d10, %r41;\nadd.s64 "
+                         "%d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 8; i++) spec_add(&s, "red.global.add.u32 [%%d11], %%r5;\n");
     double heavy = spec_cycles(&s), crowd = 200 * 8 * 32;
-    s.before =
-        "shl.b32 %r40, %r5, 2;\nmad.lo.u32 %r41, %r2, 4096, %r40;\ncvt.u64.u32 %d10, %r41;\nadd.s64 %d11, %d0, %d10;\n";
+    s.before = "shl.b32 %r40, %r5, 2;\nmad.lo.u32 %r41, %r2, 4096, %r40;\ncvt.u64.u32 %d10, "
+               "%r41;\nadd.s64 %d11, %d0, %d10;\n";
     double light = spec_cycles(&s);
     ck_assert_msg(light < 0.6 * crowd && heavy > 0.99 * crowd, "%g and %g cycles", light, heavy);
     buf_free(&s.body);
@@ -141,11 +158,13 @@ START_TEST(test_launches_before_warm_what_they_moved) {
 }
 END_TEST
 
-#define GATHER(ARRIVE)                                                           \
-    "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@!%p1 bra GO;\n" ARRIVE \
-    "SPIN: ld.volatile.global.u32 %r31, [%d0];\nsetp.lt.u32 %p2, %r31, %r30;\n@%p2 bra SPIN;\nGO: bar.sync 0;\n"
+#define GATHER(ARRIVE)                                                                   \
+    "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@!%p1 bra GO;\n" ARRIVE         \
+    "SPIN: ld.volatile.global.u32 %r31, [%d0];\nsetp.lt.u32 %p2, %r31, %r30;\n@%p2 bra " \
+    "SPIN;\nGO: bar.sync 0;\n"
 
-/* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven do. */
+/* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven
+ * do. */
 START_TEST(test_blocks_that_wait_are_told) {
     static const char *const ways[] = {GATHER("red.global.add.u32 [%d0], 1;\n"),
                                        GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
@@ -162,20 +181,22 @@ START_TEST(test_blocks_that_wait_are_told) {
 }
 END_TEST
 
-/* A block an SM draws from one counter until 16 draws a block are gone; each draw is 64 rounds of 64 additions that wait for each
- * other, 4 cycles each. The draws themselves, an L2 round trip each, are little beside that. */
+/* A block an SM draws from one counter until 16 draws a block are gone; each draw is 64 rounds of
+ * 64 additions that wait for each other, 4 cycles each. The draws themselves, an L2 round trip
+ * each, are little beside that. */
 START_TEST(test_blocks_that_draw_their_work_share_it) {
-    struct spec s = {
-        .blocks = SMS,
-        .threads = 32,
-        .n = 1,
-        .whole = true,
-        .before = "mov.u32 %r30, %nctaid.x;\nshl.b32 %r30, %r30, 4;\n"
-                  "DRAW: mov.u32 %r33, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra HAVE;\n"
-                  "atom.global.add.u32 %r33, [%d0], 1;\n"
-                  "HAVE: shfl.sync.idx.b32 %r34, %r33, 0, 31, -1;\nsetp.ge.u32 %p2, %r34, %r30;\n@%p2 bra DONE;\n"
-                  "mov.u32 %r35, 0;\nROUND:\n" FMAS_64 "add.u32 %r35, %r35, 1;\nsetp.lt.u32 %p3, %r35, 64;\n"
-                  "@%p3 bra ROUND;\nbra DRAW;\nDONE:\n"};
+    struct spec s = {.blocks = SMS,
+                     .threads = 32,
+                     .n = 1,
+                     .whole = true,
+                     .before = "mov.u32 %r30, %nctaid.x;\nshl.b32 %r30, %r30, 4;\n"
+                               "DRAW: mov.u32 %r33, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra HAVE;\n"
+                               "atom.global.add.u32 %r33, [%d0], 1;\n"
+                               "HAVE: shfl.sync.idx.b32 %r34, %r33, 0, 31, -1;\nsetp.ge.u32 %p2, "
+                               "%r34, %r30;\n@%p2 bra DONE;\n"
+                               "mov.u32 %r35, 0;\nROUND:\n" FMAS_64
+                               "add.u32 %r35, %r35, 1;\nsetp.lt.u32 %p3, %r35, 64;\n"
+                               "@%p3 bra ROUND;\nbra DRAW;\nDONE:\n"};
     spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
     struct time_estimate t = spec_model(&s);
     ck_assert(!t.waits);
@@ -186,21 +207,30 @@ END_TEST
 
 /* ---- accesses all over a buffer ---- */
 
-/* A million threads read a word each, `apart` bytes apart, of 2 to the `bits` places; in an order as if drawn. */
+/* A million threads read a word each, `apart` bytes apart, of 2 to the `bits` places; in an order
+ * as if drawn. */
 static struct spec drawn_spec(const char *first, unsigned bits, unsigned apart) {
     static char before[400];
     snprintf(before, sizeof before,
-             "%s\nand.b32 %%r20, %%r20, %u;\nmul.wide.u32 %%d10, %%r20, %u;\nadd.s64 %%d11, %%d0, %%d10;\n", first,
-             (1u << bits) - 1, apart);
-    struct spec s = {.device = "h100", .blocks = 4096, .threads = 256, .n = 1, .bytes = 256u << 20, .before = before};
+             "%s\nand.b32 %%r20, %%r20, %u;\nmul.wide.u32 %%d10, %%r20, %u;\nadd.s64 %%d11, %%d0, "
+             "%%d10;\n",
+             first, (1u << bits) - 1, apart);
+    struct spec s = {.device = "h100",
+                     .blocks = 4096,
+                     .threads = 256,
+                     .n = 1,
+                     .bytes = 256u << 20,
+                     .before = before};
     spec_add(&s, "ld.global.u32 %%r30, [%%d11];\n");
     return s;
 }
-static const char drawn[] = "mul.lo.u32 %r20, %r4, 0x7feb352d;\nshr.u32 %r21, %r20, 15;\nxor.b32 %r20, %r20, %r21;\n"
-                            "mul.lo.u32 %r20, %r20, 0x846ca68b;\nshr.u32 %r21, %r20, 16;\nxor.b32 %r20, %r20, %r21;",
+static const char drawn[] =
+    "mul.lo.u32 %r20, %r4, 0x7feb352d;\nshr.u32 %r21, %r20, 15;\nxor.b32 %r20, %r20, %r21;\n"
+    "mul.lo.u32 %r20, %r20, 0x846ca68b;\nshr.u32 %r21, %r20, 16;\nxor.b32 %r20, %r20, %r21;",
                   in_order[] = "mov.u32 %r20, %r4;", spread[] = "mul.lo.u32 %r20, %r4, 0x9e3779b1;";
 
-/* 32768 sectors are all there is to read, a third more is pushed out; not 32 bytes for each thread. */
+/* 32768 sectors are all there is to read, a third more is pushed out; not 32 bytes for each thread.
+ */
 START_TEST(test_blocks_that_meet_by_chance_read_each_sector_once) {
     struct spec s = drawn_spec(drawn, 18, 4);
     struct time_estimate t = spec_model(&s);
@@ -209,7 +239,8 @@ START_TEST(test_blocks_that_meet_by_chance_read_each_sector_once) {
 }
 END_TEST
 
-/* A million sectors, 64 bytes apart, one after the other or each on another page: the same bytes, and 1.65 times as long. */
+/* A million sectors, 64 bytes apart, one after the other or each on another page: the same bytes,
+ * and 1.65 times as long. */
 START_TEST(test_sectors_alone_on_their_page_cost_more) {
     struct spec near = drawn_spec(in_order, 20, 64);
     struct time_estimate a = spec_model(&near);
@@ -222,8 +253,8 @@ START_TEST(test_sectors_alone_on_their_page_cost_more) {
 }
 END_TEST
 
-/* 100 000 segments where 6400 words are kept: every eighth of the run has its part of them, in order, and which they are follows from the
- * key. */
+/* 100 000 segments where 6400 words are kept: every eighth of the run has its part of them, in
+ * order, and which they are follows from the key. */
 START_TEST(test_what_is_kept_is_spread_over_the_run) {
     enum { SEGMENTS = 100000, ROOM = 6400, STRETCH = SEGMENTS / 8 };
     u64 block = 5;
@@ -236,7 +267,8 @@ START_TEST(test_what_is_kept_is_spread_over_the_run) {
         ck_assert(t->blocks[0].truncated && w->seen == SEGMENTS && w->n <= ROOM && w->n > ROOM / 8);
         for (u32 i = 0; i < w->n; i++) in[w->words[i] / STRETCH]++;
         for (u32 i = 1; i < w->n; i++) ck_assert(w->words[i] > w->words[i - 1]);
-        for (unsigned i = 0; i < 8; i++) ck_assert_msg(in[i] > w->n / 24, "%u of %u in stretch %u", in[i], w->n, i);
+        for (unsigned i = 0; i < 8; i++)
+            ck_assert_msg(in[i] > w->n / 24, "%u of %u in stretch %u", in[i], w->n, i);
         same += w->words[0] == first, first = (unsigned)w->words[0];
         sim_trace_free(t);
     }
@@ -244,20 +276,22 @@ START_TEST(test_what_is_kept_is_spread_over_the_run) {
 }
 END_TEST
 
-/* A block first goes round an empty loop more often than its trace has words, and then has all its lanes exchange one word, which no compiler
- * merges: 1.36 G/s on an H100 (docs/time-model.md). */
+/* A block first goes round an empty loop more often than its trace has words, and then has all its
+ * lanes exchange one word, which no compiler merges: 1.36 G/s on an H100 (docs/time-model.md). */
 START_TEST(test_what_comes_late_in_a_long_block_is_charged) {
     enum { BLOCKS = 24, ATOMICS = 40000 };
-    struct spec s = {.blocks = BLOCKS,
-                     .threads = 32,
-                     .n = ATOMICS,
-                     .whole = true,
-                     .key = 3,
-                     .before = "mov.u32 %r20, 0;\nIDLE: add.u32 %r20, %r20, 1;\nsetp.lt.u32 %p1, %r20, 700000;\n"
-                               "@%p1 bra IDLE;\n"};
+    struct spec s = {
+        .blocks = BLOCKS,
+        .threads = 32,
+        .n = ATOMICS,
+        .whole = true,
+        .key = 3,
+        .before = "mov.u32 %r20, 0;\nIDLE: add.u32 %r20, %r20, 1;\nsetp.lt.u32 %p1, %r20, 700000;\n"
+                  "@%p1 bra IDLE;\n"};
     spec_add(&s, "atom.global.exch.b32 %%r31, [%%d0], %%r20;\n");
     double least = BLOCKS * 32.0 * ATOMICS / 1.36e9, seconds = spec_model(&s).seconds;
-    ck_assert_msg(seconds > 0.7 * least && seconds < 2.5 * least, "%g s, %g of atomics", seconds, least);
+    ck_assert_msg(seconds > 0.7 * least && seconds < 2.5 * least, "%g s, %g of atomics", seconds,
+                  least);
     buf_free(&s.body);
 }
 END_TEST

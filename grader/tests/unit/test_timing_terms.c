@@ -1,4 +1,5 @@
-/* test_timing_terms.c — every term of the time model has a kernel whose time is another without it. */
+/* test_timing_terms.c — every term of the time model has a kernel whose time is another without it.
+ */
 #include "grader/tests/unit/timing_spec.h"
 
 /* Neighbouring threads' words, by number of the thread in the grid. */
@@ -14,12 +15,16 @@ static struct spec make_spec(const char *body, struct spec s) {
 
 static struct spec spec_of(enum time_term term) {
     switch (term) {
-    case TERM_LAUNCH: return make_spec("add.s32 %r20, %r20, 1;\n", (struct spec){.threads = 32, .n = 1});
-    case TERM_ISSUE: { /* a third of additions: neither the FMA nor the integer units are the limit */
+    case TERM_LAUNCH:
+        return make_spec("add.s32 %r20, %r20, 1;\n", (struct spec){.threads = 32, .n = 1});
+    case TERM_ISSUE: { /* a third of additions: neither the FMA nor the integer units are the limit
+                        */
         struct spec s = {.blocks = SMS, .threads = 1024, .n = 50};
         for (unsigned i = 0; i < 60; i++)
-            spec_add(&s, i % 3 ? "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n" : "add.s32 %%r%u, %%r%u, 3;\n", 20 + i % 30,
-                     20 + i % 30);
+            spec_add(&s,
+                     i % 3 ? "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n"
+                           : "add.s32 %%r%u, %%r%u, 3;\n",
+                     20 + i % 30, 20 + i % 30);
         return s;
     }
     case TERM_UNITS:
@@ -32,24 +37,29 @@ static struct spec spec_of(enum time_term term) {
         return make_spec("ld.global.cg.u32 %r20, [%d11];\n",
                          (struct spec){.threads = 1024, .n = 50, .before = own_word});
     case TERM_DRAM: return stream_spec("h200", 1 << 14);
-    case TERM_ATOMICS: return make_spec("red.global.add.u32 [%d0], 1;\n", (struct spec){.threads = 1024});
+    case TERM_ATOMICS:
+        return make_spec("red.global.add.u32 [%d0], 1;\n", (struct spec){.threads = 1024});
     case TERM_LATENCY: return fma_spec(1, 32);
     case TERM_BARRIERS:
-        return make_spec("and.b32 %r20, %r8, 1;\nsetp.ne.s32 %p1, %r20, %r6;\n@%p1 bra SHORT;\n"
-                         "sin.approx.f32 %f0, %f0;\nsin.approx.f32 %f0, %f0;\nsin.approx.f32 %f0, %f0;\n"
-                         "sin.approx.f32 %f0, %f0;\nSHORT:\nbar.sync 0;\n",
-                         (struct spec){.threads = 64, .n = 100});
-    case TERM_TAIL:
-        return make_spec("fma.rn.f32 %f0, %f0, %f1, %f2;\n",
-                         (struct spec){.blocks = SMS + 1, .threads = 1024, .n = 2000, .dynamic_shared = 200000});
-    case TERM_SCHEDULING:
         return make_spec(
-            "ld.global.cg.u32 %r30, [%d11];\nadd.s32 %r20, %r20, %r30;\nld.global.cg.u32 %r31, [%d11+128];\n"
-            "add.s32 %r20, %r20, %r31;\n",
-            (struct spec){.threads = 32, .before = own_word});
-    case TERM_LOWERING: return make_spec("div.s32 %r20, %r21, %r22;\n", (struct spec){.threads = 1024});
+            "and.b32 %r20, %r8, 1;\nsetp.ne.s32 %p1, %r20, %r6;\n@%p1 bra SHORT;\n"
+            "sin.approx.f32 %f0, %f0;\nsin.approx.f32 %f0, %f0;\nsin.approx.f32 %f0, %f0;\n"
+            "sin.approx.f32 %f0, %f0;\nSHORT:\nbar.sync 0;\n",
+            (struct spec){.threads = 64, .n = 100});
+    case TERM_TAIL:
+        return make_spec(
+            "fma.rn.f32 %f0, %f0, %f1, %f2;\n",
+            (struct spec){.blocks = SMS + 1, .threads = 1024, .n = 2000, .dynamic_shared = 200000});
+    case TERM_SCHEDULING:
+        return make_spec("ld.global.cg.u32 %r30, [%d11];\nadd.s32 %r20, %r20, "
+                         "%r30;\nld.global.cg.u32 %r31, [%d11+128];\n"
+                         "add.s32 %r20, %r20, %r31;\n",
+                         (struct spec){.threads = 32, .before = own_word});
+    case TERM_LOWERING:
+        return make_spec("div.s32 %r20, %r21, %r22;\n", (struct spec){.threads = 1024});
     case TERM_MERGING:
-        return make_spec("ld.shared.u32 %r30, [%r7];\nld.shared.u32 %r31, [%r7+4];\nld.shared.u32 %r32, [%r7+8];\n"
+        return make_spec("ld.shared.u32 %r30, [%r7];\nld.shared.u32 %r31, [%r7+4];\nld.shared.u32 "
+                         "%r32, [%r7+8];\n"
                          "ld.shared.u32 %r33, [%r7+12];\n",
                          (struct spec){.threads = 1024, .n = 100, .dynamic_shared = 1024});
     case TIME_TERM_COUNT: break;
@@ -57,7 +67,8 @@ static struct spec spec_of(enum time_term term) {
     return (struct spec){0};
 }
 
-/* Without its term, each kernel's time is another. A term that is added and has no kernel does not compile
+/* Without its term, each kernel's time is another. A term that is added and has no kernel does not
+ * compile
  * (-Wswitch). */
 START_TEST(test_every_term_shows) {
     static const char *const names[] = {
@@ -68,7 +79,8 @@ START_TEST(test_every_term_shows) {
     struct spec s = spec_of((enum time_term)_i);
     double with = spec_model(&s).seconds, without = spec_model_with(&s, 1u << _i, 0).seconds;
     double change = with > without ? with / without : without / with;
-    ck_assert_msg(change > 1.2, "%s: %g us with it, %g us without", names[_i], with * 1e6, without * 1e6);
+    ck_assert_msg(change > 1.2, "%s: %g us with it, %g us without", names[_i], with * 1e6,
+                  without * 1e6);
     buf_free(&s.body);
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* test_tune.c — grader tune: what a file declares, which combinations it allows, how its text is rewritten, what is kept. */
+/* test_tune.c — grader tune: what a file declares, which combinations it allows, how its text is
+ * rewritten, what is kept. */
 #include "grader/cli/tune.h"
 #include "grader/tests/unit/markup.h"
 #include "grader/tests/unit/shell.h"
@@ -26,11 +27,12 @@ static struct tune_space read_space(const char *source) {
     return s;
 }
 
-/* By hand: TILE 16 allows 3 x 2 (the second condition holds by its right half); TILE 32 allows 128 with 4 and 8, 256 with 4; 64
- * none. */
+/* By hand: TILE 16 allows 3 x 2 (the second condition holds by its right half); TILE 32 allows 128
+ * with 4 and 8, 256 with 4; 64 none. */
 START_TEST(conditions_choose_among_the_combinations) {
-    static const long want[][3] = {{16, 128, 4}, {16, 128, 8}, {16, 256, 4}, {16, 256, 8}, {16, 512, 4},
-                                   {16, 512, 8}, {32, 128, 4}, {32, 128, 8}, {32, 256, 4}};
+    static const long want[][3] = {{16, 128, 4}, {16, 128, 8}, {16, 256, 4},
+                                   {16, 256, 8}, {16, 512, 4}, {16, 512, 8},
+                                   {32, 128, 4}, {32, 128, 8}, {32, 256, 4}};
     struct tune_space s = read_space(text);
     char label[TUNE_LABEL];
     ck_assert_uint_eq(s.n, 3);
@@ -49,12 +51,13 @@ START_TEST(only_the_constants_are_rewritten) {
     struct buf source = {0}, out = {0};
     buf_puts(&source, text);
     tune_rewrite(&source, &s, 0, &out);
-    ck_assert_str_eq(buf_str(&out), "#define DEPTH 4 // not DEPTH 99\n"
-                                    "// TILE = 7 is a comment\n"
-                                    "constexpr int TILE = 16, THREADS = 128; // tune: TILE 16 32 64\n"
-                                    "// tune: THREADS 128 256 512 if TILE<64\n"
-                                    "// tune: DEPTH 4 8 if THREADS * DEPTH <= 1024 || !(TILE != 16)\n"
-                                    "__global__ void k(int *TILES) { TILES[0] = TILE + (DEPTH == 8); }\n");
+    ck_assert_str_eq(buf_str(&out),
+                     "#define DEPTH 4 // not DEPTH 99\n"
+                     "// TILE = 7 is a comment\n"
+                     "constexpr int TILE = 16, THREADS = 128; // tune: TILE 16 32 64\n"
+                     "// tune: THREADS 128 256 512 if TILE<64\n"
+                     "// tune: DEPTH 4 8 if THREADS * DEPTH <= 1024 || !(TILE != 16)\n"
+                     "__global__ void k(int *TILES) { TILES[0] = TILE + (DEPTH == 8); }\n");
     tune_space_free(&s);
     buf_free(&source), buf_free(&out);
 }
@@ -89,7 +92,10 @@ END_TEST
 START_TEST(what_was_done_is_found_again) {
     char path[] = "/tmp/tune-state-XXXXXX";
     struct tune_row rows[3] = {{.combination = 0}, {.combination = 1}, {.combination = 2}},
-                    row = {.verdict = "right", .kind = "modelled", .us = 12.5, .counters = {.sectors_load = 77}};
+                    row = {.verdict = "right",
+                           .kind = "modelled",
+                           .us = 12.5,
+                           .counters = {.sectors_load = 77}};
     struct err e = {0};
     close(mkstemp(path));
     ck_assert(tune_state_add(path, 2, &row, &e));
@@ -106,7 +112,8 @@ START_TEST(what_was_done_is_found_again) {
 }
 END_TEST
 
-/* Of two devices, with another best each; the page parses, names both, and says what the counters change. */
+/* Of two devices, with another best each; the page parses, names both, and says what the counters
+ * change. */
 START_TEST(the_best_differs_by_device) {
     struct tune_space s = read_space("constexpr int A = 1; // tune: A 1 2 4\n");
     struct tune_row rows[6];
@@ -115,7 +122,8 @@ START_TEST(the_best_differs_by_device) {
     struct tune_page p = {"id", "file.cu", &s, rows, devices, 2};
     struct buf out = {0};
     for (unsigned i = 0; i < 6; i++) {
-        rows[i] = (struct tune_row){.combination = i % 3, .device = i / 3, .done = true, .us = us[i]};
+        rows[i] =
+            (struct tune_row){.combination = i % 3, .device = i / 3, .done = true, .us = us[i]};
         strcpy(rows[i].verdict, us[i] > 0 ? "right" : "WA");
         rows[i].counters.sectors_load = i % 3 ? 4096 : 32768;
     }
@@ -131,26 +139,35 @@ START_TEST(the_best_differs_by_device) {
 }
 END_TEST
 
-/* Of transpose's answer with 8 and with 64 rows at once the second asks for blocks of 2048 threads. The first run does both, the
- * second finds both done; the page shows them. */
+/* Of transpose's answer with 8 and with 64 rows at once the second asks for blocks of 2048 threads.
+ * The first run does both, the second finds both done; the page shows them. */
 START_TEST(a_sweep_is_run_and_taken_up_again) {
     char folder[] = "/tmp/tune-XXXXXX";
     ck_assert(mkdtemp(folder) != NULL);
-    ck_assert_int_eq(shell("sed 's|^// tune:.*|// tune: ROWS_AT_ONCE 8 64|' solutions/02-coalescing/transpose.cu "
-                           ">%s/transpose.cu",
-                           folder),
-                     0);
-    ck_assert_int_eq(shell("echo '// %s: no state is known of this text' >>%s/transpose.cu", folder, folder), 0);
-    for (unsigned i = 0; i < 2; i++)
-        ck_assert_int_eq(shell("%s/grader tune transpose --file %s/transpose.cu --output %s/page.html >%s/out%u",
-                               build_folder(), folder, folder, folder, i),
-                         0);
-    ck_assert_int_eq(shell("grep -q 'ROWS_AT_ONCE=8 .*right.*modelled' %s/out0", folder), 0);
-    ck_assert_int_eq(shell("grep -A1 'ROWS_AT_ONCE=64 .*RTE' %s/out0 | grep -q 'the launch failed'", folder), 0);
-    ck_assert_int_eq(shell("grep -q '^h200: best is ROWS_AT_ONCE=8, .* as the file has it' %s/out0", folder), 0);
     ck_assert_int_eq(
-        shell("grep -q '2 combinations; going on' %s/out1 && ! grep -q 'going on' %s/out0", folder, folder), 0);
-    ck_assert_int_eq(shell("test \"$(grep best %s/out0)\" = \"$(grep best %s/out1)\"", folder, folder), 0);
+        shell(
+            "sed 's|^// tune:.*|// tune: ROWS_AT_ONCE 8 64|' solutions/02-coalescing/transpose.cu "
+            ">%s/transpose.cu",
+            folder),
+        0);
+    ck_assert_int_eq(
+        shell("echo '// %s: no state is known of this text' >>%s/transpose.cu", folder, folder), 0);
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_int_eq(
+            shell("%s/grader tune transpose --file %s/transpose.cu --output %s/page.html >%s/out%u",
+                  build_folder(), folder, folder, folder, i),
+            0);
+    ck_assert_int_eq(shell("grep -q 'ROWS_AT_ONCE=8 .*right.*modelled' %s/out0", folder), 0);
+    ck_assert_int_eq(
+        shell("grep -A1 'ROWS_AT_ONCE=64 .*RTE' %s/out0 | grep -q 'the launch failed'", folder), 0);
+    ck_assert_int_eq(
+        shell("grep -q '^h200: best is ROWS_AT_ONCE=8, .* as the file has it' %s/out0", folder), 0);
+    ck_assert_int_eq(
+        shell("grep -q '2 combinations; going on' %s/out1 && ! grep -q 'going on' %s/out0", folder,
+              folder),
+        0);
+    ck_assert_int_eq(
+        shell("test \"$(grep best %s/out0)\" = \"$(grep best %s/out1)\"", folder, folder), 0);
     ck_assert_int_eq(shell("grep -q '<td>RTE</td>' %s/page.html && rm -r %s", folder, folder), 0);
 }
 END_TEST

@@ -1,5 +1,6 @@
-/* test_vendor.c — how long the vendor's routine takes, with a fake driver and a fake cuBLAS that checks what it is
- * given and takes a time known in advance (fakecublas.c); what compiled device code is found without a compiler. */
+/* test_vendor.c — how long the vendor's routine takes, with a fake driver and a fake cuBLAS that
+ * checks what it is given and takes a time known in advance (fakecublas.c); what compiled device
+ * code is found without a compiler. */
 #include "common/file.h"
 #include "grader/cli/gpu_report.h"
 #include "grader/grade/ptxas.h"
@@ -28,7 +29,8 @@ static void use_fake(void) {
     setenv("WARPBOOK_LIBCUBLAS", path, 1);
 }
 
-static double routine_time(const char *name, const struct ex_case timed, const char **routine, struct err *e) {
+static double routine_time(const char *name, const struct ex_case timed, const char **routine,
+                           struct err *e) {
     const struct ex_arg args[] = {{.role = strcmp(name, "sgemm") ? EX_OUT : EX_INOUT}};
     struct exercise ex = {.name = name, .timed = timed, .args = args, .nargs = 1};
     struct backend *b = backend_gpu_open(&(struct gpu_options){.pool_bytes = 64 << 20}, e);
@@ -46,20 +48,23 @@ static void no_violations(void) {
     dlclose(library);
 }
 
-/* Shapes that are all different: a leading dimension that is wrong is refused. 2 m n k FLOP at 10^12 a second, and m k more
- * where C is added to. Of 21 calls four are twice as fast, which a median does not show. */
+/* Shapes that are all different: a leading dimension that is wrong is refused. 2 m n k FLOP at
+ * 10^12 a second, and m k more where C is added to. Of 21 calls four are twice as fast, which a
+ * median does not show. */
 START_TEST(test_cublas) {
     const char *routine;
     struct err e = {0};
     use_fake();
-    double seconds = routine_time("matmul_tiled", (struct ex_case){.dim = {512, 128, 384}}, &routine, &e);
+    double seconds =
+        routine_time("matmul_tiled", (struct ex_case){.dim = {512, 128, 384}}, &routine, &e);
     ck_assert_str_eq(routine, "cublasSgemm");
     ck_assert_msg(fabs(seconds - 2.0 * 512 * 128 * 384 * 1e-12) < 1e-8, "%g: %s", seconds, e.text);
     seconds = routine_time("transpose", (struct ex_case){.dim = {640, 256}}, &routine, &e);
     ck_assert_str_eq(routine, "cublasSgeam");
     ck_assert_msg(fabs(seconds - 8.0 * 640 * 256 / 16e9) < 1e-8, "%g: %s", seconds, e.text);
     seconds = routine_time("sgemm", (struct ex_case){.dim = {512, 128, 384}}, &routine, &e);
-    ck_assert_msg(fabs(seconds - (2.0 * 512 * 128 * 384 + 512 * 384) * 1e-12) < 1e-8, "%g: %s", seconds, e.text);
+    ck_assert_msg(fabs(seconds - (2.0 * 512 * 128 * 384 + 512 * 384) * 1e-12) < 1e-8, "%g: %s",
+                  seconds, e.text);
     no_violations();
 }
 END_TEST
@@ -68,52 +73,65 @@ START_TEST(test_no_routine) {
     const char *routine;
     struct err e = {0};
     use_fake();
-    ck_assert(routine_time("histogram", (struct ex_case){.dim = {100}}, &routine, &e) == 0 && e.kind == ERR_INPUT);
+    ck_assert(routine_time("histogram", (struct ex_case){.dim = {100}}, &routine, &e) == 0 &&
+              e.kind == ERR_INPUT);
     setenv("WARPBOOK_LIBCUBLAS", "/nowhere/libcublas.so", 1);
     e = (struct err){0};
-    ck_assert(routine_time("transpose", (struct ex_case){.dim = {64, 32}}, &routine, &e) == 0 && e.kind == ERR_SYSTEM);
+    ck_assert(routine_time("transpose", (struct ex_case){.dim = {64, 32}}, &routine, &e) == 0 &&
+              e.kind == ERR_SYSTEM);
     ck_assert_str_eq(e.text, "cuBLAS is not on this machine");
 }
 END_TEST
 
-/* Compiled once where there is a compiler; then a machine without one still has it, and nothing else. */
+/* Compiled once where there is a compiler; then a machine without one still has it, and nothing
+ * else. */
 START_TEST(test_carried) {
     struct err e = {0};
     struct build b, again;
-    static const char source[] = "__global__ void carried() {}\n", other[] = "__global__ void unknown() {}\n";
+    static const char source[] = "__global__ void carried() {}\n",
+                      other[] = "__global__ void unknown() {}\n";
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    ck_assert_msg(build_carry(&(struct build_source){"carried.cu", source, sizeof source - 1, false}, &b, &e) && b.ok,
-                  "%s", e.text);
+    ck_assert_msg(
+        build_carry(&(struct build_source){"carried.cu", source, sizeof source - 1, false}, &b,
+                    &e) &&
+            b.ok,
+        "%s", e.text);
     build_ignore_compiler(true);
-    bool found = build_run(&(struct build_source){"carried.cu", source, sizeof source - 1, false}, &again, &e);
+    bool found = build_run(&(struct build_source){"carried.cu", source, sizeof source - 1, false},
+                           &again, &e);
     ck_assert_msg(found && again.ok && again.object.size == b.object.size, "%s", e.text);
     build_free(&again);
-    ck_assert(!build_run(&(struct build_source){"other.cu", other, sizeof other - 1, false}, &again, &e) &&
+    ck_assert(!build_run(&(struct build_source){"other.cu", other, sizeof other - 1, false}, &again,
+                         &e) &&
               strstr(e.text, "gpu-carry"));
     build_ignore_compiler(false);
     build_free(&b);
 }
 END_TEST
 
-/* Code for compute capability 9.0 has registers on every GPU: on older ones ptxas is told of an older target,
- * and on what the toolkit does not know any more it is the oldest that it does. */
+/* Code for compute capability 9.0 has registers on every GPU: on older ones ptxas is told of an
+ * older target, and on what the toolkit does not know any more it is the oldest that it does. */
 START_TEST(test_registers_on_every_device) {
     struct err e = {0};
     struct build b;
-    static const char source[] = "extern \"C\" __global__ void twelve(float *p) {\n"
-                                 "    float v[12];\n"
-                                 "    for (int i = 0; i < 12; i++) v[i] = p[i * 32 + threadIdx.x];\n"
-                                 "    __syncthreads();\n"
-                                 "    for (int i = 0; i < 12; i++) p[i * 32 + threadIdx.x] = v[11 - i];\n"
-                                 "}\n";
+    static const char source[] =
+        "extern \"C\" __global__ void twelve(float *p) {\n"
+        "    float v[12];\n"
+        "    for (int i = 0; i < 12; i++) v[i] = p[i * 32 + threadIdx.x];\n"
+        "    __syncthreads();\n"
+        "    for (int i = 0; i < 12; i++) p[i * 32 + threadIdx.x] = v[11 - i];\n"
+        "}\n";
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    ck_assert_msg(build_run(&(struct build_source){"twelve.cu", source, sizeof source - 1, false}, &b, &e) && b.ok,
-                  "%s", e.text);
+    ck_assert_msg(
+        build_run(&(struct build_source){"twelve.cu", source, sizeof source - 1, false}, &b, &e) &&
+            b.ok,
+        "%s", e.text);
     static const unsigned archs[] = {61, 75, 80, 86, 89, 90};
     for (unsigned i = 0; i < sizeof archs / sizeof *archs; i++) {
         struct ptxas p;
         ptxas_finish(ptxas_start(&b, archs[i]), &p);
-        ck_assert_msg(p.n == 1 && !strcmp(p.kernels[0].name, "twelve"), "sm_%u: %u kernels", archs[i], p.n);
+        ck_assert_msg(p.n == 1 && !strcmp(p.kernels[0].name, "twelve"), "sm_%u: %u kernels",
+                      archs[i], p.n);
         ck_assert_uint_ge(p.kernels[0].registers, 14); /* twelve values and an address */
         ptxas_free(&p);
     }
@@ -121,21 +139,25 @@ START_TEST(test_registers_on_every_device) {
 }
 END_TEST
 
-/* wgmma is there for sm_90a alone. Code for that is refused for every other GPU, in words that name the instruction. */
-#define PRODUCT                                                                                                   \
-    "__global__ void product(float *p, unsigned long long d) {\n"                                                 \
-    "    float s[4] = {};\n"                                                                                      \
-    "    asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, " \
-    "0;\"\n"                                                                                                      \
-    "                 : \"+f\"(s[0]), \"+f\"(s[1]), \"+f\"(s[2]), \"+f\"(s[3]) : \"l\"(d), \"l\"(d));\n"          \
-    "    p[threadIdx.x] = s[0];\n"                                                                                \
+/* wgmma is there for sm_90a alone. Code for that is refused for every other GPU, in words that name
+ * the instruction. */
+#define PRODUCT                                                                                   \
+    "__global__ void product(float *p, unsigned long long d) {\n"                                 \
+    "    float s[4] = {};\n"                                                                      \
+    "    asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, " \
+    "%5, 1, 1, 1, 0, "                                                                            \
+    "0;\"\n"                                                                                      \
+    "                 : \"+f\"(s[0]), \"+f\"(s[1]), \"+f\"(s[2]), \"+f\"(s[3]) : \"l\"(d), "      \
+    "\"l\"(d));\n"                                                                                \
+    "    p[threadIdx.x] = s[0];\n"                                                                \
     "}\n"
 
 static void refused_by(const struct build *b, unsigned arch, bool refused) {
     struct ptxas p;
     ptxas_finish(ptxas_start(b, arch), &p);
     ck_assert_msg(p.refused == refused && !p.failed, "sm_%u: %s", arch, buf_str(&p.text));
-    ck_assert_msg(!refused || strstr(buf_str(&p.text), "wgmma"), "sm_%u: %s", arch, buf_str(&p.text));
+    ck_assert_msg(!refused || strstr(buf_str(&p.text), "wgmma"), "sm_%u: %s", arch,
+                  buf_str(&p.text));
     ptxas_free(&p);
 }
 
@@ -165,26 +187,30 @@ START_TEST(test_what_sm_90a_alone_has) {
 }
 END_TEST
 
-/* What a report has measured is taken up by the next run of the same grader on the same GPU, and by no other. */
+/* What a report has measured is taken up by the next run of the same grader on the same GPU, and by
+ * no other. */
 START_TEST(test_parts_are_taken_up) {
     char folder[] = "/tmp/warpbook-report-XXXXXX", path[64];
     struct err e = {0};
     ck_assert_msg(book_open(&e) && mkdtemp(folder), "%s", e.text);
     snprintf(path, sizeof path, "%s/parts", folder);
     ck_assert_msg(dir_make(path, &e), "%s", e.text);
-    struct report r = {.folder = folder, .key = "this grader"}, other = {.folder = folder, .key = "another"};
+    struct report r = {.folder = folder, .key = "this grader"},
+                  other = {.folder = folder, .key = "another"};
     const struct exercise *ex = book_at(0);
     json_t *part = gpu_part_read(&r, ex);
     ck_assert_uint_eq(json_object_size(json_object_get(part, "times")), 0);
-    json_object_set_new(json_object_get(part, "times"), "1-naive", json_pack("{s:f}", "measured_us", 12.5));
+    json_object_set_new(json_object_get(part, "times"), "1-naive",
+                        json_pack("{s:f}", "measured_us", 12.5));
     gpu_part_cannot(part, "time of the rest", "no time");
     ck_assert_msg(gpu_part_write(&r, ex, part, &e), "%s", e.text);
     json_decref(part);
     part = gpu_part_read(&r, ex);
     json_t *row = json_object_get(json_object_get(part, "times"), "1-naive");
     ck_assert(json_real_value(json_object_get(row, "measured_us")) == 12.5);
-    ck_assert_str_eq(json_string_value(json_object_get(json_object_get(part, "not_done"), "time of the rest")),
-                     "no time");
+    ck_assert_str_eq(
+        json_string_value(json_object_get(json_object_get(part, "not_done"), "time of the rest")),
+        "no time");
     json_decref(part);
     part = gpu_part_read(&other, ex);
     ck_assert_uint_eq(json_object_size(json_object_get(part, "times")), 0);
@@ -195,13 +221,20 @@ END_TEST
 /* transpose has cuBLAS alone beside its answer, and no GPU is here; window_sum has nothing. */
 START_TEST(the_answer_stands_beside_the_libraries) {
     const char *at = build_folder();
-    ck_assert_int_eq(shell("%s/grader vendor transpose --seed 1 --output /tmp/warpbook_vendor.txt", at), 0);
-    ck_assert_int_eq(shell("grep -qE '^  model answer +AC +[0-9.]+ +1.00 +1 ' /tmp/warpbook_vendor.txt"), 0);
-    ck_assert_int_eq(shell("grep -qE '^  cublasSgeam +[0-9]{2}[.][0-9]+ +[01][.][0-9]{2}$' /tmp/warpbook_vendor.txt"),
+    ck_assert_int_eq(
+        shell("%s/grader vendor transpose --seed 1 --output /tmp/warpbook_vendor.txt", at), 0);
+    ck_assert_int_eq(
+        shell("grep -qE '^  model answer +AC +[0-9.]+ +1.00 +1 ' /tmp/warpbook_vendor.txt"), 0);
+    ck_assert_int_eq(shell("grep -qE '^  cublasSgeam +[0-9]{2}[.][0-9]+ +[01][.][0-9]{2}$' "
+                           "/tmp/warpbook_vendor.txt"),
                      0);
-    ck_assert_int_eq(shell("grep -q 'machine code alone' /tmp/warpbook_vendor.txt && rm /tmp/warpbook_vendor.txt"), 0);
+    ck_assert_int_eq(
+        shell(
+            "grep -q 'machine code alone' /tmp/warpbook_vendor.txt && rm /tmp/warpbook_vendor.txt"),
+        0);
     ck_assert_int_eq(shell("%s/grader vendor window_sum | grep -q 'No library'", at), 0);
-    ck_assert_int_eq(shell("%s/grader vendor transpose --file README.md 2>&1 | grep -q 'grader run'", at), 0);
+    ck_assert_int_eq(
+        shell("%s/grader vendor transpose --file README.md 2>&1 | grep -q 'grader run'", at), 0);
 }
 END_TEST
 

@@ -14,16 +14,18 @@ void spec_add(struct spec *s, const char *format, ...) {
 }
 
 static void begin_listing(struct spec *s) {
-    if (!s->listing.size) buf_puts(&s->listing, "\t.section\t.text.k,\"ax\",@progbits\nk:\n.text.k:\n");
+    if (!s->listing.size)
+        buf_puts(&s->listing, "\t.section\t.text.k,\"ax\",@progbits\nk:\n.text.k:\n");
 }
 
-void spec_code(struct spec *s, unsigned line, const char *text, unsigned stall, unsigned release, unsigned wait) {
+void spec_code(struct spec *s, unsigned line, const char *text, unsigned stall, unsigned release,
+               unsigned wait) {
     begin_listing(s);
     uint64_t control = stall | release << 5 | 7 << 8 | wait << 11;
-    buf_printf(
-        &s->listing,
-        "\t//## File \".nv_debug_ptx_txt\", line %u\n        /*0000*/   %s ;   /* 0x0 */\n      /* 0x%016llx */\n",
-        line, text, (unsigned long long)(control << 41));
+    buf_printf(&s->listing,
+               "\t//## File \".nv_debug_ptx_txt\", line %u\n        /*0000*/   %s ;   /* 0x0 */\n  "
+               "    /* 0x%016llx */\n",
+               line, text, (unsigned long long)(control << 41));
 }
 
 void spec_label(struct spec *s, const char *label) {
@@ -32,12 +34,17 @@ void spec_label(struct spec *s, const char *label) {
 }
 
 static void make_ptx(const struct spec *s, struct buf *ptx) {
-    buf_puts(ptx, ".version 8.0\n.target sm_75\n.address_size 64\n.extern .shared .align 16 .b8 mem[];\n");
+    buf_puts(
+        ptx,
+        ".version 8.0\n.target sm_75\n.address_size 64\n.extern .shared .align 16 .b8 mem[];\n");
     if (s->functions) buf_puts(ptx, s->functions);
     buf_puts(ptx, ".visible .entry k(.param .u64 p, .param .u32 n) {\n"
-                  ".reg .pred %p<9>; .reg .b32 %r<99>; .reg .f32 %f<99>; .reg .b64 %d<99>; .reg .f64 %e<40>;\n"
-                  "ld.param.u64 %d0, [p];\nld.param.u32 %r0, [n];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n"
-                  "mov.u32 %r3, %ntid.x;\nmad.lo.s32 %r4, %r2, %r3, %r1;\nand.b32 %r5, %r1, 31;\nshr.u32 %r6, %r1, 5;\n"
+                  ".reg .pred %p<9>; .reg .b32 %r<99>; .reg .f32 %f<99>; .reg .b64 %d<99>; .reg "
+                  ".f64 %e<40>;\n"
+                  "ld.param.u64 %d0, [p];\nld.param.u32 %r0, [n];\nmov.u32 %r1, %tid.x;\nmov.u32 "
+                  "%r2, %ctaid.x;\n"
+                  "mov.u32 %r3, %ntid.x;\nmad.lo.s32 %r4, %r2, %r3, %r1;\nand.b32 %r5, %r1, "
+                  "31;\nshr.u32 %r6, %r1, 5;\n"
                   "mov.u32 %r7, mem;\n");
     if (s->before) buf_puts(ptx, s->before);
     buf_puts(ptx, "mov.u32 %r8, 0;\nLOOP:\n");
@@ -48,8 +55,9 @@ static void make_ptx(const struct spec *s, struct buf *ptx) {
 struct time_estimate spec_model_with(const struct spec *s, unsigned without, unsigned workers) {
     struct err e = {0};
     struct buf ptx = {0};
-    struct sim_options so = {
-        .device = device_find(s->device ? s->device : "h200"), .workers = workers, .sample_key = s->key};
+    struct sim_options so = {.device = device_find(s->device ? s->device : "h200"),
+                             .workers = workers,
+                             .sample_key = s->key};
     struct sim *sim = sim_open(&so, &e);
     make_ptx(s, &ptx);
     struct sim_module *m = sim_load(sim, ptx.data, ptx.size, &e);
@@ -70,11 +78,14 @@ struct time_estimate spec_model_with(const struct spec *s, unsigned without, uns
     sim_set_registers(l.kernel, 32, s->spill_bytes);
     struct sass_insn *code = NULL;
     uint32_t ncode = 0;
-    if (s->listing.size) ck_assert_msg(sass_parse(s->listing.data, s->listing.size, &code, &ncode, &e), "%s", e.text);
+    if (s->listing.size)
+        ck_assert_msg(sass_parse(s->listing.data, s->listing.size, &code, &ncode, &e), "%s",
+                      e.text);
     sim_set_machine_code(l.kernel, code, ncode);
     struct sim_result r;
     struct time_estimate t;
-    struct time_options o = {.without = without, .warm = s->warm, .whole = s->whole, .warm_bytes = s->warm_bytes};
+    struct time_options o = {
+        .without = without, .warm = s->warm, .whole = s->whole, .warm_bytes = s->warm_bytes};
     bool ok = time_launch(sim, &l, &o, &r, &t);
     ck_assert_msg(ok, "%s", r.nreports ? r.reports[0].text : "no estimate");
     sim_result_free(&r);
@@ -96,27 +107,32 @@ double spec_cycles(const struct spec *s) { return spec_cycles_without(s, 0); }
 
 struct spec fma_spec(unsigned chains, unsigned threads) {
     struct spec s = {.blocks = SMS, .threads = threads, .n = 50};
-    for (unsigned i = 0; i < 64; i++) spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % chains, i % chains);
+    for (unsigned i = 0; i < 64; i++)
+        spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % chains, i % chains);
     return s;
 }
 
 struct spec shared_spec(unsigned stride) {
     struct spec s = {.blocks = SMS, .threads = 512, .n = 20, .dynamic_shared = 8192};
     spec_add(&s, "mad.lo.u32 %%r20, %%r5, %u, %%r7;\n", stride);
-    for (unsigned i = 0; i < 16; i++) spec_add(&s, "ld.shared.u32 %%r%u, [%%r20+%u];\n", 30 + i, i * 32);
+    for (unsigned i = 0; i < 16; i++)
+        spec_add(&s, "ld.shared.u32 %%r%u, [%%r20+%u];\n", 30 + i, i * 32);
     return s;
 }
 
 struct spec l1_spec(unsigned stride) {
     struct spec s = {.blocks = SMS, .threads = 512, .n = 20, .bytes = 1 << 16};
     spec_add(&s, "mul.wide.u32 %%d10, %%r5, %u;\nadd.s64 %%d11, %%d0, %%d10;\n", stride);
-    for (unsigned i = 0; i < 8; i++) spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 30 + i, 4 * i);
+    for (unsigned i = 0; i < 8; i++)
+        spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 30 + i, 4 * i);
     return s;
 }
 
 struct spec stream_spec(const char *device, unsigned blocks) {
-    struct spec s = {.device = device, .blocks = blocks, .threads = 256, .n = 1, .bytes = blocks * 256ull * 16};
-    spec_add(&s, "mul.wide.u32 %%d10, %%r4, 16;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.v4.u32 {%%r30, %%r31, "
+    struct spec s = {
+        .device = device, .blocks = blocks, .threads = 256, .n = 1, .bytes = blocks * 256ull * 16};
+    spec_add(&s, "mul.wide.u32 %%d10, %%r4, 16;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.v4.u32 "
+                 "{%%r30, %%r31, "
                  "%%r32, %%r33}, [%%d11];\n"
                  "add.s32 %%r34, %%r30, %%r31;\n");
     return s;

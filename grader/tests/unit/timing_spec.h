@@ -1,4 +1,5 @@
-/* timing_spec.h — kernels that isolate a term of the time model, and what it says of them; for test_timing*.c. */
+/* timing_spec.h — kernels that isolate a term of the time model, and what it says of them; for
+ * test_timing*.c. */
 #pragma once
 #include "common/buf.h"
 #include "grader/sim/timing/timing.h"
@@ -8,29 +9,36 @@
 
 enum { SMS = 132 }; /* of the h200; 4 schedulers each */
 
-/* A kernel k(p, n): `body` n times, with %d0 = p, %r1 = thread, %r2 = block, %r4 = thread of the grid, %r5 =
- * lane, %r6 = warp, %r7 = offset of shared memory; %r20.., %f.., %d10.. are the body's. */
+/* A kernel k(p, n): `body` n times, with %d0 = p, %r1 = thread, %r2 = block, %r4 = thread of the
+ * grid, %r5 = lane, %r6 = warp, %r7 = offset of shared memory; %r20.., %f.., %d10.. are the body's.
+ */
 struct spec {
     const char *device, *before; /* before: ahead of the loop */
     const char *functions;       /* ahead of the kernel */
     struct buf body;
-    unsigned blocks, threads, dynamic_shared, n, spill_bytes, cluster; /* cluster: blocks of one; 0 = none */
-    uint64_t bytes;                                                    /* of the buffer */
+    unsigned blocks, threads, dynamic_shared, n, spill_bytes,
+        cluster;      /* cluster: blocks of one; 0 = none */
+    uint64_t bytes;   /* of the buffer */
     uint64_t key;     /* of sim_set_sample: which blocks are looked at */
     bool warm, whole; /* whole: every block runs, not the sample alone */
     bool cooperative;
     double warm_bytes;
     struct buf listing; /* of machine code, by spec_code; empty = none */
 };
-enum { SPEC_LINE = 18 }; /* of the text: where the body begins; behind it come add, setp, bra, ret */
+enum {
+    SPEC_LINE = 18
+}; /* of the text: where the body begins; behind it come add, setp, bra, ret */
 
-/* A machine instruction of the kernel: the line that it was made from, and how it is issued: clocks to the next one, the barrier that
- * its result releases (7 = none), a mask of those to wait for. Labels are spec_label's. */
-void spec_code(struct spec *s, unsigned line, const char *text, unsigned stall, unsigned release, unsigned wait);
+/* A machine instruction of the kernel: the line that it was made from, and how it is issued: clocks
+ * to the next one, the barrier that its result releases (7 = none), a mask of those to wait for.
+ * Labels are spec_label's. */
+void spec_code(struct spec *s, unsigned line, const char *text, unsigned stall, unsigned release,
+               unsigned wait);
 void spec_label(struct spec *s, const char *label);
 
 void spec_add(struct spec *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Chains of FMAs; loads from shared memory and from L1, lanes `stride` bytes apart; one wide load a thread. */
+/* Chains of FMAs; loads from shared memory and from L1, lanes `stride` bytes apart; one wide load a
+ * thread. */
 struct spec fma_spec(unsigned chains, unsigned threads);
 struct spec shared_spec(unsigned stride);
 struct spec l1_spec(unsigned stride);

@@ -1,5 +1,6 @@
-/* unit.h — a unit test file puts its suite on the list with UNIT_SUITE(name) { ... return suite; }, under the name that it
- * gives to suite_create, and includes no main: build/tests/unit runs them all, `make test SUITE=name` runs one. */
+/* unit.h — a unit test file puts its suite on the list with UNIT_SUITE(name) { ... return suite; },
+ * under the name that it gives to suite_create, and includes no main: build/tests/unit runs them
+ * all, `make test SUITE=name` runs one. */
 #pragma once
 #include <check.h>
 #include <stdbool.h>
@@ -13,9 +14,9 @@ struct unit_suite {
 #define SKIP(...) return unit_skip(__func__, __VA_ARGS__)
 void unit_skip(const char *test, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-#define UNIT_SUITE(ident)                                                                                      \
-    static Suite *unit_make_##ident(void);                                                                     \
-    static const struct unit_suite unit_suite_##ident = {#ident, unit_make_##ident};                           \
-    static const struct unit_suite *const unit_pointer_##ident __attribute__((section("unit_suites"), used)) = \
-        &unit_suite_##ident;                                                                                   \
+#define UNIT_SUITE(ident)                                                            \
+    static Suite *unit_make_##ident(void);                                           \
+    static const struct unit_suite unit_suite_##ident = {#ident, unit_make_##ident}; \
+    static const struct unit_suite *const unit_pointer_##ident                       \
+        __attribute__((section("unit_suites"), used)) = &unit_suite_##ident;         \
     static Suite *unit_make_##ident(void)

@@ -1,5 +1,6 @@
-/* hostile_device.c — stands in for build/libexec/device and does its worst: what a device process could do that a submission has
- * taken over. Its second argument says what. Up to the message that it spoils, it answers as a real one would. */
+/* hostile_device.c — stands in for build/libexec/device and does its worst: what a device process
+ * could do that a submission has taken over. Its second argument says what. Up to the message that
+ * it spoils, it answers as a real one would. */
 #include "grader/server/control.h"
 #include "grader/server/tally.h"
 
@@ -23,7 +24,9 @@ static const char *mode;
 
 static bool is(const char *name) { return !strcmp(mode, name); }
 
-static void map_case(int fd) { box = mmap(NULL, q.u.buffers.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0); }
+static void map_case(int fd) {
+    box = mmap(NULL, q.u.buffers.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
 
 static bool receive(void) {
     union {
@@ -31,7 +34,10 @@ static bool receive(void) {
         char bytes[CMSG_SPACE(sizeof(int))];
     } control;
     struct iovec part = {&q, sizeof q};
-    struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
     if (recvmsg(CONTROL_SOCKET, &m, 0) != sizeof q) return false;
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     int fd = -1;
@@ -40,7 +46,8 @@ static bool receive(void) {
     return true;
 }
 
-/* ---- attacks on what is outside: none may work; what is found would be told as device printf ---- */
+/* ---- attacks on what is outside: none may work; what is found would be told as device printf ----
+ */
 
 static void leak(const char *text, size_t n) {
     if (n > 1000) n = 1000;
@@ -59,18 +66,22 @@ static void outside(void) {
     char path[64];
     if (is("secret-file")) read_file("/tmp/warpbook-secret"), read_file("/work/warpbook-secret");
     if (is("grader-memory"))
-        for (int pid = 1; pid < 4; pid++) snprintf(path, sizeof path, "/proc/%d/environ", pid), read_file(path);
-    if (is("parent")) kill(getppid(), SIGKILL), ptrace(PTRACE_ATTACH, getppid(), 0, 0), kill(-1, SIGKILL);
+        for (int pid = 1; pid < 4; pid++)
+            snprintf(path, sizeof path, "/proc/%d/environ", pid), read_file(path);
+    if (is("parent"))
+        kill(getppid(), SIGKILL), ptrace(PTRACE_ATTACH, getppid(), 0, 0), kill(-1, SIGKILL);
     if (is("fork-bomb"))
         while (fork() >= 0) {}
     if (is("network")) {
         int s = socket(AF_INET, SOCK_STREAM, 0);
-        struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = 22, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        struct sockaddr_in to = {
+            .sin_family = AF_INET, .sin_port = 22, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
         if (s >= 0 && !connect(s, (void *)&to, sizeof to)) leak("connected", 9);
     }
     for (int fd = 6; is("descriptors") && fd < 1024; fd++)
         if (fcntl(fd, F_GETFD) >= 0 && fd != 6) leak("descriptor", 10);
-    for (volatile char *page; is("memory");) /* volatile, lest the compiler see that nobody reads it */
+    for (volatile char *page;
+         is("memory");) /* volatile, lest the compiler see that nobody reads it */
         for (size_t i = 0, n = 64 << 20; i < n; i += 4096) page = i ? page : malloc(n), page[i] = 1;
     if (is("hang")) sleep(1000);
     if (is("crash")) raise(SIGSEGV);
@@ -90,7 +101,8 @@ static size_t spoil(void) {
     if (is("version")) p.version ^= 1;
     if (is("serial")) p.serial--;
     if (is("other-op")) p.op = CONTROL_ROOFLINE;
-    if (is("endless-text")) memset(p.why, 'A', sizeof p.why), memset(p.outcome.why, 'A', sizeof p.outcome.why);
+    if (is("endless-text"))
+        memset(p.why, 'A', sizeof p.why), memset(p.outcome.why, 'A', sizeof p.outcome.why);
     if (is("end")) p.outcome.end = 77;
     if (is("state")) p.outcome.state = 1u << 31;
     if (is("nan")) p.seconds = NAN;
@@ -99,8 +111,10 @@ static size_t spoil(void) {
     if (is("tally-past-end")) p.tally_bytes = CONTROL_BOX;
     if (is("no-tally")) p.tally_bytes = 3;
     if (is("tally-lines")) memset(box, 0xff, 64), p.tally_bytes = CONTROL_BOX - CONTROL_LOG;
-    if (is("tally-reports")) memset(box, 0, 1 << 20), ((uint32_t *)box)[1] = 1u << 30, p.tally_bytes = 1 << 20;
-    if (is("tally-fault")) memset(box, 0, 1 << 20), ((uint32_t *)box)[2] = 0x80000000u, p.tally_bytes = 1 << 20;
+    if (is("tally-reports"))
+        memset(box, 0, 1 << 20), ((uint32_t *)box)[1] = 1u << 30, p.tally_bytes = 1 << 20;
+    if (is("tally-fault"))
+        memset(box, 0, 1 << 20), ((uint32_t *)box)[2] = 0x80000000u, p.tally_bytes = 1 << 20;
     if (is("escapes")) leak("\033]0;owned\007\033[2J", 14);
     return n;
 }
@@ -110,7 +124,8 @@ static void answer_as_a_real_one(void) {
     p = (struct control_reply){.version = q.version, .op = q.op, .serial = q.serial, .ok = 1};
     p.outcome.end = SERVER_CALL;
     p.outcome.state = q.op == CONTROL_READY ? WB_READY : WB_RETURNED;
-    for (unsigned i = 0; q.op == CONTROL_BUFFERS && i < CONTROL_ARGS; i++) p.address[i] = 0x300000001000ull + 4096 * i;
+    for (unsigned i = 0; q.op == CONTROL_BUFFERS && i < CONTROL_ARGS; i++)
+        p.address[i] = 0x300000001000ull + 4096 * i;
     if (q.op != CONTROL_REPLAY) return;
     struct tally nothing = {.launches = 1};
     p.tally_bytes = (uint32_t)tally_pack(&nothing, box);
