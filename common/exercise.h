@@ -162,13 +162,13 @@ void ex_check_case(const struct ex_case *c);
  * where they are missed.
  *
  * Limits look at the counters of `technique_case`. `metric` is a counter of docs/counters.md or one
- * of the derived metrics of grader/grade/metrics.def ("sectors_per_request_load",
+ * of the derived metrics of grader/grade/metrics.def ("global_load_sectors_per_request",
  * "bank_conflicts"…). The report names the source line that contributes most. `reason`: one
  * sentence on why the limit stands where it does. */
 void ex_at_most(const char *metric, double limit, const char *reason);
 void ex_at_least(const char *metric, double limit, const char *reason);
-/* The same for a counter divided by `per`, called `unit` in reports: "3.0 thread_stores per output
- * element". */
+/* The same for a counter divided by `per`, called `unit` in reports: "3.0 global_store_threads per
+ * output element". */
 void ex_at_most_per(const char *counter, double per, const char *unit, double limit,
                     const char *reason);
 void ex_at_least_per(const char *counter, double per, const char *unit, double limit,

@@ -17,10 +17,10 @@ static inline double ex_fusion_factor(const struct ex_case *c, struct ex_rng *r)
  * on there have 8. */
 static inline void ex_fusion_keeps_registers(double loads, const char *why_loads,
                                              const char *why_stores) {
-    ex_at_most_per("thread_reads", ex_elements(0), "element", loads, why_loads);
-    ex_at_most_per("thread_writes", ex_elements(0), "element", 1, why_stores);
+    ex_at_most_per("device_read_accesses", ex_elements(0), "element", loads, why_loads);
+    ex_at_most_per("device_write_accesses", ex_elements(0), "element", 1, why_stores);
     ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
     ex_coalesced_stores(1.125, "neighbouring threads take neighbouring elements");
-    ex_at_most_per("shared_accesses", ex_elements(0) / 32, "32 elements", 4,
+    ex_at_most_per("shared_requests_total", ex_elements(0) / 32, "32 elements", 4,
                    "what one thread loads, changes and stores can stay in its registers");
 }

@@ -22,15 +22,15 @@ static inline double ex_packed(const char *ideal, const char *requests, double s
  * atomics, bulk copies, constants and copies beside the kernels have sectors, too. Both are
  * averages, which packed work beside them improves: for goals that limit a total as well. */
 static inline void ex_packed_loads_on_average(double slack, const char *reason) {
-    ex_at_most("sectors_per_request_load", ex_packed("sectors_ideal_load", "requests_load", slack),
-               reason);
-    ex_at_most("read_excess", slack, reason);
+    ex_at_most("global_load_sectors_per_request",
+               ex_packed("global_load_sectors_ideal", "global_load_requests", slack), reason);
+    ex_at_most("read_amplification", slack, reason);
 }
 
 static inline void ex_packed_stores_on_average(double slack, const char *reason) {
-    ex_at_most("sectors_per_request_store",
-               ex_packed("sectors_ideal_store", "requests_store", slack), reason);
-    ex_at_most("write_excess", slack, reason);
+    ex_at_most("global_store_sectors_per_request",
+               ex_packed("global_store_sectors_ideal", "global_store_requests", slack), reason);
+    ex_at_most("write_amplification", slack, reason);
 }
 
 /* Sectors that the problem's own bytes fill, inputs and outputs. */
@@ -44,14 +44,14 @@ static inline double ex_problem_sectors(void) {
  * that. */
 static inline void ex_coalesced_loads(double slack, const char *reason) {
     ex_packed_loads_on_average(slack, reason);
-    ex_at_most_per("wasted_reads", ex_problem_sectors(), "sector of the problem", slack - 1,
-                   reason);
+    ex_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem",
+                   slack - 1, reason);
 }
 
 static inline void ex_coalesced_stores(double slack, const char *reason) {
     ex_packed_stores_on_average(slack, reason);
-    ex_at_most_per("wasted_writes", ex_problem_sectors(), "sector of the problem", slack - 1,
-                   reason);
+    ex_at_most_per("excessive_write_sectors", ex_problem_sectors(), "sector of the problem",
+                   slack - 1, reason);
 }
 
 /* A goal or a guard: none, of whatever kind of access. One figure for all: conflicts that move from

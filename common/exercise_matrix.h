@@ -79,7 +79,7 @@ static inline void ex_transpose_is_coalesced(void) {
 /* A guard, beside limits on bank conflicts. Without conflicts, too: all lanes read one word after
  * the other, and each keeps its own. 32 requests for one. */
 static inline void ex_transpose_reads_the_tile_once(void) {
-    ex_at_most_per("shared_reads", ex_elements(0) / 32, "warp of elements", 1.125,
+    ex_at_most_per("shared_read_requests_total", ex_elements(0) / 32, "warp of elements", 1.125,
                    "32 lanes take 32 elements at a time");
 }
 
@@ -89,8 +89,9 @@ static inline void ex_transpose_reads_the_tile_once(void) {
 static inline void ex_rows_stay_on_the_chip(double sectors, const char *why_loads,
                                             const char *why_stores) {
     ex_at_most("launches", 1, "a row is a block's business from beginning to end");
-    ex_at_most_per("sectors_read", ex_elements(0) / 8, "sector of the matrix", sectors, why_loads);
-    ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the matrix", 1.0625,
+    ex_at_most_per("device_read_sectors", ex_elements(0) / 8, "sector of the matrix", sectors,
+                   why_loads);
+    ex_at_most_per("device_write_sectors", ex_elements(0) / 8, "sector of the matrix", 1.0625,
                    why_stores);
     ex_at_most("local_requests", 0,
                "an array that is indexed by a variable lives in memory, not in registers");

@@ -15,7 +15,7 @@ static inline double ex_reduce_flops(const struct ex_case *c) { return ex_reduce
  * kernel then reads. */
 static inline void ex_blocks_reduce_first(const char *why) {
     ex_at_most_per("atomic_operations", ex_elements(1) / 256, "256 elements", 1, why);
-    ex_at_most_per("thread_writes", ex_elements(1) / 256, "256 elements", 2, why);
+    ex_at_most_per("device_write_accesses", ex_elements(1) / 256, "256 elements", 2, why);
 }
 
 /* The same crowd at a word in shared memory is faster, not free. To be asked together with the
@@ -24,9 +24,9 @@ static inline void ex_warps_reduce_first(const char *why_atomics, const char *wh
     ex_at_most_per("shared_atomic_operations", ex_elements(1) / 32, "warp of elements", 1,
                    why_atomics);
     ex_at_most_per("barriers", ex_elements(1) / 256, "256 elements", 16, why_barriers);
-    ex_at_most_per("shared_reads", ex_elements(1) / 256, "256 elements", 20,
+    ex_at_most_per("shared_read_requests_total", ex_elements(1) / 256, "256 elements", 20,
                    "one word a warp goes through shared memory");
-    ex_at_most_per("sectors_read", ex_elements(1) / 8, "sector of the input", 1.25,
+    ex_at_most_per("device_read_sectors", ex_elements(1) / 8, "sector of the input", 1.25,
                    "what is added up in global memory is read there once more");
 }
 

@@ -106,7 +106,7 @@ START_TEST(formulas_equal_the_counters) {
 END_TEST
 
 START_TEST(each_result_is_written_once) {
-    ex_at_most_per("thread_stores", count_y(&ex_current()->technique_case) + 9, "result", 1,
+    ex_at_most_per("global_store_threads", count_y(&ex_current()->technique_case) + 9, "result", 1,
                    "the predicted bytes have each result written once");
 }
 END_TEST

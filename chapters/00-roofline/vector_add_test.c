@@ -67,8 +67,8 @@ START_TEST(the_whole_grid_works) {
 END_TEST
 
 START_TEST(nothing_is_moved_twice) {
-    ex_at_most_per("thread_reads", elements(), "element", 2, "a and b are read once");
-    ex_at_most_per("thread_writes", elements(), "element", 1, "out is written once");
+    ex_at_most_per("device_read_accesses", elements(), "element", 2, "a and b are read once");
+    ex_at_most_per("device_write_accesses", elements(), "element", 1, "out is written once");
 }
 END_TEST
 

@@ -82,7 +82,7 @@ static double outputs(void) { return count_c(&ex_current()->technique_case); }
 static double steps(void) { return outputs() * ex_current()->technique_case.dim[INNER]; }
 
 START_TEST(one_store_per_output) {
-    ex_at_most_per("thread_writes", outputs(), "output element", 1,
+    ex_at_most_per("device_write_accesses", outputs(), "output element", 1,
                    "a running sum that lives in a register reaches global memory once, at the end");
     ex_at_most_per(
         "atomic_operations", outputs(), "output element", 0,
@@ -95,7 +95,7 @@ END_TEST
 START_TEST(no_reload_of_the_sum) {
     double k = ex_current()->technique_case.dim[INNER];
     ex_at_most_per(
-        "thread_reads", outputs(), "output element", 2 * k + 1,
+        "device_read_accesses", outputs(), "output element", 2 * k + 1,
         "each output needs k elements of A, k of B and its own first value, nothing twice");
 }
 END_TEST
@@ -106,7 +106,7 @@ END_TEST
 START_TEST(sum_is_in_a_register) {
     ex_at_most("local_requests", 0,
                "a sum in local memory is stored at each step, like one in global memory");
-    ex_at_most_per("shared_writes", steps() / 32, "warp-wide step", 0.25,
+    ex_at_most_per("shared_write_requests_total", steps() / 32, "warp-wide step", 0.25,
                    "a sum in shared memory is stored at each step too; a register costs nothing");
 }
 END_TEST

@@ -81,7 +81,7 @@ END_TEST
 /* 64 samples, the rate, the level: 66 loads a signal, 1.03 a sample. With the rate reloaded: 2.02.
  */
 START_TEST(rate_is_loaded_once) {
-    ex_at_most_per("thread_reads", count_x(&ex_current()->technique_case), "sample", 1.125,
+    ex_at_most_per("device_read_accesses", count_x(&ex_current()->technique_case), "sample", 1.125,
                    "each sample is needed once, and the rate once for all samples of its signal");
 }
 END_TEST

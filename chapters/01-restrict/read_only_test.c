@@ -57,7 +57,7 @@ static double numbers(void) { return count(&ex_current()->technique_case); }
  * skeleton's grid those are 4: 2.5. One number a thread gives 4, both parts reloaded after the
  * first store 8. */
 START_TEST(loads_are_not_repeated) {
-    ex_at_most_per("thread_reads", numbers(), "number", 2.75,
+    ex_at_most_per("device_read_accesses", numbers(), "number", 2.75,
                    "re and im are needed once a number, the rotation once for all the numbers of a "
                    "thread (__ldg() alone "
                    "depends on the compiler: nvcc 13.0 carries out each one, 13.5 merges them)");
@@ -73,7 +73,7 @@ START_TEST(accesses_are_coalesced) {
 END_TEST
 
 START_TEST(results_are_stored_once) {
-    ex_at_most_per("thread_writes", numbers(), "number", 2,
+    ex_at_most_per("device_write_accesses", numbers(), "number", 2,
                    "a result that is put together in memory is stored twice");
 }
 END_TEST

@@ -20,7 +20,7 @@ END_TEST
 /* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for
  * 32 products. */
 static void few_sectors(void) {
-    ex_at_most_per("sectors_read", ex_gemm_products(&ex_current()->technique_case) / 32,
+    ex_at_most_per("device_read_sectors", ex_gemm_products(&ex_current()->technique_case) / 32,
                    "warp-wide product", 5.5,
                    "32 products that share an element of A need 1 sector of A and 4 of B");
 }
@@ -39,8 +39,9 @@ END_TEST
 START_TEST(writes_are_coalesced) {
     ex_packed_stores_on_average(1.125,
                                 "a warp's 32 results are neighbours in a row of C: 4 sectors");
-    ex_at_most_per("sectors_written", ex_gemm_c(&ex_current()->technique_case) / 8.0, "sector of C",
-                   1.125, "each sector of C is written once, by the warp that has all of it");
+    ex_at_most_per("device_write_sectors", ex_gemm_c(&ex_current()->technique_case) / 8.0,
+                   "sector of C", 1.125,
+                   "each sector of C is written once, by the warp that has all of it");
 }
 END_TEST
 

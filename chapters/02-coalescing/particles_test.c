@@ -98,7 +98,7 @@ START_TEST(reads_are_coalesced) {
     ex_packed_loads_on_average(1.5, "the x of 32 neighbouring particles are 128 bytes if they lie "
                                     "side by side, spread over 2048 if not");
     ex_at_most_per(
-        "sectors_read", particle_steps(), "particle and step", 2.5,
+        "device_read_sectors", particle_steps(), "particle and step", 2.5,
         "whole structures can be read in one piece, but then 64 bytes move where 20 are needed");
 }
 END_TEST
@@ -107,7 +107,7 @@ START_TEST(writes_are_coalesced) {
     ex_packed_stores_on_average(
         1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
              "spread over 2048 if not");
-    ex_at_most_per("sectors_written", particle_steps(), "particle and step", 1,
+    ex_at_most_per("device_write_sectors", particle_steps(), "particle and step", 1,
                    "whole structures can be written in one piece, but then 64 bytes move where 16 "
                    "have changed");
 }

@@ -78,17 +78,17 @@ static double element_steps(void) {
  * 0.128 over 16 steps. Sums and not sectors a request, so that versions with fewer requests
  * (several steps in one kernel) are not held to their edges. */
 START_TEST(rows_start_on_a_boundary) {
-    ex_at_most_per("sectors_read", element_steps(), "element and step", 0.4,
+    ex_at_most_per("device_read_sectors", element_steps(), "element and step", 0.4,
                    "32 floats that start on a boundary are 4 sectors, anywhere else 5");
-    ex_at_most_per("sectors_written", element_steps(), "element and step", 0.145,
+    ex_at_most_per("device_write_sectors", element_steps(), "element and step", 0.145,
                    "32 floats that start on a boundary are 4 sectors, anywhere else 5");
 }
 END_TEST
 
 START_TEST(nothing_is_moved_twice) {
-    ex_at_most_per("thread_reads", element_steps(), "element and step", 3.2,
+    ex_at_most_per("device_read_accesses", element_steps(), "element and step", 3.2,
                    "an element and its two neighbours");
-    ex_at_most_per("thread_writes", element_steps(), "element and step", 1.1, "one result");
+    ex_at_most_per("device_write_accesses", element_steps(), "element and step", 1.1, "one result");
     ex_at_most("copied_bytes", 0,
                "a copy moves them once more, although no kernel is seen doing it");
 }

@@ -27,7 +27,7 @@ END_TEST
 START_TEST(writes_are_coalesced) {
     ex_packed_stores_on_average(
         1.125, "32 lanes that write 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
-    ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the output", 1.125,
+    ex_at_most_per("device_write_sectors", ex_elements(0) / 8, "sector of the output", 1.125,
                    "each sector of `out` is written once");
 }
 END_TEST
@@ -35,7 +35,7 @@ END_TEST
 /* Coalesced copies to a temporary and back could feed the limits above while the work is done
  * twice. */
 START_TEST(each_sector_is_read_once) {
-    ex_at_most_per("sectors_read", ex_elements(1) / 8, "sector of the input", 1.125,
+    ex_at_most_per("device_read_sectors", ex_elements(1) / 8, "sector of the input", 1.125,
                    "each sector of `in` is needed once");
     ex_at_most("copied_bytes", 0,
                "a copy reads them once more, although no kernel is seen doing it");

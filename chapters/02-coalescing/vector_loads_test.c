@@ -64,9 +64,9 @@ static double elements(void) { return ex_current()->technique_case.dim[N]; }
 /* A vector of 4: a quarter of a lane-wide load for each element, and at most 6 single elements at
  * both ends of 262 144. Pairs would need a half. */
 START_TEST(sixteen_bytes_a_lane) {
-    ex_at_most_per("thread_reads", elements(), "element", 0.26,
+    ex_at_most_per("device_read_accesses", elements(), "element", 0.26,
                    "a lane that loads 16 bytes serves four elements");
-    ex_at_most_per("thread_writes", elements(), "element", 0.26,
+    ex_at_most_per("device_write_accesses", elements(), "element", 0.26,
                    "a lane that stores 16 bytes serves four elements");
 }
 END_TEST
@@ -76,8 +76,9 @@ START_TEST(accesses_are_coalesced) {
         1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
     ex_coalesced_stores(
         1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
-    ex_at_most_per("sectors_read", elements(), "element", 0.148, "an element is 1/8 of a sector");
-    ex_at_most_per("sectors_written", elements(), "element", 0.148,
+    ex_at_most_per("device_read_sectors", elements(), "element", 0.148,
+                   "an element is 1/8 of a sector");
+    ex_at_most_per("device_write_sectors", elements(), "element", 0.148,
                    "an element is 1/8 of a sector");
 }
 END_TEST

@@ -24,7 +24,7 @@ static double products(void) { return ex_gemm_products(&ex_current()->technique_
 /* A thread with 8 x 8 elements loads 16 values for 64 products: 0.25 by single words, 0.0625 by
  * vectors of four. 4 x 4 by single words: 0.5. One element a thread: 2. */
 START_TEST(values_are_shared_in_registers) {
-    ex_at_most_per("shared_reads", products() / 32, "warp-wide product", 0.25,
+    ex_at_most_per("shared_read_requests_total", products() / 32, "warp-wide product", 0.25,
                    "8 values of A and 8 of B in registers are enough for 64 products");
     ex_at_most_per(
         "shuffles", products() / 32, "warp-wide product", 0.25,
@@ -34,7 +34,7 @@ END_TEST
 
 /* Tiles of 64 x 64 fetched four floats at a time: 2 / 64 / 4. Tiles of 128: half of that. */
 START_TEST(the_block_fetches_vectors) {
-    ex_at_most_per("thread_reads", products(), "product", 1.0 / 128,
+    ex_at_most_per("device_read_accesses", products(), "product", 1.0 / 128,
                    "a tile of 64 x 64 or larger, fetched 16 bytes a lane");
 }
 END_TEST
@@ -46,7 +46,7 @@ START_TEST(registers_stay_registers) {
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_at_most_per("sectors_read", products(), "product", 1.125 / 256,
+    ex_at_most_per("device_read_sectors", products(), "product", 1.125 / 256,
                    "each sector that a tile of 64 touches is used whole");
     ex_coalesced_stores(2.0, "a thread's 8 results in a row are whole sectors");
 }

@@ -26,9 +26,9 @@ static double products(void) { return ex_gemm_products(&ex_current()->technique_
  * for: so sectors are limited, too. A step of a naive warp touches 5 sectors for 32 products
  * (0.156); two tiles of 16 x 16 are 64 sectors for 16^3 products (0.0156). */
 START_TEST(elements_are_shared_by_the_block) {
-    ex_at_most_per("thread_reads", products(), "product", 0.125,
+    ex_at_most_per("device_read_accesses", products(), "product", 0.125,
                    "an element that a block has loaded serves 16 of its threads or more");
-    ex_at_most_per("sectors_read", products(), "product", 0.02,
+    ex_at_most_per("device_read_sectors", products(), "product", 0.02,
                    "two tiles of 16 x 16 are 64 sectors and serve 4096 products");
 }
 END_TEST

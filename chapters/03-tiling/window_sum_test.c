@@ -43,7 +43,7 @@ static double outputs(void) { return count(&ex_current()->technique_case); }
 /* A block of 256 loads 258 elements: 1.008. The limit also lets pass a warp that loads 34 (1.0625)
  * and exchanges the rest by shuffles. A thread for each window: 3. */
 START_TEST(each_element_is_loaded_once) {
-    ex_at_most_per("thread_reads", outputs(), "output", 1.07,
+    ex_at_most_per("device_read_accesses", outputs(), "output", 1.07,
                    "block + 2 loads are enough for a block of windows of three");
 }
 END_TEST
@@ -51,14 +51,14 @@ END_TEST
 /* A thread that slides along elements of its own loads each once, too, but strides. Two halo
  * elements a warp are 6 sectors in place of 4; hence 1.6. */
 START_TEST(reads_are_coalesced) {
-    ex_at_most_per("sectors_read", outputs() / 8, "sector of the input", 1.6,
+    ex_at_most_per("device_read_sectors", outputs() / 8, "sector of the input", 1.6,
                    "each sector is needed by one block, but for the halo");
 }
 END_TEST
 
 /* Warps that load 32 elements and write 30 windows start anywhere in a sector: 1.2. */
 START_TEST(writes_are_coalesced) {
-    ex_at_most_per("sectors_written", outputs() / 8, "sector of the output", 1.3,
+    ex_at_most_per("device_write_sectors", outputs() / 8, "sector of the output", 1.3,
                    "each sector is written once");
 }
 END_TEST

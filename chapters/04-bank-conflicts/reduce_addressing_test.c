@@ -55,7 +55,7 @@ START_TEST(warps_stay_together) {
     ex_at_most_per(
         "divergent_branches", technique_groups(), "group", 16,
         "if the threads that work are neighbours, whole warps work and whole warps rest");
-    ex_at_most_per("shared_reads", technique_groups(), "group", 32,
+    ex_at_most_per("shared_read_requests_total", technique_groups(), "group", 32,
                    "half of the warps rest in the first round, and all but one from the third on");
 }
 END_TEST
@@ -65,7 +65,7 @@ END_TEST
 START_TEST(work_is_shared_by_the_group) {
     ex_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
     ex_at_most_per(
-        "sectors_read", ex_problem_sectors(), "sector of the problem", 1.125,
+        "device_read_sectors", ex_problem_sectors(), "sector of the problem", 1.125,
         "sums on their way stay in the block: in memory they are read once more in each round");
     ex_at_most_per("atomic_operations", technique_groups(), "group", 0,
                    "the sum of a group needs no atomics");

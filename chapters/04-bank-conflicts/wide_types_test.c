@@ -35,8 +35,9 @@ END_TEST
 /* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32
  * requests for one. */
 START_TEST(the_tile_is_read_once) {
-    ex_at_most_per("shared_reads", count(&ex_current()->technique_case) / 128.0, "warp of pixels",
-                   4.5, "32 lanes take 32 pixels at a time, in four pieces at most");
+    ex_at_most_per("shared_read_requests_total", count(&ex_current()->technique_case) / 128.0,
+                   "warp of pixels", 4.5,
+                   "32 lanes take 32 pixels at a time, in four pieces at most");
 }
 END_TEST
 

@@ -66,7 +66,7 @@ static void private_bins(void) {
         "atomic_operations", elements(), "element", 1.0 / 8,
         "a block counts in shared memory and adds its 256 bins to the global ones at the end");
     ex_at_most_per(
-        "thread_writes", elements(), "element", 1.0 / 8,
+        "device_write_accesses", elements(), "element", 1.0 / 8,
         "bins in global memory that a thread has for itself are written for each element, too");
 }
 
@@ -80,7 +80,7 @@ END_TEST
 START_TEST(skewed_data_do_not_queue) {
     private_bins();
     ex_at_most_per(
-        "shared_atomic_serialised", elements() / 32, "warp of elements", 12,
+        "shared_atomic_serialized", elements() / 32, "warp of elements", 12,
         "lanes that want the same bin take turns, unless there are several copies of it or they "
         "add up before");
 }

@@ -63,9 +63,9 @@ static double technique_rows(void) { return rows(&ex_current()->technique_case);
 START_TEST(warps_add_up_by_shuffles) {
     ex_at_most_per("barriers", technique_rows(), "row", 16,
                    "the warps of a block meet once, when each has its sum");
-    ex_at_most_per("shared_reads", technique_rows(), "row", 10,
+    ex_at_most_per("shared_read_requests_total", technique_rows(), "row", 10,
                    "one word a warp goes through shared memory");
-    ex_at_most_per("sectors_read", ex_elements(1) / 8, "sector of the input", 1.25,
+    ex_at_most_per("device_read_sectors", ex_elements(1) / 8, "sector of the input", 1.25,
                    "what is added up in global memory is read there once more");
 }
 END_TEST

@@ -86,7 +86,7 @@ END_TEST
 START_TEST(accesses_are_coalesced) {
     ex_coalesced_loads(1.125, "the samples of neighbouring signals lie side by side");
     ex_at_most("bank_conflicts", 0, "lane t keeps its ring in bank t mod 32");
-    ex_at_most_per("thread_reads", count(&ex_current()->technique_case), "sample", 1,
+    ex_at_most_per("device_read_accesses", count(&ex_current()->technique_case), "sample", 1,
                    "what was 40 samples ago is in shared memory, not in out");
     ex_at_most("local_requests", 0,
                "an array that is indexed by a variable lives in memory: use the shared one");

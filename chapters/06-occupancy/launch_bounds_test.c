@@ -78,7 +78,7 @@ START_TEST(little_is_spilled) {
                "a sum that is stored and loaded at each step costs more than the warps that it "
                "makes room for");
     ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, too");
-    ex_at_most_per("shared_accesses", samples() / 32, "warp-wide sample", 16,
+    ex_at_most_per("shared_requests_total", samples() / 32, "warp-wide sample", 16,
                    "gains may come from shared memory, 12 vectors; sums that are kept there are "
                    "spilled by hand");
 }
@@ -88,8 +88,8 @@ END_TEST
  * again for each part of the filters. */
 START_TEST(each_sample_is_loaded_once) {
     double gains = 4.0 * count_gain(&ex_current()->technique_case);
-    ex_at_most_per("thread_reads", samples(), "sample",
-                   FILTERS / 4 + 1.5 + ex_metric("thread_const_loads") / samples(),
+    ex_at_most_per("device_read_accesses", samples(), "sample",
+                   FILTERS / 4 + 1.5 + ex_metric("const_load_threads") / samples(),
                    "a thread loads its sample once for all 48 filters, and four gains at a time");
     ex_at_most("copied_bytes", gains, "gains may be copied to constant memory, samples may not");
 }

@@ -90,10 +90,10 @@ END_TEST
 /* An array in shared memory would do without local memory, too; a tile of the input in shared
  * memory costs 8 to 9. */
 START_TEST(sorted_in_registers) {
-    ex_at_most_per("shared_accesses", outputs() / 32, "warp of outputs", 12,
+    ex_at_most_per("shared_requests_total", outputs() / 32, "warp of outputs", 12,
                    "sorting in shared memory replaces one memory by another");
-    ex_at_most_per("thread_reads", outputs(), "output", 7, "a window has seven elements");
-    ex_at_most_per("thread_writes", outputs(), "output", 1,
+    ex_at_most_per("device_read_accesses", outputs(), "output", 7, "a window has seven elements");
+    ex_at_most_per("device_write_accesses", outputs(), "output", 1,
                    "sorting in global memory replaces one memory by another");
 }
 END_TEST

@@ -54,7 +54,7 @@ END_TEST
  * of the table each, below 48 KB, read the indices twice: 0.76. */
 START_TEST(the_table_is_fetched_once_a_block) {
     const struct ex_case *c = &ex_current()->technique_case;
-    ex_at_most_per("sectors_read", count(c), "look-up", 0.9,
+    ex_at_most_per("device_read_sectors", count(c), "look-up", 0.9,
                    "resident blocks fetch the table once and then look up from shared memory");
     ex_at_least("shared_bytes", 4.0 * entries(c), "a block has the whole table");
 }

@@ -66,12 +66,12 @@ static void only_the_filter_is_copied(void) {
                "only the filter belongs into constant memory");
 }
 
-static double constants(void) { return ex_metric("thread_const_loads"); }
+static double constants(void) { return ex_metric("const_load_threads"); }
 
 /* From global memory, each product loads an element and a tap: 2. From constant memory, or with a
  * tile of the input: 1 or less. */
 START_TEST(the_filter_is_not_loaded_from_global_memory) {
-    ex_at_most_per("thread_reads", products(), "product", 1.0 + constants() / products(),
+    ex_at_most_per("device_read_accesses", products(), "product", 1.0 + constants() / products(),
                    "only the input is loaded from global memory");
     only_the_filter_is_copied();
 }
@@ -83,13 +83,13 @@ END_TEST
 START_TEST(the_filter_is_in_constant_memory) {
     ex_at_least_per("const_requests", products() / 32, "warp-wide product", 0.05,
                     "a tap that all lanes want at once is what the constant cache is for");
-    ex_at_most("const_replays", 0,
+    ex_at_most("const_serialized_accesses", 0,
                "lanes that ask the constant cache for different words take turns");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_at_most_per("sectors_read", products() / 32, "warp-wide product",
+    ex_at_most_per("device_read_sectors", products() / 32, "warp-wide product",
                    5 + ex_metric("const_sectors") * 32 / products(),
                    "32 neighbours that start anywhere are 5 sectors");
     only_the_filter_is_copied();

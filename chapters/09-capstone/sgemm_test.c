@@ -77,9 +77,9 @@ static double products(void) { return ex_gemm_products(&ex_current()->technique_
  * value that it reads through shared memory on its way (an asynchronous copy does), for itself
  * alone: 2 reads a product. Tiles of 16 x 16: 0.14. */
 static void uses_tiles(void) {
-    ex_at_least_per("shared_requests_load", products() / 32, "warp-wide product", 0.01,
+    ex_at_least_per("shared_load_requests", products() / 32, "warp-wide product", 0.01,
                     "the values come from tiles in shared memory");
-    ex_at_most_per("thread_reads", products(), "product", 0.25,
+    ex_at_most_per("device_read_accesses", products(), "product", 0.25,
                    "a value in a tile serves many threads");
 }
 
@@ -87,9 +87,9 @@ static void uses_tiles(void) {
  * 128, fetched by vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C is loaded and
  * stored besides: 1/64 of a load for k = 64.) */
 START_TEST(tiles_are_large_and_fetched_by_vectors) {
-    ex_at_most_per("thread_reads", products(), "product", 1.0 / 128 + 1.0 / 64,
+    ex_at_most_per("device_read_accesses", products(), "product", 1.0 / 128 + 1.0 / 64,
                    "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
-    ex_at_most_per("sectors_read", products(), "product", 0.012,
+    ex_at_most_per("device_read_sectors", products(), "product", 0.012,
                    "each sector that a tile of 64 or more touches is used whole");
 }
 END_TEST
@@ -98,7 +98,7 @@ END_TEST
  * announce the tiles. 8 x 6 products: 0.073. */
 START_TEST(values_are_shared_in_registers) {
     uses_tiles();
-    ex_at_most_per("shared_reads", products() / 32, "warp-wide product", 0.07,
+    ex_at_most_per("shared_read_requests_total", products() / 32, "warp-wide product", 0.07,
                    "8 x 8 products need 16 values: four vectors, or eight values four steps deep");
     ex_at_most("local_requests", 0,
                "an array that is indexed by a variable lives in local memory, not in registers");

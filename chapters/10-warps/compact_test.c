@@ -77,17 +77,17 @@ static double elements(void) { return count(&ex_current()->technique_case); }
  * written there. */
 static void lanes_count_by_votes(void) {
     ex_at_most_per(
-        "shared_reads", elements() / 256, "256 elements", 48,
+        "shared_read_requests_total", elements() / 256, "256 elements", 48,
         "a vote is a word with a bit for each lane, and its bits below a lane are those before it");
     ex_at_most_per(
         "inst_executed", elements() / 32, "warp of elements", 120,
         "what one thread does alone takes the warp as long as what all lanes do together");
     ex_at_most_per("shuffles", elements() / 32, "warp of elements", 4,
                    "one vote tells all lanes what a scan by shuffles takes five rounds for");
-    ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 3,
+    ex_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 3,
                    "the input is read twice, once to count and once to copy; places are not looked "
                    "up in memory");
-    ex_at_most_per("thread_writes", elements(), "element", 0.75,
+    ex_at_most_per("device_write_accesses", elements(), "element", 0.75,
                    "a kept element is written once, the others never");
     ex_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
                    "flags that a thread keeps in local memory go through L1 like others");

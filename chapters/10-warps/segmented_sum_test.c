@@ -103,16 +103,16 @@ static double elements(void) { return count(&ex_current()->technique_case); }
 START_TEST(lanes_add_up_by_shuffles) {
     ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
                    "lanes of one warp need no barrier of the block");
-    ex_at_most_per("shared_accesses", elements() / 32, "warp of elements", 4,
+    ex_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 4,
                    "lanes can hand values to each other without memory");
     ex_at_most_per("local_requests", elements() / 32, "warp of elements", 1,
                    "local memory is no other place for them");
-    ex_at_most_per("sectors_read", elements() / 4, "sector of the input", 1.75,
+    ex_at_most_per("device_read_sectors", elements() / 4, "sector of the input", 1.75,
                    "values are read once, segments twice at most; what is added up in global "
                    "memory is read there, too");
     ex_at_most_per("atomic_operations", elements() / 32, "warp of elements", 4,
                    "lanes of one segment add up before one of them goes to memory");
-    ex_at_most_per("thread_writes", elements() / 32, "warp of elements", 6,
+    ex_at_most_per("device_write_accesses", elements() / 32, "warp of elements", 6,
                    "a sum that is stored to be added up by another kernel goes to memory, too");
     ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 144,
                    "what one lane does for 32 takes the warp 32 times as long");

@@ -84,15 +84,15 @@ static double warps(void) { return count(&ex_current()->technique_case) / 32.0; 
 START_TEST(one_lane_goes_for_all_of_a_key) {
     ex_at_most_per("atomic_operations", warps(), "warp of elements", 6,
                    "lanes with the same key can add up first, and one of them goes to memory");
-    ex_at_most_per("thread_writes", warps(), "warp of elements", 7,
+    ex_at_most_per("device_write_accesses", warps(), "warp of elements", 7,
                    "sums that are stored to be added up by another kernel go to memory, too");
     ex_at_most_per("shared_atomic_operations", warps(), "warp of elements", 6,
                    "lanes that want one word of shared memory take turns there");
-    ex_at_most_per("shared_accesses", warps(), "warp of elements", 8,
+    ex_at_most_per("shared_requests_total", warps(), "warp of elements", 8,
                    "lanes can hand values to each other without memory");
     ex_at_most_per("local_requests", warps(), "warp of elements", 1,
                    "nor is there need of local memory");
-    ex_at_most_per("sectors_read", warps() * 8, "sector of the input", 1.25,
+    ex_at_most_per("device_read_sectors", warps() * 8, "sector of the input", 1.25,
                    "keys and values are read once");
     ex_at_most_per("inst_executed", warps(), "warp of elements", 128,
                    "what one lane does for 32 takes the warp 32 times as long");

@@ -70,9 +70,9 @@ static double groups(void) { return count(&ex_current()->technique_case) / GROUP
 static void no_waiting_for_other_warps(void) {
     ex_at_most_per("barriers", groups(), "group", 2,
                    "the lanes of a group are one warp, and need no other one");
-    ex_at_most_per("sectors_read", groups() * 4, "sector of the data", 1.25,
+    ex_at_most_per("device_read_sectors", groups() * 4, "sector of the data", 1.25,
                    "keys are read once, not in each round");
-    ex_at_most_per("thread_writes", groups() * GROUP, "element", 1.25, "and written once");
+    ex_at_most_per("device_write_accesses", groups() * GROUP, "element", 1.25, "and written once");
     ex_at_most_per("local_requests", groups(), "group", 4, "nor is there need of local memory");
     ex_at_most_per("atomic_operations", groups(), "group", 1,
                    "nor of words in memory on which lanes wait");
@@ -89,7 +89,7 @@ END_TEST
  */
 START_TEST(keys_stay_in_registers) {
     no_waiting_for_other_warps();
-    ex_at_most_per("shared_accesses", groups(), "group", 8,
+    ex_at_most_per("shared_requests_total", groups(), "group", 8,
                    "a shuffle hands a key over, and lanes need not wait for memory");
 }
 END_TEST

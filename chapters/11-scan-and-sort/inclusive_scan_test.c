@@ -74,16 +74,16 @@ static void sums_stay_in_registers(void) {
 START_TEST(lanes_scan_without_memory) {
     ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
                    "lanes of one warp need no barrier of the block");
-    ex_at_most_per("shared_accesses", elements() / 32, "warp of elements", 6,
+    ex_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 6,
                    "lanes can hand sums to each other without memory");
     sums_stay_in_registers();
 }
 END_TEST
 
 START_TEST(results_are_written_once) {
-    ex_at_most_per("sectors_written", elements() / 8, "sector of the output", 1.125,
+    ex_at_most_per("device_write_sectors", elements() / 8, "sector of the output", 1.125,
                    "a block that knows what lies before it need not come back to add it");
-    ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 2.25,
+    ex_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.25,
                    "the input is read once for the totals and once for the scan, results never");
 }
 END_TEST

@@ -55,7 +55,7 @@ static double sectors(void) { return count(&ex_current()->technique_case) / 8; }
 
 /* Added to afterwards they are written twice. */
 START_TEST(results_are_written_once) {
-    ex_at_most_per("sectors_written", sectors(), "sector of the output", 1.125,
+    ex_at_most_per("device_write_sectors", sectors(), "sector of the output", 1.125,
                    "a block that knows what lies before it need not come back to add it");
     ex_at_most("local_requests", 0,
                "an array that is indexed by a variable lives in memory, not in registers");
@@ -65,7 +65,7 @@ END_TEST
 /* 2 where results are read to add to them, and where the totals come first. A look at 32 words of 8
  * bytes is 8 sectors, for 512 of a tile. */
 START_TEST(the_input_is_read_once) {
-    ex_at_most_per("sectors_read", sectors(), "sector of the input", 1.25,
+    ex_at_most_per("device_read_sectors", sectors(), "sector of the input", 1.25,
                    "a block can keep its elements until it knows what lies before them; the blocks "
                    "before it know");
     ex_at_most("launches", 2, "one that clears what blocks tell each other by, and one that scans");
@@ -74,13 +74,13 @@ START_TEST(the_input_is_read_once) {
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_at_most_per("wasted_reads", ex_problem_sectors(), "sector of the problem", 0.25,
+    ex_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem", 0.25,
                    "neighbouring lanes look at neighbouring elements");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_at_most_per("wasted_writes", ex_problem_sectors(), "sector of the problem", 0.25,
+    ex_at_most_per("excessive_write_sectors", ex_problem_sectors(), "sector of the problem", 0.25,
                    "neighbouring lanes write neighbouring elements");
 }
 END_TEST

@@ -64,7 +64,7 @@ END_TEST
 static double elements(void) { return count(&ex_current()->technique_case); }
 
 START_TEST(lanes_tell_each_other_their_digits) {
-    ex_at_most_per("shared_reads", elements() / 256, "256 keys", 64,
+    ex_at_most_per("shared_read_requests_total", elements() / 256, "256 keys", 64,
                    "who has the same digit is known after a match or four votes; nobody has to "
                    "walk over the digits");
     ex_at_most_per("inst_executed", elements() / 32, "warp of keys", 150,
@@ -73,15 +73,15 @@ START_TEST(lanes_tell_each_other_their_digits) {
                    "counters in local memory go through L1");
     ex_at_most_per("atomic_operations", elements() / 256, "256 keys", 16,
                    "a block comes to memory once for each digit");
-    ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 2.5,
+    ex_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.5,
                    "keys are read once to count and once to move");
 }
 END_TEST
 
 START_TEST(keys_leave_side_by_side) {
-    ex_at_most_per("sectors_written", elements() / 8, "sector of the output", 1.5,
+    ex_at_most_per("device_write_sectors", elements() / 8, "sector of the output", 1.5,
                    "what is in order in shared memory leaves in stretches of neighbours");
-    ex_at_most_per("sectors_read", elements() / 8, "sector of the input", 2.5,
+    ex_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.5,
                    "keys are read twice, by whatever path");
 }
 END_TEST

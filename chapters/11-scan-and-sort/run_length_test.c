@@ -90,11 +90,11 @@ static double elements(void) { return count(&ex_current()->technique_case); }
  * is the warp's wherever it is. */
 static void nobody_walks(void) {
     ex_at_most_per(
-        "requests_read", elements() / 32, "warp of elements", 8,
+        "device_read_requests", elements() / 32, "warp of elements", 8,
         "a run's length is what lies between its beginning and the next; nobody has to walk");
     ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 120,
                    "while one lane walks, the others of its warp wait");
-    ex_at_most_per("shared_accesses", elements() / 32, "warp of elements", 8,
+    ex_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 8,
                    "walking through shared memory is walking, too");
     ex_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
                    "nor is local memory another place for it");
@@ -102,7 +102,7 @@ static void nobody_walks(void) {
                    "a block comes to memory once");
     ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
                    "one atomic a warp at most");
-    ex_at_most_per("thread_writes", elements() / 32, "warp of elements", 4,
+    ex_at_most_per("device_write_accesses", elements() / 32, "warp of elements", 4,
                    "a run has a value, a length, and a start at most");
 }
 
@@ -115,14 +115,14 @@ END_TEST
 START_TEST(neighbours_are_not_loaded_again) {
     nobody_walks();
     ex_at_most_per(
-        "sectors_read", elements() / 8, "sector of the input", 2.75,
+        "device_read_sectors", elements() / 8, "sector of the input", 2.75,
         "the input is read to count and to write; an element's neighbour is in the next lane");
 }
 END_TEST
 
 /* Lanes that walk each by itself waste sectors, too: 1.5 in the naive version. */
 START_TEST(reads_are_coalesced) {
-    ex_at_most_per("wasted_reads", ex_problem_sectors(), "sector of the problem", 2.5,
+    ex_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem", 2.5,
                    "neighbouring lanes look at neighbouring elements");
 }
 END_TEST

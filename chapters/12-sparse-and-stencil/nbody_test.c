@@ -89,9 +89,9 @@ static double pairs(void) { return pairs_of(&ex_current()->technique_case); }
  * shared memory, 1/32 for a block of a warp; less for larger ones. A body in shared memory is read
  * once for 32 pairs if a thread has one body, as a vector; for two bodies of a thread 0.5. */
 START_TEST(a_body_that_is_read_serves_many) {
-    ex_at_most_per("requests_read", pairs() / 32, "32 pairs", 0.1,
+    ex_at_most_per("device_read_requests", pairs() / 32, "32 pairs", 0.1,
                    "a block's threads need the same bodies: one of them can bring each");
-    ex_at_most_per("shared_accesses", pairs() / 32, "32 pairs", 1.25, "a body is one vector");
+    ex_at_most_per("shared_requests_total", pairs() / 32, "32 pairs", 1.25, "a body is one vector");
     ex_at_most_per("const_requests", pairs() / 32, "32 pairs", 0.5, "from wherever it comes");
     ex_at_most_per("local_requests", pairs() / 32, "32 pairs", 0.1,
                    "and local memory is no other place");

@@ -124,7 +124,7 @@ static double elements(void) { return (double)nonzeros(&ex_current()->technique_
 /* Packed, values and columns of 32 elements are 4 sectors each, and their x at most 32, however
  * they are scattered: 40. A lane a row: 94. */
 START_TEST(lanes_read_neighbours) {
-    ex_at_most_per("sectors_read", elements() / 32, "32 elements", 40,
+    ex_at_most_per("device_read_sectors", elements() / 32, "32 elements", 40,
                    "values and columns of neighbouring elements share sectors, if neighbouring "
                    "lanes read them");
     ex_at_most_per("local_requests", elements() / 32, "32 elements", 1,
@@ -137,12 +137,12 @@ END_TEST
  * are shorter than a warp. Products first and a lane a row: 34. By equal parts: 4 to 6. What lanes
  * do in vain instead of waiting is counted in instructions: 28 to 34 for 32 elements. */
 START_TEST(no_lane_waits_for_a_long_row) {
-    ex_at_most_per("idle_lanes", elements(), "element", 8,
+    ex_at_most_per("inactive_lanes", elements(), "element", 8,
                    "lanes idle while others of their warp work: along a long row, or in a search");
     ex_at_most_per(
         "inst_executed", elements() / 32, "32 elements", 48,
         "instructions count as well: lanes that repeat what another lane does gain nothing");
-    ex_at_most_per("thread_writes", elements() / 32, "32 elements", 8,
+    ex_at_most_per("device_write_accesses", elements() / 32, "32 elements", 8,
                    "rows have a result each; elements that go to memory one by one are 32");
 }
 END_TEST

@@ -88,11 +88,11 @@ static double outputs(void) { return (double)count(&ex_current()->technique_case
  * are read for each output, or less where a thread has several; the column's 8 need not be. */
 START_TEST(each_element_is_read_about_once) {
     ex_at_most_per(
-        "sectors_read", outputs() / 8, "sector of the output", 2.75,
+        "device_read_sectors", outputs() / 8, "sector of the output", 2.75,
         "neighbours in a plane can come from shared memory, those along the column from registers");
-    ex_at_most_per("requests_read", outputs() / 32, "32 outputs", 3.5,
+    ex_at_most_per("device_read_requests", outputs() / 32, "32 outputs", 3.5,
                    "an element that is at hand needs no request");
-    ex_at_most_per("shared_accesses", outputs() / 32, "32 outputs", 20,
+    ex_at_most_per("shared_requests_total", outputs() / 32, "32 outputs", 20,
                    "nor does the column go through shared memory");
     ex_at_most_per("local_requests", outputs() / 32, "32 outputs", 1, "or through local memory");
 }

@@ -77,8 +77,8 @@ static double layers(void) { return graphs() * ex_current()->technique_case.dim[
 /* A tile is 16 KB. With two, it is under way for as long as the one before is used, nearly all of a
  * layer's instructions; half a tile is asked for. */
 START_TEST(the_next_layer_is_under_way_while_this_one_is_used) {
-    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block",
-                    8192, "what is asked for a layer early is there when it is needed");
+    ex_at_least_per("async_copy_bytes_in_flight", 32 * ex_metric("blocks") / ex_metric("threads"),
+                    "block", 8192, "what is asked for a layer early is there when it is needed");
 }
 END_TEST
 
@@ -88,7 +88,7 @@ END_TEST
  * 3100 instructions a layer; libraries' pipelines add a half. With one tile, and 2300 idle
  * instructions while it is under way, 7 KB of it would be. */
 START_TEST(nothing_is_done_in_vain) {
-    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.01,
+    ex_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem", 1.01,
                    "each cost is read once");
     ex_at_most_per("inst_executed", layers(), "layer of a graph", 5400,
                    "idle work beside a copy hides nothing");

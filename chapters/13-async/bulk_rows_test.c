@@ -56,15 +56,15 @@ static double kilobytes(void) { return 4.0 * results(&ex_current()->technique_ca
 START_TEST(few_instructions_move_a_row) {
     ex_at_most_per("inst_executed", kilobytes(), "1024 bytes", 3.9,
                    "a row is one piece of memory, and can be asked for as such");
-    ex_at_most_per("requests_read", kilobytes(), "1024 bytes", 0.5,
+    ex_at_most_per("device_read_requests", kilobytes(), "1024 bytes", 0.5,
                    "a request for a row, in place of one for 128 bytes");
 }
 END_TEST
 
 START_TEST(each_byte_is_moved_once) {
-    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 0.55,
+    ex_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem", 0.55,
                    "half of the problem is read");
-    ex_at_most_per("sectors_written", ex_problem_sectors(), "sector of the problem", 0.55,
+    ex_at_most_per("device_write_sectors", ex_problem_sectors(), "sector of the problem", 0.55,
                    "and half written");
     ex_at_most("local_requests", 0, "local memory is no way");
 }

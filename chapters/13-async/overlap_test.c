@@ -65,7 +65,7 @@ static double crossing(void) { return bytes(&ex_current()->technique_case); }
  * and what comes out last have nothing beside them. With n equal parts that is 1/2 + 1/2n: with
  * five parts or more it is at most 0.6. */
 START_TEST(copies_go_both_ways_at_once) {
-    ex_at_most_per("bus_path", crossing(), "byte that crosses the bus", 0.6,
+    ex_at_most_per("bus_critical_path", crossing(), "byte that crosses the bus", 0.6,
                    "while one part comes in, another one can go out");
 }
 END_TEST
@@ -77,7 +77,7 @@ START_TEST(nothing_is_done_twice) {
                    "each word comes in once and goes out once");
     ex_at_most_per("inst_executed", words(&ex_current()->technique_case) / 32.0, "32 words", 640,
                    "each word is mixed once");
-    ex_at_most_per("sectors_read", bytes(&ex_current()->technique_case) / 64,
+    ex_at_most_per("device_read_sectors", bytes(&ex_current()->technique_case) / 64,
                    "sector of the problem", 1.1, "a kernel reads each word once");
 }
 END_TEST

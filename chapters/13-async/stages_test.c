@@ -80,15 +80,15 @@ static double layers(void) { return graphs() * ex_current()->technique_case.dim[
  * is 1.45 MB under way on 132 SMs, 11 KB on each, and more under load, when it takes longer. A
  * layer is 4 KB: with one or three ahead it is less. */
 START_TEST(enough_is_under_way) {
-    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block",
-                    16384, "bandwidth times latency is what must be under way");
+    ex_at_least_per("async_copy_bytes_in_flight", 32 * ex_metric("blocks") / ex_metric("threads"),
+                    "block", 16384, "bandwidth times latency is what must be under way");
 }
 END_TEST
 
 /* What could make the figure above larger and hides nothing: bytes that nobody needs, work that
  * nobody needs, threads without work (a block has as many bytes as a warp times its warps). */
 START_TEST(nothing_is_done_in_vain) {
-    ex_at_most_per("sectors_read", ex_problem_sectors(), "sector of the problem", 1.01,
+    ex_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem", 1.01,
                    "each cost is read once");
     ex_at_most_per("inst_executed", layers(), "layer of a graph", 800,
                    "idle work beside a copy hides nothing");

@@ -122,9 +122,9 @@ static double pairs(void) { return pairs_of(&ex_current()->technique_case); }
  * sectors a key: 8 / q of a sector a pair, 1/8 for 64. What stays in local memory is in memory as
  * well. */
 START_TEST(scores_stay_on_the_sm) {
-    ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the output", 2.5,
+    ex_at_most_per("device_write_sectors", ex_elements(0) / 8, "sector of the output", 2.5,
                    "nothing is written but the output");
-    ex_at_most_per("sectors_read", pairs(), "query and key", 0.15,
+    ex_at_most_per("device_read_sectors", pairs(), "query and key", 0.15,
                    "a block of 64 queries reads a key and its value once");
     ex_at_most_per("local_requests", pairs() / 32, "32 queries and keys", 0.1,
                    "local memory is no other place for them");

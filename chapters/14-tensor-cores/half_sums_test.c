@@ -75,10 +75,10 @@ static double warps(void) { return (double)elements(&ex_current()->technique_cas
  * memory may not. Instructions are no measure: in PTX, a half that is taken out of a word and
  * widened costs two, and one that is loaded by itself and widened, too. */
 START_TEST(sixteen_bytes_a_lane) {
-    ex_at_most_per("requests_read", warps() / 8, "512 bytes", 1.1,
+    ex_at_most_per("device_read_requests", warps() / 8, "512 bytes", 1.1,
                    "a lane can load sixteen bytes at once");
-    ex_at_most_per("sectors_read", warps() / 8, "512 bytes", 17, "each sector is read once");
-    ex_at_most_per("shared_accesses", warps(), "32 halves", 0.3,
+    ex_at_most_per("device_read_sectors", warps() / 8, "512 bytes", 17, "each sector is read once");
+    ex_at_most_per("shared_requests_total", warps(), "32 halves", 0.3,
                    "shared memory is accessed sixteen bytes wide as well");
     ex_at_most_per("local_requests", warps(), "32 halves", 0.1,
                    "what lanes have loaded stays in registers");

@@ -44,11 +44,11 @@ static void tiles_in_shared_memory(void) {
                     "each product is a multiplication and an addition there");
     ex_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 24,
                    "what warps do beside the products is work, too");
-    ex_at_least_per("shared_requests_load", cubes(), "16 x 16 x 16 products", 0.25,
+    ex_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
                     "fragments come from shared memory");
-    ex_at_most_per("sectors_read", products(), "product", 1.0 / 1000,
+    ex_at_most_per("device_read_sectors", products(), "product", 1.0 / 1000,
                    "a tile of 128 x 128 is read once for all warps");
-    ex_at_most_per("requests_read", cubes(), "16 x 16 x 16 products", 0.26,
+    ex_at_most_per("device_read_requests", cubes(), "16 x 16 x 16 products", 0.26,
                    "16 bytes a lane, once for all warps");
 }
 
@@ -56,7 +56,7 @@ static void tiles_in_shared_memory(void) {
  * takes four matrices of 8 x 8 at a time: 4 + 2, 0.75; 0.5 for a warp with 64 x 64. */
 START_TEST(fragments_take_one_load) {
     tiles_in_shared_memory();
-    ex_at_most_per("shared_reads", cubes(), "16 x 16 x 16 products", 0.8,
+    ex_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.8,
                    "one instruction loads what four registers of a fragment hold");
     ex_at_most("spill_bytes", 0, "the sums and the fragments must fit into the registers");
     ex_at_most("local_requests", 0,
@@ -69,7 +69,7 @@ END_TEST
  * bytes a row they are 72. */
 START_TEST(no_conflicts_and_no_padding) {
     tiles_in_shared_memory();
-    ex_at_most_per("shared_reads", cubes(), "16 x 16 x 16 products", 3.05,
+    ex_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 3.05,
                    "lanes that take turns are passes, too");
     ex_no_bank_conflicts("eight rows at one column can lie in eight different places");
     ex_at_most("shared_bytes", 65536,

@@ -42,13 +42,13 @@ static double cubes(void) { return products() / (16 * 16 * 16); }
 static void tiles_by_warpgroups(void) {
     ex_at_least_per("flops_matrix", products(), "product", 2,
                     "each product is a multiplication and an addition there");
-    ex_at_most_per("shared_reads", cubes(), "16 x 16 x 16 products", 0.1,
+    ex_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.1,
                    "products read shared memory by themselves");
     ex_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 12,
                    "what warps do beside the products is work, too");
-    ex_at_most_per("sectors_read", products(), "product", 1.0 / 1000,
+    ex_at_most_per("device_read_sectors", products(), "product", 1.0 / 1000,
                    "a tile of 128 x 128 is read once for all warps");
-    ex_at_most_per("requests_read", cubes(), "16 x 16 x 16 products", 0.26,
+    ex_at_most_per("device_read_requests", cubes(), "16 x 16 x 16 products", 0.26,
                    "16 bytes a lane, once for all warps");
     ex_at_most("spill_bytes", 0, "the sums must fit into the registers");
     ex_at_most("local_requests", 0,
@@ -78,8 +78,8 @@ END_TEST
  * KB: with one ahead, it is waited for before half of the instructions of its round are done. */
 START_TEST(two_pieces_under_way) {
     tiles_by_warpgroups();
-    ex_at_least_per("bytes_under_way", 32 * ex_metric("blocks") / ex_metric("threads"), "block",
-                    16384, "bandwidth times latency is what must be under way");
+    ex_at_least_per("async_copy_bytes_in_flight", 32 * ex_metric("blocks") / ex_metric("threads"),
+                    "block", 16384, "bandwidth times latency is what must be under way");
 }
 END_TEST
 

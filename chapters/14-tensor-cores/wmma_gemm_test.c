@@ -51,7 +51,7 @@ END_TEST
  * 64, 1/683 for 128 x 64, 1/1024 for 128 x 128. A single warp has registers for 64 x 64, and needs
  * no shared memory for that: it takes a block to do better. */
 START_TEST(tiles_are_large) {
-    ex_at_most_per("sectors_read", products(), "product", 1.0 / 650,
+    ex_at_most_per("device_read_sectors", products(), "product", 1.0 / 650,
                    "a tile of 128 x 64 or larger is read for all");
 }
 END_TEST
@@ -63,9 +63,9 @@ END_TEST
  * hence the first limits. */
 START_TEST(fragments_are_used_again) {
     multiplied_there();
-    ex_at_least_per("shared_requests_load", cubes(), "16 x 16 x 16 products", 0.25,
+    ex_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
                     "fragments come from shared memory");
-    ex_at_most_per("shared_reads", cubes(), "16 x 16 x 16 products", 0.875,
+    ex_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.875,
                    "4 + 2 fragments are enough for 4 x 2 products");
     ex_at_most_per("bank_conflicts", cubes(), "16 x 16 x 16 products", 0.75,
                    "eight rows of a fragment can begin in eight different banks");

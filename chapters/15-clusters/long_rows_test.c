@@ -82,9 +82,9 @@ END_TEST
  * kept in `out`: 2, and two sectors written. A block that keeps what it can, in shared memory and
  * registers, and reads the rest again: 1.25. */
 START_TEST(a_row_is_read_once) {
-    ex_at_most_per("sectors_read", ex_elements(0) / 8, "sector of the matrix", 1.0625,
+    ex_at_most_per("device_read_sectors", ex_elements(0) / 8, "sector of the matrix", 1.0625,
                    "several blocks together have room for a row, and it is read once");
-    ex_at_most_per("sectors_written", ex_elements(0) / 8, "sector of the matrix", 1.0625,
+    ex_at_most_per("device_write_sectors", ex_elements(0) / 8, "sector of the matrix", 1.0625,
                    "the result is written once, and nothing else is");
     ex_at_most("local_requests", 0,
                "an array that is indexed by a variable lives in memory, not in registers");

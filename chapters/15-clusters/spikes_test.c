@@ -94,10 +94,10 @@ static double cells_of_all_steps(void) {
 
 /* From launch to launch: four reads of a cell's sector and a write. */
 START_TEST(cells_stay_on_the_chip) {
-    ex_at_most_per("sectors_read", cells_of_all_steps(), "sector of cells and step", 0.5,
+    ex_at_most_per("device_read_sectors", cells_of_all_steps(), "sector of cells and step", 0.5,
                    "what a block alone writes it can keep; others need its first cell, its last "
                    "one, and a number");
-    ex_at_most_per("sectors_written", cells_of_all_steps(), "sector of cells and step", 0.25,
+    ex_at_most_per("device_write_sectors", cells_of_all_steps(), "sector of cells and step", 0.25,
                    "a step's cells are nobody's result but the last one's");
     ex_at_most("local_requests", 0,
                "an array that is indexed by a variable lives in memory, not in registers");

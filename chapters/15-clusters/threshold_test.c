@@ -95,9 +95,9 @@ END_TEST
 
 /* Twelve rounds or so; 24 where their number has to be known before. */
 START_TEST(a_row_is_read_once) {
-    ex_at_most_per("sectors_read", ex_elements(1) / 8, "sector of the matrix", 1.0625,
+    ex_at_most_per("device_read_sectors", ex_elements(1) / 8, "sector of the matrix", 1.0625,
                    "several blocks together have room for a row, and all rounds find it there");
-    ex_at_most_per("sectors_written", ex_elements(1) / 8, "sector of the matrix", 0.0625,
+    ex_at_most_per("device_write_sectors", ex_elements(1) / 8, "sector of the matrix", 0.0625,
                    "a round leaves a threshold behind, and no rows");
     ex_at_most("local_requests", 0,
                "an array that is indexed by a variable lives in memory, not in registers");

@@ -244,7 +244,7 @@ bool export_json(struct store *s, FILE *f, struct err *e) {
     json_t *seed = json_string(store_next(s, &q, e) ? store_text(q, 0) : ""), *student = NULL;
     store_end(&q);
     char *text = json_dumps(seed, JSON_ENCODE_ANY);
-    fprintf(f, "{\n\"schema\": 1,\n\"seed\": %s,\n\"submissions\": [", text);
+    fprintf(f, "{\n\"schema\": 2,\n\"seed\": %s,\n\"submissions\": [", text);
     free(text), json_decref(seed);
     bool first = true;
     q = export_rows(s, e);

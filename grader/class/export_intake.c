@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 enum { STUDENT, ENTRY, FILE_NAME, EXERCISE, STATE, WHY, COLUMNS };
-static const char *const names[COLUMNS] = {"student", "entry", "file", "exercise", "state", "why"};
+static const char *const names[COLUMNS] = {"student",  "entry", "file",
+                                           "exercise", "state", "reason"};
 
 static sqlite3_stmt *found(struct store *s, struct err *e) {
     return store_ask(s, e,
@@ -32,7 +33,7 @@ static void totals(struct store *s, FILE *f, struct err *e) {
 }
 
 bool export_intake_text(struct store *s, FILE *f, struct err *e) {
-    fprintf(f, "%-18s %-9s %-20s %-26s %s\n", "student", "state", "exercise", "file", "why");
+    fprintf(f, "%-18s %-9s %-20s %-26s %s\n", "student", "state", "exercise", "file", "reason");
     sqlite3_stmt *q = found(s, e);
     while (store_next(s, &q, e)) {
         export_column(f, *store_text(q, STUDENT) ? store_text(q, STUDENT) : "(nobody)", 18, false);
@@ -57,12 +58,13 @@ bool export_intake_csv(struct store *s, FILE *f, struct err *e) {
 
 bool export_intake_json(struct store *s, FILE *f, struct err *e) {
     bool first = true;
-    fputs("{\n\"schema\": 1,\n\"found\": [", f);
+    fputs("{\n\"schema\": 2,\n\"found\": [", f);
     sqlite3_stmt *q = found(s, e);
     while (store_next(s, &q, e)) {
         json_t *o = json_object();
         for (int i = 0; i < COLUMNS; i++)
             json_object_set_new(o, names[i], json_string(store_text(q, i)));
+        json_object_set(o, "why", json_object_get(o, "reason")); /* schema 1's name: docs/json.md */
         char *text = json_dumps(o, 0);
         fprintf(f, "%s\n%s", first ? "" : ",", text);
         first = false;

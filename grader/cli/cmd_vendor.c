@@ -25,8 +25,8 @@ struct compared {
 
 /* ---- versions of the exercise ---- */
 
-static uint64_t sectors_read(const struct sim_counters *c) {
-    return c->sectors_load + c->bulk_sectors_load + c->atomic_sectors_load;
+static uint64_t device_read_sectors(const struct sim_counters *c) {
+    return c->global_load_sectors + c->bulk_load_sectors + c->atomic_result_sectors;
 }
 
 static unsigned launches(const struct result *r) {
@@ -49,8 +49,8 @@ static void add_row(struct compared *c, const char *name, const struct result *r
     put_time(us, c->answer_us, &c->rows);
     if (r->has_counters)
         buf_printf(&c->rows, " %8u %12llu %12llu %12llu", launches(r),
-                   (unsigned long long)n->inst_executed, (unsigned long long)sectors_read(n),
-                   (unsigned long long)(n->sectors_store + n->bulk_sectors_store));
+                   (unsigned long long)n->inst_executed, (unsigned long long)device_read_sectors(n),
+                   (unsigned long long)(n->global_store_sectors + n->bulk_store_sectors));
     buf_puts(&c->rows, "\n");
     if (r->verdict == V_CE || r->verdict == V_IE || r->verdict == V_RTE)
         buf_printf(&c->notes, "%s: %s\n", name, r->ncases ? r->cases[0].message : r->message);

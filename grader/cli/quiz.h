@@ -7,7 +7,7 @@
  *     <!--quiz
  *     answer: 8
  *     within: 0.5
- *     counted: sectors_load / requests_load of every_second in quiz/strides.cu
+ *     counted: global_load_sectors / global_load_requests of every_second in quiz/strides.cu
  *     why: Any text, to the end of the comment.
  *     -->
  *

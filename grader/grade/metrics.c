@@ -81,7 +81,23 @@ static const struct metric metrics[] = {
      launch_shared},
 };
 
+/* The present name of a metric or counter that was renamed; others as they are. */
+static const char *present_name(const char *name) {
+    static const char *const renamed[][2] = {
+#define COUNTER_V1(v1, name) {#v1, #name},
+#include "grader/sim/count/counters_v1.def"
+#undef COUNTER_V1
+#define METRIC_V1(v1, name) {#v1, #name},
+#include "grader/grade/metrics_v1.def"
+#undef METRIC_V1
+    };
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (!strcmp(renamed[i][0], name)) return renamed[i][1];
+    return name;
+}
+
 const struct metric *metric_find(const char *name) {
+    name = present_name(name);
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!strcmp(metrics[i].name, name)) return &metrics[i];
     return NULL;

@@ -75,7 +75,7 @@ void check_plausible(struct grading *g, const struct tally *own) {
     double longest = own->high > own->seconds ? own->high : own->seconds;
     const struct sim_counters *n = &own->counters;
     double written =
-        SECTOR * (double)(n->sectors_store + n->atomic_sectors + n->bulk_sectors_store);
+        SECTOR * (double)(n->global_store_sectors + n->atomic_sectors + n->bulk_store_sectors);
     if (!own->launches && g->tally.launches)
         snprintf(g->implausible, sizeof g->implausible,
                  "the entry launches %u kernels at the size that is counted and none at the size "

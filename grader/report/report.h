@@ -26,7 +26,7 @@ void report_table(const struct result *const *results, unsigned n, const struct 
 struct json_t;
 struct json_t *report_json(const struct result *const *results, unsigned n,
                            const struct gpu_device *d, const char *seed);
-/* Several devices: {"schema": 1, "seed", "devices": [objects as above]}. Takes over the references;
+/* Several devices: {"schema": 2, "seed", "devices": [objects as above]}. Takes over the references;
  * appends text. */
 void report_json_text(struct json_t *const *devices, unsigned n, const char *seed, struct buf *out);
 

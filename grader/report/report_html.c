@@ -170,10 +170,10 @@ static void source_line(const struct result *r, unsigned n, double all_seconds, 
     const struct line_result *l = counted(r, n);
     const struct sim_counters *all = &r->counters, none = {0}, *c = l ? &l->counters : &none;
     double inst = share(c->inst_executed, all->inst_executed),
-           load = share(c->sectors_load, all->sectors_load),
-           store = share(c->sectors_store, all->sectors_store),
-           shared = share(c->shared_wavefronts_load + c->shared_wavefronts_store,
-                          all->shared_wavefronts_load + all->shared_wavefronts_store);
+           load = share(c->global_load_sectors, all->global_load_sectors),
+           store = share(c->global_store_sectors, all->global_store_sectors),
+           shared = share(c->shared_load_wavefronts + c->shared_store_wavefronts,
+                          all->shared_load_wavefronts + all->shared_store_wavefronts);
     double time = seconds_of(l),
            heat = fmax(fmax(inst, load), fmax(fmax(store, shared), share_of(time, all_seconds)));
     struct buf raw = {0}, clean = {0};

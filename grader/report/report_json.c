@@ -29,6 +29,13 @@ static json_t *cases(const struct result *r) {
     return list;
 }
 
+/* Sets a key that was renamed, under both names for one version (docs/json.md). Takes over `value`.
+ */
+static void set_renamed(json_t *o, const char *key, const char *v1, json_t *value) {
+    json_object_set(o, key, value);
+    json_object_set_new(o, v1, value);
+}
+
 static json_t *technique(const struct result *r) {
     json_t *list = json_array();
     for (unsigned i = 0; i < r->ntechnique; i++) {
@@ -42,8 +49,8 @@ static json_t *technique(const struct result *r) {
         json_object_set_new(o, "line", json_integer(t->line));
         json_object_set_new(o, "passed", json_boolean(t->passed));
         json_object_set_new(o, "kind", text(t->guard ? "guard" : "goal"));
-        json_object_set_new(o, "naive", t->naive_known ? json_real(t->naive) : json_null());
-        if (!t->guard) json_object_set_new(o, "way", json_real(t->way));
+        set_renamed(o, "baseline", "naive", t->naive_known ? json_real(t->naive) : json_null());
+        if (!t->guard) set_renamed(o, "progress", "way", json_real(t->way));
         json_array_append_new(list, o);
     }
     return list;
@@ -76,7 +83,7 @@ static json_t *missing(const struct result *r) {
         json_t *o = json_object();
         json_object_set_new(o, "points", json_real(m->points));
         json_object_set_new(o, "group", text(m->group));
-        json_object_set_new(o, "why", text(m->why));
+        set_renamed(o, "reason", "why", text(m->why));
         json_array_append_new(list, o);
     }
     return list;
@@ -101,9 +108,12 @@ static json_t *speed(const struct result *r) {
 
 static json_t *counters(const struct result *r) {
     json_t *o = json_object();
-    for (unsigned i = 0; r->has_counters && i < sim_counter_count(); i++)
-        json_object_set_new(o, sim_counter_name(i),
-                            json_integer((json_int_t)sim_counter_get(&r->counters, i)));
+    for (unsigned i = 0; r->has_counters && i < sim_counter_count(); i++) {
+        json_t *value = json_integer((json_int_t)sim_counter_get(&r->counters, i));
+        const char *v1 = sim_counter_name_v1(i);
+        if (v1) json_object_set(o, v1, value);
+        json_object_set_new(o, sim_counter_name(i), value);
+    }
     return o;
 }
 
@@ -115,7 +125,7 @@ static json_t *exercise(const struct result *r) {
     json_object_set_new(o, "max_score", json_real(r->max_score));
     json_object_set_new(o, "started", json_boolean(!r->untouched));
     json_object_set_new(o, "waived", json_boolean(r->waived));
-    json_object_set_new(o, "missing", missing(r));
+    set_renamed(o, "points_lost", "missing", missing(r));
     struct buf why = {0};
     report_why(r, &why);
     json_object_set_new(o, "points_and_time", text(buf_str(&why)));
@@ -140,7 +150,7 @@ struct json_t *report_json(const struct result *const *results, unsigned n,
     json_object_set_new(device, "name", text(d->name));
     json_object_set_new(device, "backend", text(gpu_options_of(d) ? "gpu" : "sim"));
     for (unsigned i = 0; i < n; i++) json_array_append_new(list, exercise(results[i]));
-    json_object_set_new(o, "schema", json_integer(1));
+    json_object_set_new(o, "schema", json_integer(2));
     json_object_set_new(o, "device", device);
     json_object_set_new(o, "seed", text(seed));
     json_object_set_new(o, "jail", text(jail_tier()));
@@ -161,7 +171,7 @@ void report_json_text(struct json_t *const *devices, unsigned n, const char *see
     json_t *o = n == 1 ? devices[0] : json_object(), *list = n == 1 ? NULL : json_array();
     for (unsigned i = 0; list && i < n; i++) json_array_append_new(list, devices[i]);
     if (list) {
-        json_object_set_new(o, "schema", json_integer(1));
+        json_object_set_new(o, "schema", json_integer(2));
         json_object_set_new(o, "seed", text(seed));
         json_object_set_new(o, "devices", list);
     }

@@ -25,33 +25,33 @@ static const struct column columns[] = {
     {{"instr", "%"}, "share of the warp instructions issued", AT(inst_executed), SIZE_MAX, 25},
     {{"load", "sect %"},
      "share of the 32-byte sectors that global loads touch",
-     AT(sectors_load),
+     AT(global_load_sectors),
      SIZE_MAX,
      50},
     {{"sectors", "/load"},
      "sectors per warp-wide load; 4 is packed for floats",
-     AT(sectors_load),
-     AT(requests_load),
+     AT(global_load_sectors),
+     AT(global_load_requests),
      8},
     {{"store", "sect %"},
      "share of the sectors that global stores touch",
-     AT(sectors_store),
+     AT(global_store_sectors),
      SIZE_MAX,
      50},
     {{"sectors", "/store"},
      "sectors per warp-wide store",
-     AT(sectors_store),
-     AT(requests_store),
+     AT(global_store_sectors),
+     AT(global_store_requests),
      8},
     {{"smem ld", "passes"},
      "passes of shared memory per load; 1 is free of conflicts for floats",
-     AT(shared_wavefronts_load),
-     AT(shared_requests_load),
+     AT(shared_load_wavefronts),
+     AT(shared_load_requests),
      2},
     {{"smem st", "passes"},
      "passes of shared memory per store",
-     AT(shared_wavefronts_store),
-     AT(shared_requests_store),
+     AT(shared_store_wavefronts),
+     AT(shared_store_requests),
      2},
     {{"atomics", "%"},
      "share of the global atomic operations",
@@ -60,7 +60,7 @@ static const struct column columns[] = {
      50},
     {{"sh.atom", "passes"},
      "passes per shared-memory atomic",
-     AT(shared_atomic_serialised),
+     AT(shared_atomic_serialized),
      AT(shared_atomic_requests),
      2},
     {{"local", "sect %"}, "share of the local-memory sectors", AT(local_sectors), SIZE_MAX, 25},
@@ -370,18 +370,20 @@ static void kernels(const struct result *r, const struct report_style *s, struct
 static void totals(const struct result *r, const struct report_style *s, struct buf *out) {
     const struct sim_counters *c = &r->counters;
     page_number((double)c->inst_executed, out), buf_puts(out, " warp instructions");
-    if (c->requests_load) {
-        buf_puts(out, " · "), page_number((double)c->requests_load, out);
+    if (c->global_load_requests) {
+        buf_puts(out, " · "), page_number((double)c->global_load_requests, out);
         buf_printf(out, " loads of %.2f sectors",
-                   (double)c->sectors_load / (double)c->requests_load);
+                   (double)c->global_load_sectors / (double)c->global_load_requests);
     }
-    if (c->requests_store) {
-        buf_puts(out, " · "), page_number((double)c->requests_store, out);
-        buf_printf(out, " stores of %.2f", (double)c->sectors_store / (double)c->requests_store);
+    if (c->global_store_requests) {
+        buf_puts(out, " · "), page_number((double)c->global_store_requests, out);
+        buf_printf(out, " stores of %.2f",
+                   (double)c->global_store_sectors / (double)c->global_store_requests);
     }
-    if (c->bank_conflicts_load + c->bank_conflicts_store) {
+    if (c->shared_load_bank_conflicts + c->shared_store_bank_conflicts) {
         buf_puts(out, " · "),
-            page_number((double)(c->bank_conflicts_load + c->bank_conflicts_store), out);
+            page_number((double)(c->shared_load_bank_conflicts + c->shared_store_bank_conflicts),
+                        out);
         buf_puts(out, " bank conflicts");
     }
     buf_puts(out, "\n");

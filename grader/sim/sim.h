@@ -28,6 +28,8 @@ struct sim_counters {
 /* In the order of counters.def. */
 unsigned sim_counter_count(void);
 const char *sim_counter_name(unsigned i);
+/* The counter's key under schema 1 of our JSON, or NULL where it has not changed. */
+const char *sim_counter_name_v1(unsigned i);
 uint64_t sim_counter_get(const struct sim_counters *c, unsigned i);
 /* Adds, or keeps the larger, as counters.def says of each. */
 void sim_counters_add(struct sim_counters *to, const struct sim_counters *from);

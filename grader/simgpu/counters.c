@@ -31,9 +31,12 @@ struct counter_log *counter_log_new(enum counter_format f, const char *device) {
 
 static json_t *counters_json(const struct sim_counters *c) {
     json_t *o = json_object();
-    for (unsigned i = 0; i < sim_counter_count(); i++)
-        json_object_set_new(o, sim_counter_name(i),
-                            json_integer((json_int_t)sim_counter_get(c, i)));
+    for (unsigned i = 0; i < sim_counter_count(); i++) {
+        json_t *value = json_integer((json_int_t)sim_counter_get(c, i));
+        const char *v1 = sim_counter_name_v1(i);
+        if (v1) json_object_set(o, v1, value);
+        json_object_set_new(o, sim_counter_name(i), value);
+    }
     return o;
 }
 
@@ -75,11 +78,11 @@ static const struct {
     size_t offset;
 } columns[] = {
     {"inst", offsetof(struct sim_counters, inst_executed)},
-    {"sect.ld", offsetof(struct sim_counters, sectors_load)},
-    {"sect.st", offsetof(struct sim_counters, sectors_store)},
-    {"excess", offsetof(struct sim_counters, sectors_excessive)},
-    {"conf.ld", offsetof(struct sim_counters, bank_conflicts_load)},
-    {"conf.st", offsetof(struct sim_counters, bank_conflicts_store)},
+    {"sect.ld", offsetof(struct sim_counters, global_load_sectors)},
+    {"sect.st", offsetof(struct sim_counters, global_store_sectors)},
+    {"excess", offsetof(struct sim_counters, global_sectors_excessive)},
+    {"conf.ld", offsetof(struct sim_counters, shared_load_bank_conflicts)},
+    {"conf.st", offsetof(struct sim_counters, shared_store_bank_conflicts)},
     {"diverg", offsetof(struct sim_counters, divergent_branches)},
 };
 enum { NCOLUMNS = sizeof columns / sizeof *columns };
@@ -118,7 +121,7 @@ void counter_log_end(struct counter_log *log, FILE *out) {
     if (log->format == COUNTERS_TEXT) fputs(buf_str(&log->text), out);
     if (log->format == COUNTERS_JSON) {
         json_t *all = json_object();
-        json_object_set_new(all, "schema", json_integer(1));
+        json_object_set_new(all, "schema", json_integer(2));
         json_object_set_new(all, "device", json_string(log->device));
         json_object_set(all, "launches", log->launches);
         json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));

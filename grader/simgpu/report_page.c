@@ -144,8 +144,9 @@ static struct sums sums_of(const struct tally_line *l) {
     struct sums s = {0};
     for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) s.seconds += l->waits[k];
     s.instructions = l->counters.inst_executed;
-    s.sectors = l->counters.sectors_load + l->counters.sectors_store + l->counters.atomic_sectors;
-    s.passes = l->counters.shared_wavefronts_load + l->counters.shared_wavefronts_store;
+    s.sectors = l->counters.global_load_sectors + l->counters.global_store_sectors +
+                l->counters.atomic_sectors;
+    s.passes = l->counters.shared_load_wavefronts + l->counters.shared_store_wavefronts;
     return s;
 }
 

@@ -82,52 +82,52 @@ static void count_segments(const struct launch *l, struct lines *t) {
 
 static void count_global(struct sim_counters *c, u8 verb, const u64 *s) {
     bool load = verb == MEM_LOAD;
-    *(load ? &c->requests_load : &c->requests_store) += s[STAT_REQUESTS];
-    *(load ? &c->sectors_load : &c->sectors_store) += s[STAT_SECTORS];
-    *(load ? &c->sectors_ideal_load : &c->sectors_ideal_store) += s[STAT_IDEAL];
-    *(load ? &c->thread_loads : &c->thread_stores) += s[STAT_LANES];
-    c->copy_ahead += s[STAT_AHEAD];
-    c->sectors_ideal += s[STAT_IDEAL];
-    c->sectors_excessive += s[STAT_SECTORS] - s[STAT_IDEAL];
+    *(load ? &c->global_load_requests : &c->global_store_requests) += s[STAT_REQUESTS];
+    *(load ? &c->global_load_sectors : &c->global_store_sectors) += s[STAT_SECTORS];
+    *(load ? &c->global_load_sectors_ideal : &c->global_store_sectors_ideal) += s[STAT_IDEAL];
+    *(load ? &c->global_load_threads : &c->global_store_threads) += s[STAT_LANES];
+    c->async_copy_byte_distance += s[STAT_AHEAD];
+    c->global_sectors_ideal += s[STAT_IDEAL];
+    c->global_sectors_excessive += s[STAT_SECTORS] - s[STAT_IDEAL];
 }
 
 static void count_atomic(struct sim_counters *c, u8 verb, u8 space, const u64 *s) {
     if (space == SPACE_SHARED) {
         c->shared_atomic_requests += s[STAT_REQUESTS];
         c->shared_atomic_operations += s[STAT_OPS];
-        c->shared_atomic_serialised += s[STAT_SERIAL];
-        c->bank_conflicts_atomic += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+        c->shared_atomic_serialized += s[STAT_SERIAL];
+        c->shared_atomic_bank_conflicts += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
         return;
     }
     bool used = verb == MEM_ATOM;
     *(used ? &c->atomic_requests : &c->reduction_requests) += s[STAT_REQUESTS];
-    *(used ? &c->thread_atomics : &c->thread_reductions) += s[STAT_LANES];
+    *(used ? &c->atomic_threads : &c->reduction_threads) += s[STAT_LANES];
     c->atomic_sectors += s[STAT_SECTORS];
-    c->atomic_sectors_load += used ? s[STAT_SECTORS] : 0;
-    c->atomic_ideal += s[STAT_IDEAL];
-    c->atomic_ideal_load += used ? s[STAT_IDEAL] : 0;
+    c->atomic_result_sectors += used ? s[STAT_SECTORS] : 0;
+    c->atomic_sectors_ideal += s[STAT_IDEAL];
+    c->atomic_result_sectors_ideal += used ? s[STAT_IDEAL] : 0;
     c->atomic_operations += s[STAT_OPS];
     if (s[STAT_MAX] > c->atomic_max_multiplicity) c->atomic_max_multiplicity = s[STAT_MAX];
 }
 
 static void count_shared(struct sim_counters *c, u8 verb, const u64 *s) {
     bool load = verb == MEM_LOAD;
-    *(load ? &c->shared_requests_load : &c->shared_requests_store) += s[STAT_REQUESTS];
-    *(load ? &c->shared_wavefronts_load : &c->shared_wavefronts_store) += s[STAT_WAVEFRONTS];
-    *(load ? &c->bank_conflicts_load : &c->bank_conflicts_store) +=
+    *(load ? &c->shared_load_requests : &c->shared_store_requests) += s[STAT_REQUESTS];
+    *(load ? &c->shared_load_wavefronts : &c->shared_store_wavefronts) += s[STAT_WAVEFRONTS];
+    *(load ? &c->shared_load_bank_conflicts : &c->shared_store_bank_conflicts) +=
         s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
 }
 
 static void count_bulk(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
     bool load = o->verb == MEM_LOAD;
     if (o->space == SPACE_SHARED) {
-        *(load ? &c->bulk_shared_load : &c->bulk_shared_store) += s[STAT_LANES];
+        *(load ? &c->bulk_shared_load_bytes : &c->bulk_shared_store_bytes) += s[STAT_LANES];
         return;
     }
-    *(load ? &c->bulk_requests_load : &c->bulk_requests_store) += s[STAT_REQUESTS];
-    *(load ? &c->bulk_sectors_load : &c->bulk_sectors_store) += s[STAT_SECTORS];
-    *(load ? &c->bulk_bytes_load : &c->bulk_bytes_store) += s[STAT_LANES];
-    c->copy_ahead += s[STAT_AHEAD];
+    *(load ? &c->bulk_load_requests : &c->bulk_store_requests) += s[STAT_REQUESTS];
+    *(load ? &c->bulk_load_sectors : &c->bulk_store_sectors) += s[STAT_SECTORS];
+    *(load ? &c->bulk_load_bytes : &c->bulk_store_bytes) += s[STAT_LANES];
+    c->async_copy_byte_distance += s[STAT_AHEAD];
 }
 
 static void count_cluster(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
@@ -135,28 +135,28 @@ static void count_cluster(struct sim_counters *c, const struct stat_owner *o, co
         c->cluster_bulk_bytes += s[STAT_LANES];
         return;
     }
-    *(o->verb == MEM_LOAD    ? &c->cluster_requests_load
-      : o->verb == MEM_STORE ? &c->cluster_requests_store
-                             : &c->cluster_requests_atomic) += s[STAT_REQUESTS];
-    *(o->verb == MEM_LOAD    ? &c->bank_conflicts_load
-      : o->verb == MEM_STORE ? &c->bank_conflicts_store
-                             : &c->bank_conflicts_atomic) +=
+    *(o->verb == MEM_LOAD    ? &c->cluster_load_requests
+      : o->verb == MEM_STORE ? &c->cluster_store_requests
+                             : &c->cluster_atomic_requests) += s[STAT_REQUESTS];
+    *(o->verb == MEM_LOAD    ? &c->shared_load_bank_conflicts
+      : o->verb == MEM_STORE ? &c->shared_store_bank_conflicts
+                             : &c->shared_atomic_bank_conflicts) +=
         s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
     c->cluster_sectors += s[STAT_SECTORS];
-    c->cluster_ideal += s[STAT_IDEAL];
+    c->cluster_sectors_ideal += s[STAT_IDEAL];
 }
 
 static void count_texture(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
     if (o->verb == MEM_STORE) {
-        c->surface_requests_store += s[STAT_REQUESTS];
-        c->surface_sectors_store += s[STAT_SECTORS];
-        c->thread_surface_stores += s[STAT_LANES];
+        c->surface_store_requests += s[STAT_REQUESTS];
+        c->surface_store_sectors += s[STAT_SECTORS];
+        c->surface_store_threads += s[STAT_LANES];
         return;
     }
     c->texture_requests += s[STAT_REQUESTS];
     c->texture_sectors += s[STAT_SECTORS];
-    c->texture_ideal += s[STAT_IDEAL];
-    c->thread_texture_loads += s[STAT_LANES];
+    c->texture_sectors_ideal += s[STAT_IDEAL];
+    c->texture_load_threads += s[STAT_LANES];
 }
 
 /* A constant at a fixed address is an operand of the instruction that uses it (c[bank][offset] in
@@ -164,9 +164,9 @@ static void count_texture(struct sim_counters *c, const struct stat_owner *o, co
 static void count_const(struct sim_counters *c, bool indexed, const u64 *s) {
     c->const_requests += s[STAT_REQUESTS];
     c->const_sectors += s[STAT_SECTORS];
-    c->const_ideal += s[STAT_IDEAL];
-    c->thread_const_loads += indexed ? s[STAT_LANES] : 0;
-    c->const_replays += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+    c->const_sectors_ideal += s[STAT_IDEAL];
+    c->const_load_threads += indexed ? s[STAT_LANES] : 0;
+    c->const_serialized_accesses += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
 }
 
 static void count_memory(struct sim_counters *c, const struct stat_owner *o, bool indexed,

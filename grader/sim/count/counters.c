@@ -19,6 +19,20 @@ _Static_assert(sizeof(struct sim_counters) == COUNT * sizeof(uint64_t),
 unsigned sim_counter_count(void) { return COUNT; }
 const char *sim_counter_name(unsigned i) { return counters[i].name; }
 static uint64_t *counter_at(struct sim_counters *c, unsigned i) { return (uint64_t *)c + i; }
+
+const char *sim_counter_name_v1(unsigned i) {
+    static const struct {
+        const char *v1, *name;
+    } renamed[] = {
+#define COUNTER_V1(v1, name) {#v1, #name},
+#include "grader/sim/count/counters_v1.def"
+#undef COUNTER_V1
+    };
+    for (unsigned k = 0; k < sizeof renamed / sizeof *renamed; k++)
+        if (!strcmp(renamed[k].name, counters[i].name)) return renamed[k].v1;
+    return NULL;
+}
+
 uint64_t sim_counter_get(const struct sim_counters *c, unsigned i) {
     return ((const uint64_t *)c)[i];
 }

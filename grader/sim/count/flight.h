@@ -1,4 +1,4 @@
-/* flight.h — how early asynchronous copies are asked for: the counter copy_ahead
+/* flight.h — how early asynchronous copies are asked for: the counter async_copy_byte_distance
  * (docs/counters.md).
  *
  * A byte of a cp.async, or of a bulk copy into shared memory, counts the instructions that a warp

@@ -223,8 +223,8 @@ reads_in(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mas
     return true;
 }
 
-static bool shared_reads(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask,
-                         struct view v) {
+static bool shared_read_requests_total(const u32 *w, u32 *r, u32 stamp0,
+                                       const struct race_pattern *p, u32 mask, struct view v) {
     return v.row ? reads_in(w, r, stamp0, p, mask, v) : reads_in(w, r, stamp0, p, mask, whole_view);
 }
 
@@ -255,8 +255,8 @@ static inline __attribute__((always_inline)) bool writes_in(struct exec *x,
     return true;
 }
 
-static bool shared_writes(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel,
-                          u32 mask, u32 span, struct view v) {
+static bool shared_write_requests_total(struct exec *x, const struct mem_memo *m, u64 base,
+                                        const s32 *rel, u32 mask, u32 span, struct view v) {
     return v.row ? writes_in(x, m, base, rel, mask, span, v)
                  : writes_in(x, m, base, rel, mask, span, whole_view);
 }
@@ -302,8 +302,9 @@ static bool shared_broadcast(const u32 *w, u32 *r, u32 stamp0, u32 mask, struct 
 }
 
 static bool reads_words(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask) {
-    return p->shape == SHAPE_UNIFORM ? shared_broadcast(w, r, stamp0, mask, whole_view)
-                                     : shared_reads(w, r, stamp0, p, mask, whole_view);
+    return p->shape == SHAPE_UNIFORM
+               ? shared_broadcast(w, r, stamp0, mask, whole_view)
+               : shared_read_requests_total(w, r, stamp0, p, mask, whole_view);
 }
 
 /* ---- reads that are stamped later, or never ---- */
@@ -375,12 +376,13 @@ static void need_stamps(struct exec *x) {
 static bool words_done(struct exec *x, const struct mem_memo *m, const struct touch *t, u64 at,
                        struct view v) {
     if (t->access == RACE_UPDATE) return shared_updates(x, m, at, t->rel, t->mask, v);
-    if (t->access == RACE_WRITE) return shared_writes(x, m, at, t->rel, t->mask, t->span, v);
+    if (t->access == RACE_WRITE)
+        return shared_write_requests_total(x, m, at, t->rel, t->mask, t->span, v);
     const u32 *w = x->block->race_write + at / 4;
     u32 *r = x->block->race_read + at / 4, stamp0 = race_shared_stamp(x, 0);
     if (m->shape == SHAPE_UNIFORM) return shared_broadcast(w, r, stamp0, t->mask, v);
     struct race_pattern pattern = pattern_of(m);
-    return shared_reads(w, r, stamp0, &pattern, t->mask, v);
+    return shared_read_requests_total(w, r, stamp0, &pattern, t->mask, v);
 }
 
 static struct view view_of(const struct exec *x, u32 row[32]) {

@@ -32,20 +32,21 @@ void time_model(const struct gpu_device *d, const struct sim_launch *l, const st
     const struct sim_counters *c = &r->counters;
     double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
     double sms = blocks < d->sms ? blocks : d->sms, sm_clocks = sms * d->clock_hz;
-    double sectors =
-        (double)(c->sectors_load + c->sectors_store + c->atomic_sectors + c->local_sectors);
-    double shared = (double)(c->shared_wavefronts_load + c->shared_wavefronts_store +
-                             c->shared_atomic_serialised);
+    double sectors = (double)(c->global_load_sectors + c->global_store_sectors + c->atomic_sectors +
+                              c->local_sectors);
+    double shared = (double)(c->shared_load_wavefronts + c->shared_store_wavefronts +
+                             c->shared_atomic_serialized);
     struct limit limits[] = {
         {"instruction issue", (double)c->inst_executed / 4 / sm_clocks},
         {"FP32 units", (double)c->flops_f32 / 2 / d->fp32_lanes / sm_clocks},
         {"FP64 units", (double)c->flops_f64 / 2 / d->fp64_lanes / sm_clocks},
         {"shared memory", shared / sm_clocks},
         {"L1 and LSU",
-         (sectors / 4 + (double)(c->const_requests + c->const_replays) / 4) / sm_clocks},
+         (sectors / 4 + (double)(c->const_requests + c->const_serialized_accesses) / 4) /
+             sm_clocks},
         {"L2 bandwidth", sectors * 32 / d->l2_rate},
         {"DRAM bandwidth",
-         (double)(c->sectors_ideal + c->sectors_excessive / 4) * 32 / d->dram_rate},
+         (double)(c->global_sectors_ideal + c->global_sectors_excessive / 4) * 32 / d->dram_rate},
         {"atomics", (double)c->atomic_operations / d->clock_hz / 32},
     };
     enum { N = sizeof limits / sizeof *limits };

@@ -42,7 +42,7 @@ static const struct ex_case copied[] = {{.dim = {ELEMENTS}}};
 
 START_TEST(is_copied) { ex_check_case(&copied[0]); }
 END_TEST
-START_TEST(few_sectors) { ex_at_most("sectors_per_request_load", 4.5, "a float a lane"); }
+START_TEST(few_sectors) { ex_at_most("global_load_sectors_per_request", 4.5, "a float a lane"); }
 END_TEST
 START_TEST(few_conflicts) { ex_at_most("bank_conflicts", 0, "none"); }
 END_TEST

@@ -18,14 +18,14 @@ G, S = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum", "smsp__sass_inst_executed_op
 W, C = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 # Our counter: ncu's, of which several are added up.
 COUNTERS = {
-    "requests_load": [G.format("requests", "ld")], "requests_store": [G.format("requests", "st")],
-    "sectors_load": [G.format("sectors", "ld")], "sectors_store": [G.format("sectors", "st")],
+    "global_load_requests": [G.format("requests", "ld")], "global_store_requests": [G.format("requests", "st")],
+    "global_load_sectors": [G.format("sectors", "ld")], "global_store_sectors": [G.format("sectors", "st")],
     "atomic_requests": [G.format("requests", "atom")], "reduction_requests": [G.format("requests", "red")],
     "atomic_sectors": [G.format("sectors", "atom"), G.format("sectors", "red")],
-    "shared_requests_load": [S.format("ld"), "smsp__sass_inst_executed_op_ldsm.sum"],
-    "shared_requests_store": [S.format("st"), "smsp__inst_executed_op_ldgsts.sum"],
-    "shared_wavefronts_load": [W.format("ld")], "shared_wavefronts_store": [W.format("st")],
-    "bank_conflicts_load": [C.format("ld")], "bank_conflicts_store": [C.format("st")],
+    "shared_load_requests": [S.format("ld"), "smsp__sass_inst_executed_op_ldsm.sum"],
+    "shared_store_requests": [S.format("st"), "smsp__inst_executed_op_ldgsts.sum"],
+    "shared_load_wavefronts": [W.format("ld")], "shared_store_wavefronts": [W.format("st")],
+    "shared_load_bank_conflicts": [C.format("ld")], "shared_store_bank_conflicts": [C.format("st")],
     "shared_atomic_requests": ["smsp__inst_executed_op_shared_atom.sum"],
     "local_requests": ["l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"],
     "local_sectors": ["l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"],
@@ -35,8 +35,8 @@ REASONS = {
     "shared_atomic_requests": "additions of floats and of 64 bits are loops of compare-and-swap in machine code",
     "local_requests": "ptxas keeps in registers, or spills, what PTX does not show",
     "local_sectors": "ptxas keeps in registers, or spills, what PTX does not show",
-    "bank_conflicts_load": "ncu's counter holds turns lost to other traffic as well",
-    "bank_conflicts_store": "ncu's counter holds turns lost to other traffic as well",
+    "shared_load_bank_conflicts": "ncu's counter holds turns lost to other traffic as well",
+    "shared_store_bank_conflicts": "ncu's counter holds turns lost to other traffic as well",
 }
 CLAMPED = "wmma_gemm", "mma_swizzle", "warpgroup_tiles", "attention", "sgemm"
 POLLED = "blocks look at the grid's barrier until it opens: how often is chance, and the simulator's look but once"
@@ -125,13 +125,13 @@ def compare(name, truth):
 
 def reason(row):
     if row[0] == "bulk_rows" and row[5] == 0: return "mbarriers: arrivals and waits are SYNCS in machine code, and not among ncu's accesses to shared memory"
-    if row[0] == "stages" and row[3] == "shared_requests_store": return "ncu counts LDGSTS of which no lane is on: the copies ahead of the last layers"
-    if row[3] == "shared_wavefronts_store" and (row[5] == 0 or row[0] in ("async_tiles", "stages")): return "what cp.async writes is LDGSTS, and not among ncu's stores"
-    if row[0] == "spikes" and row[3] in ("requests_load", "sectors_load"): return POLLED
-    if row[3].startswith("shared_wavefronts") and row[4] < row[5]: return REASONS["bank_conflicts_load"]
+    if row[0] == "stages" and row[3] == "shared_store_requests": return "ncu counts LDGSTS of which no lane is on: the copies ahead of the last layers"
+    if row[3] == "shared_store_wavefronts" and (row[5] == 0 or row[0] in ("async_tiles", "stages")): return "what cp.async writes is LDGSTS, and not among ncu's stores"
+    if row[0] == "spikes" and row[3] in ("global_load_requests", "global_load_sectors"): return POLLED
+    if row[3].startswith("shared_wavefronts") and row[4] < row[5]: return REASONS["shared_load_bank_conflicts"]
     if "copies_async" in row[2]: return "cp.async is LDGSTS in machine code: ncu counts sectors for each group of lanes"
-    if row[3] == "sectors_load" and row[0] in CLAMPED: return "a copy of 16 bytes a lane from rows that are one (clamped): ncu counts each quarter of the warp"
-    if row[0] == "microsh" and row[3] == "shared_requests_load": return REASONS["shared_atomic_requests"]
+    if row[3] == "global_load_sectors" and row[0] in CLAMPED: return "a copy of 16 bytes a lane from rows that are one (clamped): ncu counts each quarter of the warp"
+    if row[0] == "microsh" and row[3] == "shared_load_requests": return REASONS["shared_atomic_requests"]
     return REASONS.get(row[3], MERGED)
 
 def check(names, write):

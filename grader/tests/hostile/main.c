@@ -43,7 +43,7 @@ static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257
 START_TEST(right) { ex_check_case(&cases[_i]); }
 END_TEST
 START_TEST(coalesced) {
-    ex_at_most("sectors_per_request_load", 16, "a warp reads 512 bytes at most");
+    ex_at_most("global_load_sectors_per_request", 16, "a warp reads 512 bytes at most");
 }
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {

@@ -7,7 +7,7 @@
 
 Run from the top of the tree, after `make`. A row is one of what `build/grader run EXERCISE --file VERSION --seed ladders --format json` says:
 
-    shared_reads            a metric that a Check test limits, per unit of that test; `limit shared_reads`: its limit
+    shared_read_requests_total            a metric that a Check test limits, per unit of that test; `limit shared_read_requests_total`: its limit
     counter barriers        a counter, of the technique case
     registers               of a thread, in the kernel that has most
     us h100                 the modelled time on that GPU

@@ -3,7 +3,7 @@
     h100 sgemm/3                  µs of step 3 of `sgemm` on that GPU (docs/results/h100/report.json); also sgemm/answer, sgemm/cublasSgemm,
                                   "h100 compact/in practice"
     sim:h100 sgemm/3              µs as modelled: the table of times in the exercise's ladder
-    count sgemm/3[thread_loads]   the ladder's table of counters
+    count sgemm/3[global_load_threads]   the ladder's table of counters
     h100 async[stages ring of 3]  a row of docs/results/h100/async.tsv by the cells before its first figure, and that figure; with a second
                                   bracket another column: h100 variants[memcpy of 134 MB][GB/s]
     h100 micro[empty-1x32]        likewise, of grader/tests/timing/micro-h100.tsv; h100 copies[both ways], of copies-h100.tsv
@@ -11,7 +11,7 @@
     h100 peak[bytes_per_second]   what a copy, and a kernel of multiply-adds (flops_per_second), reached there: report.json
     h100 bound[08-constant-memory/convolution 1-global][SM]     a cell of docs/results/h100/bound-by.md, by its version
     t4 device[dram_rate]          a figure of grader/sim/devices.def, by its name in device.c and in the units of the table
-    ran compact/1[shared_reads]   what `build/grader run` says of that version, kept in docs/results/counted.tsv (prose_counts.py says what there is)
+    ran compact/1[shared_read_requests_total]   what `build/grader run` says of that version, kept in docs/results/counted.tsv (prose_counts.py says what there is)
     here[together][barriers]      a cell of a table of the same page, by the first cell of its row and the head of its column
 
 A value that was measured or modelled is not exact: it comes with True.

@@ -80,15 +80,15 @@ static struct sim_counters run_exchange(unsigned workers, uint32_t out[512]) {
     struct sim_counters total = got.counters, load = rig_line(&got, 20), store = rig_line(&got, 21),
                         atomic = rig_line(&got, 22);
     /* 8 blocks of 2 warps: 16 requests of 32 words in a row, which are 4 sectors each. */
-    ck_assert_uint_eq(load.cluster_requests_load, 16);
+    ck_assert_uint_eq(load.cluster_load_requests, 16);
     ck_assert_uint_eq(load.cluster_sectors, 64);
-    ck_assert_uint_eq(load.cluster_ideal, 64);
-    ck_assert_uint_eq(store.cluster_requests_store, 16);
-    ck_assert_uint_eq(atomic.cluster_requests_atomic, 16);
+    ck_assert_uint_eq(load.cluster_sectors_ideal, 64);
+    ck_assert_uint_eq(store.cluster_store_requests, 16);
+    ck_assert_uint_eq(atomic.cluster_atomic_requests, 16);
     ck_assert_uint_eq(total.cluster_sectors, 192);
-    ck_assert_uint_eq(load.shared_requests_load, 0);
-    ck_assert_uint_eq(total.shared_requests_load, 32);  /* line 30, twice */
-    ck_assert_uint_eq(total.shared_requests_store, 32); /* line 10, twice */
+    ck_assert_uint_eq(load.shared_load_requests, 0);
+    ck_assert_uint_eq(total.shared_load_requests, 32);  /* line 30, twice */
+    ck_assert_uint_eq(total.shared_store_requests, 32); /* line 10, twice */
     sim_result_free(&got);
     rig_close(&r);
     return total;
@@ -131,8 +131,8 @@ START_TEST(test_blocks_have_banks_of_their_own) {
     uint64_t at = sim_alloc(r.sim, 64, "out");
     struct sim_result got = rig_run(&r, "k", 8, 32, &at, sizeof at);
     ck_assert_int_eq(got.fault, SIM_FAULT_NONE);
-    ck_assert_uint_eq(rig_line(&got, 20).bank_conflicts_store, 0);
-    ck_assert_uint_eq(rig_line(&got, 21).bank_conflicts_store, 8 * 31);
+    ck_assert_uint_eq(rig_line(&got, 20).shared_store_bank_conflicts, 0);
+    ck_assert_uint_eq(rig_line(&got, 21).shared_store_bank_conflicts, 8 * 31);
     sim_result_free(&got);
     rig_close(&r);
 }

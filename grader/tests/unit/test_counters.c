@@ -71,18 +71,18 @@ START_TEST(test_vector_add) {
     ck_assert_uint_eq(c->inst_executed, 11 * WARPS + 11 * BUSY);
     ck_assert_uint_eq(c->branches, WARPS);
     ck_assert_uint_eq(c->divergent_branches, 1);
-    ck_assert_uint_eq(c->requests_load, 2 * BUSY);
-    ck_assert_uint_eq(c->requests_store, BUSY);
-    ck_assert_uint_eq(c->sectors_load,
+    ck_assert_uint_eq(c->global_load_requests, 2 * BUSY);
+    ck_assert_uint_eq(c->global_store_requests, BUSY);
+    ck_assert_uint_eq(c->global_load_sectors,
                       2 * (4 * (BUSY - 1) + 3)); /* 22 floats: 88 bytes, 3 sectors */
-    ck_assert_uint_eq(c->sectors_store, 4 * (BUSY - 1) + 3);
-    ck_assert_uint_eq(c->sectors_ideal, 3 * (4 * (BUSY - 1) + 3));
-    ck_assert_uint_eq(c->sectors_excessive, 0);
-    ck_assert_uint_eq(c->thread_loads, 2 * N);
-    ck_assert_uint_eq(c->thread_stores, N);
+    ck_assert_uint_eq(c->global_store_sectors, 4 * (BUSY - 1) + 3);
+    ck_assert_uint_eq(c->global_sectors_ideal, 3 * (4 * (BUSY - 1) + 3));
+    ck_assert_uint_eq(c->global_sectors_excessive, 0);
+    ck_assert_uint_eq(c->global_load_threads, 2 * N);
+    ck_assert_uint_eq(c->global_store_threads, N);
     ck_assert_uint_eq(c->flops_f32, N);
     ck_assert_uint_eq(c->flops_f64, 0);
-    ck_assert_uint_eq(c->barriers + c->shuffles + c->shared_requests_load + c->atomic_requests, 0);
+    ck_assert_uint_eq(c->barriers + c->shuffles + c->shared_load_requests + c->atomic_requests, 0);
     sim_result_free(&got);
 }
 END_TEST
@@ -120,11 +120,11 @@ START_TEST(test_reduce) {
     const struct sim_counters *c = &got.counters;
     ck_assert_uint_eq(c->barriers,
                       7 * 2); /* two warps; one before the loop, one in each of 6 rounds */
-    ck_assert_uint_eq(c->shared_requests_store, 2 + 6);
-    ck_assert_uint_eq(c->shared_requests_load, 2 * 6 + 1);
-    ck_assert_uint_eq(c->shared_wavefronts_store, 8);
-    ck_assert_uint_eq(c->shared_wavefronts_load, 13);
-    ck_assert_uint_eq(c->bank_conflicts_load + c->bank_conflicts_store, 0);
+    ck_assert_uint_eq(c->shared_store_requests, 2 + 6);
+    ck_assert_uint_eq(c->shared_load_requests, 2 * 6 + 1);
+    ck_assert_uint_eq(c->shared_store_wavefronts, 8);
+    ck_assert_uint_eq(c->shared_load_wavefronts, 13);
+    ck_assert_uint_eq(c->shared_load_bank_conflicts + c->shared_store_bank_conflicts, 0);
     ck_assert_uint_eq(c->branches, 2 * (6 + 6 + 1));
     ck_assert_uint_eq(c->divergent_branches,
                       5 + 1); /* warp 0 from 16 on, and thread 0 at the end */
@@ -196,7 +196,7 @@ START_TEST(test_lanes_that_wait_for_a_long_loop) {
     struct sim_result got = rig_run(&r, "k", 1, 32, &p, sizeof p);
     ck_assert_uint_eq(rig_line(&got, 11).inst_executed, 3 * 5000);
     ck_assert_uint_eq(rig_line(&got, 12).inst_executed, 4);
-    ck_assert_uint_eq(got.counters.requests_store, 1);
+    ck_assert_uint_eq(got.counters.global_store_requests, 1);
     sim_result_free(&got);
     rig_close(&r);
 }
@@ -237,14 +237,15 @@ START_TEST(test_ahead) {
     sim_fill(r.sim, buffer, 0, 8192);
     struct sim_result got = rig_run(&r, "k", 1, 32, &buffer, 8);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    ck_assert_uint_eq(rig_line(&got, 60).copy_ahead, 512 * (1 + 5));
-    ck_assert_uint_eq(rig_line(&got, 61).copy_ahead, 128 * 3); /* a commit, a copy, a commit */
-    ck_assert_uint_eq(rig_line(&got, 62).copy_ahead,
+    ck_assert_uint_eq(rig_line(&got, 60).async_copy_byte_distance, 512 * (1 + 5));
+    ck_assert_uint_eq(rig_line(&got, 61).async_copy_byte_distance,
+                      128 * 3); /* a commit, a copy, a commit */
+    ck_assert_uint_eq(rig_line(&got, 62).async_copy_byte_distance,
                       128 * (1 + 1 + 3)); /* a commit, a wait, additions */
-    ck_assert_uint_eq(rig_line(&got, 63).copy_ahead, 0);
-    ck_assert_uint_eq(rig_line(&got, 64).copy_ahead, 1024 * (1 + 4));
-    ck_assert_uint_eq(rig_line(&got, 65).copy_ahead, 32 * 2);
-    ck_assert_uint_eq(got.counters.copy_ahead, 3072 + 384 + 640 + 5120 + 64);
+    ck_assert_uint_eq(rig_line(&got, 63).async_copy_byte_distance, 0);
+    ck_assert_uint_eq(rig_line(&got, 64).async_copy_byte_distance, 1024 * (1 + 4));
+    ck_assert_uint_eq(rig_line(&got, 65).async_copy_byte_distance, 32 * 2);
+    ck_assert_uint_eq(got.counters.async_copy_byte_distance, 3072 + 384 + 640 + 5120 + 64);
     sim_result_free(&got);
     rig_close(&r);
 }
@@ -278,8 +279,8 @@ START_TEST(test_ahead_of_others) {
     sim_fill(r.sim, buffer, 0, 8192);
     struct sim_result got = rig_run(&r, "k", 1, 64, &buffer, 8);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    ck_assert_uint_eq(rig_line(&got, 70).copy_ahead, 512 * (3 + 3));
-    ck_assert_uint_eq(rig_line(&got, 71).copy_ahead, 128 * 5 + 128 * 3);
+    ck_assert_uint_eq(rig_line(&got, 70).async_copy_byte_distance, 512 * (3 + 3));
+    ck_assert_uint_eq(rig_line(&got, 71).async_copy_byte_distance, 128 * 5 + 128 * 3);
     sim_result_free(&got);
     rig_close(&r);
 }
@@ -322,30 +323,31 @@ START_TEST(test_paths) {
                         table = rig_line(&got, 42), in = rig_line(&got, 43),
                         out = rig_line(&got, 44), shared = rig_line(&got, 45),
                         part = rig_line(&got, 46);
-    ck_assert_uint_eq(used.thread_atomics, 32);
-    ck_assert_uint_eq(used.atomic_sectors_load, 32);
-    ck_assert_uint_eq(used.atomic_ideal_load, 4);
-    ck_assert_uint_eq(unused.thread_reductions, 32);
-    ck_assert_uint_eq(unused.atomic_sectors_load + unused.atomic_ideal_load + unused.thread_atomics,
+    ck_assert_uint_eq(used.atomic_threads, 32);
+    ck_assert_uint_eq(used.atomic_result_sectors, 32);
+    ck_assert_uint_eq(used.atomic_result_sectors_ideal, 4);
+    ck_assert_uint_eq(unused.reduction_threads, 32);
+    ck_assert_uint_eq(unused.atomic_result_sectors + unused.atomic_result_sectors_ideal +
+                          unused.atomic_threads,
                       0);
     ck_assert_uint_eq(used.atomic_sectors + unused.atomic_sectors, 32 + 4);
-    ck_assert_uint_eq(used.atomic_ideal + unused.atomic_ideal, 4 + 4);
-    ck_assert_uint_eq(table.thread_const_loads, 64); /* the third one is an operand */
+    ck_assert_uint_eq(used.atomic_sectors_ideal + unused.atomic_sectors_ideal, 4 + 4);
+    ck_assert_uint_eq(table.const_load_threads, 64); /* the third one is an operand */
     ck_assert_uint_eq(table.const_requests, 3);
     ck_assert_uint_eq(table.const_sectors, 4 + 1 + 1);
-    ck_assert_uint_eq(table.const_ideal, 4 + 1 + 1); /* a broadcast's ideal is its 1 */
-    ck_assert_uint_eq(in.bulk_requests_load, 2);
-    ck_assert_uint_eq(in.bulk_bytes_load, 96);
-    ck_assert_uint_eq(in.bulk_sectors_load, 2 + 2); /* bytes 16 to 63 of each 64 */
-    ck_assert_uint_eq(in.bulk_shared_store, 96);
-    ck_assert_uint_eq(in.bulk_shared_load + in.bulk_bytes_store, 0);
-    ck_assert_uint_eq(out.bulk_requests_store, 1);
-    ck_assert_uint_eq(out.bulk_bytes_store, 1024);
-    ck_assert_uint_eq(out.bulk_sectors_store, 32);
-    ck_assert_uint_eq(out.bulk_shared_load, 1024);
-    ck_assert_uint_eq(shared.bank_conflicts_atomic, 31); /* all words in bank 0 */
-    ck_assert_uint_eq(part.thread_loads, 32);
-    ck_assert_uint_eq(part.sectors_load, 32);
+    ck_assert_uint_eq(table.const_sectors_ideal, 4 + 1 + 1); /* a broadcast's ideal is its 1 */
+    ck_assert_uint_eq(in.bulk_load_requests, 2);
+    ck_assert_uint_eq(in.bulk_load_bytes, 96);
+    ck_assert_uint_eq(in.bulk_load_sectors, 2 + 2); /* bytes 16 to 63 of each 64 */
+    ck_assert_uint_eq(in.bulk_shared_store_bytes, 96);
+    ck_assert_uint_eq(in.bulk_shared_load_bytes + in.bulk_store_bytes, 0);
+    ck_assert_uint_eq(out.bulk_store_requests, 1);
+    ck_assert_uint_eq(out.bulk_store_bytes, 1024);
+    ck_assert_uint_eq(out.bulk_store_sectors, 32);
+    ck_assert_uint_eq(out.bulk_shared_load_bytes, 1024);
+    ck_assert_uint_eq(shared.shared_atomic_bank_conflicts, 31); /* all words in bank 0 */
+    ck_assert_uint_eq(part.global_load_threads, 32);
+    ck_assert_uint_eq(part.global_load_sectors, 32);
     sim_result_free(&got);
     rig_close(&r);
 }
@@ -381,9 +383,9 @@ static void expect_atomic(const struct sim_counters *c, unsigned requests, unsig
                           unsigned serialised, unsigned conflicts) {
     ck_assert_uint_eq(c->shared_atomic_requests, requests);
     ck_assert_uint_eq(c->shared_atomic_operations, operations);
-    ck_assert_uint_eq(c->shared_atomic_serialised, serialised);
-    ck_assert_uint_eq(c->bank_conflicts_atomic, conflicts);
-    ck_assert_uint_eq(c->shared_requests_load + c->barriers, 0);
+    ck_assert_uint_eq(c->shared_atomic_serialized, serialised);
+    ck_assert_uint_eq(c->shared_atomic_bank_conflicts, conflicts);
+    ck_assert_uint_eq(c->shared_load_requests + c->barriers, 0);
 }
 
 START_TEST(test_mbarriers) {
@@ -401,11 +403,11 @@ START_TEST(test_mbarriers) {
     expect_atomic(&complete, 1, 1, 1, 0);
     expect_atomic(&all, 2, 64, 2 * 32, 0); /* one word for all lanes */
     expect_atomic(&side, 1, 32, 1, 0);
-    ck_assert_uint_eq(done.shared_requests_load, 2);
+    ck_assert_uint_eq(done.shared_load_requests, 2);
     ck_assert_uint_eq(done.barriers, 2);
-    ck_assert_uint_eq(open.shared_requests_load, 2);
+    ck_assert_uint_eq(open.shared_load_requests, 2);
     ck_assert_uint_eq(open.barriers, 0); /* the phase has not ended */
-    ck_assert_uint_eq(one.shared_requests_load, 1);
+    ck_assert_uint_eq(one.shared_load_requests, 1);
     ck_assert_uint_eq(one.barriers, 1);
     ck_assert_uint_eq(got.counters.barriers, 2 * 2 + 3);
     sim_result_free(&got);
@@ -487,17 +489,17 @@ START_TEST(test_tiles) {
     struct sim_result got = rig_run(&r, "k", 1, 32, &p, sizeof p);
     struct sim_counters line[5];
     for (unsigned i = 0; i < 5; i++) line[i] = rig_line(&got, 10 + i);
-    ck_assert_uint_eq(line[0].requests_load, 4);
-    ck_assert_uint_eq(line[0].sectors_load, 4 * 8);
-    ck_assert_uint_eq(line[1].shared_requests_load, 1);
-    ck_assert_uint_eq(line[1].shared_wavefronts_load, 4 * 8);
-    ck_assert_uint_eq(line[1].bank_conflicts_load, 4 * 7);
-    ck_assert_uint_eq(line[2].shared_wavefronts_load, 4);
-    ck_assert_uint_eq(line[2].bank_conflicts_load, 0);
-    ck_assert_uint_eq(line[3].requests_store, 4);
-    ck_assert_uint_eq(line[3].sectors_store, 4 * 8);
-    ck_assert_uint_eq(line[4].requests_store, 8);
-    ck_assert_uint_eq(line[4].sectors_store, 8 * 4);
+    ck_assert_uint_eq(line[0].global_load_requests, 4);
+    ck_assert_uint_eq(line[0].global_load_sectors, 4 * 8);
+    ck_assert_uint_eq(line[1].shared_load_requests, 1);
+    ck_assert_uint_eq(line[1].shared_load_wavefronts, 4 * 8);
+    ck_assert_uint_eq(line[1].shared_load_bank_conflicts, 4 * 7);
+    ck_assert_uint_eq(line[2].shared_load_wavefronts, 4);
+    ck_assert_uint_eq(line[2].shared_load_bank_conflicts, 0);
+    ck_assert_uint_eq(line[3].global_store_requests, 4);
+    ck_assert_uint_eq(line[3].global_store_sectors, 4 * 8);
+    ck_assert_uint_eq(line[4].global_store_requests, 8);
+    ck_assert_uint_eq(line[4].global_store_sectors, 8 * 4);
     for (unsigned i = 0; i < 4; i++)
         ck_assert_msg(line[i].inst_executed == 1, "line %u: %llu", 10 + i,
                       (unsigned long long)line[i].inst_executed);

@@ -57,9 +57,9 @@ END_TEST
 
 /* Nsight has no name for these, and limits use them all the same. */
 static const char *const excused[] = {
-    "shared_atomic_operations", /* how often memory is updated; requests, which Nsight has, do not
-                                   tell lanes that add one by one */
-    "const_replays",            /* the limit is 0, and Nsight shows it as time only */
+    "shared_atomic_operations",  /* how often memory is updated; requests, which Nsight has, do not
+                                    tell lanes that add one by one */
+    "const_serialized_accesses", /* the limit is 0, and Nsight shows it as time only */
     "barriers",
     "shuffles",     /* instructions of one kind, which Nsight counts in the source view */
     "flops_matrix", /* which Nsight has for each pair of types by itself */

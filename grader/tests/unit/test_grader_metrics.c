@@ -5,24 +5,32 @@
 #include <math.h>
 
 static struct tally_line lines[] = {
-    {.file = (char *)"", .line = 0, .counters = {.sectors_load = 999, .requests_load = 1}},
-    {.file = (char *)"helper.h", .line = 3, .counters = {.sectors_load = 640, .requests_load = 20}},
+    {.file = (char *)"",
+     .line = 0,
+     .counters = {.global_load_sectors = 999, .global_load_requests = 1}},
+    {.file = (char *)"helper.h",
+     .line = 3,
+     .counters = {.global_load_sectors = 640, .global_load_requests = 20}},
     {.file = (char *)"k.cu",
      .line = 7,
-     .counters = {.sectors_load = 400, .requests_load = 100, .thread_stores = 10}},
+     .counters = {.global_load_sectors = 400,
+                  .global_load_requests = 100,
+                  .global_store_threads = 10}},
     {.file = (char *)"k.cu",
      .line = 9,
-     .counters = {.sectors_load = 320, .requests_load = 10, .thread_stores = 5}},
+     .counters = {.global_load_sectors = 320,
+                  .global_load_requests = 10,
+                  .global_store_threads = 5}},
 };
 static struct tally tally = {.lines = lines,
                              .nlines = 4,
                              .launches = 2,
                              .occupancy = 0.5,
-                             .counters = {.sectors_load = 720,
-                                          .requests_load = 110,
-                                          .thread_stores = 15,
-                                          .bank_conflicts_load = 3,
-                                          .bank_conflicts_store = 4}};
+                             .counters = {.global_load_sectors = 720,
+                                          .global_load_requests = 110,
+                                          .global_store_threads = 15,
+                                          .shared_load_bank_conflicts = 3,
+                                          .shared_store_bank_conflicts = 4}};
 
 static double value(const char *name) {
     const struct metric *m = metric_find(name);
@@ -31,11 +39,11 @@ static double value(const char *name) {
 }
 
 START_TEST(values) {
-    ck_assert_double_eq_tol(value("sectors_per_request_load"), 720.0 / 110.0, 1e-12);
+    ck_assert_double_eq_tol(value("global_load_sectors_per_request"), 720.0 / 110.0, 1e-12);
     ck_assert_double_eq(value("bank_conflicts"), 7);
-    struct tally copies = {.counters = {.copy_ahead = 51200, .inst_executed = 400}};
-    ck_assert_double_eq(metric_value(metric_find("bytes_under_way"), &copies), 128);
-    ck_assert_double_eq(value("thread_stores"), 15);
+    struct tally copies = {.counters = {.async_copy_byte_distance = 51200, .inst_executed = 400}};
+    ck_assert_double_eq(metric_value(metric_find("async_copy_bytes_in_flight"), &copies), 128);
+    ck_assert_double_eq(value("global_store_threads"), 15);
     ck_assert_double_eq(value("theoretical_occupancy"), 0.5);
     ck_assert_double_eq(value("launches"), 2);
 }
@@ -56,16 +64,16 @@ START_TEST(copies) {
     ck_assert_double_eq_tol(t.high, 2.325e-3, 1e-9);
     ck_assert_double_eq(metric_value(metric_find("copied_bytes"), &t), 5.2e6);
     ck_assert_double_eq(metric_value(metric_find("filled_bytes"), &t), 2.4e6);
-    ck_assert_double_eq(metric_value(metric_find("sectors_read"), &t), 250000);
-    ck_assert_double_eq(metric_value(metric_find("sectors_written"), &t), 162500 + 75000);
-    ck_assert_double_eq(metric_value(metric_find("thread_reads"), &t), 325000);
-    ck_assert_double_eq(metric_value(metric_find("thread_writes"), &t), 325000 + 150000);
-    ck_assert_double_eq(metric_value(metric_find("requests_read"), &t), 5.2e6 / 512);
-    ck_assert_double_eq(metric_value(metric_find("requests_written"), &t), 7.6e6 / 512);
-    ck_assert_double_eq(metric_value(metric_find("read_excess"), &t), 250000 / 162500.0);
-    ck_assert_double_eq(metric_value(metric_find("write_excess"), &t), 237500 / 237500.0);
-    ck_assert_double_eq(metric_value(metric_find("wasted_reads"), &t), 87500);
-    ck_assert_double_eq(metric_value(metric_find("wasted_writes"), &t), 0);
+    ck_assert_double_eq(metric_value(metric_find("device_read_sectors"), &t), 250000);
+    ck_assert_double_eq(metric_value(metric_find("device_write_sectors"), &t), 162500 + 75000);
+    ck_assert_double_eq(metric_value(metric_find("device_read_accesses"), &t), 325000);
+    ck_assert_double_eq(metric_value(metric_find("device_write_accesses"), &t), 325000 + 150000);
+    ck_assert_double_eq(metric_value(metric_find("device_read_requests"), &t), 5.2e6 / 512);
+    ck_assert_double_eq(metric_value(metric_find("device_write_requests"), &t), 7.6e6 / 512);
+    ck_assert_double_eq(metric_value(metric_find("read_amplification"), &t), 250000 / 162500.0);
+    ck_assert_double_eq(metric_value(metric_find("write_amplification"), &t), 237500 / 237500.0);
+    ck_assert_double_eq(metric_value(metric_find("excessive_read_sectors"), &t), 87500);
+    ck_assert_double_eq(metric_value(metric_find("excessive_write_sectors"), &t), 0);
 }
 END_TEST
 
@@ -100,58 +108,58 @@ START_TEST(effects) {
     struct tally t = {
         .counters = {.inst_executed = 10, /* of 320 lanes 270 took part */
                      .thread_inst_executed = 270,
-                     .sectors_load = 1,
-                     .sectors_store = 2,
+                     .global_load_sectors = 1,
+                     .global_store_sectors = 2,
                      .atomic_sectors = 30, /* of which 10 of atomics whose result is used */
-                     .atomic_sectors_load = 10,
+                     .atomic_result_sectors = 10,
                      .const_sectors = 100,
-                     .bulk_sectors_load = 1000,
-                     .bulk_sectors_store = 2000,
-                     .thread_loads = 1,
-                     .thread_stores = 2,
-                     .thread_atomics = 10,
-                     .thread_reductions = 20,
-                     .thread_const_loads = 100,
-                     .bulk_bytes_load = 16000,
-                     .bulk_bytes_store = 32000,
-                     .requests_load = 1,
-                     .requests_store = 2,
+                     .bulk_load_sectors = 1000,
+                     .bulk_store_sectors = 2000,
+                     .global_load_threads = 1,
+                     .global_store_threads = 2,
+                     .atomic_threads = 10,
+                     .reduction_threads = 20,
+                     .const_load_threads = 100,
+                     .bulk_load_bytes = 16000,
+                     .bulk_store_bytes = 32000,
+                     .global_load_requests = 1,
+                     .global_store_requests = 2,
                      .atomic_requests = 10,
                      .reduction_requests = 20,
                      .const_requests = 100,
-                     .bulk_requests_load = 1000,
-                     .bulk_requests_store = 2000,
-                     .sectors_ideal_load = 11,
-                     .atomic_ideal_load = 100,
-                     .const_ideal = 500,
-                     .sectors_ideal_store = 16,
-                     .atomic_ideal = 1000,
-                     .shared_requests_load = 1,
-                     .shared_requests_store = 2,
+                     .bulk_load_requests = 1000,
+                     .bulk_store_requests = 2000,
+                     .global_load_sectors_ideal = 11,
+                     .atomic_result_sectors_ideal = 100,
+                     .const_sectors_ideal = 500,
+                     .global_store_sectors_ideal = 16,
+                     .atomic_sectors_ideal = 1000,
+                     .shared_load_requests = 1,
+                     .shared_store_requests = 2,
                      .shared_atomic_requests = 10,
-                     .bulk_shared_load = 51200,
-                     .bulk_shared_store = 512000,
-                     .bank_conflicts_load = 1,
-                     .bank_conflicts_store = 2,
-                     .bank_conflicts_atomic = 10}};
+                     .bulk_shared_load_bytes = 51200,
+                     .bulk_shared_store_bytes = 512000,
+                     .shared_load_bank_conflicts = 1,
+                     .shared_store_bank_conflicts = 2,
+                     .shared_atomic_bank_conflicts = 10}};
     static const struct {
         const char *name;
         double value;
-    } expected[] = {{"sectors_read", 1111},
-                    {"sectors_written", 2032},
-                    {"thread_reads", 1111},
-                    {"thread_writes", 2032},
-                    {"requests_read", 1111},
-                    {"requests_written", 2032},
+    } expected[] = {{"device_read_sectors", 1111},
+                    {"device_write_sectors", 2032},
+                    {"device_read_accesses", 1111},
+                    {"device_write_accesses", 2032},
+                    {"device_read_requests", 1111},
+                    {"device_write_requests", 2032},
                     /* 1111 / (11 + 100 + 500 + 500), 2032 / (16 + 1000 + 1000) */
-                    {"read_excess", 1},
-                    {"wasted_reads", 0},
-                    {"wasted_writes", 2032 - 2016},
-                    {"write_excess", 2032.0 / 2016},
-                    {"shared_reads", 111},
-                    {"shared_writes", 1012},
-                    {"shared_accesses", 1113},
-                    {"idle_lanes", 50},
+                    {"read_amplification", 1},
+                    {"excessive_read_sectors", 0},
+                    {"excessive_write_sectors", 2032 - 2016},
+                    {"write_amplification", 2032.0 / 2016},
+                    {"shared_read_requests_total", 111},
+                    {"shared_write_requests_total", 1012},
+                    {"shared_requests_total", 1113},
+                    {"inactive_lanes", 50},
                     {"bank_conflicts", 13}};
     for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++)
         ck_assert_msg(
@@ -161,8 +169,8 @@ START_TEST(effects) {
 END_TEST
 
 START_TEST(nothing_counted) {
-    ck_assert_double_eq(value("sectors_per_request_store"), 0); /* no stores: no bad ones */
-    ck_assert_double_eq(value("store_efficiency"), 1);
+    ck_assert_double_eq(value("global_store_sectors_per_request"), 0); /* no stores: no bad ones */
+    ck_assert_double_eq(value("global_store_efficiency"), 1);
     ck_assert_double_eq(value("lanes_per_instruction"), 32);
     ck_assert_ptr_null(metric_find("no_such_metric"));
 }
@@ -175,12 +183,12 @@ static unsigned blamed(const char *name, const char *file, double per, double li
 
 /* Line 7 loads more sectors, line 9 loads them badly: a ratio blames 9, a sum blames 7. */
 START_TEST(blame) {
-    ck_assert_uint_eq(blamed("sectors_per_request_load", "k.cu", 1, 4, true), 9);
-    ck_assert_uint_eq(blamed("sectors_load", "k.cu", 1, 4, true), 7);
-    ck_assert_uint_eq(blamed("thread_stores", "k.cu", 5, 1, true), 7);
+    ck_assert_uint_eq(blamed("global_load_sectors_per_request", "k.cu", 1, 4, true), 9);
+    ck_assert_uint_eq(blamed("global_load_sectors", "k.cu", 1, 4, true), 7);
+    ck_assert_uint_eq(blamed("global_store_threads", "k.cu", 5, 1, true), 7);
     ck_assert_uint_eq(blamed("bank_conflicts", "k.cu", 1, 0, true), 0);
     ck_assert_uint_eq(blamed("theoretical_occupancy", "k.cu", 1, 0.9, false), 0);
-    ck_assert_uint_eq(blamed("sectors_per_request_load", "other.cu", 1, 4, true),
+    ck_assert_uint_eq(blamed("global_load_sectors_per_request", "other.cu", 1, 4, true),
                       3); /* else any file that has a line */
 }
 END_TEST
@@ -189,6 +197,17 @@ START_TEST(counters_by_name) {
     ck_assert_uint_gt(sim_counter_count(), 20);
     for (unsigned i = 0; i < sim_counter_count(); i++)
         ck_assert_ptr_nonnull(metric_find(sim_counter_name(i)));
+}
+END_TEST
+
+/* docs/json.md promises the names of schema 1 for one version. */
+START_TEST(a_renamed_counter_or_metric_is_found_by_its_old_name) {
+    ck_assert_ptr_eq(metric_find("sectors_load"), metric_find("global_load_sectors"));
+    ck_assert_ptr_eq(metric_find("sectors_read"), metric_find("device_read_sectors"));
+    ck_assert_ptr_null(metric_find("sectors"));
+    unsigned renamed = 0;
+    for (unsigned i = 0; i < sim_counter_count(); i++) renamed += sim_counter_name_v1(i) != NULL;
+    ck_assert_uint_eq(renamed, 44);
 }
 END_TEST
 
@@ -202,6 +221,7 @@ UNIT_SUITE(grader_metrics) {
     tcase_add_test(t, nothing_counted);
     tcase_add_test(t, blame);
     tcase_add_test(t, counters_by_name);
+    tcase_add_test(t, a_renamed_counter_or_metric_is_found_by_its_old_name);
     suite_add_tcase(s, t);
     return s;
 }

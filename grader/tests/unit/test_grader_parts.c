@@ -159,7 +159,7 @@ static struct result example(void) {
         (struct case_result){.group = "correctness", .name = "1 x 2", .message = ""};
     r.technique = arena_array(&r.arena, struct technique_result, 1);
     r.technique[r.ntechnique++] = (struct technique_result){.name = "check",
-                                                            .metric = "sectors_load",
+                                                            .metric = "global_load_sectors",
                                                             .value = 32,
                                                             .limit = 4.5,
                                                             .at_most = true,
@@ -169,7 +169,8 @@ static struct result example(void) {
     r.missing = arena_array(&r.arena, struct missing, 1);
     r.missing[r.nmissing++] = (struct missing){37.5, "goal", "a goal is not reached: check"};
     r.lines = arena_array(&r.arena, struct line_result, 1);
-    r.lines[r.nlines++] = (struct line_result){"none.cu", 14, {.sectors_load = 32}, {1e-6, 2e-6}};
+    r.lines[r.nlines++] =
+        (struct line_result){"none.cu", 14, {.global_load_sectors = 32}, {1e-6, 2e-6}};
     r.times = arena_array(&r.arena, struct kernel_time, 1);
     r.times[r.ntimes++] = (struct kernel_time){
         .name = "k", .limit = "registers", .bound_by = "DRAM", .launches = 3, .us = 2};
@@ -187,7 +188,7 @@ static struct result example(void) {
                                     .size = "1 x 2",
                                     .note = ""};
     r.has_counters = true;
-    r.counters.sectors_load = 32;
+    r.counters.global_load_sectors = 32;
     buf_puts(&r.log, "hello");
     return r;
 }
@@ -232,16 +233,17 @@ START_TEST(json_keys) {
     json_t *o = report_json(list, 1, device_find("h200"), "7");
     keys(o, "schema device seed jail exercises ");
     json_t *ex = json_array_get(json_object_get(o, "exercises"), 0);
-    keys(ex, "id verdict score max_score started waived missing points_and_time kernels cases "
+    keys(ex, "id verdict score max_score started waived points_lost missing points_and_time "
+             "kernels cases "
              "technique speed counters "
              "log ");
-    keys(json_array_get(json_object_get(ex, "missing"), 0), "points group why ");
+    keys(json_array_get(json_object_get(ex, "points_lost"), 0), "points group reason why ");
     keys(json_array_get(json_object_get(ex, "kernels"), 0),
          "name launches modelled_us bound_by occupancy occupancy_limit registers shared_bytes ");
     keys(json_array_get(json_object_get(ex, "cases"), 0),
          "group name number drawn verdict message ");
     keys(json_array_get(json_object_get(ex, "technique"), 0),
-         "name metric value limit file line passed kind naive way ");
+         "name metric value limit file line passed kind baseline naive progress way ");
     keys(json_object_get(ex, "speed"), "kind student_us interval_us solution_us baseline_us "
                                        "vs_solution vs_baseline ci95 of_roofline ");
     json_decref(o);

@@ -29,7 +29,9 @@ static const struct ex_arg args[] = {
 static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
 START_TEST(right) { ex_check_case(&cases[_i]); }
 END_TEST
-START_TEST(coalesced) { ex_at_most("sectors_per_request_load", 4, "a warp reads 128 bytes"); }
+START_TEST(coalesced) {
+    ex_at_most("global_load_sectors_per_request", 4, "a warp reads 128 bytes");
+}
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, right, 0, 3);

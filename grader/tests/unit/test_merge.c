@@ -81,12 +81,12 @@ START_TEST(test_row) {
     char ptx[4096];
     snprintf(ptx, sizeof ptx, access_kernel, row->scale, row->start, row->body);
     struct sim_counters c = run(ptx, (struct rig_options){0}, 32);
-    ck_assert_msg(c.shared_requests_load == row->loads && c.shared_requests_store == row->stores &&
-                      c.shared_wavefronts_load == row->wavefronts,
+    ck_assert_msg(c.shared_load_requests == row->loads && c.shared_store_requests == row->stores &&
+                      c.shared_load_wavefronts == row->wavefronts,
                   "%s: %llu loads (%llu), %llu stores (%llu), %llu wavefronts (%llu)", row->name,
-                  (unsigned long long)c.shared_requests_load, (unsigned long long)row->loads,
-                  (unsigned long long)c.shared_requests_store, (unsigned long long)row->stores,
-                  (unsigned long long)c.shared_wavefronts_load,
+                  (unsigned long long)c.shared_load_requests, (unsigned long long)row->loads,
+                  (unsigned long long)c.shared_store_requests, (unsigned long long)row->stores,
+                  (unsigned long long)c.shared_load_wavefronts,
                   (unsigned long long)row->wavefronts);
 }
 END_TEST
@@ -110,14 +110,14 @@ START_TEST(test_tile_product) {
                               2 * i + 1, 4 * i, 2 * i + 2, 128 * i, 2 * i + 1, 2 * i + 2);
     snprintf(ptx + n, sizeof ptx - n, ".loc 1 30 0\nret;\n}\n");
     struct sim_counters c = run(ptx, (struct rig_options){0}, 32);
-    ck_assert_uint_eq(c.shared_requests_load, 32 + 8);
-    ck_assert_uint_eq(c.shared_wavefronts_load,
+    ck_assert_uint_eq(c.shared_load_requests, 32 + 8);
+    ck_assert_uint_eq(c.shared_load_wavefronts,
                       32 + 8 * 2); /* a row each, and a float4 for all lanes */
-    ck_assert_uint_eq(c.bank_conflicts_load, 0);
+    ck_assert_uint_eq(c.shared_load_bank_conflicts, 0);
     ck_assert_uint_eq(c.inst_executed, 96); /* instructions stay those of the PTX */
     c = run(ptx, (struct rig_options){.ptx_counters = true}, 32);
-    ck_assert_uint_eq(c.shared_requests_load, 64);
-    ck_assert_uint_eq(c.shared_wavefronts_load, 64);
+    ck_assert_uint_eq(c.shared_load_requests, 64);
+    ck_assert_uint_eq(c.shared_load_wavefronts, 64);
 }
 END_TEST
 

@@ -29,7 +29,7 @@ static struct result hostile(void) {
     static struct case_result list[] = {
         {.group = "correctness", .name = evil, .verdict = V_RTE, .message = evil}};
     static struct technique_result checks[] = {{.name = "a goal",
-                                                .metric = "sectors_load",
+                                                .metric = "global_load_sectors",
                                                 .value = 126976,
                                                 .limit = 4.5,
                                                 .reason = evil,

@@ -139,20 +139,21 @@ static struct sim_counters run_pattern(const struct row *row, bool store) {
                   row->name, row->width, (unsigned long long)(got), (unsigned long long)(want))
 
 static void check_global(const struct row *row, const struct sim_counters *c, bool store) {
-    EQUAL(store ? c->requests_store : c->requests_load, 1);
-    EQUAL(store ? c->requests_load : c->requests_store, 0);
-    EQUAL(store ? c->sectors_store : c->sectors_load, row->first);
-    EQUAL(store ? c->sectors_ideal_store : c->sectors_ideal_load, row->second);
-    EQUAL(c->sectors_ideal, row->second);
-    EQUAL(c->sectors_excessive, row->first - row->second);
-    EQUAL(store ? c->thread_stores : c->thread_loads, __builtin_popcount(row->mask));
+    EQUAL(store ? c->global_store_requests : c->global_load_requests, 1);
+    EQUAL(store ? c->global_load_requests : c->global_store_requests, 0);
+    EQUAL(store ? c->global_store_sectors : c->global_load_sectors, row->first);
+    EQUAL(store ? c->global_store_sectors_ideal : c->global_load_sectors_ideal, row->second);
+    EQUAL(c->global_sectors_ideal, row->second);
+    EQUAL(c->global_sectors_excessive, row->first - row->second);
+    EQUAL(store ? c->global_store_threads : c->global_load_threads, __builtin_popcount(row->mask));
 }
 
 static void check_shared(const struct row *row, const struct sim_counters *c, bool store) {
-    EQUAL(store ? c->shared_requests_store : c->shared_requests_load, 1);
-    EQUAL(store ? c->shared_wavefronts_store : c->shared_wavefronts_load, row->first);
-    EQUAL(store ? c->bank_conflicts_store : c->bank_conflicts_load, row->first - row->second);
-    EQUAL(c->requests_load + c->requests_store, 0);
+    EQUAL(store ? c->shared_store_requests : c->shared_load_requests, 1);
+    EQUAL(store ? c->shared_store_wavefronts : c->shared_load_wavefronts, row->first);
+    EQUAL(store ? c->shared_store_bank_conflicts : c->shared_load_bank_conflicts,
+          row->first - row->second);
+    EQUAL(c->global_load_requests + c->global_store_requests, 0);
 }
 
 static void check_others(const struct row *row, const struct sim_counters *c) {
@@ -161,7 +162,7 @@ static void check_others(const struct row *row, const struct sim_counters *c) {
         EQUAL(c->local_sectors, row->first);
     } else if (row->kind == CONST) {
         EQUAL(c->const_requests, 1);
-        EQUAL(c->const_replays, row->first);
+        EQUAL(c->const_serialized_accesses, row->first);
     } else if (row->kind == RED) {
         EQUAL(c->reduction_requests, 1);
         EQUAL(c->atomic_requests, 0);
@@ -171,7 +172,7 @@ static void check_others(const struct row *row, const struct sim_counters *c) {
     } else {
         EQUAL(c->shared_atomic_requests, 1);
         EQUAL(c->shared_atomic_operations, __builtin_popcount(row->mask));
-        EQUAL(c->shared_atomic_serialised, row->first);
+        EQUAL(c->shared_atomic_serialized, row->first);
     }
 }
 
@@ -209,9 +210,9 @@ START_TEST(test_far) {
     ck_assert(base != 0);
     struct sim_result got = rig_run(&r, "k", 1, 32, &base, sizeof base);
     ck_assert_int_eq(got.fault, SIM_FAULT_NONE);
-    ck_assert_uint_eq(got.counters.requests_load, 1);
-    ck_assert_uint_eq(got.counters.sectors_load, 32);
-    ck_assert_uint_eq(got.counters.sectors_ideal, 4);
+    ck_assert_uint_eq(got.counters.global_load_requests, 1);
+    ck_assert_uint_eq(got.counters.global_load_sectors, 32);
+    ck_assert_uint_eq(got.counters.global_sectors_ideal, 4);
     sim_result_free(&got);
     rig_close(&r);
 }

@@ -34,7 +34,7 @@ START_TEST(the_floor_and_the_interval) {
         struct grading g = {.ex = &exercise, .o = &o};
         struct tally own = {
             .seconds = rows[i].us * 1e-6, .high = rows[i].high_us * 1e-6, .launches = 1};
-        own.counters.sectors_store = rows[i].sectors;
+        own.counters.global_store_sectors = rows[i].sectors;
         check_plausible(&g, &own);
         ck_assert_int_eq(!g.implausible[0], !rows[i].says[0]);
         ck_assert_msg(strstr(g.implausible, rows[i].says), "row %u: %s", i, g.implausible);

@@ -40,12 +40,12 @@ static void make_book(void) {
         "\"times\": {\"\": {\"measured_us\": 20}, \"1-slow\": {\"measured_us\": 50}}}]}");
     put("docs/results/h100/other.tsv", "what\tus\nring of 2\t3.0\n");
     put("docs/results/counted.tsv",
-        "exercise\tversion\twhat\tfigure\none\tanswer\tshared_reads\t6.5\n");
-    put("docs/results/limits.tsv", "exercise\tmetric\tlimit\none\tshared_reads\t0."
-                                   "25\none\tblocks\t8\none\tread_excess\t1.125\n");
+        "exercise\tversion\twhat\tfigure\none\tanswer\tshared_read_requests_total\t6.5\n");
+    put("docs/results/limits.tsv", "exercise\tmetric\tlimit\none\tshared_read_requests_total\t0."
+                                   "25\none\tblocks\t8\none\tread_amplification\t1.125\n");
     put("docs/sources.md", "# Sources\n\n### guide\nA guide.\n");
     put("solutions/01-x/one-ladder.md",
-        "| counter | 1-slow | answer |\n|---|---|---|\n| `thread_loads` | 640 | 64 "
+        "| counter | 1-slow | answer |\n|---|---|---|\n| `global_load_threads` | 640 | 64 "
         "|\n\nTimes, modelled for 7, in µs:\n\n"
         "| device | 1-slow | answer |\n|---|---|---|\n| h100 | 48 | 12 |\n");
 }
@@ -78,14 +78,16 @@ START_TEST(what_the_sources_say_passes) {
         "It is 2.5 times\nas fast.\n<!--fig 2.5 times: h100 one/1 / h100 one/answer-->\n",
         "It takes 20.5 µs.\n<!--fig 20.5: h100 one/answer-->\n", /* measured: 3 % */
         "Of 640 loads a tenth is left, about 45 µs of them.\n<!--fig 640 loads: count "
-        "one/1[thread_loads];\n"
-        "tenth: count one/answer[thread_loads] / count one/1[thread_loads]; 45 µs: sim:h100 "
+        "one/1[global_load_threads];\n"
+        "tenth: count one/answer[global_load_threads] / count one/1[global_load_threads]; 45 µs: "
+        "sim:h100 "
         "one/1-slow-->\n",
         "- A ring: 3 µs, at 2 TB/s.\n<!--fig 3 µs: h100 other[ring of 2]; 2 TB/s: h100 "
         "peak[bytes_per_second] / "
         "1e12-->\n- 48 KB.\n"
         "<!--fig 48 KB: source guide-->\n",
-        "`shared_reads` 6.5, and 4 KB in 7 µs.\n<!--fig 6.5: ran one/answer[shared_reads]; 4 KB: "
+        "`shared_read_requests_total` 6.5, and 4 KB in 7 µs.\n<!--fig 6.5: ran "
+        "one/answer[shared_read_requests_total]; 4 KB: "
         "1024 * 4 / 1024; 7 "
         "µs: once h100-->\n",
         "These are 64 · 8 = 512 bytes, (1 + 2) · 32 = 96.\n",
@@ -112,8 +114,8 @@ START_TEST(a_figure_that_is_another_is_told) {
          ":1: says 21 µs, and it is 20 (h100 one/answer)\n"},
         {"It takes 21 µs.\n<!--fig 20 µs: h100 one/answer-->\n",
          ":1: the text does not say 20 µs\nchapters/01-x/README.md:1: no source for 21 µs.\n"},
-        {"Of 641 loads.\n<!--fig 641: count one/1[thread_loads]-->\n",
-         ":1: says 641, and it is 640 (count one/1[thread_loads])\n"},
+        {"Of 641 loads.\n<!--fig 641: count one/1[global_load_threads]-->\n",
+         ":1: says 641, and it is 640 (count one/1[global_load_threads])\n"},
         {"About a\nfifth.\n<!--fig fifth: h100 one/answer / h100 one/1-->\n",
          ":1: says fifth, and it is 0.4 (h100 one/answer / h100 one/1)\n"},
         {"One.\n\nThese are 64 · 8 = 513 bytes.\n", ":3: says 64 · 8 = 513, and it is 512\n"},
@@ -143,14 +145,16 @@ START_TEST(limits_of_a_task_are_those_of_its_tests) {
     if (!has_python()) SKIP("no python3");
     make_book();
     ck_assert_str_eq(
-        of_page(task,
-                LIMITS("| goal: few | `shared_reads` per product; `blocks` | 1/4; at least 8 |\n"
-                       "| | `read_excess` | 1.125 times the packed ideal |")),
+        of_page(task, LIMITS("| goal: few | `shared_read_requests_total` per product; `blocks` | "
+                             "1/4; at least 8 |\n"
+                             "| | `read_amplification` | 1.125 times the packed ideal |")),
         "");
-    ck_assert_str_eq(of_page(task, LIMITS("| goal: few | `shared_reads` per product | 0.26 |")),
-                     "chapters/01-x/one.md:1: limit 0.26 of shared_reads, and they are [0.25]\n");
-    ck_assert_str_eq(of_page(task, LIMITS("| goal: few | `shared_reads` per product | 1.125 |")),
-                     "chapters/01-x/one.md:1: limit 1.125 of shared_reads, and they are [0.25]\n");
+    ck_assert_str_eq(
+        of_page(task, LIMITS("| goal: few | `shared_read_requests_total` per product | 0.26 |")),
+        "chapters/01-x/one.md:1: limit 0.26 of shared_read_requests_total, and they are [0.25]\n");
+    ck_assert_str_eq(
+        of_page(task, LIMITS("| goal: few | `shared_read_requests_total` per product | 1.125 |")),
+        "chapters/01-x/one.md:1: limit 1.125 of shared_read_requests_total, and they are [0.25]\n");
     remove_book();
 }
 END_TEST

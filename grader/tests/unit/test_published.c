@@ -4,15 +4,15 @@
 
 static const char ladder[] = "# x\n\nText.\n\n"
                              "| counter | 1-naive | answer |\n|---|---|---|\n"
-                             "| `thread_loads` | 64 | 2 |\n| `barriers` | 0 | 17 |\n\n"
-                             "| threads | bytes |\n|---|---|\n| `thread_loads` | 9 |\n";
+                             "| `global_load_threads` | 64 | 2 |\n| `barriers` | 0 | 17 |\n\n"
+                             "| threads | bytes |\n|---|---|\n| `global_load_threads` | 9 |\n";
 
 START_TEST(equal_counters_agree) {
     struct buf why = {0};
-    ck_assert(
-        published_agrees(ladder, "1-naive", &(struct sim_counters){.thread_loads = 64}, &why));
-    ck_assert(published_agrees(ladder, "answer",
-                               &(struct sim_counters){.thread_loads = 2, .barriers = 17}, &why));
+    ck_assert(published_agrees(ladder, "1-naive", &(struct sim_counters){.global_load_threads = 64},
+                               &why));
+    ck_assert(published_agrees(
+        ladder, "answer", &(struct sim_counters){.global_load_threads = 2, .barriers = 17}, &why));
     ck_assert_uint_eq(why.size, 0);
     buf_free(&why);
 }
@@ -20,9 +20,10 @@ END_TEST
 
 START_TEST(a_difference_is_told) {
     struct buf why = {0};
-    ck_assert(!published_agrees(ladder, "answer",
-                                &(struct sim_counters){.thread_loads = 3, .barriers = 17}, &why));
-    ck_assert_str_eq(buf_str(&why), "its ladder publishes thread_loads = 2, counted are 3\n");
+    ck_assert(!published_agrees(
+        ladder, "answer", &(struct sim_counters){.global_load_threads = 3, .barriers = 17}, &why));
+    ck_assert_str_eq(buf_str(&why),
+                     "its ladder publishes global_load_threads = 2, counted are 3\n");
     buf_free(&why);
 }
 END_TEST

@@ -61,10 +61,10 @@ START_TEST(values_and_counts_are_those_of_accesses_alone) {
             for (uint32_t t = 0; t < 32; t++) ck_assert_uint_eq(out[i][k][t], expected(i, k, t));
     /* 32 words 4, 8 and 16 bytes apart: 4, 8 and 16 sectors, two turns each; 68 bytes on they reach
      * into one more where they lie side by side */
-    ck_assert_uint_eq(rig_line(&got, 20).sectors_load, 2 * (4 + 8 + 16));
-    ck_assert_uint_eq(rig_line(&got, 21).sectors_load, 2 * (4 + 8 + 16));
-    ck_assert_uint_eq(rig_line(&got, 22).sectors_load, 2 * (2 + 4 + 8) + 2 * (2 + 2 + 4));
-    ck_assert_uint_eq(rig_line(&got, 23).sectors_load, 2 * (5 + 8 + 16));
+    ck_assert_uint_eq(rig_line(&got, 20).global_load_sectors, 2 * (4 + 8 + 16));
+    ck_assert_uint_eq(rig_line(&got, 21).global_load_sectors, 2 * (4 + 8 + 16));
+    ck_assert_uint_eq(rig_line(&got, 22).global_load_sectors, 2 * (2 + 4 + 8) + 2 * (2 + 2 + 4));
+    ck_assert_uint_eq(rig_line(&got, 23).global_load_sectors, 2 * (5 + 8 + 16));
     sim_result_free(&got);
     rig_close(&r);
 }

@@ -435,16 +435,16 @@ END_TEST
  * is left out. */
 START_TEST(the_hottest_line_stands_first) {
     static struct line_result lines[] = {
-        {"none.cu", 1, {.sectors_store = 100, .requests_store = 25}, {0}},
-        {"none.cu", 2, {.sectors_store = 5, .requests_store = 1}, {0}},
-        {"none.cu", 3, {.sectors_store = 895, .requests_store = 28}, {0}}};
+        {"none.cu", 1, {.global_store_sectors = 100, .global_store_requests = 25}, {0}},
+        {"none.cu", 2, {.global_store_sectors = 5, .global_store_requests = 1}, {0}},
+        {"none.cu", 3, {.global_store_sectors = 895, .global_store_requests = 28}, {0}}};
     struct result r = {.ex = &exercise,
                        .id = "00-none/none",
                        .file = "none.cu",
                        .lines = lines,
                        .nlines = 3,
                        .has_counters = true,
-                       .counters = {.sectors_store = 1000, .requests_store = 54},
+                       .counters = {.global_store_sectors = 1000, .global_store_requests = 54},
                        .speed = {.note = ""}};
     struct buf out = {0};
     struct report_style style = {.width = 80};
@@ -519,20 +519,22 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
  * nothing. Fast without the goal: says so. As fast as the answer: nothing to say. */
 START_TEST(where_points_and_time_disagree_the_report_says_why) {
     struct result results[] = {
-        scored("sectors_per_request_load", "shared memory, 68 % (next: x, 1 %)", 0.6,
+        scored("global_load_sectors_per_request", "shared memory, 68 % (next: x, 1 %)", 0.6,
                (struct points){0, 60, 20}),
-        scored("sectors_per_request_load", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.6,
+        scored("global_load_sectors_per_request", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.6,
                (struct points){0, 60, 20}),
-        scored("sectors_read", "L1 passes, 75 % (next: x, 1 %)", 0.73, (struct points){0, 0, 34}),
-        scored("sectors_read", "shared memory, 75 %", 0.95, (struct points){0, 60, 40})};
+        scored("device_read_sectors", "L1 passes, 75 % (next: x, 1 %)", 0.73,
+               (struct points){0, 0, 34}),
+        scored("device_read_sectors", "shared memory, 75 %", 0.95, (struct points){0, 60, 40})};
     static const char *const want[] = {
         "The goals count traffic to memory, and the time is bound by shared memory (100 % of the "
         "time at none.cu:7, "
         "most of it for "
         "the load/store unit): a step towards a goal need not be one towards less time here.",
         "", "It has 85 % of the points for speed and 0 % of those for technique", ""};
-    static const char *const metrics[] = {"sectors_per_request_load", "sectors_per_request_load",
-                                          "sectors_read", "sectors_read"};
+    static const char *const metrics[] = {"global_load_sectors_per_request",
+                                          "global_load_sectors_per_request", "device_read_sectors",
+                                          "device_read_sectors"};
     for (unsigned i = 0; i < 4; i++) {
         struct buf out = {0};
         results[i].technique->metric = metrics[i];

@@ -207,15 +207,15 @@ START_TEST(test_json) {
     ck_assert_uint_eq(json_array_size(launches), 2);
     json_t *start = json_array_get(launches, 0);
     ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(start, "grid"), 0)), 2);
-    ck_assert_int_eq(counter(start, "thread_stores"), 64);
-    ck_assert_int_eq(counter(start, "sectors_store"), 8);
-    ck_assert_int_eq(counter(json_array_get(launches, 1), "thread_loads"), 64);
+    ck_assert_int_eq(counter(start, "global_store_threads"), 64);
+    ck_assert_int_eq(counter(start, "global_store_sectors"), 8);
+    ck_assert_int_eq(counter(json_array_get(launches, 1), "global_load_threads"), 64);
     json_int_t sum = 0, stores = 0;
     size_t i;
     json_array_foreach(json_object_get(start, "lines"), i, line) {
         sum += counter(line, "inst_executed");
-        stores += counter(line, "thread_stores");
-        if (counter(line, "thread_stores"))
+        stores += counter(line, "global_store_threads");
+        if (counter(line, "global_store_threads"))
             ck_assert_int_eq(json_integer_value(json_object_get(line, "line")), 6);
     }
     ck_assert_int_eq(sum, counter(start, "inst_executed"));
@@ -230,8 +230,8 @@ START_TEST(test_text) {
               build, work, work),
         0);
     ck_assert_int_eq(
-        shell("grep -Eq 'thread_stores +64$' %s/err && grep -q 'main_part.cu:6 ' %s/err", work,
-              work),
+        shell("grep -Eq 'global_store_threads +64$' %s/err && grep -q 'main_part.cu:6 ' %s/err",
+              work, work),
         0);
 }
 END_TEST

@@ -260,17 +260,17 @@ START_TEST(test_counts) {
     struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
     ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
     struct sim_counters in = rig_line(&got, 10), out = rig_line(&got, 11), add = rig_line(&got, 12);
-    ck_assert_uint_eq(in.bulk_requests_load, 1);
-    ck_assert_uint_eq(in.bulk_bytes_load, 128);
-    ck_assert_uint_eq(in.bulk_sectors_load, 6);
-    ck_assert_uint_eq(in.bulk_shared_store, 128);
-    ck_assert_uint_eq(in.copy_ahead, 0);
-    ck_assert_uint_eq(out.bulk_requests_store, 1);
-    ck_assert_uint_eq(out.bulk_bytes_store, 128);
-    ck_assert_uint_eq(out.bulk_sectors_store, 6);
-    ck_assert_uint_eq(out.bulk_shared_load, 128);
-    ck_assert_uint_eq(add.bulk_requests_store, 1);
-    ck_assert_uint_eq(add.bulk_sectors_store, 6);
+    ck_assert_uint_eq(in.bulk_load_requests, 1);
+    ck_assert_uint_eq(in.bulk_load_bytes, 128);
+    ck_assert_uint_eq(in.bulk_load_sectors, 6);
+    ck_assert_uint_eq(in.bulk_shared_store_bytes, 128);
+    ck_assert_uint_eq(in.async_copy_byte_distance, 0);
+    ck_assert_uint_eq(out.bulk_store_requests, 1);
+    ck_assert_uint_eq(out.bulk_store_bytes, 128);
+    ck_assert_uint_eq(out.bulk_store_sectors, 6);
+    ck_assert_uint_eq(out.bulk_shared_load_bytes, 128);
+    ck_assert_uint_eq(add.bulk_store_requests, 1);
+    ck_assert_uint_eq(add.bulk_store_sectors, 6);
     sim_read(r.sim, buffer, after, sizeof after);
     ck_assert_float_eq(after[3], 3);                /* in neither */
     ck_assert_float_eq(after[4], 48);               /* stored: element (0, 4) */

@@ -141,7 +141,7 @@ START_TEST(test_a_block_looks_once) {
     sim_launch(r.sim, &l, &got);
     ck_assert_int_eq(got.fault, SIM_FAULT_NONE);
     ck_assert_uint_eq(got.counters.atomic_operations, 60);
-    ck_assert_uint_eq(got.counters.requests_load, 60);
+    ck_assert_uint_eq(got.counters.global_load_requests, 60);
     ck_assert_uint_eq(got.counters.barriers, 2 * 2 * 60);
     sim_result_free(&got);
     rig_close(&r);

@@ -56,8 +56,8 @@ static struct seen look(const char *text, unsigned blocks, bool timed) {
 /* Where no time is asked for, blocks run one after another: each finds the one before it done, at
  * one look. */
 START_TEST(test_in_turn_one_look_is_enough) {
-    ck_assert_uint_eq(look(chain, 100, false).n.requests_load, 99);
-    ck_assert_uint_eq(look(back, 100, false).n.requests_load, 99);
+    ck_assert_uint_eq(look(chain, 100, false).n.global_load_requests, 99);
+    ck_assert_uint_eq(look(back, 100, false).n.global_load_requests, 99);
 }
 END_TEST
 
@@ -77,7 +77,7 @@ static unsigned rounds(unsigned blocks, unsigned apart) {
 
 START_TEST(test_rounds_of_a_look_back) {
     ck_assert_uint_eq(rounds(11, 1), 1 + 2 + 2 + 3 + 3 + 3 + 4 + 4 + 4 + 4);
-    uint64_t looks = look(back, 120, true).n.requests_load;
+    uint64_t looks = look(back, 120, true).n.global_load_requests;
     ck_assert_msg(looks >= rounds(120, 1) && looks <= rounds(120, 2), "%lu looks, not %u to %u",
                   looks, rounds(120, 1), rounds(120, 2));
 }
@@ -92,8 +92,8 @@ START_TEST(test_links_of_a_chain) {
            l2 = device_find("h200")->lat_l2;
     ck_assert_msg(cycles > l2 && cycles < 2.5 * l2, "%g cycles a link, %g to L2 and back", cycles,
                   l2);
-    ck_assert_msg(many.n.requests_load >= 8128 && many.n.requests_load <= 2 * 8128, "%lu looks",
-                  (unsigned long)many.n.requests_load);
+    ck_assert_msg(many.n.global_load_requests >= 8128 && many.n.global_load_requests <= 2 * 8128,
+                  "%lu looks", (unsigned long)many.n.global_load_requests);
     ck_assert(!many.t.waits);
 }
 END_TEST
@@ -112,7 +112,7 @@ END_TEST
 START_TEST(test_later_waves_find_it_done) {
     struct seen s = look(back, 5000, true);
     ck_assert(!s.t.waits);
-    ck_assert_uint_gt(s.n.requests_load, 4999);
+    ck_assert_uint_gt(s.n.global_load_requests, 4999);
 }
 END_TEST
 

@@ -95,7 +95,7 @@ START_TEST(what_was_done_is_found_again) {
                     row = {.verdict = "right",
                            .kind = "modelled",
                            .us = 12.5,
-                           .counters = {.sectors_load = 77}};
+                           .counters = {.global_load_sectors = 77}};
     struct err e = {0};
     close(mkstemp(path));
     ck_assert(tune_state_add(path, 2, &row, &e));
@@ -107,7 +107,7 @@ START_TEST(what_was_done_is_found_again) {
     ck_assert_uint_eq(rows[2].combination, 2);
     ck_assert_str_eq(rows[2].verdict, "right");
     ck_assert_double_eq(rows[2].us, 12.5);
-    ck_assert_uint_eq(rows[2].counters.sectors_load, 77);
+    ck_assert_uint_eq(rows[2].counters.global_load_sectors, 77);
     unlink(path);
 }
 END_TEST
@@ -125,7 +125,7 @@ START_TEST(the_best_differs_by_device) {
         rows[i] =
             (struct tune_row){.combination = i % 3, .device = i / 3, .done = true, .us = us[i]};
         strcpy(rows[i].verdict, us[i] > 0 ? "right" : "WA");
-        rows[i].counters.sectors_load = i % 3 ? 4096 : 32768;
+        rows[i].counters.global_load_sectors = i % 3 ? 4096 : 32768;
     }
     ck_assert_ptr_eq(tune_best(&p, 0), &rows[1]);
     ck_assert_ptr_eq(tune_best(&p, 1), &rows[3]);

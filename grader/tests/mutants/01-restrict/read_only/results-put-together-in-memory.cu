@@ -1,4 +1,4 @@
-// expect: PART thread_writes
+// expect: PART device_write_accesses
 // Loads as few as can be, but each result goes to memory twice.
 
 __global__ void rotate(volatile float *out_re, volatile float *out_im, const float *re, const float *im, const float *rotation, int n) {

@@ -1,4 +1,4 @@
-// expect: PART read_excess
+// expect: PART read_amplification
 // The naive version, whose loads and stores are atomics that change nothing, or exchange.
 struct particle {
     float x, y, vx, vy, mass;

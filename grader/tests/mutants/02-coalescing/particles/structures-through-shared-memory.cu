@@ -1,4 +1,4 @@
-// expect: PART sectors_read
+// expect: PART device_read_sectors
 // Coalesced, by moving whole structures: 64 bytes where 20 are needed, four times a step.
 
 constexpr int B = 128;

@@ -1,4 +1,4 @@
-// expect: PART write_excess
+// expect: PART write_amplification
 // No kernel transposes: a copy beside the kernels moves each row of `in` into a column of `out`.
 __global__ void nothing() {}
 

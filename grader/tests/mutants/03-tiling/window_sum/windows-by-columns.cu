@@ -1,4 +1,4 @@
-// expect: PART sectors_written
+// expect: PART device_write_sectors
 // Loaded once and together; but neighbouring lanes own windows that are 32 apart.
 
 constexpr int T = 256;

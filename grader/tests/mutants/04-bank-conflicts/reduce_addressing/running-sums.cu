@@ -1,4 +1,4 @@
-// expect: PART shared_reads
+// expect: PART shared_read_requests_total
 // A scan in place of a tree: all threads work in all rounds.
 
 constexpr int GROUP = 256;

@@ -1,4 +1,4 @@
-// expect: PART shared_reads
+// expect: PART shared_read_requests_total
 // Every second, fourth, eighth thread by a selection: no branch parts a warp, and no warp ever rests.
 
 constexpr int GROUP = 256;

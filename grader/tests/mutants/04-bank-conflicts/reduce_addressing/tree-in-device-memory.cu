@@ -1,4 +1,4 @@
-// expect: PART sectors_read
+// expect: PART device_read_sectors
 // The tree stands in device memory, with all threads at work in all rounds: no conflicts, no branches, no shared memory.
 
 __device__ int scratch[1 << 25];
