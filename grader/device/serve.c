@@ -92,7 +92,7 @@ static bool take_kernels(struct device *d, unsigned n, int fd, struct control_re
 }
 
 static bool take_code(struct device *d, uint32_t n, int fd, struct control_reply *p) {
-    if (n > SASS_MOST) return refuse(p, "too much machine code");
+    if (n > SASS_MAX_INSNS) return refuse(p, "too much machine code");
     d->code = xcalloc(n + 1ul, sizeof *d->code);
     d->ncode = n;
     return (read_all(fd, d->code, n * sizeof *d->code) && sass_valid(d->code, n)) ||

@@ -150,10 +150,10 @@ int gpu_load(struct backend *b, const void *image, size_t size, void **module, s
                      : NULL; /* ends with a zero, as the driver wants it */
     if (!error && !(m->ptx = ptx_parse(&m->arena, text, n, e))) error = WB_cudaErrorInvalidPtx;
     size_t bytes;
-    const char *machine = text_itself
-                              ? NULL
-                              : ptx_machine_code(&m->arena, image, size,
-                                                 g->info.cc_major * 10 + g->info.cc_minor, &bytes);
+    const char *machine =
+        text_itself ? NULL
+                    : ptx_cubin_from_fatbin(&m->arena, image, size,
+                                            g->info.cc_major * 10 + g->info.cc_minor, &bytes);
     if (!error) error = gpu_fail(g, load_image(g, m, machine, text, e));
     m->next = g->modules;
     g->modules = m;

@@ -77,7 +77,7 @@ static void take_budget(struct launch *l) {
 static void execute(struct launch *l, struct sim_result *out) {
     l->check = sim_check_launch;
     take_budget(l);
-    memory_hide_host(&l->sim->memory, true);
+    memory_set_host_hidden(&l->sim->memory, true);
     bool ok = launch_open(l) && race_open(l);
     if (ok) launch_run(l);
     else atomic_store(&l->over, SIM_FAULT_OUT_OF_HOST_MEMORY);
@@ -87,8 +87,8 @@ static void execute(struct launch *l, struct sim_result *out) {
     race_streams_launch(l, out);
     race_close(l);
     launch_close(l);
-    memory_hide_host(&l->sim->memory, false);
-    if (l->sanitize) memory_learn(&l->sim->memory);
+    memory_set_host_hidden(&l->sim->memory, false);
+    if (l->sanitize) memory_update_initialized(&l->sim->memory);
     l->sim->spent += l->instructions, l->sim->charged = l->charged;
     if (l->sim->pending || l->sim->tail || l->sim->prepared) run_launched(l->sim, out);
 }
@@ -118,6 +118,6 @@ struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r,
 }
 
 bool sim_kernel_communicates(const struct sim_kernel *k) {
-    return k->module->codes[k->code].communicates;
+    return k->module->funcs[k->func_index].interblock_dependent;
 }
 uint64_t sim_sample_warps(const struct sim *s) { return s->options.sample_warps; }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sim_prepare(void) { memory_prepare(); }
+void sim_prepare(void) { memory_init_before_sandbox(); }
 
 /* The least that lane functions are compiled for. */
 static bool processor_is_new_enough(struct err *e) {
@@ -62,22 +62,22 @@ uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_pages(&s->memory, bytes, name);
 }
 bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset) {
-    return memory_share(&s->memory, address, fd, offset);
+    return memory_map_shared_pages(&s->memory, address, fd, offset);
 }
 uint64_t sim_alloc_host(struct sim *s, uint64_t bytes, const char *name) {
     uint64_t address = memory_alloc_pages(&s->memory, bytes, name);
-    if (address) memory_at(&s->memory, address)->host = true;
+    if (address) memory_find_allocation(&s->memory, address)->is_host = true;
     return address;
 }
 bool sim_back_shared(struct sim *s, int fd, uint64_t offset) {
-    return memory_back_shared(&s->memory, fd, offset);
+    return memory_map_host_shared(&s->memory, fd, offset);
 }
 uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name) {
-    return memory_alloc_shared(&s->memory, bytes, name);
+    return memory_alloc_host_shared(&s->memory, bytes, name);
 }
-void sim_unshare(struct sim *s) { memory_unshare(&s->memory); }
+void sim_unshare(struct sim *s) { memory_unmap_shared_pages(&s->memory); }
 enum sim_status sim_free(struct sim *s, uint64_t a) {
-    const struct allocation *at = a && s->streams ? memory_at(&s->memory, a) : NULL;
+    const struct allocation *at = a && s->streams ? memory_find_allocation(&s->memory, a) : NULL;
     if (at) race_streams_forget(s, SIM_BASE + at->start, at->size);
     return a ? memory_free(&s->memory, a) : SIM_OK;
 }
@@ -89,7 +89,7 @@ bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r,
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
 
 bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
-    struct allocation *a = memory_at(&s->memory, address);
+    struct allocation *a = memory_find_allocation(&s->memory, address);
     if (!a) return false;
     *start = SIM_BASE + a->start;
     *bytes = a->size;
@@ -97,15 +97,16 @@ bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes
 }
 
 static unsigned char *host_range(struct sim *s, uint64_t address, uint64_t bytes) {
-    return memory_find(&s->memory, address, bytes) < 0 ? NULL
-                                                       : s->memory.bytes + (address - SIM_BASE);
+    return memory_find_range(&s->memory, address, bytes) < 0
+               ? NULL
+               : s->memory.bytes + (address - SIM_BASE);
 }
 
 enum sim_status sim_write(struct sim *s, uint64_t address, const void *data, uint64_t bytes) {
     unsigned char *p = host_range(s, address, bytes);
     if (!p) return bytes ? SIM_BAD_ADDRESS : SIM_OK;
     if (bytes) memcpy(p, data, bytes);
-    memory_mark(&s->memory, address, bytes, true);
+    memory_set_initialized(&s->memory, address, bytes, true);
     return SIM_OK;
 }
 
@@ -120,7 +121,7 @@ enum sim_status sim_fill(struct sim *s, uint64_t address, uint8_t value, uint64_
     unsigned char *p = host_range(s, address, bytes);
     if (!p) return bytes ? SIM_BAD_ADDRESS : SIM_OK;
     memset(p, value, bytes);
-    memory_mark(&s->memory, address, bytes, true);
+    memory_set_initialized(&s->memory, address, bytes, true);
     return SIM_OK;
 }
 
@@ -130,22 +131,25 @@ enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t byt
     if (!bytes) return SIM_OK;
     if (!p || !q) return SIM_BAD_ADDRESS;
     memmove(p, q, bytes);
-    if (memory_at(&s->memory, to)->region == MEM_SHARED || memory_at(&s->memory, from)->initialised)
-        return memory_mark(&s->memory, to, bytes, true), SIM_OK;
-    memmove(s->memory.written + (to - SIM_BASE), s->memory.written + (from - SIM_BASE), bytes);
-    if (!memory_is_written(&s->memory, to, bytes)) memory_doubt(memory_at(&s->memory, to));
+    if (memory_find_allocation(&s->memory, to)->region == MEM_HOST_SHARED ||
+        memory_find_allocation(&s->memory, from)->is_initialized)
+        return memory_set_initialized(&s->memory, to, bytes, true), SIM_OK;
+    memmove(s->memory.init_shadow + (to - SIM_BASE), s->memory.init_shadow + (from - SIM_BASE),
+            bytes);
+    if (!memory_is_initialized(&s->memory, to, bytes))
+        memory_invalidate_initialized(memory_find_allocation(&s->memory, to));
     return SIM_OK;
 }
 
 enum sim_status sim_written(struct sim *s, uint64_t address, uint64_t bytes) {
     if (!host_range(s, address, bytes)) return SIM_BAD_ADDRESS;
-    memory_mark(&s->memory, address, bytes, true);
+    memory_set_initialized(&s->memory, address, bytes, true);
     return SIM_OK;
 }
 
 enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes) {
     if (!host_range(s, address, bytes)) return SIM_BAD_ADDRESS;
-    memory_mark(&s->memory, address, bytes, false);
+    memory_set_initialized(&s->memory, address, bytes, false);
     return SIM_OK;
 }
 
@@ -154,14 +158,14 @@ enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes) {
 static bool symbol_address(const struct sim_module *m, const char *name, uint64_t *out) {
     for (u32 i = 0; i < m->nvars; i++)
         if (strcmp(m->vars[i].var->name, name) == 0) return *out = m->vars[i].address, true;
-    for (u32 i = 0; i < m->ncodes; i++)
-        if (strcmp(m->codes[i].name, name) == 0) return *out = FUNC_WINDOW + i, true;
+    for (u32 i = 0; i < m->nfuncs; i++)
+        if (strcmp(m->funcs[i].name, name) == 0) return *out = FUNC_WINDOW + i, true;
     return false;
 }
 
 /* Initial values of one variable, addresses in it included. Device memory starts as zero, as the
  * manual says. */
-static bool write_initial(struct sim *s, const struct sim_module *m, const struct placed_var *v,
+static bool write_initial(struct sim *s, const struct sim_module *m, const struct module_var *v,
                           struct err *e) {
     unsigned char *p = s->memory.bytes + (v->address - SIM_BASE);
     memory_zero(&s->memory, v->address, v->var->bytes);
@@ -177,7 +181,7 @@ static bool write_initial(struct sim *s, const struct sim_module *m, const struc
         if (r->offset + r->size <= v->var->bytes && r->size <= 8)
             memcpy(p + r->offset, &at, r->size);
     }
-    memory_mark(&s->memory, v->address, v->var->bytes, true);
+    memory_set_initialized(&s->memory, v->address, v->var->bytes, true);
     return true;
 }
 
@@ -189,8 +193,8 @@ static bool module_reset(struct sim *s, const struct sim_module *m, struct err *
 
 static void release_vars(struct sim *s, struct sim_module *m) {
     for (u32 i = 0; i < m->nvars; i++) {
-        struct allocation *a = memory_at(&s->memory, m->vars[i].address);
-        if (a) a->module = false;
+        struct allocation *a = memory_find_allocation(&s->memory, m->vars[i].address);
+        if (a) a->is_module_var = false;
         memory_free(&s->memory, m->vars[i].address);
     }
 }
@@ -244,8 +248,8 @@ static void free_all(struct sim *s) {
     memory_free_all(&s->memory);
     race_streams_clear(s);
     s->heap_used = 0;
-    s->memory.marked = false;
-    memory_scrub(&s->memory); /* nothing of one replay is left to be found in the next */
+    s->memory.has_undef_marks = false;
+    memory_release_pages(&s->memory); /* nothing of one replay is left to be found in the next */
 }
 
 void sim_reset(struct sim *s) {
@@ -258,12 +262,13 @@ void sim_free_all(struct sim *s) {
     struct buf kept = {0};
     size_t at = 0;
     for (unsigned i = 0; i < s->memory.count; i++)
-        if (s->memory.table[i].module)
-            buf_add(&kept, s->memory.bytes + s->memory.table[i].start, s->memory.table[i].size);
+        if (s->memory.allocations[i].is_module_var)
+            buf_add(&kept, s->memory.bytes + s->memory.allocations[i].start,
+                    s->memory.allocations[i].size);
     free_all(s);
     for (unsigned i = 0; i < s->memory.count; i++) {
-        const struct allocation *a = &s->memory.table[i];
-        if (!a->module || !a->size) continue;
+        const struct allocation *a = &s->memory.allocations[i];
+        if (!a->is_module_var || !a->size) continue;
         memcpy(s->memory.bytes + a->start, kept.data + at, a->size);
         at += a->size;
     }
@@ -272,7 +277,7 @@ void sim_free_all(struct sim *s) {
 
 const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char *name) {
     for (u32 i = 0; i < m->nkernels; i++)
-        if (strcmp(m->codes[m->kernels[i].code].name, name) == 0) return &m->kernels[i];
+        if (strcmp(m->funcs[m->kernels[i].func_index].name, name) == 0) return &m->kernels[i];
     return NULL;
 }
 
@@ -285,7 +290,7 @@ bool sim_find_symbol(const struct sim_module *m, const char *name, uint64_t *add
 }
 
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
-    const struct code *c = &k->module->codes[k->code];
+    const struct sim_func *c = &k->module->funcs[k->func_index];
     const struct gpu_device *d = k->module->sim->options.device;
     *out = (struct sim_kernel_info){.name = c->name,
                                     .param_bytes = k->param_bytes,
@@ -319,8 +324,8 @@ void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t 
 }
 
 void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *code, uint32_t n) {
-    k->module->machine_code = code;
-    k->module->nmachine_code = n;
+    k->module->sass = code;
+    k->module->nsass = n;
 }
 
 /* ---- launches ---- */
@@ -352,11 +357,11 @@ static const char *check_clusters(const struct gpu_device *d, const struct sim_l
     if (!c[0]) return NULL;
     if (d->cc_major < 9 && blocks > 1)
         return refuse(e, error, "clusters; a device has them from compute capability 9.0");
-    if (blocks > (l->large_clusters ? CLUSTER_MOST : CLUSTER_PORTABLE))
+    if (blocks > (l->large_clusters ? CLUSTER_MAX_SIZE : CLUSTER_MAX_PORTABLE_SIZE))
         return refuse(e, error,
                       "clusters of %llu blocks; %d at most, 16 with "
                       "cudaFuncAttributeNonPortableClusterSizeAllowed",
-                      (unsigned long long)blocks, CLUSTER_PORTABLE);
+                      (unsigned long long)blocks, CLUSTER_MAX_PORTABLE_SIZE);
     for (unsigned i = 0; i < 3; i++)
         if (!c[i] || l->grid[i] % c[i])
             return refuse(

@@ -220,9 +220,9 @@ static void add_combined(struct buf *b, const char *opcode) {
 }
 
 static void add_row_operands(struct buf *b, const char *opcode, int row) {
-    const struct insn_row *r = &insn_rows[row];
+    const struct opcode_desc *r = &insn_opcodes[row];
     unsigned next = 0, n = 0;
-    while (n < ROW_SRC && r->src[n]) n++;
+    while (n < MAX_SRC_OPERANDS && r->src[n]) n++;
     if (r->form == FORM_CARRY && opcode[0] != 'm') n = 2;
     if (strncmp(opcode, "setp.", 5) == 0 && strlen(opcode) > 2 &&
         !strcmp(opcode + strlen(opcode) - 2, "x2"))
@@ -256,7 +256,7 @@ static void write_module(const char *opcode, struct buf *b) {
     struct buf matrix = {0};
     const char *operands =
         decode_matrix_operands(opcode, &matrix) ? buf_str(&matrix) : template_of(opcode);
-    int row = operands ? -1 : decode_row_of(opcode, &dropped);
+    int row = operands ? -1 : decode_find_opcode(opcode, &dropped);
     buf_puts(
         b,
         ".version 8.4\n.target sm_90\n.address_size 64\n.func callee { ret; }\n"
@@ -314,7 +314,7 @@ static const char *family_of(const char *name, char *out, size_t size) {
     return out;
 }
 
-static void add_modifiers(struct buf *b, const struct insn_row *r) {
+static void add_modifiers(struct buf *b, const struct opcode_desc *r) {
     if (r->mods & MOD_RND) buf_puts(b, " .rn .rz .rm .rp");
     if (r->mods & MOD_RN) buf_puts(b, " .rn");
     if (r->mods & MOD_FTZ) buf_puts(b, " .ftz");
@@ -335,15 +335,16 @@ void coverage_markdown(struct buf *b) {
                "`build/simgpu coverage FILE` "
                "says for a list of opcodes which of them the simulator runs.\n\n"
                "| instruction | also | unit | what it does, for one lane |\n|---|---|---|---|\n",
-               insn_row_count);
-    for (unsigned i = 0; i < insn_row_count; i++) {
-        const struct insn_row *r = &insn_rows[i];
+               insn_opcode_count);
+    for (unsigned i = 0; i < insn_opcode_count; i++) {
+        const struct opcode_desc *r = &insn_opcodes[i];
         buf_printf(b, "| `%s` |", r->name);
         add_modifiers(b, r);
         buf_printf(b, " | %s | ", pipes[r->pipe]);
-        if (r->form != FORM_OTHER) buf_puts(b, "`");
-        for (const char *s = r->text; *s; s++) buf_puts(b, *s == '|' ? "\\|" : (char[]){*s, 0});
-        buf_puts(b, r->form != FORM_OTHER ? "` |\n" : " |\n");
+        if (r->form != FORM_CUSTOM) buf_puts(b, "`");
+        for (const char *s = r->semantics; *s; s++)
+            buf_puts(b, *s == '|' ? "\\|" : (char[]){*s, 0});
+        buf_puts(b, r->form != FORM_CUSTOM ? "` |\n" : " |\n");
     }
 }
 
@@ -357,12 +358,12 @@ int coverage_main(int argc, char **argv) {
         return 0;
     }
     if (argc > 0) return answer(argv[0]);
-    for (unsigned i = 0; i < insn_row_count; i++) {
-        if (strcmp(family_of(insn_rows[i].name, family, sizeof family), last))
+    for (unsigned i = 0; i < insn_opcode_count; i++) {
+        if (strcmp(family_of(insn_opcodes[i].name, family, sizeof family), last))
             printf("%s%s", i ? "\n" : "", family);
         snprintf(last, sizeof last, "%s", family);
-        printf(" %s", insn_rows[i].name + strlen(family));
+        printf(" %s", insn_opcodes[i].name + strlen(family));
     }
-    printf("\n%u rows\n", insn_row_count);
+    printf("\n%u rows\n", insn_opcode_count);
     return 0;
 }

@@ -24,15 +24,15 @@ static void print_const(const struct sim_module *m, ref r, unsigned bytes) {
 }
 
 static void print_ref(const struct sim_module *m, ref r, unsigned bytes) {
-    static const char *const names[] = {WARP_SLOTS_NAMES};
-    static const char *const block_names[] = {BLOCK_SLOTS_NAMES};
+    static const char *const names[] = {WARP_SLOT_NAMES};
+    static const char *const block_names[] = {BLOCK_SLOT_NAMES};
     u32 at = ref_offset(r);
     if (r == REF_NONE) printf("_");
     else if (ref_base(r) == BASE_FRAME) printf("r%u", at);
     else if (ref_base(r) == BASE_CONST) print_const(m, r, bytes ? bytes : 4);
-    else if (ref_base(r) == BASE_WARP && at / SLOT_BYTES < W_SLOTS)
+    else if (ref_base(r) == BASE_WARP && at / SLOT_BYTES < W_SLOT_COUNT)
         printf("%s", *names[at / SLOT_BYTES] ? names[at / SLOT_BYTES] : "%stack");
-    else if (ref_base(r) == BASE_BLOCK && at / SLOT_BYTES < B_SLOTS)
+    else if (ref_base(r) == BASE_BLOCK && at / SLOT_BYTES < B_SLOT_COUNT)
         printf("%s", *block_names[at / SLOT_BYTES] ? block_names[at / SLOT_BYTES] : "%launch");
     else printf("b%u", at);
 }
@@ -56,18 +56,18 @@ static void print_memory(const struct sim_module *m, const struct op *o) {
 static void print_op(const struct sim_module *m, u32 index) {
     static const char *const rounding[] = {"", " rm", " rp", " rz"};
     const struct op *o = &m->ops[index];
-    const struct insn_row *r = &insn_rows[o->row];
+    const struct opcode_desc *r = &insn_opcodes[o->opcode];
     printf("%6u  ", index);
     if (ref_base(o->guard) != BASE_CONST)
-        printf("@%s", o->flip ? "!" : ""), print_ref(m, o->guard, 1), printf(" ");
-    printf("%s%s%s%s", o->kind == OP_FALL ? "(fall through)" : r->name, rounding[o->env & 3],
+        printf("@%s", o->guard_xor ? "!" : ""), print_ref(m, o->guard, 1), printf(" ");
+    printf("%s%s%s%s", o->kind == OP_FALLTHROUGH ? "(fall through)" : r->name, rounding[o->env & 3],
            o->env & ENV_FTZ ? " ftz" : "", o->flags & OPF_SAT ? " sat" : "");
     bool memory =
         strcmp(r->name, "ld") == 0 || strcmp(r->name, "st") == 0 || strcmp(r->name, "atom") == 0;
     if (memory) print_memory(m, o);
     if (!memory && o->dst != REF_NONE)
         printf(" "), print_ref(m, o->dst, ptx_type_bytes((enum ptx_type)r->dst));
-    for (unsigned i = 0; !memory && i < ROW_SRC; i++)
+    for (unsigned i = 0; !memory && i < MAX_SRC_OPERANDS; i++)
         if (o->src[i] != REF_NONE)
             printf(", "),
                 print_ref(m, o->src[i], r->src[i] ? ptx_type_bytes((enum ptx_type)r->src[i]) : 4);
@@ -86,7 +86,7 @@ static void print_line(const struct sim_module *m, u32 loc, u32 *last) {
         printf("; %s:%u%s\n", m->ptx->files[l->file], l->line, l->inlined_at ? " (inlined)" : "");
 }
 
-static void print_code(const struct sim_module *m, const struct code *c) {
+static void print_code(const struct sim_module *m, const struct sim_func *c) {
     printf(
         "%s %s: %u bytes of registers a warp, %u of local memory a thread, %u of shared memory\n",
         c->func->is_entry ? "kernel" : "function", c->name, c->frame_bytes, c->local_bytes,
@@ -103,9 +103,9 @@ static bool show(struct sim *s, const char *ptx, size_t n, const char *kernel, s
     struct sim_module *m = sim_load(s, ptx, n, e);
     if (!m) return false;
     bool found = false;
-    for (u32 i = 0; i < m->ncodes; i++) {
-        if (kernel && !strstr(m->codes[i].name, kernel)) continue;
-        print_code(m, &m->codes[i]);
+    for (u32 i = 0; i < m->nfuncs; i++) {
+        if (kernel && !strstr(m->funcs[i].name, kernel)) continue;
+        print_code(m, &m->funcs[i]);
         found = true;
     }
     return found || err_set(e, ERR_INPUT, "no function whose name contains `%s`", kernel);

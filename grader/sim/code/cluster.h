@@ -7,10 +7,10 @@
 #pragma once
 #include "grader/sim/code/code.h"
 
-enum { CLUSTER_RANK_AT = 24, CLUSTER_PORTABLE = 8, CLUSTER_MOST = 16 };
+enum { CLUSTER_RANK_SHIFT = 24, CLUSTER_MAX_PORTABLE_SIZE = 8, CLUSTER_MAX_SIZE = 16 };
 
 static inline u32 cluster_offset(u64 address) {
-    return (u32)address & ((1u << CLUSTER_RANK_AT) - 1);
+    return (u32)address & ((1u << CLUSTER_RANK_SHIFT) - 1);
 }
 /* 0: the block's own, without mapa. */
-static inline u32 cluster_rank_field(u64 address) { return (u32)address >> CLUSTER_RANK_AT; }
+static inline u32 cluster_rank_field(u64 address) { return (u32)address >> CLUSTER_RANK_SHIFT; }

@@ -14,85 +14,86 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = UINT32_MAX };
+enum { NO_INDEX = UINT32_MAX };
 
 /* Of an instruction. */
 struct contraction {
-    u32 product[2]; /* a sum: the instructions that make its operands, NONE where they may not be
-                       taken in */
-    u32 found;      /* a product: how many sums could take it in */
-    bool taken;     /* a product: every use takes it in, so that it is not made */
+    u32 product_insn[2]; /* a sum: the instructions that make its operands, NONE where they may not
+                       be taken in */
+    u32 fusable_uses;    /* a product: how many sums could take it in */
+    bool is_contracted;  /* a product: every use takes it in, so that it is not made */
 };
 
 /* What a register holds while a block is gone through. */
-struct value {
-    u32 product, block;     /* the instruction that made it, in which block */
-    u32 writes, sources[2]; /* how often it was written; the same of the product's sources when it
-                               was made */
+struct reg_value {
+    u32 product_insn, block;         /* the instruction that made it, in which block */
+    u32 version, source_versions[2]; /* how often it was written; the same of the product's sources
+                               when it was made */
 };
 
-struct contracting {
+struct contraction_ctx {
     const struct decoder *d;
-    struct contraction *of;
-    struct value *at;
+    struct contraction *by_insn;
+    struct reg_value *by_reg;
     u32 block;
 };
 
 /* ---- which instructions ---- */
 
-struct arithmetic {
+struct arith_op {
     char family[8], type[8];
     bool ftz, sat;
 };
 
 /* A mul, add or sub of floats that names no rounding. */
-static bool arithmetic(const struct ptx_insn *in, struct arithmetic *a) {
+static bool parse_arith_op(const struct ptx_insn *in, struct arith_op *a) {
     static const char *const types[] = {"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
     char part[64];
-    *a = (struct arithmetic){.ftz = decode_opcode_has(in->opcode, "ftz"),
-                             .sat = decode_opcode_has(in->opcode, "sat")};
+    *a = (struct arith_op){.ftz = decode_opcode_has(in->opcode, "ftz"),
+                           .sat = decode_opcode_has(in->opcode, "sat")};
     unsigned last = 1u + a->ftz + a->sat;
     if (!decode_opcode_part(in->opcode, 0, a->family, sizeof a->family)) return false;
     if (strcmp(a->family, "mul") && strcmp(a->family, "add") && strcmp(a->family, "sub"))
         return false;
     if (!decode_opcode_part(in->opcode, last, a->type, sizeof a->type)) return false;
-    bool known = false;
-    for (unsigned i = 0; i < sizeof types / sizeof *types; i++) known |= !strcmp(a->type, types[i]);
-    return known && !decode_opcode_part(in->opcode, last + 1, part, sizeof part) &&
+    bool is_float_type = false;
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        is_float_type |= !strcmp(a->type, types[i]);
+    return is_float_type && !decode_opcode_part(in->opcode, last + 1, part, sizeof part) &&
            in->noperands == 3 && in->operands[0].kind == PTX_OP_REG && in->operands[0].reg >= 0;
 }
 
-static int row_of_fma(const struct arithmetic *a, char name[64], unsigned *dropped) {
+static int find_fma_opcode(const struct arith_op *a, char name[64], unsigned *dropped) {
     snprintf(name, 64, "fma.rn%s%s.%s", a->ftz ? ".ftz" : "", a->sat ? ".sat" : "", a->type);
-    return decode_row_of(name, dropped);
+    return decode_find_opcode(name, dropped);
 }
 
-static int row_of_neg(const struct arithmetic *a) {
+static int find_neg_opcode(const struct arith_op *a) {
     char name[64];
     unsigned dropped;
     snprintf(name, sizeof name, "neg.%s", a->type);
-    return decode_row_of(name, &dropped);
+    return decode_find_opcode(name, &dropped);
 }
 
 /* Not every type has every modifier, and what the text says may be no instruction at all. */
-static bool exists(const struct ptx_insn *product, const struct ptx_insn *sum,
-                   const struct arithmetic *a) {
+static bool has_fma_form(const struct ptx_insn *product, const struct ptx_insn *sum,
+                         const struct arith_op *a) {
     char name[64];
     unsigned dropped;
-    return decode_row_of(product->opcode, &dropped) >= 0 &&
-           decode_row_of(sum->opcode, &dropped) >= 0 && row_of_fma(a, name, &dropped) >= 0 &&
-           row_of_neg(a) >= 0;
+    return decode_find_opcode(product->opcode, &dropped) >= 0 &&
+           decode_find_opcode(sum->opcode, &dropped) >= 0 &&
+           find_fma_opcode(a, name, &dropped) >= 0 && find_neg_opcode(a) >= 0;
 }
 
-static bool is_product(const struct ptx_insn *in) {
-    struct arithmetic a;
-    return arithmetic(in, &a) && !strcmp(a.family, "mul") && !a.sat && in->guard < 0;
+static bool is_mul(const struct ptx_insn *in) {
+    struct arith_op a;
+    return parse_arith_op(in, &a) && !strcmp(a.family, "mul") && !a.sat && in->guard < 0;
 }
 
-static bool fits(const struct ptx_insn *sum, const struct ptx_insn *product) {
-    struct arithmetic s, p;
-    return arithmetic(sum, &s) && arithmetic(product, &p) && strcmp(s.family, "mul") &&
-           s.ftz == p.ftz && !strcmp(s.type, p.type) && exists(product, sum, &s);
+static bool can_fuse(const struct ptx_insn *sum, const struct ptx_insn *product) {
+    struct arith_op s, p;
+    return parse_arith_op(sum, &s) && parse_arith_op(product, &p) && strcmp(s.family, "mul") &&
+           s.ftz == p.ftz && !strcmp(s.type, p.type) && has_fma_form(product, sum, &s);
 }
 
 static bool ends_block(const char *opcode) {
@@ -104,53 +105,55 @@ static bool ends_block(const char *opcode) {
 
 /* ---- who uses what ---- */
 
-static u32 writes_of(const struct contracting *c, const struct ptx_operand *p) {
-    return p->kind == PTX_OP_REG && p->reg >= 0 ? c->at[p->reg].writes : 0;
+static u32 reg_version(const struct contraction_ctx *c, const struct ptx_operand *p) {
+    return p->kind == PTX_OP_REG && p->reg >= 0 ? c->by_reg[p->reg].version : 0;
 }
 
 /* The product that operand k of a sum is, if its sources still hold what they held. */
-static u32 product_in(const struct contracting *c, const struct ptx_insn *sum, unsigned k) {
+static u32 find_product(const struct contraction_ctx *c, const struct ptx_insn *sum, unsigned k) {
     const struct ptx_operand *p = &sum->operands[k];
-    if (p->kind != PTX_OP_REG || p->reg < 0) return NONE;
-    const struct value *v = &c->at[p->reg];
-    if (v->product == NONE || v->block != c->block) return NONE;
-    const struct ptx_insn *product = &c->d->f->insns[v->product];
+    if (p->kind != PTX_OP_REG || p->reg < 0) return NO_INDEX;
+    const struct reg_value *v = &c->by_reg[p->reg];
+    if (v->product_insn == NO_INDEX || v->block != c->block) return NO_INDEX;
+    const struct ptx_insn *product = &c->d->f->insns[v->product_insn];
     for (unsigned i = 0; i < 2; i++)
-        if (writes_of(c, &product->operands[1 + i]) != v->sources[i]) return NONE;
-    return fits(sum, product) ? v->product : NONE;
+        if (reg_version(c, &product->operands[1 + i]) != v->source_versions[i]) return NO_INDEX;
+    return can_fuse(sum, product) ? v->product_insn : NO_INDEX;
 }
 
-static void note_sum(struct contracting *c, u32 i) {
+static void record_sum(struct contraction_ctx *c, u32 i) {
     const struct ptx_insn *in = &c->d->f->insns[i];
-    for (unsigned k = 0; k < 2; k++) c->of[i].product[k] = product_in(c, in, 1 + k);
+    for (unsigned k = 0; k < 2; k++) c->by_insn[i].product_insn[k] = find_product(c, in, 1 + k);
     for (unsigned k = 0; k < 2; k++)
-        if (c->of[i].product[k] != NONE) c->of[c->of[i].product[k]].found++;
+        if (c->by_insn[i].product_insn[k] != NO_INDEX)
+            c->by_insn[c->by_insn[i].product_insn[k]].fusable_uses++;
 }
 
-static void note_writes(struct contracting *c, const struct ptx_operand *p) {
-    int written[] = {p->kind == PTX_OP_REG ? p->reg : -1, p->second};
+static void record_writes(struct contraction_ctx *c, const struct ptx_operand *p) {
+    int written[] = {p->kind == PTX_OP_REG ? p->reg : -1, p->second_reg};
     for (unsigned i = 0; i < 2; i++)
-        if (written[i] >= 0) c->at[written[i]].writes++, c->at[written[i]].product = NONE;
-    for (unsigned i = 0; i < p->nitems; i++) note_writes(c, &p->items[i]);
+        if (written[i] >= 0)
+            c->by_reg[written[i]].version++, c->by_reg[written[i]].product_insn = NO_INDEX;
+    for (unsigned i = 0; i < p->nitems; i++) record_writes(c, &p->items[i]);
 }
 
-static void note_product(struct contracting *c, u32 i) {
+static void record_product(struct contraction_ctx *c, u32 i) {
     const struct ptx_insn *in = &c->d->f->insns[i];
-    struct value *v = &c->at[in->operands[0].reg];
-    v->product = i, v->block = c->block;
-    for (unsigned k = 0; k < 2; k++) v->sources[k] = writes_of(c, &in->operands[1 + k]);
+    struct reg_value *v = &c->by_reg[in->operands[0].reg];
+    v->product_insn = i, v->block = c->block;
+    for (unsigned k = 0; k < 2; k++) v->source_versions[k] = reg_version(c, &in->operands[1 + k]);
 }
 
-static void go_through(struct contracting *c, const unsigned char *leader) {
+static void scan_insns(struct contraction_ctx *c, const unsigned char *leader) {
     const struct ptx_func *f = c->d->f;
     for (u32 i = 0; i < f->ninsns; i++) {
         const struct ptx_insn *in = &f->insns[i];
-        struct arithmetic a;
-        c->of[i] = (struct contraction){.product = {NONE, NONE}};
+        struct arith_op a;
+        c->by_insn[i] = (struct contraction){.product_insn = {NO_INDEX, NO_INDEX}};
         c->block += leader[i];
-        if (arithmetic(in, &a) && strcmp(a.family, "mul")) note_sum(c, i);
-        if (in->noperands && decode_writes_first_operand(in)) note_writes(c, &in->operands[0]);
-        if (is_product(in)) note_product(c, i);
+        if (parse_arith_op(in, &a) && strcmp(a.family, "mul")) record_sum(c, i);
+        if (in->noperands && decode_writes_first_operand(in)) record_writes(c, &in->operands[0]);
+        if (is_mul(in)) record_product(c, i);
         c->block += ends_block(in->opcode);
     }
 }
@@ -158,56 +161,59 @@ static void go_through(struct contracting *c, const unsigned char *leader) {
 /* ---- which are taken in ---- */
 
 /* A register that is written twice holds several products, and its uses cannot be told apart. */
-static void choose_products(struct contracting *c) {
+static void select_products(struct contraction_ctx *c) {
     const struct ptx_func *f = c->d->f;
     for (u32 i = 0; i < f->ninsns; i++) {
-        if (!c->of[i].found) continue;
+        if (!c->by_insn[i].fusable_uses) continue;
         int r = f->insns[i].operands[0].reg;
-        c->of[i].taken = c->of[i].found == c->d->reads[r] && c->at[r].writes == 1;
+        c->by_insn[i].is_contracted =
+            c->by_insn[i].fusable_uses == c->d->read_counts[r] && c->by_reg[r].version == 1;
     }
 }
 
-static bool can_take(const struct contracting *c, u32 product) {
-    return product != NONE && c->of[product].taken;
+static bool is_contractible(const struct contraction_ctx *c, u32 product) {
+    return product != NO_INDEX && c->by_insn[product].is_contracted;
 }
 
 /* One product each: the other one has to be made, and its other sums are sums. */
-static void choose_sums(struct contracting *c) {
+static void resolve_double_products(struct contraction_ctx *c) {
     for (u32 i = 0; i < c->d->f->ninsns; i++) {
-        u32 *p = c->of[i].product;
-        if (!can_take(c, p[0]) || !can_take(c, p[1])) continue;
-        if (p[0] == p[1]) c->of[p[0]].taken = false;
-        else c->of[p[c->of[p[1]].found >= c->of[p[0]].found]].taken = false;
+        u32 *p = c->by_insn[i].product_insn;
+        if (!is_contractible(c, p[0]) || !is_contractible(c, p[1])) continue;
+        if (p[0] == p[1]) c->by_insn[p[0]].is_contracted = false;
+        else
+            c->by_insn[p[c->by_insn[p[1]].fusable_uses >= c->by_insn[p[0]].fusable_uses]]
+                .is_contracted = false;
     }
 }
 
-static bool has_product(const struct ptx_func *f) {
+static bool has_mul(const struct ptx_func *f) {
     for (u32 i = 0; i < f->ninsns; i++)
-        if (is_product(&f->insns[i])) return true;
+        if (is_mul(&f->insns[i])) return true;
     return false;
 }
 
 void decode_find_contractions(struct decoder *d) {
     const struct ptx_func *f = d->f;
     d->contractions = NULL;
-    if (d->m->options->ptx_counters || !has_product(f)) return;
+    if (d->m->options->ptx_counters || !has_mul(f)) return;
     unsigned char *leader = xcalloc(f->ninsns + 1, 1);
-    struct contracting c = {.d = d, .at = xcalloc(f->nregs + 1ul, sizeof *c.at)};
-    c.of = d->contractions = xcalloc(f->ninsns, sizeof *c.of);
-    for (u32 r = 0; r < f->nregs; r++) c.at[r].product = NONE;
+    struct contraction_ctx c = {.d = d, .by_reg = xcalloc(f->nregs + 1ul, sizeof *c.by_reg)};
+    c.by_insn = d->contractions = xcalloc(f->ninsns, sizeof *c.by_insn);
+    for (u32 r = 0; r < f->nregs; r++) c.by_reg[r].product_insn = NO_INDEX;
     decode_mark_leaders(f, leader);
-    go_through(&c, leader);
-    choose_products(&c);
-    choose_sums(&c);
-    free(leader), free(c.at);
+    scan_insns(&c, leader);
+    select_products(&c);
+    resolve_double_products(&c);
+    free(leader), free(c.by_reg);
 }
 
 /* ---- what becomes of them ---- */
 
 /* The operand with its sign turned round; not an instruction of its own in machine code. */
-static bool negated(struct decoder *d, const struct ptx_operand *p, const struct arithmetic *a,
-                    ref *out) {
-    const struct insn_row *r = &insn_rows[row_of_neg(a)];
+static bool emit_negated(struct decoder *d, const struct ptx_operand *p, const struct arith_op *a,
+                         ref *out) {
+    const struct opcode_desc *r = &insn_opcodes[find_neg_opcode(a)];
     ref from;
     if (!decode_source(d, p, (enum ptx_type)r->src[0], &from)) return false;
     struct op *o = decode_emit_named(d, r->name);
@@ -216,34 +222,34 @@ static bool negated(struct decoder *d, const struct ptx_operand *p, const struct
     return true;
 }
 
-static bool operand(struct decoder *d, const struct ptx_operand *p, bool minus,
-                    const struct arithmetic *a, enum ptx_type t, ref *out) {
-    return minus ? negated(d, p, a, out) : decode_source(d, p, t, out);
+static bool emit_operand(struct decoder *d, const struct ptx_operand *p, bool is_subtraction,
+                         const struct arith_op *a, enum ptx_type t, ref *out) {
+    return is_subtraction ? emit_negated(d, p, a, out) : decode_source(d, p, t, out);
 }
 
 /* a * b + c, a * b - c or c - a * b: operand k of the sum is the product. */
-static bool fused(struct decoder *d, const struct ptx_insn *product, unsigned k) {
-    const struct ptx_insn *sum = d->in;
-    struct arithmetic a;
+static bool emit_fma(struct decoder *d, const struct ptx_insn *product, unsigned k) {
+    const struct ptx_insn *sum = d->insn;
+    struct arith_op a;
     char name[64];
     unsigned dropped;
-    arithmetic(sum, &a);
-    bool minus = !strcmp(a.family, "sub");
-    int row = row_of_fma(&a, name, &dropped);
-    enum ptx_type t = (enum ptx_type)insn_rows[row].src[0];
+    parse_arith_op(sum, &a);
+    bool is_subtraction = !strcmp(a.family, "sub");
+    int opc = find_fma_opcode(&a, name, &dropped);
+    enum ptx_type t = (enum ptx_type)insn_opcodes[opc].src[0];
     ref src[3];
-    if (!operand(d, &product->operands[1], minus && k == 2, &a, t, &src[0]) ||
+    if (!emit_operand(d, &product->operands[1], is_subtraction && k == 2, &a, t, &src[0]) ||
         !decode_source(d, &product->operands[2], t, &src[1]) ||
-        !operand(d, &sum->operands[3 - k], minus && k == 1, &a, t, &src[2]))
+        !emit_operand(d, &sum->operands[3 - k], is_subtraction && k == 1, &a, t, &src[2]))
         return false;
-    return decode_emit_float(d, row, name, dropped, src, &sum->operands[0]);
+    return decode_emit_float(d, opc, name, dropped, src, &sum->operands[0]);
 }
 
-bool decode_contracted(struct decoder *d, u32 i) {
+bool decode_contracted_insn(struct decoder *d, u32 i) {
     const struct contraction *c = &d->contractions[i];
-    if (c->taken) return true;
+    if (c->is_contracted) return true;
     for (unsigned k = 0; k < 2; k++)
-        if (c->product[k] != NONE && d->contractions[c->product[k]].taken)
-            return fused(d, &d->f->insns[c->product[k]], 1 + k);
+        if (c->product_insn[k] != NO_INDEX && d->contractions[c->product_insn[k]].is_contracted)
+            return emit_fma(d, &d->f->insns[c->product_insn[k]], 1 + k);
     return decode_insn(d);
 }

@@ -10,11 +10,11 @@
 #include <string.h>
 
 /* commit_group, wait_group N, wait_all. */
-static bool copy_group(struct decoder *d, const char *part, bool bulk) {
-    const struct ptx_insn *in = d->in;
+static bool decode_copy_group(struct decoder *d, const char *part, bool bulk) {
+    const struct ptx_insn *in = d->insn;
     bool commit = part[0] == 'c', all = strcmp(part, "wait_all") == 0;
     if (!commit && !all && (in->noperands < 1 || in->operands[0].kind != PTX_OP_IMM))
-        return decode_refuse(d, "a number of groups is missing in");
+        return decode_unsupported(d, "a number of groups is missing in");
     struct op *o = decode_emit_named(d, "cp.async.group");
     o->imm = commit ? (bulk ? GROUP_BULK_COMMIT : GROUP_COMMIT)
              : all  ? GROUP_WAIT_ALL
@@ -25,11 +25,11 @@ static bool copy_group(struct decoder *d, const char *part, bool bulk) {
 }
 
 /* Without the cache policy that ends the operands where the opcode says so. */
-static unsigned operands_of(const struct ptx_insn *in) {
+static unsigned count_operands(const struct ptx_insn *in) {
     return in->noperands - (decode_opcode_has(in->opcode, "L2::cache_hint") && in->noperands > 2);
 }
 
-bool decode_whole_address(struct decoder *d, const struct ptx_operand *p, ref *out) {
+bool decode_address64(struct decoder *d, const struct ptx_operand *p, ref *out) {
     struct address a;
     if (!decode_address(d, p, &a)) return false;
     if (a.base == REF_NONE) return *out = decode_slot_const(d, (u64)a.offset, 8), true;
@@ -53,8 +53,8 @@ bool decode_whole_address(struct decoder *d, const struct ptx_operand *p, ref *o
 /* ---- cp.async.{ca,cg}.shared.global [d], [a], size{, bytes read | skip}{, policy} ---- */
 
 /* What follows the size: how many bytes are read, or a predicate that says none. */
-static bool fill_operands(struct decoder *d, unsigned n, ref *bytes, ref *skip, u32 *flip) {
-    const struct ptx_operand *p = &d->in->operands[3];
+static bool decode_fill_operands(struct decoder *d, unsigned n, ref *bytes, ref *skip, u32 *flip) {
+    const struct ptx_operand *p = &d->insn->operands[3];
     *bytes = *skip = REF_NONE;
     *flip = 0;
     if (n < 4) return true;
@@ -64,7 +64,7 @@ static bool fill_operands(struct decoder *d, unsigned n, ref *bytes, ref *skip, 
 
 /* Before the load: zeroes, and which lanes read all that they copy. The load that follows is
  * theirs. */
-static bool emit_fill(struct decoder *d, struct mem_desc *m, const ref operand[2], u32 flip) {
+static bool emit_zero_fill(struct decoder *d, struct mem_desc *m, const ref operand[2], u32 flip) {
     ref full = decode_slot_new(d, 1);
     struct op *o = decode_emit_named(d, "cp.async");
     u32 fill = d->m->nops - 1;
@@ -72,26 +72,26 @@ static bool emit_fill(struct decoder *d, struct mem_desc *m, const ref operand[2
     o->src[2] = operand[1];
     o->imm = flip;
     o->dst = full;
-    if (!decode_emit_access(d, m, &d->in->operands[1])) return false;
+    if (!decode_emit_access(d, m, &d->insn->operands[1])) return false;
     struct op *load = &d->m->ops[d->m->nops - 1];
     load->guard = full;
-    load->flip = 0;
+    load->guard_xor = 0;
     d->m->ops[fill].aux = load->aux;
     d->m->ops[fill].target = d->m->nops - 1 - fill; /* ops to the load, whose address it shares */
     return true;
 }
 
-static bool copy_by_lane(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
-    unsigned n = operands_of(in);
+static bool decode_cp_async(struct decoder *d) {
+    const struct ptx_insn *in = d->insn;
+    unsigned n = count_operands(in);
     ref operand[2]; /* bytes, skip */
     u32 flip, first = d->m->nops;
     if (n < 3 || in->operands[2].kind != PTX_OP_IMM)
-        return decode_refuse(d, "a size is missing in");
+        return decode_unsupported(d, "a size is missing in");
     u64 size = in->operands[2].value;
     if (size != 4 && size != 8 && size != 16)
-        return decode_refuse(d, "not implemented: %llu bytes in", (unsigned long long)size);
-    if (!fill_operands(d, n, &operand[0], &operand[1], &flip)) return false;
+        return decode_unsupported(d, "not implemented: %llu bytes in", (unsigned long long)size);
+    if (!decode_fill_operands(d, n, &operand[0], &operand[1], &flip)) return false;
     struct mem_desc m = {.verb = MEM_LOAD,
                          .space = SPACE_GLOBAL,
                          .width = 4,
@@ -100,13 +100,14 @@ static bool copy_by_lane(struct decoder *d) {
                          .type = PTX_B32,
                          .cache_op = decode_opcode_has(in->opcode, "cg") ? 'g' : 0};
     for (unsigned i = 0; i < m.count; i++) m.reg[i] = decode_slot_new(d, 4);
-    bool whole = operand[0] == REF_NONE && operand[1] == REF_NONE;
-    if (!(whole ? decode_emit_access(d, &m, &in->operands[1]) : emit_fill(d, &m, operand, flip)))
+    bool is_full_copy = operand[0] == REF_NONE && operand[1] == REF_NONE;
+    if (!(is_full_copy ? decode_emit_access(d, &m, &in->operands[1])
+                       : emit_zero_fill(d, &m, operand, flip)))
         return false;
     m.verb = MEM_STORE;
     m.space = SPACE_SHARED;
     m.cache_op = 0;
-    m.async = true;
+    m.is_cp_async = true;
     u32 load = d->m->nops - 1;
     if (!decode_emit_access(d, &m, &in->operands[0])) return false;
     d->m->ops[d->m->nops - 1].target = d->m->nops - 1 - load;
@@ -119,7 +120,7 @@ static bool copy_by_lane(struct decoder *d) {
 /* What it counts as: a wait as a load of shared memory, anything else as an atomic, in which lanes
  * that want one word are merged (H100, arrivals and waits in a row: 65 cycles each of one warp, 90
  * of eight, 3.5 a warp more). A wait has a third slot of statistics, for those that ended. */
-static u32 barrier_desc(struct decoder *d, enum mbarrier_verb verb) {
+static u32 add_mbarrier_desc(struct decoder *d, enum mbarrier_verb verb) {
     bool wait = verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY;
     u32 aux = decode_add_desc(d, &(struct mem_desc){.verb = wait ? MEM_LOAD : MEM_ATOM,
                                                     .space = SPACE_CLUSTER,
@@ -129,7 +130,7 @@ static u32 barrier_desc(struct decoder *d, enum mbarrier_verb verb) {
                                                     .type = PTX_B64,
                                                     .strong = true,
                                                     .atom = ATOM_ADD,
-                                                    .increment = true,
+                                                    .is_increment = true,
                                                     .reg = {REF_NONE},
                                                     .operand = {REF_NONE, REF_NONE},
                                                     .result = REF_NONE});
@@ -139,13 +140,13 @@ static u32 barrier_desc(struct decoder *d, enum mbarrier_verb verb) {
 
 static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const struct ptx_operand *at,
                           ref count, ref token, ref dst) {
-    u32 first = d->m->nops, aux = barrier_desc(d, verb);
-    ref where;
-    if (!decode_whole_address(d, at, &where)) return false;
-    d->c->awaits = true;
+    u32 first = d->m->nops, aux = add_mbarrier_desc(d, verb);
+    ref address;
+    if (!decode_address64(d, at, &address)) return false;
+    d->c->may_spin = true;
     struct op *o = decode_emit_named(d, "mbarrier");
     o->aux = aux;
-    o->src[0] = where;
+    o->src[0] = address;
     o->src[1] = count;
     o->src[2] = token;
     o->dst = dst;
@@ -155,62 +156,63 @@ static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const stru
 }
 
 /* Lanes that found the phase unfinished let the other warps go on. */
-static void emit_wait(struct decoder *d, ref done) {
+static void emit_wait_yield(struct decoder *d, ref done) {
     struct op *o = decode_emit_named(d, "nanosleep");
     o->weight = 0;
     o->guard = done;
-    o->flip = ~0u;
+    o->guard_xor = ~0u;
 }
 
-static bool decode_wait(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
+static bool decode_mbarrier_wait(struct decoder *d) {
+    const struct ptx_insn *in = d->insn;
     bool parity = decode_opcode_has(in->opcode, "parity");
     ref done, token;
     unsigned bytes;
     if (in->noperands < 3 || !decode_destination(d, &in->operands[0], &done, &bytes))
-        return decode_refuse(d, "operand missing in");
-    if (bytes != 1) return decode_refuse(d, "destination is no predicate in");
+        return decode_unsupported(d, "operand missing in");
+    if (bytes != 1) return decode_unsupported(d, "destination is no predicate in");
     if (!decode_source(d, &in->operands[2], parity ? PTX_U32 : PTX_U64, &token)) return false;
     if (!emit_mbarrier(d, parity ? MBAR_WAIT_PARITY : MBAR_WAIT, &in->operands[1], REF_NONE, token,
                        done))
         return false;
-    if (d->in->guard < 0) emit_wait(d, done);
+    if (d->insn->guard < 0) emit_wait_yield(d, done);
     return true;
 }
 
 /* mbarrier.arrive{_drop}{.expect_tx}{.noComplete} {state,} [a]{, count} */
-static bool decode_arrive(struct decoder *d, bool drop) {
-    const struct ptx_insn *in = d->in;
+static bool decode_mbarrier_arrive(struct decoder *d, bool drop) {
+    const struct ptx_insn *in = d->insn;
     unsigned at = in->noperands && in->operands[0].kind != PTX_OP_ADDRESS, bytes;
     bool expect = decode_opcode_has(in->opcode, "expect_tx");
     ref dst = REF_NONE, count = decode_slot_const(d, 1, 4);
-    if (in->noperands <= at) return decode_refuse(d, "operand missing in");
+    if (in->noperands <= at) return decode_unsupported(d, "operand missing in");
     if (at && !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
     if (at && dst != REF_NONE && bytes != 8)
-        return decode_refuse(d, "registers of the wrong size in");
+        return decode_unsupported(d, "registers of the wrong size in");
     if (in->noperands > at + 1 && !decode_source(d, &in->operands[at + 1], PTX_U32, &count))
         return false;
-    enum mbarrier_verb verb = expect ? (drop ? MBAR_DROP_EXPECT : MBAR_ARRIVE_EXPECT)
-                              : drop ? MBAR_DROP
+    enum mbarrier_verb verb = expect ? (drop ? MBAR_ARRIVE_DROP_EXPECT_TX : MBAR_ARRIVE_EXPECT_TX)
+                              : drop ? MBAR_ARRIVE_DROP
                                      : MBAR_ARRIVE;
     return emit_mbarrier(d, verb, &in->operands[at], count, REF_NONE, dst);
 }
 
 bool decode_mbarrier(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
-    char verb[32];
+    const struct ptx_insn *in = d->insn;
+    char op_name[32];
     unsigned bytes;
     ref a = REF_NONE, dst;
-    if (!decode_opcode_part(in->opcode, 1, verb, sizeof verb))
-        return decode_refuse(d, "not implemented: instruction");
-    if (strcmp(verb, "arrive") == 0 || strcmp(verb, "arrive_drop") == 0)
-        return decode_arrive(d, verb[6] != 0);
-    if (strcmp(verb, "test_wait") == 0 || strcmp(verb, "try_wait") == 0) return decode_wait(d);
-    if (strcmp(verb, "pending_count") == 0) {
+    if (!decode_opcode_part(in->opcode, 1, op_name, sizeof op_name))
+        return decode_unsupported(d, "not implemented: instruction");
+    if (strcmp(op_name, "arrive") == 0 || strcmp(op_name, "arrive_drop") == 0)
+        return decode_mbarrier_arrive(d, op_name[6] != 0);
+    if (strcmp(op_name, "test_wait") == 0 || strcmp(op_name, "try_wait") == 0)
+        return decode_mbarrier_wait(d);
+    if (strcmp(op_name, "pending_count") == 0) {
         if (in->noperands < 2 || !decode_source(d, &in->operands[1], PTX_U64, &a) ||
             !decode_destination(d, &in->operands[0], &dst, &bytes))
             return false;
-        if (bytes != 4) return decode_refuse(d, "registers of the wrong size in");
+        if (bytes != 4) return decode_unsupported(d, "registers of the wrong size in");
         struct op *o = decode_emit_named(d, "mbarrier.pending_count.b64");
         o->src[0] = a;
         o->dst = dst;
@@ -219,28 +221,28 @@ bool decode_mbarrier(struct decoder *d) {
     static const struct {
         const char *name;
         u8 verb, count;
-    } plain[] = {{"init", MBAR_INIT, 1},
-                 {"inval", MBAR_INVAL, 0},
-                 {"expect_tx", MBAR_EXPECT, 1},
-                 {"complete_tx", MBAR_COMPLETE, 1}};
-    for (unsigned i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (strcmp(plain[i].name, verb) != 0) continue;
-        if (in->noperands < 1u + plain[i].count ||
-            (plain[i].count && !decode_source(d, &in->operands[1], PTX_U32, &a)))
-            return decode_refuse(d, "operand missing in");
-        return emit_mbarrier(d, plain[i].verb, &in->operands[0], a, REF_NONE, REF_NONE);
+    } simple_ops[] = {{"init", MBAR_INIT, 1},
+                      {"inval", MBAR_INVAL, 0},
+                      {"expect_tx", MBAR_EXPECT_TX, 1},
+                      {"complete_tx", MBAR_COMPLETE_TX, 1}};
+    for (unsigned i = 0; i < sizeof simple_ops / sizeof *simple_ops; i++) {
+        if (strcmp(simple_ops[i].name, op_name) != 0) continue;
+        if (in->noperands < 1u + simple_ops[i].count ||
+            (simple_ops[i].count && !decode_source(d, &in->operands[1], PTX_U32, &a)))
+            return decode_unsupported(d, "operand missing in");
+        return emit_mbarrier(d, simple_ops[i].verb, &in->operands[0], a, REF_NONE, REF_NONE);
     }
-    return decode_refuse(d, "not implemented: instruction");
+    return decode_unsupported(d, "not implemented: instruction");
 }
 
 /* cp.async.bulk.D.S.… [d], [a], size{, [mbarrier]} */
-static bool copy_in_bulk(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
+static bool decode_bulk_copy(struct decoder *d) {
+    const struct ptx_insn *in = d->insn;
     char to[32], from[32];
     if (!decode_opcode_part(in->opcode, 3, to, sizeof to))
-        return decode_refuse(d, "not implemented: instruction");
+        return decode_unsupported(d, "not implemented: instruction");
     if (strcmp(to, "commit_group") == 0 || strcmp(to, "wait_group") == 0)
-        return copy_group(d, to, true);
+        return decode_copy_group(d, to, true);
     if (strcmp(to, "tensor") == 0) return decode_tensor(d);
     bool prefetch = strcmp(to, "prefetch") == 0;
     if (prefetch && decode_opcode_has(in->opcode, "tensor")) return decode_tensor(d);
@@ -249,50 +251,50 @@ static bool copy_in_bulk(struct decoder *d) {
     if (!decode_opcode_part(in->opcode, 4, from, sizeof from) ||
         decode_opcode_has(in->opcode, "multicast::cluster") ||
         decode_opcode_has(in->opcode, "cp_mask") || in->noperands < 3u + barrier)
-        return decode_refuse(d, "not implemented: instruction");
-    ref target, origin, size, where = REF_NONE;
+        return decode_unsupported(d, "not implemented: instruction");
+    ref dst, src, size, mbarrier = REF_NONE;
     u32 first = d->m->nops;
-    if (!decode_whole_address(d, &in->operands[0], &target) ||
-        !decode_whole_address(d, &in->operands[1], &origin))
+    if (!decode_address64(d, &in->operands[0], &dst) ||
+        !decode_address64(d, &in->operands[1], &src))
         return false;
     if (!decode_source(d, &in->operands[2], PTX_U32, &size)) return false;
-    if (barrier && !decode_whole_address(d, &in->operands[3], &where)) return false;
+    if (barrier && !decode_address64(d, &in->operands[3], &mbarrier)) return false;
     struct op *o = decode_emit_named(d, "cp.async.bulk");
-    o->src[0] = target;
-    o->src[1] = origin;
+    o->src[0] = dst;
+    o->src[1] = src;
     o->src[2] = size;
-    o->src[3] = where;
+    o->src[3] = mbarrier;
     o->aux = decode_add_desc(d, &(struct mem_desc){.verb = MEM_STORE,
                                                    .space = SPACE_GENERIC,
                                                    .type = PTX_B8,
                                                    .cache_op = 'g',
-                                                   .bulk = true});
+                                                   .is_bulk = true});
     o->imm = strncmp(to, "shared", 6) == 0
-                 ? (strncmp(from, "shared", 6) == 0 ? BULK_SHARED : BULK_IN)
-                 : BULK_OUT;
-    d->c->async_reads |= o->imm != BULK_IN;
+                 ? (strncmp(from, "shared", 6) == 0 ? BULK_SHARED_TO_SHARED : BULK_GLOBAL_TO_SHARED)
+                 : BULK_SHARED_TO_GLOBAL;
+    d->c->has_async_proxy_reads |= o->imm != BULK_GLOBAL_TO_SHARED;
     for (u32 i = first; i + 1 < d->m->nops; i++) d->m->ops[i].weight = 0;
     return true;
 }
 
 bool decode_cp(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
+    const struct ptx_insn *in = d->insn;
     char part[32];
     if (strncmp(in->opcode, "cp.reduce.async.bulk.tensor.", 28) == 0) return decode_tensor(d);
     if (strncmp(in->opcode, "cp.async.", 9) != 0 ||
         !decode_opcode_part(in->opcode, 2, part, sizeof part))
-        return decode_refuse(d, "not implemented: instruction");
-    if (strcmp(part, "bulk") == 0) return copy_in_bulk(d);
+        return decode_unsupported(d, "not implemented: instruction");
+    if (strcmp(part, "bulk") == 0) return decode_bulk_copy(d);
     if (strcmp(part, "commit_group") == 0 || strcmp(part, "wait_group") == 0 ||
         strcmp(part, "wait_all") == 0)
-        return copy_group(d, part, false);
+        return decode_copy_group(d, part, false);
     if (strcmp(part, "mbarrier") == 0) {
         /* Without .noinc the arrival is one that the barrier did not count on. */
-        if (in->noperands < 1) return decode_refuse(d, "operand missing in");
-        bool counts = decode_opcode_has(in->opcode, "noinc");
-        return emit_mbarrier(d, counts ? MBAR_ARRIVE_COPIES : MBAR_COPIES, &in->operands[0],
-                             decode_slot_const(d, 1, 4), REF_NONE, REF_NONE);
+        if (in->noperands < 1) return decode_unsupported(d, "operand missing in");
+        bool is_noinc = decode_opcode_has(in->opcode, "noinc");
+        return emit_mbarrier(d, is_noinc ? MBAR_CP_ASYNC_ARRIVE_NOINC : MBAR_CP_ASYNC_ARRIVE,
+                             &in->operands[0], decode_slot_const(d, 1, 4), REF_NONE, REF_NONE);
     }
-    if (strcmp(part, "ca") == 0 || strcmp(part, "cg") == 0) return copy_by_lane(d);
-    return decode_refuse(d, "not implemented: instruction");
+    if (strcmp(part, "ca") == 0 || strcmp(part, "cg") == 0) return decode_cp_async(d);
+    return decode_unsupported(d, "not implemented: instruction");
 }

@@ -8,19 +8,20 @@ static bool in_shared_space(const char *opcode) {
     return decode_opcode_has(opcode, "shared::cluster") || decode_opcode_has(opcode, "shared");
 }
 
-static bool source_of(struct decoder *d, const struct ptx_operand *p, enum ptx_type t, ref *out) {
-    return decode_source(d, p, t, out) && (d->c->clusters = true);
+static bool decode_cluster_source(struct decoder *d, const struct ptx_operand *p, enum ptx_type t,
+                                  ref *out) {
+    return decode_source(d, p, t, out) && (d->c->uses_clusters = true);
 }
 
 /* mapa{.shared::cluster}.{u32,u64} d, a, rank */
 bool decode_mapa(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
+    const struct ptx_insn *in = d->insn;
     enum ptx_type t = decode_opcode_type(in->opcode);
     bool shared = in_shared_space(in->opcode);
     ref from, rank;
     if (in->noperands < 3 || (t != PTX_U32 && t != PTX_U64) || (t == PTX_U32 && !shared))
-        return decode_refuse(d, "not implemented: instruction");
-    if (!source_of(d, &in->operands[1], t, &from) ||
+        return decode_unsupported(d, "not implemented: instruction");
+    if (!decode_cluster_source(d, &in->operands[1], t, &from) ||
         !decode_source(d, &in->operands[2], PTX_U32, &rank))
         return false;
     u32 at_op = d->m->nops;
@@ -34,13 +35,13 @@ bool decode_mapa(struct decoder *d) {
 
 /* getctarank{.shared::cluster}.{u32,u64} d, a: d has 32 bits */
 bool decode_getctarank(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
+    const struct ptx_insn *in = d->insn;
     enum ptx_type t = decode_opcode_type(in->opcode);
     bool shared = in_shared_space(in->opcode);
     ref from;
     if (in->noperands < 2 || (t != PTX_U32 && t != PTX_U64) || (t == PTX_U32 && !shared))
-        return decode_refuse(d, "not implemented: instruction");
-    if (!source_of(d, &in->operands[1], t, &from)) return false;
+        return decode_unsupported(d, "not implemented: instruction");
+    if (!decode_cluster_source(d, &in->operands[1], t, &from)) return false;
     u32 at_op = d->m->nops;
     struct op *o = decode_emit_named(d, "getctarank");
     o->src[0] = from;
@@ -51,15 +52,17 @@ bool decode_getctarank(struct decoder *d) {
 
 /* barrier.cluster.arrive{.release,.relaxed}{.aligned} · barrier.cluster.wait{.acquire}{.aligned} */
 bool decode_cluster_barrier(struct decoder *d) {
-    const char *opcode = d->in->opcode;
-    d->c->clusters = d->c->cluster_barrier = true;
+    const char *opcode = d->insn->opcode;
+    d->c->uses_clusters = d->c->uses_cluster_barrier = true;
     decode_mark_lowered("barrier");
     if (decode_opcode_has(opcode, "arrive")) {
         decode_emit_named(d, "cluster.arrive")->imm = decode_opcode_has(opcode, "relaxed");
         return true;
     }
-    if (!decode_opcode_has(opcode, "wait")) return decode_refuse(d, "not implemented: instruction");
-    struct bar_desc b = {.cluster = 1, .id = REF_NONE, .count = REF_NONE, .source = REF_NONE};
+    if (!decode_opcode_has(opcode, "wait"))
+        return decode_unsupported(d, "not implemented: instruction");
+    struct bar_desc b = {
+        .is_cluster = 1, .id = REF_NONE, .count = REF_NONE, .pred_source = REF_NONE};
     u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
     decode_emit_named(d, "bar")->aux = aux;
     return true;

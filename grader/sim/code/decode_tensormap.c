@@ -11,42 +11,45 @@
 
 #include <string.h>
 
-static bool field_named(const char *name, struct tensormap_desc *t) {
-    static const char *const names[TENSORMAP_FIELDS] = {[TENSORMAP_ADDRESS] = "global_address",
-                                                        [TENSORMAP_RANK] = "rank",
-                                                        [TENSORMAP_BOX] = "box_dim",
-                                                        [TENSORMAP_DIM] = "global_dim",
-                                                        [TENSORMAP_STRIDE] = "global_stride",
-                                                        [TENSORMAP_STEP] = "element_stride",
-                                                        [TENSORMAP_TYPE] = "elemtype",
-                                                        [TENSORMAP_SWIZZLE] = "swizzle_mode",
-                                                        [TENSORMAP_INTERLEAVE] =
-                                                            "interleave_layout",
-                                                        [TENSORMAP_FILL] = "fill_mode"};
-    for (u8 i = 0; i < TENSORMAP_FIELDS; i++)
+static bool parse_field(const char *name, struct tensormap_desc *t) {
+    static const char *const names[TENSORMAP_FIELD_COUNT] = {
+        [TENSORMAP_GLOBAL_ADDRESS] = "global_address",
+        [TENSORMAP_RANK] = "rank",
+        [TENSORMAP_BOX_DIM] = "box_dim",
+        [TENSORMAP_GLOBAL_DIM] = "global_dim",
+        [TENSORMAP_GLOBAL_STRIDE] = "global_stride",
+        [TENSORMAP_ELEMENT_STRIDE] = "element_stride",
+        [TENSORMAP_ELEMTYPE] = "elemtype",
+        [TENSORMAP_SWIZZLE] = "swizzle_mode",
+        [TENSORMAP_INTERLEAVE] = "interleave_layout",
+        [TENSORMAP_FILL] = "fill_mode"};
+    for (u8 i = 0; i < TENSORMAP_FIELD_COUNT; i++)
         if (!strcmp(names[i], name)) return t->field = i, true;
     return false;
 }
 
-static bool emit(struct decoder *d, const struct tensormap_desc *t, const struct ptx_operand *at,
-                 ref value, u32 first) {
-    ref where;
-    if (!decode_whole_address(d, at, &where)) return false;
-    struct mem_desc m = {
-        .verb = MEM_STORE, .space = SPACE_GENERIC, .type = PTX_B8, .cache_op = 'g', .bulk = true};
+static bool emit_op(struct decoder *d, const struct tensormap_desc *t, const struct ptx_operand *at,
+                    ref value, u32 first) {
+    ref address;
+    if (!decode_address64(d, at, &address)) return false;
+    struct mem_desc m = {.verb = MEM_STORE,
+                         .space = SPACE_GENERIC,
+                         .type = PTX_B8,
+                         .cache_op = 'g',
+                         .is_bulk = true};
     u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, "tensormap");
     o->aux = aux;
-    o->src[0] = where;
+    o->src[0] = address;
     o->src[1] = value;
-    o->imm = BULK_OUT;
+    o->imm = BULK_SHARED_TO_GLOBAL;
     memcpy(&o->target, t, sizeof *t);
     for (u32 i = first; i + 1 < d->m->nops; i++) d->m->ops[i].weight = 0;
     return true;
 }
 
 /* A new value is of 64 bits here, whatever it is in the program. */
-static bool wide_value(struct decoder *d, const struct ptx_operand *p, bool wide, ref *out) {
+static bool decode_value64(struct decoder *d, const struct ptx_operand *p, bool wide, ref *out) {
     ref narrow;
     if (wide || p->kind == PTX_OP_IMM) return decode_source(d, p, PTX_B64, out);
     if (!decode_source(d, p, PTX_B32, &narrow)) return false;
@@ -56,55 +59,55 @@ static bool wide_value(struct decoder *d, const struct ptx_operand *p, bool wide
     return true;
 }
 
-static bool replace(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
+static bool decode_replace(struct decoder *d) {
+    const struct ptx_insn *in = d->insn;
     struct tensormap_desc t = {.verb = TENSORMAP_REPLACE,
-                               .shared = decode_opcode_has(in->opcode, "shared::cta")};
+                               .in_shared = decode_opcode_has(in->opcode, "shared::cta")};
     char field[64];
     if (!decode_opcode_has(in->opcode, "tile") ||
-        !decode_opcode_part(in->opcode, 3, field, sizeof field) || !field_named(field, &t))
-        return decode_refuse(d, "not implemented: instruction");
-    bool several = t.field >= TENSORMAP_BOX && t.field <= TENSORMAP_STEP;
-    u32 first = d->m->nops, places = t.field == TENSORMAP_STRIDE ? 4 : 5;
-    if (in->noperands != 2u + several) return decode_refuse(d, "operand missing in");
-    if (several && (in->operands[1].kind != PTX_OP_IMM || in->operands[1].value >= places))
-        return decode_refuse(d, "not implemented: dimension of");
-    if (several) t.place = (u8)in->operands[1].value;
+        !decode_opcode_part(in->opcode, 3, field, sizeof field) || !parse_field(field, &t))
+        return decode_unsupported(d, "not implemented: instruction");
+    bool has_dimension = t.field >= TENSORMAP_BOX_DIM && t.field <= TENSORMAP_ELEMENT_STRIDE;
+    u32 first = d->m->nops, ndims = t.field == TENSORMAP_GLOBAL_STRIDE ? 4 : 5;
+    if (in->noperands != 2u + has_dimension) return decode_unsupported(d, "operand missing in");
+    if (has_dimension && (in->operands[1].kind != PTX_OP_IMM || in->operands[1].value >= ndims))
+        return decode_unsupported(d, "not implemented: dimension of");
+    if (has_dimension) t.dimension = (u8)in->operands[1].value;
     ref value;
-    return wide_value(d, &in->operands[1 + several], decode_opcode_has(in->opcode, "b64"),
-                      &value) &&
-           emit(d, &t, &in->operands[0], value, first);
+    return decode_value64(d, &in->operands[1 + has_dimension], decode_opcode_has(in->opcode, "b64"),
+                          &value) &&
+           emit_op(d, &t, &in->operands[0], value, first);
 }
 
-static bool publish(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
-    struct tensormap_desc t = {.verb = TENSORMAP_PUBLISH};
+static bool decode_cp_fenceproxy(struct decoder *d) {
+    const struct ptx_insn *in = d->insn;
+    struct tensormap_desc t = {.verb = TENSORMAP_CP_FENCEPROXY};
     ref from;
     if (in->noperands != 3 || in->operands[2].kind != PTX_OP_IMM || in->operands[2].value != 128)
-        return decode_refuse(d, "not implemented: operands of");
+        return decode_unsupported(d, "not implemented: operands of");
     decode_emit_warp_barrier(d);
     u32 first = d->m->nops;
-    return decode_whole_address(d, &in->operands[1], &from) &&
-           emit(d, &t, &in->operands[0], from, first);
+    return decode_address64(d, &in->operands[1], &from) &&
+           emit_op(d, &t, &in->operands[0], from, first);
 }
 
 bool decode_tensormap(struct decoder *d) {
     char verb[32];
-    if (!decode_opcode_part(d->in->opcode, 1, verb, sizeof verb))
-        return decode_refuse(d, "not implemented: instruction");
-    if (!strcmp(verb, "replace")) return replace(d);
-    if (!strcmp(verb, "cp_fenceproxy")) return publish(d);
-    return decode_refuse(d, "not implemented: instruction");
+    if (!decode_opcode_part(d->insn->opcode, 1, verb, sizeof verb))
+        return decode_unsupported(d, "not implemented: instruction");
+    if (!strcmp(verb, "replace")) return decode_replace(d);
+    if (!strcmp(verb, "cp_fenceproxy")) return decode_cp_fenceproxy(d);
+    return decode_unsupported(d, "not implemented: instruction");
 }
 
 bool decode_fence(struct decoder *d) {
     struct tensormap_desc t = {.verb = TENSORMAP_ACQUIRE};
-    if (!decode_bare(d)) return false;
-    if (!decode_opcode_has(d->in->opcode, "tensormap::generic") ||
-        !decode_opcode_has(d->in->opcode, "acquire") || !d->in->noperands)
+    if (!decode_no_operands(d)) return false;
+    if (!decode_opcode_has(d->insn->opcode, "tensormap::generic") ||
+        !decode_opcode_has(d->insn->opcode, "acquire") || !d->insn->noperands)
         return true;
     u32 first = d->m->nops;
-    if (!emit(d, &t, &d->in->operands[0], REF_NONE, first)) return false;
+    if (!emit_op(d, &t, &d->insn->operands[0], REF_NONE, first)) return false;
     d->m->ops[d->m->nops - 1].weight = 0; /* the fence counts */
     return true;
 }

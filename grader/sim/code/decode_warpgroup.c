@@ -22,12 +22,12 @@ static u8 type_at(const char *opcode, unsigned i) {
 static bool shape_exists(const struct warpgroup_desc *w, u32 m) {
     u32 bits = decode_matrix_types[w->type[MATRIX_A]].bits, n = w->n;
     bool coarse = w->type[MATRIX_D] == MATRIX_S32;
-    if (m != 64 || n < 8 || n > WARPGROUP_COLUMNS || n % 8 || (coarse && n > 24 && n % 16))
+    if (m != 64 || n < 8 || n > WARPGROUP_MAX_N || n % 8 || (coarse && n > 24 && n % 16))
         return false;
     return bits == 1 ? w->k == 256 && !w->sparse : w->k * bits == (w->sparse ? 512 : 256);
 }
 
-static bool types_fit(const struct warpgroup_desc *w) {
+static bool are_types_valid(const struct warpgroup_desc *w) {
     u8 a = w->type[MATRIX_A], b = w->type[MATRIX_B], d = w->type[MATRIX_D];
     switch ((enum matrix_type)a) {
     case MATRIX_F16: return b == a && (d == MATRIX_F32 || d == MATRIX_F16);
@@ -45,13 +45,14 @@ static bool types_fit(const struct warpgroup_desc *w) {
 
 /* As an H100 adds (docs/simgpu.md, Tensor cores): all of k at once; of bytes 13 bits, and a sum of
  * as many. */
-static struct matrix_sum sum_of(const struct warpgroup_desc *w) {
+static struct dot_accumulation accumulation_of(const struct warpgroup_desc *w) {
     bool bytes = decode_matrix_types[w->type[MATRIX_A]].bits == 8;
-    return (struct matrix_sum){
-        .group = (u8)warpgroup_present(w), .fraction = bytes ? 13 : 25, .dropped = bytes ? 10 : 0};
+    return (struct dot_accumulation){.terms_per_step = (u8)warpgroup_stored_k(w),
+                                     .fraction_bits = bytes ? 13 : 25,
+                                     .dropped_bits = bytes ? 10 : 0};
 }
 
-static bool split_opcode(const char *opcode, struct warpgroup_desc *w) {
+static bool parse_opcode(const char *opcode, struct warpgroup_desc *w) {
     char shape[64];
     u32 m, n, k, sparse = decode_opcode_has(opcode, "sp");
     if (!decode_opcode_part(opcode, 4 + sparse, shape, sizeof shape) ||
@@ -67,76 +68,77 @@ static bool split_opcode(const char *opcode, struct warpgroup_desc *w) {
     w->saturate = decode_opcode_has(opcode, "satfinite");
     w->combine = decode_opcode_has(opcode, "and") ? MATRIX_AND : MATRIX_MULTIPLY;
     w->count = (u16)(n * decode_matrix_types[w->type[MATRIX_D]].bits / 64);
-    w->sum = sum_of(w);
-    return types_fit(w) && shape_exists(w, m);
+    w->accumulation = accumulation_of(w);
+    return are_types_valid(w) && shape_exists(w, m);
 }
 
 /* ---- operands: d, a, b, {metadata, selector,} scale-d {, scale-a, scale-b {, trans-a}, trans-b}
  * ---- */
 
-static u32 place_of_scale(const struct warpgroup_desc *w) { return w->sparse ? 5 : 3; }
+static u32 scale_operand(const struct warpgroup_desc *w) { return w->sparse ? 5 : 3; }
 
-static bool take_scale(struct decoder *d, const struct ptx_operand *p, struct warpgroup_desc *w) {
-    if (p->kind == PTX_OP_IMM) return w->fresh = !p->value, true;
-    return decode_predicate(d, p, &w->scale, &w->flip);
+static bool decode_scale(struct decoder *d, const struct ptx_operand *p, struct warpgroup_desc *w) {
+    if (p->kind == PTX_OP_IMM) return w->starts_from_zero = !p->value, true;
+    return decode_predicate(d, p, &w->scale, &w->scale_xor);
 }
 
 /* Immediates behind scale-d: two signs of floats, and of halves which of a and b is transposed. */
-static bool take_immediates(const struct ptx_insn *in, struct warpgroup_desc *w) {
+static bool decode_immediates(const struct ptx_insn *in, struct warpgroup_desc *w) {
     bool floats = w->type[MATRIX_D] != MATRIX_S32,
          halves = decode_matrix_types[w->type[MATRIX_A]].bits == 16;
-    u32 first = place_of_scale(w) + 1,
-        n = first + 2 * floats + (halves ? 1u + !w->in_registers : 0);
+    u32 first = scale_operand(w) + 1,
+        n = first + 2 * floats + (halves ? 1u + !w->a_in_registers : 0);
     if (in->noperands != n) return false;
     for (u32 i = first; i < n; i++)
         if (in->operands[i].kind != PTX_OP_IMM) return false;
     if (floats)
-        w->negated =
+        w->is_negated =
             ((s64)in->operands[first].value < 0) != ((s64)in->operands[first + 1].value < 0);
     if (halves) w->transposed[MATRIX_B] = in->operands[n - 1].value != 0;
-    if (halves && !w->in_registers) w->transposed[MATRIX_A] = in->operands[n - 2].value != 0;
+    if (halves && !w->a_in_registers) w->transposed[MATRIX_A] = in->operands[n - 2].value != 0;
     return true;
 }
 
 /* The selector says which two threads of four have the metadata of elements that are not bytes; of
  * bytes all have. */
-static bool take_metadata(struct decoder *d, struct warpgroup_desc *w) {
-    const struct ptx_operand *selector = &d->in->operands[4];
-    u32 most = decode_matrix_types[w->type[MATRIX_A]].bits == 8 ? 0 : 1;
+static bool decode_metadata(struct decoder *d, struct warpgroup_desc *w) {
+    const struct ptx_operand *selector = &d->insn->operands[4];
+    u32 max_selector = decode_matrix_types[w->type[MATRIX_A]].bits == 8 ? 0 : 1;
     if (!w->sparse) return true;
-    if (selector->kind != PTX_OP_IMM || selector->value > most)
-        return decode_refuse(d, "not implemented: selector of");
+    if (selector->kind != PTX_OP_IMM || selector->value > max_selector)
+        return decode_unsupported(d, "not implemented: selector of");
     w->selector = (u8)selector->value;
-    return decode_source(d, &d->in->operands[3], PTX_B32, &w->metadata);
+    return decode_source(d, &d->insn->operands[3], PTX_B32, &w->metadata);
 }
 
-static bool take_operands(struct decoder *d, struct warpgroup_desc *w) {
-    const struct ptx_insn *in = d->in;
-    if (in->noperands <= place_of_scale(w)) return decode_refuse(d, "operand missing in");
-    w->in_registers = in->operands[1].kind == PTX_OP_VECTOR;
+static bool decode_operands(struct decoder *d, struct warpgroup_desc *w) {
+    const struct ptx_insn *in = d->insn;
+    if (in->noperands <= scale_operand(w)) return decode_unsupported(d, "operand missing in");
+    w->a_in_registers = in->operands[1].kind == PTX_OP_VECTOR;
     w->d = arena_array(&d->m->arena, ref, w->count);
-    if (!take_immediates(in, w)) return decode_refuse(d, "not implemented: operands of");
-    if (!decode_registers(d, &in->operands[0], true, w->count, 4, w->d) ||
-        !decode_source(d, &in->operands[2], PTX_B64, &w->place[MATRIX_B]) || !take_metadata(d, w) ||
-        !take_scale(d, &in->operands[place_of_scale(w)], w))
+    if (!decode_immediates(in, w)) return decode_unsupported(d, "not implemented: operands of");
+    if (!decode_register_list(d, &in->operands[0], true, w->count, 4, w->d) ||
+        !decode_source(d, &in->operands[2], PTX_B64, &w->smem_desc[MATRIX_B]) ||
+        !decode_metadata(d, w) || !decode_scale(d, &in->operands[scale_operand(w)], w))
         return false;
-    if (w->in_registers) return decode_registers(d, &in->operands[1], false, 4, 4, w->a);
-    return decode_source(d, &in->operands[1], PTX_B64, &w->place[MATRIX_A]);
+    if (w->a_in_registers) return decode_register_list(d, &in->operands[1], false, 4, 4, w->a);
+    return decode_source(d, &in->operands[1], PTX_B64, &w->smem_desc[MATRIX_A]);
 }
 
-static bool decode_product(struct decoder *d) {
+static bool decode_wgmma(struct decoder *d) {
     struct warpgroup_desc w;
-    if (!split_opcode(d->in->opcode, &w)) return decode_refuse(d, "not implemented: instruction");
+    if (!parse_opcode(d->insn->opcode, &w))
+        return decode_unsupported(d, "not implemented: instruction");
     decode_emit_warp_barrier(d);
-    d->c->async_reads = true;
-    if (!take_operands(d, &w)) return false;
+    d->c->has_async_proxy_reads = true;
+    if (!decode_operands(d, &w)) return false;
     u32 target = ARENA_PUSH(&d->m->arena, d->m->warpgroups, d->m->nwarpgroups, w);
     struct mem_desc m = {.verb = MEM_LOAD,
                          .space = SPACE_SHARED,
                          .width = 2,
                          .count = 1,
                          .type = PTX_B16,
-                         .bulk = true};
+                         .is_bulk = true};
     u32 aux = decode_add_desc(d, &m);
     struct op *o = decode_emit_named(d, "wgmma");
     o->aux = aux;
@@ -145,17 +147,17 @@ static bool decode_product(struct decoder *d) {
 }
 
 bool decode_warpgroup(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
+    const struct ptx_insn *in = d->insn;
     char part[64];
     if (!decode_opcode_part(in->opcode, 1, part, sizeof part))
-        return decode_refuse(d, "not implemented: instruction");
-    if (!strcmp(part, "mma_async")) return decode_product(d);
+        return decode_unsupported(d, "not implemented: instruction");
+    if (!strcmp(part, "mma_async")) return decode_wgmma(d);
     if (!strcmp(part, "fence")) return decode_emit_named(d, "wgmma.fence"), true;
     bool commit = !strcmp(part, "commit_group"), wait = !strcmp(part, "wait_group");
     if (!commit && (!wait || in->noperands != 1 || in->operands[0].kind != PTX_OP_IMM))
-        return decode_refuse(d, "not implemented: instruction");
+        return decode_unsupported(d, "not implemented: instruction");
     struct op *o = decode_emit_named(d, "wgmma.group");
-    o->imm = commit ? GROUP_PRODUCT_COMMIT : GROUP_PRODUCT_WAIT;
+    o->imm = commit ? GROUP_WGMMA_COMMIT : GROUP_WGMMA_WAIT;
     o->target = commit ? 0 : (u32)in->operands[0].value;
     return true;
 }

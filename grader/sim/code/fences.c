@@ -12,15 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct fences {
+struct fence_check {
     const struct ptx_func *f;
-    u64 *used;         /* registers that products use, and those that these are copied from */
-    const char *shape; /* of the first product */
-    bool several;      /* there are other shapes */
-    bool doubtful;
+    u64 *wgmma_regs; /* registers that products use, and those that these are copied from */
+    const char *first_opcode; /* of the first product */
+    bool has_mixed_shapes;    /* there are other shapes */
+    bool has_unfenced_use;
 };
 
-static bool is_product(const struct ptx_insn *in) {
+static bool is_wgmma(const struct ptx_insn *in) {
     return !strncmp(in->opcode, "wgmma.mma_async", 15);
 }
 static bool is_copy(const struct ptx_insn *in) {
@@ -39,133 +39,138 @@ static bool is_reload(const struct ptx_insn *in) {
 }
 
 /* How many operands, from the second on, are copied. */
-static u32 copied(const struct ptx_insn *in) {
+static u32 copied_operand_count(const struct ptx_insn *in) {
     return !is_copy(in) ? 0 : in->opcode[0] == 's' && in->noperands > 2 ? 2 : 1;
 }
 static bool is_fence(const struct ptx_insn *in) { return !strncmp(in->opcode, "wgmma.fence", 11); }
 
 /* Calls f for each register of an operand that the bits name. */
-static void each(const struct ptx_operand *p, const u64 *of, void (*f)(void *user, int reg),
-                 void *user) {
+static void for_each_reg(const struct ptx_operand *p, const u64 *of, void (*f)(void *user, int reg),
+                         void *user) {
     if (p->kind == PTX_OP_REG && p->reg >= 0 && (!of || decode_has_bit(of, p->reg)))
         f(user, p->reg);
     for (unsigned i = 0; p->kind == PTX_OP_VECTOR && i < p->nitems; i++)
-        each(&p->items[i], of, f, user);
+        for_each_reg(&p->items[i], of, f, user);
 }
-static void put(void *bits, int reg) { decode_set_bit(bits, reg); }
-static void take(void *bits, int reg) { ((u64 *)bits)[reg / 64] &= ~(1ull << (reg % 64)); }
-static void count(void *n, int reg) { (void)reg, ++*(u32 *)n; }
+static void set_bit(void *bits, int reg) { decode_set_bit(bits, reg); }
+static void clear_bit(void *bits, int reg) { ((u64 *)bits)[reg / 64] &= ~(1ull << (reg % 64)); }
+static void count_reg(void *n, int reg) { (void)reg, ++*(u32 *)n; }
 
-static void each_copied(const struct ptx_insn *in, const u64 *of, void (*f)(void *user, int reg),
-                        void *user) {
-    for (u32 i = 1; i <= copied(in); i++) each(&in->operands[i], of, f, user);
+static void for_each_copied_reg(const struct ptx_insn *in, const u64 *of,
+                                void (*f)(void *user, int reg), void *user) {
+    for (u32 i = 1; i <= copied_operand_count(in); i++) for_each_reg(&in->operands[i], of, f, user);
 }
 
-static u32 registers(const struct ptx_operand *p, const u64 *of) {
+static u32 count_registers(const struct ptx_operand *p, const u64 *of) {
     u32 n = 0;
-    each(p, of, count, &n);
+    for_each_reg(p, of, count_reg, &n);
     return n;
 }
-static bool all_copied(const struct ptx_insn *in, const u64 *of) {
-    u32 all = 0, some = 0;
-    each_copied(in, NULL, count, &all);
-    each_copied(in, of, count, &some);
-    return all == some;
+static bool are_all_copied(const struct ptx_insn *in, const u64 *of) {
+    u32 all = 0, listed = 0;
+    for_each_copied_reg(in, NULL, count_reg, &all);
+    for_each_copied_reg(in, of, count_reg, &listed);
+    return all == listed;
 }
 
 /* ---- what is used ---- */
 
-static void add_product(struct fences *x, const struct ptx_insn *in) {
+static void add_wgmma(struct fence_check *x, const struct ptx_insn *in) {
     char shape[64], first[64];
     unsigned at = 4 + decode_opcode_has(in->opcode, "sp"), before;
     for (u32 i = 0; i < 2 && i < in->noperands; i++)
-        if (in->operands[i].kind == PTX_OP_VECTOR) each(&in->operands[i], NULL, put, x->used);
-    if (!x->shape) x->shape = in->opcode;
-    before = 4 + decode_opcode_has(x->shape, "sp");
-    x->several |= !decode_opcode_part(in->opcode, at, shape, sizeof shape) ||
-                  !decode_opcode_part(x->shape, before, first, sizeof first) ||
-                  strcmp(shape, first);
+        if (in->operands[i].kind == PTX_OP_VECTOR)
+            for_each_reg(&in->operands[i], NULL, set_bit, x->wgmma_regs);
+    if (!x->first_opcode) x->first_opcode = in->opcode;
+    before = 4 + decode_opcode_has(x->first_opcode, "sp");
+    x->has_mixed_shapes |= !decode_opcode_part(in->opcode, at, shape, sizeof shape) ||
+                           !decode_opcode_part(x->first_opcode, before, first, sizeof first) ||
+                           strcmp(shape, first);
 }
 
-static bool find_used(struct fences *x) {
+static bool find_wgmma_regs(struct fence_check *x) {
     for (u32 i = 0; i < x->f->ninsns; i++)
-        if (is_product(&x->f->insns[i])) add_product(x, &x->f->insns[i]);
-    for (bool changed = x->shape != NULL; changed;) {
+        if (is_wgmma(&x->f->insns[i])) add_wgmma(x, &x->f->insns[i]);
+    for (bool changed = x->first_opcode != NULL; changed;) {
         changed = false;
         for (u32 i = x->f->ninsns; i-- > 0;) {
             const struct ptx_insn *in = &x->f->insns[i];
-            if (!is_copy(in) || !registers(&in->operands[0], x->used)) continue;
-            changed |= !all_copied(in, x->used);
-            each_copied(in, NULL, put, x->used);
+            if (!is_copy(in) || !count_registers(&in->operands[0], x->wgmma_regs)) continue;
+            changed |= !are_all_copied(in, x->wgmma_regs);
+            for_each_copied_reg(in, NULL, set_bit, x->wgmma_regs);
         }
     }
-    return x->shape != NULL;
+    return x->first_opcode != NULL;
 }
 
 /* ---- what is in order ---- */
 
-static void copy(struct fences *x, const struct ptx_insn *in, u64 *right) {
-    if (!all_copied(in, right)) each(&in->operands[0], x->used, take, right);
-    else if (in->guard < 0) each(&in->operands[0], x->used, put, right);
+static void transfer_copy(struct fence_check *x, const struct ptx_insn *in, u64 *fenced) {
+    if (!are_all_copied(in, fenced))
+        for_each_reg(&in->operands[0], x->wgmma_regs, clear_bit, fenced);
+    else if (in->guard < 0) for_each_reg(&in->operands[0], x->wgmma_regs, set_bit, fenced);
 }
 
-static void step(void *user, const struct ptx_insn *in, u64 *right, bool known) {
-    struct fences *x = user;
+static void transfer(void *user, const struct ptx_insn *in, u64 *fenced, bool is_solved) {
+    struct fence_check *x = user;
     if (is_fence(in)) {
-        memset(right, 0xff, (x->f->nregs + 63) / 64 * sizeof *right);
-    } else if (is_product(in)) {
-        for (u32 i = 0; i < 2 && known && i < in->noperands; i++)
+        memset(fenced, 0xff, (x->f->nregs + 63) / 64 * sizeof *fenced);
+    } else if (is_wgmma(in)) {
+        for (u32 i = 0; i < 2 && is_solved && i < in->noperands; i++)
             if (in->operands[i].kind == PTX_OP_VECTOR)
-                x->doubtful |=
-                    registers(&in->operands[i], NULL) != registers(&in->operands[i], right);
-        each(&in->operands[0], NULL, x->several ? take : put, right);
+                x->has_unfenced_use |= count_registers(&in->operands[i], NULL) !=
+                                       count_registers(&in->operands[i], fenced);
+        for_each_reg(&in->operands[0], NULL, x->has_mixed_shapes ? clear_bit : set_bit, fenced);
     } else if (is_copy(in) || is_reload(in)) {
-        copy(x, in, right);
+        transfer_copy(x, in, fenced);
     } else if (in->noperands && decode_writes_first_operand(in)) {
-        each(&in->operands[0], x->used, take, right);
+        for_each_reg(&in->operands[0], x->wgmma_regs, clear_bit, fenced);
     }
 }
 
-void decode_find_unfenced(struct decoder *d) {
-    struct fences x = {.f = d->f, .used = xcalloc(d->f->nregs / 64 + 1, sizeof(u64))};
-    struct decode_flow flow = {.step = step, .user = &x, .at_entry = true};
-    if (find_used(&x) && decode_flow(d->f, &flow) && x.doubtful) d->watched = x.used;
-    else free(x.used);
+void decode_find_missing_fences(struct decoder *d) {
+    struct fence_check x = {.f = d->f, .wgmma_regs = xcalloc(d->f->nregs / 64 + 1, sizeof(u64))};
+    struct dataflow_problem flow = {.transfer = transfer, .user = &x, .all_set_at_entry = true};
+    if (find_wgmma_regs(&x) && decode_run_dataflow(d->f, &flow) && x.has_unfenced_use)
+        d->fence_checked = x.wgmma_regs;
+    else free(x.wgmma_regs);
 }
 
 /* ---- a function whose registers are watched ---- */
 
 /* What it is about is no operand, lest others take it for one that is read or written. */
-static void emit_note(struct decoder *d, ref to, ref from, bool joins) {
+static void emit_fence_note(struct decoder *d, ref to, ref from, bool is_join) {
     struct op *o = decode_emit_named(d, "wgmma.note");
     o->weight = 0;
     o->imm = (s64)((u64)from << 32 | to);
-    o->target = joins;
+    o->target = is_join;
 }
 
-struct noting {
+struct fence_note_ctx {
     struct decoder *d;
     ref to;
     u32 n;
 };
-static void note_from(void *user, int reg) {
-    struct noting *n = user;
-    emit_note(n->d, n->to, n->d->regs[reg], n->n++ > 0);
+static void emit_source_note(void *user, int reg) {
+    struct fence_note_ctx *n = user;
+    emit_fence_note(n->d, n->to, n->d->regs[reg], n->n++ > 0);
 }
-static void note_copy(void *user, int reg) {
+static void emit_copy_note(void *user, int reg) {
     struct decoder *d = user;
-    struct noting n = {d, d->regs[reg], 0};
-    each_copied(d->in, NULL, note_from, &n);
-    if (!n.n) emit_note(d, n.to, decode_slot_const(d, 0, 4), false);
+    struct fence_note_ctx n = {d, d->regs[reg], 0};
+    for_each_copied_reg(d->insn, NULL, emit_source_note, &n);
+    if (!n.n) emit_fence_note(d, n.to, decode_slot_const(d, 0, 4), false);
 }
-static void note_write(void *user, int reg) {
+static void emit_write_note(void *user, int reg) {
     struct decoder *d = user;
-    emit_note(d, d->regs[reg], REF_NONE, false);
+    emit_fence_note(d, d->regs[reg], REF_NONE, false);
 }
 
-void decode_note_registers(struct decoder *d) {
-    const struct ptx_insn *in = d->in;
-    if (!d->watched || !in->noperands || is_product(in)) return;
-    if (is_copy(in) || is_reload(in)) each(&in->operands[0], d->watched, note_copy, d);
-    else if (decode_writes_first_operand(in)) each(&in->operands[0], d->watched, note_write, d);
+void decode_emit_fence_notes(struct decoder *d) {
+    const struct ptx_insn *in = d->insn;
+    if (!d->fence_checked || !in->noperands || is_wgmma(in)) return;
+    if (is_copy(in) || is_reload(in))
+        for_each_reg(&in->operands[0], d->fence_checked, emit_copy_note, d);
+    else if (decode_writes_first_operand(in))
+        for_each_reg(&in->operands[0], d->fence_checked, emit_write_note, d);
 }

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct analysis {
+struct dataflow {
     const struct ptx_func *f;
-    const struct decode_flow *flow;
-    unsigned char *leader;
-    u32 *block_of; /* instruction -> block */
-    u32 *first;    /* block -> first instruction; first[nblocks] = ninsns */
+    const struct dataflow_problem *problem;
+    unsigned char *is_leader;
+    u32 *block_of;    /* instruction -> block */
+    u32 *block_start; /* block -> first instruction; first[nblocks] = ninsns */
     u32 nblocks, words;
     u64 *in, *out; /* per block: bit per register */
 };
@@ -20,27 +20,27 @@ static bool ends_block(const struct ptx_insn *in) {
            strncmp(in->opcode, "ret", 3) == 0 || strncmp(in->opcode, "exit", 4) == 0;
 }
 
-static void find_blocks(struct analysis *a) {
+static void find_blocks(struct dataflow *a) {
     const struct ptx_func *f = a->f;
-    decode_mark_leaders(f, a->leader);
-    if (f->ninsns) a->leader[0] = 1;
+    decode_mark_leaders(f, a->is_leader);
+    if (f->ninsns) a->is_leader[0] = 1;
     for (u32 i = 0; i + 1 < f->ninsns; i++)
-        if (ends_block(&f->insns[i])) a->leader[i + 1] = 1;
+        if (ends_block(&f->insns[i])) a->is_leader[i + 1] = 1;
     for (u32 i = 0; i < f->ninsns; i++) {
-        if (a->leader[i]) a->first[a->nblocks++] = i;
+        if (a->is_leader[i]) a->block_start[a->nblocks++] = i;
         a->block_of[i] = a->nblocks - 1;
     }
-    a->first[a->nblocks] = f->ninsns;
+    a->block_start[a->nblocks] = f->ninsns;
 }
 
 /* Runs through a block from its `in`. */
-static void walk(struct analysis *a, u32 block, bool known) {
+static void transfer_block(struct dataflow *a, u32 block, bool is_solved) {
     memcpy(a->out, a->in + (size_t)block * a->words, a->words * sizeof(u64));
-    for (u32 i = a->first[block]; i < a->first[block + 1]; i++)
-        a->flow->step(a->flow->user, &a->f->insns[i], a->out, known);
+    for (u32 i = a->block_start[block]; i < a->block_start[block + 1]; i++)
+        a->problem->transfer(a->problem->user, &a->f->insns[i], a->out, is_solved);
 }
 
-static bool meet(struct analysis *a, u32 to) {
+static bool meet_into(struct dataflow *a, u32 to) {
     u64 *in = a->in + (size_t)to * a->words, changed = 0;
     for (u32 w = 0; w < a->words; w++) {
         changed |= in[w] & ~a->out[w];
@@ -49,49 +49,49 @@ static bool meet(struct analysis *a, u32 to) {
     return changed != 0;
 }
 
-static bool pass_on(struct analysis *a, u32 block) {
+static bool propagate(struct dataflow *a, u32 block) {
     const struct ptx_func *f = a->f;
-    const struct ptx_insn *last = &f->insns[a->first[block + 1] - 1];
-    bool changed = false, leaves = ends_block(last) && last->guard < 0;
+    const struct ptx_insn *last = &f->insns[a->block_start[block + 1] - 1];
+    bool changed = false, has_no_fallthrough = ends_block(last) && last->guard < 0;
     for (unsigned k = 0; k < last->noperands; k++) {
         const struct ptx_operand *p = &last->operands[k];
         if (p->kind == PTX_OP_LABEL && p->target < f->ninsns)
-            changed |= meet(a, a->block_of[p->target]);
+            changed |= meet_into(a, a->block_of[p->target]);
         if (p->kind != PTX_OP_TABLE) continue;
         for (u32 t = 0; t < f->tables[p->target].ntargets; t++)
             if (f->tables[p->target].targets[t] < f->ninsns)
-                changed |= meet(a, a->block_of[f->tables[p->target].targets[t]]);
+                changed |= meet_into(a, a->block_of[f->tables[p->target].targets[t]]);
     }
-    if (!leaves && block + 1 < a->nblocks) changed |= meet(a, block + 1);
+    if (!has_no_fallthrough && block + 1 < a->nblocks) changed |= meet_into(a, block + 1);
     return changed;
 }
 
-static void solve(struct analysis *a) {
+static void solve(struct dataflow *a) {
     memset(a->in, 0xff, (size_t)a->nblocks * a->words * sizeof(u64));
-    memset(a->in, a->flow->at_entry ? 0xff : 0, a->words * sizeof(u64));
+    memset(a->in, a->problem->all_set_at_entry ? 0xff : 0, a->words * sizeof(u64));
     for (bool changed = true; changed;) {
         changed = false;
         for (u32 b = 0; b < a->nblocks; b++) {
-            walk(a, b, false);
-            changed |= pass_on(a, b);
+            transfer_block(a, b, false);
+            changed |= propagate(a, b);
         }
     }
-    for (u32 b = 0; b < a->nblocks; b++) walk(a, b, true);
+    for (u32 b = 0; b < a->nblocks; b++) transfer_block(a, b, true);
 }
 
-enum { MOST_BITS = 1 << 28 }; /* a function of absurd size */
+enum { MAX_STATE_BITS = 1 << 28 }; /* a function of absurd size */
 
-bool decode_flow(const struct ptx_func *f, const struct decode_flow *flow) {
-    struct analysis a = {.f = f, .flow = flow, .words = (f->nregs + 63) / 64};
+bool decode_run_dataflow(const struct ptx_func *f, const struct dataflow_problem *flow) {
+    struct dataflow a = {.f = f, .problem = flow, .words = (f->nregs + 63) / 64};
     if (!f->ninsns || !f->nregs) return true;
-    if ((u64)f->ninsns * a.words > MOST_BITS / 64) return false;
-    a.leader = xcalloc(f->ninsns + 1, 1);
+    if ((u64)f->ninsns * a.words > MAX_STATE_BITS / 64) return false;
+    a.is_leader = xcalloc(f->ninsns + 1, 1);
     a.block_of = xcalloc(f->ninsns, sizeof *a.block_of);
-    a.first = xcalloc(f->ninsns + 1, sizeof *a.first);
+    a.block_start = xcalloc(f->ninsns + 1, sizeof *a.block_start);
     find_blocks(&a);
     a.in = xcalloc((size_t)a.nblocks * a.words, sizeof(u64));
     a.out = xcalloc(a.words, sizeof(u64));
     solve(&a);
-    free(a.leader), free(a.block_of), free(a.first), free(a.in), free(a.out);
+    free(a.is_leader), free(a.block_of), free(a.block_start), free(a.in), free(a.out);
     return true;
 }

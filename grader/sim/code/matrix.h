@@ -34,7 +34,7 @@ static inline u32 matrix_elements_of_word(u8 type) {
     return bits >= 32 ? 1 : 32 / bits;
 }
 
-enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRICES };
+enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D, MATRIX_OPERANDS };
 enum {
     MATRIX_MULTIPLY,
     MATRIX_XOR,
@@ -46,62 +46,63 @@ struct matrix_operand {
     u8 count, type, row_major;
     /* Of mma: where in the matrix, row by row, an element lies: [register][element of its
      * word][lane]. */
-    const u16 *place;
+    const u16 *elem_of_reg;
     /* …and the other way round: of each element of the matrix, row by row, where it lies in those
      * registers, one behind another: the first of them that holds it. */
-    const u16 *from;
+    const u16 *reg_of_elem;
 };
 /* Places are the same for all instructions of a shape: a module keeps those of each that it has. */
-struct matrix_places {
+struct matrix_layout {
     u64 key;
-    u16 *place, *from;
+    u16 *elem_of_reg, *reg_of_elem;
 };
 
 /* How tensor cores add products of floats up to 32 bits: insn/lanes_fused.h. */
-struct matrix_sum {
-    u8 group;     /* products that are added at once */
-    u8 fraction;  /* bits kept below the largest exponent */
-    u8 dropped;   /* bits of an f32 that the sum does not have */
-    u8 by_halves; /* of 8-bit floats: as halves, the lower two of each register first, and c is
-                     added behind them */
+struct dot_accumulation {
+    u8 terms_per_step; /* products that are added at once */
+    u8 fraction_bits;  /* bits kept below the largest exponent */
+    u8 dropped_bits;   /* bits of an f32 that the sum does not have */
+    u8 in_two_steps;   /* of 8-bit floats: as halves, the lower two of each register first, and c is
+                       added behind them */
 };
 
 struct matrix_desc {
     u16 m, n, k;
-    struct matrix_sum sum;
-    u8 direct; /* mma.sync, laid out by the manual */
+    struct dot_accumulation accumulation;
+    u8 is_mma; /* mma.sync, laid out by the manual */
     u8 combine, saturate;
-    struct matrix_operand of[MATRICES];
+    struct matrix_operand operands[MATRIX_OPERANDS];
 };
 
 /* Where units lie: blocks of 32 / wide lines and `wide` units side by side, `down` of them below
  * each other. */
-struct matrix_grid {
-    u8 wide, down, each; /* each: blocks in all, of which a lane holds a unit each */
+struct matrix_tiling {
+    u8 block_width, blocks_down,
+        block_count; /* each: blocks in all, of which a lane holds a unit each */
 };
 
 /* Of so many lines of so many units; a multiple of 32 in all. Blocks are less wide or less high
  * where the matrix is. */
-static inline struct matrix_grid matrix_grid_of(unsigned lines, unsigned units) {
-    unsigned wide = units < 4 ? units : 4;
-    if (32 / wide > lines) wide = 32 / lines;
-    return (struct matrix_grid){(u8)wide, (u8)(lines * wide / 32), (u8)(lines * units / 32)};
+static inline struct matrix_tiling matrix_tiling_of(unsigned lines, unsigned units) {
+    unsigned width = units < 4 ? units : 4;
+    if (32 / width > lines) width = 32 / lines;
+    return (struct matrix_tiling){(u8)width, (u8)(lines * width / 32), (u8)(lines * units / 32)};
 }
-static inline unsigned matrix_line(struct matrix_grid g, unsigned lane, unsigned block) {
-    return lane / g.wide + 32 / g.wide * (block % g.down);
+static inline unsigned matrix_line(struct matrix_tiling g, unsigned lane, unsigned block) {
+    return lane / g.block_width + 32 / g.block_width * (block % g.blocks_down);
 }
-static inline unsigned matrix_unit(struct matrix_grid g, unsigned lane, unsigned block) {
-    return lane % g.wide + g.wide * (block / g.down);
+static inline unsigned matrix_unit(struct matrix_tiling g, unsigned lane, unsigned block) {
+    return lane % g.block_width + g.block_width * (block / g.blocks_down);
 }
 
 /* The address of a lane's unit of a block: in an op's imm. The op's target says that lines lie side
  * by side in memory, and units a stride apart, as accumulators in columns do. */
 struct matrix_address {
-    u8 block, half; /* half: which of a unit's two elements, where they lie apart */
-    u8 wide, down;  /* struct matrix_grid */
-    u8 unit;        /* bytes */
-    u8 bits;        /* of an element, which strides count */
-    u8 whole;       /* for ldmatrix: 16 bytes of line l mod 8 of block `block` + l / 8 */
+    u8 block, half;              /* half: which of a unit's two elements, where they lie apart */
+    u8 block_width, blocks_down; /* struct matrix_tiling */
+    u8 unit_bytes;               /* bytes */
+    u8 element_bits;             /* of an element, which strides count */
+    u8 is_row; /* for ldmatrix: 16 bytes of line l mod 8 of block `block` + l / 8 */
     u8 pad;
 };
 _Static_assert(sizeof(struct matrix_address) == 8, "it is an op's imm");

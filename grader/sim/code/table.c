@@ -16,53 +16,57 @@
 #define PT_f64 PTX_F64
 #define PT(T)  PT_##T
 
-const struct insn_row insn_rows[] = {
+const struct opcode_desc insn_opcodes[] = {
 #define R1(id, name, mods, pipe, flops, D, A, expr) \
-    {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A)}, #expr},
+    {name, mods, pipe, flops, FORM_REGULAR, OP_LANEWISE, PT(D), {PT(A)}, #expr},
 #define R2(id, name, mods, pipe, flops, D, A, B, expr) \
-    {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A), PT(B)}, #expr},
+    {name, mods, pipe, flops, FORM_REGULAR, OP_LANEWISE, PT(D), {PT(A), PT(B)}, #expr},
 #define R3(id, name, mods, pipe, flops, D, A, B, C, expr) \
-    {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A), PT(B), PT(C)}, #expr},
-#define R4(id, name, mods, pipe, flops, D, A, B, C, E, expr) \
-    {name, mods, pipe, flops, FORM_PLAIN, OP_LANES, PT(D), {PT(A), PT(B), PT(C), PT(E)}, #expr},
+    {name, mods, pipe, flops, FORM_REGULAR, OP_LANEWISE, PT(D), {PT(A), PT(B), PT(C)}, #expr},
+#define R4(id, name, mods, pipe, flops, D, A, B, C, E, expr)                                  \
+    {name, mods, pipe, flops, FORM_REGULAR, OP_LANEWISE, PT(D), {PT(A), PT(B), PT(C), PT(E)}, \
+     #expr},
 #define RP(id, name, mods, pipe, A, B, expr) \
-    {name, mods, pipe, 0, FORM_SETP, OP_LANES, PTX_PRED, {PT(A), PT(B)}, #expr},
-#define RM(id, name, nsrc, expr)                                                    \
-    {name,       0,        PIPE_ALU, 0,                                             \
-     FORM_PLAIN, OP_LANES, PTX_PRED, {PTX_PRED, nsrc > 1 ? PTX_PRED : PTX_NO_TYPE}, \
+    {name, mods, pipe, 0, FORM_SETP, OP_LANEWISE, PTX_PRED, {PT(A), PT(B)}, #expr},
+#define RM(id, name, nsrc, expr)                                                         \
+    {name,         0,           PIPE_ALU, 0,                                             \
+     FORM_REGULAR, OP_LANEWISE, PTX_PRED, {PTX_PRED, nsrc > 1 ? PTX_PRED : PTX_NO_TYPE}, \
      #expr},
 #define RS(id, name, T) \
-    {name, 0, PIPE_ALU, 0, FORM_PLAIN, OP_LANES, PT(T), {PT(T), PT(T), PTX_PRED}, "p ? a : b"},
+    {name, 0, PIPE_ALU, 0, FORM_REGULAR, OP_LANEWISE, PT(T), {PT(T), PT(T), PTX_PRED}, "p ? a : b"},
 #define RP2(id, name, mods, pipe, compare) \
     {name,                                 \
      mods,                                 \
      pipe,                                 \
      0,                                    \
      FORM_SETP,                            \
-     OP_LANES,                             \
+     OP_LANEWISE,                          \
      PTX_PRED,                             \
      {PTX_U32, PTX_U32},                   \
      #compare " on both halves"},
 #define RT(id, name, pipe, A, expr) \
-    {name, 0, pipe, 0, FORM_PLAIN, OP_LANES, PTX_PRED, {PT(A)}, #expr},
+    {name, 0, pipe, 0, FORM_REGULAR, OP_LANEWISE, PTX_PRED, {PT(A)}, #expr},
 #define RC(id, name, pipe, takes, gives, T, W, bits, expr) \
-    {name, 0, pipe, 0, FORM_CARRY, OP_LANES, PT(T), {PT(T), PT(T), PT(T)}, #expr},
-#define RD(id, name, text)             {name, 0, PIPE_NONE, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
-#define RL(id, name, pipe, text)       {name, 0, pipe, 0, FORM_OTHER, OP_LANES, PTX_NO_TYPE, {0}, text},
-#define RX(id, name, kind, pipe, text) {name, 0, pipe, 0, FORM_OTHER, kind, PTX_NO_TYPE, {0}, text},
+    {name, 0, pipe, 0, FORM_CARRY, OP_LANEWISE, PT(T), {PT(T), PT(T), PT(T)}, #expr},
+#define RD(id, name, text) \
+    {name, 0, PIPE_NONE, 0, FORM_CUSTOM, OP_LANEWISE, PTX_NO_TYPE, {0}, text},
+#define RL(id, name, pipe, text) \
+    {name, 0, pipe, 0, FORM_CUSTOM, OP_LANEWISE, PTX_NO_TYPE, {0}, text},
+#define RX(id, name, kind, pipe, text) \
+    {name, 0, pipe, 0, FORM_CUSTOM, kind, PTX_NO_TYPE, {0}, text},
 #include "grader/sim/insn/rows.def"
 };
-const unsigned insn_row_count = sizeof insn_rows / sizeof *insn_rows;
+const unsigned insn_opcode_count = sizeof insn_opcodes / sizeof *insn_opcodes;
 
-static unsigned char executed[sizeof insn_rows / sizeof *insn_rows];
-unsigned char *insn_executed_rows = executed;
+static unsigned char executed[sizeof insn_opcodes / sizeof *insn_opcodes];
+unsigned char *insn_executed = executed;
 
 /* ---- rows by name ---- */
 
 enum { NAME_SLOTS = 4096 };
-_Static_assert(sizeof insn_rows / sizeof *insn_rows < NAME_SLOTS / 2,
+_Static_assert(sizeof insn_opcodes / sizeof *insn_opcodes < NAME_SLOTS / 2,
                "the table of names is at most half full");
-static u16 by_name[NAME_SLOTS]; /* row + 1 */
+static u16 opcode_by_name[NAME_SLOTS]; /* row + 1 */
 
 static u32 hash(const char *s) {
     u32 h = 2166136261u;
@@ -70,19 +74,20 @@ static u32 hash(const char *s) {
     return h;
 }
 
-static void fill(void) {
-    for (unsigned i = 0; i < insn_row_count; i++) {
-        u32 h = hash(insn_rows[i].name) % NAME_SLOTS;
-        while (by_name[h]) h = (h + 1) % NAME_SLOTS;
-        by_name[h] = (u16)(i + 1);
+static void build_name_table(void) {
+    for (unsigned i = 0; i < insn_opcode_count; i++) {
+        u32 h = hash(insn_opcodes[i].name) % NAME_SLOTS;
+        while (opcode_by_name[h]) h = (h + 1) % NAME_SLOTS;
+        opcode_by_name[h] = (u16)(i + 1);
     }
 }
 
-int insn_find(const char *name) {
+int insn_find_opcode(const char *name) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, fill);
-    for (u32 h = hash(name) % NAME_SLOTS; by_name[h]; h = (h + 1) % NAME_SLOTS)
-        if (strcmp(insn_rows[by_name[h] - 1].name, name) == 0) return by_name[h] - 1;
+    pthread_once(&once, build_name_table);
+    for (u32 h = hash(name) % NAME_SLOTS; opcode_by_name[h]; h = (h + 1) % NAME_SLOTS)
+        if (strcmp(insn_opcodes[opcode_by_name[h] - 1].name, name) == 0)
+            return opcode_by_name[h] - 1;
     return -1;
 }
 
@@ -114,10 +119,10 @@ static bool has_avx512(void) {
 #include "grader/sim/code/levels.def"
 #undef LEVEL
 
-static op_fn *const *level_rows(unsigned level, const char **called) {
+static op_fn *const *level_table(unsigned level, const char **level_name) {
     unsigned i = 0;
 #define LEVEL(name, had) \
-    if (++i == level && lane_rows_##name && (had)) return *called = #name, lane_rows_##name;
+    if (++i == level && lane_rows_##name && (had)) return *level_name = #name, lane_rows_##name;
 #include "grader/sim/code/levels.def"
 #undef LEVEL
     return NULL;
@@ -127,26 +132,26 @@ enum {
 #define LEVEL(name, had) LEVEL_##name,
 #include "grader/sim/code/levels.def"
 #undef LEVEL
-    LEVELS
+    LEVEL_COUNT
 };
-_Static_assert((int)LEVELS <= (int)LANES_LEVELS, "tests go through all levels");
+_Static_assert((int)LEVEL_COUNT <= (int)LANES_MAX_LEVELS, "tests go through all levels");
 
-op_fn *const *lanes_level(unsigned level) {
+op_fn *const *lanes_level_table(unsigned level) {
     const char *ignored;
-    return level_rows(level, &ignored);
+    return level_table(level, &ignored);
 }
 
 const char *lanes_level_name(unsigned level) {
     const char *name = "none";
-    level_rows(level, &name);
+    level_table(level, &name);
     return name;
 }
 
-static unsigned forced;
-void lanes_force(unsigned level) { forced = level; }
+static unsigned forced_level;
+void lanes_force_level(unsigned level) { forced_level = level; }
 
-op_fn *const *lanes_best(void) {
-    unsigned level = forced ? forced : LEVELS;
-    while (!forced && !lanes_level(level)) level--;
-    return lanes_level(level);
+op_fn *const *lanes_default_table(void) {
+    unsigned level = forced_level ? forced_level : LEVEL_COUNT;
+    while (!forced_level && !lanes_level_table(level)) level--;
+    return lanes_level_table(level);
 }

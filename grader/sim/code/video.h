@@ -9,9 +9,9 @@
 enum { VIDEO_ADD, VIDEO_SUB, VIDEO_AVRG, VIDEO_ABSDIFF, VIDEO_MIN, VIDEO_MAX, VIDEO_SET };
 enum { VIDEO_EQ, VIDEO_NE, VIDEO_LT, VIDEO_LE, VIDEO_GT, VIDEO_GE };
 
-struct video {
+struct video_op {
     u8 verb, parts, comparison;
     u8 signed_d : 1, signed_a : 1, signed_b : 1, saturate : 1,
         sum : 1; /* sum: of the parts, onto c */
 };
-_Static_assert(sizeof(struct video) <= sizeof(s64), "it fits into imm");
+_Static_assert(sizeof(struct video_op) <= sizeof(s64), "it fits into imm");

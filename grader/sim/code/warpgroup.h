@@ -11,52 +11,52 @@
 
 enum {
     WARPGROUP_WARPS = 4,
-    WARPGROUP_ROWS = 16,     /* of a warp */
-    WARPGROUP_COLUMNS = 256, /* at most */
-    WARPGROUP_LONGEST = 256, /* k of b1 */
-    WARPGROUP_SPARSE_BITS =
+    WARPGROUP_ROWS_PER_WARP = 16, /* of a warp */
+    WARPGROUP_MAX_N = 256,        /* at most */
+    WARPGROUP_MAX_K = 256,        /* k of b1 */
+    WARPGROUP_METADATA_BITS =
         4, /* of metadata: the places of two elements among four, or of one of 32 bits among two */
 };
 
 struct warpgroup_desc {
     u16 n, k, count; /* count: registers of d */
-    u8 type[MATRICES];
+    u8 type[MATRIX_OPERANDS];
     u8 sparse, selector;
     ref metadata;
-    u8 in_registers;  /* a is */
+    u8 a_in_registers; /* a is */
     u8 transposed[2]; /* a, b: elements that follow each other in m or n lie side by side, not those
                          in k */
-    u8 negated;       /* the product is */
+    u8 is_negated;    /* the product is */
     u8 saturate, combine;
-    struct matrix_sum sum;
+    struct dot_accumulation accumulation;
     ref a[4], *d;
-    ref place[2]; /* descriptors of a and b */
-    ref scale;    /* predicate: d is added to; REF_NONE = always or never: `fresh` */
-    u32 flip;
-    u8 fresh; /* d begins as zero */
+    ref smem_desc[2]; /* descriptors of a and b */
+    ref scale;        /* predicate: d is added to; REF_NONE = always or never: `fresh` */
+    u32 scale_xor;
+    u8 starts_from_zero; /* d begins as zero */
 };
 
 /* Elements of a row of a that there are. */
-static inline u32 warpgroup_present(const struct warpgroup_desc *w) {
+static inline u32 warpgroup_stored_k(const struct warpgroup_desc *w) {
     return w->sparse ? w->k / 2u : w->k;
 }
 
 /* Where the metadata of a row's element is: in which lane, from which bit on. As the PTX manual
  * draws it; compared with what an H100 makes of a product by the unit matrix. `bits`: of an
  * element. */
-static inline u32 warpgroup_metadata(const struct warpgroup_desc *w, u32 bits, u32 row, u32 element,
-                                     u32 *lane) {
+static inline u32 warpgroup_metadata_bit(const struct warpgroup_desc *w, u32 bits, u32 row,
+                                         u32 element, u32 *lane) {
     u32 group = element / (bits == 32 ? 1 : 2);
     bool bytes = bits == 8;
     *lane = row % 8 * 4 + (bytes ? group / 8 * 2 + row / 8 : w->selector * 2u + group / 4);
-    return (bytes ? group % 8 : row / 8 * 4 + group % 4) * WARPGROUP_SPARSE_BITS;
+    return (bytes ? group % 8 : row / 8 * 4 + group % 4) * WARPGROUP_METADATA_BITS;
 }
 
 /* A descriptor, 64 bits; PTX ISA, "Matrix descriptor". Bytes. */
 struct warpgroup_layout {
-    u32 start, lead, stride;
-    u32 span; /* that a swizzle works within; 16 = none */
-    u32 base; /* rows of 128 bytes that the pattern begins later */
+    u32 start_offset, leading_offset, stride_offset;
+    u32 swizzle_span; /* that a swizzle works within; 16 = none */
+    u32 base_offset;  /* rows of 128 bytes that the pattern begins later */
 };
 static inline struct warpgroup_layout warpgroup_layout_of(u64 v) {
     static const u8 spans[] = {16, 128, 64, 32};
@@ -68,11 +68,12 @@ static inline struct warpgroup_layout warpgroup_layout_of(u64 v) {
 /* Offset of a chunk. Along k: chunk u of line `line` (a row of a, a column of b). Transposed: chunk
  * u, of 8 lines from 8 u on, of element `line` in k. All combinations were compared with an H100's
  * results: tests/programs/wgmma.cu. */
-static inline u32 warpgroup_chunk(const struct warpgroup_layout *l, bool transposed, u32 line,
-                                  u32 u) {
-    u32 per = l->span / 16, at = l->start + line % 8 * l->span;
+static inline u32 warpgroup_chunk_offset(const struct warpgroup_layout *l, bool transposed,
+                                         u32 line, u32 u) {
+    u32 per = l->swizzle_span / 16, at = l->start_offset + line % 8 * l->swizzle_span;
     if (per == 1)
-        at += transposed ? u * l->stride + line / 8 * l->lead : u * l->lead + line / 8 * l->stride;
-    else at += u % per * 16 + u / per * l->lead + line / 8 * l->stride;
-    return per == 1 ? at : at ^ (((at >> 7) - l->base) & (per - 1)) << 4;
+        at += transposed ? u * l->stride_offset + line / 8 * l->leading_offset
+                         : u * l->leading_offset + line / 8 * l->stride_offset;
+    else at += u % per * 16 + u / per * l->leading_offset + line / 8 * l->stride_offset;
+    return per == 1 ? at : at ^ (((at >> 7) - l->base_offset) & (per - 1)) << 4;
 }

@@ -20,7 +20,7 @@ static const struct bar_desc *desc_of(const struct exec *x, const struct op *o) 
 /* What the predicate says, into the barrier's sums over threads: how many, how many true. */
 static void reduce(struct exec *x, struct fragment *f, const struct bar_desc *d,
                    struct barrier *b) {
-    u32 p = *(const u32 *)operand_at(x, d->source) ^ (d->source_flip ? ~0u : 0);
+    u32 p = *(const u32 *)operand_at(x, d->pred_source) ^ (d->source_negated ? ~0u : 0);
     b->reduced[0] += (u32)__builtin_popcount(p & f->mask);
     b->reduced[1] += (u32)__builtin_popcount(f->mask);
 }
@@ -28,13 +28,13 @@ static void reduce(struct exec *x, struct fragment *f, const struct bar_desc *d,
 static void put_result(struct exec *x, struct warp *w, struct fragment *f, const struct op *o,
                        const struct barrier *b) {
     const struct bar_desc *d = desc_of(x, o);
-    if (!d->red) return;
+    if (!d->reduction) return;
     unsigned char *frame = w->frames + x->worker->contexts[f->context].frame;
     u32 *dst = (u32 *)(frame + ref_offset(o->dst));
-    bool truth = d->red == 2 ? b->reduced[0] == b->reduced[1] : b->reduced[0] != 0;
-    taint_put(w, dst, d->red > 1 ? 1 : 4, f->mask, NULL, 0);
-    if (d->red > 1) *dst = (*dst & ~f->mask) | (truth ? f->mask : 0);
-    for (u32 l = 0; d->red == 1 && l < 32; l++)
+    bool truth = d->reduction == 2 ? b->reduced[0] == b->reduced[1] : b->reduced[0] != 0;
+    taint_put(w, dst, d->reduction > 1 ? 1 : 4, f->mask, NULL, 0);
+    if (d->reduction > 1) *dst = (*dst & ~f->mask) | (truth ? f->mask : 0);
+    for (u32 l = 0; d->reduction == 1 && l < 32; l++)
         if (f->mask >> l & 1) dst[l] = b->reduced[0];
 }
 
@@ -73,9 +73,9 @@ void barrier_forget_rounds(struct block *b, u32 nbarriers) {
     b->went_round = false;
 }
 
-static void go_round(struct exec *x, const struct op *o, const struct fork_way *way, u32 lanes) {
+static void go_round(struct exec *x, const struct op *o, const struct bypass_path *way, u32 lanes) {
     for (u32 i = 0; lanes && i < way->n; i++) {
-        struct round *r = &x->warp->rounds[way->round[i]];
+        struct round *r = &x->warp->rounds[way->skipped[i]];
         for (u32 l = 0; l < 32; l++) r->times[l] = (u8)(r->times[l] + (lanes >> l & 1));
         r->op = (u32)(o - x->worker->launch->ops);
         x->warp->went_round = x->block->went_round = true;
@@ -83,9 +83,9 @@ static void go_round(struct exec *x, const struct op *o, const struct fork_way *
 }
 
 void barrier_fork(struct exec *x, const struct op *o, u32 lanes, u32 taken) {
-    const struct fork *f = &x->worker->launch->module->forks[o->aux];
+    const struct barrier_bypass *f = &x->worker->launch->module->barrier_bypasses[o->aux];
     go_round(x, o, &f->taken, taken);
-    go_round(x, o, &f->passed, lanes & ~taken);
+    go_round(x, o, &f->not_taken, lanes & ~taken);
 }
 
 static void leave_one(struct exec *x, const struct op *o, const struct round *r, struct left *left,
@@ -109,7 +109,7 @@ void barrier_leave(struct exec *x, const struct op *o, u32 lanes) {
         b->gone_thread = x->warp->index * 32 + (u32)__builtin_ctz(lanes);
     }
     b->gone += (u32)__builtin_popcount(lanes);
-    for (u32 i = 1; x->warp->went_round && i <= x->worker->launch->module->nbarriers; i++)
+    for (u32 i = 1; x->warp->went_round && i <= x->worker->launch->module->nnumbered_barriers; i++)
         leave_one(x, o, &x->warp->rounds[i], &x->block->left[i], lanes);
 }
 
@@ -144,7 +144,7 @@ static struct rounds rounds_at(const struct exec *x, u32 id, u32 number) {
         for (u32 k = 0; k < w->nfrag; k++) {
             const struct fragment *f = &w->frag[k];
             if (f->state != FRAG_AT_BARRIER || f->barrier != id) continue;
-            if (desc_of(x, &l->ops[f->pc])->fork == number) r.op = f->pc, r.waits = true;
+            if (desc_of(x, &l->ops[f->pc])->barrier_number == number) r.op = f->pc, r.waits = true;
             add_rounds(w, f, number, &r);
         }
     }
@@ -199,7 +199,7 @@ static void note_gone(struct exec *x, u32 id) {
  * reported. */
 static bool rounds_differ(struct exec *x, u32 id) {
     const struct block *b = x->block;
-    for (u32 number = 1; number <= x->worker->launch->module->nbarriers; number++) {
+    for (u32 number = 1; number <= x->worker->launch->module->nnumbered_barriers; number++) {
         struct rounds r = rounds_at(x, id, number);
         if (!r.waits || !desc_of(x, &x->worker->launch->ops[r.op])->aligned) continue;
         if (b->left[number].times > r.least) return report_left(x, &r, &b->left[number]), true;
@@ -229,14 +229,14 @@ static void check_one(struct exec *x, u32 id) {
     if (block->went_round && !b->expected && rounds_differ(x, id)) return;
     if (l->hooks) tell_hooks(l, block, id, at == alive);
     if (!b->expected && block->gone && !block->gone_told) note_gone(x, id);
-    if (!b->expected) barrier_forget_rounds(block, l->module->nbarriers);
+    if (!b->expected) barrier_forget_rounds(block, l->module->nnumbered_barriers);
     struct barrier done = *b;
     *b = (struct barrier){0};
     release(x, id, &done);
 }
 
 void barrier_check(struct exec *x) {
-    for (u32 id = 0; id < BARRIERS; id++)
+    for (u32 id = 0; id < BARRIERS_PER_BLOCK; id++)
         if (x->block->barriers[id].used) check_one(x, id);
 }
 
@@ -310,21 +310,21 @@ static void arrive(struct exec *x, struct fragment *f, struct barrier *b, u32 id
 
 void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o) {
     const struct bar_desc *d = desc_of(x, o);
-    if (d->cluster) return cluster_wait(x, f, o);
+    if (d->is_cluster) return cluster_wait(x, f, o);
     u32 id = lane0(x, d->id, 0, f->mask), count = lane0(x, d->count, 0, f->mask),
         lane = (u32)__builtin_ctz(f->mask);
-    if (id >= BARRIERS || count % 32 || (d->arrive && !count)) {
+    if (id >= BARRIERS_PER_BLOCK || count % 32 || (d->is_arrive && !count)) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id,
                    "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32",
                    id, count);
         return;
     }
-    if (!d->arrive && !comes_with_others(x, f, o, id, count)) return;
+    if (!d->is_arrive && !comes_with_others(x, f, o, id, count)) return;
     struct barrier *b = &x->block->barriers[id];
     b->used = true;
     b->expected = count;
-    if (d->red) reduce(x, f, d, b);
-    if (d->arrive) {
+    if (d->reduction) reduce(x, f, d, b);
+    if (d->is_arrive) {
         arrive(x, f, b, id);
         f->pc++;
     } else {

@@ -40,22 +40,22 @@ static struct block_layout layout(const struct launch *l) {
     struct block_layout b = {0};
     size_t at = 0;
     b.warps = at, at += round_up(l->nwarps * sizeof(struct warp));
-    b.values = at, at += round_up(l->code->block_bytes);
+    b.values = at, at += round_up(l->code->block_slot_bytes);
     b.shared = at, at += round_up(l->shared_bytes);
     b.written = at, at += round_up(l->shared_bytes);
     b.race_write = at, at += round_up(stamps_bytes(l));
     b.race_read = at, at += round_up(stamps_bytes(l));
     b.far_write = at, at += round_up(l->cluster_races ? 2 * stamps_bytes(l) : 0);
     b.far_read = at, at += round_up(l->cluster_races ? 2 * stamps_bytes(l) : 0);
-    b.specials = at, at += (size_t)l->nwarps * W_SLOTS * SLOT_BYTES;
+    b.specials = at, at += (size_t)l->nwarps * W_SLOT_COUNT * SLOT_BYTES;
     b.frames = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.local = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
     b.local_written = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
     b.taint = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.origin = at, at += (size_t)l->nwarps * l->warp_frame_bytes / 4;
     b.rounds = at,
-    at += round_up((size_t)l->nwarps * (l->module->nbarriers + 1) * sizeof(struct round));
-    b.left = at, at += round_up((l->module->nbarriers + 1) * sizeof(struct left));
+    at += round_up((size_t)l->nwarps * (l->module->nnumbered_barriers + 1) * sizeof(struct round));
+    b.left = at, at += round_up((l->module->nnumbered_barriers + 1) * sizeof(struct left));
     b.total = at;
     return b;
 }
@@ -83,9 +83,9 @@ static void broadcast(unsigned char *slot, u64 v, u32 bytes) {
 }
 
 static void fill_params(const struct launch *l, unsigned char *values) {
-    const struct code *c = l->code;
-    for (u32 i = 0; i < c->nslots; i++) {
-        const struct param_slot *s = &c->slots[i];
+    const struct sim_func *c = l->code;
+    for (u32 i = 0; i < c->nparam_slots; i++) {
+        const struct param_slot *s = &c->param_slots[i];
         u64 v = 0;
         memcpy(&v, (const u8 *)l->request->params + s->offset, s->bytes);
         if (s->is_signed && s->bytes < 8)
@@ -98,22 +98,22 @@ static void fill_values(const struct launch *l, unsigned char *values) {
     const struct sim_launch *r = l->request;
     u32 dynamic = l->shared_bytes - r->dynamic_shared;
     u64 workspace = r->cooperative ? l->sim->grid_workspace : 0;
-    u32 v[B_SLOTS] = {[B_NTID_X] = r->block[0],
-                      [B_NTID_Y] = r->block[1],
-                      [B_NTID_Z] = r->block[2],
-                      [B_NCTAID_X] = r->grid[0],
-                      [B_NCTAID_Y] = r->grid[1],
-                      [B_NCTAID_Z] = r->grid[2],
-                      [B_NWARPID] = l->nwarps,
-                      [B_NSMID] = 1,
-                      [B_DYN_SHARED] = r->dynamic_shared,
-                      [B_TOTAL_SHARED] = l->shared_bytes,
-                      [B_ENVREG1] = (u32)(workspace >> 32),
-                      [B_ENVREG2] = (u32)workspace,
-                      [B_DYNAMIC_32] = dynamic};
-    for (u32 i = 0; i < B_SLOTS; i++) broadcast(values + i * SLOT_BYTES, v[i], 4);
-    broadcast(values + B_DYNAMIC_64 * SLOT_BYTES, dynamic, 8);
-    broadcast(values + B_GRAPH * SLOT_BYTES, device_launch_graph(&l->sim->memory), 8);
+    u32 v[B_SLOT_COUNT] = {[B_NTID_X] = r->block[0],
+                           [B_NTID_Y] = r->block[1],
+                           [B_NTID_Z] = r->block[2],
+                           [B_NCTAID_X] = r->grid[0],
+                           [B_NCTAID_Y] = r->grid[1],
+                           [B_NCTAID_Z] = r->grid[2],
+                           [B_NWARPID] = l->nwarps,
+                           [B_NSMID] = 1,
+                           [B_DYN_SHARED] = r->dynamic_shared,
+                           [B_TOTAL_SHARED] = l->shared_bytes,
+                           [B_ENVREG1] = (u32)(workspace >> 32),
+                           [B_ENVREG2] = (u32)workspace,
+                           [B_DYN_SHARED_BASE32] = dynamic};
+    for (u32 i = 0; i < B_SLOT_COUNT; i++) broadcast(values + i * SLOT_BYTES, v[i], 4);
+    broadcast(values + B_DYN_SHARED_BASE64 * SLOT_BYTES, dynamic, 8);
+    broadcast(values + B_GRAPH_EXEC * SLOT_BYTES, device_launch_graph(&l->sim->memory), 8);
     fill_params(l, values);
 }
 
@@ -135,13 +135,14 @@ bool block_allocate(struct launch *l, struct block *b) {
     for (u32 i = 0; i < l->nwarps; i++) {
         struct warp *w = &b->warps[i];
         w->index = i;
-        w->specials = p + at.specials + (size_t)i * W_SLOTS * SLOT_BYTES;
+        w->specials = p + at.specials + (size_t)i * W_SLOT_COUNT * SLOT_BYTES;
         w->frames = p + at.frames + (size_t)i * l->warp_frame_bytes;
         w->local = p + at.local + (size_t)i * l->thread_local_bytes * 32;
         w->local_written = p + at.local_written + (size_t)i * l->thread_local_bytes * 32;
         w->taint = p + at.taint + (size_t)i * l->warp_frame_bytes;
         w->origin = p + at.origin + (size_t)i * l->warp_frame_bytes / 4;
-        w->rounds = (struct round *)(p + at.rounds) + (size_t)i * (l->module->nbarriers + 1);
+        w->rounds =
+            (struct round *)(p + at.rounds) + (size_t)i * (l->module->nnumbered_barriers + 1);
         fill_specials(l, (u32 *)w->specials, i);
     }
     return true;
@@ -176,7 +177,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     b->index[2] = (u32)(linear / grid[0] / grid[1]);
     for (u32 i = 0; i < 3; i++) broadcast(b->values + (B_CTAID_X + i) * SLOT_BYTES, b->index[i], 4);
     memset(b->barriers, 0, sizeof b->barriers);
-    barrier_forget_rounds(b, l->module->nbarriers);
+    barrier_forget_rounds(b, l->module->nnumbered_barriers);
     b->gone = 0, b->gone_told = false;
     memset(b->shared, 0, l->shared_bytes);
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
@@ -189,9 +190,10 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
         u32 threads = l->nthreads - i * 32;
         fragment_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
         taint_forget(&b->warps[i]);
-        memset(b->warps[i].specials + W_STACK * SLOT_BYTES, 0, SLOT_BYTES);
-        for (u32 z = 0; z < l->code->nzeroed; z++)
-            memset(b->warps[i].frames + l->code->zeroed[z].offset, 0, l->code->zeroed[z].bytes);
+        memset(b->warps[i].specials + W_STACK_BYTES * SLOT_BYTES, 0, SLOT_BYTES);
+        for (u32 z = 0; z < l->code->nzero_ranges; z++)
+            memset(b->warps[i].frames + l->code->zero_ranges[z].offset, 0,
+                   l->code->zero_ranges[z].bytes);
         if (l->code->local_bytes) memset(b->warps[i].local, 0, (size_t)l->code->local_bytes * 32);
         if (l->code->local_bytes && l->sanitize)
             memset(b->warps[i].local_written, 0, (size_t)l->code->local_bytes * 32);

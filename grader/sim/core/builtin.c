@@ -32,8 +32,10 @@ static u8 shadow_of(const struct exec *x, u32 lane, u64 address) {
     if (local < x->local_bytes)
         return x->warp->local_written[(local / 4 * 32 + lane) * 4 + local % 4];
     if (shared < x->shared_bytes) return x->shared_written[shared];
-    int i = memory_find(x->memory, address, 1);
-    return i < 0 || x->memory->table[i].initialised ? 1 : x->memory->written[address - SIM_BASE];
+    int i = memory_find_range(x->memory, address, 1);
+    return i < 0 || x->memory->allocations[i].is_initialized
+               ? 1
+               : x->memory->init_shadow[address - SIM_BASE];
 }
 
 /* Reads bytes at a generic address as the lane sees it; false if they are not all there. */
@@ -51,7 +53,7 @@ static bool read_generic(const struct exec *x, u32 lane, u64 address, void *out,
         memcpy(out, x->shared + at, bytes);
         return true;
     }
-    if (memory_find(x->memory, address, bytes) < 0) return false;
+    if (memory_find_range(x->memory, address, bytes) < 0) return false;
     memcpy(out, x->memory->bytes + (address - SIM_BASE), bytes);
     return true;
 }
@@ -59,7 +61,7 @@ static bool read_generic(const struct exec *x, u32 lane, u64 address, void *out,
 bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes) {
     u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
     bool everywhere = local + bytes <= x->local_bytes || shared + bytes <= x->shared_bytes ||
-                      memory_find(x->memory, address, bytes) >= 0;
+                      memory_find_range(x->memory, address, bytes) >= 0;
     for (u32 i = 0; everywhere && i < bytes; i++) {
         u8 byte = (u8)(v >> 8 * i);
         u64 at = ((local + i) / 4 * 32 + lane) * 4 + (local + i) % 4;
@@ -68,7 +70,7 @@ bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v
             x->shared[shared + i] = byte, x->shared_written[shared + i] = 1;
         else
             x->memory->bytes[address + i - SIM_BASE] = byte,
-                                           x->memory->written[address + i - SIM_BASE] = 1;
+                                           x->memory->init_shadow[address + i - SIM_BASE] = 1;
     }
     if (!everywhere)
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
@@ -197,7 +199,7 @@ static u64 heap_take(struct exec *x, u64 bytes) {
     struct sim *sim = x->worker->launch->sim;
     u64 limit = sim->options.heap_bytes ? sim->options.heap_bytes : HEAP;
     if (bytes > limit || sim->heap_used + bytes > limit) return 0;
-    u64 p = memory_alloc_aside(x->memory, bytes, "device heap");
+    u64 p = memory_alloc_internal(x->memory, bytes, "device heap");
     if (p) sim->heap_used += bytes;
     forget_memos(x);
     return p;
@@ -205,7 +207,7 @@ static u64 heap_take(struct exec *x, u64 bytes) {
 
 static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
     if (!p) return;
-    const struct allocation *a = memory_at(x->memory, p);
+    const struct allocation *a = memory_find_allocation(x->memory, p);
     u64 bytes = a ? a->size : 0;
     if (!a || strcmp(a->name, "device heap") != 0 || memory_free(x->memory, p) != SIM_OK)
         core_fault(x, SIM_FAULT_DEVICE_HEAP, o, lane, p,
@@ -245,7 +247,7 @@ static void assert_failed(struct exec *x, const struct call_desc *d, const struc
  * (runtime/graph_conditional.c). Nothing else is written by it: it would be a store that nobody
  * counts. */
 static void set_condition(struct exec *x, const struct op *o, u32 lane, u64 word, u32 value) {
-    const struct allocation *a = memory_at(x->memory, word);
+    const struct allocation *a = memory_find_allocation(x->memory, word);
     if (!a || strcmp(a->name, SIM_CONDITION) != 0) {
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, word,
                    "sets a graph's condition by 0x%llx, which cudaGraphConditionalHandleCreate did "
@@ -254,7 +256,7 @@ static void set_condition(struct exec *x, const struct op *o, u32 lane, u64 word
         return;
     }
     memcpy(x->memory->bytes + (word - SIM_BASE), &value, sizeof value);
-    memset(x->memory->written + (word - SIM_BASE), 1, sizeof value);
+    memset(x->memory->init_shadow + (word - SIM_BASE), 1, sizeof value);
 }
 
 void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o,
@@ -263,7 +265,7 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
         taint_put(x->warp, frame + d->args[d->nargs].offset + w * 128, 4, mask, NULL, 0);
     for (u32 m = mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
-        if (d->builtin >= BUILTIN_LAUNCH_BUFFER) {
+        if (d->builtin >= BUILTIN_GET_PARAM_BUFFER) {
             device_launch_call(x, d, o, lane, frame);
             continue;
         }
@@ -281,7 +283,7 @@ void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const str
             break;
         case BUILTIN_CUDA_FREE: heap_give(x, o, lane, first), put_return(frame, d, lane, 0); break;
         case BUILTIN_ASSERTFAIL: assert_failed(x, d, o, lane, frame); break;
-        case BUILTIN_SET_CONDITION:
+        case BUILTIN_GRAPH_SET_CONDITIONAL:
             set_condition(x, o, lane, first, (u32)argument(frame, &d->args[1], lane));
             break;
         default: break;

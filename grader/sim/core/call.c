@@ -61,10 +61,10 @@ static u32 context_place(struct worker *k) {
 static u32 context_new(struct worker *k, u32 parent, u32 call_op, u32 code) {
     const struct launch *l = k->launch;
     const struct context *p = &k->contexts[parent];
-    const struct code *from = &l->module->codes[p->code], *to = &l->module->codes[code];
+    const struct sim_func *from = &l->module->funcs[p->code], *to = &l->module->funcs[code];
     u32 frame = p->frame + from->frame_bytes, local = p->local + from->local_bytes;
     if (frame + to->frame_bytes > l->warp_frame_bytes ||
-        local + to->local_bytes > l->thread_local_bytes - (l->code->allocates ? ALLOCA_BYTES : 0))
+        local + to->local_bytes > l->thread_local_bytes - (l->code->uses_alloca ? ALLOCA_BYTES : 0))
         return 0;
     u32 depth = p->depth + 1, c = context_place(k); /* which may move them */
     k->contexts[c] = (struct context){.parent = parent,
@@ -97,10 +97,11 @@ static void copy_words(struct warp *at, unsigned char *to, const unsigned char *
 static u32 smaller(u32 a, u32 b) { return a < b ? a : b; }
 
 /* Other lanes may be inside the same frame: only those of the mask are zeroed. */
-static void zero_unassigned(struct warp *w, const struct code *c, unsigned char *frame, u32 mask) {
-    for (u32 i = 0; i < c->nzeroed; i++) {
-        unsigned char *p = frame + c->zeroed[i].offset;
-        u32 bytes = c->zeroed[i].bytes;
+static void zero_unassigned(struct warp *w, const struct sim_func *c, unsigned char *frame,
+                            u32 mask) {
+    for (u32 i = 0; i < c->nzero_ranges; i++) {
+        unsigned char *p = frame + c->zero_ranges[i].offset;
+        u32 bytes = c->zero_ranges[i].bytes;
         for (u32 part = 0; w->ntainted && part < bytes; part += 256)
             taint_put(w, p + part, bytes == 4 ? 1 : smaller(bytes, 256) / 32, mask, NULL, 0);
         if (bytes == 4) *(u32 *)p &= ~mask;
@@ -110,7 +111,7 @@ static void zero_unassigned(struct warp *w, const struct code *c, unsigned char 
 }
 
 /* A function's local variables are unwritten each time it is entered. */
-static void forget_locals(struct exec *x, const struct context *at, const struct code *c,
+static void forget_locals(struct exec *x, const struct context *at, const struct sim_func *c,
                           u32 mask) {
     for (u32 i = at->local / 4; x->sanitize && i < (at->local + c->local_bytes) / 4; i++) {
         u32 *row = (u32 *)(x->warp->local_written + i * 128);
@@ -122,7 +123,7 @@ static void forget_locals(struct exec *x, const struct context *at, const struct
 static void enter(struct exec *x, struct fragment *f, const struct op *o, const struct call_desc *d,
                   u32 code) {
     const struct launch *l = x->worker->launch;
-    const struct code *c = &l->module->codes[code];
+    const struct sim_func *c = &l->module->funcs[code];
     u32 lane = (u32)__builtin_ctz(f->mask),
         context = context_find(x->worker, f->context, f->pc, code);
     if (!context) {
@@ -155,7 +156,7 @@ static void enter_indirect(struct exec *x, struct fragment *f, const struct op *
         u32 lane = (u32)__builtin_ctz(f->mask), same = 0;
         u64 code = target[lane] - FUNC_WINDOW;
         for (u32 l = 0; l < 32; l++) same |= target[l] == target[lane] ? 1u << l : 0;
-        if (code >= m->ncodes || m->codes[code].func->is_entry) {
+        if (code >= m->nfuncs || m->funcs[code].func->is_entry) {
             core_fault(x, SIM_FAULT_BAD_CALL, o, lane, target[lane],
                        "calls through 0x%llx, which is no function's address",
                        (unsigned long long)target[lane]);
@@ -187,7 +188,7 @@ void call_return(struct exec *x, struct fragment *f) {
     const struct sim_module *m = x->worker->launch->module;
     const struct context *c = &x->worker->contexts[f->context],
                          *p = &x->worker->contexts[c->parent];
-    const struct code *code = &m->codes[c->code];
+    const struct sim_func *code = &m->funcs[c->code];
     const struct call_desc *d = &m->calls[m->ops[c->call_op].aux];
     u32 nargs = code->nformals - code->nrets;
     for (u32 i = 0; i < d->nrets; i++) {

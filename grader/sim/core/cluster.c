@@ -30,8 +30,8 @@ void cluster_prepare(struct launch *l) {
         if (!l->cluster[i]) l->cluster[i] = 1;
         l->cluster_blocks *= l->cluster[i];
     }
-    l->clustered = l->cluster_blocks > 1 || l->code->clusters;
-    l->cluster_races = l->clustered && l->sanitize && l->code->clusters;
+    l->clustered = l->cluster_blocks > 1 || l->code->uses_clusters;
+    l->cluster_races = l->clustered && l->sanitize && l->code->uses_clusters;
 }
 
 static u64 cluster_of(const struct launch *l, u64 block) {
@@ -393,10 +393,10 @@ static u64 executed(const struct cluster *c) {
 static enum warp_state run_turn(struct worker *k, struct cluster *c) {
     struct launch *l = k->launch;
     enum warp_state s = run_round(k, c);
-    u64 most = l->code->communicates ? executed(c) + (u64)TURN * c->n : UINT64_MAX;
+    u64 most = l->code->interblock_dependent ? executed(c) + (u64)TURN * c->n : UINT64_MAX;
     if (l->trace && !l->waits) most = (u64)ALONE * TURN * l->nwarps * c->n;
     while (s == WARP_YIELDS && executed(c) < most && !atomic_load(&l->over)) s = run_round(k, c);
-    if (l->trace && l->code->communicates) l->waits |= s == WARP_YIELDS;
+    if (l->trace && l->code->interblock_dependent) l->waits |= s == WARP_YIELDS;
     if (s == WARP_WAITS) stuck(k, c), s = WARP_FAULTED;
     return s;
 }

@@ -15,7 +15,7 @@ struct cluster {
     struct {
         const struct op *o; /* the last access from outside to the block's memory; NULL = none */
         u32 rank, warp, lane, orders;
-    } last[CLUSTER_MOST];
+    } last[CLUSTER_MAX_SIZE];
 };
 
 /* The launch's clusters: their size; which of them run, and the first cluster of each worker. */

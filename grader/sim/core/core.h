@@ -126,7 +126,7 @@ struct block {
     u32 fenced,
         seen; /* with the strict memory model: the last fence; what `acquired` would be without */
     struct race_plane *plane; /* of its worker */
-    struct barrier barriers[BARRIERS];
+    struct barrier barriers[BARRIERS_PER_BLOCK];
     struct async *async;       /* copies under way: race/async.h; NULL = none yet */
     struct products *products; /* of warpgroups, likewise: race/product.h */
     struct race_warpgroups
@@ -199,7 +199,7 @@ enum { SHAPE_ANY, SHAPE_UNIFORM, SHAPE_DENSE }; /* dense: lane l at l × span, a
 
 /* What lane functions see. */
 struct exec {
-    unsigned char *base[BASES];
+    unsigned char *base[BASE_COUNT];
     u32 active;     /* lanes of the running fragment */
     u32 local_base; /* of the running function, bytes per lane */
     struct warp *warp;
@@ -308,7 +308,7 @@ struct grid {
 struct launch {
     struct sim *sim;
     const struct sim_module *module;
-    const struct code *code;
+    const struct sim_func *code;
     const struct sim_launch *request;
     const char *(*check)(struct sim *s, const struct sim_launch *l,
                          struct err *e); /* sim_check_launch */
@@ -370,7 +370,7 @@ static inline void core_charge(struct launch *l, u64 units) {
 
 /* core/fragment.c */
 u8 fragment_patience(
-    const struct code *c); /* log2 of the instructions after which a fragment lets others run */
+    const struct sim_func *c); /* log2 of the instructions after which a fragment lets others run */
 void fragment_start(struct warp *w, u32 lanes, u32 pc);
 /* The fragment to run next, after merging what has met; NULL if all wait. */
 struct fragment *fragment_pick(struct worker *k, struct warp *w);
@@ -383,8 +383,8 @@ void barrier_arrive(struct exec *x, struct fragment *f, const struct op *o);
 void cluster_wait(struct exec *x, struct fragment *f, const struct op *o);
 void barrier_check(
     struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
-/* A branch of those that may lead round barriers (OPF_FORK), which `taken` of the lanes take; lanes
- * that leave at an op. */
+/* A branch of those that may lead round barriers (OPF_BARRIER_BYPASS), which `taken` of the lanes
+ * take; lanes that leave at an op. */
 void barrier_fork(struct exec *x, const struct op *o, u32 lanes, u32 taken);
 void barrier_leave(struct exec *x, const struct op *o, u32 lanes);
 void barrier_forget_rounds(struct block *b, u32 nbarriers);

@@ -46,14 +46,14 @@ static u64 take_buffer(struct exec *x, const struct call_desc *d, const unsigned
     struct launch *l = x->worker->launch;
     struct sim *s = l->sim;
     u64 code = wide(frame, &d->args[0], lane) - FUNC_WINDOW;
-    if (code >= l->module->ncodes || !l->module->codes[code].kernel)
+    if (code >= l->module->nfuncs || !l->module->funcs[code].kernel)
         return fail(x, INVALID_VALUE), 0;
     if (s->npending >= MOST_PENDING) return fail(x, PENDING_EXCEEDED), 0;
-    const struct sim_kernel *kernel = l->module->codes[code].kernel;
+    const struct sim_kernel *kernel = l->module->funcs[code].kernel;
     struct device_launch *p = xcalloc(1, sizeof *p);
     p->kernel = kernel;
     p->bytes = kernel->param_bytes ? kernel->param_bytes : 1;
-    p->buffer = memory_alloc_aside(x->memory, p->bytes, "parameters of a launch");
+    p->buffer = memory_alloc_internal(x->memory, p->bytes, "parameters of a launch");
     for (u32 i = 0; i < 3; i++) p->grid[i] = word(frame, &d->args[1], i, lane);
     for (u32 i = 0; i < 3; i++) p->block[i] = word(frame, &d->args[2], i, lane);
     p->shared = word(frame, &d->args[3], 0, lane);
@@ -104,8 +104,9 @@ static u64 launch(struct exec *x, const struct call_desc *d, const unsigned char
 
 static struct sim_graph_box *graph_box(const struct memory *m) {
     for (unsigned i = 0; i < m->count; i++)
-        if (m->table[i].state == ALLOCATION_LIVE && !strcmp(m->table[i].name, SIM_GRAPH_BOX))
-            return (void *)(m->bytes + m->table[i].start);
+        if (m->allocations[i].state == ALLOCATION_LIVE &&
+            !strcmp(m->allocations[i].name, SIM_GRAPH_BOX))
+            return (void *)(m->bytes + m->allocations[i].start);
     return NULL;
 }
 
@@ -165,11 +166,11 @@ static u64 lay_out(struct exec *x) {
     struct sim *s = x->worker->launch->sim;
     u64 bytes = 0;
     for (u32 i = 0; i < 2 * NERRORS; i++) bytes += strlen(errors[i / 2].words[i % 2]) + 1;
-    u64 to = s->error_texts = memory_alloc_aside(x->memory, bytes, "names and texts of errors");
+    u64 to = s->error_texts = memory_alloc_internal(x->memory, bytes, "names and texts of errors");
     forget_memos(x);
     if (!to) return 0;
-    memory_at(x->memory, to)->module = true; /* it stays */
-    memory_mark(x->memory, to, bytes, true);
+    memory_find_allocation(x->memory, to)->is_module_var = true; /* it stays */
+    memory_set_initialized(x->memory, to, bytes, true);
     for (u32 i = 0; i < 2 * NERRORS; i++)
         to +=
             strlen(strcpy((char *)x->memory->bytes + (to - SIM_BASE), errors[i / 2].words[i % 2])) +
@@ -190,7 +191,7 @@ static u64 words_of(struct exec *x, u32 error, u32 which) {
 /* ---- copies and fills, which wait for the kernel's end like launches ---- */
 
 static bool is_there(struct exec *x, const struct op *o, u32 lane, u64 address, u64 bytes) {
-    bool found = memory_find(x->memory, address, bytes) >= 0;
+    bool found = memory_find_range(x->memory, address, bytes) >= 0;
     if (!found)
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
                    "has %llu bytes copied or filled at 0x%llx, where not all are global memory",
@@ -202,7 +203,7 @@ static bool is_there(struct exec *x, const struct op *o, u32 lane, u64 address, 
 static u64 move(struct exec *x, const struct op *o, const struct call_desc *d,
                 const unsigned char *frame, u32 lane) {
     struct sim *s = x->worker->launch->sim;
-    bool copies = d->builtin == BUILTIN_COPY;
+    bool copies = d->builtin == BUILTIN_MEMCPY_ASYNC;
     u64 to = wide(frame, &d->args[0], lane), second = wide(frame, &d->args[1], lane),
         length = wide(frame, &d->args[2], lane);
     if (!length) return 0;
@@ -222,22 +223,22 @@ void device_launch_call(struct exec *x, const struct call_desc *d, const struct 
     struct sim *s = x->worker->launch->sim;
     u32 error = s->device_error;
     switch ((enum builtin)d->builtin) {
-    case BUILTIN_LAUNCH_BUFFER: put(frame, d, lane, take_buffer(x, d, frame, lane)); break;
+    case BUILTIN_GET_PARAM_BUFFER: put(frame, d, lane, take_buffer(x, d, frame, lane)); break;
     case BUILTIN_LAUNCH: put(frame, d, lane, launch(x, d, frame, lane)); break;
     case BUILTIN_GRAPH_LAUNCH: put(frame, d, lane, launch_graph(x, d, o, frame, lane)); break;
-    case BUILTIN_LAST_ERROR: s->device_error = 0, put(frame, d, lane, error); break;
+    case BUILTIN_GET_LAST_ERROR: s->device_error = 0, put(frame, d, lane, error); break;
     case BUILTIN_PEEK_ERROR: put(frame, d, lane, error); break;
     case BUILTIN_ERROR_NAME:
         put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 0));
         break;
-    case BUILTIN_ERROR_TEXT:
+    case BUILTIN_ERROR_STRING:
         put(frame, d, lane, words_of(x, word(frame, &d->args[0], 0, lane), 1));
         break;
-    case BUILTIN_CREATE: put(frame, d, lane, hand(x, o, d, frame, lane, 0x100, 8)); break;
+    case BUILTIN_CREATE_HANDLE: put(frame, d, lane, hand(x, o, d, frame, lane, 0x100, 8)); break;
     case BUILTIN_GET_DEVICE: put(frame, d, lane, hand(x, o, d, frame, lane, 0, 4)); break;
     case BUILTIN_DEVICE_COUNT: put(frame, d, lane, hand(x, o, d, frame, lane, 1, 4)); break;
-    case BUILTIN_COPY:
-    case BUILTIN_FILL: put(frame, d, lane, move(x, o, d, frame, lane)); break;
+    case BUILTIN_MEMCPY_ASYNC:
+    case BUILTIN_MEMSET_ASYNC: put(frame, d, lane, move(x, o, d, frame, lane)); break;
     default: put(frame, d, lane, 0);
     }
 }

@@ -33,8 +33,8 @@ static u64 enter(u8 env) {
 static void leave(u64 saved) { __asm__ volatile("msr fpcr, %0" ::"r"(saved) : "memory"); }
 #endif
 
-void core_run_in_environment(struct exec *x, const struct op *o, u32 mask) {
+void core_run_with_fp_env(struct exec *x, const struct op *o, u32 mask) {
     u64 saved = enter(o->env);
-    x->worker->launch->lanes[o->row](x, o, mask);
+    x->worker->launch->lanes[o->opcode](x, o, mask);
     leave(saved);
 }

@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <string.h>
 
-u8 fragment_patience(const struct code *c) { return c->awaits ? 11 : 24; }
+u8 fragment_patience(const struct sim_func *c) { return c->may_spin ? 11 : 24; }
 
 void fragment_start(struct warp *w, u32 lanes, u32 pc) {
     w->live = lanes;

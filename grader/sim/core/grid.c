@@ -23,7 +23,8 @@ enum { BARRIER_AT = 4 /* in the workspace, behind its size */ };
 
 /* Needs one worker, and blocks that wait for no cluster besides. */
 void grid_open(struct launch *l) {
-    bool whole = l->request->cooperative && l->code->communicates && !l->clustered && !l->chosen;
+    bool whole =
+        l->request->cooperative && l->code->interblock_dependent && !l->clustered && !l->chosen;
     if (whole && l->sim->grid_workspace) l->grid.word = l->sim->grid_workspace + BARRIER_AT;
 }
 
@@ -106,7 +107,7 @@ static bool looks_at(const struct exec *x, const struct op *o, u32 mask, u64 wor
  * alone, and not with the one that looks. */
 bool grid_holds(struct exec *x, u32 lanes, const struct op *o) {
     const struct grid *g = &x->worker->launch->grid;
-    lanes &= *(const u32 *)operand_at(x, o->guard) ^ o->flip;
+    lanes &= *(const u32 *)operand_at(x, o->guard) ^ o->guard_xor;
     struct block *b = x->block;
     if (!g->word || g->given_up || !b->came || !looks_at(x, o, lanes, g->word)) return false;
     if (b->came > g->phases) return x->warp->at_grid = true;

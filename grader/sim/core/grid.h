@@ -7,8 +7,8 @@ void grid_open(struct launch *l);
 /* An atomic of `mask`, about to be done: true if it is its block's arrival at the barrier. */
 bool grid_arrive(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea,
                  u32 mask);
-/* Before `lanes` run the load at `o`, which may look whether all have come (OPF_POLL): true if the
- * warp has to wait until they have. */
+/* Before `lanes` run the load at `o`, which may look whether all have come (OPF_GRID_POLL): true if
+ * the warp has to wait until they have. */
 bool grid_holds(struct exec *x, u32 lanes, const struct op *o);
 /* Of a warp that waits: false if it is to look, since the word says that all have come. */
 bool grid_still_holds(struct exec *x);

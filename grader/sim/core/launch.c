@@ -37,7 +37,7 @@ enum {
 
 /* A generic access has one for each memory that it may reach. */
 static void open_memos(struct mem_memo *m, const struct mem_desc *d) {
-    m->cost = d->merge > MERGED_AWAY ? (u8)d->merge : 0;
+    m->cost = d->merged_bytes > MERGED_INTO_OTHER ? (u8)d->merged_bytes : 0;
     for (u32 i = 0; i < (d->space == SPACE_GENERIC ? 3 : 1) && d->verb == MEM_STORE; i++)
         m[i].store = true;
 }
@@ -47,7 +47,7 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
     *k = (struct worker){
         .launch = l, .index = index, .contexts_capacity = 16, .fault_block = UINT64_MAX};
     k->contexts = xcalloc(k->contexts_capacity, sizeof *k->contexts);
-    k->contexts[0].code = (u32)(l->code - m->codes);
+    k->contexts[0].code = (u32)(l->code - m->funcs);
     k->ncontexts = 1;
     k->segment_runs = xcalloc(m->nsegments * 4ul, sizeof(u64));
     k->segment_lanes = k->segment_runs + m->nsegments;
@@ -111,7 +111,7 @@ u64 launch_blocks(const struct launch *l) {
     if (l->chosen) return l->nchosen;
     u64 warps = l->sim->options.sample_warps, n = warps / l->nwarps;
     if (n < LEAST_SAMPLE) n = LEAST_SAMPLE;
-    return !warps || l->code->communicates || n > l->nblocks ? l->nblocks : n;
+    return !warps || l->code->interblock_dependent || n > l->nblocks ? l->nblocks : n;
 }
 
 /* splitmix64: neighbouring keys and indices have nothing in common afterwards. */
@@ -276,9 +276,10 @@ static void *work(void *argument) {
     struct worker *k = argument;
     struct launch *l = k->launch;
     if (l->clustered)
-        cluster_work(k, l->code->communicates ? device_residents(l) / l->cluster_blocks : 1);
+        cluster_work(k,
+                     l->code->interblock_dependent ? device_residents(l) / l->cluster_blocks : 1);
     else if (l->pace) pace_run(k, device_residents(l));
-    else if (l->code->communicates) run_resident(k, device_residents(l));
+    else if (l->code->interblock_dependent) run_resident(k, device_residents(l));
     else run_blocks(k);
     return NULL;
 }
@@ -290,7 +291,7 @@ static u32 count_workers(const struct launch *l) {
     long cores = known;
     if (!cores) known = cores = sysconf(_SC_NPROCESSORS_ONLN);
     u64 n = l->sim->options.workers ? l->sim->options.workers : cores > 0 ? (u64)cores : 1;
-    if (l->code->communicates || l->cluster_races || l->nblocks * l->nwarps < SMALL_LAUNCH)
+    if (l->code->interblock_dependent || l->cluster_races || l->nblocks * l->nwarps < SMALL_LAUNCH)
         return 1;
     u64 units = l->nblocks / l->cluster_blocks;
     return n > units ? (u32)units : (u32)n;
@@ -300,9 +301,9 @@ static u32 count_workers(const struct launch *l) {
  * stays for ever, since the barrier is made to be reused. */
 static void make_grid_workspace(struct sim *s) {
     if (s->grid_workspace) return;
-    s->grid_workspace = memory_alloc_aside(&s->memory, 8, "workspace of cooperative launches");
+    s->grid_workspace = memory_alloc_internal(&s->memory, 8, "workspace of cooperative launches");
     if (!s->grid_workspace) return;
-    memory_at(&s->memory, s->grid_workspace)->module = true;
+    memory_find_allocation(&s->memory, s->grid_workspace)->is_module_var = true;
     sim_fill(s, s->grid_workspace, 0, 8);
 }
 
@@ -310,10 +311,10 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     const struct sim_module *m = r->kernel->module;
     *l = (struct launch){.sim = s,
                          .module = m,
-                         .code = &m->codes[r->kernel->code],
+                         .code = &m->funcs[r->kernel->func_index],
                          .request = r,
                          .ops = m->ops,
-                         .lanes = lanes_best()};
+                         .lanes = lanes_default_table()};
     l->number = ++s->launches;
     pthread_mutex_init(&l->work_lock, NULL);
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
@@ -327,14 +328,14 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->budget = s->options.instruction_budget;
     l->deadline = s->options.time_budget > 0 ? clock_seconds() + s->options.time_budget : 0;
     l->sanitize = s->options.sanitize;
-    l->global_shift = l->code->narrow_global ? 0 : 2;
-    l->shared_shift = l->code->narrow_shared ? 0 : 2;
+    l->global_shift = l->code->has_subword_global ? 0 : 2;
+    l->shared_shift = l->code->has_subword_shared ? 0 : 2;
     l->races_global = l->sanitize;
     cluster_prepare(l);
-    l->races_in_turn = l->races_global && (l->code->communicates || l->cluster_races);
+    l->races_in_turn = l->races_global && (l->code->interblock_dependent || l->cluster_races);
     l->strict = s->options.strict_order;
     l->later_first = s->options.later_first;
-    l->by_lot = l->later_first && l->code->looks;
+    l->by_lot = l->later_first && l->code->polls_global;
     l->nworkers = count_workers(l);
     if (r->cooperative) make_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);

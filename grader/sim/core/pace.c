@@ -4,11 +4,11 @@
  * there when it looks: if the block before it is done, one look is enough; if it is under way,
  * there are more. Run one after another, all blocks find all before them done. So here each
  * resident block has a clock, and the one that is furthest behind runs, up to the next place where
- * it may hand over or be handed something (OPF_MEETS: strong accesses, atomics). What it does there
- * happens at that time. A look that finds nothing is made again and again, each time one way to L2
- * and back later, until what it waits for was written by a block whose clock is not ahead of it.
- * The looks are in the trace, and cost in the replay what they cost: nothing else is charged for
- * waiting, and nothing has to be known about what a program waits for, or how.
+ * it may hand over or be handed something (OPF_INTERBLOCK_SYNC: strong accesses, atomics). What it
+ * does there happens at that time. A look that finds nothing is made again and again, each time one
+ * way to L2 and back later, until what it waits for was written by a block whose clock is not ahead
+ * of it. The looks are in the trace, and cost in the replay what they cost: nothing else is charged
+ * for waiting, and nothing has to be known about what a program waits for, or how.
  *
  * The clock is rough: it decides who finds what, not how long the launch takes. A turn lasts as
  * long as its longest warp executes, an instruction behind the other (lat_alu each), the latency of
@@ -43,7 +43,7 @@ struct pace {
 };
 
 void pace_open(struct launch *l) {
-    bool asks = l->trace && l->code->looks && l->code->communicates;
+    bool asks = l->trace && l->code->polls_global && l->code->interblock_dependent;
     if (!asks || l->chosen || l->clustered || l->request->cooperative || l->later_first) return;
     l->pace = xcalloc(1, sizeof *l->pace), l->paced = true;
     l->pace->sm = xcalloc(l->sim->options.device->sms, sizeof *l->pace->sm);
@@ -96,7 +96,7 @@ bool pace_stops(struct exec *x, struct warp *w, u32 lanes, const struct op *o) {
     if (w->at_meeting || !p) return w->at_meeting;
     const struct mem_desc *d = &x->mems[o->aux];
     p->looked |= d->verb == MEM_LOAD || d->verb == MEM_ATOM;
-    p->drew |= l->module->segments[l->module->segment_of[o - l->module->ops]].draws;
+    p->drew |= l->module->segments[l->module->segment_of[o - l->module->ops]].fetches_ticket;
     return false;
 }
 
@@ -108,8 +108,8 @@ static void counted(const struct worker *k, u64 *loads, u64 *sectors) {
     const struct sim_module *m = k->launch->module;
     *loads = *sectors = 0;
     for (u32 i = 0; i < m->nstats; i++) {
-        const struct stat_owner *o = &m->stat_owners[i];
-        bool plain = o->space == SPACE_GLOBAL && !(m->ops[o->op].flags & OPF_MEETS);
+        const struct stat_entry *o = &m->stat_entries[i];
+        bool plain = o->space == SPACE_GLOBAL && !(m->ops[o->op].flags & OPF_INTERBLOCK_SYNC);
         if (!plain) continue;
         *sectors += k->stats[i][STAT_SECTORS];
         if (o->verb == MEM_LOAD) *loads += k->stats[i][STAT_REQUESTS];

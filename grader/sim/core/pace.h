@@ -13,6 +13,6 @@ void pace_open(struct launch *l);
 void pace_close(struct launch *l);
 /* Runs all blocks, of which `most` find room at one time. */
 void pace_run(struct worker *k, u32 most);
-/* Before `lanes` of the warp run the op at `o`, by which blocks hand each other things (OPF_MEETS):
- * true if its turn ends here. */
+/* Before `lanes` of the warp run the op at `o`, by which blocks hand each other things
+ * (OPF_INTERBLOCK_SYNC): true if its turn ends here. */
 bool pace_stops(struct exec *x, struct warp *w, u32 lanes, const struct op *o);

@@ -57,9 +57,10 @@ void place_thread(const struct launch *l, u32 thread, char *out, size_t size) {
 
 /* ---- variables in shared memory ---- */
 
-static const struct var_place *var_at(const struct code *c, uint64_t offset) {
-    for (u32 i = 0; i < c->nshared; i++)
-        if (offset - c->shared[i].offset < c->shared[i].var->bytes) return &c->shared[i];
+static const struct var_offset *var_at(const struct sim_func *c, uint64_t offset) {
+    for (u32 i = 0; i < c->nshared_vars; i++)
+        if (offset - c->shared_vars[i].offset < c->shared_vars[i].var->bytes)
+            return &c->shared_vars[i];
     return NULL;
 }
 
@@ -77,22 +78,22 @@ static const char *source_name(const char *name, int *length) {
     return name;
 }
 
-static const struct var_place *var_of(const struct launch *l, uint64_t offset) {
-    const struct var_place *v = var_at(l->code, offset);
-    for (u32 i = 0; !v && i < l->module->ncodes; i++)
-        if (!l->module->codes[i].func->is_entry) v = var_at(&l->module->codes[i], offset);
+static const struct var_offset *var_of(const struct launch *l, uint64_t offset) {
+    const struct var_offset *v = var_at(l->code, offset);
+    for (u32 i = 0; !v && i < l->module->nfuncs; i++)
+        if (!l->module->funcs[i].func->is_entry) v = var_at(&l->module->funcs[i], offset);
     return v;
 }
 
 void place_shared_name(const struct launch *l, uint64_t offset, char *out, size_t size) {
-    const struct var_place *v = var_of(l, offset);
+    const struct var_offset *v = var_of(l, offset);
     int length = 0;
     const char *name = v ? source_name(v->var->name, &length) : "";
     snprintf(out, size, v ? "`%.*s`" : "an array%.*s", length, name);
 }
 
 void place_element(const struct launch *l, uint64_t offset, u32 width, char *out, size_t size) {
-    const struct var_place *v = var_of(l, offset);
+    const struct var_offset *v = var_of(l, offset);
     uint64_t first = v ? v->offset : l->shared_bytes - l->request->dynamic_shared;
     int length;
     bool known = v || (offset >= first && offset < l->shared_bytes);
@@ -107,7 +108,7 @@ void place_element(const struct launch *l, uint64_t offset, u32 width, char *out
 }
 
 void place_shared(const struct launch *l, uint64_t offset, char *out, size_t size) {
-    const struct var_place *v = var_of(l, offset);
+    const struct var_offset *v = var_of(l, offset);
     uint64_t first = l->shared_bytes - l->request->dynamic_shared; /* of dynamic shared memory */
     int length;
     if (v) {

@@ -33,8 +33,8 @@ static unsigned char *resolve(const struct exec *x, const struct warp *w, const 
 static const struct op *op_of(const struct exec *x, const struct fragment *f) {
     return &x->worker->launch->ops[f->pc];
 }
-static const struct rendezvous_desc *desc_of(const struct exec *x, const struct op *o) {
-    return &x->worker->launch->module->rendezvous[o->aux];
+static const struct warp_sync_desc *desc_of(const struct exec *x, const struct op *o) {
+    return &x->worker->launch->module->warp_syncs[o->aux];
 }
 
 static u64 lane_taint(const struct warp *w, const void *slot, ref r, u32 bytes, u64 out[32],
@@ -48,31 +48,31 @@ static u64 lane_taint(const struct warp *w, const void *slot, ref r, u32 bytes, 
 static void bring_taint(const struct exec *x, const struct warp *w, const struct fragment *f,
                         struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
-    const struct rendezvous_desc *d = desc_of(x, o);
-    u32 bytes = d->kind == RENDEZVOUS_VOTE ? 1 : d->wide ? 8 : 4;
+    const struct warp_sync_desc *d = desc_of(x, o);
+    u32 bytes = d->kind == WARP_SYNC_VOTE ? 1 : d->wide ? 8 : 4;
     u64 bits[32];
     lane_taint(w, resolve(x, w, f, o->src[0]), o->src[0], bytes, bits, e);
     for (u32 l = 0; l < 32; l++)
         if (lanes >> l & 1) e->taint[l] = bits[l];
-    for (u32 i = 1; d->kind == RENDEZVOUS_SHFL && i < 3; i++)
+    for (u32 i = 1; d->kind == WARP_SYNC_SHFL && i < 3; i++)
         e->astray |= lanes & (u32)lane_taint(w, resolve(x, w, f, o->src[i]), o->src[i], 4, bits, e);
 }
 
 static void bring(const struct exec *x, const struct warp *w, const struct fragment *f,
                   struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
-    const struct rendezvous_desc *d = desc_of(x, o);
-    if (d->kind == RENDEZVOUS_SYNC || d->kind == RENDEZVOUS_ELECT) return;
+    const struct warp_sync_desc *d = desc_of(x, o);
+    if (d->kind == WARP_SYNC_BARRIER || d->kind == WARP_SYNC_ELECT) return;
     const void *a = resolve(x, w, f, o->src[0]);
     if (w->ntainted) bring_taint(x, w, f, e, lanes);
-    u32 p = d->kind == RENDEZVOUS_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
+    u32 p = d->kind == WARP_SYNC_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
     for (u32 l = 0; l < 32; l++) {
-        u64 v = d->kind == RENDEZVOUS_VOTE ? p >> l & 1
-                : d->wide                  ? ((const u64 *)a)[l]
-                                           : ((const u32 *)a)[l];
+        u64 v = d->kind == WARP_SYNC_VOTE ? p >> l & 1
+                : d->wide                 ? ((const u64 *)a)[l]
+                                          : ((const u32 *)a)[l];
         e->a[l] = (lanes >> l & 1) ? v : e->a[l];
     }
-    if (d->kind != RENDEZVOUS_SHFL) return;
+    if (d->kind != WARP_SYNC_SHFL) return;
     const u32 *b = (const u32 *)resolve(x, w, f, o->src[1]),
               *c = (const u32 *)resolve(x, w, f, o->src[2]);
     for (u32 l = 0; l < 32; l++) {
@@ -160,17 +160,17 @@ static void taint_vote(struct exchange *e, u8 mode, u32 lanes) {
     for (u32 l = 0; l < 32; l++) e->result_taint[l] = open;
 }
 
-static void taint_exchange(const struct rendezvous_desc *d, struct exchange *e, u32 lanes) {
+static void taint_exchange(const struct warp_sync_desc *d, struct exchange *e, u32 lanes) {
     u64 all = 0;
-    if (d->kind == RENDEZVOUS_VOTE) return taint_vote(e, d->mode, lanes);
+    if (d->kind == WARP_SYNC_VOTE) return taint_vote(e, d->mode, lanes);
     for (u32 l = 0; l < 32; l++) all |= lanes >> l & 1 ? e->taint[l] : 0;
-    bool bitwise = d->kind == RENDEZVOUS_REDUX && d->mode > 2;
+    bool bitwise = d->kind == WARP_SYNC_REDUX && d->mode > 2;
     for (u32 l = 0; l < 32; l++)
-        e->result_taint[l] = d->kind == RENDEZVOUS_SHFL
+        e->result_taint[l] = d->kind == WARP_SYNC_SHFL
                                  ? (e->astray >> l & 1 ? ~0ull : e->taint[e->from[l]])
                              : bitwise ? all
                                        : (all ? ~0ull : 0);
-    e->truth_taint = d->kind == RENDEZVOUS_SHFL ? e->astray : all ? lanes : 0;
+    e->truth_taint = d->kind == WARP_SYNC_SHFL ? e->astray : all ? lanes : 0;
 }
 
 /* Such a value is undefined: it is told where it decides something. */
@@ -181,16 +181,17 @@ static void taint_strangers(struct exec *x, const struct op *o, struct exchange 
 }
 
 static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 lanes) {
-    const struct rendezvous_desc *d = desc_of(x, o);
+    const struct warp_sync_desc *d = desc_of(x, o);
     const struct launch *l = x->worker->launch;
-    if (l->hooks) l->hooks->warp_interval(x->block, x->warp, lanes, d->kind == RENDEZVOUS_SYNC, l);
-    switch ((enum rendezvous_kind)d->kind) {
-    case RENDEZVOUS_SHFL: shuffle(e, d->mode, lanes); break;
-    case RENDEZVOUS_VOTE: vote(e, d->mode, lanes); break;
-    case RENDEZVOUS_MATCH: match(e, d->mode, lanes); break;
-    case RENDEZVOUS_REDUX: redux(e, d->mode, d->type == PTX_S32, lanes); break;
-    case RENDEZVOUS_ELECT: elect(e, lanes); break;
-    case RENDEZVOUS_SYNC: break;
+    if (l->hooks)
+        l->hooks->warp_interval(x->block, x->warp, lanes, d->kind == WARP_SYNC_BARRIER, l);
+    switch ((enum warp_sync_kind)d->kind) {
+    case WARP_SYNC_SHFL: shuffle(e, d->mode, lanes); break;
+    case WARP_SYNC_VOTE: vote(e, d->mode, lanes); break;
+    case WARP_SYNC_MATCH: match(e, d->mode, lanes); break;
+    case WARP_SYNC_REDUX: redux(e, d->mode, d->type == PTX_S32, lanes); break;
+    case WARP_SYNC_ELECT: elect(e, lanes); break;
+    case WARP_SYNC_BARRIER: break;
     }
     if (e->origin) taint_exchange(d, e, lanes);
     if (e->strangers && x->sanitize) taint_strangers(x, o, e);
@@ -199,12 +200,12 @@ static void compute(struct exec *x, const struct op *o, struct exchange *e, u32 
 static void deliver_taint(const struct exec *x, struct warp *w, const struct fragment *f,
                           const struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
-    const struct rendezvous_desc *d = desc_of(x, o);
-    bool predicate = d->kind == RENDEZVOUS_VOTE && d->mode != 3;
+    const struct warp_sync_desc *d = desc_of(x, o);
+    bool predicate = d->kind == WARP_SYNC_VOTE && d->mode != 3;
     u64 truth[32];
     for (u32 l = 0; l < 32; l++) truth[l] = e->truth_taint >> l & 1;
-    if (d->second != REF_NONE)
-        taint_put(w, resolve(x, w, f, d->second), 1, lanes, truth, e->origin);
+    if (d->pred_dst != REF_NONE)
+        taint_put(w, resolve(x, w, f, d->pred_dst), 1, lanes, truth, e->origin);
     if (o->dst == REF_NONE) return;
     taint_put(w, resolve(x, w, f, o->dst), predicate ? 1 : 4, lanes,
               predicate ? truth : e->result_taint, e->origin);
@@ -215,13 +216,13 @@ static void put_mask(u32 *dst, u32 value, u32 lanes) { *dst = (*dst & ~lanes) | 
 static void deliver(const struct exec *x, struct warp *w, const struct fragment *f,
                     const struct exchange *e, u32 lanes) {
     const struct op *o = op_of(x, f);
-    const struct rendezvous_desc *d = desc_of(x, o);
-    if (d->kind == RENDEZVOUS_SYNC) return;
+    const struct warp_sync_desc *d = desc_of(x, o);
+    if (d->kind == WARP_SYNC_BARRIER) return;
     if (w->ntainted || e->origin) deliver_taint(x, w, f, e, lanes);
-    if (d->second != REF_NONE) put_mask((u32 *)resolve(x, w, f, d->second), e->truth, lanes);
+    if (d->pred_dst != REF_NONE) put_mask((u32 *)resolve(x, w, f, d->pred_dst), e->truth, lanes);
     if (o->dst == REF_NONE) return;
     u32 *dst = (u32 *)resolve(x, w, f, o->dst);
-    if (d->kind == RENDEZVOUS_VOTE && d->mode != 3) {
+    if (d->kind == WARP_SYNC_VOTE && d->mode != 3) {
         put_mask(dst, e->truth, lanes);
         return;
     }
@@ -231,7 +232,7 @@ static void deliver(const struct exec *x, struct warp *w, const struct fragment 
 /* Lanes of `f` whose member mask equals that of `lane`. */
 static u32 same_members(const struct exec *x, const struct warp *w, const struct fragment *f,
                         u32 lane, u32 *members) {
-    const u32 *m = (const u32 *)resolve(x, w, f, desc_of(x, op_of(x, f))->members);
+    const u32 *m = (const u32 *)resolve(x, w, f, desc_of(x, op_of(x, f))->member_mask);
     u32 same = 0;
     for (u32 l = 0; l < 32; l++) same |= m[l] == m[lane] ? 1u << l : 0;
     *members = m[lane];
@@ -252,7 +253,7 @@ static bool mask_is_sound(struct exec *x, const struct op *o, u32 lanes, u32 mem
 /* ---- lanes that wait at different places ---- */
 
 static bool meets(const struct exec *x, const struct fragment *a, const struct fragment *b) {
-    const struct rendezvous_desc *d = desc_of(x, op_of(x, a)), *q = desc_of(x, op_of(x, b));
+    const struct warp_sync_desc *d = desc_of(x, op_of(x, a)), *q = desc_of(x, op_of(x, b));
     return b->state == FRAG_AT_RENDEZVOUS && d->kind == q->kind && d->mode == q->mode;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static bool is_row(const struct op *o, const char *name) {
-    return strcmp(insn_rows[o->row].name, name) == 0;
+    return strcmp(insn_opcodes[o->opcode].name, name) == 0;
 }
 
 static bool reads_memory(const struct exec *x, const struct op *o) {
@@ -50,7 +50,7 @@ static bool describe(const struct exec *x, const struct op *o, char *out, size_t
     u64 offset = d->space == SPACE_GENERIC ? address - SHARED_WINDOW : address;
     char where[256];
     if (shared && offset + bytes > x->shared_bytes) return false;
-    if (!shared && memory_find(x->memory, address, bytes) < 0) return false;
+    if (!shared && memory_find_range(x->memory, address, bytes) < 0) return false;
     if (shared) place_shared(x->worker->launch, offset, where, sizeof where);
     else memory_describe(x->memory, address, bytes, where, sizeof where);
     memcpy(&value, shared ? x->shared + offset : x->memory->bytes + (address - SIM_BASE), bytes);
@@ -79,9 +79,9 @@ static bool describe_mbarrier(const struct exec *x, const struct op *o, char *ou
              "bytes "
              "have yet to come",
              place_source(x->worker->launch->module->ptx, o->loc)->line, where,
-             (unsigned)(b >> MBAR_PHASE_AT),
+             (unsigned)(b >> MBAR_PHASE_SHIFT),
              (unsigned long long)(b & ((1ull << MBAR_PENDING_BITS) - 1)),
-             (long long)((s64)(b << 2) >> (MBAR_BYTES_AT + 2)));
+             (long long)((s64)(b << 2) >> (MBAR_TX_COUNT_SHIFT + 2)));
     return true;
 }
 
@@ -91,7 +91,7 @@ void place_spin(const struct exec *x, const struct op *branch, char *out, size_t
     *out = 0;
     for (const struct op *o = first; o <= branch && branch->kind == OP_BRA; o++) {
         looks |= reads_memory(x, o) || waits(x, o) || o->kind == OP_CALL || o->kind == OP_BRX ||
-                 o->kind == OP_RENDEZVOUS || o->kind == OP_BAR;
+                 o->kind == OP_WARP_SYNC || o->kind == OP_BAR;
         if (waits(x, o) && describe_mbarrier(x, o, out, size)) return;
         if (reads_memory(x, o) && stays(x, first, branch, o->src[0]) && describe(x, o, out, size))
             return;

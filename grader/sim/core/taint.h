@@ -81,7 +81,7 @@ void taint_forget(struct warp *w); /* a block starts */
 /* Runs `with` as if the shadow were the registers: sources that are none are 0. Those of an op are
  * renamed by taint_source. */
 struct taint_bases {
-    unsigned char *base[BASES];
+    unsigned char *base[BASE_COUNT];
 };
 struct taint_bases taint_enter(struct exec *x);
 void taint_leave(struct exec *x, const struct taint_bases *saved);

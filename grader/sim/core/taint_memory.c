@@ -17,7 +17,7 @@ static bool any_written(const struct mem_desc *d, u32 element, u64 address,
     u32 at = element * d->width, n = d->width;
     s32 from = (s32)at;
     unsigned char any = 0;
-    if (d->copied >> element & 1) {
+    if (d->copy_only_mask >> element & 1) {
         if (d->width >= 4) from = 0, n = (u32)d->width * d->count;
         else from = (s32)at - (s32)((address + at) & 7), n = 8;
     }
@@ -112,12 +112,12 @@ static unsigned char *shadow_of(struct exec *x, u8 space, u64 at, u32 span, u32 
                    : NULL;
     if (space == SPACE_SHARED || space == SPACE_CLUSTER)
         return at < x->shared_bytes && span <= x->shared_bytes - at ? x->shared_written + at : NULL;
-    int i = memory_find(x->memory, at, span);
-    if (i < 0 || x->memory->table[i].region == MEM_SHARED)
+    int i = memory_find_range(x->memory, at, span);
+    if (i < 0 || x->memory->allocations[i].region == MEM_HOST_SHARED)
         return NULL; /* nobody sees what the host writes there */
-    memory_doubt(&x->memory->table[i]);
-    x->memory->marked = true;
-    return x->memory->written + (at - SIM_BASE);
+    memory_invalidate_initialized(&x->memory->allocations[i]);
+    x->memory->has_undef_marks = true;
+    return x->memory->init_shadow + (at - SIM_BASE);
 }
 
 struct stored {

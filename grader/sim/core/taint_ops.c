@@ -45,18 +45,18 @@ static bool starts(const char *s, const char *prefix) {
 
 /* cvt.u64.u32 and its like: two types and nothing else. Formats held as integers have other names.
  */
-static bool is_resize(const struct insn_row *r) {
+static bool is_resize(const struct opcode_desc *r) {
     const char *n = r->name;
     size_t first = starts(n, "cvt.") ? strcspn(n + 4, ".") : 0;
     return first && strchr("us", n[4]) && strchr("us", n[5 + first]) &&
            !strchr(n + 5 + first, '.') && is_integer(r->dst) && is_integer(r->src[0]);
 }
 
-static enum rule rule_of(const struct insn_row *r, u8 *data) {
+static enum rule rule_of(const struct opcode_desc *r, u8 *data) {
     *data = 1;
     if (r->form == FORM_SETP) return RULE_COMPARE;
     if (r->form == FORM_CARRY) return RULE_CARRY;
-    if (r->form == FORM_OTHER) return RULE_ANY;
+    if (r->form == FORM_CUSTOM) return RULE_ANY;
     if (is_resize(r)) return RULE_MOVE;
     for (unsigned i = 0; i < sizeof rules / sizeof *rules; i++)
         if (starts(r->name, rules[i].prefix))
@@ -85,7 +85,7 @@ static u32 other_bytes(const struct op *o, int i) {
                   {"activemask", 4, {0, 0, 0}}, {"localaddr", 8, {0, 0, 0}},
                   {"video", 4, {4, 4, 4}},      {"matrix.address", 8, {8, 4, 0}},
                   {"alloca", 8, {4, 0, 0}}};
-    const char *name = insn_rows[o->row].name;
+    const char *name = insn_opcodes[o->opcode].name;
     if (!strcmp(name, "clock")) return i < 0 ? (u32)o->imm : 0;
     for (unsigned k = 0; k < sizeof widths / sizeof *widths; k++)
         if (!strcmp(widths[k].name, name))
@@ -94,9 +94,9 @@ static u32 other_bytes(const struct op *o, int i) {
 }
 
 static u32 bytes_of(const struct op *o, int i) {
-    const struct insn_row *r = &insn_rows[o->row];
+    const struct opcode_desc *r = &insn_opcodes[o->opcode];
     u8 type = i < 0 ? r->dst : r->src[i];
-    if (r->form == FORM_OTHER) return other_bytes(o, i);
+    if (r->form == FORM_CUSTOM) return other_bytes(o, i);
     if (r->form == FORM_CARRY && i == 3) return 1;
     if (r->form == FORM_SETP && i >= 2) return 1;
     return type == PTX_NO_TYPE ? 0 : decode_reg_bytes((enum ptx_type)type);
@@ -104,7 +104,7 @@ static u32 bytes_of(const struct op *o, int i) {
 
 /* xor onto a predicate operand */
 static u32 flip_of(const struct op *o, int i) {
-    const struct insn_row *r = &insn_rows[o->row];
+    const struct opcode_desc *r = &insn_opcodes[o->opcode];
     if (r->form == FORM_SETP) return (u32)o->imm;
     return r->dst == PTX_PRED && i == 1 ? (u32)((u64)o->imm >> 32) : (u32)o->imm;
 }
@@ -122,12 +122,12 @@ static void fetch(const struct exec *x, const struct op *o, int i, struct operan
 
 /* ---- the rules: fill `out` ---- */
 
-static void any(const struct operand a[ROW_SRC], u64 out[32]) {
+static void any(const struct operand a[MAX_SRC_OPERANDS], u64 out[32]) {
     u32 lanes = a[0].lanes | a[1].lanes | a[2].lanes | a[3].lanes;
     for (u32 l = 0; l < 32; l++) out[l] = lanes >> l & 1 ? ~0ull : 0;
 }
 
-static void bitwise(enum rule rule, const struct operand a[ROW_SRC], u64 out[32]) {
+static void bitwise(enum rule rule, const struct operand a[MAX_SRC_OPERANDS], u64 out[32]) {
     for (u32 l = 0; l < 32; l++) {
         u64 p = a[0].undefined[l], q = a[1].undefined[l], v = a[0].value[l], w = a[1].value[l];
         out[l] = rule == RULE_AND  ? (p & (q | w)) | (q & (p | v))
@@ -136,20 +136,20 @@ static void bitwise(enum rule rule, const struct operand a[ROW_SRC], u64 out[32]
     }
 }
 
-static void halves(const struct operand a[ROW_SRC], u64 out[32]) {
+static void halves(const struct operand a[MAX_SRC_OPERANDS], u64 out[32]) {
     for (u32 l = 0; l < 32; l++) {
         u64 u = a[0].undefined[l] | a[1].undefined[l] | a[2].undefined[l] | a[3].undefined[l];
         out[l] = (u & 0xffff ? 0xffff : 0) | (u >> 16 ? 0xffff0000 : 0);
     }
 }
 
-static void join(const struct operand a[ROW_SRC], u64 out[32]) {
+static void join(const struct operand a[MAX_SRC_OPERANDS], u64 out[32]) {
     for (u32 l = 0; l < 32; l++)
         out[l] = (a[1].lanes >> l & 1 ? 0xffff : 0) | (a[0].lanes >> l & 1 ? 0xffff0000 : 0);
 }
 
 /* The operand that is chosen; where the choice is undefined, nothing if both are the same. */
-static void choose(const struct operand a[ROW_SRC], u32 first, u64 out[32]) {
+static void choose(const struct operand a[MAX_SRC_OPERANDS], u32 first, u64 out[32]) {
     for (u32 l = 0; l < 32; l++) {
         const struct operand *chosen = first >> l & 1 ? &a[0] : &a[1];
         bool same = a[0].value[l] == a[1].value[l] && !a[0].undefined[l] && !a[1].undefined[l];
@@ -158,7 +158,7 @@ static void choose(const struct operand a[ROW_SRC], u32 first, u64 out[32]) {
 }
 
 static u32 first_chosen(enum rule rule, const struct op *o, const struct operand *c) {
-    const char *name = insn_rows[o->row].name;
+    const char *name = insn_opcodes[o->opcode].name;
     bool real = strcmp(name + strlen(name) - 3, "f32") == 0;
     u32 first = 0;
     for (u32 l = 0; l < 32; l++) {
@@ -172,12 +172,12 @@ static u32 first_chosen(enum rule rule, const struct op *o, const struct operand
 }
 
 /* The op itself, on the shadow of the operands that it moves. */
-static void move(struct exec *x, const struct op *o, u8 data, const struct operand a[ROW_SRC],
-                 u64 out[32]) {
-    _Alignas(64) unsigned char how[ROW_SRC][256], result[256] = {0};
+static void move(struct exec *x, const struct op *o, u8 data,
+                 const struct operand a[MAX_SRC_OPERANDS], u64 out[32]) {
+    _Alignas(64) unsigned char how[MAX_SRC_OPERANDS][256], result[256] = {0};
     struct op moved = *o;
     u32 bytes = bytes_of(o, -1), lost = 0;
-    for (u32 i = 0; i < ROW_SRC; i++) {
+    for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) {
         if (!a[i].bytes) continue;
         moved.src[i] = data >> i & 1 ? taint_source(o->src[i]) : REF(BASE_BLOCK, i * 256);
         memcpy(how[i], operand_at(x, o->src[i]), a[i].bytes * 32);
@@ -217,8 +217,8 @@ static void combined(u32 how, u32 truth, u32 t, const struct operand *c, u64 out
     }
 }
 
-static void compare(struct exec *x, const struct op *o, const struct operand a[ROW_SRC], u64 p[32],
-                    u64 q[32]) {
+static void compare(struct exec *x, const struct op *o, const struct operand a[MAX_SRC_OPERANDS],
+                    u64 p[32], u64 q[32]) {
     u32 t = a[0].lanes | a[1].lanes, truth = o->aux && a[2].lanes ? comparison(x, o) : 0;
     combined(o->aux, truth, t, &a[2], p);
     combined(o->aux, ~truth, t, &a[2], q);
@@ -226,8 +226,8 @@ static void compare(struct exec *x, const struct op *o, const struct operand a[R
 
 /* ---- */
 
-static void carry(const struct op *o, struct operand a[ROW_SRC], u64 out[32]) {
-    const char *name = insn_rows[o->row].name;
+static void carry(const struct op *o, struct operand a[MAX_SRC_OPERANDS], u64 out[32]) {
+    const char *name = insn_opcodes[o->opcode].name;
     if (strncmp(name + 3, "c.", 2) != 0) a[3].lanes = 0; /* addc, subc, madc take it */
     any(a, out);
 }
@@ -238,10 +238,10 @@ struct result {
 
 /* True if it only moved bits. */
 static bool judge(struct exec *x, const struct op *o, struct result *out) {
-    struct operand a[ROW_SRC];
+    struct operand a[MAX_SRC_OPERANDS];
     u8 data;
-    enum rule rule = rule_of(&insn_rows[o->row], &data);
-    for (int i = 0; i < ROW_SRC; i++) fetch(x, o, i, &a[i]);
+    enum rule rule = rule_of(&insn_opcodes[o->opcode], &data);
+    for (int i = 0; i < MAX_SRC_OPERANDS; i++) fetch(x, o, i, &a[i]);
     switch (rule) {
     case RULE_ANY: any(a, out->undefined); break;
     case RULE_MOVE: move(x, o, data, a, out->undefined); break;
@@ -263,7 +263,7 @@ static bool judge(struct exec *x, const struct op *o, struct result *out) {
 }
 
 static bool writes_second(const struct op *o) {
-    const struct insn_row *r = &insn_rows[o->row];
+    const struct opcode_desc *r = &insn_opcodes[o->opcode];
     if (r->form == FORM_SETP) return o->src[3] != REF_NONE;
     return r->form == FORM_CARRY && strstr(r->name, ".cc");
 }
@@ -277,8 +277,9 @@ static void put_all(struct exec *x, const struct op *o, u32 mask, const struct r
 
 static u8 first_origin(const struct exec *x, const struct op *o) {
     u8 origin = 0;
-    bool second = insn_rows[o->row].form == FORM_SETP;
-    for (u32 i = 0; i < (second ? 3u : ROW_SRC) && !origin; i++) origin = taint_ref(x, o->src[i]);
+    bool second = insn_opcodes[o->opcode].form == FORM_SETP;
+    for (u32 i = 0; i < (second ? 3u : MAX_SRC_OPERANDS) && !origin; i++)
+        origin = taint_ref(x, o->src[i]);
     return origin;
 }
 

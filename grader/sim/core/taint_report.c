@@ -221,8 +221,9 @@ void taint_raw(struct exec *x, const struct op *o, u32 lane, u64 address, u32 wi
 /* ---- memory that is read back ---- */
 
 bool sim_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_report *out) {
-    if (!s->memory.marked || memory_find(&s->memory, address, bytes) < 0) return false;
-    unsigned char *w = s->memory.written + (address - SIM_BASE);
+    if (!s->memory.has_undef_marks || memory_find_range(&s->memory, address, bytes) < 0)
+        return false;
+    unsigned char *w = s->memory.init_shadow + (address - SIM_BASE);
     u64 n = 0, first = 0;
     for (u64 i = bytes; i-- > 0;)
         if (taint_is_mark(w[i]) && !(w[i] / 2 & TAINT_PADDING) &&

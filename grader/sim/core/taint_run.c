@@ -114,8 +114,8 @@ static void copy_tile(struct exec *x, const struct op *o, u32 mask) {
     if (o->src[3] != REF_NONE) taint_check(x, o, o->src[3], 8, mask, as_address);
     for (u32 i = 0; i < d->rank; i++)
         taint_check(x, o, d->coord[i], 4, mask, "copies a tile at it");
-    if (d->ranks != REF_NONE)
-        taint_check(x, o, d->ranks, 2, mask, "decides by it which blocks get a tile");
+    if (d->cta_mask != REF_NONE)
+        taint_check(x, o, d->cta_mask, 2, mask, "decides by it which blocks get a tile");
     o->run(x, o, mask);
 }
 
@@ -179,11 +179,11 @@ static const struct {
 };
 
 static u32 guard_mask(const struct exec *x, const struct op *o) {
-    return *(const u32 *)operand_at(x, o->guard) ^ o->flip;
+    return *(const u32 *)operand_at(x, o->guard) ^ o->guard_xor;
 }
 
 static bool run_special(struct exec *x, const struct op *o, u32 active) {
-    const char *name = insn_rows[o->row].name;
+    const char *name = insn_opcodes[o->opcode].name;
     u32 mask = active & guard_mask(x, o);
     for (unsigned i = 0; i < sizeof specials / sizeof *specials; i++) {
         if (strcmp(specials[i].name, name) != 0) continue;
@@ -197,15 +197,16 @@ static bool run_special(struct exec *x, const struct op *o, u32 active) {
 static void run_op(struct exec *x, const struct op *o, u32 active) {
     u32 mask = active & guard_mask(x, o),
         guessed = taint_ref(x, o->guard) ? taint_lanes(x, o->guard, 1) & active : 0;
-    const struct insn_row *r = &insn_rows[o->row];
+    const struct opcode_desc *r = &insn_opcodes[o->opcode];
     if (!x->warp->ntainted) {
         if (mask) o->run(x, o, mask);
         return;
     }
-    if (r->form == FORM_OTHER && run_special(x, o, active)) return;
+    if (r->form == FORM_CUSTOM && run_special(x, o, active)) return;
     if (!mask && !guessed) return;
-    if (r->form == FORM_OTHER && !strcmp(r->name, "ld")) load(x, o, mask, guessed);
-    else if (r->form == FORM_OTHER && !strncmp(r->name, "param", 5)) parameter(x, o, mask, guessed);
+    if (r->form == FORM_CUSTOM && !strcmp(r->name, "ld")) load(x, o, mask, guessed);
+    else if (r->form == FORM_CUSTOM && !strncmp(r->name, "param", 5))
+        parameter(x, o, mask, guessed);
     else taint_lane_op(x, o, mask, guessed);
 }
 
@@ -217,22 +218,22 @@ static void check_call(struct exec *x, const struct op *o, u32 mask) {
                                        [BUILTIN_MALLOC] = "allocates as many bytes",
                                        [BUILTIN_FREE] = "frees it",
                                        [BUILTIN_ASSERTFAIL] = "asserts by it",
-                                       [BUILTIN_SET_CONDITION] =
+                                       [BUILTIN_GRAPH_SET_CONDITIONAL] =
                                            "lets it decide a node of a graph"};
     if (d->callee == UINT32_MAX && !d->builtin)
         taint_check(x, o, d->target, 8, mask, "calls through it");
     for (u32 i = 0; d->builtin && i < d->nargs; i++)
         for (u32 w = 0; w < d->args[i].bytes / 4; w++)
             taint_check(x, o, REF(BASE_FRAME, d->args[i].offset + w * 128), 4, mask,
-                        d->builtin < BUILTIN_LAUNCH_BUFFER ? does[d->builtin]
-                                                           : "hands it to the device runtime");
+                        d->builtin < BUILTIN_GET_PARAM_BUFFER ? does[d->builtin]
+                                                              : "hands it to the device runtime");
 }
 
 static void check_barrier(struct exec *x, const struct op *o, u32 mask) {
     const struct bar_desc *d = &x->worker->launch->module->bars[o->aux];
     taint_check(x, o, d->id, 4, mask, "waits at the barrier of that number");
     taint_check(x, o, d->count, 4, mask, "waits for as many threads");
-    if (d->red) taint_check(x, o, d->source, 1, mask, "reduces it over the block");
+    if (d->reduction) taint_check(x, o, d->pred_source, 1, mask, "reduces it over the block");
 }
 
 static void check_control(struct exec *x, const struct op *o, u32 active) {
@@ -243,8 +244,8 @@ static void check_control(struct exec *x, const struct op *o, u32 active) {
     case OP_BRX: taint_check(x, o, o->src[0], 4, mask, "branches on it"); break;
     case OP_CALL: check_call(x, o, mask); break;
     case OP_BAR: check_barrier(x, o, mask); break;
-    case OP_RENDEZVOUS:
-        taint_check(x, o, x->worker->launch->module->rendezvous[o->aux].members, 4, mask,
+    case OP_WARP_SYNC:
+        taint_check(x, o, x->worker->launch->module->warp_syncs[o->aux].member_mask, 4, mask,
                     "passes it as a member mask");
         break;
     default: break;
@@ -253,7 +254,7 @@ static void check_control(struct exec *x, const struct op *o, u32 active) {
 
 const struct op *taint_segment(struct exec *x, u32 active) {
     const struct op *o = x->tainted_at + 1;
-    for (; o->kind == OP_LANES; o++) run_op(x, o, active);
+    for (; o->kind == OP_LANEWISE; o++) run_op(x, o, active);
     if (x->warp->ntainted) check_control(x, o, active);
     return o;
 }

@@ -103,7 +103,7 @@ static u32 bank_passes(const u64 *ea, u32 mask, u32 span) {
  * by word. */
 static u32 atomic_passes(const struct mem_desc *d, const u64 *ea, u32 mask) {
     u32 in_bank[32] = {0}, most = 1;
-    if (d->increment) return bank_passes(ea, mask, d->width);
+    if (d->is_increment) return bank_passes(ea, mask, d->width);
     for (u32 l = 0; l < 32; l++) {
         if (!(mask >> l & 1)) continue;
         u32 bank = ea[l] >> 2 & 31;
@@ -159,8 +159,9 @@ static u32 targets(const u64 *ea, u32 mask, u64 out[64], u32 *most) {
 
 /* One lane does the warp's atomics: code/merge.c says where ptxas arranges that. */
 static bool aggregated(const struct mem_desc *d, const struct mem_memo *m, u32 mask) {
-    return m->shape == SHAPE_UNIFORM && (d->aggregate == AGGREGATE_ALWAYS ||
-                                         (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
+    return m->shape == SHAPE_UNIFORM &&
+           (d->warp_aggregation == AGGREGATE_ALWAYS ||
+            (d->warp_aggregation == AGGREGATE_FULL_WARPS && mask == ~0u));
 }
 
 struct access {

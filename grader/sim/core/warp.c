@@ -8,12 +8,12 @@
 #include "grader/sim/core/taint.h"
 
 static inline u32 guard_mask(const struct exec *x, const struct op *o) {
-    return *(const u32 *)operand_at(x, o->guard) ^ o->flip;
+    return *(const u32 *)operand_at(x, o->guard) ^ o->guard_xor;
 }
 
 /* Straight-line code up to the control op of the segment, which is returned. */
 static inline const struct op *run_segment(struct exec *x, const struct op *o) {
-    for (; o->kind == OP_LANES; o++) {
+    for (; o->kind == OP_LANEWISE; o++) {
         u32 mask = x->running & guard_mask(x, o);
         if (mask) o->run(x, o, mask);
     }
@@ -23,7 +23,7 @@ static inline const struct op *run_segment(struct exec *x, const struct op *o) {
 static void count_segment(struct exec *x, struct warp *w, struct fragment *f, u32 pc) {
     struct worker *k = x->worker;
     const struct sim_module *m = k->launch->module;
-    u32 s = m->segment_of[pc], n = m->segments[s].insns;
+    u32 s = m->segment_of[pc], n = m->segments[s].insn_count;
     k->segment_runs[s]++;
     k->segment_lanes[s] += (u32)__builtin_popcount(f->mask);
     x->block->executed += n;
@@ -65,7 +65,7 @@ static void take_place(struct exec *x, const struct fragment *f) {
 static void branch(struct exec *x, struct warp *w, struct fragment *f, const struct op *o, u32 pc) {
     u32 taken = f->mask & guard_mask(x, o), s = x->worker->launch->module->segment_of[f->pc];
     if (ref_base(o->guard) == BASE_FRAME) x->worker->branch_runs[s]++;
-    if (__builtin_expect(o->flags & OPF_FORK, false)) barrier_fork(x, o, f->mask, taken);
+    if (__builtin_expect(o->flags & OPF_BARRIER_BYPASS, false)) barrier_fork(x, o, f->mask, taken);
     if (taken == 0) {
         f->pc = pc + 1;
     } else if (taken == f->mask) {
@@ -120,7 +120,7 @@ static void guarded(struct exec *x, struct warp *w, struct fragment **f, const s
 /* Executes the control op at the end of a segment. */
 static void control(struct exec *x, struct warp *w, struct fragment *f, const struct op *o,
                     u32 pc) {
-    if (o->kind != OP_BRA && o->kind != OP_BRX && o->kind != OP_EXIT && o->kind != OP_FALL) {
+    if (o->kind != OP_BRA && o->kind != OP_BRX && o->kind != OP_EXIT && o->kind != OP_FALLTHROUGH) {
         guarded(x, w, &f, o, pc);
         if (!(f->mask & guard_mask(x, o))) {
             f->pc = pc + 1;
@@ -140,7 +140,7 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
         f->pc = pc;
         barrier_arrive(x, f, o);
         break;
-    case OP_RENDEZVOUS:
+    case OP_WARP_SYNC:
         f->pc = pc;
         rendezvous_arrive(x, f, o);
         break;
@@ -151,8 +151,8 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
         f->pc = pc + 1;
         f->turn += 1000;
         break;
-    case OP_FALL:
-    case OP_LANES: f->pc = pc + 1; break;
+    case OP_FALLTHROUGH:
+    case OP_LANEWISE: f->pc = pc + 1; break;
     }
 }
 
@@ -162,7 +162,8 @@ static void control(struct exec *x, struct warp *w, struct fragment *f, const st
  * waits there is seen to wait. */
 static bool draws_again(struct exec *x, struct warp *w, const struct fragment *f) {
     const struct launch *l = x->worker->launch;
-    if (!l->trace || !l->module->segments[l->module->segment_of[f->pc]].draws) return false;
+    if (!l->trace || !l->module->segments[l->module->segment_of[f->pc]].fetches_ticket)
+        return false;
     w->drew = !w->drew;
     return x->worker->drew |= !w->drew, !w->drew;
 }
@@ -206,10 +207,10 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
     x->base[BASE_WARP] = w->specials;
     for (struct fragment *f = fragment_pick(x->worker, w); f;) {
         take_place(x, f);
-        if (__builtin_expect(ops[f->pc].flags & OPF_POLL, false) &&
+        if (__builtin_expect(ops[f->pc].flags & OPF_GRID_POLL, false) &&
             grid_holds(x, f->mask, ops + f->pc))
             return WARP_WAITS;
-        if (__builtin_expect(ops[f->pc].flags & OPF_MEETS, false) &&
+        if (__builtin_expect(ops[f->pc].flags & OPF_INTERBLOCK_SYNC, false) &&
             pace_stops(x, w, f->mask & guard_mask(x, ops + f->pc), ops + f->pc))
             return WARP_YIELDS;
         if (draws_again(x, w, f)) return WARP_YIELDS;

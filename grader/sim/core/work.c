@@ -7,7 +7,7 @@ static struct sim_work counted(const struct worker *k) {
     const struct sim_module *m = k->launch->module;
     struct sim_work w = {0};
     for (u32 i = 0; i < m->nstats; i++) {
-        const struct stat_owner *o = &m->stat_owners[i];
+        const struct stat_entry *o = &m->stat_entries[i];
         const u64 *s = k->stats[i];
         if (o->space == SPACE_SHARED) w.passes += s[STAT_WAVEFRONTS] + s[STAT_SERIAL];
         else if (o->space != SPACE_CONST) w.sectors += s[STAT_SECTORS];

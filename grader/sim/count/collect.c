@@ -38,22 +38,22 @@ static struct sim_counters *counters_of(struct lines *t, const struct op *o) {
 /* ---- segments ---- */
 
 static u64 products(const struct sim_module *m, const struct op *o) {
-    if (!strcmp(insn_rows[o->row].name, "wgmma"))
-        return (u64)WARPGROUP_ROWS * m->warpgroups[o->target].n *
-               warpgroup_present(&m->warpgroups[o->target]);
+    if (!strcmp(insn_opcodes[o->opcode].name, "wgmma"))
+        return (u64)WARPGROUP_ROWS_PER_WARP * m->warpgroups[o->target].n *
+               warpgroup_stored_k(&m->warpgroups[o->target]);
     const struct matrix_desc *x = &m->matrices[o->aux];
     return (u64)x->m * x->n * x->k;
 }
 
 static void count_op(struct sim_counters *c, const struct sim_module *m, const struct op *o,
                      u64 runs, u64 lanes) {
-    const struct insn_row *row = &insn_rows[o->row];
+    const struct opcode_desc *row = &insn_opcodes[o->opcode];
     c->inst_executed += runs * o->weight;
     c->thread_inst_executed += lanes * o->weight;
     if (row->flops && row->pipe == PIPE_FP64) c->flops_f64 += lanes * row->flops;
     else if (row->flops) c->flops_f32 += lanes * row->flops;
     if (o->kind == OP_BAR) c->barriers += runs;
-    if (o->kind == OP_RENDEZVOUS) c->shuffles += runs;
+    if (o->kind == OP_WARP_SYNC) c->shuffles += runs;
     if (row->pipe == PIPE_TENSOR) c->flops_matrix += 2 * runs * products(m, o);
 }
 
@@ -70,7 +70,7 @@ static void count_segments(const struct launch *l, struct lines *t) {
         if (!runs) continue;
         for (u32 i = m->segments[s].first; i <= m->segments[s].last; i++) {
             count_op(counters_of(t, &m->ops[i]), m, &m->ops[i], runs, lanes);
-            insn_executed_rows[m->ops[i].row] = 1;
+            insn_executed[m->ops[i].opcode] = 1;
         }
         struct sim_counters *c = counters_of(t, &m->ops[m->segments[s].last]);
         c->branches += branches;
@@ -118,7 +118,7 @@ static void count_shared(struct sim_counters *c, u8 verb, const u64 *s) {
         s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
 }
 
-static void count_bulk(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+static void count_bulk(struct sim_counters *c, const struct stat_entry *o, const u64 *s) {
     bool load = o->verb == MEM_LOAD;
     if (o->space == SPACE_SHARED) {
         *(load ? &c->bulk_shared_load_bytes : &c->bulk_shared_store_bytes) += s[STAT_LANES];
@@ -130,8 +130,8 @@ static void count_bulk(struct sim_counters *c, const struct stat_owner *o, const
     c->async_copy_byte_distance += s[STAT_AHEAD];
 }
 
-static void count_cluster(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
-    if (o->bulk) {
+static void count_cluster(struct sim_counters *c, const struct stat_entry *o, const u64 *s) {
+    if (o->is_bulk) {
         c->cluster_bulk_bytes += s[STAT_LANES];
         return;
     }
@@ -146,7 +146,7 @@ static void count_cluster(struct sim_counters *c, const struct stat_owner *o, co
     c->cluster_sectors_ideal += s[STAT_IDEAL];
 }
 
-static void count_texture(struct sim_counters *c, const struct stat_owner *o, const u64 *s) {
+static void count_texture(struct sim_counters *c, const struct stat_entry *o, const u64 *s) {
     if (o->verb == MEM_STORE) {
         c->surface_store_requests += s[STAT_REQUESTS];
         c->surface_store_sectors += s[STAT_SECTORS];
@@ -169,15 +169,15 @@ static void count_const(struct sim_counters *c, bool indexed, const u64 *s) {
     c->const_serialized_accesses += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
 }
 
-static void count_memory(struct sim_counters *c, const struct stat_owner *o, bool indexed,
+static void count_memory(struct sim_counters *c, const struct stat_entry *o, bool indexed,
                          const u64 *s) {
-    if (o->waited) {
+    if (o->is_mbarrier_wait) {
         c->barriers += s[STAT_REQUESTS];
         return;
     }
     if (o->space == SPACE_CLUSTER) return count_cluster(c, o, s);
-    if (o->texture) return count_texture(c, o, s);
-    if (o->bulk) {
+    if (o->is_texture) return count_texture(c, o, s);
+    if (o->is_bulk) {
         count_bulk(c, o, s);
     } else if (o->verb == MEM_ATOM || o->verb == MEM_RED) {
         count_atomic(c, o->verb, o->space, s);
@@ -206,9 +206,9 @@ static void count_stats(const struct launch *l, struct lines *t) {
                 u64 v = l->workers[k].stats[i][j];
                 sum[j] = j == STAT_MAX ? (v > sum[j] ? v : sum[j]) : sum[j] + v;
             }
-        const struct op *o = &m->ops[m->stat_owners[i].op];
+        const struct op *o = &m->ops[m->stat_entries[i].op];
         if (sum[STAT_REQUESTS])
-            count_memory(counters_of(t, o), &m->stat_owners[i], is_indexed(o), sum);
+            count_memory(counters_of(t, o), &m->stat_entries[i], is_indexed(o), sum);
     }
 }
 

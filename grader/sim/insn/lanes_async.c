@@ -39,7 +39,7 @@ static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc
     for (u32 i = 0; i < n; i++) {
         if (!ISAFN(lane_allowed_global)(x, o, &byte_access, lane, from + i)) return;
         bytes[i] = x->memory->bytes[from + i - SIM_BASE];
-        shadow[8 + i] = x->memory->written[from + i - SIM_BASE];
+        shadow[8 + i] = x->memory->init_shadow[from + i - SIM_BASE];
         whole &= shadow[8 + i] == 1;
     }
     for (u32 e = 0; e < d->count; e++)
@@ -88,15 +88,15 @@ struct mbarrier {
 
 static struct mbarrier unpack(u64 w) {
     u64 low = (1ull << MBAR_PENDING_BITS) - 1;
-    return (struct mbarrier){w >> MBAR_PHASE_AT, w >> MBAR_LIVE_AT & 1,
-                             (s64)(w << 2) >> (MBAR_BYTES_AT + 2), w >> MBAR_COUNT_AT & low,
-                             w & low};
+    return (struct mbarrier){w >> MBAR_PHASE_SHIFT, w >> MBAR_VALID_SHIFT & 1,
+                             (s64)(w << 2) >> (MBAR_TX_COUNT_SHIFT + 2),
+                             w >> MBAR_EXPECTED_SHIFT & low, w & low};
 }
 
 static u64 pack(struct mbarrier b) {
-    u64 bytes = (u64)b.bytes & ((1ull << (MBAR_LIVE_AT - MBAR_BYTES_AT)) - 1);
-    return b.phase << MBAR_PHASE_AT | b.live << MBAR_LIVE_AT | bytes << MBAR_BYTES_AT |
-           b.count << MBAR_COUNT_AT | b.pending;
+    u64 bytes = (u64)b.bytes & ((1ull << (MBAR_VALID_SHIFT - MBAR_TX_COUNT_SHIFT)) - 1);
+    return b.phase << MBAR_PHASE_SHIFT | b.live << MBAR_VALID_SHIFT | bytes << MBAR_TX_COUNT_SHIFT |
+           b.count << MBAR_EXPECTED_SHIFT | b.pending;
 }
 
 /* What came before the end of a phase is ordered before what waits for it: no race between the two.
@@ -141,13 +141,15 @@ static bool change(struct exec *x, const struct op *o, u32 lane, struct mbarrier
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
     switch (verb) {
     case MBAR_INVAL: b->live = 0; return true;
-    case MBAR_ARRIVE_COPIES:
+    case MBAR_CP_ASYNC_ARRIVE_NOINC:
     case MBAR_ARRIVE: return arrive(x, o, lane, b, n, false);
-    case MBAR_DROP: return arrive(x, o, lane, b, n, true);
-    case MBAR_ARRIVE_EXPECT:
-    case MBAR_DROP_EXPECT: b->bytes += n; return arrive(x, o, lane, b, 1, verb == MBAR_DROP_EXPECT);
-    case MBAR_EXPECT: b->bytes += n; return true;
-    case MBAR_COMPLETE: b->bytes -= n; return true;
+    case MBAR_ARRIVE_DROP: return arrive(x, o, lane, b, n, true);
+    case MBAR_ARRIVE_EXPECT_TX:
+    case MBAR_ARRIVE_DROP_EXPECT_TX:
+        b->bytes += n;
+        return arrive(x, o, lane, b, 1, verb == MBAR_ARRIVE_DROP_EXPECT_TX);
+    case MBAR_EXPECT_TX: b->bytes += n; return true;
+    case MBAR_COMPLETE_TX: b->bytes -= n; return true;
     default: return true;
     }
 }
@@ -171,7 +173,7 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
     if (!b.live) return misuse(x, o, lane, "uses an mbarrier that is not initialised");
     if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) {
         u64 phase = verb == MBAR_WAIT
-                        ? ((const u64 *)operand_at(x, o->src[2]))[lane] >> MBAR_PHASE_AT
+                        ? ((const u64 *)operand_at(x, o->src[2]))[lane] >> MBAR_PHASE_SHIFT
                         : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
         u32 *D = operand_at(x, o->dst);
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
@@ -182,7 +184,7 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
         return;
     }
     u64 before = *place;
-    if (x->sanitize && (verb == MBAR_COPIES || verb == MBAR_ARRIVE_COPIES) &&
+    if (x->sanitize && (verb == MBAR_CP_ASYNC_ARRIVE || verb == MBAR_CP_ASYNC_ARRIVE_NOINC) &&
         barrier_is_own(x, place))
         race_async_arrive(x, lane, shared_offset(x->block, place), (u8)b.phase);
     if (!change(x, o, lane, &b, n)) return;
@@ -197,18 +199,18 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
 static u32 count_barrier(struct exec *x, const struct op *o, u64 ea[32], u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u32 away = x->cluster ? ISAFN(lane_split_cluster)(x, ea, mask) : 0, own = mask & ~away;
-    if (own) count_atomic(x, d, d->stat + MBAR_STAT_OWN, SPACE_SHARED, ea, own);
-    if (own) TRACE(x, o, SPACE_SHARED, d->stat + MBAR_STAT_OWN, ea, own);
+    if (own) count_atomic(x, d, d->stat + MBAR_STAT_LOCAL, SPACE_SHARED, ea, own);
+    if (own) TRACE(x, o, SPACE_SHARED, d->stat + MBAR_STAT_LOCAL, ea, own);
     if (!away) return own;
-    ISAFN(lane_count_cluster)(x, d->stat + MBAR_STAT_AWAY, ea, away, d->width);
-    TRACE(x, o, SPACE_CLUSTER, d->stat + MBAR_STAT_AWAY, ea, away);
+    ISAFN(lane_count_cluster)(x, d->stat + MBAR_STAT_REMOTE, ea, away, d->width);
+    TRACE(x, o, SPACE_CLUSTER, d->stat + MBAR_STAT_REMOTE, ea, away);
     return own;
 }
 
 /* For the time model, and for what is under way: copies come to the mbarrier, or the warp has
  * waited for them there. */
 static void mark_barrier(struct exec *x, const struct op *o, const u64 *ea, u32 own, bool ended) {
-    bool copies = o->imm == MBAR_COPIES || o->imm == MBAR_ARRIVE_COPIES;
+    bool copies = o->imm == MBAR_CP_ASYNC_ARRIVE || o->imm == MBAR_CP_ASYNC_ARRIVE_NOINC;
     if (!own || !(copies || ended)) return;
     u64 place = ea[__builtin_ctz(own)];
     if (ended) count_flight_waited(x, o, (u32)place);
@@ -225,7 +227,7 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     ACTIVE(mask) barrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
     u32 own = count_barrier(x, o, ea, mask);
     bool ended = d->verb == MEM_LOAD && (mask_at(x, o->dst) & mask);
-    x->stats[d->stat + (ended ? MBAR_STAT_ENDED : 0)][STAT_REQUESTS] += ended;
+    x->stats[d->stat + (ended ? MBAR_STAT_COMPLETED_WAIT : 0)][STAT_REQUESTS] += ended;
     mark_barrier(x, o, ea, own, ended);
 }
 
@@ -248,7 +250,7 @@ static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 
                                 unsigned char **written) {
     u32 offset;
     struct block *b = cluster_target(x, o, lane, to, n, &offset);
-    u64 *s = x->stats[x->mems[o->aux].stat + BULK_STAT_CLUSTER];
+    u64 *s = x->stats[x->mems[o->aux].stat + BULK_STAT_DSMEM];
     if (!b) return NULL;
     s[STAT_REQUESTS]++;
     s[STAT_LANES] += n;
@@ -276,14 +278,14 @@ unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 f
 static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n,
                                  u32 lane, unsigned char **written) {
     if (shared) return ISAFN(lane_bulk_shared)(x, o, from, n, lane, written);
-    int i = memory_find(x->memory, from, n);
-    if (i >= 0 && o->imm == BULK_OUT && x->memory->table[i].constant) {
+    int i = memory_find_range(x->memory, from, n);
+    if (i >= 0 && o->imm == BULK_SHARED_TO_GLOBAL && x->memory->allocations[i].is_constant) {
         core_fault(x, SIM_FAULT_READ_ONLY, o, lane, from, "copies to `%s` in constant memory",
-                   x->memory->table[i].name);
+                   x->memory->allocations[i].name);
         return NULL;
     }
     if (i >= 0)
-        return *written = x->memory->written + (from - SIM_BASE),
+        return *written = x->memory->init_shadow + (from - SIM_BASE),
                x->memory->bytes + (from - SIM_BASE);
     char where[256];
     memory_describe(x->memory, from, n, where, sizeof where);
@@ -297,7 +299,7 @@ static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, un
                         const unsigned char *origin, u32 n) {
     bool whole = true;
     struct block *holder = cluster_holder(x, origin);
-    if (o->imm != BULK_IN && memchr(origin, TAINT_PENDING, n))
+    if (o->imm != BULK_GLOBAL_TO_SHARED && memchr(origin, TAINT_PENDING, n))
         race_async_early(x, holder, o, lane, (u64)(origin - holder->shared_written), n,
                          "copies from");
     memmove(target, origin, n);
@@ -305,14 +307,15 @@ static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, un
         if (target[i] == TAINT_PENDING) target[i] = 1;
         whole &= target[i] == 1;
     }
-    if (whole || o->imm != BULK_OUT) return;
-    memory_doubt(&x->memory->table[memory_find(x->memory, to, n)]);
-    x->memory->marked = true;
+    if (whole || o->imm != BULK_SHARED_TO_GLOBAL) return;
+    memory_invalidate_initialized(&x->memory->allocations[memory_find_range(x->memory, to, n)]);
+    x->memory->has_undef_marks = true;
 }
 
 void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 from, u32 n) {
     u64 *s = x->stats[x->mems[o->aux].stat + slot];
-    bool load = slot == BULK_STAT_LOAD || (slot == BULK_STAT_GLOBAL && o->imm == BULK_IN);
+    bool load = slot == BULK_STAT_SHARED_LOAD ||
+                (slot == BULK_STAT_GLOBAL && o->imm == BULK_GLOBAL_TO_SHARED);
     s[STAT_REQUESTS]++;
     s[STAT_LANES] += n;
     s[STAT_SECTORS] += (from + n - 1) / 32 - from / 32 + 1;
@@ -323,10 +326,13 @@ void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 fr
 
 /* Each lane's copy is a request of its own: the hardware does not join them. */
 static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32 n) {
-    if (o->imm != BULK_SHARED)
-        ISAFN(lane_bulk_count)(x, o, BULK_STAT_GLOBAL, o->imm == BULK_IN ? from : to, n);
-    if (o->imm != BULK_OUT) ISAFN(lane_bulk_count)(x, o, BULK_STAT_STORE, to, n);
-    if (o->imm != BULK_IN) ISAFN(lane_bulk_count)(x, o, BULK_STAT_LOAD, from, n);
+    if (o->imm != BULK_SHARED_TO_SHARED)
+        ISAFN(lane_bulk_count)
+        (x, o, BULK_STAT_GLOBAL, o->imm == BULK_GLOBAL_TO_SHARED ? from : to, n);
+    if (o->imm != BULK_SHARED_TO_GLOBAL)
+        ISAFN(lane_bulk_count)(x, o, BULK_STAT_SHARED_STORE, to, n);
+    if (o->imm != BULK_GLOBAL_TO_SHARED)
+        ISAFN(lane_bulk_count)(x, o, BULK_STAT_SHARED_LOAD, from, n);
 }
 
 /* bulk_away has seen to ends in other blocks' memory. */
@@ -342,23 +348,26 @@ void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 add
 
 /* Both ends, as accesses of the lane; and the copy as one that is under way. */
 static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64 from, u32 n) {
-    u64 global = o->imm == BULK_IN ? from : to;
-    if (o->imm != BULK_OUT) ISAFN(lane_bulk_race)(x, o, lane, to, n, RACE_WRITE);
-    if (o->imm != BULK_IN) ISAFN(lane_bulk_race)(x, o, lane, from, n, RACE_READ);
-    if (o->imm == BULK_SHARED || !x->races_global || !memory_at(x->memory, global)->watched) return;
+    u64 global = o->imm == BULK_GLOBAL_TO_SHARED ? from : to;
+    if (o->imm != BULK_SHARED_TO_GLOBAL) ISAFN(lane_bulk_race)(x, o, lane, to, n, RACE_WRITE);
+    if (o->imm != BULK_GLOBAL_TO_SHARED) ISAFN(lane_bulk_race)(x, o, lane, from, n, RACE_READ);
+    if (o->imm == BULK_SHARED_TO_SHARED || !x->races_global ||
+        !memory_find_allocation(x->memory, global)->is_race_checked)
+        return;
     ISAFN(race_global_lane)
     (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, global, n,
-     o->imm == BULK_IN ? RACE_READ : RACE_WRITE);
+     o->imm == BULK_GLOBAL_TO_SHARED ? RACE_READ : RACE_WRITE);
 }
 
 static void bulk_begin(struct exec *x, const struct op *o, u32 lane, const unsigned char *target,
                        const unsigned char *origin, u32 n, const u64 *place) {
-    bool in = o->imm != BULK_OUT;
+    bool in = o->imm != BULK_SHARED_TO_GLOBAL;
     struct block *b = cluster_holder(x, in ? target : origin);
     u32 shared = shared_offset(b, in ? target : origin);
     if (place && cluster_holder(x, place) != b) return;
-    u64 global =
-        o->imm == BULK_SHARED ? 0 : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
+    u64 global = o->imm == BULK_SHARED_TO_SHARED
+                     ? 0
+                     : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
     race_async_bulk(x, b, o, in ? ASYNC_IN : ASYNC_OUT, lane, shared, global, n,
                     place ? shared_offset(b, place) + 1 : 0, place ? (u8)unpack(*place).phase : 0);
 }
@@ -374,14 +383,16 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
         return;
     }
     unsigned char *target_written, *origin_written;
-    unsigned char *target = bulk_range(x, o, o->imm != BULK_OUT, to, n, lane, &target_written);
-    unsigned char *origin = bulk_range(x, o, o->imm != BULK_IN, from, n, lane, &origin_written);
+    unsigned char *target =
+        bulk_range(x, o, o->imm != BULK_SHARED_TO_GLOBAL, to, n, lane, &target_written);
+    unsigned char *origin =
+        bulk_range(x, o, o->imm != BULK_GLOBAL_TO_SHARED, from, n, lane, &origin_written);
     if (!target || !origin || !n) return;
     const u64 *barrier = o->src[3] == REF_NONE ? NULL : operand_at(x, o->src[3]);
     u64 *place = barrier ? ISAFN(lane_barrier_at)(x, o, barrier[lane], lane, false) : NULL;
     if (!place && o->src[3] != REF_NONE) return;
     count_both(x, o, to, from, n);
-    if (place && barrier_is_own(x, place) && o->imm == BULK_IN)
+    if (place && barrier_is_own(x, place) && o->imm == BULK_GLOBAL_TO_SHARED)
         count_flight_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL,
                           shared_offset(x->block, place), n);
     if (x->trace && place && barrier_is_own(x, place))
@@ -390,7 +401,7 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     if (x->sanitize) bulk_races(x, o, lane, to, from, n);
     memmove(target, origin, n);
     if (x->sanitize) copy_shadow(x, o, lane, to, target_written, origin_written, n);
-    else if (o->imm == BULK_OUT) memset(target_written, 1, n);
+    else if (o->imm == BULK_SHARED_TO_GLOBAL) memset(target_written, 1, n);
     if (x->sanitize) bulk_begin(x, o, lane, target, origin, n, place);
     if (place) ISAFN(lane_barrier_complete)(x, o, lane, place, n);
 }

@@ -189,7 +189,7 @@ static bool atom_words(const struct exec *x, const struct mem_desc *d, unsigned 
 #undef EACH
 
 static bool host_sees(const struct memory *m, const u64 *ea, u32 mask) {
-    if (m->regions[MEM_SHARED].top == m->regions[MEM_SHARED].low) return false;
+    if (m->regions[MEM_HOST_SHARED].top == m->regions[MEM_HOST_SHARED].low) return false;
     ACTIVE(mask) if (ea[l] - SIM_BASE < SIM_SHARED_BYTES) return true;
     return false;
 }

@@ -28,7 +28,7 @@ void ISAFN(op_mapa)(struct exec *x, const struct op *o, u32 mask) {
     ACTIVE(mask) {
         u64 from = source(x, o->src[0], o->aux, l);
         if (!is_shared(x, o, l, from)) continue;
-        u64 to = (u64)o->imm + ((u64)((rank[l] + 1) & 0xff) << CLUSTER_RANK_AT |
+        u64 to = (u64)o->imm + ((u64)((rank[l] + 1) & 0xff) << CLUSTER_RANK_SHIFT |
                                 cluster_offset(from - (u64)o->imm));
         if (o->aux == 8) ((u64 *)operand_at(x, o->dst))[l] = to;
         else ((u32 *)operand_at(x, o->dst))[l] = (u32)to;

@@ -98,11 +98,11 @@ static bool cut_normal(doubles v, u32 dropped, u32 *c) {
     return !any[0];
 }
 
-static void put_results(const struct matrix_sum *w, u8 type, const struct sums *s, u32 *c) {
-    doubles v = values(s, w->fraction);
-    if (type == MATRIX_F32 && cut_normal(v, w->dropped, c)) return;
+static void put_results(const struct dot_accumulation *w, u8 type, const struct sums *s, u32 *c) {
+    doubles v = values(s, w->fraction_bits);
+    if (type == MATRIX_F32 && cut_normal(v, w->dropped_bits, c)) return;
     for (u32 j = 0; j < FUSED_COLUMNS; j++)
-        c[j] = type == MATRIX_F32 ? cut_f32(v[j], w->dropped) : round_f16(v[j]);
+        c[j] = type == MATRIX_F32 ? cut_f32(v[j], w->dropped_bits) : round_f16(v[j]);
 }
 
 static void split_sums(struct sums *s, u8 type, const u32 *c) {
@@ -115,15 +115,15 @@ static void split_sums(struct sums *s, u8 type, const u32 *c) {
     s->m = *(floats_at *)m, s->e = *(ints_at *)e;
 }
 
-INLINE void add_group(const struct matrix_sum *w, struct sums *s, const struct group *g, s32 shift,
-                      u8 type, u32 *c) {
+INLINE void add_group(const struct dot_accumulation *w, struct sums *s, const struct group *g,
+                      s32 shift, u8 type, u32 *c) {
     u32 first = g->n < TERMS ? g->n : g->n / 2;
     split_sums(s, type, c);
     find_largest(s, g);
     s->low = terms(s, g, 0, first, shift);
     s->high = terms(s, g, first, g->n, shift);
     s->high += __builtin_convertvector(
-        s->m * powers(s->e - s->top + (w->fraction - (s32)fused_fraction(type))), ints);
+        s->m * powers(s->e - s->top + (w->fraction_bits - (s32)fused_fraction(type))), ints);
     put_results(w, type, s, c);
 }
 
@@ -170,14 +170,14 @@ void ISAFN(lane_fused_split)(u8 type, const u32 *v, u32 n, struct fused_factor *
 }
 
 /* `met` is NULL where this is inlined for dense matrices. */
-INLINE void multiply(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, s32 shift,
+INLINE void multiply(const struct dot_accumulation *w, u32 rows, u32 columns, u32 k, s32 shift,
                      const struct fused_factor *a, const struct fused_factor *b, const u8 *met,
                      u8 type, u32 *c) {
     struct sums s;
     for (u32 row = 0; row < rows; row++)
         for (u32 column = 0; column < columns; column += FUSED_COLUMNS, c += FUSED_COLUMNS)
-            for (u32 i = 0; i < k; i += w->group) {
-                u32 n = k - i < w->group ? k - i : w->group, in_a = row * k + i,
+            for (u32 i = 0; i < k; i += w->terms_per_step) {
+                u32 n = k - i < w->terms_per_step ? k - i : w->terms_per_step, in_a = row * k + i,
                     in_b = met ? column : i * columns + column;
                 struct group g = {n,
                                   columns,
@@ -192,10 +192,10 @@ INLINE void multiply(const struct matrix_sum *w, u32 rows, u32 columns, u32 k, s
             }
 }
 
-void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k,
+void ISAFN(lane_fused_multiply)(const struct dot_accumulation *w, u32 rows, u32 columns, u32 k,
                                 u32 fraction, const struct fused_factor *a,
                                 const struct fused_factor *b, const u8 *met, u8 type, u32 *c) {
-    s32 shift = w->fraction - (s32)fraction;
+    s32 shift = w->fraction_bits - (s32)fraction;
     if (met) multiply(w, rows, columns, k, shift, a, b, met, type, c);
     else multiply(w, rows, columns, k, shift, a, b, NULL, type, c);
 }

@@ -1,4 +1,4 @@
-/* lanes_fused.h — how tensor cores add. matrix.h has struct matrix_sum.
+/* lanes_fused.h — how tensor cores add. matrix.h has struct dot_accumulation.
  *
  * A tensor core takes some products at once, a group, and adds them to the sum so far: each term is
  * cut, not rounded, to a number of fraction bits below the largest exponent of all (of factors,
@@ -60,6 +60,6 @@ void ISAFN(lane_fused_split)(u8 type, const u32 *v, u32 n, struct fused_factor *
 /* c (rows × columns, bits of f32 or f16, row by row) += a (rows × k) · b (k × columns), group by
  * group. a's and b's types have `fraction` bits together; columns is a multiple of 8. `met`: the
  * row of b that each element of a meets, where that is not the k-th; else NULL. */
-void ISAFN(lane_fused_multiply)(const struct matrix_sum *w, u32 rows, u32 columns, u32 k,
+void ISAFN(lane_fused_multiply)(const struct dot_accumulation *w, u32 rows, u32 columns, u32 k,
                                 u32 fraction, const struct fused_factor *a,
                                 const struct fused_factor *b, const u8 *met, u8 type, u32 *c);

@@ -25,7 +25,7 @@ static s32 integer_of(u8 type, u64 v) {
     INLINE void name(const struct exec *x, const struct matrix_operand *p, u8 type, T *out) {      \
         u32 bits = decode_matrix_types[type].bits, per = matrix_elements_of_word(type);            \
         u32 keep = bits >= 32 ? ~0u : (1u << bits) - 1;                                            \
-        const u16 *place = p->place;                                                               \
+        const u16 *place = p->elem_of_reg;                                                         \
         for (u32 reg = 0; reg < p->count; reg++) {                                                 \
             const u32 *word = operand_at(x, p->reg[reg]);                                          \
             const u64 *wide = operand_at(x, p->reg[reg]);                                          \
@@ -63,11 +63,11 @@ static void gather_factors(const struct exec *x, const struct matrix_operand *p,
     union words w;
     take_words(x, p, &w);
     if (bits == 32)
-        for (u32 i = 0; i < n; i++) v[i] = w.word[p->from[i]];
+        for (u32 i = 0; i < n; i++) v[i] = w.word[p->reg_of_elem[i]];
     else if (bits == 16)
-        for (u32 i = 0; i < n; i++) v[i] = w.half[p->from[i]];
+        for (u32 i = 0; i < n; i++) v[i] = w.half[p->reg_of_elem[i]];
     else
-        for (u32 i = 0; i < n; i++) v[i] = w.byte[p->from[i]];
+        for (u32 i = 0; i < n; i++) v[i] = w.byte[p->reg_of_elem[i]];
     ISAFN(lane_fused_split)(p->type, v, n, out);
 }
 
@@ -76,20 +76,20 @@ static f64 *double_at(const struct exec *x, const struct matrix_operand *p, u32 
 }
 
 static void gather_doubles(const struct exec *x, const struct matrix_operand *p, f64 *out) {
-    for (u32 i = 0; i < p->count * 32u; i++) out[p->place[i]] = *double_at(x, p, i);
+    for (u32 i = 0; i < p->count * 32u; i++) out[p->elem_of_reg[i]] = *double_at(x, p, i);
 }
 
 static void multiply_doubles(struct exec *x, const struct matrix_desc *m) {
-    const struct matrix_operand *d = &m->of[MATRIX_D];
+    const struct matrix_operand *d = &m->operands[MATRIX_D];
     f64 a[512], b[512], c[MOST_C];
-    gather_doubles(x, &m->of[MATRIX_A], a);
-    gather_doubles(x, &m->of[MATRIX_B], b);
-    gather_doubles(x, &m->of[MATRIX_C], c);
+    gather_doubles(x, &m->operands[MATRIX_A], a);
+    gather_doubles(x, &m->operands[MATRIX_B], b);
+    gather_doubles(x, &m->operands[MATRIX_C], c);
     for (u32 row = 0; row < m->m; row++)
         for (u32 k = 0; k < m->k; k++)
             for (u32 n = 0; n < m->n; n++)
                 c[row * m->n + n] = FMA_f64(a[row * m->k + k], b[k * m->n + n], c[row * m->n + n]);
-    for (u32 i = 0; i < d->count * 32u; i++) *double_at(x, d, i) = c[d->place[i]];
+    for (u32 i = 0; i < d->count * 32u; i++) *double_at(x, d, i) = c[d->elem_of_reg[i]];
 }
 
 /* Elements of 8 bits as compute capability 9.0 takes them: as halves, and of each register of four
@@ -114,23 +114,23 @@ static u32 sum_of_two(u8 type, u32 a, u32 b) {
 
 static void multiply_by_halves(const struct matrix_desc *m, u8 type, u32 fraction,
                                struct fused_factor *a, struct fused_factor *b, u32 *c) {
-    struct matrix_sum sum = m->sum;
+    struct dot_accumulation sum = m->accumulation;
     u32 d[MOST_C] = {0};
     lower_pairs_first(a, m->m, m->k, m->k, 1);
     lower_pairs_first(b, m->n, m->k, 1, m->n);
-    sum.group = (u8)(m->k / 2);
+    sum.terms_per_step = (u8)(m->k / 2);
     ISAFN(lane_fused_multiply)(&sum, m->m, m->n, m->k, fraction, a, b, NULL, type, d);
     for (u32 i = 0; i < (u32)m->m * m->n; i++) c[i] = sum_of_two(type, c[i], d[i]);
 }
 
 /* c as the type that sums have: where c and d differ, f32. */
 static u8 gather_sums(const struct exec *x, const struct matrix_desc *m, u32 n, u32 *c) {
-    const struct matrix_operand *p = &m->of[MATRIX_C];
+    const struct matrix_operand *p = &m->operands[MATRIX_C];
     union words w;
     take_words(x, p, &w);
     for (u32 i = 0; i < n; i++)
-        c[i] = p->type == MATRIX_F16 ? w.half[p->from[i]] : w.word[p->from[i]];
-    if (p->type == m->of[MATRIX_D].type) return p->type;
+        c[i] = p->type == MATRIX_F16 ? w.half[p->reg_of_elem[i]] : w.word[p->reg_of_elem[i]];
+    if (p->type == m->operands[MATRIX_D].type) return p->type;
     for (u32 i = 0; p->type == MATRIX_F16 && i < n; i++) c[i] = bits_of(f32_of_f16((u16)c[i]));
     return MATRIX_F32;
 }
@@ -139,22 +139,24 @@ static void put_sums(const struct exec *x, const struct matrix_operand *p, u8 ty
                      const u32 *c) {
     union words w;
     for (u32 i = 0; i < n; i++)
-        if (p->type != MATRIX_F16) w.word[p->from[i]] = c[i];
-        else w.half[p->from[i]] = type == MATRIX_F16 ? (u16)c[i] : f16_of_f32(f32_of(c[i]));
+        if (p->type != MATRIX_F16) w.word[p->reg_of_elem[i]] = c[i];
+        else w.half[p->reg_of_elem[i]] = type == MATRIX_F16 ? (u16)c[i] : f16_of_f32(f32_of(c[i]));
     for (u32 reg = 0; reg < p->count; reg++)
         memcpy(operand_at(x, p->reg[reg]), w.word + reg * 32, 128);
 }
 
 static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
     static _Thread_local struct fused_factor a, b;
-    const struct matrix_operand *of = m->of;
+    const struct matrix_operand *of = m->operands;
     u32 c[MOST_C], n = (u32)m->m * m->n,
                    fraction = fused_fraction(of[MATRIX_A].type) + fused_fraction(of[MATRIX_B].type);
     gather_factors(x, &of[MATRIX_A], (u32)m->m * m->k, &a);
     gather_factors(x, &of[MATRIX_B], (u32)m->n * m->k, &b);
     u8 type = gather_sums(x, m, n, c);
-    if (m->sum.by_halves) multiply_by_halves(m, type, fraction, &a, &b, c);
-    else ISAFN(lane_fused_multiply)(&m->sum, m->m, m->n, m->k, fraction, &a, &b, NULL, type, c);
+    if (m->accumulation.in_two_steps) multiply_by_halves(m, type, fraction, &a, &b, c);
+    else
+        ISAFN(lane_fused_multiply)
+        (&m->accumulation, m->m, m->n, m->k, fraction, &a, &b, NULL, type, c);
     put_sums(x, &of[MATRIX_D], type, n, c);
 }
 
@@ -170,13 +172,13 @@ static s32 dot(const struct matrix_desc *m, const s32 *a, const s32 *b, s32 c) {
 static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
     s32 a[MOST_A], b[MOST_A], c[MOST_C];
     u32 d[MOST_C];
-    gather_integers(x, &m->of[MATRIX_A], m->of[MATRIX_A].type, a);
-    gather_integers(x, &m->of[MATRIX_B], m->of[MATRIX_B].type, b);
-    gather_integers(x, &m->of[MATRIX_C], m->of[MATRIX_C].type, c);
+    gather_integers(x, &m->operands[MATRIX_A], m->operands[MATRIX_A].type, a);
+    gather_integers(x, &m->operands[MATRIX_B], m->operands[MATRIX_B].type, b);
+    gather_integers(x, &m->operands[MATRIX_C], m->operands[MATRIX_C].type, c);
     for (u32 row = 0; row < m->m; row++)
         for (u32 n = 0; n < m->n; n++)
             d[row * m->n + n] = (u32)dot(m, a + row * m->k, b + n, c[row * m->n + n]);
-    put_sums(x, &m->of[MATRIX_D], MATRIX_S32, (u32)m->m * m->n, d);
+    put_sums(x, &m->operands[MATRIX_D], MATRIX_S32, (u32)m->m * m->n, d);
 }
 
 /* ---- undefined elements (core/taint.h): those of a row of a, of a column of b, or of c make those
@@ -189,10 +191,10 @@ static struct matrix_desc in_shadow(const struct exec *x, const struct matrix_de
     struct matrix_desc moved = *m;
     *origin = 0;
     for (u32 which = from; which < to; which++)
-        for (u32 reg = 0; reg < m->of[which].count; reg++) {
-            ref r = m->of[which].reg[reg];
+        for (u32 reg = 0; reg < m->operands[which].count; reg++) {
+            ref r = m->operands[which].reg[reg];
             if (!*origin) *origin = taint_ref(x, r);
-            moved.of[which].reg[reg] = taint_source(r);
+            moved.operands[which].reg[reg] = taint_source(r);
         }
     return moved;
 }
@@ -200,9 +202,9 @@ static struct matrix_desc in_shadow(const struct exec *x, const struct matrix_de
 static void taint_elements(struct exec *x, const struct matrix_desc *m, u8 *d) {
     static _Thread_local u8 a[MOST_A], b[MOST_A];
     struct taint_bases saved = taint_enter(x);
-    gather_bits(x, &m->of[MATRIX_A], m->of[MATRIX_A].type, a);
-    gather_bits(x, &m->of[MATRIX_B], m->of[MATRIX_B].type, b);
-    gather_bits(x, &m->of[MATRIX_C], m->of[MATRIX_C].type, d);
+    gather_bits(x, &m->operands[MATRIX_A], m->operands[MATRIX_A].type, a);
+    gather_bits(x, &m->operands[MATRIX_B], m->operands[MATRIX_B].type, b);
+    gather_bits(x, &m->operands[MATRIX_C], m->operands[MATRIX_C].type, d);
     taint_leave(x, &saved);
     for (u32 row = 0; row < m->m; row++)
         for (u32 k = 0; k < m->k; k++)
@@ -212,9 +214,9 @@ static void taint_elements(struct exec *x, const struct matrix_desc *m, u8 *d) {
 static void taint_product(struct exec *x, const struct matrix_desc *m) {
     u8 origin, d[MOST_C] = {0};
     struct matrix_desc moved = in_shadow(x, m, MATRIX_A, MATRIX_D, &origin);
-    const struct matrix_operand *p = &m->of[MATRIX_D];
+    const struct matrix_operand *p = &m->operands[MATRIX_D];
     u32 per = matrix_elements_of_word(p->type);
-    const u16 *place = p->place;
+    const u16 *place = p->elem_of_reg;
     if (origin) taint_elements(x, &moved, d);
     for (u32 reg = 0; reg < p->count; reg++) {
         u64 bits[32] = {0};
@@ -244,8 +246,8 @@ void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     core_charge(x->worker->launch,
                 (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
     if (x->warp->ntainted) taint_product(x, m);
-    if (m->of[MATRIX_A].type == MATRIX_F64) multiply_doubles(x, m);
-    else if (decode_matrix_types[m->of[MATRIX_A].type].is_float) multiply_numbers(x, m);
+    if (m->operands[MATRIX_A].type == MATRIX_F64) multiply_doubles(x, m);
+    else if (decode_matrix_types[m->operands[MATRIX_A].type].is_float) multiply_numbers(x, m);
     else multiply_integers(x, m);
 }
 
@@ -255,13 +257,13 @@ void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     u64 *D = operand_at(x, o->dst);
     const u64 *base = operand_at(x, o->src[0]);
     const u32 *stride = operand_at(x, o->src[1]);
-    struct matrix_grid g = {.wide = a.wide, .down = a.down};
+    struct matrix_tiling g = {.block_width = a.block_width, .blocks_down = a.blocks_down};
     ACTIVE(mask) {
-        u32 block = a.whole ? a.block + (u32)l / 8 : a.block,
-            lane = a.whole ? (u32)l % 8 * a.wide : (u32)l;
+        u32 block = a.is_row ? a.block + (u32)l / 8 : a.block,
+            lane = a.is_row ? (u32)l % 8 * a.block_width : (u32)l;
         u64 line = matrix_line(g, lane, block), unit = matrix_unit(g, lane, block);
-        D[l] = base[l] + (o->target ? ((unit * 2 + a.half) * stride[l] + line) * a.bits / 8
-                                    : line * stride[l] * a.bits / 8 + unit * a.unit);
+        D[l] = base[l] + (o->target ? ((unit * 2 + a.half) * stride[l] + line) * a.element_bits / 8
+                                    : line * stride[l] * a.element_bits / 8 + unit * a.unit_bytes);
     }
 }
 
@@ -279,24 +281,24 @@ static void exchange(struct exec *x, const struct matrix_desc *m, bool to_fragme
     for (u32 lane = 0; to_fragments && lane < 8u * m->k; lane++)
         for (u32 w = 0; w < 4; w++)
             memcpy(&whole[lane / 8][lane % 8][2 * w],
-                   (u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane, 4);
+                   (u32 *)operand_at(x, m->operands[MATRIX_A].reg[w]) + lane, 4);
     for (u32 i = 0; i < m->k; i++)
         for (u32 at_half = 0; at_half < 64; at_half++) {
-            u16 *half =
-                (u16 *)((u32 *)operand_at(x, m->of[MATRIX_D].reg[i]) + at_half / 2) + at_half % 2;
-            element_of(at_half / 2, at_half % 2, m->of[MATRIX_D].row_major, &row, &column);
+            u16 *half = (u16 *)((u32 *)operand_at(x, m->operands[MATRIX_D].reg[i]) + at_half / 2) +
+                        at_half % 2;
+            element_of(at_half / 2, at_half % 2, m->operands[MATRIX_D].row_major, &row, &column);
             if (to_fragments) *half = whole[i][row][column];
             else whole[i][row][column] = *half;
         }
     for (u32 lane = 0; !to_fragments && lane < 8u * m->k; lane++)
         for (u32 w = 0; w < 4; w++)
-            memcpy((u32 *)operand_at(x, m->of[MATRIX_A].reg[w]) + lane,
+            memcpy((u32 *)operand_at(x, m->operands[MATRIX_A].reg[w]) + lane,
                    &whole[lane / 8][lane % 8][2 * w], 4);
 }
 
 static void move_words(struct exec *x, const struct matrix_desc *m) {
-    u32 from[32], *to = operand_at(x, m->of[MATRIX_D].reg[0]);
-    memcpy(from, operand_at(x, m->of[MATRIX_A].reg[0]), sizeof from);
+    u32 from[32], *to = operand_at(x, m->operands[MATRIX_D].reg[0]);
+    memcpy(from, operand_at(x, m->operands[MATRIX_A].reg[0]), sizeof from);
     for (u32 lane = 0; lane < 32; lane++) {
         u32 v = 0;
         for (u32 h = 0; h < 2; h++)
@@ -323,7 +325,7 @@ static void move_elements(struct exec *x, const struct op *o, u32 mask, u32 from
     taint_leave(x, &saved);
     for (u32 reg = 0; reg < 4; reg++)
         if (reg < (to == MATRIX_A ? 4 : move == move_words ? 1u : m->k))
-            taint_refresh(x->warp, operand_at(x, m->of[to].reg[reg]), 4, origin);
+            taint_refresh(x->warp, operand_at(x, m->operands[to].reg[reg]), 4, origin);
 }
 
 void ISAFN(op_matrixfragments)(struct exec *x, const struct op *o, u32 mask) {

@@ -84,8 +84,9 @@ static void access_cluster(struct exec *x, const struct op *o, const struct mem_
 }
 
 static inline bool repeat(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask) {
-    return d->like && (d->space == SPACE_SHARED ? ISAFN(lane_repeat_shared)(x, o, d, mask)
-                                                : ISAFN(lane_repeat_global)(x, o, d, mask));
+    return d->same_address_as &&
+           (d->space == SPACE_SHARED ? ISAFN(lane_repeat_shared)(x, o, d, mask)
+                                     : ISAFN(lane_repeat_global)(x, o, d, mask));
 }
 
 static void access(struct exec *x, const struct op *o, u32 mask) {

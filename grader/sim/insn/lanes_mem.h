@@ -37,10 +37,10 @@ static inline u32 access_span(const struct mem_desc *d) {
 static inline enum race_access race_kind(const struct mem_desc *d) {
     if (d->verb == MEM_ATOM) return RACE_EXCHANGE;
     if (d->verb == MEM_RED || (d->verb == MEM_STORE && d->strong)) return RACE_UPDATE;
-    return d->verb == MEM_STORE ? RACE_WRITE
-           : d->strong          ? RACE_OBSERVE
-           : d->rechecked       ? RACE_PEEK
-                                : RACE_READ;
+    return d->verb == MEM_STORE    ? RACE_WRITE
+           : d->strong             ? RACE_OBSERVE
+           : d->verified_by_atomic ? RACE_PEEK
+                                   : RACE_READ;
 }
 
 /* ---- the pattern of an access ---- */
@@ -77,7 +77,7 @@ static inline const s32 *relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 
 /* Once the pattern was worked out: whether it is the earlier access's, so that it need not be the
  * next time. */
 static inline void note_repeat(const struct exec *x, const struct mem_desc *d, struct mem_memo *m) {
-    const struct mem_memo *e = &x->memos[d->like - 1];
+    const struct mem_memo *e = &x->memos[d->same_address_as - 1];
     if (m->last && e->last == m->last && e->serial != m->like &&
         !memcmp(m->relative, e->relative, sizeof m->relative))
         m->like = e->serial;
@@ -88,11 +88,12 @@ static inline void note_repeat(const struct exec *x, const struct mem_desc *d, s
  * the two pass lanes by. */
 static inline bool repeats(const struct exec *x, const struct mem_desc *d, struct mem_memo *m,
                            u32 mask) {
-    const struct mem_memo *e = &x->memos[d->like - 1];
+    const struct mem_memo *e = &x->memos[d->same_address_as - 1];
     if (m->like != e->serial || m->mask != mask || e->last != mask || x->trace || x->warp->ntainted)
         return false;
     m->base =
-        e->base + (u64)d->like_by; /* where that wraps, or lanes' addresses do, it fits no memory */
+        e->base +
+        (u64)d->address_delta; /* where that wraps, or lanes' addresses do, it fits no memory */
     m->last = mask;
     return true;
 }
@@ -146,8 +147,8 @@ static inline const s32 *count_atomic(struct exec *x, const struct mem_desc *d, 
     }
     u32 phase = (u32)ea[__builtin_ctz(mask)] & 31;
     bool one =
-        m->shape == SHAPE_UNIFORM && (d->aggregate == AGGREGATE_ALWAYS ||
-                                      (d->aggregate == AGGREGATE_WHOLE_WARPS && mask == ~0u));
+        m->shape == SHAPE_UNIFORM && (d->warp_aggregation == AGGREGATE_ALWAYS ||
+                                      (d->warp_aggregation == AGGREGATE_FULL_WARPS && mask == ~0u));
     (one ? pattern_count_aggregated : pattern_count)(x->stats[stat], m, phase, space, d->width);
     return rel;
 }

@@ -10,16 +10,17 @@ static int meant_allocation(const struct exec *x, const struct mem_desc *d) {
     const struct ptx_func *f = l->code->func;
     int found = -1;
     u32 at = 0;
-    if (d->roots >> ROOT_VARIABLES) return -1;
-    for (unsigned i = 0; i < f->nparams && i < ROOT_VARIABLES; i++) {
+    if (d->underlying_objects >> OBJ_MODULE_VARS) return -1;
+    for (unsigned i = 0; i < f->nparams && i < OBJ_MODULE_VARS; i++) {
         u32 align = f->params[i].align > 1 ? f->params[i].align : 1,
             first = (at + align - 1) / align * align;
         u64 value = 0;
         at = first + (u32)f->params[i].bytes;
-        if (!(d->roots >> i & 1) || f->params[i].bytes != 8 || at > l->request->param_bytes)
+        if (!(d->underlying_objects >> i & 1) || f->params[i].bytes != 8 ||
+            at > l->request->param_bytes)
             continue;
         memcpy(&value, (const u8 *)l->request->params + first, 8);
-        int a = value - SIM_BASE < SIM_SPAN ? memory_find(x->memory, value, 0) : -1;
+        int a = value - SIM_BASE < SIM_SPAN ? memory_find_range(x->memory, value, 0) : -1;
         if (a < 0) continue;
         if (found >= 0 && found != a) return -1;
         found = a;
@@ -32,11 +33,12 @@ static void fault_global(struct exec *x, const struct op *o, const struct mem_de
     u32 span = access_span(d);
     const char *verb = d->verb == MEM_LOAD ? "reads" : d->verb == MEM_STORE ? "writes" : "updates";
     char where[256];
-    int meant = meant_allocation(x, d), i = memory_near(x->memory, address);
-    bool freed = i >= 0 && x->memory->table[i].state == ALLOCATION_FREED &&
-                 address - SIM_BASE - x->memory->table[i].start < x->memory->table[i].size;
+    int meant = meant_allocation(x, d), i = memory_find_preceding(x->memory, address);
+    bool freed =
+        i >= 0 && x->memory->allocations[i].state == ALLOCATION_FREED &&
+        address - SIM_BASE - x->memory->allocations[i].start < x->memory->allocations[i].size;
     if (meant >= 0 && !freed && address - SIM_BASE < SIM_SPAN)
-        memory_describe_from(x->memory, meant, address, span, where, sizeof where);
+        memory_describe_relative(x->memory, meant, address, span, where, sizeof where);
     else memory_describe(x->memory, address, span, where, sizeof where);
     enum sim_fault kind = freed ? SIM_FAULT_USE_AFTER_FREE : SIM_FAULT_OUT_OF_BOUNDS;
     core_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span,
@@ -47,7 +49,7 @@ static void fault_global(struct exec *x, const struct op *o, const struct mem_de
 static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_desc *d,
                          unsigned lane, u64 address) {
     u32 span = access_span(d);
-    int i = memory_find(x->memory, address, span);
+    int i = memory_find_range(x->memory, address, span);
     if (i < 0) return fault_global(x, o, d, lane, address), false;
     if (address & (span - 1)) {
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
@@ -55,9 +57,9 @@ static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_de
                    (unsigned long long)address, span);
         return false;
     }
-    if (d->verb != MEM_LOAD && x->memory->table[i].constant) {
+    if (d->verb != MEM_LOAD && x->memory->allocations[i].is_constant) {
         core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address, "writes to `%s` in constant memory",
-                   x->memory->table[i].name);
+                   x->memory->allocations[i].name);
         return false;
     }
     return true;
@@ -65,7 +67,7 @@ static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_de
 
 static void check_written(struct exec *x, const struct op *o, const struct mem_desc *d,
                           unsigned lane, u64 address) {
-    const unsigned char *w = x->memory->written + (address - SIM_BASE);
+    const unsigned char *w = x->memory->init_shadow + (address - SIM_BASE);
     if (!all_written(w, access_span(d))) taint_access(x, o, d, lane, address, w, SPACE_GLOBAL);
 }
 
@@ -73,7 +75,7 @@ static void check_written(struct exec *x, const struct op *o, const struct mem_d
 static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
                           const s32 *rel, u32 mask, u8 shape) {
     u32 span = access_span(d);
-    unsigned char *w = x->memory->written + (base - SIM_BASE);
+    unsigned char *w = x->memory->init_shadow + (base - SIM_BASE);
     if (shape == SHAPE_DENSE) {
         if (d->verb != MEM_LOAD) {
             memset(w, 1, 32 * span);
@@ -103,23 +105,24 @@ static void global_slow(struct exec *x, const struct op *o, const struct mem_des
 static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct mem_memo *m,
                                u64 base, u32 span) {
     u64 low = base + (u64)(s64)m->low, bytes = (u64)((s64)m->high - m->low) + span;
-    const struct allocation *a = x->memory->table + (m->allocation < 0 ? 0 : m->allocation);
+    const struct allocation *a = x->memory->allocations + (m->allocation < 0 ? 0 : m->allocation);
     if (m->allocation < 0 || low - SIM_BASE - a->start >= a->size ||
         low - SIM_BASE - a->start + bytes > a->size) {
-        m->allocation = memory_find(x->memory, low, bytes);
+        m->allocation = memory_find_range(x->memory, low, bytes);
         if (m->allocation < 0) return false;
-        a = x->memory->table + m->allocation;
+        a = x->memory->allocations + m->allocation;
     }
     if (((u32)base | m->bits) & (span - 1)) return false;
-    return d->verb == MEM_LOAD || !a->constant;
+    return d->verb == MEM_LOAD || !a->is_constant;
 }
 
 /* An access whose pattern fits. */
 static inline void access_pattern(struct exec *x, const struct op *o, const struct mem_desc *d,
                                   u32 stat, struct mem_memo *m, u32 mask) {
-    if (x->sanitize && !x->memory->table[m->allocation].initialised)
+    if (x->sanitize && !x->memory->allocations[m->allocation].is_initialized)
         shadow_global(x, o, d, m->base, m->relative, mask, m->shape);
-    if (x->races_global && x->memory->table[m->allocation].watched && d->space != SPACE_CONST)
+    if (x->races_global && x->memory->allocations[m->allocation].is_race_checked &&
+        d->space != SPACE_CONST)
         ISAFN(race_global)(x, o, stat, m, m->base, access_span(d), race_kind(d));
     ISAFN(lane_move)(x, d, x->memory->bytes + (m->base - SIM_BASE), m->relative, mask, m->shape);
 }
@@ -143,7 +146,7 @@ void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct 
     if (rel) pattern_count(x->stats[stat], m, (u32)m->base & 31, space, span);
     if (!rel) ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
     TRACE(x, o, space, stat, ea, mask);
-    if (d->like) note_repeat(x, d, m);
+    if (d->same_address_as) note_repeat(x, d, m);
     if (rel && global_fits(x, d, m, m->base, span)) access_pattern(x, o, d, stat, m, mask);
     else global_slow(x, o, d, ea, mask);
 }
@@ -155,7 +158,7 @@ bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct
     if (!lane_allowed(x, o, d, lane, address)) return false;
     if (x->sanitize && d->verb != MEM_LOAD) {
         check_written(x, o, d, lane, address);
-        memset(x->memory->written + (address - SIM_BASE), 1, d->width);
+        memset(x->memory->init_shadow + (address - SIM_BASE), 1, d->width);
     }
     if (x->races_global && d->verb != MEM_ATOM)
         ISAFN(race_global_lane)(x, o, d->stat, lane, address, d->width, RACE_UPDATE);
@@ -168,8 +171,8 @@ bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const s
     u64 base = ea[__builtin_ctz(mask)];
     const s32 *rel = count_atomic(x, d, stat, SPACE_GLOBAL, ea, mask);
     if (!rel || !global_fits(x, d, m, base, d->width)) return false;
-    bool written = !x->sanitize || x->memory->table[m->allocation].initialised ||
-                   atomic_written(x->memory->written + (base - SIM_BASE), rel, mask, d->width);
+    bool written = !x->sanitize || x->memory->allocations[m->allocation].is_initialized ||
+                   atomic_written(x->memory->init_shadow + (base - SIM_BASE), rel, mask, d->width);
     if (written && x->races_global && d->verb != MEM_ATOM)
         ISAFN(race_global)(x, o, stat, m, base, d->width, RACE_UPDATE);
     return written;

@@ -54,7 +54,7 @@ static void begin_copy(struct exec *x, const struct op *o, u64 base, const s32 *
     const struct op *load = o - o->target;
     u64 from[32];
     ISAFN(lane_addresses)(x, load, &x->mems[load->aux], from);
-    race_async_begin(x, o, base, rel, mask, span, from, mask_at(x, load->guard) ^ load->flip);
+    race_async_begin(x, o, base, rel, mask, span, from, mask_at(x, load->guard) ^ load->guard_xor);
 }
 
 /* Bytes that several lanes copy come from memory once: no more than the sectors hold, which the
@@ -78,11 +78,11 @@ static void check_array(struct exec *x, const struct op *o, const struct mem_des
     ACTIVE(mask) {
         u64 offset = base + (u64)(s64)rel[l];
         char where[128], array[128];
-        if (offset >= d->array_from && offset + span <= d->array_to) continue;
+        if (offset >= d->array_begin && offset + span <= d->array_end) continue;
         place_shared(x->worker->launch, offset, where, sizeof where);
-        place_shared_name(x->worker->launch, d->array_from, array, sizeof array);
+        place_shared_name(x->worker->launch, d->array_begin, array, sizeof array);
         core_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s",
-                   array, d->array_to - d->array_from,
+                   array, d->array_end - d->array_begin,
                    d->verb == MEM_LOAD    ? "reads"
                    : d->verb == MEM_STORE ? "writes"
                                           : "updates",
@@ -93,8 +93,8 @@ static void check_array(struct exec *x, const struct op *o, const struct mem_des
 static inline bool in_array(const struct mem_desc *d, const struct mem_memo *m, u64 base,
                             u32 span) {
     u64 low = base + (u64)(s64)m->low;
-    return !d->array_to ||
-           (low >= d->array_from && low + (u64)((s64)m->high - m->low) + span <= d->array_to);
+    return !d->array_end ||
+           (low >= d->array_begin && low + (u64)((s64)m->high - m->low) + span <= d->array_end);
 }
 
 static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base, u32 span) {
@@ -108,11 +108,11 @@ static inline void carry_out(struct exec *x, const struct op *o, const struct me
                              struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
     u32 span = access_span(d);
     u8 shape = m ? m->shape : SHAPE_ANY;
-    if (x->sanitize && d->array_to && (!m || !in_array(d, m, base, span)))
+    if (x->sanitize && d->array_end && (!m || !in_array(d, m, base, span)))
         check_array(x, o, d, base, rel, mask);
-    if (__builtin_expect(d->async, false)) ask(x, o, mask, span);
-    if (x->sanitize && !d->async) shadow_shared(x, o, d, base, rel, mask, shape);
-    if (x->sanitize && d->async) begin_copy(x, o, base, rel, mask, span);
+    if (__builtin_expect(d->is_cp_async, false)) ask(x, o, mask, span);
+    if (x->sanitize && !d->is_cp_async) shadow_shared(x, o, d, base, rel, mask, shape);
+    if (x->sanitize && d->is_cp_async) begin_copy(x, o, base, rel, mask, span);
     if (x->sanitize) ISAFN(race_shared)(x, o, m, base, rel, mask, span, race_kind(d));
     ISAFN(lane_move)(x, d, x->shared + base, rel, mask, shape);
 }
@@ -121,7 +121,7 @@ bool ISAFN(lane_repeat_shared)(struct exec *x, const struct op *o, const struct 
                                u32 mask) {
     struct mem_memo *m = &x->memos[d->stat];
     if (!repeats(x, d, m, mask) || !shared_fits(x, m, m->base, access_span(d))) return false;
-    if (d->merge != MERGED_AWAY)
+    if (d->merged_bytes != MERGED_INTO_OTHER)
         pattern_count(x->stats[d->stat], m, 0, SPACE_SHARED, access_span(d));
     carry_out(x, o, d, m, m->base, m->relative, mask);
     return true;
@@ -133,9 +133,10 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
     struct mem_memo *m = &x->memos[stat];
     u64 base = ea[__builtin_ctz(mask)];
     const s32 *rel = relate(m, ea, mask, SPACE_SHARED, span);
-    if (rel && d->merge != MERGED_AWAY) pattern_count(x->stats[stat], m, 0, SPACE_SHARED, span);
+    if (rel && d->merged_bytes != MERGED_INTO_OTHER)
+        pattern_count(x->stats[stat], m, 0, SPACE_SHARED, span);
     TRACE(x, o, SPACE_SHARED, stat, ea, mask);
-    if (d->like) note_repeat(x, d, m);
+    if (d->same_address_as) note_repeat(x, d, m);
     if (rel && shared_fits(x, m, base, span)) {
         carry_out(x, o, d, m, base, rel, mask);
         return;

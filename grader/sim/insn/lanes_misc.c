@@ -57,8 +57,8 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
  * in order. */
 static void fence(struct exec *x, const struct op *o, u32 mask) {
     x->warp->fenced |= mask;
-    if (x->races_in_turn && o->imm == FENCE_FAR) race_ordered_fence(x);
-    if (x->sanitize && o->imm == FENCE_ASYNC) race_proxy_fence(x, mask);
+    if (x->races_in_turn && o->imm == FENCE_GPU_SCOPE) race_ordered_fence(x);
+    if (x->sanitize && o->imm == FENCE_PROXY_ASYNC) race_proxy_fence(x, mask);
 }
 void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
 void ISAFN(op_fence)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
@@ -89,7 +89,7 @@ static inline bool compare_parts(u8 how, s32 a, s32 b) {
     }
 }
 
-static inline s32 combine_parts(const struct video *v, s32 a, s32 b) {
+static inline s32 combine_parts(const struct video_op *v, s32 a, s32 b) {
     switch (v->verb) {
     case VIDEO_ADD: return a + b;
     case VIDEO_SUB: return a - b;
@@ -101,7 +101,7 @@ static inline s32 combine_parts(const struct video *v, s32 a, s32 b) {
     }
 }
 
-static u32 video_lane(const struct video *v, u32 a, u32 b, u32 c) {
+static u32 video_lane(const struct video_op *v, u32 a, u32 b, u32 c) {
     u32 width = 32 / v->parts, d = 0, sum = c, low = (1u << width) - 1;
     s32 least = v->signed_d ? -(s32)(low / 2 + 1) : 0,
         most = v->signed_d ? (s32)(low / 2) : (s32)low;
@@ -119,7 +119,7 @@ void ISAFN(op_video)(struct exec *x, const struct op *o, u32 mask) {
     u32 *D = operand_at(x, o->dst);
     const u32 *A = operand_at(x, o->src[0]), *B = operand_at(x, o->src[1]),
               *C = operand_at(x, o->src[2]);
-    struct video v;
+    struct video_op v;
     memcpy(&v, &o->imm, sizeof v);
     for (int l = 0; l < 32; l++) D[l] = mask >> l & 1 ? video_lane(&v, A[l], B[l], C[l]) : D[l];
 }
@@ -134,7 +134,7 @@ static void forget_bytes(struct exec *x, u64 from, u32 n, u32 lane) {
 void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
     u64 *D = operand_at(x, o->dst);
     const u32 *bytes = operand_at(x, o->src[0]);
-    u32 *used = (u32 *)(x->warp->specials + W_STACK * SLOT_BYTES);
+    u32 *used = (u32 *)(x->warp->specials + W_STACK_BYTES * SLOT_BYTES);
     ACTIVE(mask) {
         u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);
         if (from > ALLOCA_BYTES || bytes[l] > ALLOCA_BYTES - from) {

@@ -31,10 +31,10 @@ struct tile_copy {
     u32 lane, reach, offset; /* bytes of shared memory that the tile lies in, and from where on, in
                                 each block alike */
     struct memory_tile tile;
-    struct end end[CLUSTER_MOST];
+    struct end end[CLUSTER_MAX_SIZE];
     u32 nends;
     u32 moved; /* bytes of it within the tensor */
-    unsigned char row[TENSOR_ROW], shadow[TENSOR_ROW];
+    unsigned char row[TENSOR_MAX_ROW_BYTES], shadow[TENSOR_MAX_ROW_BYTES];
 };
 
 static u64 value_of(const struct tile_copy *c, ref r) {
@@ -55,7 +55,7 @@ static const unsigned char *map_at(const struct tile_copy *c, u64 address) {
     }
     if (offset < r->param_bytes && r->param_bytes - offset >= TENSOR_MAP_BYTES)
         return (const u8 *)r->params + offset;
-    if (memory_find(x->memory, address, TENSOR_MAP_BYTES) >= 0)
+    if (memory_find_range(x->memory, address, TENSOR_MAP_BYTES) >= 0)
         return x->memory->bytes + (address - SIM_BASE);
     core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, address,
                "takes a tensor map at 0x%llx, which is neither a parameter of the kernel (const "
@@ -74,10 +74,10 @@ static bool refuse(const struct tile_copy *c, u64 address, const char *why) {
 static bool read_map(struct tile_copy *c) {
     struct tensor_map m;
     u64 address = value_of(c, c->o->src[1]);
-    s32 at[TENSOR_RANK] = {0};
+    s32 at[TENSOR_MAX_RANK] = {0};
     const unsigned char *bytes = map_at(c, address);
     if (!bytes) return false;
-    const char *why = memory_map_read(bytes, &m);
+    const char *why = memory_tensor_map_parse(bytes, &m);
     if (why) return refuse(c, address, why);
     if (m.rank != c->d->rank) {
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address,
@@ -88,7 +88,7 @@ static bool read_map(struct tile_copy *c) {
     if (c->x->sanitize) race_map_use(c->x, c->o, c->lane, address);
     for (u32 i = 0; i < m.rank; i++)
         at[i] = ((const s32 *)operand_at(c->x, c->d->coord[i]))[c->lane];
-    return memory_tile_open(&c->tile, &m, at) ||
+    return memory_tile_init(&c->tile, &m, at) ||
            refuse(c, address, "its tensor ends past the last address");
 }
 
@@ -97,20 +97,20 @@ static bool read_map(struct tile_copy *c) {
 /* What GPUs refuse and the manuals leave unsaid, as measured: docs/simgpu.md. */
 static bool check_coordinates(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
-    long long byte = (long long)t->at[0] * t->element;
+    long long byte = (long long)t->coord[0] * t->element_bytes;
     u32 before = 0; /* the first dimension in which the tile begins before the tensor */
-    while (before < t->map.rank && t->at[before] >= 0) before++;
-    if (byte % TENSOR_CHUNK)
+    while (before < t->map.rank && t->coord[before] >= 0) before++;
+    if (byte % TENSOR_CHUNK_BYTES)
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
                    "copies a tile that begins at coordinate %lld of the innermost dimension, byte "
                    "%lld of a row, which is "
                    "no multiple of %d",
-                   (long long)t->at[0], byte, TENSOR_CHUNK);
-    else if (c->o->imm == BULK_OUT && before < t->map.rank)
+                   (long long)t->coord[0], byte, TENSOR_CHUNK_BYTES);
+    else if (c->o->imm == BULK_SHARED_TO_GLOBAL && before < t->map.rank)
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
                    "copies a tile to coordinate %lld of dimension %u: only loads may begin before "
                    "the tensor",
-                   (long long)t->at[before], before);
+                   (long long)t->coord[before], before);
     else return true;
     return false;
 }
@@ -121,11 +121,12 @@ static bool check_global(struct tile_copy *c) {
     u64 n = t->high - t->low;
     char where[256];
     if (!n) return true;
-    int i = memory_find(m, t->low, n);
-    if (i >= 0 && (c->o->imm == BULK_IN || !m->table[i].constant)) return true;
+    int i = memory_find_range(m, t->low, n);
+    if (i >= 0 && (c->o->imm == BULK_GLOBAL_TO_SHARED || !m->allocations[i].is_constant))
+        return true;
     if (i >= 0)
         core_fault(c->x, SIM_FAULT_READ_ONLY, c->o, c->lane, t->low,
-                   "copies to `%s` in constant memory", m->table[i].name);
+                   "copies to `%s` in constant memory", m->allocations[i].name);
     else {
         memory_describe(m, t->low, n < UINT32_MAX ? (u32)n : UINT32_MAX, where, sizeof where);
         core_fault(c->x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, t->low,
@@ -137,7 +138,7 @@ static bool check_global(struct tile_copy *c) {
 
 /* Before anything is done by its size. */
 static bool check_shared(struct tile_copy *c) {
-    u64 to = value_of(c, c->o->src[0]), reach = memory_tile_reach(&c->tile);
+    u64 to = value_of(c, c->o->src[0]), reach = memory_tile_shared_bytes(&c->tile);
     if (to % 128) {
         core_fault(c->x, SIM_FAULT_MISALIGNED, c->o, c->lane, to,
                    "copies a tile at 0x%llx of shared memory, which is no multiple of 128",
@@ -171,7 +172,7 @@ static bool add_end(struct tile_copy *c, u64 address, u64 barrier) {
 static u64 in_block(u64 address, u32 rank) {
     return address - SHARED_WINDOW < WINDOW_BYTES
                ? in_block(address - SHARED_WINDOW, rank)
-               : (u64)(rank + 1) << CLUSTER_RANK_AT | cluster_offset(address);
+               : (u64)(rank + 1) << CLUSTER_RANK_SHIFT | cluster_offset(address);
 }
 
 /* The tile and its bytes' arrival go to the same places of each block in the mask. */
@@ -179,8 +180,8 @@ static bool add_ends(struct tile_copy *c) {
     const struct op *o = c->o;
     u64 to = value_of(c, o->src[0]), barrier = o->src[3] == REF_NONE ? 0 : value_of(c, o->src[3]);
     u32 blocks = c->x->cluster ? c->x->cluster->n : 1;
-    if (c->d->ranks == REF_NONE) return add_end(c, to, barrier);
-    u32 mask = ((const u16 *)operand_at(c->x, c->d->ranks))[c->lane];
+    if (c->d->cta_mask == REF_NONE) return add_end(c, to, barrier);
+    u32 mask = ((const u16 *)operand_at(c->x, c->d->cta_mask))[c->lane];
     if (mask >> blocks) {
         core_fault(c->x, SIM_FAULT_CLUSTER, o, c->lane, to,
                    "copies to ranks 0x%x of a cluster of %u blocks", mask, blocks);
@@ -197,30 +198,32 @@ static bool add_ends(struct tile_copy *c) {
 
 /* A row of the tile. A store's ends with a whole chunk, as an H100 has it: what lies behind a
  * tensor's row is written too. */
-static struct memory_row row_of(const struct tile_copy *c, u64 row) {
-    struct memory_row r = memory_tile_row(&c->tile, row);
-    u32 rest = -r.bytes % TENSOR_CHUNK;
-    if (c->o->imm == BULK_OUT && rest && memory_find(c->x->memory, r.global, r.bytes + rest) >= 0)
+static struct tile_row row_of(const struct tile_copy *c, u64 row) {
+    struct tile_row r = memory_tile_row(&c->tile, row);
+    u32 rest = -r.bytes % TENSOR_CHUNK_BYTES;
+    if (c->o->imm == BULK_SHARED_TO_GLOBAL && rest &&
+        memory_find_range(c->x->memory, r.address, r.bytes + rest) >= 0)
         r.bytes += rest;
     return r;
 }
 
 /* ---- counting, and races: docs/counters.md ---- */
 
-static void count_row(struct tile_copy *c, struct trace_rows *t, const struct memory_row *r,
-                      u64 *s) {
+static void count_row(struct tile_copy *c, struct trace_rows *t, const struct tile_row *r, u64 *s) {
     struct exec *x = c->x;
-    bool load = c->o->imm == BULK_IN;
+    bool load = c->o->imm == BULK_GLOBAL_TO_SHARED;
     s[STAT_LANES] += r->bytes;
-    s[STAT_SECTORS] += (r->global + r->bytes - 1) / 32 - r->global / 32 + 1;
+    s[STAT_SECTORS] += (r->address + r->bytes - 1) / 32 - r->address / 32 + 1;
     c->moved += r->bytes;
-    if (x->trace) trace_rows_add(x, c->o, load ? MEM_LOAD : MEM_STORE, t, r->global, r->bytes);
-    if (!x->sanitize || !x->races_global || !memory_at(x->memory, r->global)->watched) return;
+    if (x->trace) trace_rows_add(x, c->o, load ? MEM_LOAD : MEM_STORE, t, r->address, r->bytes);
+    if (!x->sanitize || !x->races_global ||
+        !memory_find_allocation(x->memory, r->address)->is_race_checked)
+        return;
     ISAFN(race_global_lane)
-    (x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, c->lane, r->global, r->bytes,
-     load            ? RACE_READ
-     : c->d->reduces ? RACE_UPDATE
-                     : RACE_WRITE);
+    (x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, c->lane, r->address, r->bytes,
+     load                 ? RACE_READ
+     : c->d->is_reduction ? RACE_UPDATE
+                          : RACE_WRITE);
 }
 
 static void count_tile(struct tile_copy *c) {
@@ -229,22 +232,23 @@ static void count_tile(struct tile_copy *c) {
     u64 *s = x->stats[x->mems[c->o->aux].stat + BULK_STAT_GLOBAL];
     s[STAT_REQUESTS]++;
     for (u64 i = 0; i < c->tile.rows; i++) {
-        struct memory_row r = row_of(c, i);
+        struct tile_row r = row_of(c, i);
         if (r.bytes) count_row(c, &lines, &r, s);
     }
-    if (x->trace) trace_rows_end(x, c->o, c->o->imm == BULK_IN ? MEM_LOAD : MEM_STORE, &lines);
+    if (x->trace)
+        trace_rows_end(x, c->o, c->o->imm == BULK_GLOBAL_TO_SHARED ? MEM_LOAD : MEM_STORE, &lines);
     core_charge(x->worker->launch, (c->tile.rows + c->tile.bytes / 64) * (c->nends + 1));
 }
 
 static void count_end(const struct tile_copy *c, const struct end *e) {
     struct exec *x = c->x;
-    bool in = c->o->imm == BULK_IN;
+    bool in = c->o->imm == BULK_GLOBAL_TO_SHARED;
     if (cluster_holder(x, e->bytes) != x->block) { /* lane_bulk_shared has seen to the rest */
-        x->stats[x->mems[c->o->aux].stat + BULK_STAT_STORE][STAT_LANES] += c->tile.bytes;
+        x->stats[x->mems[c->o->aux].stat + BULK_STAT_SHARED_STORE][STAT_LANES] += c->tile.bytes;
         return;
     }
     ISAFN(lane_bulk_count)
-    (x, c->o, in ? BULK_STAT_STORE : BULK_STAT_LOAD, c->offset, (u32)c->tile.bytes);
+    (x, c->o, in ? BULK_STAT_SHARED_STORE : BULK_STAT_SHARED_LOAD, c->offset, (u32)c->tile.bytes);
     if (x->sanitize)
         ISAFN(lane_bulk_race)(x, c->o, c->lane, e->address, c->reach, in ? RACE_WRITE : RACE_READ);
     if (!e->barrier || !barrier_is_own(x, e->barrier)) return;
@@ -258,26 +262,26 @@ static void count_end(const struct tile_copy *c, const struct end *e) {
 
 /* Where the chunk at byte `at` of the tile is, from the tile's first byte on. */
 static u32 chunk_at(const struct tile_copy *c, u64 at) {
-    return (u32)memory_tile_swizzled(&c->tile, c->offset + at) - c->offset;
+    return (u32)memory_tile_swizzle(&c->tile, c->offset + at) - c->offset;
 }
 
 static void put_row(const struct tile_copy *c, const struct end *e, u64 at, u32 n) {
-    for (u32 i = 0; i < n; i += TENSOR_CHUNK) {
+    for (u32 i = 0; i < n; i += TENSOR_CHUNK_BYTES) {
         u32 to = chunk_at(c, at + i);
-        memcpy(e->bytes + to, c->row + i, TENSOR_CHUNK);
-        if (c->x->sanitize) memcpy(e->written + to, c->shadow + i, TENSOR_CHUNK);
+        memcpy(e->bytes + to, c->row + i, TENSOR_CHUNK_BYTES);
+        if (c->x->sanitize) memcpy(e->written + to, c->shadow + i, TENSOR_CHUNK_BYTES);
     }
 }
 
 /* What a load makes of elements; FLOAT32_FTZ leaves them as they are
  * (tests/programs/tensor_maps.cu, on an H100). */
-static void convert_row(struct tile_copy *c, const struct memory_row *r) {
+static void convert_row(struct tile_copy *c, const struct tile_row *r) {
     if (c->tile.map.type != TENSOR_TFLOAT32 && c->tile.map.type != TENSOR_TFLOAT32_FTZ) return;
     for (u32 i = 0; i < r->bytes; i += 4) {
         u32 v;
-        memcpy(&v, c->row + r->skip + i, 4);
+        memcpy(&v, c->row + r->skip_bytes + i, 4);
         v = (v & INT32_MAX) > 255u << 23 ? 0x7fffe000 : tf32_of_bits(v, TO_NEAREST);
-        memcpy(c->row + r->skip + i, &v, 4);
+        memcpy(c->row + r->skip_bytes + i, &v, 4);
     }
 }
 
@@ -285,11 +289,12 @@ static void load_rows(struct tile_copy *c) {
     const struct memory *m = c->x->memory;
     u32 n = memory_tile_row_bytes(&c->tile), pitch = memory_tile_pitch(&c->tile);
     for (u64 i = 0; i < c->tile.rows; i++) {
-        struct memory_row r = memory_tile_row(&c->tile, i);
+        struct tile_row r = memory_tile_row(&c->tile, i);
         memory_tile_fill(&c->tile, c->row);
         memset(c->shadow, 1, n);
-        if (r.bytes) memcpy(c->row + r.skip, m->bytes + (r.global - SIM_BASE), r.bytes);
-        if (r.bytes) memcpy(c->shadow + r.skip, m->written + (r.global - SIM_BASE), r.bytes);
+        if (r.bytes) memcpy(c->row + r.skip_bytes, m->bytes + (r.address - SIM_BASE), r.bytes);
+        if (r.bytes)
+            memcpy(c->shadow + r.skip_bytes, m->init_shadow + (r.address - SIM_BASE), r.bytes);
         convert_row(c, &r);
         for (u32 k = 0; k < c->nends; k++) put_row(c, &c->end[k], i * pitch, n);
     }
@@ -309,29 +314,29 @@ static void arrive(struct tile_copy *c, const struct end *e) {
 
 static void take_row(struct tile_copy *c, u64 at, u32 n) {
     const struct end *e = &c->end[0];
-    for (u32 i = 0; i < n; i += TENSOR_CHUNK) {
+    for (u32 i = 0; i < n; i += TENSOR_CHUNK_BYTES) {
         u32 from = chunk_at(c, at + i);
-        memcpy(c->row + i, e->bytes + from, TENSOR_CHUNK);
-        memcpy(c->shadow + i, e->written + from, TENSOR_CHUNK);
+        memcpy(c->row + i, e->bytes + from, TENSOR_CHUNK_BYTES);
+        memcpy(c->shadow + i, e->written + from, TENSOR_CHUNK_BYTES);
     }
     for (u32 i = 0; i < n; i++)
         if (c->shadow[i] == TAINT_PENDING) c->shadow[i] = 1; /* told already */
 }
 
-static void store_row(struct tile_copy *c, const struct memory_row *r) {
+static void store_row(struct tile_copy *c, const struct tile_row *r) {
     struct memory *m = c->x->memory;
-    unsigned char *written = m->written + (r->global - SIM_BASE);
-    memcpy(m->bytes + (r->global - SIM_BASE), c->row + r->skip, r->bytes);
+    unsigned char *written = m->init_shadow + (r->address - SIM_BASE);
+    memcpy(m->bytes + (r->address - SIM_BASE), c->row + r->skip_bytes, r->bytes);
     if (!c->x->sanitize) {
         memset(written, 1, r->bytes);
         return;
     }
-    memcpy(written, c->shadow + r->skip, r->bytes);
+    memcpy(written, c->shadow + r->skip_bytes, r->bytes);
     bool whole = true;
     for (u32 i = 0; i < r->bytes; i++) whole &= written[i] == 1;
     if (whole) return;
-    memory_doubt(memory_at(m, r->global));
-    m->marked = true;
+    memory_invalidate_initialized(memory_find_allocation(m, r->address));
+    m->has_undef_marks = true;
 }
 
 /* Both operands of a reduction decide: what nothing wrote is told, once for each, and counts as
@@ -340,30 +345,31 @@ static void check_operand(struct tile_copy *c, unsigned char *written, u32 n, u6
                           enum mem_space space) {
     bool whole = true;
     for (u32 i = 0; i < n; i++) whole &= written[i] == 1;
-    if (!whole) taint_raw(c->x, c->o, c->lane, address, c->tile.element, space);
+    if (!whole) taint_raw(c->x, c->o, c->lane, address, c->tile.element_bytes, space);
     memset(written, 1, n);
 }
 
-static void reduce_row(struct tile_copy *c, const struct memory_row *r, const struct mem_desc *d) {
-    unsigned char *to = c->x->memory->bytes + (r->global - SIM_BASE), *from = c->row + r->skip;
+static void reduce_row(struct tile_copy *c, const struct tile_row *r, const struct mem_desc *d) {
+    unsigned char *to = c->x->memory->bytes + (r->address - SIM_BASE),
+                  *from = c->row + r->skip_bytes;
     if (c->x->sanitize) {
-        check_operand(c, c->shadow + r->skip, r->bytes, c->offset, SPACE_SHARED);
-        check_operand(c, c->x->memory->written + (r->global - SIM_BASE), r->bytes, r->global,
+        check_operand(c, c->shadow + r->skip_bytes, r->bytes, c->offset, SPACE_SHARED);
+        check_operand(c, c->x->memory->init_shadow + (r->address - SIM_BASE), r->bytes, r->address,
                       SPACE_GLOBAL);
     }
-    for (u32 i = 0; i < r->bytes; i += c->tile.element) {
+    for (u32 i = 0; i < r->bytes; i += c->tile.element_bytes) {
         u64 old = 0, b = 0;
-        memcpy(&old, to + i, c->tile.element);
-        memcpy(&b, from + i, c->tile.element);
+        memcpy(&old, to + i, c->tile.element_bytes);
+        memcpy(&b, from + i, c->tile.element_bytes);
         u64 value = ISAFN(lane_atom_value)(d, old, b);
-        memcpy(to + i, &value, c->tile.element);
+        memcpy(to + i, &value, c->tile.element_bytes);
     }
 }
 
 static void store_rows(struct tile_copy *c, const struct mem_desc *d) {
     u32 n = memory_tile_row_bytes(&c->tile), pitch = memory_tile_pitch(&c->tile);
     for (u64 i = 0; i < c->tile.rows; i++) {
-        struct memory_row r = row_of(c, i);
+        struct tile_row r = row_of(c, i);
         if (!r.bytes) continue;
         take_row(c, i * pitch, n);
         if (d) reduce_row(c, &r, d);
@@ -377,7 +383,7 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
     static const struct {
         u8 type;
         u32 atoms;
-    } allowed[TENSOR_TYPES] = {
+    } allowed[TENSOR_TYPE_COUNT] = {
         [TENSOR_UINT32] = {PTX_U32, 1u << ATOM_ADD | 1u << ATOM_MIN | 1u << ATOM_MAX |
                                         1u << ATOM_AND | 1u << ATOM_OR | 1u << ATOM_XOR |
                                         1u << ATOM_INC | 1u << ATOM_DEC},
@@ -392,8 +398,10 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
         [TENSOR_FLOAT64] = {PTX_F64, 1u << ATOM_ADD},
     };
     u8 type = c->tile.map.type;
-    *d = (struct mem_desc){
-        .type = allowed[type].type, .atom = c->d->atom, .width = (u8)c->tile.element, .count = 1};
+    *d = (struct mem_desc){.type = allowed[type].type,
+                           .atom = c->d->atom,
+                           .width = (u8)c->tile.element_bytes,
+                           .count = 1};
     if (allowed[type].atoms >> c->d->atom & 1) return true;
     core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, 0,
                "reduces by an operation that there is not for elements of the map's type");
@@ -403,12 +411,13 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
 /* Measured, as check_coordinates. */
 static bool ends_with_chunk(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
-    u64 end = (u64)t->at[0] + t->count[0];
-    if (end <= t->map.dim[0] || t->map.dim[0] * t->element % TENSOR_CHUNK == 0) return true;
+    u64 end = (u64)t->coord[0] + t->count[0];
+    if (end <= t->map.dim[0] || t->map.dim[0] * t->element_bytes % TENSOR_CHUNK_BYTES == 0)
+        return true;
     core_fault(
         c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
         "reduces into a tile that goes beyond a row of %llu bytes, which is no multiple of %d",
-        (unsigned long long)(t->map.dim[0] * t->element), TENSOR_CHUNK);
+        (unsigned long long)(t->map.dim[0] * t->element_bytes), TENSOR_CHUNK_BYTES);
     return false;
 }
 
@@ -416,10 +425,10 @@ static void move_out(struct tile_copy *c) {
     struct exec *x = c->x;
     struct mem_desc d;
     struct block *b = cluster_holder(x, c->end[0].bytes);
-    if (c->d->reduces && (!reduction_of(c, &d) || !ends_with_chunk(c))) return;
+    if (c->d->is_reduction && (!reduction_of(c, &d) || !ends_with_chunk(c))) return;
     if (x->sanitize && memchr(c->end[0].written, TAINT_PENDING, c->reach))
         race_async_early(x, b, c->o, c->lane, c->offset, c->reach, "copies from");
-    store_rows(c, c->d->reduces ? &d : NULL);
+    store_rows(c, c->d->is_reduction ? &d : NULL);
     if (x->sanitize) race_async_tile(x, b, c->o, ASYNC_OUT, c->lane, c->offset, &c->tile, 0, 0);
 }
 
@@ -432,7 +441,7 @@ static void tile_lane(struct exec *x, const struct op *o, u32 lane) {
     if (!check_shared(&c) || !check_global(&c) || !add_ends(&c)) return;
     count_tile(&c);
     for (u32 i = 0; i < c.nends; i++) count_end(&c, &c.end[i]);
-    if (o->imm == BULK_OUT) {
+    if (o->imm == BULK_SHARED_TO_GLOBAL) {
         move_out(&c);
         return;
     }

@@ -29,13 +29,14 @@ static bool find_shared(struct exec *x, const struct op *o, u32 lane, u64 addres
 static bool find_global(struct exec *x, const struct op *o, u32 lane, u64 address,
                         struct map_bytes *m) {
     char where[256];
-    int i = memory_find(x->memory, address, TENSOR_MAP_BYTES);
+    int i = memory_find_range(x->memory, address, TENSOR_MAP_BYTES);
     *m = (struct map_bytes){x->memory->bytes + (address - SIM_BASE),
-                            x->memory->written + (address - SIM_BASE), address};
-    if (i >= 0 && !x->memory->table[i].constant) return true;
+                            x->memory->init_shadow + (address - SIM_BASE), address};
+    if (i >= 0 && !x->memory->allocations[i].is_constant) return true;
     if (i >= 0)
         core_fault(x, SIM_FAULT_READ_ONLY, o, lane, address,
-                   "changes a tensor map in `%s` in constant memory", x->memory->table[i].name);
+                   "changes a tensor map in `%s` in constant memory",
+                   x->memory->allocations[i].name);
     else {
         memory_describe(x->memory, address, TENSOR_MAP_BYTES, where, sizeof where);
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
@@ -45,7 +46,7 @@ static bool find_global(struct exec *x, const struct op *o, u32 lane, u64 addres
 }
 
 static bool is_shared(const struct tensormap_desc *t, u64 address) {
-    return t->shared || address - SHARED_WINDOW < WINDOW_BYTES;
+    return t->in_shared || address - SHARED_WINDOW < WINDOW_BYTES;
 }
 
 static bool find_map(struct exec *x, const struct op *o, u32 lane, u64 address, bool shared,
@@ -74,7 +75,8 @@ static void note_access(struct exec *x, const struct op *o, u32 lane, const stru
     static const s32 here[32];
     if (!x->sanitize) return;
     if (shared) ISAFN(race_shared)(x, o, NULL, m->at, here, 1u << lane, TENSOR_MAP_BYTES, access);
-    else if (x->races_global && memory_at(x->memory, m->at)->watched) ISAFN(race_global_lane)
+    else if (x->races_global && memory_find_allocation(x->memory, m->at)->is_race_checked)
+        ISAFN(race_global_lane)
     (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, m->at, TENSOR_MAP_BYTES, access);
     if (!shared) race_map_change(x, o, m->at);
 }
@@ -94,13 +96,13 @@ static u32 as_word(u64 v) { return v < UINT32_MAX ? (u32)v : UINT32_MAX; }
 
 static void put_field(struct tensor_map *m, struct tensormap_desc t, u64 v) {
     switch ((enum tensormap_field)t.field) {
-    case TENSORMAP_ADDRESS: m->address = v; break;
+    case TENSORMAP_GLOBAL_ADDRESS: m->address = v; break;
     case TENSORMAP_RANK: m->rank = as_byte(v + 1); break;
-    case TENSORMAP_BOX: m->box[t.place] = as_word(v); break;
-    case TENSORMAP_DIM: m->dim[t.place] = v; break;
-    case TENSORMAP_STRIDE: m->stride[t.place] = v; break;
-    case TENSORMAP_STEP: m->step[t.place] = as_byte(v); break;
-    case TENSORMAP_TYPE: m->type = type_numbered(v); break;
+    case TENSORMAP_BOX_DIM: m->box[t.dimension] = as_word(v); break;
+    case TENSORMAP_GLOBAL_DIM: m->dim[t.dimension] = v; break;
+    case TENSORMAP_GLOBAL_STRIDE: m->stride[t.dimension] = v; break;
+    case TENSORMAP_ELEMENT_STRIDE: m->step[t.dimension] = as_byte(v); break;
+    case TENSORMAP_ELEMTYPE: m->type = type_numbered(v); break;
     case TENSORMAP_INTERLEAVE: m->interleave = as_byte(v); break;
     case TENSORMAP_SWIZZLE: m->swizzle = as_byte(v); break;
     default: m->fill = as_byte(v);
@@ -118,7 +120,7 @@ static void replace(struct exec *x, const struct op *o, u32 lane, struct tensorm
     check_written(x, o, lane, &at, shared);
     note_access(x, o, lane, &at, shared, RACE_WRITE);
     memcpy(&m, at.bytes, sizeof m);
-    if (!memcmp(&m, &zeroes, sizeof m)) memory_map_mark(&m);
+    if (!memcmp(&m, &zeroes, sizeof m)) memory_tensor_map_sign(&m);
     put_field(&m, t, ((const u64 *)operand_at(x, o->src[1]))[lane]);
     memcpy(at.bytes, &m, sizeof m);
 }
@@ -141,7 +143,7 @@ static void publish(struct exec *x, const struct op *o, u32 mask) {
 void ISAFN(op_tensormap)(struct exec *x, const struct op *o, u32 mask) {
     struct tensormap_desc t;
     memcpy(&t, &o->target, sizeof t);
-    if (t.verb == TENSORMAP_PUBLISH) publish(x, o, mask);
+    if (t.verb == TENSORMAP_CP_FENCEPROXY) publish(x, o, mask);
     if (t.verb == TENSORMAP_REPLACE) ACTIVE(mask) replace(x, o, l, t);
     if (t.verb == TENSORMAP_ACQUIRE && x->sanitize)
         ACTIVE(mask) race_map_acquire(x, ((const u64 *)operand_at(x, o->src[0]))[l]);

@@ -64,7 +64,8 @@ static unsigned char *place(const struct fetch *f, u64 x, u64 y, u64 z, u32 byte
     u64 address = f->t->address + z * f->t->plane + y * f->t->pitch + x;
     char where[256];
     touch(f, x, y, z, bytes);
-    if (memory_find(e->memory, address, bytes) >= 0) return e->memory->bytes + (address - SIM_BASE);
+    if (memory_find_range(e->memory, address, bytes) >= 0)
+        return e->memory->bytes + (address - SIM_BASE);
     memory_describe(e->memory, address, bytes, where, sizeof where);
     core_fault(e, SIM_FAULT_USE_AFTER_FREE, f->o, f->lane, address,
                "uses a texture or surface whose memory is gone: %s", where);
@@ -73,7 +74,7 @@ static unsigned char *place(const struct fetch *f, u64 x, u64 y, u64 z, u32 byte
 
 static void check_written(const struct fetch *f, const unsigned char *p, u32 bytes) {
     struct exec *e = f->x;
-    const unsigned char *w = e->memory->written + (p - e->memory->bytes);
+    const unsigned char *w = e->memory->init_shadow + (p - e->memory->bytes);
     bool all = true;
     for (u32 i = 0; i < bytes; i++) all &= w[i] != 0;
     if (all || !e->sanitize || *f->missing >> f->lane & 1) return;
@@ -251,7 +252,7 @@ static void fetch_buffer(const struct fetch *f, u32 out[4]) {
 static void coordinates(const struct fetch *f, f32 c[3]) {
     for (u32 i = 0; i < f->d->ncoords; i++) {
         u32 v = register_of(f->x, f->d->coord[i], f->lane);
-        c[i] = f->d->integer ? (f32)(s32)v : f32_of(v);
+        c[i] = f->d->has_integer_coords ? (f32)(s32)v : f32_of(v);
     }
 }
 
@@ -265,10 +266,10 @@ static void fetch(const struct fetch *f, u32 out[4]) {
         plane = plane * 6 + face_of(c, st);
         n = 2, c[0] = st[0], c[1] = st[1];
     }
-    for (u32 i = 0; i < n && !f->d->integer; i++)
+    for (u32 i = 0; i < n && !f->d->has_integer_coords; i++)
         if (t->normalized || t->shape == SIM_TEX_CUBE) c[i] *= (f32)extent(t, i);
     if (f->d->verb == TEX_GATHER) gather(f, c, plane, out);
-    else if (t->linear && !f->d->integer && as_float(t)) linear(f, c, n, plane, out);
+    else if (t->linear && !f->d->has_integer_coords && as_float(t)) linear(f, c, n, plane, out);
     else nearest(f, c, n, plane, out);
 }
 
@@ -276,7 +277,8 @@ static void fetch(const struct fetch *f, u32 out[4]) {
 static bool fits(const struct fetch *f) {
     static const char *const shapes[] = {"linear memory", "1D", "2D", "3D", "a cube map"};
     const struct sim_texture *t = f->t;
-    bool buffer = t->shape == SIM_TEX_BUFFER && f->d->shape == SIM_TEX_1D && f->d->integer;
+    bool buffer =
+        t->shape == SIM_TEX_BUFFER && f->d->shape == SIM_TEX_1D && f->d->has_integer_coords;
     bool shape = buffer || t->shape == f->d->shape, layers = f->d->layered == (t->layers != 0);
     bool type = f->d->verb > TEX_GATHER || (f->d->type == PTX_F32) == as_float(t);
     if (shape && layers && type && (f->d->verb <= TEX_GATHER || t->surface)) return true;
@@ -390,7 +392,7 @@ static void surface_all(struct exec *x, const struct op *o, u32 mask) {
         unsigned char *p = surface_place(&f, bytes);
         if (p && d->verb == SURF_LOAD) check_written(&f, p, bytes);
         if (p && d->verb == SURF_STORE)
-            memset(x->memory->written + (p - x->memory->bytes), 1, bytes);
+            memset(x->memory->init_shadow + (p - x->memory->bytes), 1, bytes);
         if (p || d->verb == SURF_LOAD) move_elements(&f, p, width);
     }
     count(x, o, sectors, nsectors, mask, bytes);

@@ -29,9 +29,9 @@ struct product {
     u32 bits;    /* of an element of a, and of b */
     u8 origin;   /* of undefined elements; 0 = there are none */
     u32 present; /* elements of a row of a */
-    u8 met[WARPGROUP_ROWS * WARPGROUP_LONGEST /
+    u8 met[WARPGROUP_ROWS_PER_WARP * WARPGROUP_MAX_K /
            8]; /* of a sparse product: the row of b that each of them meets */
-    bool row[WARPGROUP_ROWS], column[WARPGROUP_COLUMNS]; /* with undefined elements */
+    bool row[WARPGROUP_ROWS_PER_WARP], column[WARPGROUP_MAX_N]; /* with undefined elements */
     struct race_product read;
 };
 
@@ -42,9 +42,9 @@ static bool refuse_chunk(struct product *p, u32 which, u32 at) {
                "reads matrix %c at offset %u of shared memory, of which the block has %u bytes "
                "(descriptor: start %u, leading "
                "dimension %u, stride %u, swizzle %u)",
-               which == MATRIX_A ? 'a' : 'b', at, p->x->shared_bytes, p->layout[which].start,
-               p->layout[which].lead, p->layout[which].stride,
-               p->layout[which].span == CHUNK ? 0 : p->layout[which].span);
+               which == MATRIX_A ? 'a' : 'b', at, p->x->shared_bytes, p->layout[which].start_offset,
+               p->layout[which].leading_offset, p->layout[which].stride_offset,
+               p->layout[which].swizzle_span == CHUNK ? 0 : p->layout[which].swizzle_span);
     return false;
 }
 
@@ -97,11 +97,12 @@ static bool take_matrix(struct product *p, u32 which, u32 first, u32 lines, u32 
     const struct warpgroup_layout *l = &p->layout[which];
     u32 bits = p->bits, per = CHUNK * 8 / bits, k = which == MATRIX_A ? p->present : p->w->k;
     bool across = p->w->transposed[which], *flag = which == MATRIX_A ? p->row : p->column + first;
-    u32 shift = which == MATRIX_A ? p->x->warp->index % WARPGROUP_WARPS * WARPGROUP_ROWS : first;
+    u32 shift =
+        which == MATRIX_A ? p->x->warp->index % WARPGROUP_WARPS * WARPGROUP_ROWS_PER_WARP : first;
     for (u32 i = 0; i < (across ? k : lines); i++)
         for (u32 u = 0; u < (across ? lines : k) / per; u++) {
-            u32 at =
-                warpgroup_chunk(l, across, across ? i : shift + i, across ? shift / per + u : u);
+            u32 at = warpgroup_chunk_offset(l, across, across ? i : shift + i,
+                                            across ? shift / per + u : u);
             const unsigned char *chunk =
                 chunk_at(p, which, at, flag + (across ? u * per : i), across ? per : 1);
             if (!chunk) return false;
@@ -146,9 +147,9 @@ static bool take_places(struct product *p) {
     const u32 *word = operand_at(p->x, p->w->metadata);
     bool wide = p->bits == 32;
     u32 lane;
-    for (u32 row = 0; row < WARPGROUP_ROWS; row++)
+    for (u32 row = 0; row < WARPGROUP_ROWS_PER_WARP; row++)
         for (u32 i = 0; i < p->present; i++) {
-            u32 at = warpgroup_metadata(p->w, p->bits, row, i, &lane),
+            u32 at = warpgroup_metadata_bit(p->w, p->bits, row, i, &lane),
                 places = word[lane] >> at & 15;
             if (wide && places != 4 && places != 14) return refuse_metadata(p, lane, places);
             p->met[row * p->present + i] =
@@ -161,9 +162,9 @@ static void taint_places(struct product *p) {
     u8 origin = p->x->warp->ntainted ? taint_ref(p->x, p->w->metadata) : 0;
     u32 lanes = origin ? taint_lanes(p->x, p->w->metadata, 4) : 0, lane;
     if (!p->origin) p->origin = origin;
-    for (u32 row = 0; lanes && row < WARPGROUP_ROWS; row++)
+    for (u32 row = 0; lanes && row < WARPGROUP_ROWS_PER_WARP; row++)
         for (u32 i = 0; i < p->present; i++) {
-            warpgroup_metadata(p->w, p->bits, row, i, &lane);
+            warpgroup_metadata_bit(p->w, p->bits, row, i, &lane);
             p->row[row] |= lanes >> lane & 1;
         }
 }
@@ -205,7 +206,7 @@ static void multiply_floats(struct product *p, const struct fused_factor *a, con
     const struct warpgroup_desc *w = p->w;
     ISAFN(lane_fused_split)(w->type[MATRIX_B], values, columns * w->k, &b);
     ISAFN(lane_fused_multiply)
-    (&w->sum, WARPGROUP_ROWS, columns, p->present,
+    (&w->accumulation, WARPGROUP_ROWS_PER_WARP, columns, p->present,
      fused_fraction(w->type[MATRIX_A]) + fused_fraction(w->type[MATRIX_B]), a, &b,
      w->sparse ? p->met : NULL, w->type[MATRIX_D], c);
 }
@@ -215,7 +216,7 @@ static s64 integer_of(u8 type, u32 v) { return type == MATRIX_S8 ? (s8)v : (s64)
 static void multiply_integers(const struct product *p, const u32 *a, const u32 *b, u32 columns,
                               u32 *c) {
     const struct warpgroup_desc *w = p->w;
-    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++) {
+    for (u32 i = 0; i < WARPGROUP_ROWS_PER_WARP * columns; i++) {
         s64 sum = (s32)c[i];
         for (u32 k = 0, at = i / columns * p->present; k < p->present; k++, at++)
             sum += integer_of(w->type[MATRIX_A], a[at]) *
@@ -227,14 +228,14 @@ static void multiply_integers(const struct product *p, const u32 *a, const u32 *
 
 static bool make_columns(struct product *p, const u32 *a, const struct fused_factor *factor,
                          u32 first, u32 columns, bool adds) {
-    static _Thread_local u32 b[BLOCK * WARPGROUP_LONGEST];
-    u32 c[WARPGROUP_ROWS * BLOCK];
+    static _Thread_local u32 b[BLOCK * WARPGROUP_MAX_K];
+    u32 c[WARPGROUP_ROWS_PER_WARP * BLOCK];
     if (!take_matrix(p, MATRIX_B, first, columns, b, 1, columns)) return false;
-    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++)
+    for (u32 i = 0; i < WARPGROUP_ROWS_PER_WARP * columns; i++)
         c[i] = adds ? get_d(p, i / columns, first + i % columns) : 0;
     if (p->w->type[MATRIX_D] == MATRIX_S32) multiply_integers(p, a, b, columns, c);
     else multiply_floats(p, factor, b, columns, c);
-    for (u32 i = 0; i < WARPGROUP_ROWS * columns; i++)
+    for (u32 i = 0; i < WARPGROUP_ROWS_PER_WARP * columns; i++)
         put_d(p, i / columns, first + i % columns, c[i]);
     return true;
 }
@@ -261,8 +262,8 @@ static void taint_results(const struct product *p, bool adds) {
 /* ---- the instruction ---- */
 
 static bool same_for_all(struct product *p, u32 which) {
-    const u64 *v = operand_at(p->x, p->w->place[which]);
-    taint_check(p->x, p->o, p->w->place[which], 8, ~0u, "uses it as a matrix descriptor");
+    const u64 *v = operand_at(p->x, p->w->smem_desc[which]);
+    taint_check(p->x, p->o, p->w->smem_desc[which], 8, ~0u, "uses it as a matrix descriptor");
     for (u32 l = 1; l < 32; l++)
         if (v[l] != v[0]) {
             core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, l, v[l],
@@ -284,17 +285,17 @@ static bool whole_group(struct product *p, u32 mask) {
 }
 
 static void make_product(struct product *p, bool adds) {
-    static _Thread_local u32 a[WARPGROUP_ROWS * WARPGROUP_LONGEST];
+    static _Thread_local u32 a[WARPGROUP_ROWS_PER_WARP * WARPGROUP_MAX_K];
     static _Thread_local struct fused_factor factor;
     const struct warpgroup_desc *w = p->w;
-    u32 elements = WARPGROUP_ROWS * p->present;
+    u32 elements = WARPGROUP_ROWS_PER_WARP * p->present;
     if (w->sparse && !take_places(p)) return;
     if (w->sparse) taint_places(p);
-    if (w->in_registers) take_registers(p, a);
-    else if (!take_matrix(p, MATRIX_A, 0, WARPGROUP_ROWS, a, p->present, 1)) return;
+    if (w->a_in_registers) take_registers(p, a);
+    else if (!take_matrix(p, MATRIX_A, 0, WARPGROUP_ROWS_PER_WARP, a, p->present, 1)) return;
     if (w->type[MATRIX_D] != MATRIX_S32)
         ISAFN(lane_fused_split)(w->type[MATRIX_A], a, elements, &factor);
-    if (w->negated) negate(elements, &factor);
+    if (w->is_negated) negate(elements, &factor);
     for (u32 n = 0; n < w->n; n += BLOCK)
         if (!make_columns(p, a, &factor, n, w->n - n < BLOCK ? w->n - n : BLOCK, adds)) return;
     if (!p->x->sanitize) return;
@@ -309,14 +310,15 @@ void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
                         .o = o,
                         .w = w,
                         .bits = decode_matrix_types[w->type[MATRIX_A]].bits,
-                        .present = warpgroup_present(w)};
+                        .present = warpgroup_stored_k(w)};
     if (!whole_group(&p, mask) || !same_for_all(&p, MATRIX_B) ||
-        (!w->in_registers && !same_for_all(&p, MATRIX_A)))
+        (!w->a_in_registers && !same_for_all(&p, MATRIX_A)))
         return;
     taint_check(x, o, w->scale, 1, mask, "lets it decide whether a product is added");
-    bool adds = w->scale == REF_NONE ? !w->fresh
-                                     : ((*(const u32 *)operand_at(x, w->scale) ^ w->flip) & 1) != 0;
-    core_charge(x->worker->launch, (u64)WARPGROUP_ROWS * w->n * p.present / 32);
+    bool adds = w->scale == REF_NONE
+                    ? !w->starts_from_zero
+                    : ((*(const u32 *)operand_at(x, w->scale) ^ w->scale_xor) & 1) != 0;
+    core_charge(x->worker->launch, (u64)WARPGROUP_ROWS_PER_WARP * w->n * p.present / 32);
     if (x->sanitize) race_warpgroup_product(x, o, w);
     make_product(&p, adds);
 }
@@ -334,6 +336,6 @@ void ISAFN(op_wgmmanote)(struct exec *x, const struct op *o, u32 mask) {
 void ISAFN(op_wgmmagroup)(struct exec *x, const struct op *o, u32 mask) {
     (void)mask;
     if (!x->sanitize) return;
-    if (o->imm == GROUP_PRODUCT_COMMIT) race_product_commit(x);
+    if (o->imm == GROUP_WGMMA_COMMIT) race_product_commit(x);
     else race_product_wait(x, o, o->target);
 }

@@ -10,27 +10,27 @@
 
 /* Deeper inlining is told as if the function were inlined straight into the outermost one; that
  * keeps walks along `inlined_at` short where a text names itself as its caller over and over. */
-enum { MAX_FILES = 1 << 16, MAX_INLINING = 100 };
+enum { MAX_FILES = 1 << 16, MAX_INLINE_DEPTH = 100 };
 
-struct place {
+struct source_position {
     uint32_t file, line, column;
 };
 
 struct loc_slot {
-    struct place place;
+    struct source_position position;
     uint32_t function_number; /* 0 = empty; else the function whose .loc it is */
     uint32_t loc;
 };
 
 /* What a loc carries until the end of the text. */
-struct loc_extra {
-    struct name *label;
+struct loc_pending {
+    struct identifier *label;
     uint64_t addend;
-    unsigned inlining;  /* how many callers there are */
-    uint32_t outermost; /* where inlining > 0 */
+    unsigned inline_depth;  /* how many callers there are */
+    uint32_t outermost_loc; /* where inlining > 0 */
 };
 
-void ptx_skip_pragma(struct parser *p) {
+void ptx_skip_pragma(struct listing_parser *p) {
     ptx_next(p);
     do
         if (p->tok.kind != TOKEN_STRING) ptx_fail_expected(p, "a string after .pragma");
@@ -40,120 +40,122 @@ void ptx_skip_pragma(struct parser *p) {
 }
 
 /* Balanced, from '(' on. */
-void ptx_skip_parentheses(struct parser *p) {
-    unsigned open = 0;
+void ptx_skip_parentheses(struct listing_parser *p) {
+    unsigned depth = 0;
     do {
-        if (p->tok.kind == TOKEN_END || (!open && p->tok.kind != '('))
+        if (p->tok.kind == TOKEN_END || (!depth && p->tok.kind != '('))
             ptx_fail_expected(p, "'(' and ')'");
-        open += p->tok.kind == '(';
-        open -= p->tok.kind == ')';
+        depth += p->tok.kind == '(';
+        depth -= p->tok.kind == ')';
         ptx_next(p);
-    } while (open);
+    } while (depth);
 }
 
-void ptx_parse_file(struct parser *p) {
+void ptx_parse_file(struct listing_parser *p) {
     ptx_next(p);
     uint64_t number = ptx_expect_uint(p, "a file's number", MAX_FILES);
     if (p->tok.kind != TOKEN_STRING) ptx_fail_expected(p, "the file's path in quotes");
-    while (p->files.n <= number) push(p, &p->files, const char *);
+    while (p->files.n <= number) vec_push(p, &p->files, const char *);
     ((const char **)p->files.data)[number] = ptx_intern(p, p->tok.s, p->tok.n)->s;
     ptx_next(p);
     while (ptx_accept(p, ',')) ptx_expect_uint(p, "a time stamp or a size", UINT64_MAX);
 }
 
-static struct place parse_place(struct parser *p) {
-    struct place place;
+static struct source_position parse_position(struct listing_parser *p) {
+    struct source_position place;
     place.file = (uint32_t)ptx_expect_uint(p, "a file's number", MAX_FILES);
     place.line = (uint32_t)ptx_expect_uint(p, "a line", UINT32_MAX);
     place.column = (uint32_t)ptx_expect_uint(p, "a column", UINT32_MAX);
     return place;
 }
 
-static struct loc_slot *slot_of(struct loc_slot *table, size_t room, struct place at) {
+static struct loc_slot *find_slot(struct loc_slot *table, size_t capacity,
+                                  struct source_position at) {
     uint64_t h =
         ((uint64_t)at.file << 48 ^ (uint64_t)at.line << 16 ^ at.column) * 0x9e3779b97f4a7c15u;
     for (size_t i = h >> 32;; i++) {
-        struct loc_slot *s = &table[i & (room - 1)];
-        if (!s->function_number || !memcmp(&s->place, &at, sizeof at)) return s;
+        struct loc_slot *s = &table[i & (capacity - 1)];
+        if (!s->function_number || !memcmp(&s->position, &at, sizeof at)) return s;
     }
 }
 
-static void grow_table(struct parser *p) {
-    size_t room = p->loc_room ? p->loc_room * 4 : 1024;
-    struct loc_slot *table = ptx_get(p, &p->scratch, room * sizeof *table);
-    for (size_t i = 0; i < p->loc_room; i++)
+static void grow_table(struct listing_parser *p) {
+    size_t capacity = p->loc_capacity ? p->loc_capacity * 4 : 1024;
+    struct loc_slot *table = ptx_alloc(p, &p->scratch, capacity * sizeof *table);
+    for (size_t i = 0; i < p->loc_capacity; i++)
         if (p->loc_table[i].function_number)
-            *slot_of(table, room, p->loc_table[i].place) = p->loc_table[i];
+            *find_slot(table, capacity, p->loc_table[i].position) = p->loc_table[i];
     p->loc_table = table;
-    p->loc_room = room;
+    p->loc_capacity = capacity;
 }
 
-static uint32_t add_loc(struct parser *p, struct ptx_loc loc, struct loc_extra extra) {
-    if (p->loc_used * 2 >= p->loc_room) grow_table(p);
-    struct place at = {loc.file, loc.line, loc.column};
-    struct loc_slot *slot = slot_of(p->loc_table, p->loc_room, at);
+static uint32_t add_loc(struct listing_parser *p, struct ptx_loc loc, struct loc_pending extra) {
+    if (p->loc_count * 2 >= p->loc_capacity) grow_table(p);
+    struct source_position at = {loc.file, loc.line, loc.column};
+    struct loc_slot *slot = find_slot(p->loc_table, p->loc_capacity, at);
     if (slot->function_number) {
         const struct ptx_loc *old = (struct ptx_loc *)p->locs.data + slot->loc;
-        const struct loc_extra *more = (struct loc_extra *)p->loc_extra.data + slot->loc;
+        const struct loc_pending *more = (struct loc_pending *)p->loc_pending.data + slot->loc;
         if (old->inlined_at == loc.inlined_at && more->label == extra.label &&
             more->addend == extra.addend) {
             slot->function_number = p->function_number;
             return slot->loc;
         }
     } else {
-        p->loc_used++;
+        p->loc_count++;
     }
     *slot = (struct loc_slot){at, p->function_number, (uint32_t)p->locs.n};
-    *push(p, &p->locs, struct ptx_loc) = loc;
-    *push(p, &p->loc_extra, struct loc_extra) = extra;
+    *vec_push(p, &p->locs, struct ptx_loc) = loc;
+    *vec_push(p, &p->loc_pending, struct loc_pending) = extra;
     return slot->loc;
 }
 
 /* The last .loc of that place in this function; a new one where there is none. */
-static uint32_t find_caller(struct parser *p, struct place at) {
-    struct loc_slot *slot = p->loc_room ? slot_of(p->loc_table, p->loc_room, at) : NULL;
+static uint32_t find_caller(struct listing_parser *p, struct source_position at) {
+    struct loc_slot *slot = p->loc_capacity ? find_slot(p->loc_table, p->loc_capacity, at) : NULL;
     if (slot && slot->function_number == p->function_number) return slot->loc;
     return add_loc(p, (struct ptx_loc){at.file, at.line, at.column, 0, NULL},
-                   (struct loc_extra){.label = NULL});
+                   (struct loc_pending){.label = NULL});
 }
 
-static void parse_inlining(struct parser *p, struct ptx_loc *loc, struct loc_extra *extra) {
+static void parse_inlined_at(struct listing_parser *p, struct ptx_loc *loc,
+                             struct loc_pending *extra) {
     extra->label = ptx_expect_name(p, "the label of a function's name");
     if (ptx_accept(p, '+')) extra->addend = ptx_expect_uint(p, "an offset", UINT64_MAX);
     ptx_expect(p, ',', "',' before inlined_at");
     if (!ptx_accept_word(p, "inlined_at")) ptx_fail_expected(p, "inlined_at");
-    uint32_t caller = find_caller(p, parse_place(p));
-    const struct loc_extra *outer = (struct loc_extra *)p->loc_extra.data + caller;
-    extra->outermost = outer->inlining ? outer->outermost : caller;
-    extra->inlining = outer->inlining >= MAX_INLINING ? 1 : outer->inlining + 1;
-    loc->inlined_at = extra->inlining == 1 ? extra->outermost : caller;
+    uint32_t caller = find_caller(p, parse_position(p));
+    const struct loc_pending *outer = (struct loc_pending *)p->loc_pending.data + caller;
+    extra->outermost_loc = outer->inline_depth ? outer->outermost_loc : caller;
+    extra->inline_depth = outer->inline_depth >= MAX_INLINE_DEPTH ? 1 : outer->inline_depth + 1;
+    loc->inlined_at = extra->inline_depth == 1 ? extra->outermost_loc : caller;
 }
 
-void ptx_parse_loc(struct parser *p) {
+void ptx_parse_loc(struct listing_parser *p) {
     ptx_next(p);
-    struct place at = parse_place(p);
+    struct source_position at = parse_position(p);
     struct ptx_loc loc = {at.file, at.line, at.column, 0, NULL};
-    struct loc_extra extra = {.label = NULL};
+    struct loc_pending extra = {.label = NULL};
     if (ptx_accept(p, ',')) {
         if (!ptx_accept_word(p, "function_name")) ptx_fail_expected(p, "function_name");
-        parse_inlining(p, &loc, &extra);
+        parse_inlined_at(p, &loc, &extra);
     }
     p->loc = add_loc(p, loc, extra);
 }
 
-static void parse_bytes(struct parser *p) {
-    do *push(p, &p->debug_bytes, char) = (char)ptx_accept_int(p, "a byte");
+static void parse_bytes(struct listing_parser *p) {
+    do *vec_push(p, &p->debug_bytes, char) = (char)ptx_accept_int(p, "a byte");
     while (ptx_accept(p, ','));
 }
 
 /* Labels and bytes; what else the section holds is of no interest. */
-static void parse_debug_str(struct parser *p) {
+static void parse_debug_str(struct listing_parser *p) {
     while (p->tok.kind != '}') {
         if (p->tok.kind == TOKEN_END) ptx_fail_expected(p, "'}' at the end of the section");
         if (ptx_accept_word(p, ".b8")) {
             parse_bytes(p);
         } else if (p->tok.kind == TOKEN_IDENT) {
-            struct name *label = ptx_expect_name(p, "a label");
+            struct identifier *label = ptx_expect_name(p, "a label");
             ptx_expect(p, ':', "':' after the label");
             label->debug_offset = p->debug_bytes.n + 1;
         } else {
@@ -162,18 +164,18 @@ static void parse_debug_str(struct parser *p) {
     }
 }
 
-static void skip_section(struct parser *p) {
+static void skip_section(struct listing_parser *p) {
     uint32_t line = p->last_line;
-    for (unsigned open = 1;; ptx_next(p)) {
+    for (unsigned depth = 1;; ptx_next(p)) {
         if (p->tok.kind == TOKEN_END)
             ptx_fail(p, line, ERR_INPUT, "this section is never closed: expected '}'");
-        open += p->tok.kind == '{';
-        open -= p->tok.kind == '}';
-        if (!open) return;
+        depth += p->tok.kind == '{';
+        depth -= p->tok.kind == '}';
+        if (!depth) return;
     }
 }
 
-void ptx_parse_section(struct parser *p) {
+void ptx_parse_section(struct listing_parser *p) {
     ptx_next(p);
     if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "the section's name");
     bool strings = ptx_at_word(p, ".debug_str");
@@ -184,17 +186,17 @@ void ptx_parse_section(struct parser *p) {
     ptx_expect(p, '}', "'}' at the end of the section");
 }
 
-void ptx_finish_debug(struct parser *p) {
+void ptx_end_debug(struct listing_parser *p) {
     struct ptx_module *m = p->module;
-    if (!p->files.n) push(p, &p->files, const char *);
+    if (!p->files.n) vec_push(p, &p->files, const char *);
     m->nfiles = (unsigned)p->files.n;
-    m->files = keep(p, &p->files, const char *);
+    m->files = vec_to_arena(p, &p->files, const char *);
     m->nlocs = (unsigned)p->locs.n;
-    m->locs = keep(p, &p->locs, struct ptx_loc);
-    *push(p, &p->debug_bytes, char) = 0;
+    m->locs = vec_to_arena(p, &p->locs, struct ptx_loc);
+    *vec_push(p, &p->debug_bytes, char) = 0;
     size_t bytes = p->debug_bytes.n;
-    const char *strings = keep(p, &p->debug_bytes, char);
-    const struct loc_extra *extra = p->loc_extra.data;
+    const char *strings = vec_to_arena(p, &p->debug_bytes, char);
+    const struct loc_pending *extra = p->loc_pending.data;
     for (unsigned i = 0; i < m->nlocs; i++) {
         uint64_t label = extra[i].label ? extra[i].label->debug_offset : 0;
         if (m->locs[i].file >= m->nfiles) m->locs[i].file = 0;
@@ -203,8 +205,8 @@ void ptx_finish_debug(struct parser *p) {
     }
 }
 
-void ptx_start_debug(struct parser *p) {
-    push(p, &p->locs, struct ptx_loc);
-    push(p, &p->loc_extra, struct loc_extra);
+void ptx_begin_debug(struct listing_parser *p) {
+    vec_push(p, &p->locs, struct ptx_loc);
+    vec_push(p, &p->loc_pending, struct loc_pending);
     p->function_number = 1;
 }

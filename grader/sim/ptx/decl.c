@@ -20,24 +20,24 @@ static const struct {
               {".param::func", PTX_PARAM},
               {".param::entry", PTX_PARAM}};
 
-static enum ptx_space space_at(const struct parser *p) {
+static enum ptx_space space_at(const struct listing_parser *p) {
     if (p->tok.kind != TOKEN_DIRECTIVE) return PTX_NO_SPACE;
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (ptx_at_word(p, spaces[i].spelling)) return spaces[i].space;
     return PTX_NO_SPACE;
 }
 
-bool ptx_at_space(const struct parser *p) {
+bool ptx_at_space(const struct listing_parser *p) {
     enum ptx_space space = space_at(p);
     return space != PTX_NO_SPACE && space != PTX_REG;
 }
 
-static enum ptx_type type_at(const struct parser *p) {
+static enum ptx_type type_at(const struct listing_parser *p) {
     if (p->tok.kind != TOKEN_DIRECTIVE) return PTX_NO_TYPE;
     return ptx_type_of(p->tok.s + 1, p->tok.n - 1);
 }
 
-static enum ptx_type expect_type(struct parser *p) {
+static enum ptx_type expect_type(struct listing_parser *p) {
     enum ptx_type type = type_at(p);
     if (type == PTX_NO_TYPE) {
         if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "a type");
@@ -48,7 +48,7 @@ static enum ptx_type expect_type(struct parser *p) {
     return type;
 }
 
-static unsigned expect_alignment(struct parser *p) {
+static unsigned expect_alignment(struct listing_parser *p) {
     uint32_t line = p->tok.line;
     uint64_t align = ptx_expect_uint(p, "an alignment", MAX_ALIGN);
     if (!align || align & (align - 1))
@@ -58,21 +58,21 @@ static unsigned expect_alignment(struct parser *p) {
 }
 
 /* `.attribute(.managed)`, `.attribute(.unified(1, 2))`: balanced parentheses. */
-static void parse_attribute(struct parser *p, struct ptx_var *v) {
-    unsigned open = 0;
+static void parse_attribute(struct listing_parser *p, struct ptx_var *v) {
+    unsigned depth = 0;
     do {
         if (ptx_at_word(p, ".managed")) v->is_managed = true;
         if (p->tok.kind == TOKEN_END) ptx_fail_expected(p, "')' after the attribute");
-        if (ptx_accept(p, '(')) open++;
-        else if (p->tok.kind == ')' && open) open--, ptx_next(p);
-        else if (open) ptx_next(p);
+        if (ptx_accept(p, '(')) depth++;
+        else if (p->tok.kind == ')' && depth) depth--, ptx_next(p);
+        else if (depth) ptx_next(p);
         else ptx_fail_expected(p, "'(' after .attribute");
-    } while (open);
+    } while (depth);
 }
 
 /* What may stand between the state space and the name, in any order; lanes is the number of a
  * vector type. */
-static void parse_qualifiers(struct parser *p, struct ptx_var *v, unsigned *lanes) {
+static void parse_qualifiers(struct listing_parser *p, struct ptx_var *v, unsigned *lanes) {
     *lanes = 1;
     while (p->tok.kind == TOKEN_DIRECTIVE) {
         if (ptx_accept_word(p, ".align")) v->align = expect_alignment(p);
@@ -86,7 +86,7 @@ static void parse_qualifiers(struct parser *p, struct ptx_var *v, unsigned *lane
     if (v->type == PTX_NO_TYPE) ptx_fail_expected(p, "a type");
 }
 
-static uint64_t times(struct parser *p, uint64_t a, uint64_t b) {
+static uint64_t checked_mul(struct listing_parser *p, uint64_t a, uint64_t b) {
     uint64_t product;
     if (__builtin_mul_overflow(a, b, &product) || product > MAX_BYTES)
         ptx_fail(p, p->last_line, ERR_LIMIT, "a variable of more than 2 GiB is not supported");
@@ -95,7 +95,7 @@ static uint64_t times(struct parser *p, uint64_t a, uint64_t b) {
 
 /* `[4][3]`, or `[]` for a size that the initialiser or the launch gives (a first dimension of 0).
  */
-static void parse_dimensions(struct parser *p, struct shape *shape) {
+static void parse_dimensions(struct listing_parser *p, struct shape *shape) {
     while (ptx_accept(p, '[')) {
         if (shape->ndims == MAX_DIMS)
             ptx_fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported",
@@ -108,18 +108,20 @@ static void parse_dimensions(struct parser *p, struct shape *shape) {
     }
 }
 
-static void parse_shape(struct parser *p, struct ptx_var *v, struct shape *shape, unsigned lanes) {
+static void parse_shape(struct listing_parser *p, struct ptx_var *v, struct shape *shape,
+                        unsigned lanes) {
     *shape = (struct shape){.ndims = 0};
     parse_dimensions(p, shape);
     if (lanes > 1) shape->dims[shape->ndims++] = lanes;
     unsigned element = ptx_type_bytes(v->type);
     v->bytes = element;
-    for (unsigned i = 0; i < shape->ndims; i++) v->bytes = times(p, v->bytes, shape->dims[i]);
+    for (unsigned i = 0; i < shape->ndims; i++) v->bytes = checked_mul(p, v->bytes, shape->dims[i]);
     if (!v->align) v->align = element * lanes;
 }
 
 /* A second declaration of an extern variable means the first one. */
-static struct ptx_var *module_variable(struct parser *p, struct name *name, struct ptx_var v) {
+static struct ptx_var *module_variable(struct listing_parser *p, struct identifier *name,
+                                       struct ptx_var v) {
     if (name->func) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a function", name->s);
     struct ptx_var *old = name->var;
     if (old && !old->is_extern && !v.is_extern)
@@ -128,8 +130,8 @@ static struct ptx_var *module_variable(struct parser *p, struct name *name, stru
         ptx_fail(p, p->last_line, ERR_INPUT,
                  "the variable '%.200s' is declared in two state spaces", name->s);
     if (!old) {
-        old = ptx_get(p, p->arena, sizeof(struct ptx_var));
-        *push(p, &p->vars, struct ptx_var *) = old;
+        old = ptx_alloc(p, p->arena, sizeof(struct ptx_var));
+        *vec_push(p, &p->vars, struct ptx_var *) = old;
         name->var = old;
         *old = v;
     } else if (!v.is_extern) {
@@ -140,17 +142,18 @@ static struct ptx_var *module_variable(struct parser *p, struct name *name, stru
 
 /* A variable of a function. One in global or constant space lives as long as the module, so it is
  * the module's, known by name in its block only. */
-static struct ptx_var *local_variable(struct parser *p, struct name *name, struct ptx_var v) {
-    struct ptx_var *var = ptx_get(p, p->arena, sizeof(struct ptx_var));
+static struct ptx_var *local_variable(struct listing_parser *p, struct identifier *name,
+                                      struct ptx_var v) {
+    struct ptx_var *var = ptx_alloc(p, p->arena, sizeof(struct ptx_var));
     *var = v;
     bool is_static = v.space == PTX_GLOBAL || v.space == PTX_CONST;
-    *push(p, is_static ? &p->vars : &p->locals, struct ptx_var *) = var;
+    *vec_push(p, is_static ? &p->vars : &p->locals, struct ptx_var *) = var;
     ptx_bind(p, name, BIND_VAR, p->depth)->var = var;
     return var;
 }
 
-static void parse_declarator(struct parser *p, struct ptx_var v, unsigned lanes) {
-    struct name *name = ptx_expect_name(p, "a variable's name");
+static void parse_declarator(struct listing_parser *p, struct ptx_var v, unsigned lanes) {
+    struct identifier *name = ptx_expect_name(p, "a variable's name");
     struct shape shape;
     v.name = name->s;
     parse_shape(p, &v, &shape, lanes);
@@ -158,13 +161,13 @@ static void parse_declarator(struct parser *p, struct ptx_var v, unsigned lanes)
     if (ptx_accept(p, '=')) {
         if (v.is_extern || (v.space != PTX_GLOBAL && v.space != PTX_CONST))
             ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' cannot have an initial value", name->s);
-        ptx_parse_initialiser(p, var, &shape);
+        ptx_parse_initializer(p, var, &shape);
     } else if (!v.bytes && !v.is_extern) {
         ptx_fail(p, p->last_line, ERR_INPUT, "expected the size of '%.200s'", name->s);
     }
 }
 
-void ptx_parse_variables(struct parser *p, struct linkage linkage) {
+void ptx_parse_variables(struct listing_parser *p, struct linkage linkage) {
     struct ptx_var v = {.space = space_at(p),
                         .is_extern = linkage.is_extern,
                         .is_visible = linkage.is_visible,
@@ -181,8 +184,8 @@ void ptx_parse_variables(struct parser *p, struct linkage linkage) {
     ptx_expect(p, ';', "';' after the variable");
 }
 
-static void parse_register(struct parser *p, enum ptx_type type) {
-    struct name *name = ptx_expect_name(p, "a register's name");
+static void parse_register(struct listing_parser *p, enum ptx_type type) {
+    struct identifier *name = ptx_expect_name(p, "a register's name");
     if (!ptx_accept(p, '<')) {
         if (name->local && name->local->depth == p->depth && name->local->kind == BIND_REG)
             ptx_fail(p, p->last_line, ERR_INPUT,
@@ -200,7 +203,7 @@ static void parse_register(struct parser *p, enum ptx_type type) {
     ptx_expect(p, '>', "'>' after the number of registers");
 }
 
-void ptx_parse_registers(struct parser *p) {
+void ptx_parse_registers(struct listing_parser *p) {
     ptx_next(p);
     if (ptx_accept_word(p, ".align")) expect_alignment(p);
     if (ptx_at_word(p, ".v2") || ptx_at_word(p, ".v4"))
@@ -212,7 +215,7 @@ void ptx_parse_registers(struct parser *p) {
     ptx_expect(p, ';', "';' after the registers");
 }
 
-static void parse_formal(struct parser *p) {
+static void parse_formal(struct listing_parser *p) {
     struct ptx_var v = {.space = space_at(p)};
     if (v.space != PTX_PARAM && v.space != PTX_REG)
         ptx_fail_expected(p, "a parameter, starting with .param or .reg");
@@ -222,10 +225,10 @@ static void parse_formal(struct parser *p) {
     parse_qualifiers(p, &v, &lanes);
     v.name = ptx_expect_name(p, "the parameter's name")->s;
     parse_shape(p, &v, &shape, lanes);
-    *push(p, &p->pending, struct ptx_var) = v;
+    *vec_push(p, &p->pending, struct ptx_var) = v;
 }
 
-struct ptx_var *ptx_parse_formals(struct parser *p, unsigned *n) {
+struct ptx_var *ptx_parse_formals(struct listing_parser *p, unsigned *n) {
     ptx_expect(p, '(', "'(' before the parameters");
     p->pending.n = 0;
     while (p->tok.kind != ')') {
@@ -234,5 +237,5 @@ struct ptx_var *ptx_parse_formals(struct parser *p, unsigned *n) {
     }
     ptx_expect(p, ')', "')' after the parameters");
     *n = (unsigned)p->pending.n;
-    return keep(p, &p->pending, struct ptx_var);
+    return vec_to_arena(p, &p->pending, struct ptx_var);
 }

@@ -4,11 +4,11 @@
  * operand is. */
 #include "grader/sim/ptx/parse.h"
 
-enum { MAX_PARENTHESES = 32, LOWEST = 1, TIMES = 6 };
+enum { MAX_PARENTHESES = 32, MIN_PRECEDENCE = 1, MUL_PRECEDENCE = 6 };
 
 /* The binary operator at the token, and how tightly it binds; 0 for none. `<<` and `>>` are two
  * tokens. */
-static int precedence(const struct parser *p) {
+static int precedence(const struct listing_parser *p) {
     switch (p->tok.kind) {
     case '|': return 1;
     case '^': return 2;
@@ -18,12 +18,13 @@ static int precedence(const struct parser *p) {
     case '+':
     case '-': return 5;
     case '*':
-    case '/': return TIMES;
+    case '/': return MUL_PRECEDENCE;
     default: return 0;
     }
 }
 
-static uint64_t divide(struct parser *p, struct constant a, struct constant b, bool is_unsigned) {
+static uint64_t divide(struct listing_parser *p, struct constant a, struct constant b,
+                       bool is_unsigned) {
     if (!b.value) ptx_fail(p, p->last_line, ERR_INPUT, "a constant is divided by zero");
     if (is_unsigned) return a.value / b.value;
     if (b.value == UINT64_MAX)
@@ -31,7 +32,8 @@ static uint64_t divide(struct parser *p, struct constant a, struct constant b, b
     return (uint64_t)((int64_t)a.value / (int64_t)b.value);
 }
 
-static struct constant apply(struct parser *p, int op, struct constant a, struct constant b) {
+static struct constant apply(struct listing_parser *p, int op, struct constant a,
+                             struct constant b) {
     struct constant r = {.is_unsigned = a.is_unsigned || b.is_unsigned};
     switch (op) {
     case '|': r.value = a.value | b.value; break;
@@ -49,9 +51,9 @@ static struct constant apply(struct parser *p, int op, struct constant a, struct
     return r;
 }
 
-static struct constant parse_level(struct parser *p, int level, unsigned depth);
+static struct constant parse_binary(struct listing_parser *p, int level, unsigned depth);
 
-static struct constant parse_primary(struct parser *p, unsigned depth) {
+static struct constant parse_primary(struct listing_parser *p, unsigned depth) {
     if (depth > MAX_PARENTHESES)
         ptx_fail(p, p->tok.line, ERR_LIMIT, "a constant is nested more than %d deep",
                  MAX_PARENTHESES);
@@ -65,7 +67,7 @@ static struct constant parse_primary(struct parser *p, unsigned depth) {
         c = parse_primary(p, depth + 1);
         c.value = ~c.value;
     } else if (ptx_accept(p, '(')) {
-        c = parse_level(p, LOWEST, depth + 1);
+        c = parse_binary(p, MIN_PRECEDENCE, depth + 1);
         ptx_expect(p, ')', "')' in the constant");
     } else if (ptx_accept_word(p, "WARP_SZ")) {
         c = (struct constant){.value = 32};
@@ -77,28 +79,28 @@ static struct constant parse_primary(struct parser *p, unsigned depth) {
 }
 
 /* Goes on from the first number of a level. */
-static struct constant parse_rest(struct parser *p, struct constant left, int level,
-                                  unsigned depth) {
-    for (int found; (found = precedence(p)) && found >= level;) {
+static struct constant parse_binary_rest(struct listing_parser *p, struct constant left, int level,
+                                         unsigned depth) {
+    for (int binding_power; (binding_power = precedence(p)) && binding_power >= level;) {
         int op = p->tok.kind;
         ptx_next(p);
         if (op == '<' || op == '>') ptx_next(p);
-        left = apply(p, op, left, parse_level(p, found + 1, depth + 1));
+        left = apply(p, op, left, parse_binary(p, binding_power + 1, depth + 1));
     }
     return left;
 }
 
-static struct constant parse_level(struct parser *p, int level, unsigned depth) {
-    return parse_rest(p, parse_primary(p, depth), level, depth);
+static struct constant parse_binary(struct listing_parser *p, int level, unsigned depth) {
+    return parse_binary_rest(p, parse_primary(p, depth), level, depth);
 }
 
-struct constant ptx_parse_constant(struct parser *p, bool negative) {
+struct constant ptx_parse_constant(struct listing_parser *p, bool negative) {
     struct constant first = parse_primary(p, 0);
     if (negative) first.value = 0 - first.value;
-    return parse_rest(p, first, LOWEST, 0);
+    return parse_binary_rest(p, first, MIN_PRECEDENCE, 0);
 }
 
 /* As far as the next sum: the offset in `[%rd1+4*2-1]` is two of these. */
-struct constant ptx_parse_product(struct parser *p) {
-    return parse_level(p, TIMES, 0);
+struct constant ptx_parse_product(struct listing_parser *p) {
+    return parse_binary(p, MUL_PRECEDENCE, 0);
 }

@@ -15,7 +15,7 @@ enum {
     FILE_MAGIC_U32 = 0,
     FILE_HEADER_BYTES_U16 = 6,
     FILE_ENTRIES_BYTES_U64 = 8,
-    FILE_HEADER = 16
+    FILE_HEADER_MIN_BYTES = 16
 };
 enum { MAGIC = 0xba55ed50 };
 
@@ -30,24 +30,24 @@ enum {
     ENTRY_ARCH_U32 = 28,
     ENTRY_FLAGS_U64 = 40,
     ENTRY_TEXT_BYTES_U64 = 56,
-    ENTRY_HEADER = 64,
+    ENTRY_HEADER_MIN_BYTES = 64,
 };
 
 /* Another is 8, for what link-time optimisation reads. */
-enum { KIND_PTX = 1, KIND_MACHINE = 2 };
+enum { KIND_PTX = 1, KIND_CUBIN = 2 };
 
 /* LZ4: a bare block, written by --compress-mode=speed and by older toolkits. zstd: a frame. An
  * entry may be for one architecture (compute_90a) or one family (compute_100f) only. Known and of
  * no use here: 1 64-bit, 2 debug, 16 Linux. */
-enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, FLAG_ONE_ARCHITECTURE = 0x300000 };
+enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, FLAG_ARCH_SPECIFIC = 0x300000 };
 
 struct entry {
     unsigned kind, arch;
-    uint64_t flags, bytes, text_bytes, compressed;
+    uint64_t flags, payload_bytes, text_bytes, compressed_bytes;
     const uint8_t *payload;
 };
 
-static uint64_t little(const uint8_t *s, unsigned bytes) {
+static uint64_t read_le(const uint8_t *s, unsigned bytes) {
     uint64_t value = 0;
     for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)s[i] << 8 * i;
     return value;
@@ -57,17 +57,18 @@ static uint64_t little(const uint8_t *s, unsigned bytes) {
  * is damaged. */
 static size_t read_entry(const uint8_t *entries, size_t size, size_t at, struct entry *out) {
     const uint8_t *s = entries + at;
-    size_t left = size - at;
-    if (left < ENTRY_HEADER) return 0;
-    uint64_t header = little(s + ENTRY_HEADER_BYTES_U32, 4),
-             bytes = little(s + ENTRY_PAYLOAD_BYTES_U64, 8);
-    if (header < ENTRY_HEADER || header > left || bytes > left - header) return 0;
-    *out = (struct entry){.kind = (unsigned)little(s + ENTRY_KIND_U16, 2),
-                          .arch = (unsigned)little(s + ENTRY_ARCH_U32, 4),
-                          .flags = little(s + ENTRY_FLAGS_U64, 8),
-                          .bytes = bytes,
-                          .text_bytes = little(s + ENTRY_TEXT_BYTES_U64, 8),
-                          .compressed = little(s + ENTRY_COMPRESSED_BYTES_U32, 4),
+    size_t remaining = size - at;
+    if (remaining < ENTRY_HEADER_MIN_BYTES) return 0;
+    uint64_t header = read_le(s + ENTRY_HEADER_BYTES_U32, 4),
+             bytes = read_le(s + ENTRY_PAYLOAD_BYTES_U64, 8);
+    if (header < ENTRY_HEADER_MIN_BYTES || header > remaining || bytes > remaining - header)
+        return 0;
+    *out = (struct entry){.kind = (unsigned)read_le(s + ENTRY_KIND_U16, 2),
+                          .arch = (unsigned)read_le(s + ENTRY_ARCH_U32, 4),
+                          .flags = read_le(s + ENTRY_FLAGS_U64, 8),
+                          .payload_bytes = bytes,
+                          .text_bytes = read_le(s + ENTRY_TEXT_BYTES_U64, 8),
+                          .compressed_bytes = read_le(s + ENTRY_COMPRESSED_BYTES_U32, 4),
                           .payload = s + header};
     return at + header + bytes;
 }
@@ -75,7 +76,7 @@ static size_t read_entry(const uint8_t *entries, size_t size, size_t at, struct 
 static bool is_better(const struct entry *x, const struct entry *best, unsigned max_sm) {
     if (!best->payload) return true;
     if (x->arch == best->arch)
-        return (best->flags & FLAG_ONE_ARCHITECTURE) && !(x->flags & FLAG_ONE_ARCHITECTURE);
+        return (best->flags & FLAG_ARCH_SPECIFIC) && !(x->flags & FLAG_ARCH_SPECIFIC);
     bool x_fits = x->arch <= max_sm, best_fits = best->arch <= max_sm;
     if (x_fits != best_fits) return x_fits;
     return x_fits ? x->arch > best->arch : x->arch < best->arch;
@@ -83,7 +84,7 @@ static bool is_better(const struct entry *x, const struct entry *best, unsigned 
 
 static bool find_ptx(const uint8_t *entries, size_t size, unsigned max_sm, struct entry *best,
                      struct err *e) {
-    unsigned others = 0, arch = 0;
+    unsigned non_ptx_count = 0, arch = 0;
     struct entry x;
     *best = (struct entry){.payload = NULL};
     for (size_t at = 0, end; at < size; at = end) {
@@ -95,12 +96,12 @@ static bool find_ptx(const uint8_t *entries, size_t size, unsigned max_sm, struc
         if (x.kind == KIND_PTX) {
             if (is_better(&x, best, max_sm)) *best = x;
         } else {
-            others++;
+            non_ptx_count++;
             arch = x.arch;
         }
     }
     if (best->payload) return true;
-    if (others)
+    if (non_ptx_count)
         return err_set(e, ERR_UNSUPPORTED,
                        "the program holds code for sm_%u only, and no PTX: built for a real "
                        "architecture only; "
@@ -110,39 +111,39 @@ static bool find_ptx(const uint8_t *entries, size_t size, unsigned max_sm, struc
 }
 
 static bool decompress(const struct entry *x, char *out, struct err *e) {
-    size_t got;
+    size_t nbytes;
     if (x->flags & FLAG_ZSTD) {
-        got = ZSTD_decompress(out, x->text_bytes, x->payload, x->compressed);
-        if (ZSTD_isError(got))
+        nbytes = ZSTD_decompress(out, x->text_bytes, x->payload, x->compressed_bytes);
+        if (ZSTD_isError(nbytes))
             return err_set(e, ERR_INPUT, "the fat binary is damaged: zstd says \"%s\"",
-                           ZSTD_getErrorName(got));
+                           ZSTD_getErrorName(nbytes));
     } else {
-        int n = LZ4_decompress_safe((const char *)x->payload, out, (int)x->compressed,
+        int n = LZ4_decompress_safe((const char *)x->payload, out, (int)x->compressed_bytes,
                                     (int)x->text_bytes);
         if (n < 0)
             return err_set(e, ERR_INPUT,
                            "the fat binary is damaged: its LZ4 data is invalid at byte %d", -n);
-        got = (size_t)n;
+        nbytes = (size_t)n;
     }
-    if (got != x->text_bytes)
+    if (nbytes != x->text_bytes)
         return err_set(e, ERR_INPUT,
                        "the fat binary is damaged: its PTX has %zu bytes where %llu are announced",
-                       got, (unsigned long long)x->text_bytes);
+                       nbytes, (unsigned long long)x->text_bytes);
     return true;
 }
 
 static bool check_sizes(const struct entry *x, struct err *e) {
-    bool packed = x->flags & (FLAG_ZSTD | FLAG_LZ4);
-    uint64_t bytes = packed ? x->text_bytes : x->bytes;
-    if (!packed && x->compressed)
+    bool is_compressed = x->flags & (FLAG_ZSTD | FLAG_LZ4);
+    uint64_t bytes = is_compressed ? x->text_bytes : x->payload_bytes;
+    if (!is_compressed && x->compressed_bytes)
         return err_set(
             e, ERR_UNSUPPORTED,
             "the fat binary's compression (flags 0x%llx) is not known; build with --no-compress",
             (unsigned long long)x->flags);
-    if (packed && x->compressed > x->bytes)
+    if (is_compressed && x->compressed_bytes > x->payload_bytes)
         return err_set(e, ERR_INPUT,
                        "the fat binary is damaged: its compressed PTX reaches past its entry");
-    if (bytes > PTX_MAX_TEXT || x->compressed > PTX_MAX_TEXT)
+    if (bytes > PTX_MAX_TEXT || x->compressed_bytes > PTX_MAX_TEXT)
         return err_set(e, ERR_LIMIT, "the PTX of %llu bytes is too long (at most %d)",
                        (unsigned long long)bytes, PTX_MAX_TEXT);
     return true;
@@ -150,10 +151,10 @@ static bool check_sizes(const struct entry *x, struct err *e) {
 
 static const char *extract(struct arena *a, const struct entry *x, size_t *n, struct err *e) {
     if (!check_sizes(x, e)) return NULL;
-    bool packed = x->flags & (FLAG_ZSTD | FLAG_LZ4);
-    size_t bytes = packed ? x->text_bytes : x->bytes;
+    bool is_compressed = x->flags & (FLAG_ZSTD | FLAG_LZ4);
+    size_t bytes = is_compressed ? x->text_bytes : x->payload_bytes;
     char *text = arena_alloc(a, bytes + 1);
-    if (!packed) memcpy(text, x->payload, bytes);
+    if (!is_compressed) memcpy(text, x->payload, bytes);
     else if (!decompress(x, text, e)) return NULL;
     *n = bytes;
     return text;
@@ -161,19 +162,19 @@ static const char *extract(struct arena *a, const struct entry *x, size_t *n, st
 
 /* The entries of a file, or NULL with an error. */
 static const uint8_t *find_entries(const uint8_t *s, size_t size, size_t *bytes, struct err *e) {
-    if (size < FILE_HEADER || little(s + FILE_MAGIC_U32, 4) != MAGIC)
+    if (size < FILE_HEADER_MIN_BYTES || read_le(s + FILE_MAGIC_U32, 4) != MAGIC)
         return err_set(e, ERR_INPUT, "this is no fat binary: expected its magic number 0x%x",
                        MAGIC),
                NULL;
-    size_t header = little(s + FILE_HEADER_BYTES_U16, 2);
-    uint64_t announced = little(s + FILE_ENTRIES_BYTES_U64, 8);
-    if (header < FILE_HEADER || header > size || announced > size - header)
+    size_t header = read_le(s + FILE_HEADER_BYTES_U16, 2);
+    uint64_t declared_bytes = read_le(s + FILE_ENTRIES_BYTES_U64, 8);
+    if (header < FILE_HEADER_MIN_BYTES || header > size || declared_bytes > size - header)
         return err_set(e, ERR_INPUT,
                        "the fat binary is damaged: it announces %llu bytes of entries, and %zu are "
                        "there",
-                       (unsigned long long)announced, size - FILE_HEADER),
+                       (unsigned long long)declared_bytes, size - FILE_HEADER_MIN_BYTES),
                NULL;
-    *bytes = announced;
+    *bytes = declared_bytes;
     return s + header;
 }
 
@@ -184,8 +185,8 @@ size_t ptx_fatbin_bytes(const void *image, size_t size) {
     return entries ? (size_t)(entries - (const uint8_t *)image) + bytes : 0;
 }
 
-const char *ptx_machine_code(struct arena *a, const void *image, size_t size, unsigned sm,
-                             size_t *n) {
+const char *ptx_cubin_from_fatbin(struct arena *a, const void *image, size_t size, unsigned sm,
+                                  size_t *n) {
     struct err ignored = {0};
     size_t bytes;
     const uint8_t *entries = find_entries(image, size, &bytes, &ignored);
@@ -193,7 +194,7 @@ const char *ptx_machine_code(struct arena *a, const void *image, size_t size, un
     for (size_t at = 0, end; entries && at < bytes; at = end) {
         end = read_entry(entries, bytes, at, &x);
         if (!end) return NULL;
-        if (x.kind == KIND_MACHINE && x.arch == sm) return extract(a, &x, n, &ignored);
+        if (x.kind == KIND_CUBIN && x.arch == sm) return extract(a, &x, n, &ignored);
     }
     return NULL;
 }

@@ -3,24 +3,24 @@
 
 #include <string.h>
 
-static struct ptx_func *function_named(struct parser *p, struct name *name) {
+static struct ptx_func *find_or_add_function(struct listing_parser *p, struct identifier *name) {
     if (name->var) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a variable", name->s);
     if (name->func) return name->func;
-    struct ptx_func *f = ptx_get(p, p->arena, sizeof *f);
+    struct ptx_func *f = ptx_alloc(p, p->arena, sizeof *f);
     f->name = name->s;
     name->func = f;
-    *push(p, &p->funcs, struct ptx_func *) = f;
+    *vec_push(p, &p->funcs, struct ptx_func *) = f;
     return f;
 }
 
 /* `128`, `16, 8` or `4, 4, 4`; what is left out is 1. */
-static void parse_extent(struct parser *p, unsigned out[3]) {
+static void parse_extent(struct listing_parser *p, unsigned out[3]) {
     out[0] = (unsigned)ptx_expect_uint(p, "a number of threads or blocks", UINT32_MAX);
     for (int i = 1; i < 3; i++)
         out[i] = ptx_accept(p, ',') ? (unsigned)ptx_expect_uint(p, "a number", UINT32_MAX) : 1;
 }
 
-static bool parse_tuning(struct parser *p, struct ptx_func *f) {
+static bool parse_tuning_directive(struct listing_parser *p, struct ptx_func *f) {
     if (ptx_accept_word(p, ".maxntid")) parse_extent(p, f->maxntid);
     else if (ptx_accept_word(p, ".reqntid")) parse_extent(p, f->reqntid);
     else if (ptx_accept_word(p, ".reqnctapercluster")) parse_extent(p, f->reqnctapercluster);
@@ -45,14 +45,14 @@ static bool parse_tuning(struct parser *p, struct ptx_func *f) {
 
 /* ---- labels that stand for tables ---- */
 
-static struct ptx_table *new_table(struct parser *p, struct name *name) {
+static struct ptx_table *new_table(struct listing_parser *p, struct identifier *name) {
     ptx_bind(p, name, BIND_TABLE, p->depth)->index = (uint32_t)p->tables.n;
-    struct ptx_table *t = push(p, &p->tables, struct ptx_table);
+    struct ptx_table *t = vec_push(p, &p->tables, struct ptx_table);
     t->name = name->s;
     return t;
 }
 
-static void parse_prototype(struct parser *p, struct ptx_table *t) {
+static void parse_prototype(struct listing_parser *p, struct ptx_table *t) {
     if (p->tok.kind == '(') t->rets = ptx_parse_formals(p, &t->nrets);
     ptx_expect_name(p, "'_' or a name in the prototype");
     if (p->tok.kind == '(') t->params = ptx_parse_formals(p, &t->nparams);
@@ -64,27 +64,27 @@ static void parse_prototype(struct parser *p, struct ptx_table *t) {
 }
 
 /* A list of names; good until the next call. */
-static struct name **parse_names(struct parser *p, unsigned *n) {
+static struct identifier **parse_names(struct listing_parser *p, unsigned *n) {
     do {
-        struct name *name = ptx_expect_name(p, "a name");
-        *push(p, &p->names_list, struct name *) = name;
+        struct identifier *name = ptx_expect_name(p, "a name");
+        *vec_push(p, &p->names_list, struct identifier *) = name;
     } while (ptx_accept(p, ','));
     *n = (unsigned)p->names_list.n;
     p->names_list.n = 0;
     return p->names_list.data;
 }
 
-static void parse_branch_targets(struct parser *p, struct ptx_table *t) {
+static void parse_branch_targets(struct listing_parser *p, struct ptx_table *t) {
     uint32_t line = p->tok.line;
-    struct name **names = parse_names(p, &t->ntargets);
-    t->targets = ptx_get(p, p->arena, t->ntargets * sizeof *t->targets);
+    struct identifier **names = parse_names(p, &t->ntargets);
+    t->targets = ptx_alloc(p, p->arena, t->ntargets * sizeof *t->targets);
     for (unsigned i = 0; i < t->ntargets; i++)
         ptx_add_fixup(p, names[i], line, &t->targets[i], NULL);
 }
 
-static void parse_call_targets(struct parser *p, struct ptx_table *t) {
-    struct name **names = parse_names(p, &t->nfunctions);
-    t->functions = ptx_get(p, p->arena, t->nfunctions * sizeof *t->functions);
+static void parse_call_targets(struct listing_parser *p, struct ptx_table *t) {
+    struct identifier **names = parse_names(p, &t->nfunctions);
+    t->functions = ptx_alloc(p, p->arena, t->nfunctions * sizeof *t->functions);
     for (unsigned i = 0; i < t->nfunctions; i++) {
         if (!names[i]->func)
             ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is no function", names[i]->s);
@@ -92,7 +92,7 @@ static void parse_call_targets(struct parser *p, struct ptx_table *t) {
     }
 }
 
-static void parse_label(struct parser *p, struct name *name) {
+static void parse_label(struct listing_parser *p, struct identifier *name) {
     if (ptx_accept_word(p, ".callprototype")) parse_prototype(p, new_table(p, name));
     else if (ptx_accept_word(p, ".branchtargets")) parse_branch_targets(p, new_table(p, name));
     else if (ptx_accept_word(p, ".calltargets")) parse_call_targets(p, new_table(p, name));
@@ -105,9 +105,9 @@ static void parse_label(struct parser *p, struct name *name) {
 
 /* ---- statements ---- */
 
-static void parse_guard(struct parser *p, struct ptx_insn *insn) {
+static void parse_guard(struct listing_parser *p, struct ptx_insn *insn) {
     insn->guard_negated = ptx_accept(p, '!');
-    struct name *name = ptx_expect_name(p, "a predicate register after '@'");
+    struct identifier *name = ptx_expect_name(p, "a predicate register after '@'");
     struct binding *b = ptx_find_local(p, name);
     if (!b || b->kind != BIND_REG || ((struct ptx_reg *)p->regs.data)[b->index].type != PTX_PRED)
         ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is no predicate register", name->s);
@@ -115,7 +115,7 @@ static void parse_guard(struct parser *p, struct ptx_insn *insn) {
 }
 
 /* Modifiers may stand apart from the opcode, as in `ld.global .f32`. */
-static const char *parse_opcode(struct parser *p, struct name *name) {
+static const char *parse_opcode(struct listing_parser *p, struct identifier *name) {
     char text[256];
     size_t n = name->n;
     if (p->tok.kind != TOKEN_DIRECTIVE) return name->s;
@@ -129,28 +129,28 @@ static const char *parse_opcode(struct parser *p, struct name *name) {
     return ptx_intern(p, text, n)->s;
 }
 
-static bool at_call(const struct name *opcode) {
+static bool is_call(const struct identifier *opcode) {
     return !strcmp(opcode->s, "call") || !strncmp(opcode->s, "call.", 5);
 }
 
-static void finish_insn(struct parser *p, struct ptx_insn insn, struct name *name) {
+static void finish_insn(struct listing_parser *p, struct ptx_insn insn, struct identifier *name) {
     if (name->n > 200 || name->s[0] == '%')
         ptx_fail(p, insn.ptx_line, ERR_INPUT, "expected an instruction, found '%.40s'", name->s);
     insn.opcode = parse_opcode(p, name);
-    insn.operands = ptx_parse_operands(p, at_call(name), &insn.noperands);
-    *push(p, &p->insns, struct ptx_insn) = insn;
+    insn.operands = ptx_parse_operands(p, is_call(name), &insn.noperands);
+    *vec_push(p, &p->insns, struct ptx_insn) = insn;
 }
 
-static void parse_instruction(struct parser *p) {
+static void parse_instruction(struct listing_parser *p) {
     struct ptx_insn insn = {.guard = -1, .loc = p->loc, .ptx_line = p->tok.line};
     bool guarded = ptx_accept(p, '@');
     if (guarded) parse_guard(p, &insn);
-    struct name *name = ptx_expect_name(p, "an instruction");
+    struct identifier *name = ptx_expect_name(p, "an instruction");
     if (!guarded && ptx_accept(p, ':')) parse_label(p, name);
     else finish_insn(p, insn, name);
 }
 
-static void parse_directive(struct parser *p) {
+static void parse_directive(struct listing_parser *p) {
     if (ptx_at_word(p, ".loc")) ptx_parse_loc(p);
     else if (ptx_at_word(p, ".reg")) ptx_parse_registers(p);
     else if (ptx_at_space(p)) ptx_parse_variables(p, (struct linkage){.is_extern = false});
@@ -161,7 +161,7 @@ static void parse_directive(struct parser *p) {
     else ptx_fail_expected(p, "a statement");
 }
 
-static void parse_statement(struct parser *p) {
+static void parse_statement(struct listing_parser *p) {
     switch (p->tok.kind) {
     case TOKEN_IDENT:
     case '@': parse_instruction(p); break;
@@ -182,29 +182,29 @@ static void parse_statement(struct parser *p) {
     }
 }
 
-static void bind_formals(struct parser *p, struct ptx_var *formals, unsigned n) {
+static void bind_formals(struct listing_parser *p, struct ptx_var *formals, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
-        struct name *name = ptx_intern(p, formals[i].name, strlen(formals[i].name));
+        struct identifier *name = ptx_intern(p, formals[i].name, strlen(formals[i].name));
         if (!strcmp(name->s, "_")) continue;
         if (formals[i].space == PTX_REG) ptx_add_reg(p, name, formals[i].type, p->depth);
         else ptx_bind(p, name, BIND_VAR, p->depth)->var = &formals[i];
     }
 }
 
-static void keep_body(struct parser *p, struct ptx_func *f) {
+static void store_body(struct listing_parser *p, struct ptx_func *f) {
     f->nregs = (unsigned)p->regs.n;
     f->nvars = (unsigned)p->locals.n;
     f->ninsns = (unsigned)p->insns.n;
     f->ntables = (unsigned)p->tables.n;
-    f->regs = keep(p, &p->regs, struct ptx_reg);
-    f->vars = keep(p, &p->locals, struct ptx_var *);
-    f->insns = keep(p, &p->insns, struct ptx_insn);
-    f->tables = keep(p, &p->tables, struct ptx_table);
+    f->regs = vec_to_arena(p, &p->regs, struct ptx_reg);
+    f->vars = vec_to_arena(p, &p->locals, struct ptx_var *);
+    f->insns = vec_to_arena(p, &p->insns, struct ptx_insn);
+    f->tables = vec_to_arena(p, &p->tables, struct ptx_table);
     f->has_body = true;
     f->is_extern = false;
 }
 
-static void parse_body(struct parser *p, struct ptx_func *f) {
+static void parse_body(struct listing_parser *p, struct ptx_func *f) {
     if (f->has_body)
         ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
     p->loc = 0;
@@ -214,18 +214,18 @@ static void parse_body(struct parser *p, struct ptx_func *f) {
     bind_formals(p, f->rets, f->nrets);
     bind_formals(p, f->params, f->nparams);
     while (p->depth) parse_statement(p);
-    keep_body(p, f);
+    store_body(p, f);
 }
 
 /* Declarations of one name are one function; the head of its definition wins. */
-static void merge_head(struct ptx_func *f, const struct ptx_func *head, bool body) {
-    f->is_entry |= head->is_entry;
-    f->is_visible |= head->is_visible;
-    f->is_weak |= head->is_weak;
-    f->noreturn |= head->noreturn;
+static void merge_declaration(struct ptx_func *f, const struct ptx_func *declaration, bool body) {
+    f->is_entry |= declaration->is_entry;
+    f->is_visible |= declaration->is_visible;
+    f->is_weak |= declaration->is_weak;
+    f->noreturn |= declaration->noreturn;
     if (f->has_body && !body) return;
     struct ptx_func old = *f;
-    *f = *head;
+    *f = *declaration;
     f->name = old.name;
     f->is_extern |= old.is_extern;
     f->is_entry = old.is_entry;
@@ -234,49 +234,50 @@ static void merge_head(struct ptx_func *f, const struct ptx_func *head, bool bod
     f->noreturn = old.noreturn;
 }
 
-void ptx_parse_function(struct parser *p, struct linkage linkage, bool is_entry) {
-    struct ptx_func head = {.is_entry = is_entry,
-                            .ptx_line = p->tok.line,
-                            .is_extern = linkage.is_extern,
-                            .is_visible = linkage.is_visible,
-                            .is_weak = linkage.is_weak};
+void ptx_parse_function(struct listing_parser *p, struct linkage linkage, bool is_entry) {
+    struct ptx_func declaration = {.is_entry = is_entry,
+                                   .ptx_line = p->tok.line,
+                                   .is_extern = linkage.is_extern,
+                                   .is_visible = linkage.is_visible,
+                                   .is_weak = linkage.is_weak};
     ptx_next(p);
     while (ptx_accept_word(p, ".attribute")) ptx_skip_parentheses(p);
-    if (!is_entry && p->tok.kind == '(') head.rets = ptx_parse_formals(p, &head.nrets);
-    struct ptx_func *f = function_named(p, ptx_expect_name(p, "a function's name"));
-    if (p->tok.kind == '(') head.params = ptx_parse_formals(p, &head.nparams);
+    if (!is_entry && p->tok.kind == '(')
+        declaration.rets = ptx_parse_formals(p, &declaration.nrets);
+    struct ptx_func *f = find_or_add_function(p, ptx_expect_name(p, "a function's name"));
+    if (p->tok.kind == '(') declaration.params = ptx_parse_formals(p, &declaration.nparams);
     while (p->tok.kind == TOKEN_DIRECTIVE) {
         if (ptx_at_word(p, ".pragma")) ptx_skip_pragma(p);
-        else if (!parse_tuning(p, &head))
+        else if (!parse_tuning_directive(p, &declaration))
             ptx_fail_expected(p, "';' or '{' after the function's head");
     }
     bool body = p->tok.kind == '{';
     if (body && f->has_body)
         ptx_fail(p, p->tok.line, ERR_INPUT, "the function '%.200s' has two bodies", f->name);
-    merge_head(f, &head, body);
+    merge_declaration(f, &declaration, body);
     if (!ptx_accept(p, ';')) parse_body(p, f);
 }
 
 /* ---- `.alias other, function;` ---- */
 
 struct alias {
-    struct name *name, *target;
+    struct identifier *name, *target;
     uint32_t line;
 };
 
-void ptx_parse_alias(struct parser *p) {
+void ptx_parse_alias(struct listing_parser *p) {
     struct alias alias = {.line = p->tok.line};
     ptx_next(p);
     alias.name = ptx_expect_name(p, "the alias");
     ptx_expect(p, ',', "',' between the alias and its function");
     alias.target = ptx_expect_name(p, "a function's name");
     ptx_expect(p, ';', "';' after the alias");
-    function_named(p, alias.name);
-    *push(p, &p->aliases, struct alias) = alias;
+    find_or_add_function(p, alias.name);
+    *vec_push(p, &p->aliases, struct alias) = alias;
 }
 
 /* An alias shares the body of its function, which may be defined after the .alias line. */
-void ptx_resolve_aliases(struct parser *p) {
+void ptx_resolve_aliases(struct listing_parser *p) {
     const struct alias *alias = p->aliases.data;
     for (size_t i = 0; i < p->aliases.n; i++) {
         struct ptx_func *f = alias[i].name->func, *target = alias[i].target->func;

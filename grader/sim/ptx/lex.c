@@ -30,9 +30,10 @@ static const uint8_t classes[256] = {
     ['%'] = CLASS_START,
 };
 
-static bool is(char c, uint8_t class) { return classes[(uint8_t)c] & class; }
+static bool has_class(char c, uint8_t class) { return classes[(uint8_t)c] & class; }
 
-void ptx_fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format, ...) {
+void ptx_fail(struct listing_parser *p, uint32_t line, enum err_kind kind, const char *format,
+              ...) {
     char text[768];
     va_list ap;
     va_start(ap, format);
@@ -48,13 +49,13 @@ static void describe(const struct token *t, char out[64]) {
     else snprintf(out, 64, "'%.*s%s'", (int)(t->n > 40 ? 40 : t->n), t->s, t->n > 40 ? "..." : "");
 }
 
-void ptx_fail_expected(struct parser *p, const char *what) {
+void ptx_fail_expected(struct listing_parser *p, const char *expected) {
     char found[64];
     describe(&p->tok, found);
-    ptx_fail(p, p->tok.line, ERR_INPUT, "expected %s, found %s", what, found);
+    ptx_fail(p, p->tok.line, ERR_INPUT, "expected %s, found %s", expected, found);
 }
 
-static void skip_comment(struct parser *p) {
+static void skip_comment(struct listing_parser *p) {
     uint32_t line = p->line;
     for (p->at += 2; p->end - p->at >= 2; p->at++) {
         if (p->at[0] == '*' && p->at[1] == '/') {
@@ -66,9 +67,9 @@ static void skip_comment(struct parser *p) {
     ptx_fail(p, line, ERR_INPUT, "this comment is never closed: expected '*/'");
 }
 
-static void skip_space(struct parser *p) {
+static void skip_space(struct listing_parser *p) {
     while (p->at < p->end) {
-        if (is(*p->at, CLASS_SPACE)) {
+        if (has_class(*p->at, CLASS_SPACE)) {
             p->line += *p->at++ == '\n';
         } else if (*p->at == '/' && p->end - p->at >= 2 && p->at[1] == '/') {
             const char *newline = memchr(p->at, '\n', (size_t)(p->end - p->at));
@@ -83,11 +84,11 @@ static void skip_space(struct parser *p) {
 
 /* The rest of a word: `::x` belongs to it, and in a name `.x` as well (but `.reg.b32` is two
  * directives). */
-static const char *word_end(const struct parser *p, const char *s, bool dots) {
+static const char *word_end(const struct listing_parser *p, const char *s, bool dots) {
     for (; s < p->end; s++) {
-        if (is(*s, CLASS_WORD)) continue;
-        if (dots && *s == '.' && p->end - s >= 2 && is(s[1], CLASS_WORD)) continue;
-        if (*s == ':' && p->end - s >= 3 && s[1] == ':' && is(s[2], CLASS_WORD)) {
+        if (has_class(*s, CLASS_WORD)) continue;
+        if (dots && *s == '.' && p->end - s >= 2 && has_class(s[1], CLASS_WORD)) continue;
+        if (*s == ':' && p->end - s >= 3 && s[1] == ':' && has_class(s[2], CLASS_WORD)) {
             s++;
             continue;
         }
@@ -96,7 +97,7 @@ static const char *word_end(const struct parser *p, const char *s, bool dots) {
     return s;
 }
 
-static void lex_string(struct parser *p) {
+static void lex_string(struct listing_parser *p) {
     const char *s = p->at + 1;
     while (s < p->end && *s != '"' && *s != '\n')
         s += *s == '\\' && p->end - s >= 2 && s[1] != '\n' ? 2 : 1;
@@ -109,13 +110,13 @@ static void lex_string(struct parser *p) {
 }
 
 /* 0fXXXXXXXX and 0dXXXXXXXXXXXXXXXX: the bits of the value. */
-static bool lex_float_bits(struct parser *p) {
+static bool lex_float_bits(struct listing_parser *p) {
     if (p->end - p->at < 2 || p->at[0] != '0') return false;
     char c = p->at[1] | 0x20;
     if (c != 'f' && c != 'd') return false;
     int digits = c == 'f' ? 8 : 16, i = 0;
     uint64_t bits = 0;
-    for (; i < digits && p->end - p->at > 2 + i && is(p->at[2 + i], CLASS_HEX); i++) {
+    for (; i < digits && p->end - p->at > 2 + i && has_class(p->at[2 + i], CLASS_HEX); i++) {
         char d = p->at[2 + i];
         bits = bits << 4 | (uint64_t)(d <= '9' ? d - '0' : (d | 0x20) - 'a' + 10);
     }
@@ -130,26 +131,26 @@ static bool lex_float_bits(struct parser *p) {
 }
 
 /* Length of a decimal number with a point or an exponent, 0 where the text is none. */
-static size_t decimal_length(const struct parser *p) {
+static size_t decimal_length(const struct listing_parser *p) {
     const char *s = p->at;
     bool real = false;
-    while (s < p->end && is(*s, CLASS_DIGIT)) s++;
+    while (s < p->end && has_class(*s, CLASS_DIGIT)) s++;
     if (s < p->end && *s == '.') {
         real = true;
-        for (s++; s < p->end && is(*s, CLASS_DIGIT); s++) continue;
+        for (s++; s < p->end && has_class(*s, CLASS_DIGIT); s++) continue;
     }
     if (s < p->end && (*s == 'e' || *s == 'E')) {
         const char *x = s + 1;
         if (x < p->end && (*x == '+' || *x == '-')) x++;
-        if (x < p->end && is(*x, CLASS_DIGIT)) {
+        if (x < p->end && has_class(*x, CLASS_DIGIT)) {
             real = true;
-            for (s = x; s < p->end && is(*s, CLASS_DIGIT); s++) continue;
+            for (s = x; s < p->end && has_class(*s, CLASS_DIGIT); s++) continue;
         }
     }
     return real ? (size_t)(s - p->at) : 0;
 }
 
-static bool lex_decimal(struct parser *p) {
+static bool lex_decimal(struct listing_parser *p) {
     size_t n = decimal_length(p);
     if (!n) return false;
     char digits[128];
@@ -166,11 +167,11 @@ static bool lex_decimal(struct parser *p) {
 }
 
 static unsigned digit_of(char c) {
-    if (is(c, CLASS_DIGIT)) return (unsigned)(c - '0');
-    return is(c, CLASS_HEX) ? (unsigned)((c | 0x20) - 'a' + 10) : 99;
+    if (has_class(c, CLASS_DIGIT)) return (unsigned)(c - '0');
+    return has_class(c, CLASS_HEX) ? (unsigned)((c | 0x20) - 'a' + 10) : 99;
 }
 
-static void lex_integer(struct parser *p) {
+static void lex_integer(struct listing_parser *p) {
     unsigned base = 10;
     const char *s = p->at;
     if (*s == '0' && p->end - s >= 2) {
@@ -186,7 +187,7 @@ static void lex_integer(struct parser *p) {
                     __builtin_add_overflow(value, digit_of(*s), &value);
     bool empty = s == first && base != 8, is_unsigned = s < p->end && (*s == 'U' || *s == 'u');
     s += is_unsigned;
-    if (empty || (s < p->end && is(*s, CLASS_WORD)))
+    if (empty || (s < p->end && has_class(*s, CLASS_WORD)))
         ptx_fail(p, p->line, ERR_INPUT, "'%.*s' is no number",
                  (int)MIN(word_end(p, s, true) - p->at, 40), p->at);
     if (overflow) ptx_fail(p, p->line, ERR_INPUT, "an integer does not fit into 64 bits");
@@ -196,12 +197,12 @@ static void lex_integer(struct parser *p) {
     p->at = s;
 }
 
-static void lex_word(struct parser *p, int kind) {
+static void lex_word(struct listing_parser *p, int kind) {
     p->at = word_end(p, p->at + 1, kind == TOKEN_IDENT);
     p->tok.kind = kind;
 }
 
-void ptx_next(struct parser *p) {
+void ptx_next(struct listing_parser *p) {
     p->last_line = p->tok.line;
     skip_space(p);
     p->tok = (struct token){.line = p->line, .s = p->at};
@@ -215,9 +216,9 @@ void ptx_next(struct parser *p) {
         lex_string(p);
         return;
     }
-    if (is(c, CLASS_START)) lex_word(p, TOKEN_IDENT);
-    else if (c == '.' && more && is(p->at[1], CLASS_START)) lex_word(p, TOKEN_DIRECTIVE);
-    else if (is(c, CLASS_DIGIT) || (c == '.' && more && is(p->at[1], CLASS_DIGIT))) {
+    if (has_class(c, CLASS_START)) lex_word(p, TOKEN_IDENT);
+    else if (c == '.' && more && has_class(p->at[1], CLASS_START)) lex_word(p, TOKEN_DIRECTIVE);
+    else if (has_class(c, CLASS_DIGIT) || (c == '.' && more && has_class(p->at[1], CLASS_DIGIT))) {
         if (!lex_float_bits(p) && !lex_decimal(p)) lex_integer(p);
     } else if (strchr("(){}[]<>,;:@!+-|=*/~&^", c) && c) {
         p->tok.kind = c;
@@ -228,43 +229,43 @@ void ptx_next(struct parser *p) {
     p->tok.n = (size_t)(p->at - p->tok.s);
 }
 
-bool ptx_accept(struct parser *p, int kind) {
+bool ptx_accept(struct listing_parser *p, int kind) {
     if (p->tok.kind != kind) return false;
     ptx_next(p);
     return true;
 }
 
-void ptx_expect(struct parser *p, int kind, const char *what) {
-    if (!ptx_accept(p, kind)) ptx_fail_expected(p, what);
+void ptx_expect(struct listing_parser *p, int kind, const char *expected) {
+    if (!ptx_accept(p, kind)) ptx_fail_expected(p, expected);
 }
 
-bool ptx_at_word(const struct parser *p, const char *spelling) {
+bool ptx_at_word(const struct listing_parser *p, const char *spelling) {
     return (p->tok.kind == TOKEN_DIRECTIVE || p->tok.kind == TOKEN_IDENT) &&
            p->tok.n == strlen(spelling) && !memcmp(p->tok.s, spelling, p->tok.n);
 }
 
-bool ptx_accept_word(struct parser *p, const char *spelling) {
+bool ptx_accept_word(struct listing_parser *p, const char *spelling) {
     if (!ptx_at_word(p, spelling)) return false;
     ptx_next(p);
     return true;
 }
 
-uint64_t ptx_expect_uint(struct parser *p, const char *what, uint64_t limit) {
-    if (p->tok.kind != TOKEN_INT) ptx_fail_expected(p, what);
+uint64_t ptx_expect_uint(struct listing_parser *p, const char *expected, uint64_t limit) {
+    if (p->tok.kind != TOKEN_INT) ptx_fail_expected(p, expected);
     uint64_t value = p->tok.value;
     if (value > limit)
-        ptx_fail(p, p->tok.line, ERR_LIMIT, "%s is %llu, more than %llu", what,
+        ptx_fail(p, p->tok.line, ERR_LIMIT, "%s is %llu, more than %llu", expected,
                  (unsigned long long)value, (unsigned long long)limit);
     ptx_next(p);
     return value;
 }
 
-int64_t ptx_accept_int(struct parser *p, const char *what) {
+int64_t ptx_accept_int(struct listing_parser *p, const char *expected) {
     bool negative = false;
     while (p->tok.kind == '-' || p->tok.kind == '+') {
         negative ^= p->tok.kind == '-';
         ptx_next(p);
     }
-    uint64_t value = ptx_expect_uint(p, what, UINT64_MAX);
+    uint64_t value = ptx_expect_uint(p, expected, UINT64_MAX);
     return (int64_t)(negative ? 0 - value : value);
 }

@@ -26,17 +26,17 @@ struct linker {
 
 /* ---- names ---- */
 
-static bool is_shared(bool is_visible, bool is_weak, bool is_extern) {
+static bool is_external(bool is_visible, bool is_weak, bool is_extern) {
     return is_visible || is_weak || is_extern;
 }
-static bool var_shared(const struct ptx_var *v) {
-    return is_shared(v->is_visible, v->is_weak || v->is_common, v->is_extern);
+static bool is_var_external(const struct ptx_var *v) {
+    return is_external(v->is_visible, v->is_weak || v->is_common, v->is_extern);
 }
-static bool func_shared(const struct ptx_func *f) {
-    return is_shared(f->is_visible, f->is_weak, f->is_extern || !f->has_body);
+static bool is_func_external(const struct ptx_func *f) {
+    return is_external(f->is_visible, f->is_weak, f->is_extern || !f->has_body);
 }
 
-static const char *own_name(struct linker *l, const char *name, unsigned module) {
+static const char *private_name(struct linker *l, const char *name, unsigned module) {
     size_t n = strlen(name) + 24;
     char *s = arena_alloc(l->arena, n);
     snprintf(s, n, "%s$%u", name, module);
@@ -60,34 +60,34 @@ static void rename_uses(struct ptx_module *m, const char *from, const char *to, 
 
 /* A module's own symbols get its number; the first one keeps its names, which is what reports show.
  */
-static void rename_own(struct linker *l, unsigned module) {
+static void rename_private_symbols(struct linker *l, unsigned module) {
     struct ptx_module *m = l->modules[module];
     for (unsigned i = 0; module && i < m->nvars; i++) {
         struct ptx_var *v = m->vars[i];
         const char *from = v->name;
-        if (var_shared(v)) continue;
-        v->name = own_name(l, from, module);
+        if (is_var_external(v)) continue;
+        v->name = private_name(l, from, module);
         rename_uses(m, from, v->name, false);
     }
     for (unsigned i = 0; module && i < m->nfuncs; i++) {
         struct ptx_func *f = m->funcs[i];
         const char *from = f->name;
-        if (func_shared(f) || f->is_entry) continue;
-        f->name = own_name(l, from, module);
+        if (is_func_external(f) || f->is_entry) continue;
+        f->name = private_name(l, from, module);
         rename_uses(m, from, f->name, true);
     }
 }
 
 /* ---- definitions ---- */
 
-static struct symbol *find(const struct linker *l, const char *name) {
+static struct symbol *find_symbol(const struct linker *l, const char *name) {
     for (unsigned i = 0; i < l->nsymbols; i++)
         if (strcmp(l->symbols[i].name, name) == 0) return &l->symbols[i];
     return NULL;
 }
 
-static bool define(struct linker *l, struct symbol s) {
-    struct symbol *old = find(l, s.name);
+static bool add_definition(struct linker *l, struct symbol s) {
+    struct symbol *old = find_symbol(l, s.name);
     if (!old) return l->symbols[l->nsymbols++] = s, true;
     if (!old->weak && !s.weak)
         return err_set(l->e, ERR_INPUT,
@@ -97,38 +97,38 @@ static bool define(struct linker *l, struct symbol s) {
     return true;
 }
 
-static bool define_all(struct linker *l, unsigned module) {
+static bool add_definitions(struct linker *l, unsigned module) {
     const struct ptx_module *m = l->modules[module];
     for (unsigned i = 0; i < m->nvars; i++) {
         struct ptx_var *v = m->vars[i];
         struct symbol s = {v->name, v, NULL, module, v->is_weak || v->is_common};
-        if (v->is_extern || !var_shared(v)) continue;
-        if (!define(l, s)) return false;
+        if (v->is_extern || !is_var_external(v)) continue;
+        if (!add_definition(l, s)) return false;
     }
     for (unsigned i = 0; i < m->nfuncs; i++) {
         struct ptx_func *f = m->funcs[i];
         struct symbol s = {f->name, NULL, f, module, f->is_weak};
-        if (!f->has_body || !(func_shared(f) || f->is_entry)) continue;
-        if (!define(l, s)) return false;
+        if (!f->has_body || !(is_func_external(f) || f->is_entry)) continue;
+        if (!add_definition(l, s)) return false;
     }
     return true;
 }
 
 /* ---- the whole ---- */
 
-static void take_vars(struct linker *l, const struct ptx_module *m) {
+static void merge_vars(struct linker *l, const struct ptx_module *m) {
     for (unsigned i = 0; i < m->nvars; i++) {
         struct ptx_var *v = m->vars[i];
-        const struct symbol *s = var_shared(v) ? find(l, v->name) : NULL;
+        const struct symbol *s = is_var_external(v) ? find_symbol(l, v->name) : NULL;
         if (s && s->var && s->var != v) v->definition = s->var;
         else l->out->vars[l->out->nvars++] = v;
     }
 }
 
-static void take_funcs(struct linker *l, const struct ptx_module *m, unsigned first_loc) {
+static void merge_funcs(struct linker *l, const struct ptx_module *m, unsigned first_loc) {
     for (unsigned i = 0; i < m->nfuncs; i++) {
         struct ptx_func *f = m->funcs[i];
-        const struct symbol *s = find(l, f->name);
+        const struct symbol *s = find_symbol(l, f->name);
         for (unsigned k = 0; k < f->ninsns; k++)
             if (f->insns[k].loc) f->insns[k].loc += first_loc;
         if (!s || s->func == f) l->out->funcs[l->out->nfuncs++] = f;
@@ -136,7 +136,7 @@ static void take_funcs(struct linker *l, const struct ptx_module *m, unsigned fi
 }
 
 /* Files and places of one module behind those of the others; place 0 is the unknown one in each. */
-static unsigned take_places(struct linker *l, const struct ptx_module *m) {
+static unsigned merge_locs(struct linker *l, const struct ptx_module *m) {
     struct ptx_module *o = l->out;
     unsigned first_file = o->nfiles, first_loc = o->nlocs - 1;
     for (unsigned i = 0; i < m->nfiles; i++) o->files[o->nfiles++] = m->files[i];
@@ -149,7 +149,7 @@ static unsigned take_places(struct linker *l, const struct ptx_module *m) {
     return first_loc;
 }
 
-static void make_room(struct linker *l) {
+static void allocate_output(struct linker *l) {
     unsigned vars = 0, funcs = 0, files = 0, locs = 1;
     for (unsigned i = 0; i < l->n; i++) {
         const struct ptx_module *m = l->modules[i];
@@ -171,13 +171,13 @@ struct ptx_module *ptx_link(struct arena *a, struct ptx_module **modules, unsign
                             struct err *e) {
     struct linker l = {.arena = a, .modules = modules, .n = n, .e = e};
     if (n == 1) return modules[0];
-    make_room(&l);
-    for (unsigned i = 0; i < n; i++) rename_own(&l, i);
+    allocate_output(&l);
+    for (unsigned i = 0; i < n; i++) rename_private_symbols(&l, i);
     for (unsigned i = 0; i < n; i++)
-        if (!define_all(&l, i)) return NULL;
+        if (!add_definitions(&l, i)) return NULL;
     for (unsigned i = 0; i < n; i++) {
-        take_vars(&l, modules[i]);
-        take_funcs(&l, modules[i], take_places(&l, modules[i]));
+        merge_vars(&l, modules[i]);
+        merge_funcs(&l, modules[i], merge_locs(&l, modules[i]));
     }
     return l.out;
 }

@@ -10,7 +10,7 @@ static unsigned digits(const char **s, const char *end) {
     return value;
 }
 
-static void parse_version(struct parser *p) {
+static void parse_version(struct listing_parser *p) {
     ptx_next(p);
     if (p->tok.kind != TOKEN_FLOAT) ptx_fail_expected(p, "a version such as 9.0");
     const char *s = p->tok.s, *end = s + p->tok.n;
@@ -20,21 +20,21 @@ static void parse_version(struct parser *p) {
     ptx_next(p);
 }
 
-static void parse_target(struct parser *p) {
+static void parse_target(struct listing_parser *p) {
     ptx_next(p);
-    struct name *target = ptx_expect_name(p, "a target such as sm_90");
+    struct identifier *target = ptx_expect_name(p, "a target such as sm_90");
     if (!p->module->target) p->module->target = target->s;
     while (ptx_accept(p, ',')) ptx_expect_name(p, "a target option");
 }
 
-static void parse_address_size(struct parser *p) {
+static void parse_address_size(struct listing_parser *p) {
     ptx_next(p);
     uint32_t line = p->tok.line;
     if (ptx_expect_uint(p, "32 or 64", 64) != 64)
         ptx_fail(p, line, ERR_UNSUPPORTED, "only 64-bit code is supported; build without -m32");
 }
 
-static struct linkage parse_linkage(struct parser *p) {
+static struct linkage parse_linkage(struct listing_parser *p) {
     struct linkage l = {.is_extern = false};
     for (;;) {
         if (ptx_accept_word(p, ".extern")) l.is_extern = true;
@@ -45,7 +45,7 @@ static struct linkage parse_linkage(struct parser *p) {
     }
 }
 
-static void parse_definition(struct parser *p) {
+static void parse_definition(struct listing_parser *p) {
     struct linkage linkage = parse_linkage(p);
     if (ptx_at_word(p, ".func")) ptx_parse_function(p, linkage, false);
     else if (ptx_at_word(p, ".entry")) ptx_parse_function(p, linkage, true);
@@ -53,7 +53,7 @@ static void parse_definition(struct parser *p) {
     else ptx_fail_expected(p, "a function, an entry or a variable");
 }
 
-static void parse_top(struct parser *p) {
+static void parse_top(struct listing_parser *p) {
     if (ptx_at_word(p, ".version")) parse_version(p);
     else if (ptx_at_word(p, ".target")) parse_target(p);
     else if (ptx_at_word(p, ".address_size")) parse_address_size(p);
@@ -65,22 +65,22 @@ static void parse_top(struct parser *p) {
     else if (!ptx_accept(p, ';')) parse_definition(p);
 }
 
-static void finish_module(struct parser *p) {
+static void finish_module(struct listing_parser *p) {
     struct ptx_module *m = p->module;
     if (!m->version_major || !m->target)
         ptx_fail(p, p->line, ERR_INPUT, "expected .version and .target: this is no PTX");
     ptx_check_relocs(p);
     ptx_resolve_aliases(p);
-    ptx_finish_debug(p);
+    ptx_end_debug(p);
     m->nvars = (unsigned)p->vars.n;
-    m->vars = keep(p, &p->vars, struct ptx_var *);
+    m->vars = vec_to_arena(p, &p->vars, struct ptx_var *);
     m->nfuncs = (unsigned)p->funcs.n;
-    m->funcs = keep(p, &p->funcs, struct ptx_func *);
+    m->funcs = vec_to_arena(p, &p->funcs, struct ptx_func *);
     m->index = p->names;
 }
 
 /* Not inlined: setjmp is below it. */
-__attribute__((noinline)) static void parse_text(struct parser *p) {
+__attribute__((noinline)) static void parse_text(struct listing_parser *p) {
     ptx_next(p);
     while (p->tok.kind != TOKEN_END) parse_top(p);
     finish_module(p);
@@ -91,11 +91,12 @@ struct ptx_module *ptx_parse(struct arena *a, const char *text, size_t n, struct
         err_set(e, ERR_LIMIT, "a PTX text of %zu bytes is too long (at most %d)", n, PTX_MAX_TEXT);
         return NULL;
     }
-    struct parser *p = xcalloc(1, sizeof *p);
+    struct listing_parser *p = xcalloc(1, sizeof *p);
     struct ptx_module *m = arena_new(a, struct ptx_module);
-    *p = (struct parser){.arena = a, .err = e, .at = text, .end = text + n, .line = 1, .module = m};
+    *p = (struct listing_parser){
+        .arena = a, .err = e, .at = text, .end = text + n, .line = 1, .module = m};
     p->names = ptx_index_new(a);
-    ptx_start_debug(p);
+    ptx_begin_debug(p);
     bool ok = !setjmp(p->escape);
     if (ok) parse_text(p);
     arena_free(&p->scratch);

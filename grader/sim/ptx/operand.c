@@ -5,28 +5,28 @@
 
 enum { MAX_NESTING = 4 };
 
-static struct ptx_operand parse_operand(struct parser *p, unsigned nesting);
+static struct ptx_operand parse_operand(struct listing_parser *p, unsigned nesting);
 
-static struct ptx_operand blank(enum ptx_operand_kind kind) {
-    return (struct ptx_operand){.kind = kind, .reg = -1, .second = -1};
+static struct ptx_operand init_operand(enum ptx_operand_kind kind) {
+    return (struct ptx_operand){.kind = kind, .reg = -1, .second_reg = -1};
 }
 
 /* Items of { } or ( ), collected on top of p->operands and then moved to the arena. */
-static struct ptx_operand parse_items(struct parser *p, int close, unsigned nesting) {
-    struct ptx_operand list = blank(close == '}' ? PTX_OP_VECTOR : PTX_OP_LIST);
+static struct ptx_operand parse_items(struct listing_parser *p, int close, unsigned nesting) {
+    struct ptx_operand list = init_operand(close == '}' ? PTX_OP_VECTOR : PTX_OP_LIST);
     size_t base = p->operands.n;
     if (nesting >= MAX_NESTING)
         ptx_fail(p, p->tok.line, ERR_LIMIT, "operands are nested more than %d deep", MAX_NESTING);
     ptx_next(p);
     while (p->tok.kind != close) {
         struct ptx_operand item = parse_operand(p, nesting + 1);
-        *push(p, &p->operands, struct ptx_operand) = item;
+        *vec_push(p, &p->operands, struct ptx_operand) = item;
         if (!ptx_accept(p, ',')) break;
     }
     ptx_expect(p, close,
                close == '}' ? "'}' after the vector's items" : "')' after the list's items");
     list.nitems = (unsigned)(p->operands.n - base);
-    list.items = ptx_get(p, p->arena, list.nitems * sizeof list);
+    list.items = ptx_alloc(p, p->arena, list.nitems * sizeof list);
     if (list.nitems)
         memcpy(list.items, (struct ptx_operand *)p->operands.data + base,
                list.nitems * sizeof list);
@@ -34,8 +34,8 @@ static struct ptx_operand parse_items(struct parser *p, int close, unsigned nest
     return list;
 }
 
-static struct ptx_operand parse_immediate(struct parser *p) {
-    struct ptx_operand imm = blank(PTX_OP_IMM);
+static struct ptx_operand parse_immediate(struct listing_parser *p) {
+    struct ptx_operand imm = init_operand(PTX_OP_IMM);
     bool negative = false;
     for (; p->tok.kind == '-' || p->tok.kind == '+'; ptx_next(p)) negative ^= p->tok.kind == '-';
     if (p->tok.kind == TOKEN_FLOAT) {
@@ -51,7 +51,7 @@ static struct ptx_operand parse_immediate(struct parser *p) {
     return imm;
 }
 
-static int64_t parse_offset(struct parser *p) {
+static int64_t parse_offset(struct listing_parser *p) {
     int64_t offset = 0;
     while (p->tok.kind == '+' || p->tok.kind == '-') {
         bool negative = p->tok.kind == '-';
@@ -64,31 +64,32 @@ static int64_t parse_offset(struct parser *p) {
     return offset;
 }
 
-static struct ptx_operand reg_operand(struct parser *p, uint32_t index) {
-    struct ptx_operand op = blank(PTX_OP_REG);
+static struct ptx_operand reg_operand(struct listing_parser *p, uint32_t index) {
+    struct ptx_operand op = init_operand(PTX_OP_REG);
     op.reg = (int)index;
     op.type = ((struct ptx_reg *)p->regs.data)[index].type;
     return op;
 }
 
-static struct ptx_operand var_operand(struct parser *p, const struct ptx_var *var) {
-    struct ptx_operand op = blank(PTX_OP_VAR);
+static struct ptx_operand var_operand(struct listing_parser *p, const struct ptx_var *var) {
+    struct ptx_operand op = init_operand(PTX_OP_VAR);
     op.var = var;
     op.name = var->name;
     op.offset = parse_offset(p);
     return op;
 }
 
-static struct ptx_operand label_operand(struct name *name) {
-    struct ptx_operand op = blank(PTX_OP_LABEL);
+static struct ptx_operand label_operand(struct identifier *name) {
+    struct ptx_operand op = init_operand(PTX_OP_LABEL);
     op.name = name->s;
     return op;
 }
 
 /* A name that no open block declares. */
-static struct ptx_operand module_operand(struct parser *p, struct name *name, unsigned nesting) {
+static struct ptx_operand module_operand(struct listing_parser *p, struct identifier *name,
+                                         unsigned nesting) {
     if (name->var) return var_operand(p, name->var);
-    struct ptx_operand op = blank(name->func ? PTX_OP_FUNC : PTX_OP_SREG);
+    struct ptx_operand op = init_operand(name->func ? PTX_OP_FUNC : PTX_OP_SREG);
     op.name = name->s;
     if (name->func) return op;
     if (name->prefix && name->prefix->range)
@@ -101,8 +102,8 @@ static struct ptx_operand module_operand(struct parser *p, struct name *name, un
 }
 
 /* A label of an outer block stays open: this block may define the same name further down. */
-static struct ptx_operand parse_named(struct parser *p, unsigned nesting) {
-    struct name *name = ptx_expect_name(p, "an operand");
+static struct ptx_operand parse_named(struct listing_parser *p, unsigned nesting) {
+    struct identifier *name = ptx_expect_name(p, "an operand");
     struct binding *b = ptx_find_local(p, name);
     if (!b) return module_operand(p, name, nesting);
     if (b->kind == BIND_REG) return reg_operand(p, b->index);
@@ -112,14 +113,14 @@ static struct ptx_operand parse_named(struct parser *p, unsigned nesting) {
     return label_operand(name);
 }
 
-static struct ptx_operand parse_word(struct parser *p, unsigned nesting) {
-    if (ptx_accept_word(p, "_")) return blank(PTX_OP_SINK);
+static struct ptx_operand parse_word(struct listing_parser *p, unsigned nesting) {
+    if (ptx_accept_word(p, "_")) return init_operand(PTX_OP_SINK);
     return ptx_at_word(p, "WARP_SZ") ? parse_immediate(p) : parse_named(p, nesting);
 }
 
 /* [reg], [var], [reg+off], [var-off], [imm] */
-static struct ptx_operand parse_address(struct parser *p) {
-    struct ptx_operand address = blank(PTX_OP_ADDRESS);
+static struct ptx_operand parse_address(struct listing_parser *p) {
+    struct ptx_operand address = init_operand(PTX_OP_ADDRESS);
     ptx_next(p);
     if (p->tok.kind == TOKEN_IDENT) {
         struct ptx_operand base = parse_named(p, 1);
@@ -149,7 +150,7 @@ static struct ptx_operand parse_address(struct parser *p) {
     return address;
 }
 
-static struct ptx_operand parse_negated(struct parser *p) {
+static struct ptx_operand parse_negated(struct listing_parser *p) {
     ptx_next(p);
     struct ptx_operand op = parse_named(p, 1);
     if (op.kind != PTX_OP_REG)
@@ -159,7 +160,7 @@ static struct ptx_operand parse_negated(struct parser *p) {
 }
 
 /* The register after the bar of `%p|%q`. */
-static int parse_second(struct parser *p) {
+static int parse_second_reg(struct listing_parser *p) {
     if (ptx_accept_word(p, "_")) return -2;
     struct ptx_operand second = parse_named(p, 1);
     if (second.kind != PTX_OP_REG)
@@ -167,7 +168,7 @@ static int parse_second(struct parser *p) {
     return second.reg;
 }
 
-static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
+static struct ptx_operand parse_operand(struct listing_parser *p, unsigned nesting) {
     struct ptx_operand op;
     switch (p->tok.kind) {
     case '{': return parse_items(p, '}', nesting);
@@ -186,24 +187,24 @@ static struct ptx_operand parse_operand(struct parser *p, unsigned nesting) {
         if (op.kind != PTX_OP_REG && op.kind != PTX_OP_SINK)
             ptx_fail_expected(p, "',' or ';' after the operand");
         ptx_next(p);
-        op.second = parse_second(p);
+        op.second_reg = parse_second_reg(p);
     }
     return op;
 }
 
-struct ptx_operand *ptx_parse_operands(struct parser *p, bool call, unsigned *n) {
+struct ptx_operand *ptx_parse_operands(struct listing_parser *p, bool call, unsigned *n) {
     p->in_call = call;
     p->operands.n = 0;
     uint32_t line = p->tok.line;
     if (p->tok.kind != ';') {
         do {
             struct ptx_operand op = parse_operand(p, 0);
-            *push(p, &p->operands, struct ptx_operand) = op;
+            *vec_push(p, &p->operands, struct ptx_operand) = op;
         } while (ptx_accept(p, ','));
     }
     ptx_expect(p, ';', "',' or ';' after the operand");
     *n = (unsigned)p->operands.n;
-    struct ptx_operand *ops = keep(p, &p->operands, struct ptx_operand);
+    struct ptx_operand *ops = vec_to_arena(p, &p->operands, struct ptx_operand);
     for (unsigned i = 0; i < *n; i++)
         if (ops[i].kind == PTX_OP_LABEL)
             ptx_add_fixup(p, ptx_intern(p, ops[i].name, strlen(ops[i].name)), line, &ops[i].target,

@@ -31,9 +31,9 @@ enum binding_kind { BIND_REG, BIND_VAR, BIND_LABEL, BIND_TABLE };
 struct binding {
     enum binding_kind kind;
     unsigned depth;
-    struct binding *below; /* the same name in an outer block */
+    struct binding *outer; /* the same name in an outer block */
     struct binding *next;  /* of the same block */
-    struct name *name;
+    struct identifier *name;
     union {
         uint32_t index; /* register, instruction that a label stands before, table */
         struct ptx_var *var;
@@ -42,19 +42,20 @@ struct binding {
 
 /* `.reg .b32 %r<100>` in one block, hung on the name "%r". */
 struct reg_range {
-    struct reg_range *below, *next;
-    struct name *name;
+    struct reg_range *outer, *next;
+    struct identifier *name;
     unsigned depth;
     uint32_t count;
     enum ptx_type type;
 };
 
-struct name {
-    struct name *chain;
+struct identifier {
+    struct identifier *hash_next;
     uint64_t hash;
     const char *s;
     size_t n;
-    struct name *prefix; /* "%r" of "%r12", NULL where the name does not end in a plain number */
+    struct identifier
+        *prefix; /* "%r" of "%r12", NULL where the name does not end in a plain number */
     uint32_t number;
     struct binding *local;
     struct reg_range *range;
@@ -67,7 +68,7 @@ struct name {
  * closes. */
 struct fixup {
     struct fixup *next;
-    struct name *name;
+    struct identifier *name;
     uint32_t line;
     uint32_t *target;
     struct ptx_operand *operand; /* NULL in .branchtargets */
@@ -83,27 +84,27 @@ struct block {
 /* A growing array in the scratch arena. */
 struct vec {
     void *data;
-    size_t n, room;
+    size_t n, capacity;
 };
 
-struct parser {
+struct listing_parser {
     struct arena *arena, scratch;
     struct err *err;
     jmp_buf escape;
     const char *at, *end;
     uint32_t line;
     struct token tok;
-    uint32_t last_line; /* of the token before `tok` */
-    size_t memory;      /* bytes allocated so far */
+    uint32_t last_line;     /* of the token before `tok` */
+    size_t allocated_bytes; /* bytes allocated so far */
 
     struct ptx_module *module;
-    struct ptx_index *names;
-    struct vec vars, funcs, files, locs, loc_extra, reloc_checks, aliases;
-    uint64_t initialised_bytes;
+    struct symbol_index *names;
+    struct vec vars, funcs, files, locs, loc_pending, reloc_checks, aliases;
+    uint64_t initialized_bytes;
 
     /* debug.c */
     struct loc_slot *loc_table;
-    size_t loc_room, loc_used;
+    size_t loc_capacity, loc_count;
     uint32_t loc, function_number;
     struct vec debug_bytes;
 
@@ -116,84 +117,88 @@ struct parser {
 };
 
 /* lex.c */
-void ptx_next(struct parser *p);
-_Noreturn void ptx_fail(struct parser *p, uint32_t line, enum err_kind kind, const char *format,
-                        ...) __attribute__((format(printf, 4, 5)));
-_Noreturn void ptx_fail_expected(struct parser *p,
-                                 const char *what); /* "expected WHAT, found TOKEN" */
-bool ptx_accept(struct parser *p, int kind);
-void ptx_expect(struct parser *p, int kind, const char *what);
-bool ptx_at_word(const struct parser *p, const char *spelling); /* an identifier or directive */
-bool ptx_accept_word(struct parser *p, const char *spelling);
-uint64_t ptx_expect_uint(struct parser *p, const char *what,
-                         uint64_t limit);                   /* an integer of 0..limit */
-int64_t ptx_accept_int(struct parser *p, const char *what); /* with signs */
+void ptx_next(struct listing_parser *p);
+_Noreturn void ptx_fail(struct listing_parser *p, uint32_t line, enum err_kind kind,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+_Noreturn void ptx_fail_expected(struct listing_parser *p,
+                                 const char *expected); /* "expected WHAT, found TOKEN" */
+bool ptx_accept(struct listing_parser *p, int kind);
+void ptx_expect(struct listing_parser *p, int kind, const char *expected);
+bool ptx_at_word(const struct listing_parser *p,
+                 const char *spelling); /* an identifier or directive */
+bool ptx_accept_word(struct listing_parser *p, const char *spelling);
+uint64_t ptx_expect_uint(struct listing_parser *p, const char *expected,
+                         uint64_t limit);                               /* an integer of 0..limit */
+int64_t ptx_accept_int(struct listing_parser *p, const char *expected); /* with signs */
 
 /* names.c */
-struct ptx_index *ptx_index_new(struct arena *a);
-struct name *ptx_intern(struct parser *p, const char *s, size_t n);
-struct name *ptx_expect_name(struct parser *p, const char *what); /* takes an identifier */
-struct binding *ptx_bind(struct parser *p, struct name *name, enum binding_kind kind,
+struct symbol_index *ptx_index_new(struct arena *a);
+struct identifier *ptx_intern(struct listing_parser *p, const char *s, size_t n);
+struct identifier *ptx_expect_name(struct listing_parser *p,
+                                   const char *expected); /* takes an identifier */
+struct binding *ptx_bind(struct listing_parser *p, struct identifier *name, enum binding_kind kind,
                          unsigned depth);
-void ptx_bind_range(struct parser *p, struct name *name, uint32_t count, enum ptx_type type);
-struct binding *ptx_add_reg(struct parser *p, struct name *name, enum ptx_type type,
+void ptx_bind_range(struct listing_parser *p, struct identifier *name, uint32_t count,
+                    enum ptx_type type);
+struct binding *ptx_add_reg(struct listing_parser *p, struct identifier *name, enum ptx_type type,
                             unsigned depth);
 /* What the name means in the open blocks, or NULL. The first use of a register of a range makes it
  * one. */
-struct binding *ptx_find_local(struct parser *p, struct name *name);
-void ptx_open_block(struct parser *p);
-void ptx_close_block(struct parser *p);
-void ptx_add_fixup(struct parser *p, struct name *name, uint32_t line, uint32_t *target,
-                   struct ptx_operand *operand);
+struct binding *ptx_find_local(struct listing_parser *p, struct identifier *name);
+void ptx_open_block(struct listing_parser *p);
+void ptx_close_block(struct listing_parser *p);
+void ptx_add_fixup(struct listing_parser *p, struct identifier *name, uint32_t line,
+                   uint32_t *target, struct ptx_operand *operand);
 
 /* memory.c: zeroed memory of the caller's arena or of the scratch arena.
  * vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec.
  */
-void *ptx_get(struct parser *p, struct arena *a, size_t bytes);
-void *ptx_vec_push(struct parser *p, struct vec *v, size_t item);
-void *ptx_vec_keep(struct parser *p, struct vec *v, size_t item);
-#define push(p, v, type) ((type *)ptx_vec_push((p), (v), sizeof(type)))
-#define keep(p, v, type) ((type *)ptx_vec_keep((p), (v), sizeof(type)))
+void *ptx_alloc(struct listing_parser *p, struct arena *a, size_t bytes);
+void *ptx_vec_push(struct listing_parser *p, struct vec *v, size_t item_bytes);
+void *ptx_vec_to_arena(struct listing_parser *p, struct vec *v, size_t item_bytes);
+#define vec_push(p, v, type)     ((type *)ptx_vec_push((p), (v), sizeof(type)))
+#define vec_to_arena(p, v, type) ((type *)ptx_vec_to_arena((p), (v), sizeof(type)))
 
 /* decl.c: what is declared */
 struct linkage {
     bool is_extern, is_visible, is_weak, is_common;
 };
-bool ptx_at_space(const struct parser *p); /* at .global, .const, .shared, .local, .param */
-void ptx_parse_variables(struct parser *p,
+bool ptx_at_space(const struct listing_parser *p); /* at .global, .const, .shared, .local, .param */
+void ptx_parse_variables(struct listing_parser *p,
                          struct linkage linkage); /* at module scope or in a function */
-void ptx_parse_registers(struct parser *p);
-struct ptx_var *ptx_parse_formals(struct parser *p, unsigned *n); /* from '(' to ')' */
+void ptx_parse_registers(struct listing_parser *p);
+struct ptx_var *ptx_parse_formals(struct listing_parser *p, unsigned *n); /* from '(' to ')' */
 
 /* init.c: from after the '=' */
 struct shape {
     uint64_t dims[MAX_DIMS + 1]; /* outermost first; a vector type is a last dimension of its own */
     unsigned ndims;
 };
-void ptx_parse_initialiser(struct parser *p, struct ptx_var *v, struct shape *shape);
-void ptx_check_relocs(struct parser *p);
+void ptx_parse_initializer(struct listing_parser *p, struct ptx_var *v, struct shape *shape);
+void ptx_check_relocs(struct listing_parser *p);
 
 /* expr.c */
 struct constant {
     uint64_t value;
     bool is_unsigned;
 };
-struct constant ptx_parse_constant(struct parser *p, bool negative); /* of the first number */
-struct constant ptx_parse_product(struct parser *p);
+struct constant ptx_parse_constant(struct listing_parser *p,
+                                   bool negative); /* of the first number */
+struct constant ptx_parse_product(struct listing_parser *p);
 
 /* operand.c; in a call, parentheses hold a list, elsewhere a constant */
-struct ptx_operand *ptx_parse_operands(struct parser *p, bool call, unsigned *n);
+struct ptx_operand *ptx_parse_operands(struct listing_parser *p, bool call, unsigned *n);
 
 /* func.c */
-void ptx_parse_function(struct parser *p, struct linkage linkage, bool is_entry);
-void ptx_parse_alias(struct parser *p);
-void ptx_resolve_aliases(struct parser *p);
+void ptx_parse_function(struct listing_parser *p, struct linkage linkage, bool is_entry);
+void ptx_parse_alias(struct listing_parser *p);
+void ptx_resolve_aliases(struct listing_parser *p);
 
 /* debug.c */
-void ptx_parse_file(struct parser *p);
-void ptx_parse_loc(struct parser *p);
-void ptx_parse_section(struct parser *p);
-void ptx_skip_pragma(struct parser *p);
-void ptx_skip_parentheses(struct parser *p);
-void ptx_start_debug(struct parser *p);
-void ptx_finish_debug(struct parser *p);
+void ptx_parse_file(struct listing_parser *p);
+void ptx_parse_loc(struct listing_parser *p);
+void ptx_parse_section(struct listing_parser *p);
+void ptx_skip_pragma(struct listing_parser *p);
+void ptx_skip_parentheses(struct listing_parser *p);
+void ptx_begin_debug(struct listing_parser *p);
+void ptx_end_debug(struct listing_parser *p);

@@ -97,7 +97,8 @@ struct ptx_operand {
         type;     /* of an immediate: PTX_S64, PTX_U64, PTX_F32, PTX_F64; of a reg: its own type */
     bool negated; /* !%p */
     int reg;      /* index into the function's regs, -1 where absent */
-    int second; /* `p|q`: the register after the bar (setp, shfl, match...), else -1; -2 for `|_` */
+    int second_reg; /* `p|q`: the register after the bar (setp, shfl, match...), else -1; -2 for
+                       `|_` */
     uint64_t value; /* immediate */
     int64_t offset; /* address or var offset */
     const struct ptx_var *var;
@@ -175,7 +176,7 @@ struct ptx_module {
     unsigned nfiles;
     struct ptx_loc *locs; /* [0] is the unknown place */
     unsigned nlocs;
-    struct ptx_index *index; /* of the lookups below */
+    struct symbol_index *index; /* of the lookups below */
 };
 
 /* A longer text is refused. */
@@ -205,5 +206,5 @@ const char *ptx_from_fatbin(struct arena *a, const void *image, size_t size, uns
 size_t ptx_fatbin_bytes(const void *image, size_t size);
 /* The machine code in it for exactly that architecture (such as 90), an ELF file; NULL if there is
  * none. */
-const char *ptx_machine_code(struct arena *a, const void *image, size_t size, unsigned sm,
-                             size_t *n);
+const char *ptx_cubin_from_fatbin(struct arena *a, const void *image, size_t size, unsigned sm,
+                                  size_t *n);

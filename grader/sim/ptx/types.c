@@ -12,13 +12,15 @@ static const struct {
 #undef X
 };
 
-enum { TYPES = sizeof types / sizeof *types };
+enum { TYPE_COUNT = sizeof types / sizeof *types };
 
-const char *ptx_type_name(enum ptx_type t) { return (unsigned)t < TYPES ? types[t].name : "none"; }
-unsigned ptx_type_bytes(enum ptx_type t) { return (unsigned)t < TYPES ? types[t].bytes : 0; }
+const char *ptx_type_name(enum ptx_type t) {
+    return (unsigned)t < TYPE_COUNT ? types[t].name : "none";
+}
+unsigned ptx_type_bytes(enum ptx_type t) { return (unsigned)t < TYPE_COUNT ? types[t].bytes : 0; }
 
 enum ptx_type ptx_type_of(const char *s, size_t n) {
-    for (unsigned t = PTX_NO_TYPE + 1; t < TYPES; t++)
+    for (unsigned t = PTX_NO_TYPE + 1; t < TYPE_COUNT; t++)
         if (strlen(types[t].name) == n && !memcmp(types[t].name, s, n)) return (enum ptx_type)t;
     return PTX_NO_TYPE;
 }

@@ -127,12 +127,12 @@ static bool target_is_whole(unsigned char *w, u32 bytes, u64 *at) {
 
 static bool source_is_whole(const struct exec *x, const struct async_copy *c, u32 lane) {
     const unsigned char *shared = x->shared + c->shared[lane];
-    if (c->digest && c->kind == ASYNC_OUT) return memory_digest(shared, c->bytes, 0) == c->digest;
+    if (c->digest && c->kind == ASYNC_OUT) return memory_hash(shared, c->bytes, 0) == c->digest;
     if (c->tile) {
-        bool live = memory_find(x->memory, c->tile->low, c->tile->high - c->tile->low) >= 0;
-        return !live || memory_tile_digest(x->memory, c->tile) == c->digest;
+        bool live = memory_find_range(x->memory, c->tile->low, c->tile->high - c->tile->low) >= 0;
+        return !live || memory_tile_hash(x->memory, c->tile) == c->digest;
     }
-    if (!(c->whole >> lane & 1) || memory_find(x->memory, c->global[lane], c->bytes) < 0)
+    if (!(c->whole >> lane & 1) || memory_find_range(x->memory, c->global[lane], c->bytes) < 0)
         return true;
     return !memcmp(shared, x->memory->bytes + (c->global[lane] - SIM_BASE), c->bytes);
 }
@@ -289,15 +289,15 @@ void race_async_bulk(struct exec *x, struct block *b, const struct op *o, enum a
 
 void race_async_tile(struct exec *x, struct block *b, const struct op *o, enum async_kind kind,
                      u32 lane, u32 shared, const struct memory_tile *t, u32 barrier, u8 phase) {
-    struct async_copy c = bulk_copy(x, o, kind, lane, shared, (u32)memory_tile_reach(t));
+    struct async_copy c = bulk_copy(x, o, kind, lane, shared, (u32)memory_tile_shared_bytes(t));
     c.global[lane] = t->low;
     c.barrier = barrier;
     c.phase = phase;
-    if (kind == ASYNC_OUT) c.digest = memory_digest(b->shared + shared, c.bytes, 0);
+    if (kind == ASYNC_OUT) c.digest = memory_hash(b->shared + shared, c.bytes, 0);
     else if (t->low < t->high) {
         c.tile = xmalloc(sizeof *t);
         *c.tile = *t;
-        c.digest = memory_tile_digest(x->memory, t);
+        c.digest = memory_tile_hash(x->memory, t);
     }
     begin_bulk(x, b, lane, &c);
 }

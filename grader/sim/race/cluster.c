@@ -47,7 +47,7 @@ static bool unordered(const struct exec *x, const struct block *target, u64 thei
 /* What was accessed, for past.c: as an offset of the block's own memory, or as an address from
  * outside. */
 static u64 place_for(const struct block *by, const struct block *target, u64 offset) {
-    return by == target ? offset : (u64)(target->rank + 1) << CLUSTER_RANK_AT | offset;
+    return by == target ? offset : (u64)(target->rank + 1) << CLUSTER_RANK_SHIFT | offset;
 }
 
 static void describe(const struct exec *x, const struct block *target, u64 offset, u64 theirs,

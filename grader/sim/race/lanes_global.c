@@ -189,7 +189,7 @@ static void note_bulk(struct race_plane *p, struct granules at, u16 me) {
 static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m,
                         u64 offset, u16 me) {
     struct race_plane *p = x->worker->plane;
-    if (d->bulk) note_bulk(p, run_of(m, 0, offset, x->worker->launch->global_shift), me);
+    if (d->is_bulk) note_bulk(p, run_of(m, 0, offset, x->worker->launch->global_shift), me);
     for (u32 e = 0; e < d->count; e++, offset += d->width) {
         const void *reg = operand_at(x, d->reg[e]);
         if (x->worker->launch->global_shift == 0) note_bytes(p, reg, d, m, offset, me);
@@ -277,7 +277,7 @@ static bool touch_rows(struct exec *x, const struct mem_memo *m, const struct to
     u16 me = race_block(x->block);
     u32 mine = race_stamp(x->block, x->warp);
     if (t->access == RACE_READ) return read_rows(x->worker->plane, at, me, mine);
-    return t->access == RACE_WRITE && m->shape == SHAPE_DENSE && !d->bulk &&
+    return t->access == RACE_WRITE && m->shape == SHAPE_DENSE && !d->is_bulk &&
            x->worker->launch->global_shift == 2 && store_rows(x, d, at, me, mine);
 }
 

@@ -406,7 +406,8 @@ static __attribute__((noinline)) void stamp(struct exec *x, const struct op *o, 
     if (x->block->far_write) ACTIVE(t->mask)
     race_cluster(x, x->block, o, l, t->base + (u64)(s64)t->rel[l], t->span, t->access);
     if (x->block->proxy && (t->access == RACE_WRITE || t->access == RACE_UPDATE || exchange)) {
-        bool async = x->mems[o->aux].bulk || (x->mems[o->aux].async && !x->worker->launch->strict);
+        bool async =
+            x->mems[o->aux].is_bulk || (x->mems[o->aux].is_cp_async && !x->worker->launch->strict);
         ACTIVE(t->mask) race_proxy_write(x, o, l, t->base + (u64)(s64)t->rel[l], t->span, async);
     }
     need_stamps(x);

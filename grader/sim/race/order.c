@@ -59,7 +59,7 @@ void race_ordered_fence(struct exec *x) {
 static void leave(struct exec *x, const struct mem_desc *d, u64 granule, bool strong) {
     struct block *b = x->block;
     if (x->worker->launch->strict) {
-        if (d->releases && !d->near) race_ordered_fence(x);
+        if (d->is_release && !d->is_cluster_scope) race_ordered_fence(x);
         x->worker->plane->released[granule] = b->fenced;
     } else x->worker->plane->released[granule] = strong ? race_next_tick(b) : b->plane->tick + 1;
 }

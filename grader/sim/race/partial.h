@@ -11,8 +11,8 @@ struct race_times {
 enum { RACE_PLACES = 32 };
 
 struct race_partial {
-    struct race_times seen[32];          /* by warp: what it may rely on */
-    struct race_times arrived[BARRIERS]; /* of warps that came by bar.arrive */
+    struct race_times seen[32];                    /* by warp: what it may rely on */
+    struct race_times arrived[BARRIERS_PER_BLOCK]; /* of warps that came by bar.arrive */
     struct race_times arrives[RACE_PLACES],
         ended[RACE_PLACES]; /* of mbarriers: what came to it, to the last phase's end */
     u32 *lanes[32]; /* by warp, NULL = nothing yet: [lane][other], the other's last interval of the

@@ -16,7 +16,7 @@ struct race_past *race_past_new(void) {
 static int lane_of(const struct exec *x, const struct race_past *e, u64 address) {
     const struct mem_desc *d = &x->mems[x->worker->launch->ops[e->op].aux];
     const struct mem_memo *m = &x->memos[e->stat];
-    u32 span = d->bulk ? (u32)(e->high - e->low) : (u32)d->width * d->count;
+    u32 span = d->is_bulk ? (u32)(e->high - e->low) : (u32)d->width * d->count;
     if (address < e->low || address >= e->high) return -2;
     if (!(e->mask & (e->mask - 1))) return __builtin_ctz(e->mask);
     if (!m->valid || m->mask != e->mask || (u64)((s64)m->high - m->low) + span != e->high - e->low)

@@ -71,7 +71,7 @@ void race_free(struct sim *s) {
 /* Planes for so many workers, as far as memory reaches now. Larger ones begin anew: between
  * launches nothing is noted that still counts. */
 static bool grow(struct sim *s, unsigned workers) {
-    u64 reach = memory_reach(&s->memory);
+    u64 reach = memory_used_span(&s->memory);
     if (workers > s->nplanes) s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
     for (; s->nplanes < workers; s->nplanes++)
         s->planes[s->nplanes] = (struct race_plane){.tick = 0};

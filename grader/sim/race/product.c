@@ -54,7 +54,7 @@ void race_product_free(struct block *b) {
 
 static u64 digest(const struct block *b, const struct race_product *p) {
     u64 h = 0;
-    for (u32 i = 0; i < p->n; i++) h = memory_digest(b->shared + p->chunk[i] * 16u, 16, h);
+    for (u32 i = 0; i < p->n; i++) h = memory_hash(b->shared + p->chunk[i] * 16u, 16, h);
     return h;
 }
 

@@ -29,7 +29,7 @@ static u32 chunks(const struct launch *l) { return l->shared_bytes / CHUNK + 1; 
 
 void race_proxy_start(struct block *b, const struct launch *l) {
     struct race_proxy *p = b->proxy;
-    if (!l->code->async_reads) return;
+    if (!l->code->has_async_proxy_reads) return;
     if (!p) {
         p = b->proxy = xcalloc(1, sizeof *p);
         p->fenced = xcalloc(l->nwarps * 32ul, sizeof *p->fenced);

@@ -108,7 +108,7 @@ static bool touches(const struct launch *l, u32 stat, u64 offset) {
 static struct race_range stored_range(const struct launch *l) {
     struct race_range all = {UINT64_MAX, 0};
     for (u32 s = 0; s < l->module->nstats; s++) {
-        if (l->module->stat_owners[s].verb == MEM_LOAD) continue;
+        if (l->module->stat_entries[s].verb == MEM_LOAD) continue;
         for (u32 i = 0; i < l->nworkers; i++) {
             const struct race_range *t = &l->workers[i].plane->touched[s];
             if (t->low < all.low) all.low = t->low;
@@ -121,15 +121,15 @@ static struct race_range stored_range(const struct launch *l) {
 /* Of an element, by an instruction that stored or updated there. */
 static u32 width_of(const struct launch *l, u64 offset) {
     for (u32 s = 0; s < l->module->nstats; s++)
-        if (l->module->stat_owners[s].verb != MEM_LOAD && touches(l, s, offset))
-            return l->module->mems[l->module->ops[l->module->stat_owners[s].op].aux].width;
+        if (l->module->stat_entries[s].verb != MEM_LOAD && touches(l, s, offset))
+            return l->module->mems[l->module->ops[l->module->stat_entries[s].op].aux].width;
     return 0;
 }
 
 static const struct ptx_loc *place_of(const struct launch *l, u64 offset, u8 verb) {
     for (u32 s = 0; s < l->module->nstats; s++)
-        if (l->module->stat_owners[s].verb == verb && touches(l, s, offset))
-            return place_source(l->module->ptx, l->module->ops[l->module->stat_owners[s].op].loc);
+        if (l->module->stat_entries[s].verb == verb && touches(l, s, offset))
+            return place_source(l->module->ptx, l->module->ops[l->module->stat_entries[s].op].loc);
     return NULL;
 }
 
@@ -192,9 +192,9 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
 /* A load that an atomic checks again, of what several blocks updated. */
 static bool peeked(const struct launch *l, u32 stat) {
     enum { MOST = 1 << 20 /* granules looked at */ };
-    const struct stat_owner *owner = &l->module->stat_owners[stat];
+    const struct stat_entry *owner = &l->module->stat_entries[stat];
     if (owner->verb != MEM_LOAD || owner->space != SPACE_GLOBAL) return false;
-    if (!l->module->mems[l->module->ops[owner->op].aux].rechecked) return false;
+    if (!l->module->mems[l->module->ops[owner->op].aux].verified_by_atomic) return false;
     for (u32 i = 0; i < l->nworkers; i++) {
         const struct race_range *t = &l->workers[i].plane->touched[stat];
         u64 first = t->low >> l->global_shift,
@@ -211,7 +211,7 @@ static void note_peeks(struct launch *l, struct sim_result *out) {
         struct sim_report *r = &out->reports[out->nreports++];
         *r = (struct sim_report){
             .fault = SIM_NOTE_PEEK, .count = 1, .kernel = l->code->name, .file = ""};
-        set_line(l, place_source(l->module->ptx, l->module->ops[l->module->stat_owners[s].op].loc),
+        set_line(l, place_source(l->module->ptx, l->module->ops[l->module->stat_entries[s].op].loc),
                  r);
         const char *slash = strrchr(r->file, '/');
         snprintf(r->text, sizeof r->text, "%.120s:%u: kernel `%.120s` %s",
@@ -258,7 +258,7 @@ bool race_changes_nothing(const struct exec *x, const struct touch *t, u32 lane,
                           u32 shift, const u8 *memory) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u64 first = t->base + (u64)(s64)t->rel[lane];
-    if (d->bulk) return false; /* what it stores is in no register */
+    if (d->is_bulk) return false; /* what it stores is in no register */
     for (u64 b = granule << shift; b < (granule + 1) << shift; b++) {
         if (b - first >= t->span) continue;
         u8 there = memory[b];

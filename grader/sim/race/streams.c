@@ -152,7 +152,7 @@ static void add_memory(struct launch *l, struct footprint *f) {
     struct race_range all = touched_range(l);
     u64 left = MOST_LOOKED * (u64)ROW;
     for (unsigned i = 0; i < m->count; i++) {
-        u64 low = m->table[i].start, high = low + m->table[i].size;
+        u64 low = m->allocations[i].start, high = low + m->allocations[i].size;
         if (low < all.low) low = all.low;
         if (high > all.high) high = all.high;
         if (low >= high) continue;
@@ -172,7 +172,7 @@ static void add_places(const struct launch *l, struct footprint *f) {
     f->places = xcalloc(MOST_PLACES, sizeof *f->places);
     for (u32 s = 0; s < l->module->nstats && f->nplaces < MOST_PLACES; s++) {
         struct place p = {.low = UINT64_MAX};
-        const struct stat_owner *o = &l->module->stat_owners[s];
+        const struct stat_entry *o = &l->module->stat_entries[s];
         for (u32 i = 0; i < l->nworkers; i++) {
             const struct race_range *t = &l->workers[i].plane->touched[s];
             if (t->low < p.low) p.low = t->low;
@@ -296,7 +296,7 @@ static const char *file_of(const struct launch *l, u32 line) {
     const struct ptx_module *m = l->module->ptx;
     for (u32 s = 0; s < l->module->nstats; s++) {
         const struct ptx_loc *at =
-            place_source(m, l->module->ops[l->module->stat_owners[s].op].loc);
+            place_source(m, l->module->ops[l->module->stat_entries[s].op].loc);
         if (at && at->line == line && at->file < m->nfiles && m->files[at->file])
             return m->files[at->file];
     }

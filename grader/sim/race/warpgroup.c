@@ -32,7 +32,7 @@ struct race_warpgroups {
 
 void race_warpgroup_start(struct block *b, const struct launch *l) {
     struct race_warpgroups *w = b->warpgroups;
-    if (!l->module->nwarpgroups || !l->code->async_reads) return;
+    if (!l->module->nwarpgroups || !l->code->has_async_proxy_reads) return;
     if (!w) {
         w = b->warpgroups = xcalloc(1, sizeof *w);
         w->ngroups = (b->nwarps + WARPGROUP_WARPS - 1) / WARPGROUP_WARPS;
@@ -145,7 +145,7 @@ static void report(struct exec *x, const struct op *o, const struct note *n, boo
     char line[128];
     const struct launch *l = x->worker->launch;
     const struct op *by = &l->ops[n->op - 1];
-    bool product = !strcmp(insn_rows[by->row].name, "wgmma");
+    bool product = !strcmp(insn_opcodes[by->opcode].name, "wgmma");
     place_op_line(l, n->op - 1, o, line, sizeof line);
     core_fault(x, SIM_FAULT_FENCE, o, 0, 0, "%s registers that %s%s: no wgmma.fence stands between",
                a ? "multiplies" : "adds to",
@@ -160,7 +160,7 @@ static bool check(struct exec *x, const struct op *o, const ref *r, u32 n, bool 
         const struct note *found = note_at(x, r[i]);
         if (!found || !found->op || found->fences != fences) continue;
         const struct op *by = &x->worker->launch->ops[found->op - 1];
-        bool product = !strcmp(insn_rows[by->row].name, "wgmma");
+        bool product = !strcmp(insn_opcodes[by->opcode].name, "wgmma");
         if (product &&
             (a || (desc_of(x, by)->n == desc_of(x, o)->n && desc_of(x, by)->k == desc_of(x, o)->k)))
             continue;
@@ -180,7 +180,7 @@ void race_warpgroup_product(struct exec *x, const struct op *o, const struct war
                    "comes to the first product of its warpgroup before a wgmma.fence: what its "
                    "registers hold is not "
                    "there yet");
-    else if (check(x, o, w->d, w->count, false) && w->in_registers) check(x, o, w->a, 4, true);
+    else if (check(x, o, w->d, w->count, false) && w->a_in_registers) check(x, o, w->a, 4, true);
     for (u32 i = 0; all->note[warp] && i < w->count; i++)
         *note_at(x, w->d[i]) =
             (struct note){(u32)(o - x->worker->launch->ops) + 1, all->fences[warp]};

@@ -6,7 +6,7 @@
 
 static void watch_all(struct memory *m, bool others, bool variables) {
     for (unsigned i = 0; i < m->count; i++)
-        m->table[i].watched = m->table[i].module ? variables : others;
+        m->allocations[i].is_race_checked = m->allocations[i].is_module_var ? variables : others;
 }
 
 /* False if a device address leads into no allocation: one before the start, for arrays that count
@@ -16,9 +16,9 @@ static bool watch_pointers(struct memory *m, const u8 *params, u32 bytes) {
         u64 value;
         memcpy(&value, params + at, 8);
         if (value - SIM_BASE >= SIM_SPAN) continue;
-        struct allocation *a = memory_at(m, value);
+        struct allocation *a = memory_find_allocation(m, value);
         if (!a) return false;
-        a->watched = true;
+        a->is_race_checked = true;
     }
     return true;
 }
@@ -28,11 +28,11 @@ static u32 align_up(u32 at, u32 align) { return align > 1 ? (at + align - 1) / a
 void race_watch(const struct launch *l) {
     struct memory *m = &l->sim->memory;
     const struct ptx_func *f = l->code->func;
-    u64 set = l->code->changes;
-    bool unknown = set >> ROOT_UNKNOWN & 1, clear = true;
+    u64 set = l->code->mod_set;
+    bool unknown = set >> OBJ_UNKNOWN & 1, clear = true;
     u32 at = 0;
-    watch_all(m, unknown, unknown || (set >> ROOT_VARIABLES & 1));
-    for (unsigned i = 0; i < f->nparams && i < ROOT_VARIABLES && clear; i++) {
+    watch_all(m, unknown, unknown || (set >> OBJ_MODULE_VARS & 1));
+    for (unsigned i = 0; i < f->nparams && i < OBJ_MODULE_VARS && clear; i++) {
         u32 first = align_up(at, f->params[i].align);
         at = first + (u32)f->params[i].bytes;
         if ((set >> i & 1) && at <= l->request->param_bytes)

@@ -12,7 +12,7 @@ static const struct {
     uint8_t unit, space, verb;
 } opcodes[] = {
 
-#define VERB_NONE                       SASS_NOTHING
+#define VERB_NONE                       SASS_NO_ACCESS
 #define VERB_LOAD                       SASS_LOAD
 #define VERB_STORE                      SASS_STORE
 #define VERB_ATOMIC                     SASS_ATOMIC
@@ -22,58 +22,59 @@ static const struct {
 };
 
 struct label {
-    uint64_t name; /* digest */
-    uint32_t at;
+    uint64_t name_hash; /* digest */
+    uint32_t index;
 };
 
-struct parser {
+struct listing_parser {
     struct sass_insn *code;
-    uint64_t *wanted; /* [capacity of code]: the label that an instruction jumps to, 0 = none */
+    uint64_t
+        *target_labels; /* [capacity of code]: the label that an instruction jumps to, 0 = none */
     struct label *labels;
     uint32_t n, capacity, nlabels, label_capacity, line;
-    uint8_t next;               /* flags of the instruction that follows */
-    bool in_code, own, encoded; /* encoded: the last instruction has its second word */
+    uint8_t next_flags;                      /* flags of the instruction that follows */
+    bool in_code, in_internal, has_encoding; /* encoded: the last instruction has its second word */
 };
 
 /* A line, without its end. */
-struct text {
+struct text_span {
     const char *at;
     size_t n;
 };
 
-static bool begins(struct text t, const char *with) {
-    size_t n = strlen(with);
-    return t.n >= n && memcmp(t.at, with, n) == 0;
+static bool starts_with(struct text_span t, const char *prefix) {
+    size_t n = strlen(prefix);
+    return t.n >= n && memcmp(t.at, prefix, n) == 0;
 }
 
-static struct text skip(struct text t, size_t n) {
-    return n < t.n ? (struct text){t.at + n, t.n - n} : (struct text){t.at + t.n, 0};
+static struct text_span skip(struct text_span t, size_t n) {
+    return n < t.n ? (struct text_span){t.at + n, t.n - n} : (struct text_span){t.at + t.n, 0};
 }
 
-static struct text skip_blank(struct text t) {
+static struct text_span skip_blank(struct text_span t) {
     while (t.n && (*t.at == ' ' || *t.at == '\t')) t = skip(t, 1);
     return t;
 }
 
-static struct text word(struct text t, const char *ends) {
+static struct text_span prefix_until(struct text_span t, const char *delimiters) {
     size_t n = 0;
-    while (n < t.n && !strchr(ends, t.at[n])) n++;
-    return (struct text){t.at, n};
+    while (n < t.n && !strchr(delimiters, t.at[n])) n++;
+    return (struct text_span){t.at, n};
 }
 
-static struct text find(struct text t, const char *what) {
-    const char *at = t.n ? memmem(t.at, t.n, what, strlen(what)) : NULL;
-    return at ? skip(t, (size_t)(at - t.at)) : (struct text){t.at + t.n, 0};
+static struct text_span skip_to_text(struct text_span t, const char *needle) {
+    const char *at = t.n ? memmem(t.at, t.n, needle, strlen(needle)) : NULL;
+    return at ? skip(t, (size_t)(at - t.at)) : (struct text_span){t.at + t.n, 0};
 }
 
 /* FNV-1a; 0 stands for none. */
-static uint64_t digest(struct text t) {
+static uint64_t hash_name(struct text_span t) {
     uint64_t h = 0xcbf29ce484222325ull;
     for (size_t i = 0; i < t.n; i++) h = (h ^ (unsigned char)t.at[i]) * 0x100000001b3ull;
     return h ? h : 1;
 }
 
-static bool number(struct text t, unsigned base, uint64_t most, uint64_t *out) {
+static bool parse_number(struct text_span t, unsigned base, uint64_t max_value, uint64_t *out) {
     uint64_t v = 0;
     size_t i = 0;
     for (; i < t.n; i++) {
@@ -82,7 +83,7 @@ static bool number(struct text t, unsigned base, uint64_t most, uint64_t *out) {
                          : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
                                                 : 99;
         if (digit >= base) break;
-        if (v > (most - digit) / base) return false;
+        if (v > (max_value - digit) / base) return false;
         v = v * base + digit;
     }
     *out = v;
@@ -91,186 +92,195 @@ static bool number(struct text t, unsigned base, uint64_t most, uint64_t *out) {
 
 /* ---- what surrounds instructions ---- */
 
-static void take_line(struct parser *p, struct text t) {
+static void parse_line_info(struct listing_parser *p, struct text_span t) {
     uint64_t v = 0;
-    bool ptx = begins(t, "//## File \".nv_debug_ptx_txt\"");
-    struct text at = find(t, "\", line ");
-    p->line = ptx && at.n && number(skip(at, 8), 10, UINT32_MAX - 1, &v) ? (uint32_t)v : 0;
+    bool ptx = starts_with(t, "//## File \".nv_debug_ptx_txt\"");
+    struct text_span at = skip_to_text(t, "\", line ");
+    p->line = ptx && at.n && parse_number(skip(at, 8), 10, UINT32_MAX - 1, &v) ? (uint32_t)v : 0;
 }
 
-static void take_label(struct parser *p, struct text t) {
-    struct text name = {t.at, t.n - 1};
-    if (begins(name, ".text.")) return;
+static void parse_label(struct listing_parser *p, struct text_span t) {
+    struct text_span name = {t.at, t.n - 1};
+    if (starts_with(name, ".text.")) return;
     GROW(p->labels, p->nlabels + 1, p->label_capacity, 256);
-    p->labels[p->nlabels++] = (struct label){digest(name), p->n};
-    p->next |= SASS_STARTS;
-    if (begins(name, ".L_")) return;
-    p->next |= SASS_FUNCTION;
-    p->own = begins(name, "$__internal");
+    p->labels[p->nlabels++] = (struct label){hash_name(name), p->n};
+    p->next_flags |= SASS_BLOCK_START;
+    if (starts_with(name, ".L_")) return;
+    p->next_flags |= SASS_FUNCTION_START;
+    p->in_internal = starts_with(name, "$__internal");
     p->line = 0;
 }
 
 /* ---- an instruction ---- */
 
-static void set_opcode(struct sass_insn *s, struct text name) {
-    struct text base = word(name, ".");
+static void set_opcode(struct sass_insn *s, struct text_span name) {
+    struct text_span base = prefix_until(name, ".");
     s->unit = base.n && *base.at == 'U' ? SASS_UNIFORM : SASS_ALU;
     for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++)
         if (strlen(opcodes[i].name) == base.n && memcmp(opcodes[i].name, base.at, base.n) == 0)
             s->unit = opcodes[i].unit, s->space = opcodes[i].space, s->verb = opcodes[i].verb;
 }
 
-static uint32_t width_of(struct text name) {
-    return find(name, ".128").n ? 16 : find(name, ".64").n ? 8 : 4;
+static uint32_t width_of(struct text_span name) {
+    return skip_to_text(name, ".128").n ? 16 : skip_to_text(name, ".64").n ? 8 : 4;
 }
 
 /* Where a frame's access ends: "[R1]" or "[R1+0x18]". */
-static uint32_t frame_end(struct text operands, struct text name) {
-    struct text at = find(operands, "[R1");
+static uint32_t local_frame_end(struct text_span operands, struct text_span name) {
+    struct text_span at = skip_to_text(operands, "[R1");
     uint64_t offset = 0;
     if (!at.n) return 0;
     at = skip(at, 3);
-    if (begins(at, "+0x") && !number(skip(at, 3), 16, 1 << 24, &offset)) return 0;
-    if (!begins(at, "+0x") && !begins(at, "]")) return 0;
+    if (starts_with(at, "+0x") && !parse_number(skip(at, 3), 16, 1 << 24, &offset)) return 0;
+    if (!starts_with(at, "+0x") && !starts_with(at, "]")) return 0;
     return (uint32_t)offset + width_of(name);
 }
 
-static bool is(struct text name, const char *what) {
-    return strlen(what) == name.n && begins(name, what);
+static bool equals(struct text_span name, const char *expected) {
+    return strlen(expected) == name.n && starts_with(name, expected);
 }
 
-static void set_flow(struct parser *p, struct sass_insn *s, struct text name,
-                     struct text operands) {
-    struct text base = word(name, "."), label = find(operands, "`(");
-    bool guarded = s->flags & SASS_GUARDED, jumps = is(base, "BRA") || is(base, "JMP"),
-         calls = is(base, "CALL");
+static void set_control_flow(struct listing_parser *p, struct sass_insn *s, struct text_span name,
+                             struct text_span operands) {
+    struct text_span base = prefix_until(name, "."), label = skip_to_text(operands, "`(");
+    bool guarded = s->flags & SASS_GUARDED, jumps = equals(base, "BRA") || equals(base, "JMP"),
+         calls = equals(base, "CALL");
     if (jumps && label.n)
-        p->wanted[p->n] = digest(word(skip(label, 2), ")")), s->flags |= SASS_JUMPS;
-    if (!guarded &&
-        (jumps || is(base, "EXIT") || is(base, "RET") || is(base, "BRX") || is(base, "JMX")))
-        s->flags |= SASS_ENDS;
+        p->target_labels[p->n] = hash_name(prefix_until(skip(label, 2), ")")),
+        s->flags |= SASS_BRANCH;
+    if (!guarded && (jumps || equals(base, "EXIT") || equals(base, "RET") || equals(base, "BRX") ||
+                     equals(base, "JMX")))
+        s->flags |= SASS_NO_FALLTHROUGH;
     /* A condition may stand among the operands, too. */
-    if (jumps && *operands.at != '`') s->flags &= (uint8_t)~SASS_ENDS;
-    if (calls && begins(skip(label, 2), "$__internal")) s->flags |= SASS_RARE;
-    if (jumps || calls || s->flags & SASS_ENDS) p->next |= SASS_STARTS;
+    if (jumps && *operands.at != '`') s->flags &= (uint8_t)~SASS_NO_FALLTHROUGH;
+    if (calls && starts_with(skip(label, 2), "$__internal")) s->flags |= SASS_CALLS_INTERNAL;
+    if (jumps || calls || s->flags & SASS_NO_FALLTHROUGH) p->next_flags |= SASS_BLOCK_START;
 }
 
 /* "@!P0 LDG.E R4, [R4.64] ;" and what comes after the address; the encoding's first word follows on
  * the line. */
-static bool take_instruction(struct parser *p, struct text t, struct err *e) {
-    struct sass_insn s = {
-        .line = p->line, .target = SASS_NOWHERE, .write = SASS_NO_BARRIER, .read = SASS_NO_BARRIER};
-    if (p->n == SASS_MOST)
-        return err_set(e, ERR_LIMIT, "more than %d machine instructions", SASS_MOST);
-    uint32_t before = p->capacity;
+static bool parse_instruction(struct listing_parser *p, struct text_span t, struct err *e) {
+    struct sass_insn s = {.line = p->line,
+                          .target = SASS_NO_TARGET,
+                          .write_barrier = SASS_NO_BARRIER,
+                          .read_barrier = SASS_NO_BARRIER};
+    if (p->n == SASS_MAX_INSNS)
+        return err_set(e, ERR_LIMIT, "more than %d machine instructions", SASS_MAX_INSNS);
+    uint32_t old_capacity = p->capacity;
     GROW(p->code, p->n + 1, p->capacity, 256);
-    if (p->capacity != before) p->wanted = xrealloc(p->wanted, p->capacity * sizeof *p->wanted);
-    p->wanted[p->n] = 0;
-    s.flags = p->next | (p->own ? SASS_OWN : 0);
-    p->next = 0;
-    t = word(skip_blank(t), ";");
-    if (t.n && *t.at == '@') s.flags |= SASS_GUARDED, t = skip_blank(skip(t, word(t, " ").n));
-    struct text name = word(t, " ");
+    if (p->capacity != old_capacity)
+        p->target_labels = xrealloc(p->target_labels, p->capacity * sizeof *p->target_labels);
+    p->target_labels[p->n] = 0;
+    s.flags = p->next_flags | (p->in_internal ? SASS_INTERNAL : 0);
+    p->next_flags = 0;
+    t = prefix_until(skip_blank(t), ";");
+    if (t.n && *t.at == '@')
+        s.flags |= SASS_GUARDED, t = skip_blank(skip(t, prefix_until(t, " ").n));
+    struct text_span name = prefix_until(t, " ");
     if (!name.n) return err_set(e, ERR_INPUT, "an instruction without a name");
-    struct text operands = skip_blank(skip(t, name.n));
+    struct text_span operands = skip_blank(skip(t, name.n));
     set_opcode(&s, name);
-    if (s.space == SASS_LOCAL) s.frame = frame_end(operands, name);
-    set_flow(p, &s, name, operands.n ? operands : (struct text){"`", 1});
+    if (s.space == SASS_LOCAL) s.local_frame_end = local_frame_end(operands, name);
+    set_control_flow(p, &s, name, operands.n ? operands : (struct text_span){"`", 1});
     p->code[p->n++] = s;
-    p->encoded = false;
+    p->has_encoding = false;
     return true;
 }
 
 /* The second word of the encoding stands on a line of its own. */
-static void take_encoding(struct parser *p, struct text t) {
+static void parse_encoding(struct listing_parser *p, struct text_span t) {
     uint64_t word;
-    if (!p->n || p->encoded || !number(skip(t, 2), 16, UINT64_MAX, &word)) return;
+    if (!p->n || p->has_encoding || !parse_number(skip(t, 2), 16, UINT64_MAX, &word)) return;
     struct sass_insn *s = &p->code[p->n - 1];
     uint64_t control = word >> 41;
-    s->stall = control & 15, s->write = control >> 5 & 7, s->read = control >> 8 & 7,
-    s->wait = control >> 11 & 63;
-    if (s->write == 6) s->write = SASS_NO_BARRIER;
-    if (s->read == 6) s->read = SASS_NO_BARRIER;
-    p->encoded = true;
+    s->stall_cycles = control & 15, s->write_barrier = control >> 5 & 7,
+    s->read_barrier = control >> 8 & 7, s->wait_mask = control >> 11 & 63;
+    if (s->write_barrier == 6) s->write_barrier = SASS_NO_BARRIER;
+    if (s->read_barrier == 6) s->read_barrier = SASS_NO_BARRIER;
+    p->has_encoding = true;
 }
 
 /* ---- the listing ---- */
 
-static bool take(struct parser *p, struct text t, struct err *e) {
-    struct text inner = skip_blank(t);
-    if (begins(inner, ".section")) {
-        p->in_code = begins(skip_blank(skip(inner, 8)), ".text.");
-        p->next |= SASS_STARTS, p->line = 0, p->own = false;
+static bool parse_line(struct listing_parser *p, struct text_span t, struct err *e) {
+    struct text_span inner = skip_blank(t);
+    if (starts_with(inner, ".section")) {
+        p->in_code = starts_with(skip_blank(skip(inner, 8)), ".text.");
+        p->next_flags |= SASS_BLOCK_START, p->line = 0, p->in_internal = false;
     } else if (!p->in_code) return true;
-    else if (begins(inner, "//##")) take_line(p, inner);
-    else if (inner.at == t.at && t.n > 1 && t.at[t.n - 1] == ':') take_label(p, t);
-    else if (begins(inner, "/* 0x")) take_encoding(p, skip(inner, 3));
-    else if (begins(inner, "/*")) return take_instruction(p, skip(find(inner, "*/"), 2), e);
+    else if (starts_with(inner, "//##")) parse_line_info(p, inner);
+    else if (inner.at == t.at && t.n > 1 && t.at[t.n - 1] == ':') parse_label(p, t);
+    else if (starts_with(inner, "/* 0x")) parse_encoding(p, skip(inner, 3));
+    else if (starts_with(inner, "/*"))
+        return parse_instruction(p, skip(skip_to_text(inner, "*/"), 2), e);
     return true;
 }
 
-static int by_name(const void *a, const void *b) {
+static int compare_labels(const void *a, const void *b) {
     const struct label *x = a, *y = b;
-    return x->name < y->name ? -1 : x->name > y->name;
+    return x->name_hash < y->name_hash ? -1 : x->name_hash > y->name_hash;
 }
 
-static void resolve(struct parser *p) {
-    if (p->nlabels) qsort(p->labels, p->nlabels, sizeof *p->labels, by_name);
+static void resolve_labels(struct listing_parser *p) {
+    if (p->nlabels) qsort(p->labels, p->nlabels, sizeof *p->labels, compare_labels);
     for (uint32_t i = 0; i < p->n; i++) {
-        struct label key = {p->wanted[i], 0};
-        const struct label *found = key.name && p->nlabels
-                                        ? bsearch(&key, p->labels, p->nlabels, sizeof key, by_name)
-                                        : NULL;
-        if (found && found->at < p->n) p->code[i].target = found->at;
-        else p->code[i].flags &= (uint8_t)~SASS_JUMPS;
+        struct label key = {p->target_labels[i], 0};
+        const struct label *found =
+            key.name_hash && p->nlabels
+                ? bsearch(&key, p->labels, p->nlabels, sizeof key, compare_labels)
+                : NULL;
+        if (found && found->index < p->n) p->code[i].target = found->index;
+        else p->code[i].flags &= (uint8_t)~SASS_BRANCH;
     }
 }
 
 /* A jump to itself and what follows up to the next label: padding, which no warp reaches. */
-static void drop_padding(struct parser *p) {
+static void drop_padding(struct listing_parser *p) {
     uint32_t *to = xcalloc(p->n + 1, sizeof *to), k = 0;
     bool padding = false;
     for (uint32_t i = 0; i < p->n; i++) {
-        if (p->code[i].flags & SASS_FUNCTION) padding = false;
-        padding |= p->code[i].flags & SASS_JUMPS && p->code[i].target == i;
+        if (p->code[i].flags & SASS_FUNCTION_START) padding = false;
+        padding |= p->code[i].flags & SASS_BRANCH && p->code[i].target == i;
         to[i] = k;
         if (!padding) p->code[k++] = p->code[i];
     }
     for (uint32_t i = 0; i < k; i++) {
-        uint32_t target = p->code[i].flags & SASS_JUMPS ? to[p->code[i].target] : SASS_NOWHERE;
-        p->code[i].target = target < k ? target : SASS_NOWHERE;
-        if (target >= k) p->code[i].flags &= (uint8_t)~SASS_JUMPS;
+        uint32_t target = p->code[i].flags & SASS_BRANCH ? to[p->code[i].target] : SASS_NO_TARGET;
+        p->code[i].target = target < k ? target : SASS_NO_TARGET;
+        if (target >= k) p->code[i].flags &= (uint8_t)~SASS_BRANCH;
     }
     p->n = k;
     free(to);
 }
 
 bool sass_parse(const char *text, size_t size, struct sass_insn **out, uint32_t *n, struct err *e) {
-    struct parser p = {0};
+    struct listing_parser p = {0};
     bool ok = true;
     *out = NULL, *n = 0;
-    for (struct text rest = {text, size}; ok && rest.n;) {
-        struct text line = word(rest, "\n");
-        ok = take(&p, line, e);
+    for (struct text_span rest = {text, size}; ok && rest.n;) {
+        struct text_span line = prefix_until(rest, "\n");
+        ok = parse_line(&p, line, e);
         rest = skip(rest, line.n + 1);
     }
-    if (ok) resolve(&p), drop_padding(&p);
+    if (ok) resolve_labels(&p), drop_padding(&p);
     ok = ok && (p.n || err_set(e, ERR_INPUT, "no machine code in the disassembler's listing"));
     if (ok) *out = p.code, *n = p.n;
     else free(p.code);
-    free(p.wanted), free(p.labels);
+    free(p.target_labels), free(p.labels);
     return ok;
 }
 
 bool sass_valid(const struct sass_insn *code, uint32_t n) {
-    if (n > SASS_MOST) return false;
+    if (n > SASS_MAX_INSNS) return false;
     for (uint32_t i = 0; i < n; i++) {
         const struct sass_insn *s = &code[i];
-        bool jumps = s->flags & SASS_JUMPS;
-        if (s->unit >= SASS_UNITS || s->space >= SASS_SPACES || s->verb >= SASS_VERBS ||
-            s->stall > 15 || s->wait > 63 || s->flags > 127 ||
-            (s->write >= SASS_BARRIERS && s->write != SASS_NO_BARRIER) ||
-            (s->read >= SASS_BARRIERS && s->read != SASS_NO_BARRIER) || jumps != (s->target < n))
+        bool jumps = s->flags & SASS_BRANCH;
+        if (s->unit >= SASS_UNIT_COUNT || s->space >= SASS_SPACE_COUNT ||
+            s->verb >= SASS_VERB_COUNT || s->stall_cycles > 15 || s->wait_mask > 63 ||
+            s->flags > 127 ||
+            (s->write_barrier >= SASS_BARRIER_COUNT && s->write_barrier != SASS_NO_BARRIER) ||
+            (s->read_barrier >= SASS_BARRIER_COUNT && s->read_barrier != SASS_NO_BARRIER) ||
+            jumps != (s->target < n))
             return false;
     }
     return true;

@@ -16,19 +16,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sass_unit { /* SLOW: reads of special registers and exchanges with the uniform datapath, whose
-                    latency varies */
+enum sass_unit { /* VARIABLE_LATENCY: reads of special registers and exchanges with the uniform
+                    datapath, whose latency varies */
                  SASS_ALU,
                  SASS_IMAD,
                  SASS_FMA,
                  SASS_FP64,
                  SASS_XU,
                  SASS_LSU,
-                 SASS_SLOW,
+                 SASS_VARIABLE_LATENCY,
                  SASS_BARRIER,
                  SASS_CONTROL,
                  SASS_UNIFORM,
-                 SASS_UNITS
+                 SASS_UNIT_COUNT
 };
 enum sass_space {
     SASS_NONE,
@@ -38,30 +38,31 @@ enum sass_space {
     SASS_CONST,
     SASS_GENERIC,
     SASS_ASYNC,
-    SASS_SPACES
+    SASS_SPACE_COUNT
 };
-enum sass_verb { SASS_NOTHING, SASS_LOAD, SASS_STORE, SASS_ATOMIC, SASS_VERBS };
+enum sass_verb { SASS_NO_ACCESS, SASS_LOAD, SASS_STORE, SASS_ATOMIC, SASS_VERB_COUNT };
 
-enum {                    /* flags */
-       SASS_STARTS = 1,   /* a function, or a stretch that a jump leads to, begins here */
-       SASS_FUNCTION = 2, /* a function begins here */
-       SASS_OWN = 4,      /* of a function that ptxas adds, such as the rare cases of a division */
-       SASS_JUMPS = 8,    /* to `target` */
-       SASS_ENDS =
+enum {                          /* flags */
+       SASS_BLOCK_START = 1,    /* a function, or a stretch that a jump leads to, begins here */
+       SASS_FUNCTION_START = 2, /* a function begins here */
+       SASS_INTERNAL = 4, /* of a function that ptxas adds, such as the rare cases of a division */
+       SASS_BRANCH = 8,   /* to `target` */
+       SASS_NO_FALLTHROUGH =
            16, /* what follows does not follow on it: EXIT, RET, jumps that are always taken */
-       SASS_RARE = 32,   /* calls a function of ptxas' own */
-       SASS_GUARDED = 64 /* has a predicate */
+       SASS_CALLS_INTERNAL = 32, /* calls a function of ptxas' own */
+       SASS_GUARDED = 64         /* has a predicate */
 };
-enum { SASS_BARRIERS = 6, SASS_NO_BARRIER = 7, SASS_MOST = 1 << 17 };
-#define SASS_NOWHERE UINT32_MAX
+enum { SASS_BARRIER_COUNT = 6, SASS_NO_BARRIER = 7, SASS_MAX_INSNS = 1 << 17 };
+#define SASS_NO_TARGET UINT32_MAX
 
 struct sass_insn {
-    uint32_t line;   /* of the PTX text; 0 = not known */
-    uint32_t target; /* where it jumps to, an index; SASS_NOWHERE = not known, or none */
-    uint32_t
-        frame; /* of local memory, by register R1: offset of the byte behind the access; else 0 */
+    uint32_t line;            /* of the PTX text; 0 = not known */
+    uint32_t target;          /* where it jumps to, an index; SASS_NO_TARGET = not known, or none */
+    uint32_t local_frame_end; /* of local memory, by register R1: offset of the byte behind the
+                                 access; else 0 */
     uint8_t unit, space, verb, flags;
-    uint8_t stall, write, read, wait; /* clocks; barriers: numbers and a mask */
+    uint8_t stall_cycles, write_barrier, read_barrier,
+        wait_mask; /* clocks; barriers: numbers and a mask */
 };
 
 /* Instructions that ptxas appends as padding are left out. False: the text is no such listing, or

@@ -41,7 +41,7 @@ static u64 middle(const struct sim_launch *l, u32 axis, u64 key) {
 
 static u32 max32(u32 a, u32 b) { return a > b ? a : b; }
 
-static u32 cluster_blocks(const struct sim_launch *l, const struct code *c) {
+static u32 cluster_blocks(const struct sim_launch *l, const struct sim_func *c) {
     const unsigned *own = c->func->reqnctapercluster;
     u32 n = 1;
     for (u32 i = 0; i < 3; i++) n *= l->cluster[0] ? max32(l->cluster[i], 1) : max32(own[i], 1);
@@ -56,7 +56,7 @@ static u32 sms_for(const struct gpu_device *d, u32 cluster) {
 }
 
 static void make_plan(struct plan *p, const struct sim *s, const struct sim_launch *l) {
-    const struct code *c = &l->kernel->module->codes[l->kernel->code];
+    const struct sim_func *c = &l->kernel->module->funcs[l->kernel->func_index];
     const struct gpu_device *d = s->options.device;
     *p = (struct plan){.threads = l->block[0] * l->block[1] * l->block[2],
                        .key = s->options.sample_key};
@@ -182,7 +182,7 @@ static double cut_short(const struct sim_trace *t, const struct regions *r) {
             for (u32 k = 0; k < s->n; k++) {
                 u64 h = s->words[k];
                 if (trace_is_access(h)) k += trace_entries(h);
-                else traced += r->module->segments[trace_low(h)].insns;
+                else traced += r->module->segments[trace_low(h)].insn_count;
             }
         }
     }
@@ -199,12 +199,12 @@ enum { spill_code_per_byte = 4 };
 /* Operations of a function and of all that it may call, each once; `seen`: a byte for each
  * function. */
 static double ops_within_reach(const struct sim_module *m, u32 i, unsigned char *seen) {
-    const struct code *c = &m->codes[i];
+    const struct sim_func *c = &m->funcs[i];
     double ops = c->end_op - c->first_op;
     seen[i] = 1;
-    for (u32 k = 0; k < c->ncallees + (c->calls_unknown ? m->ncodes : 0); k++) {
+    for (u32 k = 0; k < c->ncallees + (c->has_indirect_calls ? m->nfuncs : 0); k++) {
         u32 j = k < c->ncallees ? c->callees[k] : k - c->ncallees;
-        if (!seen[j] && !m->codes[j].func->is_entry) ops += ops_within_reach(m, j, seen);
+        if (!seen[j] && !m->funcs[j].func->is_entry) ops += ops_within_reach(m, j, seen);
     }
     return ops;
 }
@@ -212,8 +212,8 @@ static double ops_within_reach(const struct sim_module *m, u32 i, unsigned char 
 /* Spilled words by operation: ptxas counts both in the code, not as often as they run. */
 static double spills_by_operation(const struct sim_kernel *k) {
     if (!k->spill_bytes) return 0;
-    unsigned char *seen = xcalloc(k->module->ncodes, 1);
-    double ops = ops_within_reach(k->module, k->code, seen);
+    unsigned char *seen = xcalloc(k->module->nfuncs, 1);
+    double ops = ops_within_reach(k->module, k->func_index, seen);
     free(seen);
     return k->spill_bytes / 4.0 / ops;
 }
@@ -302,14 +302,15 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
                               .active_sms = (double)p->place.nblocks / p->blocks,
                               .shared_bytes = p->shared,
                               .threads = p->threads,
-                              .local_bytes = l->kernel->module->codes[l->kernel->code].max_local +
-                                             l->kernel->spill_bytes / spill_code_per_byte,
+                              .local_bytes =
+                                  l->kernel->module->funcs[l->kernel->func_index].max_local +
+                                  l->kernel->spill_bytes / spill_code_per_byte,
                               .spills = schedule ? 0 : spills_by_operation(l->kernel),
                               .without = o->without,
                               .most_steps = 3 * default_budget};
     u32 frame = schedule ? time_schedule_frame(schedule) : 0;
     if (schedule)
-        in.local_bytes = max32(l->kernel->module->codes[l->kernel->code].max_local, frame);
+        in.local_bytes = max32(l->kernel->module->funcs[l->kernel->func_index].max_local, frame);
     if (o->without & TERM_BIT(TAIL)) in.active_sms *= tail;
     time_replay(&in, &r);
     bool beyond = false;

@@ -14,7 +14,7 @@ static const struct {
 
 static const u8 unit_of_pipe[PIPE_COUNT] = {
     [PIPE_ALU] = UNIT_ALU,    [PIPE_FMA] = UNIT_FMA,   [PIPE_FP64] = UNIT_FP64,
-    [PIPE_SFU] = UNIT_XU,     [PIPE_CVT] = UNIT_ALU,   [PIPE_LSU] = UNIT_LSU,
+    [PIPE_XU] = UNIT_XU,      [PIPE_CVT] = UNIT_ALU,   [PIPE_LSU] = UNIT_LSU,
     [PIPE_TENSOR] = UNIT_FMA, [PIPE_CTRL] = UNIT_CTRL, [PIPE_SYNC] = UNIT_CTRL,
     [PIPE_NONE] = UNIT_NONE,
 };

@@ -45,8 +45,8 @@ static void writes(struct regions *r, struct step *s, ref x) {
 }
 
 bool time_is_memory(const struct op *o) {
-    const char *name = insn_rows[o->row].name;
-    return o->kind == OP_LANES && insn_rows[o->row].pipe == PIPE_LSU &&
+    const char *name = insn_opcodes[o->opcode].name;
+    return o->kind == OP_LANEWISE && insn_opcodes[o->opcode].pipe == PIPE_LSU &&
            (!strcmp(name, "ld") || !strcmp(name, "ldu") || !strcmp(name, "st") ||
             !strcmp(name, "atom") || !strcmp(name, "red") || !strcmp(name, "cp.async.bulk") ||
             !strcmp(name, "cp.async.bulk.tensor") || !strcmp(name, "tex") ||
@@ -71,7 +71,8 @@ static void memory_refs(struct regions *r, struct step *s, const struct mem_desc
 static bool copies(const struct sim_module *m, u32 op) {
     enum { NEAR = 4 };
     for (u32 i = op + 1; i < m->nops && i <= op + NEAR; i++)
-        if (!strcmp(insn_rows[m->ops[i].row].name, "st") && m->mems[m->ops[i].aux].async)
+        if (!strcmp(insn_opcodes[m->ops[i].opcode].name, "st") &&
+            m->mems[m->ops[i].aux].is_cp_async)
             return m->ops[i].target == i - op;
     return false;
 }
@@ -79,12 +80,12 @@ static bool copies(const struct sim_module *m, u32 op) {
 /* An access of its own within an instruction of many, as of wmma and ldmatrix. The store of a
  * cp.async is its load's. */
 static bool has_access(const struct sim_module *m, const struct op *o) {
-    return time_is_memory(o) && !m->mems[o->aux].async;
+    return time_is_memory(o) && !m->mems[o->aux].is_cp_async;
 }
 
 /* What begins copies, ends a group of them, or waits; what comes to the barrier of the cluster. */
 static void note_copies(const struct sim_module *m, struct step *s) {
-    const char *name = insn_rows[m->ops[s->op].row].name;
+    const char *name = insn_opcodes[m->ops[s->op].opcode].name;
     if (!strcmp(name, "cluster.arrive")) s->kind = STEP_ARRIVE;
     if (!strcmp(name, "cp.async.group") || !strcmp(name, "wgmma.group"))
         s->kind = STEP_GROUP, s->ordered = true;
@@ -116,15 +117,18 @@ u16 time_plain_latency(const struct gpu_device *d, u8 unit) {
 static void matrix_refs(struct regions *r, struct step *s, const struct matrix_desc *x) {
     static const u8 order[] = {MATRIX_C, MATRIX_A, MATRIX_B};
     for (u32 i = 0; i < sizeof order; i++)
-        for (u32 k = 0; k < x->of[order[i]].count; k++) reads(r, s, x->of[order[i]].reg[k]);
-    for (u32 k = 0; k < x->of[MATRIX_D].count; k++) writes(r, s, x->of[MATRIX_D].reg[k]);
+        for (u32 k = 0; k < x->operands[order[i]].count; k++)
+            reads(r, s, x->operands[order[i]].reg[k]);
+    for (u32 k = 0; k < x->operands[MATRIX_D].count; k++)
+        writes(r, s, x->operands[MATRIX_D].reg[k]);
 }
 
 /* A product of 16 x 8 x 16 halves is an instruction, and what has as many bits; wmma's are two.
  * Products in double precision go at twice the rate of the FP64 units where those are many.
  * Latency: H100, a chain, 23.8 and 16.8 cycles. */
 static void make_product(const struct regions *r, struct step *s, const struct matrix_desc *x) {
-    u32 bits = decode_matrix_types[x->of[MATRIX_A].type].bits, products = (u32)x->m * x->n * x->k;
+    u32 bits = decode_matrix_types[x->operands[MATRIX_A].type].bits,
+        products = (u32)x->m * x->n * x->k;
     if (bits == 64) {
         s->unit = UNIT_FP64, s->latency = time_plain_latency(r->device, UNIT_FP64);
         s->count = (u8)(products / (r->device->fp64_lanes >= 32 ? 64 : 32));
@@ -144,9 +148,9 @@ static void make_product(const struct regions *r, struct step *s, const struct m
 static void make_warpgroup_product(struct regions *r, struct step *s,
                                    const struct warpgroup_desc *w) {
     double cycles = w->n / 2.0, bytes = w->n / (w->sparse ? 2.0 : 4.0);
-    double least = !w->in_registers ? 16 + bytes : w->sparse ? 16 : 13;
+    double least = !w->a_in_registers ? 16 + bytes : w->sparse ? 16 : 13;
     if (cycles < least) cycles = least;
-    for (u32 i = 0; i < 4 && w->in_registers; i++) reads(r, s, w->a[i]);
+    for (u32 i = 0; i < 4 && w->a_in_registers; i++) reads(r, s, w->a[i]);
     if (w->sparse) reads(r, s, w->metadata);
     s->unit = UNIT_TENSOR, s->product = true, s->count = 1, s->latency = 0;
     s->work = (u16)(cycles * WHOLE_PRODUCT / device_product_cycles(r->device) + 0.5);
@@ -154,7 +158,7 @@ static void make_warpgroup_product(struct regions *r, struct step *s,
 
 static void note_matrix(struct regions *r, struct step *s) {
     const struct op *o = &r->module->ops[s->op];
-    const char *name = insn_rows[o->row].name;
+    const char *name = insn_opcodes[o->opcode].name;
     bool product = !strcmp(name, "mma");
     if (!strcmp(name, "wgmma") && !(r->without & TERM_BIT(LOWERING)))
         make_warpgroup_product(r, s, &r->module->warpgroups[o->target]);
@@ -169,7 +173,7 @@ static void note_matrix(struct regions *r, struct step *s) {
 static void make_step(struct regions *r, u32 op, struct step *s) {
     const struct sim_module *m = r->module;
     const struct op *o = &m->ops[op];
-    const struct insn_row *row = &insn_rows[o->row];
+    const struct opcode_desc *row = &insn_opcodes[o->opcode];
     struct lowered to = time_lower(row->name, row->pipe);
     if (r->without & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE)
         to.count = 1, to.special = 0, to.unit = to.unit == UNIT_NONE ? UNIT_ALU : to.unit;
@@ -181,17 +185,17 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
                        .special = to.special,
                        .copies = copy,
                        .latency = time_plain_latency(r->device, to.unit)};
-    for (u32 i = 0; i < ROW_SRC; i++) reads(r, s, o->src[i]);
+    for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) reads(r, s, o->src[i]);
     reads(r, s, o->guard);
     writes(r, s, o->dst);
     if (time_is_memory(o)) memory_refs(r, s, &m->mems[o->aux]);
     note_copies(m, s);
     if (o->kind == OP_BAR) s->kind = STEP_BARRIER;
-    if (o->kind == OP_RENDEZVOUS) {
-        reads(r, s, m->rendezvous[o->aux].members);
-        writes(r, s, m->rendezvous[o->aux].second);
-        bool data = m->rendezvous[o->aux].kind == RENDEZVOUS_SHFL ||
-                    m->rendezvous[o->aux].kind == RENDEZVOUS_MATCH;
+    if (o->kind == OP_WARP_SYNC) {
+        reads(r, s, m->warp_syncs[o->aux].member_mask);
+        writes(r, s, m->warp_syncs[o->aux].pred_dst);
+        bool data = m->warp_syncs[o->aux].kind == WARP_SYNC_SHFL ||
+                    m->warp_syncs[o->aux].kind == WARP_SYNC_MATCH;
         s->unit = data ? UNIT_LSU : UNIT_ALU;
         s->latency = time_plain_latency(r->device, s->unit);
     }
@@ -204,7 +208,7 @@ static void make_step(struct regions *r, u32 op, struct step *s) {
 /* ---- folding: address arithmetic that ptxas makes part of another instruction ---- */
 
 static bool named(const struct regions *r, u32 op, const char *prefix) {
-    return !strncmp(insn_rows[r->module->ops[op].row].name, prefix, strlen(prefix));
+    return !strncmp(insn_opcodes[r->module->ops[op].opcode].name, prefix, strlen(prefix));
 }
 
 /* base + index × size is one IMAD.WIDE; register + constant goes into the offset of the access. */
@@ -243,8 +247,8 @@ static struct step *leader_of(const struct regions *r, struct step *steps, u32 i
         const struct mem_desc *l = shared_access(r, &steps[i]);
         const struct op *p = &r->module->ops[steps[i].op];
         s64 apart = p->imm - o->imm;
-        if (l && l->merge > MERGED_AWAY && l->verb == d->verb && p->src[0] == o->src[0] &&
-            apart < 16 && apart > -16)
+        if (l && l->merged_bytes > MERGED_INTO_OTHER && l->verb == d->verb &&
+            p->src[0] == o->src[0] && apart < 16 && apart > -16)
             return &steps[i];
     }
     return NULL;
@@ -254,7 +258,7 @@ static struct step *leader_of(const struct regions *r, struct step *steps, u32 i
 static void merge_accesses(const struct regions *r, struct step *steps, u32 n) {
     for (u32 i = 0; i < n; i++) {
         const struct mem_desc *d = shared_access(r, &steps[i]);
-        struct step *to = d && d->merge == MERGED_AWAY ? leader_of(r, steps, i) : NULL;
+        struct step *to = d && d->merged_bytes == MERGED_INTO_OTHER ? leader_of(r, steps, i) : NULL;
         if (!to) continue;
         for (u32 k = 0; k < steps[i].ndst && to->ndst < STEP_REFS; k++)
             to->dst[to->ndst++] = steps[i].dst[k];
@@ -361,7 +365,7 @@ static void schedule(struct regions *r, struct step *steps, u32 n) {
     struct fence fence = {0, 0};
     u32 last = 0;
     for (u32 i = 0; i < n; i++) {
-        bool ends = i + 1 == n && r->module->ops[steps[i].op].kind != OP_LANES;
+        bool ends = i + 1 == n && r->module->ops[steps[i].op].kind != OP_LANEWISE;
         u32 latency = steps[i].kind == STEP_MEMORY ? r->device->lat_l1 : steps[i].latency;
         key[i] =
             (struct keyed){keep_order(&fence, &steps[i], start_of(r, &w, &steps[i], latency)), i};
@@ -406,7 +410,8 @@ static bool becomes_predicate(struct regions *r, u32 segment) {
         return false;
     const struct segment *body = &m->segments[segment + 1];
     const struct op *branch = &m->ops[m->segments[segment].last];
-    if (branch->kind != OP_BRA || !in_frame(branch->guard) || m->ops[body->last].kind != OP_FALL)
+    if (branch->kind != OP_BRA || !in_frame(branch->guard) ||
+        m->ops[body->last].kind != OP_FALLTHROUGH)
         return false;
     if (branch->target != body->last + 1) return false;
     if (!r->predicates[segment]) r->predicates[segment] = is_short(r, body) ? 2 : 1;
@@ -487,7 +492,7 @@ static struct region *find(struct regions *r, u32 segment, u32 n) {
 /* A shuffle or vote ends a segment, but no basic block. */
 static bool goes_on(const struct sim_module *m, u32 segment) {
     const struct op *o = &m->ops[m->segments[segment].last];
-    return o->kind == OP_RENDEZVOUS && !in_frame(o->guard);
+    return o->kind == OP_WARP_SYNC && !in_frame(o->guard);
 }
 
 struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at) {

@@ -328,7 +328,7 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
         w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : pace_start_cycles);
-        memset(w->ready, 0, (in->regions->nregisters + SASS_BARRIERS) * sizeof *w->ready);
+        memset(w->ready, 0, (in->regions->nregisters + SASS_BARRIER_COUNT) * sizeof *w->ready);
         w->running = advance(m, w);
         b->running += w->running;
         if (w->running) push(m, slot * m->nwarps + i);
@@ -353,7 +353,7 @@ static bool waits_for_cluster(const struct machine *m, const struct rwarp *w) {
     const struct sim_module *module = m->in->regions->module;
     u32 op = step_at(w, w->step - 1)->op;
     return op < module->nops && module->ops[op].kind == OP_BAR &&
-           module->bars[module->ops[op].aux].cluster;
+           module->bars[module->ops[op].aux].is_cluster;
 }
 
 /* Of the cluster's barrier: all of its blocks are taken to come when this one does. */

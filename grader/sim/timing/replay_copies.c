@@ -33,8 +33,8 @@ void time_copies_group(struct machine *m, struct rwarp *w, const struct op *o) {
     case GROUP_COMMIT: commit(&w->copies); break;
     case GROUP_WAIT_ALL: wait_until(m, w, w->copies.done, w->copies.why); break;
     case GROUP_WAIT: wait_for(m, w, &w->copies, o->target); break;
-    case GROUP_PRODUCT_COMMIT: commit(&w->products); break;
-    case GROUP_PRODUCT_WAIT: wait_for(m, w, &w->products, o->target); break;
+    case GROUP_WGMMA_COMMIT: commit(&w->products); break;
+    case GROUP_WGMMA_WAIT: wait_for(m, w, &w->products, o->target); break;
     default: break; /* bulk copies out of shared memory: nobody reads what they write */
     }
 }

@@ -57,7 +57,7 @@ static void open_caches(struct machine *m) {
 void time_machine_open(struct machine *m, const struct replay_input *in) {
     *m = (struct machine){
         .in = in, .d = in->device, .nwarps = in->trace->blocks[in->order[0]].nwarps};
-    u32 n = m->nwarps * in->resident, registers = in->regions->nregisters + SASS_BARRIERS + 1;
+    u32 n = m->nwarps * in->resident, registers = in->regions->nregisters + SASS_BARRIER_COUNT + 1;
     m->warps = xcalloc(n, sizeof *m->warps);
     m->blocks = xcalloc(in->resident, sizeof *m->blocks);
     m->heap = xcalloc(n + 1, sizeof *m->heap);

@@ -271,9 +271,10 @@ static double shared_passes(const struct machine *m, u64 h, const struct mem_des
     double passes = trace_wavefronts(h);
     bool atomic = trace_verb(h) >= MEM_ATOM;
     if (off(m, TERM_BIT(SHARED))) return 1;
-    if (atomic && d->increment) return max2(passes, increment_cycles);
+    if (atomic && d->is_increment) return max2(passes, increment_cycles);
     /* The first of merged accesses has the passes of the wide one. */
-    if (off(m, TERM_BIT(MERGING)) && d->merge > MERGED_AWAY) passes = passes * d->width / d->merge;
+    if (off(m, TERM_BIT(MERGING)) && d->merged_bytes > MERGED_INTO_OTHER)
+        passes = passes * d->width / d->merged_bytes;
     if (atomic && is_loop(d)) return swap_passes(passes, d->width);
     return max2(passes, 1);
 }

@@ -64,8 +64,8 @@ static bool find_loops(struct schedule *s) {
     u32 function = 0;
     bool ok = true;
     for (u32 i = 0; i < s->n && ok; i++) {
-        if (s->code[i].flags & SASS_FUNCTION) function = i;
-        bool back = s->code[i].flags & SASS_JUMPS && s->code[i].target <= i &&
+        if (s->code[i].flags & SASS_FUNCTION_START) function = i;
+        bool back = s->code[i].flags & SASS_BRANCH && s->code[i].target <= i &&
                     s->code[i].target >= function;
         if (back && !one_line(s, (struct loop){s->code[i].target, i}))
             ok = add_loop(&l, s->code[i].target, i);
@@ -129,17 +129,17 @@ static void place_all(struct schedule *s) {
     struct line_op *table = xcalloc(m->nops + 1ul, sizeof *table);
     u32 n = 0, functions = 0;
     for (u32 i = 0; i < m->nops; i++)
-        if (m->lines[i]) table[n++] = (struct line_op){m->lines[i], i};
+        if (m->op_lines[i]) table[n++] = (struct line_op){m->op_lines[i], i};
     qsort(table, n, sizeof *table, by_line);
     for (u32 i = 0; i < s->n; i++) {
         const struct sass_insn *c = &s->code[i];
-        functions += i && c->flags & SASS_FUNCTION;
+        functions += i && c->flags & SASS_FUNCTION_START;
         u32 op = c->line ? op_of_line(table, n, c->line) : UINT32_MAX;
         s->places[i].segment = op == UINT32_MAX ? UINT32_MAX : segment_of(m, op);
         if (op != UINT32_MAX) s->steps[i].op = op;
-        s->places[i].cluster = c->flags & SASS_OWN ? NO_CLUSTER
-                               : s->loops[i]       ? s->loops[i] - 1
-                                                   : s->nloops + functions;
+        s->places[i].cluster = c->flags & SASS_INTERNAL ? NO_CLUSTER
+                               : s->loops[i]            ? s->loops[i] - 1
+                                                        : s->nloops + functions;
     }
     s->nclusters = s->nloops + functions + 1;
     free(table);
@@ -164,7 +164,7 @@ static bool space_fits(u8 op, u8 insn) {
     case SASS_GENERIC: return op != SPACE_CONST && op != SPACE_PARAM;
     case SASS_ASYNC: return op == SPACE_GLOBAL || op == SPACE_SHARED;
     case SASS_NONE:
-    case SASS_SPACES: break;
+    case SASS_SPACE_COUNT: break;
     }
     return false;
 }
@@ -186,8 +186,8 @@ static bool fits(const struct sim_module *m, const struct op *o, const struct sa
 static unsigned countable(const struct sim_module *m, u32 op, const struct sass_insn *c) {
     const struct op *o = &m->ops[op];
     if (fits(m, o, c)) return 2;
-    struct lowered to = time_lower(insn_rows[o->row].name, insn_rows[o->row].pipe);
-    if (o->kind != OP_LANES || time_is_memory(o) || to.count != 1) return 0;
+    struct lowered to = time_lower(insn_opcodes[o->opcode].name, insn_opcodes[o->opcode].pipe);
+    if (o->kind != OP_LANEWISE || time_is_memory(o) || to.count != 1) return 0;
     bool same = (to.unit == UNIT_FMA && c->unit == SASS_FMA) ||
                 (to.unit == UNIT_FP64 && c->unit == SASS_FP64) ||
                 (to.unit == UNIT_XU && c->unit == SASS_XU);
@@ -203,7 +203,7 @@ static u32 copies_in(const struct schedule *s, const struct own *own, u32 from, 
     u32 sure = 0, often[MOST + 1] = {0}, best = 1;
     for (u32 i = from, k; i < to; i = k) {
         u32 op = first, n[3] = {0};
-        while (op < end && s->m->lines[op] != own[i].line) op++;
+        while (op < end && s->m->op_lines[op] != own[i].line) op++;
         for (k = i; k < to && own[k].line == own[i].line; k++)
             if (op < end) n[countable(s->m, op, &s->code[own[k].insn])]++;
         if (n[2] > sure) sure = n[2];
@@ -231,7 +231,7 @@ static void add_home(struct schedule *s, u32 op, u32 insn) {
 /* The nearest by line, where ptxas made one access of several. */
 static void find_home(struct schedule *s, u32 op, const struct own *own, u32 from, u32 to) {
     const struct op *o = &s->m->ops[op];
-    u32 line = s->m->lines[op], nearest = UINT32_MAX, apart = UINT32_MAX;
+    u32 line = s->m->op_lines[op], nearest = UINT32_MAX, apart = UINT32_MAX;
     for (u32 i = from; i < to; i++) {
         if (!fits(s->m, o, &s->code[own[i].insn])) continue;
         u32 d = own[i].line > line ? own[i].line - line : line - own[i].line;
@@ -362,10 +362,10 @@ static void cut_blocks(struct schedule *s) {
         u32 cluster = s->places[i].cluster;
         struct stretch *b = &s->stretches[s->nstretches];
         *b = (struct stretch){.first = i, .owner = at, .next = UINT32_MAX};
-        for (k = i; k < s->n && (k == i || (!(s->code[k].flags & SASS_STARTS) &&
+        for (k = i; k < s->n && (k == i || (!(s->code[k].flags & SASS_BLOCK_START) &&
                                             s->places[k].cluster == cluster));
              k++) {
-            b->rare |= s->code[k].flags & SASS_RARE;
+            b->rare |= s->code[k].flags & SASS_CALLS_INTERNAL;
             u32 segment = s->places[k].segment;
             if (segment != UINT32_MAX && s->cluster_of[segment] == cluster)
                 add_owner(s, b, segment);
@@ -383,30 +383,37 @@ static void cut_blocks(struct schedule *s) {
 
 /* ---- steps ---- */
 
-static const u8 units[SASS_UNITS] = {
-    [SASS_ALU] = UNIT_ALU,     [SASS_IMAD] = UNIT_IMAD,    [SASS_FMA] = UNIT_FMA,
-    [SASS_FP64] = UNIT_FP64,   [SASS_XU] = UNIT_XU,        [SASS_LSU] = UNIT_LSU,
-    [SASS_SLOW] = UNIT_CTRL,   [SASS_BARRIER] = UNIT_CTRL, [SASS_CONTROL] = UNIT_CTRL,
-    [SASS_UNIFORM] = UNIT_CTRL};
+static const u8 units[SASS_UNIT_COUNT] = {[SASS_ALU] = UNIT_ALU,
+                                          [SASS_IMAD] = UNIT_IMAD,
+                                          [SASS_FMA] = UNIT_FMA,
+                                          [SASS_FP64] = UNIT_FP64,
+                                          [SASS_XU] = UNIT_XU,
+                                          [SASS_LSU] = UNIT_LSU,
+                                          [SASS_VARIABLE_LATENCY] = UNIT_CTRL,
+                                          [SASS_BARRIER] = UNIT_CTRL,
+                                          [SASS_CONTROL] = UNIT_CTRL,
+                                          [SASS_UNIFORM] = UNIT_CTRL};
 /* Reads of special registers and of constants that are not an operand. No figure was found for them
  * alone. */
 enum { slow_latency = 25, constant_latency = 30 };
 
 static void make_step(const struct schedule *s, const struct sass_insn *c, struct step *to) {
-    *to = (struct step){
-        .op = s->m->nops, .unit = units[c->unit], .count = 1, .stall = c->stall ? c->stall : 1};
+    *to = (struct step){.op = s->m->nops,
+                        .unit = units[c->unit],
+                        .count = 1,
+                        .stall = c->stall_cycles ? c->stall_cycles : 1};
     bool constant = c->space == SASS_CONST;
     if (constant) to->unit = UNIT_CTRL;
-    to->latency = constant               ? constant_latency
-                  : c->unit == SASS_SLOW ? slow_latency
-                                         : time_plain_latency(s->d, to->unit);
+    to->latency = constant                           ? constant_latency
+                  : c->unit == SASS_VARIABLE_LATENCY ? slow_latency
+                                                     : time_plain_latency(s->d, to->unit);
     if (c->unit == SASS_BARRIER) to->kind = STEP_BARRIER;
     else if (c->space == SASS_LOCAL) to->kind = STEP_SPILL;
     else if (c->space != SASS_NONE && !constant) to->kind = STEP_MEMORY;
-    for (u32 b = 0; b < SASS_BARRIERS; b++)
-        if (c->wait >> b & 1) to->src[to->nsrc++] = b;
-    if (c->write != SASS_NO_BARRIER) to->dst[to->ndst++] = c->write;
-    to->read = c->read != SASS_NO_BARRIER ? c->read + 1 : 0;
+    for (u32 b = 0; b < SASS_BARRIER_COUNT; b++)
+        if (c->wait_mask >> b & 1) to->src[to->nsrc++] = b;
+    if (c->write_barrier != SASS_NO_BARRIER) to->dst[to->ndst++] = c->write_barrier;
+    to->read = c->read_barrier != SASS_NO_BARRIER ? c->read_barrier + 1 : 0;
 }
 
 /* ---- the whole ---- */
@@ -444,10 +451,10 @@ static bool fits_traces(struct schedule *s, const struct sim_trace *t) {
 
 struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d,
                                     const struct sim_trace *t) {
-    if (!m->nmachine_code || !m->nsegments || d->cc_major < 7)
+    if (!m->nsass || !m->nsegments || d->cc_major < 7)
         return NULL; /* ptxas makes none for older ones */
     struct schedule *s = xcalloc(1, sizeof *s);
-    *s = (struct schedule){.m = m, .d = d, .code = m->machine_code, .n = m->nmachine_code};
+    *s = (struct schedule){.m = m, .d = d, .code = m->sass, .n = m->nsass};
     make_tables(s);
     bool ok = find_loops(s) && find_ptx_loops(s);
     if (ok) {

@@ -25,7 +25,7 @@ static void take_access(struct schedule *s, struct chunk *c, u32 segment,
     u32 op = trace_low(word), entries = trace_entries(word);
     const struct home *h = &s->home[op];
     bool global = trace_space(word) == SPACE_GLOBAL;
-    if (s->m->mems[s->m->ops[op].aux].merge == MERGED_AWAY)
+    if (s->m->mems[s->m->ops[op].aux].merged_bytes == MERGED_INTO_OTHER)
         return; /* the one that stands for it has its passes */
     s->accesses += global ? entries : 0;
     if (!h->n) {
@@ -93,7 +93,7 @@ static double part_of(const struct schedule *s, const struct stretch *b) {
 
 static void issue(struct schedule *s, struct chunk *c, u32 insn) {
     push(c, &s->steps[insn], s->head[insn]);
-    if (s->code[insn].frame > s->frame) s->frame = s->code[insn].frame;
+    if (s->code[insn].local_frame_end > s->frame) s->frame = s->code[insn].local_frame_end;
     s->head[insn] = 0;
 }
 

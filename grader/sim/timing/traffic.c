@@ -89,9 +89,9 @@ struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address)
 static void list_buffers(struct traffic *t, const struct memory *m) {
     t->buffer = xcalloc(m->count + 1, sizeof *t->buffer);
     for (unsigned i = 0; i < m->count; i++)
-        if (m->table[i].state == ALLOCATION_LIVE && m->table[i].size)
+        if (m->allocations[i].state == ALLOCATION_LIVE && m->allocations[i].size)
             t->buffer[t->nbuffers++] = (struct buffer_traffic){
-                .start = SIM_BASE + m->table[i].start, .bytes = m->table[i].size};
+                .start = SIM_BASE + m->allocations[i].start, .bytes = m->allocations[i].size};
 }
 
 /* ---- reading the traces ---- */

@@ -77,7 +77,7 @@ static void launch_all(struct sim *s, struct sim_module *m, const char *text, si
 FUZZ(kernel) {
     struct err e = {0};
     unsigned choice = size ? data[size - 1] : 0;
-    lanes_force(choice % 2 && lanes_level(2) ? 2 : 1);
+    lanes_force_level(choice % 2 && lanes_level_table(2) ? 2 : 1);
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200"),
                                                    .workers = 1,
                                                    .sanitize = true,

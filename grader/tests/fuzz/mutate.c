@@ -117,7 +117,7 @@ size_t mutate_ptx(uint8_t *data, size_t size, size_t max, unsigned seed) {
 /* ---- fat binaries: a file header of 16 bytes; entries, each a header of 64 bytes or more and its
  * payload ---- */
 
-enum { FILE_HEADER = 16, ENTRY_HEADER = 64 };
+enum { FILE_HEADER_MIN_BYTES = 16, ENTRY_HEADER_MIN_BYTES = 64 };
 
 /* A field of 4 or 8 bytes: such a size, an offset within the file, or what is left of it. */
 static size_t new_field(uint8_t *data, size_t size, unsigned *seed) {
@@ -133,12 +133,14 @@ static size_t new_field(uint8_t *data, size_t size, unsigned *seed) {
  * there. */
 static size_t entry_again(uint8_t *data, size_t size, size_t max, unsigned *seed) {
     uint8_t copy[4096];
-    size_t from = FILE_HEADER + (rand_r(seed) % 4 ? 0 : (size_t)rand_r(seed) % size),
-           n = (size_t)rand_r(seed) % 512 + ENTRY_HEADER;
+    size_t from = FILE_HEADER_MIN_BYTES + (rand_r(seed) % 4 ? 0 : (size_t)rand_r(seed) % size),
+           n = (size_t)rand_r(seed) % 512 + ENTRY_HEADER_MIN_BYTES;
     if (from >= size) return size;
     if (n > size - from) n = size - from;
     memcpy(copy, data + from, n);
-    size_t to = rand_r(seed) % 2 ? size : FILE_HEADER + ((size_t)rand_r(seed) % size & ~(size_t)7);
+    size_t to = rand_r(seed) % 2
+                    ? size
+                    : FILE_HEADER_MIN_BYTES + ((size_t)rand_r(seed) % size & ~(size_t)7);
     if (to > size) to = size;
     struct span over = {to, rand_r(seed) % 2 && n <= size - to ? n : 0};
     return put(data, size, max, over, copy, n);
@@ -147,14 +149,15 @@ static size_t entry_again(uint8_t *data, size_t size, size_t max, unsigned *seed
 /* The whole file as the payload of its own first entry. */
 static size_t nest(uint8_t *data, size_t size, size_t max, unsigned *seed) {
     uint8_t copy[8192];
-    size_t at = FILE_HEADER + ENTRY_HEADER;
+    size_t at = FILE_HEADER_MIN_BYTES + ENTRY_HEADER_MIN_BYTES;
     if (size > sizeof copy || size <= at || size + at > max) return new_field(data, size, seed);
     memcpy(copy, data, size);
     return put(data, size, max, (struct span){at, size - at}, copy, size);
 }
 
 size_t mutate_fatbin(uint8_t *data, size_t size, size_t max, unsigned seed) {
-    if (size < FILE_HEADER + ENTRY_HEADER) return LLVMFuzzerMutate(data, size, max);
+    if (size < FILE_HEADER_MIN_BYTES + ENTRY_HEADER_MIN_BYTES)
+        return LLVMFuzzerMutate(data, size, max);
     switch (rand_r(&seed) % 8) {
     case 0:
     case 1:

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static bool operand_holds(const struct ptx_func *f, const struct ptx_operand *op, unsigned depth) {
-    if (op->reg < -1 || op->reg >= (int)f->nregs || op->second < -2 || op->second >= (int)f->nregs)
+    if (op->reg < -1 || op->reg >= (int)f->nregs || op->second_reg < -2 ||
+        op->second_reg >= (int)f->nregs)
         return false;
     switch (op->kind) {
     case PTX_OP_REG: return op->reg >= 0 && op->type == f->regs[op->reg].type;

@@ -255,13 +255,13 @@ static void run_cases(unsigned level) {
     struct cases all = read_cases();
     struct buf ptx = {0};
     write_module(&ptx, &all);
-    lanes_force(level);
+    lanes_force_level(level);
     struct kernel_rig rig = rig_open_with(buf_str(&ptx), (struct rig_options){.sanitize = true});
     enum { ROOM = 1 << 20 };
     uint64_t from = sim_alloc(rig.sim, ROOM, "operands"), to = sim_alloc(rig.sim, ROOM, "results");
     uint64_t *host = xmalloc(ROOM);
     for (unsigned i = 0; i < all.ngroups; i++) run_group(&rig, &all, i, from, to, host);
-    lanes_force(0);
+    lanes_force_level(0);
     rig_close(&rig);
     free(host);
     free(all.groups);
@@ -270,16 +270,16 @@ static void run_cases(unsigned level) {
 }
 
 START_TEST(cases_give_their_results) {
-    if (lanes_level((unsigned)_i)) run_cases((unsigned)_i);
+    if (lanes_level_table((unsigned)_i)) run_cases((unsigned)_i);
 }
 END_TEST
 
 START_TEST(programs_give_their_results) {
-    if (!lanes_level((unsigned)_i))
+    if (!lanes_level_table((unsigned)_i))
         SKIP("this processor has no level %d of vector instructions", _i);
-    lanes_force((unsigned)_i);
+    lanes_force_level((unsigned)_i);
     insn_programs_run();
-    lanes_force(0);
+    lanes_force_level(0);
 }
 END_TEST
 
@@ -288,8 +288,8 @@ START_TEST(every_row_is_executed) {
     run_cases(0);
     insn_programs_run();
     struct buf missing = {0};
-    for (unsigned i = 0; i < insn_row_count; i++)
-        if (!insn_executed_rows[i]) buf_printf(&missing, " %s", insn_rows[i].name);
+    for (unsigned i = 0; i < insn_opcode_count; i++)
+        if (!insn_executed[i]) buf_printf(&missing, " %s", insn_opcodes[i].name);
     ck_assert_msg(missing.size == 0, "no test executes:%s", buf_str(&missing));
 }
 END_TEST
@@ -349,8 +349,8 @@ UNIT_SUITE(insn) {
     Suite *suite = suite_create("insn");
     TCase *tc = tcase_create("instructions");
     tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, cases_give_their_results, 1, LANES_LEVELS + 1);
-    tcase_add_loop_test(tc, programs_give_their_results, 1, LANES_LEVELS + 1);
+    tcase_add_loop_test(tc, cases_give_their_results, 1, LANES_MAX_LEVELS + 1);
+    tcase_add_loop_test(tc, programs_give_their_results, 1, LANES_MAX_LEVELS + 1);
     tcase_add_test(tc, every_row_is_executed);
     tcase_add_test(tc, forms_of_real_code_are_covered);
     tcase_add_test(tc, committed_coverage_is_current);

@@ -226,8 +226,8 @@ START_TEST(results_are_those_of_an_h100) {
     const struct form *f = &forms[_i];
     const u32 *vectors = vectors_of(recorded(f->recorded));
     for (u32 i = 0; i < MUFU_VECTORS; i++) operands[i] = operand_of(f, i);
-    for (unsigned level = 1; lanes_level(level); level++) {
-        lanes_force(level);
+    for (unsigned level = 1; lanes_level_table(level); level++) {
+        lanes_force_level(level);
         struct kernel_rig rig = open_form(f, 1);
         run_list(&rig, operands, results, MUFU_VECTORS);
         for (u32 i = 0; i < MUFU_VECTORS; i++) {
@@ -239,7 +239,7 @@ START_TEST(results_are_those_of_an_h100) {
         }
         rig_close(&rig);
     }
-    lanes_force(0);
+    lanes_force_level(0);
 }
 END_TEST
 

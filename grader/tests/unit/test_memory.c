@@ -31,8 +31,8 @@ END_TEST
 START_TEST(test_no_bytes) {
     uint64_t a = memory_alloc(&m, 0, "a"), b = memory_alloc(&m, 0, "b");
     ck_assert(a && b && a != b);
-    ck_assert_int_eq(memory_find(&m, a, 1), -1);
-    ck_assert_int_eq(memory_find(&m, a, 0), 0);
+    ck_assert_int_eq(memory_find_range(&m, a, 1), -1);
+    ck_assert_int_eq(memory_find_range(&m, a, 0), 0);
     ck_assert_int_eq(memory_free(&m, a), SIM_OK);
 }
 END_TEST
@@ -53,37 +53,38 @@ END_TEST
 START_TEST(test_host) {
     char where[256];
     uint64_t a = memory_alloc_pages(&m, 100, "in"), b = memory_alloc(&m, 100, "b");
-    memory_at(&m, a)->host = true;
-    memory_hide_host(&m, true);
-    ck_assert(memory_find(&m, a, 4) < 0 && !memory_at(&m, a) && memory_find(&m, b, 4) >= 0);
+    memory_find_allocation(&m, a)->is_host = true;
+    memory_set_host_hidden(&m, true);
+    ck_assert(memory_find_range(&m, a, 4) < 0 && !memory_find_allocation(&m, a) &&
+              memory_find_range(&m, b, 4) >= 0);
     memory_describe(&m, a + 8, 4, where, sizeof where);
     ck_assert_ptr_nonnull(
         strstr(where, "lies in the host's memory: copy it to device memory first"));
-    memory_hide_host(&m, false);
-    ck_assert(memory_find(&m, a, 100) >= 0);
+    memory_set_host_hidden(&m, false);
+    ck_assert(memory_find_range(&m, a, 100) >= 0);
     ck_assert_int_eq(memory_free(&m, a), SIM_OK);
-    memory_hide_host(&m, true), memory_hide_host(&m, false);
-    ck_assert(!memory_at(&m, a)); /* what was freed does not come back */
+    memory_set_host_hidden(&m, true), memory_set_host_hidden(&m, false);
+    ck_assert(!memory_find_allocation(&m, a)); /* what was freed does not come back */
 }
 END_TEST
 
 /* What launches wrote bit by bit, as the shadow has it. */
 START_TEST(what_is_written_as_a_whole_is_learned) {
     uint64_t a = memory_alloc(&m, 10000, "a");
-    unsigned char *w = m.written + (a - SIM_BASE);
+    unsigned char *w = m.init_shadow + (a - SIM_BASE);
     memset(w, 1, 9999);
-    memory_learn(&m);
-    ck_assert(!memory_at(&m, a)->initialised);
+    memory_update_initialized(&m);
+    ck_assert(!memory_find_allocation(&m, a)->is_initialized);
     w[9999] = 1;
-    memory_learn(&m);
-    ck_assert(memory_at(&m, a)->initialised);
+    memory_update_initialized(&m);
+    ck_assert(memory_find_allocation(&m, a)->is_initialized);
     w[5] = 2; /* the mark of an undefined value */
-    memory_doubt(memory_at(&m, a));
-    memory_learn(&m);
-    ck_assert(!memory_at(&m, a)->initialised);
-    memory_mark(&m, a + 5, 1, true);
-    memory_learn(&m);
-    ck_assert(memory_at(&m, a)->initialised);
+    memory_invalidate_initialized(memory_find_allocation(&m, a));
+    memory_update_initialized(&m);
+    ck_assert(!memory_find_allocation(&m, a)->is_initialized);
+    memory_set_initialized(&m, a + 5, 1, true);
+    memory_update_initialized(&m);
+    ck_assert(memory_find_allocation(&m, a)->is_initialized);
 }
 END_TEST
 
@@ -125,11 +126,11 @@ START_TEST(test_many_pairs) {
         ck_assert_int_eq(memory_free(&m, a), SIM_OK);
         ck_assert_int_eq(memory_free(&m, b), SIM_OK);
     }
-    ck_assert_uint_le(m.count, 2 * MEM_FREED + 1);
+    ck_assert_uint_le(m.count, 2 * MEM_QUARANTINE_COUNT + 1);
     ck_assert_uint_lt(highest,
-                      SIM_DEVICE +
-                          16 * MEM_FREED * 1024); /* at most 6 KiB each, and gaps that do not fit */
-    ck_assert_int_eq(memory_find(&m, live, 1000), 0);
+                      SIM_DEVICE + 16 * MEM_QUARANTINE_COUNT *
+                                       1024); /* at most 6 KiB each, and gaps that do not fit */
+    ck_assert_int_eq(memory_find_range(&m, live, 1000), 0);
 }
 END_TEST
 
@@ -142,8 +143,8 @@ START_TEST(test_large) {
              b = memory_alloc(&large, 40ull << 30, "b");
     ck_assert(a && b);
     ck_assert_uint_eq(memory_alloc(&large, 2ull << 30, "more"), 0);
-    memory_mark(&large, a + (100ull << 30) - 4, 4, true);
-    ck_assert(memory_is_written(&large, a + (100ull << 30) - 4, 4));
+    memory_set_initialized(&large, a + (100ull << 30) - 4, 4, true);
+    ck_assert(memory_is_initialized(&large, a + (100ull << 30) - 4, 4));
     ck_assert_int_eq(memory_free(&large, a), SIM_OK);
     ck_assert(memory_alloc(&large, 90ull << 30, "again"));
     memory_close(&large);
@@ -154,16 +155,16 @@ END_TEST
 
 START_TEST(test_written) {
     uint64_t a = memory_alloc(&m, 4 << 20, "a");
-    ck_assert(!memory_is_written(&m, a, 1));
-    memory_mark(&m, a + 1000, 3 << 20, true);
-    ck_assert(!memory_is_written(&m, a + 999, 2));
-    ck_assert(memory_is_written(&m, a + 1000, 3 << 20));
-    ck_assert(!memory_is_written(&m, a + 1000, (3 << 20) + 1));
-    ck_assert(!m.table[0].initialised);
-    memory_mark(&m, a, 4 << 20, true);
-    ck_assert(m.table[0].initialised);
-    memory_mark(&m, a + 5, 1, false);
-    ck_assert(!m.table[0].initialised);
+    ck_assert(!memory_is_initialized(&m, a, 1));
+    memory_set_initialized(&m, a + 1000, 3 << 20, true);
+    ck_assert(!memory_is_initialized(&m, a + 999, 2));
+    ck_assert(memory_is_initialized(&m, a + 1000, 3 << 20));
+    ck_assert(!memory_is_initialized(&m, a + 1000, (3 << 20) + 1));
+    ck_assert(!m.allocations[0].is_initialized);
+    memory_set_initialized(&m, a, 4 << 20, true);
+    ck_assert(m.allocations[0].is_initialized);
+    memory_set_initialized(&m, a + 5, 1, false);
+    ck_assert(!m.allocations[0].is_initialized);
 }
 END_TEST
 
@@ -182,29 +183,31 @@ START_TEST(test_written_ones) {
     struct memory large;
     struct err e = {0};
     const uint64_t bytes = (96 << 20) + 123;
-    memory_prepare();
+    memory_init_before_sandbox();
     ck_assert(memory_open(&large, 1ull << 30, &e));
     uint64_t before = memory_alloc(&large, 100, "before"), a = memory_alloc(&large, bytes, "a"),
              b = memory_alloc(&large, 100, "b");
     unsigned long base = resident_kb();
-    memory_mark(&large, a + 7, bytes - 7, true);
+    memory_set_initialized(&large, a + 7, bytes - 7, true);
     ck_assert_uint_lt(resident_kb(), base + (8 << 10));
-    ck_assert(!memory_is_written(&large, a + 6, 1) && memory_is_written(&large, a + 7, bytes - 7));
-    ck_assert(!memory_is_written(&large, before, 1) && !memory_is_written(&large, before + 99, 1) &&
-              !memory_is_written(&large, b, 1));
-    memory_mark(&large, a + (20 << 20) + 5, (9 << 20) + 1, false);
-    ck_assert(memory_is_written(&large, a + (20 << 20), 5) &&
-              !memory_is_written(&large, a + (20 << 20) + 5, 1));
-    ck_assert(!memory_is_written(&large, a + (29 << 20) + 5, 1) &&
-              memory_is_written(&large, a + (29 << 20) + 6, 1000));
-    memory_mark(&large, a + (24 << 20), 100, true);
-    ck_assert(memory_is_written(&large, a + (24 << 20), 100) &&
-              !memory_is_written(&large, a + (24 << 20) + 100, 1));
+    ck_assert(!memory_is_initialized(&large, a + 6, 1) &&
+              memory_is_initialized(&large, a + 7, bytes - 7));
+    ck_assert(!memory_is_initialized(&large, before, 1) &&
+              !memory_is_initialized(&large, before + 99, 1) &&
+              !memory_is_initialized(&large, b, 1));
+    memory_set_initialized(&large, a + (20 << 20) + 5, (9 << 20) + 1, false);
+    ck_assert(memory_is_initialized(&large, a + (20 << 20), 5) &&
+              !memory_is_initialized(&large, a + (20 << 20) + 5, 1));
+    ck_assert(!memory_is_initialized(&large, a + (29 << 20) + 5, 1) &&
+              memory_is_initialized(&large, a + (29 << 20) + 6, 1000));
+    memory_set_initialized(&large, a + (24 << 20), 100, true);
+    ck_assert(memory_is_initialized(&large, a + (24 << 20), 100) &&
+              !memory_is_initialized(&large, a + (24 << 20) + 100, 1));
     ck_assert_int_eq(memory_free(&large, a), SIM_OK);
     uint64_t again = memory_alloc(&large, 16 << 20, "again");
-    memory_mark(&large, again, 16 << 20, true);
-    ck_assert(memory_is_written(&large, again,
-                                16 << 20)); /* what was changed above is in no other place */
+    memory_set_initialized(&large, again, 16 << 20, true);
+    ck_assert(memory_is_initialized(&large, again,
+                                    16 << 20)); /* what was changed above is in no other place */
     memory_close(&large);
 }
 END_TEST
@@ -217,10 +220,10 @@ START_TEST(test_written_again) {
     for (int i = 0; i < 6; i++) {
         uint64_t a = memory_alloc(&small, (900 << 20) + 12345, "a");
         for (uint64_t at = 0; at < 900 << 20; at += 9999991)
-            ck_assert(!memory_is_written(&small, a + at, 1));
-        ck_assert(!memory_is_written(&small, a + (900 << 20) + 12344, 1));
-        memory_mark(&small, a + (900 << 20) + 12344, 1, true);
-        memory_mark(&small, a + 5, 8 << 20, true);
+            ck_assert(!memory_is_initialized(&small, a + at, 1));
+        ck_assert(!memory_is_initialized(&small, a + (900 << 20) + 12344, 1));
+        memory_set_initialized(&small, a + (900 << 20) + 12344, 1, true);
+        memory_set_initialized(&small, a + 5, 8 << 20, true);
         ck_assert_int_eq(memory_free(&small, a), SIM_OK);
     }
     memory_close(&small);

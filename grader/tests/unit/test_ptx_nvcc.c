@@ -167,12 +167,12 @@ START_TEST(cooperative_groups) {
     const struct ptx_func *f = ptx_module_func(m, "_Z6groupsPi");
     ck_assert_str_eq(m->target, "sm_80");
     const struct ptx_insn *shuffle = first(f, "shfl.sync.down.b32");
-    ck_assert_int_ge(shuffle->operands[0].second, 0);
+    ck_assert_int_ge(shuffle->operands[0].second_reg, 0);
     const struct ptx_loc *loc = &m->locs[shuffle->loc];
     while (loc->inlined_at) loc = &m->locs[loc->inlined_at];
     ck_assert_str_eq(m->files[loc->file], "coop.cu");
     ck_assert_uint_eq(loc->line, 8);
-    ck_assert_int_ge(first(f, "match.all.sync.b32")->operands[0].second, 0);
+    ck_assert_int_ge(first(f, "match.all.sync.b32")->operands[0].second_reg, 0);
     ck_assert_uint_eq(first(f, "redux.sync.add.s32")->noperands, 3);
 }
 END_TEST

@@ -142,10 +142,10 @@ START_TEST(pairs_and_sinks) {
     const struct ptx_func *f = parse_kernel(
         "setp.lt.and.s32 %p1|%p2, %r1, 3, !%p3;\nshfl.sync.down.b32 %r2|_, %r1, 1, 31, -1;\n"
         "mov.b64 {_, %r3}, %rd1;\natom.add.u32 _, [%rd1], 1;");
-    ck_assert_str_eq(reg_name(f, f->insns[0].operands[0].second), "%p2");
+    ck_assert_str_eq(reg_name(f, f->insns[0].operands[0].second_reg), "%p2");
     ck_assert(f->insns[0].operands[3].negated);
-    ck_assert_int_eq(f->insns[1].operands[0].second, -2);
-    ck_assert_int_eq(f->insns[1].operands[1].second, -1);
+    ck_assert_int_eq(f->insns[1].operands[0].second_reg, -2);
+    ck_assert_int_eq(f->insns[1].operands[1].second_reg, -1);
     ck_assert_int_eq(f->insns[2].operands[0].items[0].kind, PTX_OP_SINK);
     ck_assert_int_eq(f->insns[3].operands[0].kind, PTX_OP_SINK);
 }

@@ -37,17 +37,17 @@ START_TEST(an_instruction_has_its_line_unit_and_control_bits) {
         "0x001fc800078e40ff */\n"));
     ck_assert_uint_eq(n, 2);
     ck_assert_uint_eq(code[0].line, 36);
-    ck_assert_uint_eq(code[0].unit, SASS_SLOW);
-    ck_assert_uint_eq(code[0].stall, 7);
-    ck_assert_uint_eq(code[0].write, 0);
-    ck_assert_uint_eq(code[0].wait, 0);
-    ck_assert_uint_eq(code[0].flags, SASS_STARTS | SASS_FUNCTION);
+    ck_assert_uint_eq(code[0].unit, SASS_VARIABLE_LATENCY);
+    ck_assert_uint_eq(code[0].stall_cycles, 7);
+    ck_assert_uint_eq(code[0].write_barrier, 0);
+    ck_assert_uint_eq(code[0].wait_mask, 0);
+    ck_assert_uint_eq(code[0].flags, SASS_BLOCK_START | SASS_FUNCTION_START);
     ck_assert_uint_eq(code[1].line, 39);
     ck_assert_uint_eq(code[1].unit, SASS_ALU);
-    ck_assert_uint_eq(code[1].stall, 4);
-    ck_assert_uint_eq(code[1].write, SASS_NO_BARRIER);
-    ck_assert_uint_eq(code[1].read, SASS_NO_BARRIER);
-    ck_assert_uint_eq(code[1].wait, 1);
+    ck_assert_uint_eq(code[1].stall_cycles, 4);
+    ck_assert_uint_eq(code[1].write_barrier, SASS_NO_BARRIER);
+    ck_assert_uint_eq(code[1].read_barrier, SASS_NO_BARRIER);
+    ck_assert_uint_eq(code[1].wait_mask, 1);
     ck_assert_uint_eq(code[1].flags, SASS_GUARDED);
 }
 END_TEST
@@ -61,18 +61,18 @@ START_TEST(accesses_say_what_they_reach) {
                          "R3, c[0x3][R11] ;\n"
                          "/*6*/ ULDC UR4, c[0x0][0x224] ;\n/*7*/ STL [R1], R2 ;\n"));
     static const uint8_t want[][3] = {
-        {SASS_LSU, SASS_GLOBAL, SASS_LOAD},      {SASS_LSU, SASS_SHARED, SASS_STORE},
-        {SASS_LSU, SASS_SHARED, SASS_ATOMIC},    {SASS_LSU, SASS_LOCAL, SASS_LOAD},
-        {SASS_LSU, SASS_GLOBAL, SASS_ATOMIC},    {SASS_LSU, SASS_CONST, SASS_LOAD},
-        {SASS_UNIFORM, SASS_NONE, SASS_NOTHING}, {SASS_LSU, SASS_LOCAL, SASS_STORE}};
+        {SASS_LSU, SASS_GLOBAL, SASS_LOAD},        {SASS_LSU, SASS_SHARED, SASS_STORE},
+        {SASS_LSU, SASS_SHARED, SASS_ATOMIC},      {SASS_LSU, SASS_LOCAL, SASS_LOAD},
+        {SASS_LSU, SASS_GLOBAL, SASS_ATOMIC},      {SASS_LSU, SASS_CONST, SASS_LOAD},
+        {SASS_UNIFORM, SASS_NONE, SASS_NO_ACCESS}, {SASS_LSU, SASS_LOCAL, SASS_STORE}};
     ck_assert_uint_eq(n, 8);
     for (unsigned i = 0; i < n; i++) {
         ck_assert_uint_eq(code[i].unit, want[i][0]);
         ck_assert_uint_eq(code[i].space, want[i][1]);
         ck_assert_uint_eq(code[i].verb, want[i][2]);
     }
-    ck_assert_uint_eq(code[3].frame, 0x18 + 8);
-    ck_assert_uint_eq(code[7].frame, 4);
+    ck_assert_uint_eq(code[3].local_frame_end, 0x18 + 8);
+    ck_assert_uint_eq(code[7].local_frame_end, 4);
 }
 END_TEST
 
@@ -82,11 +82,12 @@ START_TEST(jumps_find_their_labels_and_padding_goes) {
                          ".L_x_9:\n/*4*/ BRA `(.L_x_9);\n/*5*/ NOP ;\n/*6*/ NOP ;\n"
                          "$__internal_0_$__cuda_sm3x_div:\n/*7*/ RET.REL.NODEC R2 `(k) ;\n"));
     ck_assert_uint_eq(n, 5);
-    ck_assert_uint_eq(code[1].flags, SASS_STARTS);
+    ck_assert_uint_eq(code[1].flags, SASS_BLOCK_START);
     ck_assert_uint_eq(code[2].target, 1);
-    ck_assert_uint_eq(code[2].flags, SASS_JUMPS | SASS_GUARDED);
-    ck_assert(code[3].flags & SASS_ENDS);
-    ck_assert_uint_eq(code[4].flags & (SASS_OWN | SASS_FUNCTION), SASS_OWN | SASS_FUNCTION);
+    ck_assert_uint_eq(code[2].flags, SASS_BRANCH | SASS_GUARDED);
+    ck_assert(code[3].flags & SASS_NO_FALLTHROUGH);
+    ck_assert_uint_eq(code[4].flags & (SASS_INTERNAL | SASS_FUNCTION_START),
+                      SASS_INTERNAL | SASS_FUNCTION_START);
 }
 END_TEST
 
@@ -97,7 +98,7 @@ START_TEST(what_is_no_listing_is_refused) {
     ck_assert_uint_eq(problem.kind, ERR_INPUT);
     struct buf many = {0};
     buf_puts(&many, CODE);
-    for (unsigned i = 0; i <= SASS_MOST; i++) buf_puts(&many, "/*0*/ NOP ;\n");
+    for (unsigned i = 0; i <= SASS_MAX_INSNS; i++) buf_puts(&many, "/*0*/ NOP ;\n");
     ck_assert(!parse(buf_str(&many)));
     ck_assert_uint_eq(problem.kind, ERR_LIMIT);
     buf_free(&many);
@@ -105,11 +106,13 @@ START_TEST(what_is_no_listing_is_refused) {
 END_TEST
 
 START_TEST(records_out_of_bounds_are_refused) {
-    struct sass_insn good = {.target = SASS_NOWHERE, .write = 7, .read = 7}, bad[6];
+    struct sass_insn good = {.target = SASS_NO_TARGET, .write_barrier = 7, .read_barrier = 7},
+                     bad[6];
     ck_assert(sass_valid(&good, 1));
     for (unsigned i = 0; i < 6; i++) bad[i] = good;
-    bad[0].unit = SASS_UNITS, bad[1].write = 6, bad[2].wait = 64, bad[3].stall = 16;
-    bad[4].flags = SASS_JUMPS, bad[4].target = 1, bad[5].verb = 200;
+    bad[0].unit = SASS_UNIT_COUNT, bad[1].write_barrier = 6, bad[2].wait_mask = 64,
+    bad[3].stall_cycles = 16;
+    bad[4].flags = SASS_BRANCH, bad[4].target = 1, bad[5].verb = 200;
     for (unsigned i = 0; i < 6; i++) ck_assert_msg(!sass_valid(&bad[i], 1), "record %u", i);
 }
 END_TEST

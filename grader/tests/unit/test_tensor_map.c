@@ -24,22 +24,22 @@ static const char *wrong(const struct tensor_map *m) {
     struct tensor_map out;
     unsigned char bytes[TENSOR_MAP_BYTES];
     memcpy(bytes, m, sizeof bytes);
-    return memory_map_read(bytes, &out);
+    return memory_tensor_map_parse(bytes, &out);
 }
 
 static struct memory_tile open_tile(struct tensor_map m, int x, int y) {
     struct memory_tile t;
     ck_assert_ptr_null(wrong(&m));
-    ck_assert(memory_tile_open(&t, &m, (int32_t[]){x, y}));
+    ck_assert(memory_tile_init(&t, &m, (int32_t[]){x, y}));
     return t;
 }
 
 static void row_is(const struct memory_tile *t, unsigned row, uint64_t global, unsigned skip,
                    unsigned bytes) {
-    struct memory_row r = memory_tile_row(t, row);
+    struct tile_row r = memory_tile_row(t, row);
     ck_assert_uint_eq(r.bytes, bytes);
-    if (bytes) ck_assert_uint_eq(r.global, global);
-    if (bytes) ck_assert_uint_eq(r.skip, skip);
+    if (bytes) ck_assert_uint_eq(r.address, global);
+    if (bytes) ck_assert_uint_eq(r.skip_bytes, skip);
 }
 
 /* Columns -1 to 6, rows 8 to 11: the first column and the last two rows lie outside. */
@@ -85,20 +85,20 @@ START_TEST(test_swizzle) {
     struct tensor_map m = matrix(4096);
     m.swizzle = 3;
     struct memory_tile t = open_tile(m, 0, 0);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x070), 0x070);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x080), 0x090);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x3f4), 0x384);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x400), 0x400);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x070), 0x070);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x080), 0x090);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x3f4), 0x384);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x400), 0x400);
     m.swizzle = 2;
     t = open_tile(m, 0, 0);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x180), 0x1b0);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x1f0), 0x1c0);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x200), 0x200);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x180), 0x1b0);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x1f0), 0x1c0);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x200), 0x200);
     m.swizzle = 1;
     t = open_tile(m, 0, 0);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x080), 0x090);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x0b0), 0x0a0);
-    ck_assert_uint_eq(memory_tile_swizzled(&t, 0x100), 0x100);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x080), 0x090);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x0b0), 0x0a0);
+    ck_assert_uint_eq(memory_tile_swizzle(&t, 0x100), 0x100);
 }
 END_TEST
 
@@ -108,11 +108,11 @@ START_TEST(test_gaps) {
     struct tensor_map m = matrix(4096);
     struct memory_tile t = open_tile(m, 0, 0);
     ck_assert_uint_eq(memory_tile_pitch(&t), 32);
-    ck_assert_uint_eq(memory_tile_reach(&t), 4 * 32);
+    ck_assert_uint_eq(memory_tile_shared_bytes(&t), 4 * 32);
     for (m.swizzle = 1; m.swizzle <= 3; m.swizzle++) {
         t = open_tile(m, 0, 0);
         ck_assert_uint_eq(memory_tile_pitch(&t), 16u << m.swizzle);
-        ck_assert_uint_eq(memory_tile_reach(&t), 4 * (16u << m.swizzle));
+        ck_assert_uint_eq(memory_tile_shared_bytes(&t), 4 * (16u << m.swizzle));
         ck_assert_uint_eq(t.bytes, 4 * 32);
     }
 }
@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(test_fill) {
     static const unsigned char f16[] = {0xf7, 0x7f}, f32[] = {0xf7, 0x7f, 0xf7, 0x7f};
-    unsigned char row[TENSOR_ROW];
+    unsigned char row[TENSOR_MAX_ROW_BYTES];
     struct tensor_map m = matrix(4096);
     struct memory_tile t = open_tile(m, 0, 0);
     memory_tile_fill(&t, row);
@@ -147,7 +147,7 @@ START_TEST(test_forged) {
         ck_assert_msg(wrong(&m), "%s", #change); \
     } while (0)
     REFUSED(m.mark++);
-    REFUSED(m.type = TENSOR_TYPES);
+    REFUSED(m.type = TENSOR_TYPE_COUNT);
     REFUSED(m.type = 255);
     REFUSED(m.rank = 0);
     REFUSED(m.rank = 6);
@@ -184,12 +184,12 @@ START_TEST(test_far) {
     for (int i = 0; i < 4; i++) m.stride[i] = (1ull << 40) - 16;
     m.box[0] = 256;
     ck_assert_ptr_null(wrong(&m));
-    ck_assert(!memory_tile_open(
+    ck_assert(!memory_tile_init(
         &t, &m, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}));
-    ck_assert(memory_tile_open(&t, &m, (int32_t[]){0, 0, 0, 0, 0}));
+    ck_assert(memory_tile_init(&t, &m, (int32_t[]){0, 0, 0, 0, 0}));
     ck_assert_uint_eq(t.bytes, 4ull << 40);
     m.address = UINT64_MAX - 15;
-    ck_assert(!memory_tile_open(&t, &m, (int32_t[]){0, 0, 0, 0, 0}));
+    ck_assert(!memory_tile_init(&t, &m, (int32_t[]){0, 0, 0, 0, 0}));
 }
 END_TEST
 
@@ -208,15 +208,15 @@ START_TEST(test_any_bytes) {
                 (unsigned char)(place >= 108 && seed >> 62 ? seed >> 56 & 7 : seed >> 56);
         }
         for (int k = 0; k < 5; k++) at[k] = (int32_t)(seed >> (7 * k)) >> (seed >> 59);
-        if (memory_map_read(bytes, &out) || !memory_tile_open(&t, &out, at)) continue;
+        if (memory_tensor_map_parse(bytes, &out) || !memory_tile_init(&t, &out, at)) continue;
         opened++;
         ck_assert(t.low <= t.high && t.rows <= 1ull << 32 &&
-                  memory_tile_row_bytes(&t) <= TENSOR_ROW);
+                  memory_tile_row_bytes(&t) <= TENSOR_MAX_ROW_BYTES);
         for (uint64_t r = 0; r < t.rows; r += 1 + t.rows / 7) {
-            struct memory_row row = memory_tile_row(&t, r);
+            struct tile_row row = memory_tile_row(&t, r);
             if (!row.bytes) continue;
-            ck_assert(row.global >= t.low && row.global + row.bytes <= t.high);
-            ck_assert(row.skip + row.bytes <= memory_tile_row_bytes(&t));
+            ck_assert(row.address >= t.low && row.address + row.bytes <= t.high);
+            ck_assert(row.skip_bytes + row.bytes <= memory_tile_row_bytes(&t));
         }
     }
     ck_assert_uint_gt(opened, 1000);
@@ -370,7 +370,7 @@ static const char *instruction(const char *copy) {
 
 START_TEST(test_coordinates) {
     char ptx[2048];
-    static const unsigned char sizes[TENSOR_TYPES] = {
+    static const unsigned char sizes[TENSOR_TYPE_COUNT] = {
 #define TYPE(id, name, size, kind) [TENSOR_##id] = size,
 #include "grader/sim/tensor_map.def"
     };
