@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     bool unlocked = !strcmp(argv[1], "gpu") ||
                     getenv("WARPBOOK_DEVICE_UNLOCKED");      /* the variable: sanitisers */
     bool may_fail = getenv("WARPBOOK_DEVICE_LOCK_MAY_FAIL"); /* --no-jail: what the kernel has */
-    sim_prepare();
+    sim_init_before_sandbox();
     if (!unlocked && !jail_lock() && !may_fail)
         return fputs("device: cannot lock itself in\n", stderr), 3;
     return device_serve();

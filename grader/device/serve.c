@@ -264,8 +264,8 @@ static bool read_back(struct device *d) {
 static void look_for_undefined(struct device *d) {
     struct sim_report r;
     for (unsigned i = 0; !d->gpu && i < d->buffers.n; i++)
-        if (sim_undefined(backend_sim(d->backend), server_buffer_address(d->server, i),
-                          d->buffers.buffer[i].bytes, &r))
+        if (sim_check_undefined(backend_sim(d->backend), server_buffer_address(d->server, i),
+                                d->buffers.buffer[i].bytes, &r))
             tally_report(&d->tally, &r);
 }
 
@@ -281,7 +281,7 @@ static void set_simulator(struct device *d, const struct control_replay *r) {
     struct sim *s = backend_sim(d->backend);
     sim_set_sanitize(s, r->sanitize);
     sim_set_sample(s, r->sample_warps, r->sample_key);
-    sim_set_later_first(s, r->later_first);
+    sim_set_reverse_block_order(s, r->later_first);
     backend_sim_set_timing(d->backend, r->timing);
     backend_sim_set_instructions(d->backend, r->instructions);
 }

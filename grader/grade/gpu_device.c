@@ -60,10 +60,10 @@ const struct gpu_device *gpu_device_present(struct err *e) {
         return err_set(e, ERR_SYSTEM, "--device gpu: the process that looked for a GPU died"), NULL;
     if (!a.ok) return err_set(e, ERR_SYSTEM, "--device gpu: %s", a.text), NULL;
     snprintf(name, sizeof name, "%.127s", a.text);
-    const char *sources = device_at(0)->sources;
+    const char *sources = device_at(0)->spec_sources;
     present = a.row, driver = a.driver_version;
     nearest = device_find(a.row.name); /* before it gets a name of its own */
-    present.name = "gpu", present.full_name = name, present.sources = sources;
+    present.name = "gpu", present.full_name = name, present.spec_sources = sources;
     build_also_for(present.cc_major * 10 + present.cc_minor);
     return &present;
 }

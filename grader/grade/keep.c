@@ -18,8 +18,8 @@ static struct access_result access_of(struct arena *a, const struct tally_access
     struct access_result r = {.kernel = clean(a, t->kernel)};
     r.at =
         (struct sim_access){.file = grade_clean_name(a, t->file), .line = t->line, .mask = t->mask};
-    r.at.bytes = (uint8_t)t->bytes, r.at.cost = (uint16_t)t->cost;
-    r.at.kind = (uint8_t)t->kind, r.at.shared = t->shared != 0;
+    r.at.lane_bytes = (uint8_t)t->bytes, r.at.cost = (uint16_t)t->cost;
+    r.at.kind = (uint8_t)t->kind, r.at.is_shared = t->shared != 0;
     memcpy(r.at.offset, t->offset, sizeof r.at.offset);
     return r;
 }

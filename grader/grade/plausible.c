@@ -14,7 +14,7 @@ double grade_working_seconds(const struct gpu_device *d, double flops, double on
     double there = on_tensor_cores < flops ? on_tensor_cores : flops, quarters = 4.0 * d->sms,
            product = 2.0 * 16 * 8 * 16;
     return ((flops - there) / (2.0 * d->fp32_lanes * d->sms) +
-            there * device_product_cycles(d) / (quarters * product)) /
+            there * device_mma_cycles(d) / (quarters * product)) /
            d->clock_hz;
 }
 

@@ -78,7 +78,7 @@ struct line_result {
     const char *file;
     unsigned line;
     struct sim_counters counters;
-    double waits[SIM_WAIT_COUNT]; /* seconds of the modelled time that warps spend there, by what
+    double waits[SIM_STALL_COUNT]; /* seconds of the modelled time that warps spend there, by what
                                      they wait for */
 };
 

@@ -176,14 +176,15 @@ static void tell_note(const struct sim_report *r, struct buf *out) {
 static void keep_notes(struct session *s) {
     for (unsigned i = 0; i < s->tally.nreports; i++) {
         const struct sim_report *r = &s->tally.reports[i];
-        if (r->fault == SIM_NOTE_PEEK && !strstr(buf_str(&s->log), "note: ")) tell_note(r, &s->log);
+        if (r->fault == SIM_NOTE_REVALIDATED_READ && !strstr(buf_str(&s->log), "note: "))
+            tell_note(r, &s->log);
     }
 }
 
 static void explain_by_notes(const struct session *s, struct case_run *out) {
     for (unsigned i = 0; i < s->tally.nreports; i++)
-        if (s->tally.reports[i].fault == SIM_NOTE_LEFT)
-            buf_printf(&out->message, "\n%s: %s", sim_fault_name(SIM_NOTE_LEFT),
+        if (s->tally.reports[i].fault == SIM_NOTE_EARLY_EXIT)
+            buf_printf(&out->message, "\n%s: %s", sim_fault_name(SIM_NOTE_EARLY_EXIT),
                        s->tally.reports[i].text);
 }
 
@@ -206,7 +207,7 @@ static void tell_report(const struct session *s, const struct sim_report *r, str
     unsigned line = own_line(s, r->text);
     buf_puts(&text, r->text);
     if (line) quote_elements(&text, s->o.source->data, s->o.source->size, line);
-    if (line && sim_fault_has_ends(r->fault))
+    if (line && sim_fault_is_hazard(r->fault))
         quote_lines(buf_str(&text), s->o.source->data, s->o.source->size, line, "\n", "", &lines);
     buf_printf(out, "%s: %s", sim_fault_name(r->fault), buf_str(&text));
     if (r->count > 1) buf_printf(out, " (%llu times)", (unsigned long long)r->count);
@@ -229,13 +230,14 @@ static enum verdict tell_fault(const struct session *s, const struct case_plan *
                                const struct control_outcome *o, struct case_run *out) {
     enum sim_fault f = s->tally.fault;
     tell_reports(s, out);
-    out->slow_machine = f == SIM_FAULT_TIME || (f == SIM_FAULT_NONE && o->end == SERVER_DEADLINE);
+    out->slow_machine =
+        f == SIM_FAULT_TIMEOUT || (f == SIM_FAULT_NONE && o->end == SERVER_DEADLINE);
     if (out->slow_machine)
         buf_printf(
             &out->message,
             "%sthis machine was too slow: %.0f s were not enough to run this on the simulated GPU",
             out->message.size ? "\n" : "", plan->seconds);
-    if (f == SIM_FAULT_BUDGET || out->slow_machine) return out->verdict = V_TLE;
+    if (f == SIM_FAULT_INSN_BUDGET || out->slow_machine) return out->verdict = V_TLE;
     if (!out->message.size)
         session_tell(out, V_RTE, "%s: %s", server_error_name(o->fault),
                      server_error_text(o->fault));

@@ -141,9 +141,10 @@ bool speed_reference(const struct exercise *ex, const struct grade_options *go, 
 static double roofline(const struct grading *g, const struct ex_case *c,
                        const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
-    double moving = g->ex->bytes
-                        ? g->ex->bytes(c) / (grade_crosses(g->ex) ? d->bus_both_rate : d->dram_rate)
-                        : 0;
+    double moving =
+        g->ex->bytes
+            ? g->ex->bytes(c) / (grade_crosses(g->ex) ? d->bus_bidirectional_rate : d->dram_rate)
+            : 0;
     double flops = g->ex->flops ? g->ex->flops(c) : 0;
     double working = grade_working_seconds(
         d, flops, grade_on_tensor_cores(g->ex, flops, (double)n->flops_matrix));
@@ -235,7 +236,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->gain = naive > 0 ? naive / answer : 0;
     s->of_roofline = roofline(g, c, &own->counters) / own->seconds;
     s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
-    s->bus_rate = grade_crosses(g->ex) ? g->o->device->bus_both_rate : 0;
+    s->bus_rate = grade_crosses(g->ex) ? g->o->device->bus_bidirectional_rate : 0;
     s->matrix_flops = grade_on_tensor_cores(g->ex, s->flops, (double)own->counters.flops_matrix);
     if (own->waits) {
         s->forfeit = true;

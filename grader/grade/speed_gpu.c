@@ -170,7 +170,7 @@ static void fill_in(struct grading *g, const struct measurement *m, const struct
     s->solution_us = m->first * 1e6, s->student_us = m->second * 1e6;
     s->vs_solution = m->ratio, s->ci_low = m->low, s->ci_high = m->high;
     s->low_us = s->high_us = s->student_us;
-    s->bus_rate = grade_crosses(g->ex) ? g->o->device->bus_both_rate : 0;
+    s->bus_rate = grade_crosses(g->ex) ? g->o->device->bus_bidirectional_rate : 0;
     double moving = s->bus_rate > 0 ? g->ex->bytes(timed) / s->bus_rate
                     : g->ex->bytes && c->bytes_per_second > 0
                         ? g->ex->bytes(timed) / c->bytes_per_second

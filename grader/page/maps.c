@@ -33,7 +33,7 @@ static void touch_all(const struct sim_access *a, struct touched *t) {
     t->n = 0;
     for (unsigned l = 0; l < LANES; l++)
         for (uint32_t s = a->offset[l] / SECTOR;
-             active(a, l) && s <= (a->offset[l] + a->bytes - 1) / SECTOR; s++)
+             active(a, l) && s <= (a->offset[l] + a->lane_bytes - 1) / SECTOR; s++)
             touch(t, s);
 }
 
@@ -44,7 +44,7 @@ unsigned page_map_ideal(const struct sim_access *a, unsigned *bytes) {
     for (unsigned i = 0; i < t.n; i++) {
         uint32_t covered = 0;
         for (unsigned l = 0; l < LANES; l++)
-            for (unsigned b = 0; active(a, l) && b < a->bytes; b++)
+            for (unsigned b = 0; active(a, l) && b < a->lane_bytes; b++)
                 if ((a->offset[l] + b) / SECTOR == t.number[i])
                     covered |= 1u << (a->offset[l] + b) % SECTOR;
         *bytes += (unsigned)__builtin_popcount(covered);
@@ -83,8 +83,8 @@ static void draw_lane(const struct sim_access *a, unsigned l, const struct touch
     bool first = true;
     for (unsigned i = 0; i < t->n; i++) {
         uint32_t from = t->number[i] * SECTOR, low = a->offset[l] > from ? a->offset[l] : from,
-                 high = a->offset[l] + a->bytes < from + SECTOR ? a->offset[l] + a->bytes
-                                                                : from + SECTOR;
+                 high = a->offset[l] + a->lane_bytes < from + SECTOR ? a->offset[l] + a->lane_bytes
+                                                                     : from + SECTOR;
         if (low >= high) continue;
         page_svg_tint(x[i] + (low - from) * byte, y, (high - low) * byte, 26, "used",
                       0.3 + 0.7 * l / LANES, out);
@@ -124,7 +124,7 @@ struct banks {
 /* Lanes that are served together: all where each asks for four bytes, half for eight, a quarter for
  * sixteen. */
 static unsigned phase_lanes(const struct sim_access *a) {
-    return a->bytes <= 4 ? 32 : a->bytes <= 8 ? 16 : 8;
+    return a->lane_bytes <= 4 ? 32 : a->lane_bytes <= 8 ? 16 : 8;
 }
 
 static void phase(const struct sim_access *a, unsigned first, unsigned n, struct banks *b) {
@@ -132,7 +132,7 @@ static void phase(const struct sim_access *a, unsigned first, unsigned n, struct
     unsigned depth[BANKS] = {0}, most = 0, base = b->passes;
     for (unsigned l = first; l < first + n; l++) {
         if (!active(a, l)) continue;
-        for (uint32_t w = a->offset[l] / 4; w <= (a->offset[l] + a->bytes - 1) / 4; w++) {
+        for (uint32_t w = a->offset[l] / 4; w <= (a->offset[l] + a->lane_bytes - 1) / 4; w++) {
             unsigned bank = w % BANKS, k = 0;
             while (k < depth[bank] && (word[base + k][bank] != w || a->kind == SIM_ACCESS_ATOMIC))
                 k++;
@@ -188,7 +188,7 @@ static double draw_banks(const struct sim_access *a, struct buf *title, struct b
 
 static void map(const struct sim_access *a, struct buf *out) {
     struct buf title = {0}, body = {0};
-    double height = (a->shared ? draw_banks : draw_sectors)(a, &title, &body);
+    double height = (a->is_shared ? draw_banks : draw_sectors)(a, &title, &body);
     page_svg_open(WIDTH, height, buf_str(&title), out);
     buf_add(out, body.data, body.size);
     page_svg_close(out);
@@ -197,19 +197,19 @@ static void map(const struct sim_access *a, struct buf *out) {
 
 void page_map_sectors(const struct sim_access *a, struct buf *out) {
     struct sim_access global = *a;
-    global.shared = false;
+    global.is_shared = false;
     map(&global, out);
 }
 
 void page_map_banks(const struct sim_access *a, struct buf *out) {
     struct sim_access shared = *a;
-    shared.shared = true;
+    shared.is_shared = true;
     map(&shared, out);
 }
 
 static const char *cost_name(const struct sim_access *a) {
     if (a->kind == SIM_ACCESS_ATOMIC) return "in turn";
-    if (a->shared) return a->cost == 1 ? "pass" : "passes";
+    if (a->is_shared) return a->cost == 1 ? "pass" : "passes";
     return a->cost == 1 ? "sector" : "sectors";
 }
 
@@ -218,8 +218,8 @@ static void panel(const struct page_panel *p, double y, const struct buf *body, 
     const struct sim_access *a = p->at;
     char text[160];
     snprintf(text, sizeof text, "%.60s: %s memory, %s of %u byte%s a lane, %d lane%s: %u %s",
-             p->name, a->shared ? "shared" : "global", verbs[a->kind % 3], a->bytes,
-             a->bytes == 1 ? "" : "s", __builtin_popcount(a->mask),
+             p->name, a->is_shared ? "shared" : "global", verbs[a->kind % 3], a->lane_bytes,
+             a->lane_bytes == 1 ? "" : "s", __builtin_popcount(a->mask),
              a->mask & (a->mask - 1) ? "s" : "", a->cost, cost_name(a));
     page_svg_code(LEFT, y + 9, p->line, out);
     page_svg_small(LEFT, y + 20, "start", text, out);
@@ -235,7 +235,7 @@ void page_picture(const struct page_panel *panels, unsigned n, struct buf *out) 
         struct buf body = {0};
         if (i) buf_puts(&title, "; ");
         double height =
-            (panels[i].at->shared ? draw_banks : draw_sectors)(panels[i].at, &title, &body);
+            (panels[i].at->is_shared ? draw_banks : draw_sectors)(panels[i].at, &title, &body);
         panel(&panels[i], y, &body, &all);
         y += 26 + height + 10;
         buf_free(&body);

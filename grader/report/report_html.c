@@ -150,7 +150,7 @@ static void cell(double percent, struct buf *out) {
 
 static double seconds_of(const struct line_result *l) {
     double all = 0;
-    for (unsigned k = 0; l && k < SIM_WAIT_COUNT; k++) all += l->waits[k];
+    for (unsigned k = 0; l && k < SIM_STALL_COUNT; k++) all += l->waits[k];
     return all;
 }
 
@@ -159,10 +159,10 @@ static double share_of(double part, double whole) { return whole > 0 ? 100 * par
 /* What a warp waits for most there. */
 static void worst_wait(const struct line_result *l, double all_seconds, struct buf *out) {
     unsigned worst = 0;
-    for (unsigned k = 1; l && k < SIM_WAIT_COUNT; k++)
+    for (unsigned k = 1; l && k < SIM_STALL_COUNT; k++)
         if (l->waits[k] > l->waits[worst]) worst = k;
     buf_puts(out, "<td>");
-    if (l && share_of(l->waits[worst], all_seconds) >= 1) page_put(sim_wait_text(worst), out);
+    if (l && share_of(l->waits[worst], all_seconds) >= 1) page_put(sim_stall_text(worst), out);
     buf_puts(out, "</td>");
 }
 

@@ -48,13 +48,14 @@ static struct page_bar bar_of(const struct shown *s) {
     for (unsigned i = 0; s->result && i < s->result->ntimes; i++)
         b.part[0] += s->result->times[i].parts[TIME_PART_LAUNCH];
     for (unsigned i = 0; s->result && i < s->result->nlines; i++)
-        for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) b.part[k + 1] += s->result->lines[i].waits[k];
+        for (unsigned k = 0; k < SIM_STALL_COUNT; k++)
+            b.part[k + 1] += s->result->lines[i].waits[k];
     double all = 0;
     for (unsigned k = 0; k < PAGE_PARTS; k++) all += b.part[k];
-    if (!(all > 0)) b.part[SIM_WAIT_ISSUING + 1] = 1;
+    if (!(all > 0)) b.part[SIM_STALL_SELECTED + 1] = 1;
     return b;
 }
-_Static_assert((int)SIM_WAIT_COUNT + 1 <= (int)PAGE_PARTS, "each wait has a colour");
+_Static_assert((int)SIM_STALL_COUNT + 1 <= (int)PAGE_PARTS, "each wait has a colour");
 
 static int by_time(const void *a, const void *b) {
     double x = ((const struct shown *)a)->us, y = ((const struct shown *)b)->us;
@@ -63,7 +64,7 @@ static int by_time(const void *a, const void *b) {
 
 static void stacks(const struct result *r, const struct shown *s, unsigned n, struct buf *out) {
     const char *names[PAGE_PARTS] = {"launch"};
-    for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) names[k + 1] = sim_wait_text(k);
+    for (unsigned k = 0; k < SIM_STALL_COUNT; k++) names[k + 1] = sim_stall_text(k);
     struct page_bar *bars = xcalloc(n + 1, sizeof *bars);
     for (unsigned i = 0; i < n; i++) bars[i] = bar_of(&s[i]);
     if (r->speed.of_roofline > 0) {
@@ -174,7 +175,8 @@ void report_picture_kernels(const struct result *r, struct buf *out) {
 /* Wasted sectors, or passes beyond the first. */
 static int waste(const struct sim_access *a) {
     unsigned bytes, ideal = page_map_ideal(a, &bytes);
-    return a->kind == SIM_ACCESS_ATOMIC || a->shared ? (int)a->cost - 1 : (int)a->cost - (int)ideal;
+    return a->kind == SIM_ACCESS_ATOMIC || a->is_shared ? (int)a->cost - 1
+                                                        : (int)a->cost - (int)ideal;
 }
 
 struct kind_of_access {
@@ -189,7 +191,7 @@ static const struct access_result *worst_of(const struct result *r, const struct
     const struct access_result *worst = NULL;
     for (unsigned i = 0; i < r->naccesses; i++) {
         const struct access_result *a = &r->accesses[i];
-        if (a->at.shared != k->shared || (k->kind >= 0 && a->at.kind != k->kind)) continue;
+        if (a->at.is_shared != k->shared || (k->kind >= 0 && a->at.kind != k->kind)) continue;
         if (kernel && strcmp(kernel, a->kernel)) continue;
         int more = worst ? waste(&a->at) - waste(&worst->at) : 1;
         if (more > 0 || (!more && a->at.cost > worst->at.cost)) worst = a;
@@ -214,9 +216,9 @@ static void caption(const struct result *r, const char *name, const struct acces
     buf_puts(out, "<figcaption><strong>"), page_put(name, out), buf_puts(out, "</strong> <code>");
     page_put(a->kernel, out), buf_puts(out, "</code>, "), page_put(a->at.file, out);
     buf_printf(out, ":%u, %s of %u bytes by %u lane%s: ", a->at.line, verbs[a->at.kind],
-               a->at.bytes, lanes, lanes == 1 ? "" : "s");
+               a->at.lane_bytes, lanes, lanes == 1 ? "" : "s");
     if (a->at.kind == SIM_ACCESS_ATOMIC) buf_printf(out, "%u in turn", a->at.cost);
-    else if (a->at.shared) buf_printf(out, "%u pass%s", a->at.cost, a->at.cost == 1 ? "" : "es");
+    else if (a->at.is_shared) buf_printf(out, "%u pass%s", a->at.cost, a->at.cost == 1 ? "" : "es");
     else
         buf_printf(out, "%u sector%s for %u bytes, %u at least", a->at.cost,
                    a->at.cost == 1 ? "" : "s", bytes, ideal);
@@ -228,7 +230,7 @@ static void figure(const struct result *r, const char *name, const struct access
                    struct buf *out) {
     if (!a) return;
     buf_puts(out, "<figure>");
-    (a->at.shared ? page_map_banks : page_map_sectors)(&a->at, out);
+    (a->at.is_shared ? page_map_banks : page_map_sectors)(&a->at, out);
     caption(r, name, a, out);
     buf_puts(out, "</figure>\n");
 }

@@ -98,13 +98,13 @@ static double figure(const struct result *r, const struct line_result *l, const 
 enum { TIME = 7, WAITS = 23 };
 /* clang-format off */
 #define X(id, text) _Static_assert(sizeof text - 1 <= WAITS - 2, "a column too narrow for: " text);
-SIM_WAITS(X)
+SIM_STALL_REASONS(X)
 #undef X
 /* clang-format on */
 
 static double seconds_of(const struct line_result *l) {
     double all = 0;
-    for (unsigned k = 0; l && k < SIM_WAIT_COUNT; k++) all += l->waits[k];
+    for (unsigned k = 0; l && k < SIM_STALL_COUNT; k++) all += l->waits[k];
     return all;
 }
 
@@ -127,13 +127,13 @@ static void time_and_wait(const struct result *r, const struct line_result *l,
     enum { WARN_FROM = 25 };
     double share = time_share(r, l);
     unsigned worst = 0;
-    for (unsigned k = 1; l && k < SIM_WAIT_COUNT; k++)
+    for (unsigned k = 1; l && k < SIM_STALL_COUNT; k++)
         if (l->waits[k] > l->waits[worst]) worst = k;
     if (share < 0.05) buf_printf(out, "%*s", TIME + WAITS, "");
     else
         buf_printf(out, "%s%*.1f%s  %-*s", share >= WARN_FROM ? report_ink(s, INK_WARN) : "", TIME,
                    share, share >= WARN_FROM ? report_ink(s, INK_NONE) : "", WAITS - 2,
-                   sim_wait_text(worst));
+                   sim_stall_text(worst));
 }
 
 static void time_heading(unsigned row, struct buf *out) {

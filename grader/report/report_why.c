@@ -86,7 +86,7 @@ static void put_subjects(unsigned set, struct buf *out) {
 static double spent(const struct line_result *l, unsigned *worst) {
     double all = 0;
     *worst = 0;
-    for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) {
+    for (unsigned k = 0; k < SIM_STALL_COUNT; k++) {
         all += l->waits[k];
         if (l->waits[k] > l->waits[*worst]) *worst = k;
     }
@@ -105,7 +105,7 @@ static void put_place(const struct result *r, struct buf *out) {
     }
     if (!most || top < 0.2 * all) return;
     buf_printf(out, " (%.0f %% of the time at %s:%u, most of it for %s)", 100 * top / all,
-               most->file, most->line, sim_wait_text(why));
+               most->file, most->line, sim_stall_text(why));
 }
 
 /* The time goes to what no goal is about. */

@@ -24,7 +24,7 @@ static int put(void) {
     int error = place ? 0 : wb_ask(graph_box, NULL, &p);
     if (error) return error;
     if (!place) place = p.address;
-    size_t n = offsetof(struct box, asked);
+    size_t n = offsetof(struct box, requests);
     return wb_write(place, n, &box, n, n, 1);
 }
 
@@ -43,25 +43,26 @@ int wb_graph_device_new(cudaGraph_t g) { return is_sound(g) ? put() : cudaErrorI
 
 void wb_graph_device_forget(void) {
     place = 0;
-    box.nready = 0;
+    box.nlaunchable = 0;
 }
 
 static uint64_t *find(cudaGraphExec_t x) {
-    for (uint32_t i = 0; i < box.nready; i++)
-        if (box.ready[i] == (uint64_t)x) return &box.ready[i];
+    for (uint32_t i = 0; i < box.nlaunchable; i++)
+        if (box.launchable[i] == (uint64_t)x) return &box.launchable[i];
     return NULL;
 }
 
 int wb_graph_device_ready(cudaGraphExec_t x) {
     if (!(x->graph->flags & cudaGraphInstantiateFlagDeviceLaunch) || find(x)) return 0;
-    if (box.nready == sizeof box.ready / sizeof *box.ready) return cudaErrorMemoryAllocation;
-    box.ready[box.nready++] = (uint64_t)x;
+    if (box.nlaunchable == sizeof box.launchable / sizeof *box.launchable)
+        return cudaErrorMemoryAllocation;
+    box.launchable[box.nlaunchable++] = (uint64_t)x;
     return put();
 }
 
 void wb_graph_device_gone(cudaGraphExec_t x) {
     uint64_t *at = find(x);
-    if (at) *at = box.ready[--box.nready];
+    if (at) *at = box.launchable[--box.nlaunchable];
     if (at && place) put();
 }
 
@@ -75,23 +76,23 @@ struct waiting {
 
 static int run_one(cudaGraphExec_t x) {
     bool device = x->graph->flags & cudaGraphInstantiateFlagDeviceLaunch;
-    box.current = device ? (uint64_t)x : 0;
-    box.open = 1;
+    box.current_graph = device ? (uint64_t)x : 0;
+    box.is_graph_running = 1;
     int error = put();
     return error ? error : wb_graph_run(x->graph);
 }
 
 static void take(struct waiting *w, const struct box *b, bool behind) {
-    for (uint32_t i = b->nasked; i-- > 0;)
-        if ((b->asked[2 * i + 1] == BEHIND) == behind)
-            w->graph[w->n++] = (cudaGraphExec_t)b->asked[2 * i];
+    for (uint32_t i = b->nrequests; i-- > 0;)
+        if ((b->requests[2 * i + 1] == BEHIND) == behind)
+            w->graph[w->n++] = (cudaGraphExec_t)b->requests[2 * i];
 }
 
 static int take_all(struct waiting *w) {
     struct box b;
     int error = wb_read(&b, sizeof b, place, sizeof b, sizeof b, 1);
     if (error) return error;
-    void *more = realloc(w->graph, (w->n + b.nasked + 1) * sizeof *w->graph);
+    void *more = realloc(w->graph, (w->n + b.nrequests + 1) * sizeof *w->graph);
     if (!more) return cudaErrorMemoryAllocation;
     w->graph = more;
     take(w, &b, true);
@@ -109,6 +110,6 @@ int wb_graph_device_run(cudaGraphExec_t x) {
         if (!error) error = take_all(&w);
     }
     free(w.graph);
-    box.current = box.open = 0;
+    box.current_graph = box.is_graph_running = 0;
     return error ? error : put();
 }

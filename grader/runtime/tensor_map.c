@@ -62,13 +62,13 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuui
         return CUDA_ERROR_INVALID_VALUE;
     const char *missing = not_simulated((unsigned)type, (unsigned)interleave, (unsigned)swizzle);
     if (missing) return (CUresult)wb_unsupported(missing);
-    memcpy(&m.mark, "WBTENSOR", sizeof m.mark);
+    memcpy(&m.magic, "WBTENSOR", sizeof m.magic);
     m.swizzle = (uint8_t)swizzle;
     m.fill = narrow((uint32_t)fill);
     for (unsigned i = 0; i < 5; i++) {
         m.dim[i] = i < rank ? dim[i] : 1;
         m.box[i] = i < rank ? box[i] : 1;
-        m.step[i] = i < rank ? narrow(steps[i]) : 1;
+        m.element_stride[i] = i < rank ? narrow(steps[i]) : 1;
         if (i + 1 < rank) m.stride[i] = strides[i];
     }
     if (!is_valid(&m)) return CUDA_ERROR_INVALID_VALUE;
@@ -81,7 +81,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
     if (!map || (uintptr_t)map % 64) return CUDA_ERROR_INVALID_VALUE;
     memcpy(&m, map, sizeof m);
     m.address = (uint64_t)address;
-    if (memcmp(&m.mark, "WBTENSOR", sizeof m.mark) || m.type >= TYPES || !is_valid(&m))
+    if (memcmp(&m.magic, "WBTENSOR", sizeof m.magic) || m.type >= TYPES || !is_valid(&m))
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(map, &m, sizeof m);
     return CUDA_SUCCESS;

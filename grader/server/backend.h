@@ -91,8 +91,8 @@ struct backend_ops {
 
     /* Races between streams, of the commands that follow (sim.h). NULL where a device cannot look
      * for them. */
-    void (*order)(struct backend *, const struct sim_order *);
-    bool (*accessed)(struct backend *, const char *what, const struct sim_rows *,
+    void (*order)(struct backend *, const struct sim_stream_clock *);
+    bool (*accessed)(struct backend *, const char *what, const struct sim_strided_range *,
                      struct sim_report *out);
 
     /* Textures and surfaces: a handle, or 0. NULL where a device has none for us. */

@@ -36,7 +36,7 @@ struct sim *backend_sim(struct backend *b) {
 
 void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
     ((struct backend_sim *)b)->options.instruction_budget = budget;
-    sim_share_budget(backend_sim(b));
+    sim_begin_shared_budget(backend_sim(b));
 }
 
 void backend_sim_set_cold(struct backend *b, bool on) { ((struct backend_sim *)b)->cold = on; }
@@ -48,7 +48,7 @@ void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p) {
 
 /* ---- what ptxas says of kernels ---- */
 
-static void begin_ptxas(struct backend_sim *s, void *module, const struct sim_text *texts,
+static void begin_ptxas(struct backend_sim *s, void *module, const struct sim_ptx_text *texts,
                         unsigned n) {
     unsigned arch = s->base.device->cc_major * 10 + s->base.device->cc_minor;
     if (!s->ptxas.path) return;
@@ -56,7 +56,7 @@ static void begin_ptxas(struct backend_sim *s, void *module, const struct sim_te
     struct pending *p = &s->pending[s->npending++];
     *p = (struct pending){.module = module, .n = n};
     for (unsigned i = 0; i < n; i++)
-        p->run[i] = ptxas_begin(texts[i].ptx, texts[i].n, arch < 75 ? 75 : arch, n > 1,
+        p->run[i] = ptxas_begin(texts[i].ptx, texts[i].length, arch < 75 ? 75 : arch, n > 1,
                                 s->ptxas.path, s->ptxas.cache);
 }
 
@@ -103,7 +103,7 @@ static bool is_text(const void *image, size_t size) {
 static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module,
                             struct err *e) {
     struct arena arena = {0};
-    struct sim_text texts[MOST_PARTS];
+    struct sim_ptx_text texts[MOST_PARTS];
     unsigned n = 0, sm = b->device->cc_major * 10 + b->device->cc_minor;
     bool found = true;
     for (size_t at = 0, bytes; found && at < size; at += bytes) {
@@ -114,9 +114,9 @@ static int sim_backend_load(struct backend *b, const void *image, size_t size, v
             return arena_free(&arena), err_set(e, ERR_LIMIT, "more than %d files", MOST_PARTS),
                    WB_cudaErrorInvalidPtx;
         bool text = is_text(part, size - at);
-        if (text) texts[n].n = bytes = strnlen((const char *)part, size - at);
+        if (text) texts[n].length = bytes = strnlen((const char *)part, size - at);
         texts[n].ptx = text ? (const char *)part
-                            : ptx_from_fatbin(&arena, part, size - at, sm, &texts[n].n, e);
+                            : ptx_from_fatbin(&arena, part, size - at, sm, &texts[n].length, e);
         found = texts[n++].ptx;
     }
     *module = found && n ? sim_load_linked(backend_sim(b), texts, n, e) : NULL;
@@ -156,27 +156,28 @@ static uint64_t sim_backend_alloc_pages(struct backend *b, uint64_t bytes, const
     return sim_alloc_pages(backend_sim(b), bytes, name);
 }
 static uint64_t sim_backend_alloc_host(struct backend *b, uint64_t bytes, const char *name) {
-    return sim_alloc_host(backend_sim(b), bytes, name);
+    return sim_alloc_pinned(backend_sim(b), bytes, name);
 }
 static uint64_t sim_backend_back_shared(struct backend *b, int fd, uint64_t offset) {
-    return sim_back_shared(backend_sim(b), fd, offset) ? SIM_SHARED_BYTES : 0;
+    return sim_map_host_shared(backend_sim(b), fd, offset) ? SIM_HOST_SHARED_BYTES : 0;
 }
 static uint64_t sim_backend_alloc_shared(struct backend *b, uint64_t bytes, const char *name) {
-    return sim_alloc_shared(backend_sim(b), bytes, name);
+    return sim_alloc_host_shared(backend_sim(b), bytes, name);
 }
 static bool sim_backend_share(struct backend *b, uint64_t address, int fd, uint64_t offset) {
-    return sim_share(backend_sim(b), address, fd, offset);
+    return sim_map_shared_pages(backend_sim(b), address, fd, offset);
 }
-static void sim_backend_unshare(struct backend *b) { sim_unshare(backend_sim(b)); }
+static void sim_backend_unshare(struct backend *b) { sim_unmap_shared_pages(backend_sim(b)); }
 static bool sim_backend_mark(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
-    return (written ? sim_written : sim_forget)(backend_sim(b), address, bytes) == SIM_OK;
+    return (written ? sim_mark_initialized : sim_mark_uninitialized)(backend_sim(b), address,
+                                                                     bytes) == SIM_OK;
 }
 static bool sim_backend_free(struct backend *b, uint64_t address) {
     return sim_free(backend_sim(b), address) == SIM_OK;
 }
 static bool sim_backend_range(struct backend *b, uint64_t address, uint64_t *start,
                               uint64_t *bytes) {
-    return sim_range(backend_sim(b), address, start, bytes);
+    return sim_find_allocation(backend_sim(b), address, start, bytes);
 }
 static uint64_t sim_backend_memory_used(struct backend *b) {
     return sim_memory_used(backend_sim(b));
@@ -196,15 +197,15 @@ static bool sim_backend_copy(struct backend *b, uint64_t to, uint64_t from, uint
 
 static bool sim_backend_undefined(struct backend *b, uint64_t from, uint64_t bytes,
                                   struct sim_report *out) {
-    return sim_undefined(backend_sim(b), from, bytes, out);
+    return sim_check_undefined(backend_sim(b), from, bytes, out);
 }
 
-static void sim_backend_order(struct backend *b, const struct sim_order *o) {
-    sim_set_order(backend_sim(b), o);
+static void sim_backend_order(struct backend *b, const struct sim_stream_clock *o) {
+    sim_set_stream_clock(backend_sim(b), o);
 }
-static bool sim_backend_accessed(struct backend *b, const char *what, const struct sim_rows *r,
-                                 struct sim_report *out) {
-    return sim_accessed(backend_sim(b), what, r, out);
+static bool sim_backend_accessed(struct backend *b, const char *what,
+                                 const struct sim_strided_range *r, struct sim_report *out) {
+    return sim_check_host_access(backend_sim(b), what, r, out);
 }
 
 static uint64_t sim_backend_texture_create(struct backend *b, const struct sim_texture *t) {
@@ -221,9 +222,9 @@ static struct sim_launch to_sim(const struct backend_launch *l) {
         .params = l->params,
         .param_bytes = l->param_bytes,
         .cooperative = l->cooperative,
-        .large_clusters = l->large_clusters,
+        .allows_nonportable_clusters = l->large_clusters,
     };
-    memcpy(s.cluster, l->cluster, sizeof s.cluster);
+    memcpy(s.cluster_dims, l->cluster, sizeof s.cluster_dims);
     memcpy(s.grid, l->grid, sizeof s.grid);
     memcpy(s.block, l->block, sizeof s.block);
     return s;
@@ -250,7 +251,7 @@ static int sim_backend_check(struct backend *b, const struct backend_launch *l, 
     return name ? error_named(name) : 0;
 }
 
-static const int fault_errors[SIM_FAULT_KINDS] = {
+static const int fault_errors[SIM_FAULT_COUNT] = {
 #define X(id, text, error) [id] = WB_##error,
     SIM_FAULTS(X)
 #undef X
@@ -260,7 +261,7 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
                                struct backend_result *out) {
     struct sim_launch s = to_sim(l);
     memset(out, 0, sizeof *out);
-    uint64_t sample = sim_sample_warps(backend_sim(b));
+    uint64_t sample = sim_get_sample_warps(backend_sim(b));
     bool timing = sample || ((struct backend_sim *)b)->timing;
     double warps = ((double)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] *
                    s.grid[1] * s.grid[2];
@@ -294,7 +295,7 @@ static void sim_backend_time_limit(struct backend *b, double seconds) {
 }
 
 static void sim_backend_take_output(struct backend *b, struct buf *out, struct buf *errors) {
-    sim_take_output(backend_sim(b), out, errors);
+    sim_drain_output(backend_sim(b), out, errors);
 }
 
 static bool sim_backend_heap(struct backend *b, uint64_t bytes) {

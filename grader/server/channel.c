@@ -29,10 +29,10 @@ int server_shared_memory(const char *name, uint64_t bytes, struct err *e) {
 static bool open_window(struct server *s, struct err *e) {
     uint64_t bytes = SERVER_WINDOW_FILE(s->options.window_bytes);
     bool shares = !s->options.grading && !s->options.window && s->backend->ops->back_shared;
-    s->window_fd =
-        s->options.window
-            ? s->options.window
-            : server_shared_memory("warpbook-window", bytes + (shares ? SIM_SHARED_BYTES : 0), e);
+    s->window_fd = s->options.window
+                       ? s->options.window
+                       : server_shared_memory("warpbook-window",
+                                              bytes + (shares ? SIM_HOST_SHARED_BYTES : 0), e);
     if (s->window_fd < 0) return false;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
     if (p == MAP_FAILED)

@@ -43,7 +43,7 @@ static double time_all(struct server *s, struct server_clock *k) {
 
 static void settle(struct server *s, struct server_clock *k) {
     if (!k->n) return;
-    k->begun += time_all(s, k) + s->backend->device->wait_seconds;
+    k->begun += time_all(s, k) + s->backend->device->host_sync_seconds;
     k->n = 0, k->bus_end = 0;
     memset(k->last, 0, sizeof k->last);
     k->ordered = false;

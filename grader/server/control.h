@@ -83,7 +83,7 @@ struct control_replay {
     uint64_t sample_key; /* which blocks are sampled */
     uint32_t sanitize, timing, ranges, read_back;
     uint32_t again; /* a second call in a row: module variables are as the last replay left them */
-    uint32_t later_first; /* sim_set_later_first */
+    uint32_t later_first; /* sim_set_reverse_block_order */
     struct control_range range[CONTROL_RANGES];
 };
 

@@ -14,11 +14,11 @@ struct gpu_block { /* an allocation in the pool */
 
 /* The streams of a round (gpu_streams.c). */
 struct gpu_streams {
-    void *stream[SIM_STREAMS],
-        *begun[SIM_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
-    uint32_t seen[SIM_STREAMS]
-                 [SIM_STREAMS]; /* up to which command of another stream each has waited */
-    uint32_t done[SIM_STREAMS]; /* likewise the host */
+    void *stream[SIM_MAX_STREAMS],
+        *begun[SIM_MAX_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
+    uint32_t seen[SIM_MAX_STREAMS]
+                 [SIM_MAX_STREAMS]; /* up to which command of another stream each has waited */
+    uint32_t done[SIM_MAX_STREAMS]; /* likewise the host */
     struct gpu_mark {
         uint32_t stream, number;
         void *event;
@@ -94,7 +94,7 @@ void gpu_open_gate(struct backend_gpu *g);
 /* gpu_streams.c: where the next command goes; of a round that is queued, in streams as they were
  * recorded, else the one stream. */
 void *gpu_stream(struct backend_gpu *g);
-void gpu_order(struct backend *b, const struct sim_order *o);
+void gpu_order(struct backend *b, const struct sim_stream_clock *o);
 void gpu_streams_begin(struct backend_gpu *g);
 int gpu_streams_join(
     struct backend_gpu *g); /* the one stream waits for all others; returns the driver's error */

@@ -54,10 +54,10 @@ static int close_command(struct backend_gpu *g) {
 }
 
 /* What the host had waited for when it gave a command. */
-static int host_wait(struct backend_gpu *g, const uint32_t done[SIM_STREAMS]) {
+static int host_wait(struct backend_gpu *g, const uint32_t done[SIM_MAX_STREAMS]) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
-    for (uint32_t k = 0; k < SIM_STREAMS && !error; k++) {
+    for (uint32_t k = 0; k < SIM_MAX_STREAMS && !error; k++) {
         if (done[k] <= s->done[k]) continue;
         s->done[k] = done[k];
         void *mark = find_mark(s, k, done[k]);
@@ -78,33 +78,34 @@ static int begin_stream(struct backend_gpu *g, uint32_t k) {
     return g->d.cuStreamWaitEvent(s->stream[k], g->start, 0); /* behind the gate */
 }
 
-static int wait_for_others(struct backend_gpu *g, const struct sim_order *o) {
+static int wait_for_others(struct backend_gpu *g, const struct sim_stream_clock *o) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
-    for (uint32_t k = 0; k < SIM_STREAMS && !error; k++) {
-        if (k == o->stream || o->after[k] <= s->seen[o->stream][k] || o->after[k] <= s->done[k])
+    for (uint32_t k = 0; k < SIM_MAX_STREAMS && !error; k++) {
+        if (k == o->stream || o->ordered_after[k] <= s->seen[o->stream][k] ||
+            o->ordered_after[k] <= s->done[k])
             continue;
-        s->seen[o->stream][k] = o->after[k];
-        void *mark = find_mark(s, k, o->after[k]);
+        s->seen[o->stream][k] = o->ordered_after[k];
+        void *mark = find_mark(s, k, o->ordered_after[k]);
         if (mark) error = g->d.cuStreamWaitEvent(s->begun[o->stream], mark, 0);
     }
     return error;
 }
 
 /* Of commands that nobody knows the order of, the rest goes into the one stream, behind all. */
-void gpu_order(struct backend *b, const struct sim_order *o) {
+void gpu_order(struct backend *b, const struct sim_stream_clock *o) {
     struct backend_gpu *g = (struct backend_gpu *)b;
     if (!g->queueing || g->poison) return;
     int error = close_command(g);
     if (!o) {
         if (!error) error = gpu_streams_join(g);
         g->streams.current = 0;
-    } else if (o->stream < SIM_STREAMS) {
-        if (!error) error = host_wait(g, o->done);
+    } else if (o->stream < SIM_MAX_STREAMS) {
+        if (!error) error = host_wait(g, o->permanently_after);
         if (!error) error = begin_stream(g, o->stream);
         if (!error) error = wait_for_others(g, o);
-        g->streams.current = o->stream, g->streams.number = o->number,
-        g->streams.waited = o->waited;
+        g->streams.current = o->stream, g->streams.number = o->sequence,
+        g->streams.waited = o->has_dependent;
     }
     gpu_fail(g, error);
 }
@@ -112,7 +113,7 @@ void gpu_order(struct backend *b, const struct sim_order *o) {
 int gpu_streams_join(struct backend_gpu *g) {
     struct gpu_streams *s = &g->streams;
     int error = close_command(g);
-    for (uint32_t k = 1; k < SIM_STREAMS && !error; k++) {
+    for (uint32_t k = 1; k < SIM_MAX_STREAMS && !error; k++) {
         if (!s->begun[k]) continue;
         void *mark = put_mark(g, k, 0, &error);
         if (mark) error = g->d.cuStreamWaitEvent(g->stream, mark, 0);
@@ -122,7 +123,7 @@ int gpu_streams_join(struct backend_gpu *g) {
 
 void gpu_streams_close(struct backend_gpu *g) {
     struct gpu_streams *s = &g->streams;
-    for (unsigned k = 0; k < SIM_STREAMS; k++)
+    for (unsigned k = 0; k < SIM_MAX_STREAMS; k++)
         if (s->stream[k]) g->d.cuStreamDestroy_v2(s->stream[k]);
     for (unsigned i = 0; i < s->made; i++) g->d.cuEventDestroy_v2(s->marks[i].event);
     free(s->marks);

@@ -159,7 +159,7 @@ int server_do_free(struct server *s, const struct wb_req_free *q);
 int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
 int server_do_fill(struct server *s, const struct wb_req_fill *q);
 int server_do_copy(struct server *s, const struct wb_req_copy *q);
-/* waited: as in struct sim_order. */
+/* waited: as in struct sim_stream_clock. */
 void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail, bool waited);
 /* schedule.c: marks the orders of a recording that others wait for. */
 void recording_mark_waited(struct recording *r);

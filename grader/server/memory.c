@@ -132,17 +132,19 @@ static void clear_order(struct server *s) {
 
 void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail,
                      bool waited) {
-    struct sim_order o = {.stream = q->stream, .number = q->number, .waited = waited};
-    _Static_assert((int)WB_STREAMS == (int)SIM_STREAMS, "one list");
+    struct sim_stream_clock o = {
+        .stream = q->stream, .sequence = q->number, .has_dependent = waited};
+    _Static_assert((int)WB_STREAMS == (int)SIM_MAX_STREAMS, "one list");
     if (!s->backend->ops->order) return;
-    if (!q->number || tail.size != sizeof o.after + sizeof o.done) return clear_order(s);
-    memcpy(o.after, tail.data, sizeof o.after);
-    memcpy(o.done, tail.data + sizeof o.after, sizeof o.done);
+    if (!q->number || tail.size != sizeof o.ordered_after + sizeof o.permanently_after)
+        return clear_order(s);
+    memcpy(o.ordered_after, tail.data, sizeof o.ordered_after);
+    memcpy(o.permanently_after, tail.data + sizeof o.ordered_after, sizeof o.permanently_after);
     s->in_streams = true;
     s->backend->ops->order(s->backend, &o);
 }
 
-static void tell_access(struct server *s, const char *what, struct sim_rows r) {
+static void tell_access(struct server *s, const char *what, struct sim_strided_range r) {
     struct sim_report report;
     if (!s->in_streams || !s->backend->ops->accessed || !r.width || !r.rows) return;
     if (s->backend->ops->accessed(s->backend, what, &r, &report) && s->options.reported)
@@ -158,7 +160,7 @@ int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_
     bool ok = true;
     if (!q->width || !q->rows) return 0;
     tell_access(s, "a copy from the host",
-                (struct sim_rows){q->address, q->pitch, q->width, q->rows, true});
+                (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows)
                    ? 0
@@ -172,7 +174,8 @@ int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_
 int server_do_fill(struct server *s, const struct wb_req_fill *q) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
-    tell_access(s, "cudaMemset", (struct sim_rows){q->address, q->pitch, q->width, q->rows, true});
+    tell_access(s, "cudaMemset",
+                (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->fill(s->backend, q->address, (uint8_t)q->value, q->width * q->rows)
                    ? 0
@@ -189,8 +192,9 @@ int server_do_copy(struct server *s, const struct wb_req_copy *q) {
         q->from - s->backend->base < s->shared_bytes || host_at(s, q->from) ? "a copy from the host"
         : q->to - s->backend->base < s->shared_bytes || host_at(s, q->to)   ? "a copy to the host"
                                                                           : "a copy on the device";
-    tell_access(s, what, (struct sim_rows){q->from, q->from_pitch, q->width, q->rows, false});
-    tell_access(s, what, (struct sim_rows){q->to, q->to_pitch, q->width, q->rows, true});
+    tell_access(s, what,
+                (struct sim_strided_range){q->from, q->from_pitch, q->width, q->rows, false});
+    tell_access(s, what, (struct sim_strided_range){q->to, q->to_pitch, q->width, q->rows, true});
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
         return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows)
@@ -247,7 +251,7 @@ int server_on_condition(struct server *s, const struct wb_req_condition *q, stru
     if (s->options.grading)
         return server_refuse(s, WB_cudaErrorNotSupported,
                              "conditional nodes of graphs are not part of exercises");
-    p->address = s->backend->ops->alloc(s->backend, sizeof(uint32_t), SIM_CONDITION);
+    p->address = s->backend->ops->alloc(s->backend, sizeof(uint32_t), SIM_GRAPH_CONDITION_NAME);
     if (!p->address) return WB_cudaErrorMemoryAllocation;
     add_live(s, p->address, sizeof(uint32_t));
     return 0;
@@ -260,8 +264,8 @@ int server_on_graph_box(struct server *s, const struct wb_req_graph_box *q, stru
         return server_refuse(s, WB_cudaErrorNotSupported,
                              "graphs that kernels launch are not part of exercises");
     if (!s->graph_box)
-        s->graph_box =
-            s->backend->ops->alloc(s->backend, sizeof(struct sim_graph_box), SIM_GRAPH_BOX);
+        s->graph_box = s->backend->ops->alloc(s->backend, sizeof(struct sim_graph_mailbox),
+                                              SIM_GRAPH_MAILBOX_NAME);
     p->address = s->graph_box; /* the program's, but no leak of it */
     return p->address ? 0 : WB_cudaErrorMemoryAllocation;
 }
@@ -361,7 +365,7 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct tail ta
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
     tell_access(s, "a copy to the host",
-                (struct sim_rows){q->address, pitch, q->width, q->rows, false});
+                (struct sim_strided_range){q->address, pitch, q->width, q->rows, false});
     server_clock_bus(s, false, false, q->address, bytes);
     bool ok = true;
     if (pitch == q->width)

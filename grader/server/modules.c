@@ -138,8 +138,8 @@ static void describe(const struct server_kernel *k, struct wb_rep_kernel_find *p
     p->registers = i->registers;
     p->max_threads = i->max_threads;
     p->max_dynamic_shared = k->max_dynamic_shared;
-    p->cluster = WB_CLUSTER(i->cluster[0], i->cluster[1], i->cluster[2]);
-    p->must_cluster = i->must_cluster;
+    p->cluster = WB_CLUSTER(i->cluster_dims[0], i->cluster_dims[1], i->cluster_dims[2]);
+    p->must_cluster = i->requires_cluster_dims;
     for (uint32_t n = 0; n < p->nparams; n++)
         buf_add(out, &(struct wb_param){i->params[n].offset, i->params[n].bytes},
                 sizeof(struct wb_param));

@@ -316,7 +316,7 @@ int server_on_heap(struct server *s, const struct wb_req_heap *q, struct tail ta
     if (s->backend->ops->heap(s->backend, q->bytes)) return 0;
     return server_refuse(s, WB_cudaErrorMemoryAllocation,
                          "a heap of %llu bytes: the simulated device has %llu at most",
-                         (unsigned long long)q->bytes, (unsigned long long)SIM_HEAP_MOST);
+                         (unsigned long long)q->bytes, (unsigned long long)SIM_MAX_HEAP_BYTES);
 }
 
 int server_on_reset(struct server *s, const struct wb_req_reset *q, struct tail tail,

@@ -106,8 +106,9 @@ static bool same_access(const struct tally_access *x, const struct tally_access 
 }
 
 static void add_access(struct tally *t, const struct sim_access *a, const char *kernel) {
-    struct tally_access x = {.line = a->line, .mask = a->mask, .kind = a->kind, .bytes = a->bytes};
-    x.shared = a->shared, x.cost = a->cost;
+    struct tally_access x = {
+        .line = a->line, .mask = a->mask, .kind = a->kind, .bytes = a->lane_bytes};
+    x.shared = a->is_shared, x.cost = a->cost;
     memcpy(x.offset, a->offset, sizeof x.offset);
     snprintf(x.file, sizeof x.file, "%s", path_base(a->file));
     snprintf(x.kernel, sizeof x.kernel, "%s", kernel ? kernel : "");
@@ -208,7 +209,7 @@ void tally_moved(struct tally *t, const struct gpu_device *d, const struct serve
 
 static void add_line(struct tally_line *to, const struct sim_line *from) {
     sim_counters_add(&to->counters, &from->counters);
-    for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) to->waits[k] += from->waits[k];
+    for (unsigned k = 0; k < SIM_STALL_COUNT; k++) to->waits[k] += from->stall_seconds[k];
 }
 
 void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l) {

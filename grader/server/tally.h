@@ -15,7 +15,7 @@ struct tally_line {
     char *file; /* base name */
     uint32_t line;
     struct sim_counters counters;
-    double waits[SIM_WAIT_COUNT]; /* seconds of the modelled time */
+    double waits[SIM_STALL_COUNT]; /* seconds of the modelled time */
 };
 
 /* The launches of one kernel; the last one is of all others where there are more. */

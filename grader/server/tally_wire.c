@@ -14,7 +14,7 @@ struct wire_line {
     char file[FILE_NAME];
     uint32_t line, pad;
     struct sim_counters counters;
-    double waits[SIM_WAIT_COUNT];
+    double waits[SIM_STALL_COUNT];
 };
 struct wire_report {
     uint32_t fault, pad;
@@ -46,7 +46,7 @@ static void pack_lines(const struct tally *t, struct wire *w) {
         struct wire_line *l = &w->lines[rest ? LINES - 1 : i];
         if (!rest) l->line = t->lines[i].line, strncpy(l->file, t->lines[i].file, FILE_NAME - 1);
         sim_counters_add(&l->counters, &t->lines[i].counters);
-        for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) l->waits[k] += t->lines[i].waits[k];
+        for (unsigned k = 0; k < SIM_STALL_COUNT; k++) l->waits[k] += t->lines[i].waits[k];
     }
 }
 
@@ -115,17 +115,17 @@ static bool is_sound(const struct wire *w, size_t size) {
                               w->spill_bytes, w->occupancy, w->seconds,      w->low,
                               w->high,        w->bus_in,    w->bus_out,      w->busy_kernels};
     bool ok = w->nlines <= LINES && size == sizeof *w + w->nlines * sizeof *w->lines &&
-              w->nreports <= TALLY_REPORTS && w->fault < SIM_FAULT_KINDS &&
+              w->nreports <= TALLY_REPORTS && w->fault < SIM_FAULT_COUNT &&
               w->nkernels <= TALLY_KERNELS && w->naccesses <= TALLY_ACCESSES;
     for (unsigned i = 0; ok && i < w->nkernels; i++) ok = sound_kernel(&w->kernels[i]);
     for (unsigned i = 0; ok && i < w->naccesses; i++) ok = sound_access(&w->accesses[i]);
     ok = ok && numbers_sound(numbers, sizeof numbers / sizeof *numbers);
     for (unsigned i = 0; ok && i < w->nreports; i++)
-        ok = w->reports[i].fault < SIM_FAULT_KINDS &&
+        ok = w->reports[i].fault < SIM_FAULT_COUNT &&
              is_text(w->reports[i].text, sizeof w->reports[i].text);
     for (unsigned i = 0; ok && i < w->nlines; i++)
         ok = is_text(w->lines[i].file, FILE_NAME) &&
-             numbers_sound(w->lines[i].waits, SIM_WAIT_COUNT);
+             numbers_sound(w->lines[i].waits, SIM_STALL_COUNT);
     return ok;
 }
 

@@ -31,24 +31,24 @@ static uint64_t bytes_of(const struct wb_req_texture_create *q) {
 static struct sim_texture described(const struct wb_req_texture_create *q) {
     struct sim_texture t = {.address = q->address,
                             .pitch = q->pitch,
-                            .plane = q->plane,
+                            .slice_pitch = q->plane,
                             .width = q->width,
                             .height = q->height,
                             .depth = q->depth,
                             .layers = q->layers,
                             .shape = (uint8_t)q->shape,
                             .channels = (uint8_t)q->channels,
-                            .bits = (uint8_t)q->bits,
-                            .kind = (uint8_t)q->kind,
-                            .tiled = q->flags & WB_TEX_TILED,
-                            .linear = q->flags & WB_TEX_LINEAR,
-                            .normalized = q->flags & WB_TEX_NORMALIZED,
-                            .as_float = q->flags & WB_TEX_FLOAT && q->bits < 32,
-                            .srgb = q->flags & WB_TEX_SRGB,
-                            .surface = q->flags & WB_TEX_SURFACE};
-    for (unsigned i = 0; i < 3; i++) t.modes[i] = (uint8_t)(q->modes >> 8 * i);
+                            .channel_bits = (uint8_t)q->bits,
+                            .texel_kind = (uint8_t)q->kind,
+                            .is_tiled = q->flags & WB_TEX_TILED,
+                            .is_linear_filter = q->flags & WB_TEX_LINEAR,
+                            .normalized_coords = q->flags & WB_TEX_NORMALIZED,
+                            .read_normalized_float = q->flags & WB_TEX_FLOAT && q->bits < 32,
+                            .is_srgb = q->flags & WB_TEX_SRGB,
+                            .is_surface = q->flags & WB_TEX_SURFACE};
+    for (unsigned i = 0; i < 3; i++) t.address_modes[i] = (uint8_t)(q->modes >> 8 * i);
     const uint32_t border[4] = {q->border_x, q->border_y, q->border_z, q->border_w};
-    memcpy(t.border, border, sizeof border);
+    memcpy(t.border_color, border, sizeof border);
     return t;
 }
 

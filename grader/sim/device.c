@@ -4,41 +4,41 @@
 #include <string.h>
 #include <strings.h>
 
-/* Every figure of a row, in its order: FIGURE(member, name with unit, what a unit of the row is in
+/* Every figure of a row, in its order: SPEC(member, name with unit, what a unit of the row is in
  * units of the member). */
 /* clang-format off */
-#define FIGURES(FIGURE)                                                \
-    FIGURE(sms, "multiprocessors", 1)                                  \
-    FIGURE(clock_hz, "clock under load, MHz", 1e6)                     \
-    FIGURE(warps_per_sm, "warps per SM", 1)                            \
-    FIGURE(blocks_per_sm, "blocks per SM", 1)                          \
-    FIGURE(registers_per_sm, "registers per SM", 1)                    \
-    FIGURE(shared_per_sm, "shared memory per SM, bytes", 1)            \
-    FIGURE(shared_per_block, "shared memory per block, bytes", 1)      \
-    FIGURE(shared_reserved, "of it reserved, bytes", 1)                \
-    FIGURE(l1_bytes, "L1 of an SM, bytes", 1)                          \
-    FIGURE(lat_alu, "arithmetic, cycles", 1)                           \
-    FIGURE(lat_l1, "L1 hit, cycles", 1)                                \
-    FIGURE(lat_l2, "L2 hit, cycles", 1)                                \
-    FIGURE(lat_dram, "DRAM, cycles", 1)                                \
-    FIGURE(lat_shared, "shared load, cycles", 1)                       \
-    FIGURE(l2_bytes, "L2, bytes", 1)                                   \
-    FIGURE(dram_bytes, "device memory, bytes", 1)                      \
-    FIGURE(l2_rate, "L2, GB/s", 1e9)                                   \
-    FIGURE(dram_rate, "DRAM, GB/s", 1e9)                               \
-    FIGURE(fp32_lanes, "FP32 lanes per clock and SM", 1)               \
-    FIGURE(int_lanes, "INT32 lanes per clock and SM", 1)               \
-    FIGURE(sfu_lanes, "SFU lanes per clock and SM", 1)                 \
-    FIGURE(fp64_lanes, "FP64 lanes per clock and SM", 1)               \
-    FIGURE(lsu_lanes, "LSU lanes per clock and SM", 1)                 \
-    FIGURE(launch_seconds, "back-to-back launch, us", 1e-6)            \
-    FIGURE(atomic_rate, "atomics on one word, G/s", 1e9)               \
-    FIGURE(atomic_float_rate, "float additions on one word, G/s", 1e9) \
-    FIGURE(bus_rate, "copies over the bus, one way, GB/s", 1e9)            \
-    FIGURE(bus_both_rate, "copies over the bus, both ways, GB/s", 1e9)     \
-    FIGURE(copy_seconds, "a copy beside its bytes, us", 1e-6)              \
-    FIGURE(turn_seconds, "from one engine to another, us", 1e-6)           \
-    FIGURE(wait_seconds, "a host that waits, us", 1e-6)
+#define DEVICE_SPECS(SPEC)                                                \
+    SPEC(sms, "multiprocessors", 1)                                  \
+    SPEC(clock_hz, "clock under load, MHz", 1e6)                     \
+    SPEC(warps_per_sm, "warps per SM", 1)                            \
+    SPEC(blocks_per_sm, "blocks per SM", 1)                          \
+    SPEC(registers_per_sm, "registers per SM", 1)                    \
+    SPEC(shared_per_sm, "shared memory per SM, bytes", 1)            \
+    SPEC(shared_per_block, "shared memory per block, bytes", 1)      \
+    SPEC(shared_reserved, "of it reserved, bytes", 1)                \
+    SPEC(l1_bytes, "L1 of an SM, bytes", 1)                          \
+    SPEC(lat_alu, "arithmetic, cycles", 1)                           \
+    SPEC(lat_l1, "L1 hit, cycles", 1)                                \
+    SPEC(lat_l2, "L2 hit, cycles", 1)                                \
+    SPEC(lat_dram, "DRAM, cycles", 1)                                \
+    SPEC(lat_shared, "shared load, cycles", 1)                       \
+    SPEC(l2_bytes, "L2, bytes", 1)                                   \
+    SPEC(dram_bytes, "device memory, bytes", 1)                      \
+    SPEC(l2_rate, "L2, GB/s", 1e9)                                   \
+    SPEC(dram_rate, "DRAM, GB/s", 1e9)                               \
+    SPEC(fp32_lanes, "FP32 lanes per clock and SM", 1)               \
+    SPEC(int_lanes, "INT32 lanes per clock and SM", 1)               \
+    SPEC(sfu_lanes, "SFU lanes per clock and SM", 1)                 \
+    SPEC(fp64_lanes, "FP64 lanes per clock and SM", 1)               \
+    SPEC(lsu_lanes, "LSU lanes per clock and SM", 1)                 \
+    SPEC(launch_seconds, "back-to-back launch, us", 1e-6)            \
+    SPEC(atomic_rate, "atomics on one word, G/s", 1e9)               \
+    SPEC(atomic_float_rate, "float additions on one word, G/s", 1e9) \
+    SPEC(bus_rate, "copies over the bus, one way, GB/s", 1e9)            \
+    SPEC(bus_bidirectional_rate, "copies over the bus, both ways, GB/s", 1e9)     \
+    SPEC(copy_overhead_seconds, "a copy beside its bytes, us", 1e-6)              \
+    SPEC(engine_switch_seconds, "from one engine to another, us", 1e-6)           \
+    SPEC(host_sync_seconds, "a host that waits, us", 1e-6)
 /* clang-format on */
 
 #define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, \
@@ -54,12 +54,12 @@ static const struct gpu_device devices[] = {
 #include "grader/sim/devices.def"
 };
 
-enum { DEVICES = sizeof devices / sizeof *devices };
+enum { DEVICE_COUNT = sizeof devices / sizeof *devices };
 
-const struct gpu_device *device_at(unsigned i) { return i < DEVICES ? &devices[i] : 0; }
+const struct gpu_device *device_at(unsigned i) { return i < DEVICE_COUNT ? &devices[i] : 0; }
 
 const struct gpu_device *device_find(const char *name) {
-    for (unsigned i = 0; i < DEVICES; i++)
+    for (unsigned i = 0; i < DEVICE_COUNT; i++)
         if (strcasecmp(devices[i].name, name) == 0) return &devices[i];
     return 0;
 }
@@ -83,24 +83,25 @@ static const char *source_text(char letter) {
     }
 }
 
-bool device_figure(const struct gpu_device *d, unsigned i, struct device_figure *out) {
-    const struct device_figure all[] = {
-#define FIGURE(member, text, unit) {text, 0, (double)d->member / unit},
-        FIGURES(FIGURE)
-#undef FIGURE
+bool device_spec(const struct gpu_device *d, unsigned i, struct device_spec *out) {
+    const struct device_spec specs[] = {
+#define SPEC(member, text, unit) {text, 0, (double)d->member / unit},
+        DEVICE_SPECS(SPEC)
+#undef SPEC
     };
-    if (i >= sizeof all / sizeof *all) return false;
-    *out = all[i];
-    out->source = source_text(d->sources && strlen(d->sources) > i ? d->sources[i] : 0);
+    if (i >= sizeof specs / sizeof *specs) return false;
+    *out = specs[i];
+    out->source =
+        source_text(d->spec_sources && strlen(d->spec_sources) > i ? d->spec_sources[i] : 0);
     return true;
 }
 
 static unsigned ceil_to(unsigned n, unsigned unit) { return (n + unit - 1) / unit * unit; }
 
-static void keep_lower(unsigned *blocks, unsigned value, const char **why, const char *name) {
+static void lower_limit(unsigned *blocks, unsigned value, const char **limiter, const char *name) {
     if (value >= *blocks) return;
     *blocks = value;
-    *why = name;
+    *limiter = name;
 }
 
 /* Registers are given to a warp in units of 256, warps to the four schedulers in turn; shared
@@ -110,22 +111,22 @@ static void keep_lower(unsigned *blocks, unsigned value, const char **why, const
 unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
                               unsigned shared_bytes, const char **limit) {
     unsigned warps = (threads + 31) / 32, blocks = d->blocks_per_sm;
-    const char *why = "blocks per SM";
+    const char *limiter = "blocks per SM";
     if (!warps) return 0;
-    keep_lower(&blocks, d->warps_per_sm / warps, &why, "warps per SM");
+    lower_limit(&blocks, d->warps_per_sm / warps, &limiter, "warps per SM");
     unsigned per_warp = ceil_to((registers ? registers : 1) * 32, 256), schedulers = 4;
     unsigned warps_by_registers = d->registers_per_sm / schedulers / per_warp * schedulers;
-    keep_lower(&blocks, warps_by_registers / warps, &why, "registers");
+    lower_limit(&blocks, warps_by_registers / warps, &limiter, "registers");
     unsigned shared = ceil_to(shared_bytes + d->shared_reserved, d->cc_major >= 8 ? 128 : 256);
-    if (shared) keep_lower(&blocks, d->shared_per_sm / shared, &why, "shared memory");
-    if (limit) *limit = why;
+    if (shared) lower_limit(&blocks, d->shared_per_sm / shared, &limiter, "shared memory");
+    if (limit) *limit = limiter;
     return blocks;
 }
 
-bool device_assumes(const struct gpu_device *d, const char *figure) {
-    struct device_figure f;
-    for (unsigned i = 0; device_figure(d, i, &f); i++)
-        if (!strncmp(f.name, figure, strlen(figure))) return d->sources[i] == 'A';
+bool device_spec_is_assumed(const struct gpu_device *d, const char *spec_name) {
+    struct device_spec f;
+    for (unsigned i = 0; device_spec(d, i, &f); i++)
+        if (!strncmp(f.name, spec_name, strlen(spec_name))) return d->spec_sources[i] == 'A';
     return true;
 }
 
@@ -134,7 +135,7 @@ bool device_assumes(const struct gpu_device *d, const char *figure) {
  * says, as only wgmma reaches that. Before: from the vendor's data sheets, dense products of
  * halves: A100 312 TFLOP/s, 1024 products a clock and SM; V100 125, T4 65, RTX A6000 155, RTX 3090
  * 142 and RTX 4090 330 (the last two with sums in halves): 512. */
-double device_product_cycles(const struct gpu_device *d) {
+double device_mma_cycles(const struct gpu_device *d) {
     if (d->cc_major >= 9) return 6;
     return d->cc_major == 8 && d->cc_minor == 0 ? 8 : 16;
 }

@@ -23,8 +23,9 @@ struct gpu_device {
     /* The bus to the host: bytes a second one way, and both ways together; what a copy takes beside
      * its bytes; from the end of a command to the begin of what follows it on another engine; from
      * the end of what a host waits for to its next command. */
-    double bus_rate, bus_both_rate, copy_seconds, turn_seconds, wait_seconds;
-    const char *sources; /* one letter for each figure, see devices.def */
+    double bus_rate, bus_bidirectional_rate, copy_overhead_seconds, engine_switch_seconds,
+        host_sync_seconds;
+    const char *spec_sources; /* one letter for each figure, see devices.def */
 };
 
 const struct gpu_device *device_find(const char *name); /* NULL if unknown */
@@ -32,14 +33,14 @@ const struct gpu_device *device_at(unsigned i);         /* NULL after the last *
 
 /* The figures of a device, for listing: name with unit, value, where it comes from. False after the
  * last. */
-struct device_figure {
+struct device_spec {
     const char *name, *source;
     double value;
 };
-bool device_figure(const struct gpu_device *d, unsigned i, struct device_figure *out);
+bool device_spec(const struct gpu_device *d, unsigned i, struct device_spec *out);
 
 /* No figure was found for the one whose name begins so. */
-bool device_assumes(const struct gpu_device *d, const char *figure);
+bool device_spec_is_assumed(const struct gpu_device *d, const char *spec_name);
 
 /* Blocks that fit on one SM at the same time; `limit` (may be NULL) names what ends it. */
 unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
@@ -47,4 +48,4 @@ unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsi
 
 /* Cycles that an SM's quarter takes for mma of 16 x 8 x 16 halves; of other types, for as many
  * bits. */
-double device_product_cycles(const struct gpu_device *d);
+double device_mma_cycles(const struct gpu_device *d);

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sim_prepare(void) { memory_init_before_sandbox(); }
+void sim_init_before_sandbox(void) { memory_init_before_sandbox(); }
 
 /* The least that lane functions are compiled for. */
-static bool processor_is_new_enough(struct err *e) {
+static bool is_cpu_supported(struct err *e) {
 #if defined __x86_64__
     if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
         return err_set(e, ERR_SYSTEM,
@@ -28,7 +28,7 @@ static bool processor_is_new_enough(struct err *e) {
 }
 
 struct sim *sim_open(const struct sim_options *o, struct err *e) {
-    if (!processor_is_new_enough(e)) return NULL;
+    if (!is_cpu_supported(e)) return NULL;
     struct sim *s = xcalloc(1, sizeof *s);
     s->options = *o;
     pthread_mutex_init(&s->output_lock, NULL);
@@ -43,12 +43,12 @@ void sim_close(struct sim *s) {
     while (s->modules) sim_unload(s, s->modules);
     race_free(s);
     race_streams_free(s);
-    taint_close(s);
+    undef_close(s);
     memory_close(&s->memory);
     device_launch_drop(s);
     free(s->textures);
-    buf_free(&s->output);
-    buf_free(&s->errors);
+    buf_free(&s->printf_output);
+    buf_free(&s->assert_output);
     pthread_mutex_destroy(&s->output_lock);
     free(s);
 }
@@ -61,34 +61,36 @@ uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name) {
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_pages(&s->memory, bytes, name);
 }
-bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset) {
+bool sim_map_shared_pages(struct sim *s, uint64_t address, int fd, uint64_t offset) {
     return memory_map_shared_pages(&s->memory, address, fd, offset);
 }
-uint64_t sim_alloc_host(struct sim *s, uint64_t bytes, const char *name) {
+uint64_t sim_alloc_pinned(struct sim *s, uint64_t bytes, const char *name) {
     uint64_t address = memory_alloc_pages(&s->memory, bytes, name);
     if (address) memory_find_allocation(&s->memory, address)->is_host = true;
     return address;
 }
-bool sim_back_shared(struct sim *s, int fd, uint64_t offset) {
+bool sim_map_host_shared(struct sim *s, int fd, uint64_t offset) {
     return memory_map_host_shared(&s->memory, fd, offset);
 }
-uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name) {
+uint64_t sim_alloc_host_shared(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_host_shared(&s->memory, bytes, name);
 }
-void sim_unshare(struct sim *s) { memory_unmap_shared_pages(&s->memory); }
+void sim_unmap_shared_pages(struct sim *s) { memory_unmap_shared_pages(&s->memory); }
 enum sim_status sim_free(struct sim *s, uint64_t a) {
     const struct allocation *at = a && s->streams ? memory_find_allocation(&s->memory, a) : NULL;
     if (at) race_streams_forget(s, SIM_BASE + at->start, at->size);
     return a ? memory_free(&s->memory, a) : SIM_OK;
 }
-void sim_set_order(struct sim *s, const struct sim_order *o) { race_streams_order(s, o); }
-bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r,
-                  struct sim_report *out) {
-    return race_streams_access(s, what, r, out);
+void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o) {
+    race_streams_order(s, o);
+}
+bool sim_check_host_access(struct sim *s, const char *description,
+                           const struct sim_strided_range *r, struct sim_report *out) {
+    return race_streams_access(s, description, r, out);
 }
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
 
-bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
+bool sim_find_allocation(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
     struct allocation *a = memory_find_allocation(&s->memory, address);
     if (!a) return false;
     *start = SIM_BASE + a->start;
@@ -141,13 +143,13 @@ enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t byt
     return SIM_OK;
 }
 
-enum sim_status sim_written(struct sim *s, uint64_t address, uint64_t bytes) {
+enum sim_status sim_mark_initialized(struct sim *s, uint64_t address, uint64_t bytes) {
     if (!host_range(s, address, bytes)) return SIM_BAD_ADDRESS;
     memory_set_initialized(&s->memory, address, bytes, true);
     return SIM_OK;
 }
 
-enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes) {
+enum sim_status sim_mark_uninitialized(struct sim *s, uint64_t address, uint64_t bytes) {
     if (!host_range(s, address, bytes)) return SIM_BAD_ADDRESS;
     memory_set_initialized(&s->memory, address, bytes, false);
     return SIM_OK;
@@ -165,8 +167,8 @@ static bool symbol_address(const struct sim_module *m, const char *name, uint64_
 
 /* Initial values of one variable, addresses in it included. Device memory starts as zero, as the
  * manual says. */
-static bool write_initial(struct sim *s, const struct sim_module *m, const struct module_var *v,
-                          struct err *e) {
+static bool write_initial_value(struct sim *s, const struct sim_module *m,
+                                const struct module_var *v, struct err *e) {
     unsigned char *p = s->memory.bytes + (v->address - SIM_BASE);
     memory_zero(&s->memory, v->address, v->var->bytes);
     if (v->var->init) memcpy(p, v->var->init, v->var->bytes);
@@ -187,7 +189,7 @@ static bool write_initial(struct sim *s, const struct sim_module *m, const struc
 
 static bool module_reset(struct sim *s, const struct sim_module *m, struct err *e) {
     for (u32 i = 0; i < m->nvars; i++)
-        if (!write_initial(s, m, &m->vars[i], e)) return false;
+        if (!write_initial_value(s, m, &m->vars[i], e)) return false;
     return true;
 }
 
@@ -205,27 +207,27 @@ static bool is_device_runtime(const struct ptx_module *m) {
     return ptx_module_func(m, "cnpGetLastError") || ptx_module_func(m, "cnpLaunchDevice");
 }
 
-static struct ptx_module *parse_all(struct arena *a, const struct sim_text *texts, unsigned n,
-                                    struct err *e) {
+static struct ptx_module *parse_and_link(struct arena *a, const struct sim_ptx_text *texts,
+                                         unsigned n, struct err *e) {
     struct ptx_module **parts = arena_array(a, struct ptx_module *, n);
-    unsigned kept = 0;
+    unsigned nparts = 0;
     for (unsigned i = 0; i < n; i++) {
-        struct ptx_module *m = ptx_parse(a, texts[i].ptx, texts[i].n, e);
+        struct ptx_module *m = ptx_parse(a, texts[i].ptx, texts[i].length, e);
         if (!m) return NULL;
-        if (n == 1 || !is_device_runtime(m)) parts[kept++] = m;
+        if (n == 1 || !is_device_runtime(m)) parts[nparts++] = m;
     }
-    return ptx_link(a, parts, kept ? kept : 1, e);
+    return ptx_link(a, parts, nparts ? nparts : 1, e);
 }
 
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e) {
-    return sim_load_linked(s, &(struct sim_text){ptx, n}, 1, e);
+    return sim_load_linked(s, &(struct sim_ptx_text){ptx, n}, 1, e);
 }
 
-struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n,
+struct sim_module *sim_load_linked(struct sim *s, const struct sim_ptx_text *texts, unsigned n,
                                    struct err *e) {
     struct sim_module *m = xcalloc(1, sizeof *m);
     m->sim = s, m->options = &s->options, m->memory = &s->memory;
-    m->ptx = parse_all(&m->arena, texts, n, e);
+    m->ptx = parse_and_link(&m->arena, texts, n, e);
     m->next = s->modules;
     s->modules = m;
     if (m->ptx && code_decode(m, e) && module_reset(s, m, e)) return m;
@@ -234,7 +236,7 @@ struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, 
 }
 
 void sim_unload(struct sim *s, struct sim_module *m) {
-    taint_unload(s, m);
+    undef_unload(s, m);
     struct sim_module **p = &s->modules;
     while (*p != m) p = &(*p)->next;
     *p = m->next;
@@ -259,20 +261,20 @@ void sim_reset(struct sim *s) {
 }
 
 void sim_free_all(struct sim *s) {
-    struct buf kept = {0};
+    struct buf saved = {0};
     size_t at = 0;
     for (unsigned i = 0; i < s->memory.count; i++)
         if (s->memory.allocations[i].is_module_var)
-            buf_add(&kept, s->memory.bytes + s->memory.allocations[i].start,
+            buf_add(&saved, s->memory.bytes + s->memory.allocations[i].start,
                     s->memory.allocations[i].size);
     free_all(s);
     for (unsigned i = 0; i < s->memory.count; i++) {
         const struct allocation *a = &s->memory.allocations[i];
         if (!a->is_module_var || !a->size) continue;
-        memcpy(s->memory.bytes + a->start, kept.data + at, a->size);
+        memcpy(s->memory.bytes + a->start, saved.data + at, a->size);
         at += a->size;
     }
-    buf_free(&kept);
+    buf_free(&saved);
 }
 
 const struct sim_kernel *sim_find_kernel(const struct sim_module *m, const char *name) {
@@ -297,10 +299,10 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
                                     .static_shared = c->static_shared,
                                     .local_bytes = c->max_local,
                                     .cooperative = c->cooperative,
-                                    .must_cluster = c->func->explicit_cluster &&
-                                                    !c->func->reqnctapercluster[0]};
+                                    .requires_cluster_dims = c->func->explicit_cluster &&
+                                                             !c->func->reqnctapercluster[0]};
     for (unsigned i = 0; i < 3 && c->func->reqnctapercluster[0]; i++)
-        out->cluster[i] = c->func->reqnctapercluster[i] ? c->func->reqnctapercluster[i] : 1;
+        out->cluster_dims[i] = c->func->reqnctapercluster[i] ? c->func->reqnctapercluster[i] : 1;
     u32 offset = 0, limit = d->threads_per_block;
     for (unsigned i = 0; i < c->func->nparams && i < 256; i++) {
         u32 align = c->func->params[i].align ? c->func->params[i].align : 1;
@@ -309,9 +311,11 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
         out->params[out->nparams++].bytes = (u32)c->func->params[i].bytes;
         offset += (u32)c->func->params[i].bytes;
     }
-    const unsigned *most = c->func->maxntid[0] ? c->func->maxntid : c->func->reqntid;
-    u64 threads =
-        most[0] ? (u64)most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1) : limit;
+    const unsigned *max_block_dims = c->func->maxntid[0] ? c->func->maxntid : c->func->reqntid;
+    u64 threads = max_block_dims[0]
+                      ? (u64)max_block_dims[0] * (max_block_dims[1] ? max_block_dims[1] : 1) *
+                            (max_block_dims[2] ? max_block_dims[2] : 1)
+                      : limit;
     out->max_threads = threads < limit ? (u32)threads : limit;
     out->registers = kernel_registers(k);
     out->spill_bytes = k->spill_bytes;
@@ -330,7 +334,7 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
 
 /* ---- launches ---- */
 
-static const char *refuse(struct err *e, const char *error, const char *format, ...) {
+static const char *reject_launch(struct err *e, const char *error, const char *format, ...) {
     char text[256];
     va_list ap;
     va_start(ap, format);
@@ -344,27 +348,28 @@ static const char *refuse(struct err *e, const char *error, const char *format, 
 static const char *check_clusters(const struct gpu_device *d, const struct sim_launch *l,
                                   const struct sim_kernel_info *k, struct err *e) {
     static const char error[] = "cudaErrorInvalidClusterSize";
-    const u32 *own = k->cluster, *asked = l->cluster;
-    if (!asked[0] && k->must_cluster)
-        return refuse(e, error,
-                      "the kernel has __cluster_dims__ without a size; the launch has to give one");
-    if (asked[0] && own[0] && (asked[0] != own[0] || asked[1] != own[1] || asked[2] != own[2]))
-        return refuse(e, error,
-                      "clusters of (%u,%u,%u) blocks; the kernel was compiled for (%u,%u,%u)",
-                      asked[0], asked[1], asked[2], own[0], own[1], own[2]);
-    const u32 *c = asked[0] ? asked : own;
+    const u32 *compiled = k->cluster_dims, *requested = l->cluster_dims;
+    if (!requested[0] && k->requires_cluster_dims)
+        return reject_launch(
+            e, error, "the kernel has __cluster_dims__ without a size; the launch has to give one");
+    if (requested[0] && compiled[0] &&
+        (requested[0] != compiled[0] || requested[1] != compiled[1] || requested[2] != compiled[2]))
+        return reject_launch(
+            e, error, "clusters of (%u,%u,%u) blocks; the kernel was compiled for (%u,%u,%u)",
+            requested[0], requested[1], requested[2], compiled[0], compiled[1], compiled[2]);
+    const u32 *c = requested[0] ? requested : compiled;
     u64 blocks = (u64)c[0] * c[1] * c[2];
     if (!c[0]) return NULL;
     if (d->cc_major < 9 && blocks > 1)
-        return refuse(e, error, "clusters; a device has them from compute capability 9.0");
-    if (blocks > (l->large_clusters ? CLUSTER_MAX_SIZE : CLUSTER_MAX_PORTABLE_SIZE))
-        return refuse(e, error,
-                      "clusters of %llu blocks; %d at most, 16 with "
-                      "cudaFuncAttributeNonPortableClusterSizeAllowed",
-                      (unsigned long long)blocks, CLUSTER_MAX_PORTABLE_SIZE);
+        return reject_launch(e, error, "clusters; a device has them from compute capability 9.0");
+    if (blocks > (l->allows_nonportable_clusters ? CLUSTER_MAX_SIZE : CLUSTER_MAX_PORTABLE_SIZE))
+        return reject_launch(e, error,
+                             "clusters of %llu blocks; %d at most, 16 with "
+                             "cudaFuncAttributeNonPortableClusterSizeAllowed",
+                             (unsigned long long)blocks, CLUSTER_MAX_PORTABLE_SIZE);
     for (unsigned i = 0; i < 3; i++)
         if (!c[i] || l->grid[i] % c[i])
-            return refuse(
+            return reject_launch(
                 e, error,
                 "a grid of (%u,%u,%u) blocks cannot be divided into clusters of (%u,%u,%u)",
                 l->grid[0], l->grid[1], l->grid[2], c[0], c[1], c[2]);
@@ -378,65 +383,68 @@ const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct e
     u64 threads = (u64)l->block[0] * l->block[1] * l->block[2],
         blocks = (u64)l->grid[0] * l->grid[1];
     if (!threads || !blocks || !l->grid[2])
-        return refuse(e, "cudaErrorInvalidConfiguration",
-                      "an empty launch: grid (%u,%u,%u), block (%u,%u,%u)", l->grid[0], l->grid[1],
-                      l->grid[2], l->block[0], l->block[1], l->block[2]);
+        return reject_launch(e, "cudaErrorInvalidConfiguration",
+                             "an empty launch: grid (%u,%u,%u), block (%u,%u,%u)", l->grid[0],
+                             l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
     if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 ||
         threads > d->threads_per_block)
-        return refuse(
+        return reject_launch(
             e, "cudaErrorInvalidConfiguration",
             "a block of (%u,%u,%u) = %llu threads; the device allows %u, at most (1024,1024,64)",
             l->block[0], l->block[1], l->block[2], (unsigned long long)threads,
             d->threads_per_block);
     if (threads > k.max_threads)
-        return refuse(
+        return reject_launch(
             e, "cudaErrorInvalidValue",
             "%llu threads a block; the kernel was compiled for at most %u (__launch_bounds__)",
             (unsigned long long)threads, k.max_threads);
     if (l->grid[0] > 2147483647u || l->grid[1] > 65535 || l->grid[2] > 65535)
-        return refuse(e, "cudaErrorInvalidConfiguration",
-                      "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)",
-                      l->grid[0], l->grid[1], l->grid[2]);
-    const char *clusters = check_clusters(d, l, &k, e);
-    if (clusters) return clusters;
+        return reject_launch(e, "cudaErrorInvalidConfiguration",
+                             "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)",
+                             l->grid[0], l->grid[1], l->grid[2]);
+    const char *cluster_error = check_clusters(d, l, &k, e);
+    if (cluster_error) return cluster_error;
     if ((u64)k.static_shared + l->dynamic_shared > d->shared_per_block)
-        return refuse(e, "cudaErrorInvalidValue",
-                      "%u + %u bytes of shared memory a block; the device allows %u",
-                      k.static_shared, l->dynamic_shared, d->shared_per_block);
+        return reject_launch(e, "cudaErrorInvalidValue",
+                             "%u + %u bytes of shared memory a block; the device allows %u",
+                             k.static_shared, l->dynamic_shared, d->shared_per_block);
     if (l->param_bytes < k.param_bytes)
-        return refuse(e, "cudaErrorInvalidValue", "%u bytes of parameters; the kernel takes %u",
-                      l->param_bytes, k.param_bytes);
+        return reject_launch(e, "cudaErrorInvalidValue",
+                             "%u bytes of parameters; the kernel takes %u", l->param_bytes,
+                             k.param_bytes);
     if (!device_blocks_per_sm(d, (unsigned)threads, k.registers,
                               k.static_shared + l->dynamic_shared, NULL))
-        return refuse(e, "cudaErrorLaunchOutOfResources",
-                      "%llu threads of %u registers; an SM has %u", (unsigned long long)threads,
-                      k.registers, d->registers_per_sm);
+        return reject_launch(e, "cudaErrorLaunchOutOfResources",
+                             "%llu threads of %u registers; an SM has %u",
+                             (unsigned long long)threads, k.registers, d->registers_per_sm);
     return NULL;
 }
 
-void sim_take_output(struct sim *s, struct buf *out, struct buf *errors) {
-    buf_add(out, s->output.data, s->output.size);
-    buf_add(errors, s->errors.data, s->errors.size);
-    buf_clear(&s->output);
-    buf_clear(&s->errors);
+void sim_drain_output(struct sim *s, struct buf *out, struct buf *errors) {
+    buf_add(out, s->printf_output.data, s->printf_output.size);
+    buf_add(errors, s->assert_output.data, s->assert_output.size);
+    buf_clear(&s->printf_output);
+    buf_clear(&s->assert_output);
 }
 
 bool sim_set_heap(struct sim *s, uint64_t bytes) {
-    if (bytes > SIM_HEAP_MOST) return false;
+    if (bytes > SIM_MAX_HEAP_BYTES) return false;
     s->options.heap_bytes = bytes;
     return true;
 }
 
 void sim_set_sanitize(struct sim *s, bool on) { s->options.sanitize = on; }
 
-void sim_set_later_first(struct sim *s, bool on) { s->options.later_first = on; }
+void sim_set_reverse_block_order(struct sim *s, bool on) { s->options.reverse_block_order = on; }
 
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds) {
     s->options.instruction_budget = warp_instructions;
     s->options.time_budget = seconds;
 }
 
-void sim_share_budget(struct sim *s) { s->shares_budget = true, s->spent = s->charged = 0; }
+void sim_begin_shared_budget(struct sim *s) {
+    s->is_budget_shared = true, s->spent_insns = s->simulation_cost = 0;
+}
 
 void sim_set_sample(struct sim *s, uint64_t warps, uint64_t key) {
     s->options.sample_warps = warps, s->options.sample_key = key;

@@ -34,38 +34,39 @@ uint64_t sim_counter_get(const struct sim_counters *c, unsigned i);
 /* Adds, or keeps the larger, as counters.def says of each. */
 void sim_counters_add(struct sim_counters *to, const struct sim_counters *from);
 /* Makes sums over `part` blocks sums over `whole` of them. */
-void sim_counters_scale(struct sim_counters *c, uint64_t whole, uint64_t part);
+void sim_counters_scale(struct sim_counters *c, uint64_t total_blocks, uint64_t sampled_blocks);
 
-/* What a warp does with its time, by the time model. X(id, what it waits for) */
+/* Stall reasons of the time model, by Nsight Compute's names. X(id, text). Nsight has one long
+ * scoreboard; the model splits it by the level that answers. */
 /* clang-format off */
-#define SIM_WAITS(X)                         \
-    X(ISSUING, "issuing")                    \
-    X(SLOT, "an issue slot")                 \
-    X(UNIT, "an arithmetic unit")            \
-    X(QUEUE, "the load/store unit")          \
-    X(ARITHMETIC, "results of arithmetic")   \
-    X(SHARED, "shared memory")               \
-    X(L1, "L1")                              \
-    X(L2, "L2")                              \
-    X(DRAM, "DRAM")                          \
-    X(ATOMIC, "atomics")                     \
-    X(BARRIER, "a barrier")
+#define SIM_STALL_REASONS(X)                          \
+    X(SELECTED, "selected")                           \
+    X(NOT_SELECTED, "not selected")                   \
+    X(MATH_PIPE_THROTTLE, "math pipe throttle")       \
+    X(LG_MIO_THROTTLE, "LG/MIO throttle")             \
+    X(WAIT, "wait")                                   \
+    X(SHORT_SCOREBOARD, "short scoreboard")           \
+    X(LONG_SCOREBOARD_L1, "long scoreboard L1")       \
+    X(LONG_SCOREBOARD_L2, "long scoreboard L2")       \
+    X(LONG_SCOREBOARD_DRAM, "long scoreboard DRAM")   \
+    X(LONG_SCOREBOARD_ATOMIC, "long scoreboard atom") \
+    X(BARRIER, "barrier")
 /* clang-format on */
-enum sim_wait {
-#define X(id, text) SIM_WAIT_##id,
-    SIM_WAITS(X)
+enum sim_stall_reason {
+#define X(id, text) SIM_STALL_##id,
+    SIM_STALL_REASONS(X)
 #undef X
-        SIM_WAIT_COUNT
+        SIM_STALL_COUNT
 };
-const char *sim_wait_text(enum sim_wait w);
+const char *sim_stall_text(enum sim_stall_reason w);
 
 /* Counters of one source line of one kernel; lines add up to the launch's totals. */
 struct sim_line {
     const char *file; /* as nvcc wrote it; "" = unknown */
     uint32_t line;    /* 0 = unknown */
     struct sim_counters counters;
-    double waits[SIM_WAIT_COUNT]; /* of a traced launch: seconds of its modelled time that warps
-                                     spend there, and on what */
+    double stall_seconds[SIM_STALL_COUNT]; /* of a traced launch: seconds of its modelled time that
+                                     warps spend there, and on what */
 };
 
 /* What the lanes of one warp asked for by one instruction, in a traced block: of all the costliest.
@@ -73,9 +74,9 @@ struct sim_line {
 enum sim_access_kind { SIM_ACCESS_LOAD, SIM_ACCESS_STORE, SIM_ACCESS_ATOMIC };
 struct sim_access {
     const char *file;
-    uint32_t line, mask; /* mask: the active lanes */
-    uint8_t kind, bytes; /* enum sim_access_kind; of a lane */
-    bool shared;         /* else global */
+    uint32_t line, mask;      /* mask: the active lanes */
+    uint8_t kind, lane_bytes; /* enum sim_access_kind; of a lane */
+    bool is_shared;           /* else global */
     uint16_t cost; /* global: 32-byte sectors; shared: passes over the banks; atomics: most lanes on
                       one address */
     uint32_t offset[32]; /* by lane, in bytes, from the 128-byte line of the lowest address;
@@ -88,10 +89,10 @@ struct gpu_device; /* device.h */
 
 struct sim_options {
     const struct gpu_device *device;
-    unsigned workers;      /* threads for a launch; 0 = one for each core */
-    bool sanitize;         /* memory initialisation, races; bounds are always checked */
-    bool hostile_schedule; /* split warps after divergence as hardware may */
-    bool later_first;      /* see sim_set_later_first */
+    unsigned workers;          /* threads for a launch; 0 = one for each core */
+    bool sanitize;             /* memory initialisation, races; bounds are always checked */
+    bool adversarial_schedule; /* split warps after divergence as hardware may */
+    bool reverse_block_order;  /* see sim_set_reverse_block_order */
     bool strict_order; /* blocks are ordered by what they hand over only if a fence stands before it
                         */
     bool ptx_counters; /* count what PTX says, not what ptxas merges: docs/counters.md */
@@ -105,7 +106,7 @@ struct sim_options {
 
 /* In a process that will lock itself in: what opening could not do then. Without it, large inputs
  * cost more memory. */
-void sim_prepare(void);
+void sim_init_before_sandbox(void);
 struct sim *sim_open(const struct sim_options *o, struct err *e);
 void sim_close(struct sim *s);
 /* Frees every allocation, zeroes what they held, and resets module variables to their initial
@@ -118,12 +119,12 @@ void sim_free_all(struct sim *s);
 
 /* Device addresses lie in [SIM_BASE, SIM_BASE + SIM_SPAN); no host allocation may be placed there,
  * so that a host dereference of a device pointer faults at an address that tells what it was. */
-#define SIM_BASE         0x2ff800000000ull
-#define SIM_SPAN         (1ull << 40)
-#define SIM_SHARED_BYTES (48ull << 29) /* from SIM_BASE on: what host and device share */
-#define SIM_HEAP_MOST \
+#define SIM_BASE              0x2ff800000000ull
+#define SIM_SPAN              (1ull << 40)
+#define SIM_HOST_SHARED_BYTES (48ull << 29) /* from SIM_BASE on: what host and device share */
+#define SIM_MAX_HEAP_BYTES \
     (4ull << 30) /* bytes of the device heap; what lies before device memory holds it twice */
-#define SIM_DEVICE (SIM_BASE + (64ull << 29)) /* device memory proper */
+#define SIM_DEVICE_BASE (SIM_BASE + (64ull << 29)) /* device memory proper */
 
 enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 
@@ -132,32 +133,33 @@ enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
  * Memory counts as uninitialised. */
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 /* The name of an allocation that kernels may set by cudaGraphSetConditional. */
-#define SIM_CONDITION "condition of a graph"
-/* …of graphs that kernels launch: a struct sim_graph_box. */
-#define SIM_GRAPH_BOX "graphs that kernels launch"
-struct sim_graph_box {
+#define SIM_GRAPH_CONDITION_NAME "condition of a graph"
+/* …of graphs that kernels launch: a struct sim_graph_mailbox. */
+#define SIM_GRAPH_MAILBOX_NAME "graphs that kernels launch"
+struct sim_graph_mailbox {
 #define FIELD(type, name)    type name;
 #define ARRAY(type, name, n) type name[n];
 #include "grader/sim/graph_box.def"
 };
 /* In pages of its own, which may then be those of a memory file: what another process writes there
- * is in device memory. They stay shared, also across sim_reset, until sim_unshare; not 0 bytes. */
+ * is in device memory. They stay shared, also across sim_reset, until sim_unmap_shared_pages; not 0
+ * bytes. */
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
 /* The same, standing for pinned memory of the host: copies reach it, a kernel that does is told
  * that it must not. */
-uint64_t sim_alloc_host(struct sim *s, uint64_t bytes, const char *name);
-bool sim_share(struct sim *s, uint64_t address, int fd, uint64_t offset);
-void sim_unshare(struct sim *s);
-/* Memory for host and device: the pages of a memory file, SIM_SHARED_BYTES from `offset` on, which
- * the host may map at the same addresses. What a host writes there is not seen, so all of it counts
- * as written. */
-bool sim_back_shared(struct sim *s, int fd, uint64_t offset);
-uint64_t sim_alloc_shared(struct sim *s, uint64_t bytes, const char *name);
+uint64_t sim_alloc_pinned(struct sim *s, uint64_t bytes, const char *name);
+bool sim_map_shared_pages(struct sim *s, uint64_t address, int fd, uint64_t offset);
+void sim_unmap_shared_pages(struct sim *s);
+/* Memory for host and device: the pages of a memory file, SIM_HOST_SHARED_BYTES from `offset` on,
+ * which the host may map at the same addresses. What a host writes there is not seen, so all of it
+ * counts as written. */
+bool sim_map_host_shared(struct sim *s, int fd, uint64_t offset);
+uint64_t sim_alloc_host_shared(struct sim *s, uint64_t bytes, const char *name);
 /* Says that a range has been written, by whoever shares it. */
-enum sim_status sim_written(struct sim *s, uint64_t address, uint64_t bytes);
+enum sim_status sim_mark_initialized(struct sim *s, uint64_t address, uint64_t bytes);
 enum sim_status sim_free(struct sim *s, uint64_t address); /* 0 is fine */
 /* Start and size of the live allocation that holds `address`; false if none. */
-bool sim_range(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes);
+bool sim_find_allocation(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes);
 /* The whole range must lie in one live allocation. Writing and filling count as initialising. */
 enum sim_status sim_write(struct sim *s, uint64_t address, const void *data, uint64_t bytes);
 enum sim_status sim_read(struct sim *s, uint64_t address, void *data, uint64_t bytes);
@@ -166,9 +168,9 @@ enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t byt
 struct sim_report;
 /* Whether a range holds values that came from reads of what nothing wrote: says so, and counts it
  * as written from then on. For memory that is looked at from outside. */
-bool sim_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_report *out);
+bool sim_check_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_report *out);
 /* Marks a range as uninitialised again (its bytes stay). */
-enum sim_status sim_forget(struct sim *s, uint64_t address, uint64_t bytes);
+enum sim_status sim_mark_uninitialized(struct sim *s, uint64_t address, uint64_t bytes);
 uint64_t sim_memory_used(const struct sim *s);
 
 /* ---- textures and surfaces ---- */
@@ -191,17 +193,17 @@ enum {
 /* A texture or surface object: texels in device memory, row by row. */
 struct sim_texture {
     uint64_t address, pitch,
-        plane; /* bytes from one row, from one slice, layer or face to the next */
+        slice_pitch; /* bytes from one row, from one slice, layer or face to the next */
     uint32_t width, height, depth; /* texels; 1 where there is no such dimension */
     uint32_t layers;               /* 0 = not layered; of cube maps: cubes */
-    uint8_t shape, channels, bits, kind;
-    uint8_t modes[3];
-    bool tiled;      /* an array, whose texels lie in tiles: for what is counted */
-    bool linear;     /* filter, else the nearest texel */
-    bool normalized; /* coordinates */
-    bool as_float;   /* integers are read as fractions of the largest */
-    bool srgb, surface;
-    float border[4];
+    uint8_t shape, channels, channel_bits, texel_kind;
+    uint8_t address_modes[3];
+    bool is_tiled;              /* an array, whose texels lie in tiles: for what is counted */
+    bool is_linear_filter;      /* filter, else the nearest texel */
+    bool normalized_coords;     /* coordinates */
+    bool read_normalized_float; /* integers are read as fractions of the largest */
+    bool is_srgb, is_surface;
+    float border_color[4];
 };
 /* A handle, or 0. Handles of destroyed objects are given out again. */
 uint64_t sim_texture_create(struct sim *s, const struct sim_texture *t);
@@ -213,11 +215,11 @@ bool sim_texture_destroy(struct sim *s, uint64_t handle);
  * names what is not implemented: instruction, source line, kernel. */
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e);
 /* The same of several texts, which are linked. */
-struct sim_text {
+struct sim_ptx_text {
     const char *ptx;
-    size_t n;
+    size_t length;
 };
-struct sim_module *sim_load_linked(struct sim *s, const struct sim_text *texts, unsigned n,
+struct sim_module *sim_load_linked(struct sim *s, const struct sim_ptx_text *texts, unsigned n,
                                    struct err *e);
 void sim_unload(struct sim *s, struct sim_module *m);
 
@@ -234,12 +236,12 @@ struct sim_kernel_info {
         uint32_t offset, bytes;
     } params[256];
     uint32_t static_shared, local_bytes, const_bytes;
-    uint32_t registers;   /* a guess until ptxas has told: sim_set_registers */
-    uint32_t max_threads; /* a block, from .maxntid or the device */
-    bool cooperative;     /* uses a grid-wide barrier */
-    uint32_t spill_bytes; /* as ptxas said; 0 until then */
-    uint32_t cluster[3];  /* blocks that __cluster_dims__ asks for; 0 = not said */
-    bool must_cluster;    /* __cluster_dims__ without a size: the launch has to say it */
+    uint32_t registers;         /* a guess until ptxas has told: sim_set_registers */
+    uint32_t max_threads;       /* a block, from .maxntid or the device */
+    bool cooperative;           /* uses a grid-wide barrier */
+    uint32_t spill_bytes;       /* as ptxas said; 0 until then */
+    uint32_t cluster_dims[3];   /* blocks that __cluster_dims__ asks for; 0 = not said */
+    bool requires_cluster_dims; /* __cluster_dims__ without a size: the launch has to say it */
 };
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
 /* What `ptxas -v` reported for the kernel; used for occupancy. */
@@ -262,49 +264,49 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_READ_ONLY, "write to constant memory", cudaErrorIllegalAddress)          \
     X(SIM_FAULT_TRAP, "trap", cudaErrorLaunchFailure)                                    \
     X(SIM_FAULT_ASSERT, "assert", cudaErrorAssert)                                       \
-    X(SIM_FAULT_STACK, "stack overflow", cudaErrorLaunchFailure)                         \
+    X(SIM_FAULT_STACK_OVERFLOW, "stack overflow", cudaErrorLaunchFailure)                         \
     X(SIM_FAULT_BAD_CALL, "bad call", cudaErrorIllegalInstruction)                       \
     X(SIM_FAULT_BAD_SYNC, "bad warp synchronisation", cudaErrorLaunchFailure)            \
     X(SIM_FAULT_DIVERGENT_BARRIER, "divergent barrier", cudaErrorLaunchFailure)          \
     X(SIM_FAULT_DEADLOCK, "deadlock", cudaErrorLaunchTimeout)                            \
-    X(SIM_FAULT_BUDGET, "instruction budget", cudaErrorLaunchTimeout)                    \
-    X(SIM_FAULT_TIME, "time budget", cudaErrorLaunchTimeout)                             \
-    X(SIM_FAULT_CLUSTER, "shared memory of another block", cudaErrorLaunchFailure)       \
+    X(SIM_FAULT_INSN_BUDGET, "instruction budget", cudaErrorLaunchTimeout)                    \
+    X(SIM_FAULT_TIMEOUT, "time budget", cudaErrorLaunchTimeout)                             \
+    X(SIM_FAULT_DSMEM, "shared memory of another block", cudaErrorLaunchFailure)       \
     X(SIM_FAULT_OUT_OF_HOST_MEMORY, "out of host memory", cudaErrorLaunchOutOfResources) \
     X(SIM_FAULT_DEVICE_HEAP, "device heap", cudaErrorLaunchFailure)                      \
     X(SIM_FAULT_TENSOR_MAP, "tensor map", cudaErrorIllegalInstruction)                   \
     /* sanitizer findings: the launch goes on, nothing faults on a real device */        \
-    X(SIM_FAULT_UNINITIALISED, "uninitialised read", cudaSuccess)                        \
+    X(SIM_FAULT_UNINITIALIZED, "uninitialised read", cudaSuccess)                        \
     X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                          \
-    X(SIM_FAULT_GLOBAL_RACE, "race between blocks", cudaSuccess)                         \
-    X(SIM_FAULT_BLOCK_RACE, "race within a block", cudaSuccess)                          \
-    X(SIM_FAULT_ASYNC, "copy not waited for", cudaSuccess)                               \
-    X(SIM_FAULT_CLUSTER_RACE, "race in a cluster's shared memory", cudaSuccess)          \
-    X(SIM_FAULT_CLUSTER_LIFE, "shared memory of a block that may not run", cudaSuccess)  \
-    X(SIM_FAULT_SHARED_ARRAY, "outside a shared array", cudaSuccess)                     \
-    X(SIM_FAULT_SYNC_MASK, "shuffle from an absent lane", cudaSuccess)                   \
+    X(SIM_FAULT_INTERBLOCK_RACE, "race between blocks", cudaSuccess)                         \
+    X(SIM_FAULT_INTRABLOCK_RACE, "race within a block", cudaSuccess)                          \
+    X(SIM_FAULT_ASYNC_HAZARD, "copy not waited for", cudaSuccess)                               \
+    X(SIM_FAULT_DSMEM_RACE, "race in a cluster's shared memory", cudaSuccess)          \
+    X(SIM_FAULT_DSMEM_LIFETIME, "shared memory of a block that may not run", cudaSuccess)  \
+    X(SIM_FAULT_SHARED_ARRAY_BOUNDS, "outside a shared array", cudaSuccess)                     \
+    X(SIM_FAULT_INACTIVE_LANE_SHUFFLE, "shuffle from an absent lane", cudaSuccess)                   \
     X(SIM_FAULT_STREAM_RACE, "race between streams", cudaSuccess)                        \
-    X(SIM_FAULT_FENCE, "missing fence", cudaSuccess)                                     \
+    X(SIM_FAULT_MISSING_FENCE, "missing fence", cudaSuccess)                                     \
     /* notes: no fault, said where they may explain one */                               \
-    X(SIM_NOTE_PEEK, "note", cudaSuccess)                                                \
-    X(SIM_NOTE_LEFT, "note", cudaSuccess)
+    X(SIM_NOTE_REVALIDATED_READ, "note", cudaSuccess)                                                \
+    X(SIM_NOTE_EARLY_EXIT, "note", cudaSuccess)
 /* clang-format on */
 
 enum sim_fault {
 #define X(id, name, error) id,
     SIM_FAULTS(X)
 #undef X
-        SIM_FAULT_KINDS
+        SIM_FAULT_COUNT
 };
 
 const char *sim_fault_name(enum sim_fault f);
 /* One that tells of two accesses. */
-static inline bool sim_fault_has_ends(enum sim_fault f) {
-    return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_GLOBAL_RACE || f == SIM_FAULT_BLOCK_RACE ||
-           f == SIM_FAULT_ASYNC || f == SIM_FAULT_CLUSTER_RACE || f == SIM_FAULT_STREAM_RACE ||
-           f == SIM_FAULT_FENCE;
+static inline bool sim_fault_is_hazard(enum sim_fault f) {
+    return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_INTERBLOCK_RACE ||
+           f == SIM_FAULT_INTRABLOCK_RACE || f == SIM_FAULT_ASYNC_HAZARD ||
+           f == SIM_FAULT_DSMEM_RACE || f == SIM_FAULT_STREAM_RACE || f == SIM_FAULT_MISSING_FENCE;
 }
-static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_PEEK; }
+static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_REVALIDATED_READ; }
 
 /* The first occurrence of one kind of fault in a launch, and how often it occurred. */
 struct sim_report {
@@ -314,7 +316,7 @@ struct sim_report {
     uint32_t line;
     uint32_t block[3], thread[3];
     uint64_t address;
-    bool of_shared; /* of shared memory */
+    bool is_shared_memory; /* of shared memory */
     char text[768]; /* one sentence with all of the above: "4 bytes past the end of `out` (4096
                        bytes)…" */
 };
@@ -326,20 +328,20 @@ struct sim_launch {
     const void *params; /* laid out as the kernel's parameter space */
     uint32_t param_bytes;
     bool cooperative;
-    uint32_t cluster[3]; /* blocks; 0 = what the kernel was compiled for, or none */
-    bool large_clusters; /* of more than 8 blocks, which not every device has */
+    uint32_t cluster_dims[3];         /* blocks; 0 = what the kernel was compiled for, or none */
+    bool allows_nonportable_clusters; /* of more than 8 blocks, which not every device has */
 };
 
 /* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of
  * textures; passes over the banks, and of global atomics over the word that most lanes want. The
  * last two are counted in traced launches only. */
-struct sim_work {
-    uint64_t executed, sectors, passes;
+struct sim_block_work {
+    uint64_t warp_insns, sectors, wavefronts;
 };
 
 struct sim_result {
     enum sim_fault fault; /* what ended the launch; sanitizer findings are in reports only */
-    struct sim_report reports[SIM_FAULT_KINDS];
+    struct sim_report reports[SIM_FAULT_COUNT];
     unsigned nreports;
     struct sim_counters counters;
     struct sim_line *lines; /* owned: sim_result_free */
@@ -347,13 +349,14 @@ struct sim_result {
     struct sim_access *accesses; /* of a launch whose time was modelled; owned likewise */
     unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
-    bool waits; /* of a traced launch: blocks wait for each other, or one runs for very long */
-    bool
-        paced; /* …blocks got on as by a clock, since they look at what others leave: core/pace.c */
+    bool blocks_depend; /* of a traced launch: blocks wait for each other, or one runs for very long
+                         */
+    bool clock_ordered; /* …blocks got on as by a clock, since they look at what others leave:
+                           core/pace.c */
     /* Of the blocks that ran: in all, and the most that one did, each of the three for itself.
      * Where blocks meet at a barrier of the grid, a phase lasts as long as its slowest block: the
      * most that one did from one barrier to the next, summed. */
-    struct sim_work work, heaviest;
+    struct sim_block_work total_work, max_block_work;
 };
 
 /* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason
@@ -371,54 +374,55 @@ struct sim_sample {
     const uint64_t *blocks; /* linear indices, ascending */
     unsigned nblocks;
     uint64_t words_per_block; /* of trace, that are kept of a block */
-    bool only; /* run no others: memory is changed by the sample alone, counters are scaled up */
+    bool sampled_only; /* run no others: memory is changed by the sample alone, counters are scaled
+                          up */
 };
 struct sim_trace; /* grader/sim/core/trace.h */
 /* sim_launch that also records what the sampled blocks did. */
 struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *l,
-                                    const struct sim_sample *which, struct sim_result *out);
+                                    const struct sim_sample *sample, struct sim_result *out);
 void sim_trace_free(struct sim_trace *t);
 /* Its blocks may see each other's writes, so that a few of them alone may wait for ever. */
-bool sim_kernel_communicates(const struct sim_kernel *k);
-uint64_t sim_sample_warps(const struct sim *s); /* what sim_set_sample set */
+bool sim_kernel_has_interblock_deps(const struct sim_kernel *k);
+uint64_t sim_get_sample_warps(const struct sim *s); /* what sim_set_sample set */
 
 /* What device printf wrote since the last call, and which assertions failed; appended, at most 1
  * MiB of each kept (as the device's buffer). */
-void sim_take_output(struct sim *s, struct buf *out, struct buf *errors);
+void sim_drain_output(struct sim *s, struct buf *out, struct buf *errors);
 /* False: more than there can be. */
 bool sim_set_heap(struct sim *s, uint64_t bytes);
 void sim_set_sanitize(struct sim *s, bool on);
 
 /* ---- the order of commands: races between streams (race/streams.c) ---- */
 
-enum { SIM_STREAMS = 64 };
+enum { SIM_MAX_STREAMS = 64 };
 /* Of the commands that follow. 0 and 1 are the default streams; numbers begin with 1. */
-struct sim_order {
-    uint32_t stream, number;     /* the number-th of that stream */
-    uint32_t after[SIM_STREAMS]; /* which of each stream's commands they come after */
-    uint32_t done[SIM_STREAMS];  /* …and all commands that will ever follow */
-    bool
-        waited; /* a command of another stream, or the host, waits for this one (server/record.c) */
+struct sim_stream_clock {
+    uint32_t stream, sequence;               /* the number-th of that stream */
+    uint32_t ordered_after[SIM_MAX_STREAMS]; /* which of each stream's commands they come after */
+    uint32_t permanently_after[SIM_MAX_STREAMS]; /* …and all commands that will ever follow */
+    bool has_dependent; /* a command of another stream, or the host, waits for this one
+                           (server/record.c) */
 };
-/* Launches and sim_accessed are then held against commands that nothing orders them with. NULL:
- * nothing is looked for. */
-void sim_set_order(struct sim *s, const struct sim_order *o);
+/* Launches and sim_check_host_access are then held against commands that nothing orders them with.
+ * NULL: nothing is looked for. */
+void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o);
 /* Rows of a copy or a fill that the host asked for; `what` names it, and stays. True with a report
  * where it races. */
-struct sim_rows {
+struct sim_strided_range {
     uint64_t address, pitch, width, rows;
-    bool write;
+    bool is_write;
 };
-bool sim_accessed(struct sim *s, const char *what, const struct sim_rows *r,
-                  struct sim_report *out);
+bool sim_check_host_access(struct sim *s, const char *description,
+                           const struct sim_strided_range *r, struct sim_report *out);
 /* Of kernels whose blocks may see each other's writes: several blocks are begun at once, and the
  * later ones get on first. Else each runs to its end before the next begins, unless it waits, so
  * that what relies on their order comes out right. */
-void sim_set_later_first(struct sim *s, bool on);
+void sim_set_reverse_block_order(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
 /* From here on launches, those by kernels among them, share the budget of warp instructions, whole
  * again at each call. */
-void sim_share_budget(struct sim *s);
+void sim_begin_shared_budget(struct sim *s);
 /* Launches of more warps than this run a sample of their blocks, spread evenly over the grid;
  * counters are scaled up to the whole, outputs are incomplete. Launches whose blocks may see each
  * other always run whole. 0 = no sampling. Which blocks run, and which ones the time model looks

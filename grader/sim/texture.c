@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-enum { HANDLE_STEP = 64, MOST_TEXTURES = 1 << 20 };
+enum { HANDLE_STEP = 64, MAX_TEXTURES = 1 << 20 };
 
 uint64_t sim_texture_create(struct sim *s, const struct sim_texture *t) {
     uint32_t i = 0;
     while (i < s->ntextures && s->textures[i].channels) i++;
-    if (i == MOST_TEXTURES || !t->channels) return 0;
+    if (i == MAX_TEXTURES || !t->channels) return 0;
     if (i == s->ntextures) {
         s->textures = xrealloc(s->textures, (i + 1) * sizeof *s->textures);
         s->ntextures++;

@@ -159,7 +159,7 @@ static struct seen *find_seen(struct report_log *log, const char *kernel, enum s
 
 static void show(struct report_log *log, const char *kernel, const struct sim_report *r) {
     struct seen *s = find_seen(log, kernel, r->fault);
-    if (r->fault == SIM_NOTE_LEFT)
+    if (r->fault == SIM_NOTE_EARLY_EXIT)
         return; /* only to explain a wrong result, of which simgpu knows nothing */
     if (s) {
         s->more += r->count;
@@ -175,7 +175,7 @@ static void show(struct report_log *log, const char *kernel, const struct sim_re
     text_demangle(&text);
     if (r->file && *r->file && file_read(r->file, MOST_SOURCE, &source, &none)) {
         quote_elements(&text, source.data, source.size, r->line);
-        if (sim_fault_has_ends(r->fault))
+        if (sim_fault_is_hazard(r->fault))
             quote_lines(buf_str(&text), source.data, source.size, r->line, "simgpu: ", "\n",
                         &lines);
     }

@@ -74,10 +74,10 @@ static void kernels(const struct tally *t, struct buf *out) {
 static void stacks(const struct tally *t, struct buf *out) {
     const char *names[PAGE_PARTS] = {"launch"};
     struct page_bar bar = {.name = "all kernels", .total = t->seconds * 1e6};
-    for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) names[k + 1] = sim_wait_text(k);
+    for (unsigned k = 0; k < SIM_STALL_COUNT; k++) names[k + 1] = sim_stall_text(k);
     for (unsigned i = 0; i < t->nkernels; i++) bar.part[0] += t->kernels[i].parts[TIME_PART_LAUNCH];
     for (unsigned i = 0; i < t->nlines; i++)
-        for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) bar.part[k + 1] += t->lines[i].waits[k];
+        for (unsigned k = 0; k < SIM_STALL_COUNT; k++) bar.part[k + 1] += t->lines[i].waits[k];
     buf_puts(out, "<figure>");
     page_stacks("Time by what warps wait for", &bar, 1, names, out);
     buf_puts(out, "<figcaption>The modelled time, by what warps wait for.</figcaption></figure>\n");
@@ -86,7 +86,7 @@ static void stacks(const struct tally *t, struct buf *out) {
 struct sim_access simgpu_access(const struct tally_access *t) {
     struct sim_access a = {
         .file = t->file, .line = t->line, .mask = t->mask, .kind = (uint8_t)t->kind};
-    a.bytes = (uint8_t)t->bytes, a.shared = t->shared, a.cost = (uint16_t)t->cost;
+    a.lane_bytes = (uint8_t)t->bytes, a.is_shared = t->shared, a.cost = (uint16_t)t->cost;
     memcpy(a.offset, t->offset, sizeof a.offset);
     return a;
 }
@@ -107,7 +107,7 @@ static void figure(const struct tally_access *t, struct buf *out) {
     static const char *const verbs[] = {"load", "store", "atomic"};
     struct sim_access a = simgpu_access(t);
     buf_puts(out, "<figure>");
-    (a.shared ? page_map_banks : page_map_sectors)(&a, out);
+    (a.is_shared ? page_map_banks : page_map_sectors)(&a, out);
     buf_puts(out, "<figcaption>"), put_name(t->kernel, out), buf_puts(out, ", "),
         page_put(t->file, out);
     buf_printf(out, ":%u, %s memory, %s of %u bytes: %u %s</figcaption></figure>\n", t->line,
@@ -142,7 +142,7 @@ struct sums {
 
 static struct sums sums_of(const struct tally_line *l) {
     struct sums s = {0};
-    for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) s.seconds += l->waits[k];
+    for (unsigned k = 0; k < SIM_STALL_COUNT; k++) s.seconds += l->waits[k];
     s.instructions = l->counters.inst_executed;
     s.sectors = l->counters.global_load_sectors + l->counters.global_store_sectors +
                 l->counters.atomic_sectors;

@@ -278,7 +278,7 @@ static struct server *open_device(void *user, int connection) {
         .workers = o->workers,
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
-        .hostile_schedule = o->hostile_schedule,
+        .adversarial_schedule = o->hostile_schedule,
         .strict_order = o->strict_order,
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
@@ -461,10 +461,10 @@ int simgpu_run(int argc, char **argv) {
 /* One device: every figure with its source. */
 static int describe_device(const char *name) {
     const struct gpu_device *d = device_find(name);
-    struct device_figure f;
+    struct device_spec f;
     if (!d) return fprintf(stderr, "simgpu devices: no device %s\n", name), 2;
     printf("%s: %s, compute capability %u.%u\n", d->name, d->full_name, d->cc_major, d->cc_minor);
-    for (unsigned i = 0; device_figure(d, i, &f); i++)
+    for (unsigned i = 0; device_spec(d, i, &f); i++)
         printf("  %-34s %14.10g  %s\n", f.name, f.value, f.source);
     return 0;
 }

@@ -9,21 +9,21 @@
 
 /* A small block's memory is cleared and used for the next: to map pages and to have them come takes
  * longer. */
-enum { KEPT = 128 << 10 };
-static _Thread_local unsigned char *kept;
+enum { MAX_CACHED_BYTES = 128 << 10 };
+static _Thread_local unsigned char *cached_pages;
 
-static unsigned char *take_kept(size_t bytes) {
-    unsigned char *p = bytes <= KEPT ? kept : NULL;
+static unsigned char *take_cached_pages(size_t bytes) {
+    unsigned char *p = bytes <= MAX_CACHED_BYTES ? cached_pages : NULL;
     if (p) memset(p, 0, bytes);
-    if (p) kept = NULL;
+    if (p) cached_pages = NULL;
     return p;
 }
 
 /* Pages come when touched: a deep stack costs nothing until it is used. */
-static unsigned char *pages(size_t bytes) {
-    unsigned char *before = take_kept(bytes);
-    if (before) return before;
-    if (bytes < KEPT) bytes = KEPT;
+static unsigned char *alloc_block_pages(size_t bytes) {
+    unsigned char *cached = take_cached_pages(bytes);
+    if (cached) return cached;
+    if (bytes < MAX_CACHED_BYTES) bytes = MAX_CACHED_BYTES;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
     return p == MAP_FAILED ? NULL : p;
@@ -32,36 +32,40 @@ static unsigned char *pages(size_t bytes) {
 static size_t round_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
 struct block_layout {
-    size_t warps, values, shared, written, race_write, race_read, far_write, far_read, specials,
-        frames, local, local_written, taint, origin, rounds, left, total;
+    size_t warps, values, shared, shared_written, write_epochs, read_epochs, remote_write_epochs,
+        remote_read_epochs, special_regs, frames, local, local_written, undef, undef_origin,
+        barrier_skips, exits_after_skip, total_bytes;
 };
 
-static struct block_layout layout(const struct launch *l) {
+static struct block_layout compute_layout(const struct launch *l) {
     struct block_layout b = {0};
     size_t at = 0;
     b.warps = at, at += round_up(l->nwarps * sizeof(struct warp));
     b.values = at, at += round_up(l->code->block_slot_bytes);
     b.shared = at, at += round_up(l->shared_bytes);
-    b.written = at, at += round_up(l->shared_bytes);
-    b.race_write = at, at += round_up(stamps_bytes(l));
-    b.race_read = at, at += round_up(stamps_bytes(l));
-    b.far_write = at, at += round_up(l->cluster_races ? 2 * stamps_bytes(l) : 0);
-    b.far_read = at, at += round_up(l->cluster_races ? 2 * stamps_bytes(l) : 0);
-    b.specials = at, at += (size_t)l->nwarps * W_SLOT_COUNT * SLOT_BYTES;
+    b.shared_written = at, at += round_up(l->shared_bytes);
+    b.write_epochs = at, at += round_up(shadow_epochs_bytes(l));
+    b.read_epochs = at, at += round_up(shadow_epochs_bytes(l));
+    b.remote_write_epochs = at,
+    at += round_up(l->tracks_cluster_races ? 2 * shadow_epochs_bytes(l) : 0);
+    b.remote_read_epochs = at,
+    at += round_up(l->tracks_cluster_races ? 2 * shadow_epochs_bytes(l) : 0);
+    b.special_regs = at, at += (size_t)l->nwarps * W_SLOT_COUNT * SLOT_BYTES;
     b.frames = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
     b.local = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
     b.local_written = at, at += (size_t)l->nwarps * l->thread_local_bytes * 32;
-    b.taint = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
-    b.origin = at, at += (size_t)l->nwarps * l->warp_frame_bytes / 4;
-    b.rounds = at,
-    at += round_up((size_t)l->nwarps * (l->module->nnumbered_barriers + 1) * sizeof(struct round));
-    b.left = at, at += round_up((l->module->nnumbered_barriers + 1) * sizeof(struct left));
-    b.total = at;
+    b.undef = at, at += (size_t)l->nwarps * l->warp_frame_bytes;
+    b.undef_origin = at, at += (size_t)l->nwarps * l->warp_frame_bytes / 4;
+    b.barrier_skips = at, at += round_up((size_t)l->nwarps * (l->module->nnumbered_barriers + 1) *
+                                         sizeof(struct barrier_skips));
+    b.exits_after_skip = at,
+    at += round_up((l->module->nnumbered_barriers + 1) * sizeof(struct exit_after_skip));
+    b.total_bytes = at;
     return b;
 }
 
 /* Thread and lane numbers, which stay the same from block to block. */
-static void fill_specials(const struct launch *l, u32 *s, u32 warp) {
+static void fill_special_regs(const struct launch *l, u32 *s, u32 warp) {
     const u32 *dim = l->request->block;
     for (u32 i = 0; i < 32; i++) {
         u32 t = warp * 32 + i, bit = 1u << i;
@@ -113,84 +117,87 @@ static void fill_values(const struct launch *l, unsigned char *values) {
                            [B_DYN_SHARED_BASE32] = dynamic};
     for (u32 i = 0; i < B_SLOT_COUNT; i++) broadcast(values + i * SLOT_BYTES, v[i], 4);
     broadcast(values + B_DYN_SHARED_BASE64 * SLOT_BYTES, dynamic, 8);
-    broadcast(values + B_GRAPH_EXEC * SLOT_BYTES, device_launch_graph(&l->sim->memory), 8);
+    broadcast(values + B_GRAPH_EXEC * SLOT_BYTES, device_launch_current_graph(&l->sim->memory), 8);
     fill_params(l, values);
 }
 
 bool block_allocate(struct launch *l, struct block *b) {
-    struct block_layout at = layout(l);
-    unsigned char *p = pages(at.total);
+    struct block_layout at = compute_layout(l);
+    unsigned char *p = alloc_block_pages(at.total_bytes);
     if (!p) return false;
-    *b = (struct block){.nwarps = l->nwarps, .bytes = at.total};
+    *b = (struct block){.nwarps = l->nwarps, .mapping_bytes = at.total_bytes};
     b->warps = (struct warp *)p;
     b->values = p + at.values;
     b->shared = p + at.shared;
-    b->shared_written = p + at.written;
-    b->race_write = (u32 *)(p + at.race_write);
-    b->race_read = (u32 *)(p + at.race_read);
-    b->left = (struct left *)(p + at.left);
-    if (l->cluster_races)
-        b->far_write = (u64 *)(p + at.far_write), b->far_read = (u64 *)(p + at.far_read);
+    b->shared_written = p + at.shared_written;
+    b->write_epochs = (u32 *)(p + at.write_epochs);
+    b->read_epochs = (u32 *)(p + at.read_epochs);
+    b->exits_after_skip = (struct exit_after_skip *)(p + at.exits_after_skip);
+    if (l->tracks_cluster_races)
+        b->remote_write_epochs = (u64 *)(p + at.remote_write_epochs),
+        b->remote_read_epochs = (u64 *)(p + at.remote_read_epochs);
     fill_values(l, b->values);
     for (u32 i = 0; i < l->nwarps; i++) {
         struct warp *w = &b->warps[i];
         w->index = i;
-        w->specials = p + at.specials + (size_t)i * W_SLOT_COUNT * SLOT_BYTES;
+        w->special_regs = p + at.special_regs + (size_t)i * W_SLOT_COUNT * SLOT_BYTES;
         w->frames = p + at.frames + (size_t)i * l->warp_frame_bytes;
         w->local = p + at.local + (size_t)i * l->thread_local_bytes * 32;
         w->local_written = p + at.local_written + (size_t)i * l->thread_local_bytes * 32;
-        w->taint = p + at.taint + (size_t)i * l->warp_frame_bytes;
-        w->origin = p + at.origin + (size_t)i * l->warp_frame_bytes / 4;
-        w->rounds =
-            (struct round *)(p + at.rounds) + (size_t)i * (l->module->nnumbered_barriers + 1);
-        fill_specials(l, (u32 *)w->specials, i);
+        w->undef = p + at.undef + (size_t)i * l->warp_frame_bytes;
+        w->undef_origin = p + at.undef_origin + (size_t)i * l->warp_frame_bytes / 4;
+        w->barrier_skips = (struct barrier_skips *)(p + at.barrier_skips) +
+                           (size_t)i * (l->module->nnumbered_barriers + 1);
+        fill_special_regs(l, (u32 *)w->special_regs, i);
     }
     return true;
 }
 
 void block_free(const struct launch *l, struct block *b) {
-    if (l->hooks) l->hooks->block_end(b);
-    free(b->flight), b->flight = NULL;
-    if (b->warps && b->bytes <= KEPT && !kept) kept = (unsigned char *)b->warps;
-    else if (b->warps) munmap(b->warps, b->bytes < KEPT ? KEPT : b->bytes);
+    if (l->race_callbacks) l->race_callbacks->on_block_free(b);
+    free(b->inflight_copies), b->inflight_copies = NULL;
+    if (b->warps && b->mapping_bytes <= MAX_CACHED_BYTES && !cached_pages)
+        cached_pages = (unsigned char *)b->warps;
+    else if (b->warps)
+        munmap(b->warps, b->mapping_bytes < MAX_CACHED_BYTES ? MAX_CACHED_BYTES : b->mapping_bytes);
     b->warps = NULL;
 }
 
 /* 0.2 us for a block of one warp, 4 us for one of 32; memory that is cleared: 10 us for 227 KiB. */
-static void charge_start(struct launch *l) {
-    u64 cleared = l->shared_bytes + (u64)l->code->local_bytes * 32 * l->nwarps;
-    core_charge(l, 8 + 6 * l->nwarps + cleared / 256);
+static void add_start_cost(struct launch *l) {
+    u64 cleared_bytes = l->shared_bytes + (u64)l->code->local_bytes * 32 * l->nwarps;
+    core_add_simulation_cost(l, 8 + 6 * l->nwarps + cleared_bytes / 256);
 }
 
 void block_start(struct worker *k, struct block *b, u64 linear) {
     const struct launch *l = k->launch;
     const u32 *grid = l->request->grid;
-    b->linear = b->order = linear;
+    b->linear = b->launch_order = linear;
     b->trace = trace_find(l->trace, linear);
-    b->executed = 0;
-    b->work = b->came_with = (struct sim_work){0};
-    b->came = b->seen_phases = 0;
-    free(b->flight), b->flight = NULL;
-    charge_start(k->launch);
+    b->warp_insns = 0;
+    b->work = b->work_at_arrival = (struct sim_block_work){0};
+    b->grid_arrivals = b->grid_observed_generation = 0;
+    free(b->inflight_copies), b->inflight_copies = NULL;
+    add_start_cost(k->launch);
     b->index[0] = (u32)(linear % grid[0]);
     b->index[1] = (u32)(linear / grid[0] % grid[1]);
     b->index[2] = (u32)(linear / grid[0] / grid[1]);
     for (u32 i = 0; i < 3; i++) broadcast(b->values + (B_CTAID_X + i) * SLOT_BYTES, b->index[i], 4);
     memset(b->barriers, 0, sizeof b->barriers);
-    barrier_forget_rounds(b, l->module->nnumbered_barriers);
-    b->gone = 0, b->gone_told = false;
+    barrier_clear_skips(b, l->module->nnumbered_barriers);
+    b->exited_threads = 0, b->exit_reported = false;
     memset(b->shared, 0, l->shared_bytes);
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
-    b->plane = k->plane;
-    b->acquired = k->launch_tick;
-    if (l->hooks) l->hooks->block_start(b, l);
-    if (l->hooks)
-        l->hooks->block_interval(b, l); /* what the last block did in this memory is past */
+    b->race_shadow = k->race_shadow;
+    b->acquire_clock = k->launch_clock;
+    if (l->race_callbacks) l->race_callbacks->on_block_start(b, l);
+    if (l->race_callbacks)
+        l->race_callbacks->on_block_sync(b, l); /* what the last block did in this memory is past */
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
-        fragment_start(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
-        taint_forget(&b->warps[i]);
-        memset(b->warps[i].specials + W_STACK_BYTES * SLOT_BYTES, 0, SLOT_BYTES);
+        split_init(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
+        undef_clear(&b->warps[i]);
+        memset(b->warps[i].special_regs + W_STACK_BYTES * SLOT_BYTES, 0, SLOT_BYTES);
         for (u32 z = 0; z < l->code->nzero_ranges; z++)
             memset(b->warps[i].frames + l->code->zero_ranges[z].offset, 0,
                    l->code->zero_ranges[z].bytes);
@@ -200,8 +207,8 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     }
 }
 
-static void bind(struct worker *k, struct block *b) {
-    struct exec *x = &k->x;
+static void bind_block(struct worker *k, struct block *b) {
+    struct exec *x = &k->exec;
     x->block = b;
     x->base[BASE_BLOCK] = b->values;
     x->shared = b->shared;
@@ -211,25 +218,26 @@ static void bind(struct worker *k, struct block *b) {
 }
 
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
-    bind(k, b);
+    bind_block(k, b);
     for (;;) {
-        bool alive = false, progress = false, yields = false;
+        bool is_alive = false, made_progress = false, has_yielded = false;
         for (u32 i = 0; i < b->nwarps; i++) {
             struct warp *w = &b->warps[i];
-            if (!w->nfrag) continue;
-            u64 before = w->executed;
-            enum warp_state s = warp_run(&k->x, w, quantum);
+            if (!w->nsplits) continue;
+            u64 before = w->warp_insns;
+            enum warp_state s = warp_run(&k->exec, w, quantum);
             if (s == WARP_FAULTED) return s;
-            alive |= s != WARP_DONE;
-            yields |= s == WARP_YIELDS;
-            progress |= w->executed != before || s == WARP_DONE;
+            is_alive |= s != WARP_DONE;
+            has_yielded |= s == WARP_YIELDED;
+            made_progress |= w->warp_insns != before || s == WARP_DONE;
         }
-        if (!alive)
-            return k->launch->hooks && !k->launch->hooks->block_done(&k->x) ? WARP_FAULTED
-                                                                            : WARP_DONE;
-        if (yields) return WARP_YIELDS;
-        if (!progress && (b->cluster || grid_waits(b)))
-            return WARP_WAITS; /* for another block, it may be */
-        if (!progress) return barrier_deadlock(&k->x), WARP_FAULTED;
+        if (!is_alive)
+            return k->launch->race_callbacks && !k->launch->race_callbacks->on_block_exit(&k->exec)
+                       ? WARP_FAULTED
+                       : WARP_DONE;
+        if (has_yielded) return WARP_YIELDED;
+        if (!made_progress && (b->cluster || grid_barrier_has_waiters(b)))
+            return WARP_WAITING; /* for another block, it may be */
+        if (!made_progress) return barrier_report_deadlock(&k->exec), WARP_FAULTED;
     }
 }

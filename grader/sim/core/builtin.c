@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OUTPUT_LIMIT = 1 << 20, TEXT_LIMIT = 4096, HEAP = 8 << 20 };
+enum { MAX_OUTPUT_BYTES = 1 << 20, MAX_FORMAT_BYTES = 4096, DEFAULT_HEAP_BYTES = 8 << 20 };
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 }; /* cudaError_t */
 
 /* A lane's value of an argument area: words of 32 lanes. */
-static u64 argument(const unsigned char *frame, const struct param_area *a, u32 lane) {
+static u64 read_argument(const unsigned char *frame, const struct param_area *a, u32 lane) {
     const u32 *w = (const u32 *)(frame + a->offset);
     u64 v = w[lane];
     return a->bytes >= 8 ? v | (u64)w[32 + lane] << 32 : v;
@@ -26,7 +26,7 @@ static void put_return(unsigned char *frame, const struct call_desc *d, u32 lane
 
 /* The shadow of a byte as the lane sees it; 1 where it lies in no memory, or in memory that needs
  * none. */
-static u8 shadow_of(const struct exec *x, u32 lane, u64 address) {
+static u8 init_shadow_of(const struct exec *x, u32 lane, u64 address) {
     u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
     if (!x->sanitize) return 1;
     if (local < x->local_bytes)
@@ -58,11 +58,12 @@ static bool read_generic(const struct exec *x, u32 lane, u64 address, void *out,
     return true;
 }
 
-bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes) {
+bool call_store_result(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v,
+                       u32 bytes) {
     u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
-    bool everywhere = local + bytes <= x->local_bytes || shared + bytes <= x->shared_bytes ||
-                      memory_find_range(x->memory, address, bytes) >= 0;
-    for (u32 i = 0; everywhere && i < bytes; i++) {
+    bool is_mapped = local + bytes <= x->local_bytes || shared + bytes <= x->shared_bytes ||
+                     memory_find_range(x->memory, address, bytes) >= 0;
+    for (u32 i = 0; is_mapped && i < bytes; i++) {
         u8 byte = (u8)(v >> 8 * i);
         u64 at = ((local + i) / 4 * 32 + lane) * 4 + (local + i) % 4;
         if (local < x->local_bytes) x->warp->local[at] = byte, x->warp->local_written[at] = 1;
@@ -72,13 +73,13 @@ bool call_store(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v
             x->memory->bytes[address + i - SIM_BASE] = byte,
                                            x->memory->init_shadow[address + i - SIM_BASE] = 1;
     }
-    if (!everywhere)
+    if (!is_mapped)
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
                    "has a result put where no memory is: 0x%llx", (unsigned long long)address);
-    return everywhere;
+    return is_mapped;
 }
 
-static bool read_text(const struct exec *x, u32 lane, u64 address, char *out, u32 size) {
+static bool read_string(const struct exec *x, u32 lane, u64 address, char *out, u32 size) {
     for (u32 i = 0; i + 1 < size; i++)
         if (!read_generic(x, lane, address + i, out + i, 1)) return out[i] = 0, false;
         else if (!out[i]) return true;
@@ -87,7 +88,7 @@ static bool read_text(const struct exec *x, u32 lane, u64 address, char *out, u3
 
 /* ---- printf: the argument buffer is packed as C varargs, each at its natural alignment ---- */
 
-struct arguments {
+struct vararg_reader {
     struct exec *x;
     const struct op *o;
     u32 lane;
@@ -95,49 +96,51 @@ struct arguments {
 };
 
 /* What is printed must be defined; a value is told once. */
-static void check_printed(const struct arguments *a, u64 address, u32 bytes) {
+static void check_printed_defined(const struct vararg_reader *a, u64 address, u32 bytes) {
     u8 mark = 0;
     for (u32 i = 0; i < bytes && !mark; i++) {
-        u8 shadow = shadow_of(a->x, a->lane, address + i);
-        mark = taint_is_mark(shadow) ? shadow : 0;
+        u8 shadow = init_shadow_of(a->x, a->lane, address + i);
+        mark = undef_is_mark(shadow) ? shadow : 0;
     }
-    if (mark) taint_decides(a->x, mark / 2, a->o, 1u << a->lane, "prints it");
+    if (mark) undef_report_use(a->x, mark / 2, a->o, 1u << a->lane, "prints it");
 }
 
 /* A string, up to its end. */
-static void check_text(const struct arguments *a, u64 address, u32 length) {
+static void check_string_defined(const struct vararg_reader *a, u64 address, u32 length) {
     enum mem_space space = address - LOCAL_WINDOW < WINDOW_BYTES    ? SPACE_LOCAL
                            : address - SHARED_WINDOW < WINDOW_BYTES ? SPACE_SHARED
                                                                     : SPACE_GLOBAL;
     u64 window = space == SPACE_LOCAL ? LOCAL_WINDOW : space == SPACE_SHARED ? SHARED_WINDOW : 0;
     for (u32 i = 0; i <= length; i++)
-        if (!shadow_of(a->x, a->lane, address + i))
-            return taint_raw(a->x, a->o, a->lane, address + i - window, 1, space);
-    check_printed(a, address, length + 1);
+        if (!init_shadow_of(a->x, a->lane, address + i))
+            return undef_report_access(a->x, a->o, a->lane, address + i - window, 1, space);
+    check_printed_defined(a, address, length + 1);
 }
 
-static u64 next(struct arguments *a, u32 bytes) {
+static u64 next_argument(struct vararg_reader *a, u32 bytes) {
     u64 v = 0;
     a->at = (a->at + bytes - 1) & ~(u64)(bytes - 1);
     read_generic(a->x, a->lane, a->at, &v, bytes);
-    check_printed(a, a->at, bytes);
+    check_printed_defined(a, a->at, bytes);
     a->at += bytes;
     return v;
 }
 
 /* A field wider than the text that is kept would only cost time: "%2147483647d" pads for a second.
  */
-static int field_width(u64 v) { return (s32)v > 511 ? 511 : (s32)v < -511 ? -511 : (s32)v; }
+static int clamp_field_width(u64 v) { return (s32)v > 511 ? 511 : (s32)v < -511 ? -511 : (s32)v; }
 
 /* One conversion, from its '%' on: appends its text, returns what follows it. */
-static const char *convert(struct arguments *a, const char *s, struct buf *out) {
+static const char *format_conversion(struct vararg_reader *a, const char *s, struct buf *out) {
     char spec[64] = "%", text[512];
     u32 n = 1, digits = 0;
     bool wide = false;
     for (s++; *s && strchr("-+ #0123456789.*lhzjtL", *s); s++) {
         digits = *s >= '0' && *s <= '9' ? digits + 1 : 0;
         if (digits > 3) continue;
-        if (*s == '*') n += (u32)snprintf(spec + n, sizeof spec - n, "%d", field_width(next(a, 4)));
+        if (*s == '*')
+            n += (u32)snprintf(spec + n, sizeof spec - n, "%d",
+                               clamp_field_width(next_argument(a, 4)));
         else if (strchr("lzjt", *s)) wide = true;
         else if (*s != 'h' && *s != 'L') spec[n++] = *s;
         if (n > 40) n = 40;
@@ -145,21 +148,21 @@ static const char *convert(struct arguments *a, const char *s, struct buf *out) 
     char c = *s ? *s++ : 0;
     if (c == 's') {
         char string[1024];
-        u64 p = next(a, 8);
-        if (!p || !read_text(a->x, a->lane, p, string, sizeof string)) strcpy(string, "(null)");
-        else check_text(a, p, (u32)strlen(string));
+        u64 p = next_argument(a, 8);
+        if (!p || !read_string(a->x, a->lane, p, string, sizeof string)) strcpy(string, "(null)");
+        else check_string_defined(a, p, (u32)strlen(string));
         snprintf(spec + n, sizeof spec - n, "s");
         snprintf(text, sizeof text, spec, string);
     } else if (c && strchr("aAeEfFgG", c)) {
-        u64 bits = next(a, 8);
+        u64 bits = next_argument(a, 8);
         double v;
         memcpy(&v, &bits, 8);
         snprintf(spec + n, sizeof spec - n, "%c", c);
         snprintf(text, sizeof text, spec, v);
     } else if (c == 'p') {
-        snprintf(text, sizeof text, "0x%llx", (unsigned long long)next(a, 8));
+        snprintf(text, sizeof text, "0x%llx", (unsigned long long)next_argument(a, 8));
     } else if (c && strchr("diouxXc", c)) {
-        u64 v = next(a, wide ? 8 : 4);
+        u64 v = next_argument(a, wide ? 8 : 4);
         if (!wide && strchr("di", c)) v = (u64)(s64)(s32)v;
         snprintf(spec + n, sizeof spec - n, c == 'c' ? "c" : "ll%c", c);
         if (c == 'c') snprintf(text, sizeof text, spec, (int)v);
@@ -171,41 +174,43 @@ static const char *convert(struct arguments *a, const char *s, struct buf *out) 
     return s;
 }
 
-static u32 print(struct exec *x, const struct op *o, u32 lane, u64 format, u64 arguments) {
-    char text[TEXT_LIMIT];
+static u32 device_printf(struct exec *x, const struct op *o, u32 lane, u64 format,
+                         u64 argument_buffer) {
+    char text[MAX_FORMAT_BYTES];
     struct sim *sim = x->worker->launch->sim;
-    struct arguments a = {x, o, lane, arguments};
-    if (sim->output.size >= OUTPUT_LIMIT || !read_text(x, lane, format, text, sizeof text))
+    struct vararg_reader a = {x, o, lane, argument_buffer};
+    if (sim->printf_output.size >= MAX_OUTPUT_BYTES ||
+        !read_string(x, lane, format, text, sizeof text))
         return UINT32_MAX;
-    u32 values = 0;
+    u32 nconversions = 0;
     for (const char *s = text; *s;) {
-        size_t plain = strcspn(s, "%");
-        buf_add(&sim->output, s, plain);
-        s += plain;
+        size_t literal_length = strcspn(s, "%");
+        buf_add(&sim->printf_output, s, literal_length);
+        s += literal_length;
         if (!*s) break;
-        values += s[1] != '%';
-        s = convert(&a, s, &sim->output);
+        nconversions += s[1] != '%';
+        s = format_conversion(&a, s, &sim->printf_output);
     }
-    return values;
+    return nconversions;
 }
 
 /* ---- the device heap ---- */
 
-static void forget_memos(struct exec *x) { /* the allocation table moved */
-    for (u32 i = 0; i < x->worker->launch->module->nstats; i++) x->memos[i].allocation = -1;
+static void invalidate_cached_allocations(struct exec *x) { /* the allocation table moved */
+    for (u32 i = 0; i < x->worker->launch->module->nstats; i++) x->pattern_cache[i].allocation = -1;
 }
 
-static u64 heap_take(struct exec *x, u64 bytes) {
+static u64 heap_alloc(struct exec *x, u64 bytes) {
     struct sim *sim = x->worker->launch->sim;
-    u64 limit = sim->options.heap_bytes ? sim->options.heap_bytes : HEAP;
+    u64 limit = sim->options.heap_bytes ? sim->options.heap_bytes : DEFAULT_HEAP_BYTES;
     if (bytes > limit || sim->heap_used + bytes > limit) return 0;
     u64 p = memory_alloc_internal(x->memory, bytes, "device heap");
     if (p) sim->heap_used += bytes;
-    forget_memos(x);
+    invalidate_cached_allocations(x);
     return p;
 }
 
-static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
+static void heap_free(struct exec *x, const struct op *o, u32 lane, u64 p) {
     if (!p) return;
     const struct allocation *a = memory_find_allocation(x->memory, p);
     u64 bytes = a ? a->size : 0;
@@ -214,28 +219,28 @@ static void heap_give(struct exec *x, const struct op *o, u32 lane, u64 p) {
                    "frees 0x%llx, which malloc did not return or which is free already",
                    (unsigned long long)p);
     else x->worker->launch->sim->heap_used -= bytes;
-    forget_memos(x);
+    invalidate_cached_allocations(x);
 }
 
 /* cudaError_t cudaMalloc(void **, size_t) in device code, which an H100 refuses for zero bytes. */
-static u64 runtime_take(struct exec *x, const struct op *o, u32 lane, u64 to, u64 bytes) {
-    u64 p = bytes ? heap_take(x, bytes) : 0;
-    if (!call_store(x, o, lane, to, p, 8) || !bytes) return INVALID_VALUE;
+static u64 runtime_malloc(struct exec *x, const struct op *o, u32 lane, u64 to, u64 bytes) {
+    u64 p = bytes ? heap_alloc(x, bytes) : 0;
+    if (!call_store_result(x, o, lane, to, p, 8) || !bytes) return INVALID_VALUE;
     return p ? 0 : OUT_OF_MEMORY;
 }
 
 /* __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t
  * char_size) */
-static void assert_failed(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane,
+static void report_assert(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane,
                           const unsigned char *frame) {
     char message[256], file[256], function[256];
-    read_text(x, lane, argument(frame, &d->args[0], lane), message, sizeof message);
-    read_text(x, lane, argument(frame, &d->args[1], lane), file, sizeof file);
-    read_text(x, lane, argument(frame, &d->args[3], lane), function, sizeof function);
-    const u32 *t = x->block->index, *id = (const u32 *)x->warp->specials;
-    u32 line = (u32)argument(frame, &d->args[2], lane);
-    struct buf *errors = &x->worker->launch->sim->errors;
-    if (errors->size < OUTPUT_LIMIT)
+    read_string(x, lane, read_argument(frame, &d->args[0], lane), message, sizeof message);
+    read_string(x, lane, read_argument(frame, &d->args[1], lane), file, sizeof file);
+    read_string(x, lane, read_argument(frame, &d->args[3], lane), function, sizeof function);
+    const u32 *t = x->block->index, *id = (const u32 *)x->warp->special_regs;
+    u32 line = (u32)read_argument(frame, &d->args[2], lane);
+    struct buf *errors = &x->worker->launch->sim->assert_output;
+    if (errors->size < MAX_OUTPUT_BYTES)
         buf_printf(errors,
                    "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
                    file, line, function, t[0], t[1], t[2], id[lane], id[32 + lane], id[64 + lane],
@@ -246,9 +251,9 @@ static void assert_failed(struct exec *x, const struct call_desc *d, const struc
 /* A condition of a graph is a word of device memory, and its handle the address
  * (runtime/graph_conditional.c). Nothing else is written by it: it would be a store that nobody
  * counts. */
-static void set_condition(struct exec *x, const struct op *o, u32 lane, u64 word, u32 value) {
+static void set_graph_condition(struct exec *x, const struct op *o, u32 lane, u64 word, u32 value) {
     const struct allocation *a = memory_find_allocation(x->memory, word);
-    if (!a || strcmp(a->name, SIM_CONDITION) != 0) {
+    if (!a || strcmp(a->name, SIM_GRAPH_CONDITION_NAME) != 0) {
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, word,
                    "sets a graph's condition by 0x%llx, which cudaGraphConditionalHandleCreate did "
                    "not give",
@@ -262,29 +267,29 @@ static void set_condition(struct exec *x, const struct op *o, u32 lane, u64 word
 void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o,
                   unsigned char *frame) {
     for (u32 w = 0; d->nrets && w < d->args[d->nargs].bytes / 4; w++)
-        taint_put(x->warp, frame + d->args[d->nargs].offset + w * 128, 4, mask, NULL, 0);
+        undef_put(x->warp, frame + d->args[d->nargs].offset + w * 128, 4, mask, NULL, 0);
     for (u32 m = mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
         if (d->builtin >= BUILTIN_GET_PARAM_BUFFER) {
-            device_launch_call(x, d, o, lane, frame);
+            device_launch_builtin(x, d, o, lane, frame);
             continue;
         }
-        u64 first = argument(frame, &d->args[0], lane);
+        u64 first = read_argument(frame, &d->args[0], lane);
         switch ((enum builtin)d->builtin) {
         case BUILTIN_VPRINTF:
             put_return(frame, d, lane,
-                       print(x, o, lane, first, argument(frame, &d->args[1], lane)));
+                       device_printf(x, o, lane, first, read_argument(frame, &d->args[1], lane)));
             break;
-        case BUILTIN_MALLOC: put_return(frame, d, lane, heap_take(x, first)); break;
-        case BUILTIN_FREE: heap_give(x, o, lane, first); break;
+        case BUILTIN_MALLOC: put_return(frame, d, lane, heap_alloc(x, first)); break;
+        case BUILTIN_FREE: heap_free(x, o, lane, first); break;
         case BUILTIN_CUDA_MALLOC:
             put_return(frame, d, lane,
-                       runtime_take(x, o, lane, first, argument(frame, &d->args[1], lane)));
+                       runtime_malloc(x, o, lane, first, read_argument(frame, &d->args[1], lane)));
             break;
-        case BUILTIN_CUDA_FREE: heap_give(x, o, lane, first), put_return(frame, d, lane, 0); break;
-        case BUILTIN_ASSERTFAIL: assert_failed(x, d, o, lane, frame); break;
+        case BUILTIN_CUDA_FREE: heap_free(x, o, lane, first), put_return(frame, d, lane, 0); break;
+        case BUILTIN_ASSERTFAIL: report_assert(x, d, o, lane, frame); break;
         case BUILTIN_GRAPH_SET_CONDITIONAL:
-            set_condition(x, o, lane, first, (u32)argument(frame, &d->args[1], lane));
+            set_graph_condition(x, o, lane, first, (u32)read_argument(frame, &d->args[1], lane));
             break;
         default: break;
         }

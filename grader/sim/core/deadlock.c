@@ -4,82 +4,84 @@
 
 #include <stdio.h>
 
-struct waiting {
+struct wait_group {
     struct warp *warp;
-    struct fragment *frag;
-    u32 threads; /* that wait at the same kind of place */
+    struct warp_split *split;
+    u32 thread_count; /* that wait at the same kind of place */
 };
 
 /* The first fragment in a state, and how many threads are. */
-static struct waiting find(struct block *b, u8 state) {
-    struct waiting w = {0};
+static struct wait_group find_waiters(struct block *b, u8 state) {
+    struct wait_group w = {0};
     for (u32 i = 0; i < b->nwarps; i++)
-        for (u32 k = 0; k < b->warps[i].nfrag; k++) {
-            struct fragment *f = &b->warps[i].frag[k];
+        for (u32 k = 0; k < b->warps[i].nsplits; k++) {
+            struct warp_split *f = &b->warps[i].splits[k];
             if (f->state != state) continue;
-            if (!w.frag) w.warp = &b->warps[i], w.frag = f;
-            w.threads += (u32)__builtin_popcount(f->mask);
+            if (!w.split) w.warp = &b->warps[i], w.split = f;
+            w.thread_count += (u32)__builtin_popcount(f->mask);
         }
     return w;
 }
 
 /* Threads that wait at a barrier other than the one at hand. */
-static struct waiting find_other(struct block *b, u8 barrier) {
-    struct waiting w = {0};
+static struct wait_group find_other_barrier(struct block *b, u8 barrier) {
+    struct wait_group w = {0};
     for (u32 i = 0; i < b->nwarps; i++)
-        for (u32 k = 0; k < b->warps[i].nfrag; k++) {
-            struct fragment *f = &b->warps[i].frag[k];
-            if (f->state != FRAG_AT_BARRIER || f->barrier == barrier) continue;
-            if (!w.frag) w.warp = &b->warps[i], w.frag = f;
-            w.threads += (u32)__builtin_popcount(f->mask);
+        for (u32 k = 0; k < b->warps[i].nsplits; k++) {
+            struct warp_split *f = &b->warps[i].splits[k];
+            if (f->state != SPLIT_AT_BARRIER || f->barrier_id == barrier) continue;
+            if (!w.split) w.warp = &b->warps[i], w.split = f;
+            w.thread_count += (u32)__builtin_popcount(f->mask);
         }
     return w;
 }
 
 /* Lanes of the warp that wait at another place. */
-static struct waiting find_apart(struct warp *warp, const struct fragment *f) {
-    for (u32 k = 0; k < warp->nfrag; k++)
-        if (warp->frag[k].pc != f->pc)
-            return (struct waiting){warp, &warp->frag[k],
-                                    (u32)__builtin_popcount(warp->frag[k].mask)};
-    return (struct waiting){0};
+static struct wait_group find_diverged(struct warp *warp, const struct warp_split *f) {
+    for (u32 k = 0; k < warp->nsplits; k++)
+        if (warp->splits[k].pc != f->pc)
+            return (struct wait_group){warp, &warp->splits[k],
+                                       (u32)__builtin_popcount(warp->splits[k].mask)};
+    return (struct wait_group){0};
 }
 
 /* "; 16 threads wait for others of their warp, thread (16,0,0) in line 7" */
-static void add(const struct launch *l, const struct waiting *w, const char *what, char *out,
-                size_t size) {
-    char who[64];
+static void append_waiters(const struct launch *l, const struct wait_group *w, const char *activity,
+                           char *out, size_t size) {
+    char thread_text[64];
     out[0] = 0;
-    if (!w->frag) return;
-    place_thread(l, w->warp->index * 32 + (u32)__builtin_ctz(w->frag->mask), who, sizeof who);
-    snprintf(out, size, "; %u wait %s, thread %s in line %u", w->threads, what, who,
-             place_line(l, w->frag->pc));
+    if (!w->split) return;
+    describe_thread(l, w->warp->index * 32 + (u32)__builtin_ctz(w->split->mask), thread_text,
+                    sizeof thread_text);
+    snprintf(out, size, "; %u wait %s, thread %s in line %u", w->thread_count, activity,
+             thread_text, source_location_line(l, w->split->pc));
 }
 
-void barrier_deadlock(struct exec *x) {
+void barrier_report_deadlock(struct exec *x) {
     struct block *b = x->block;
     const struct launch *l = x->worker->launch;
-    struct waiting block = find(b, FRAG_AT_BARRIER), lanes = find(b, FRAG_AT_RENDEZVOUS),
-                   other = {0};
-    char more[160], elsewhere[160], apart[160];
-    struct waiting *first = block.frag ? &block : &lanes;
+    struct wait_group block = find_waiters(b, SPLIT_AT_BARRIER),
+                      lanes = find_waiters(b, SPLIT_AT_WARP_SYNC), other = {0};
+    char lanes_text[160], other_text[160], diverged_text[160];
+    struct wait_group *first = block.split ? &block : &lanes;
     x->warp = first->warp;
-    x->active = first->frag->mask;
-    if (block.frag) other = find_other(b, block.frag->barrier);
-    add(l, &lanes, "for lanes of their own warp", more, sizeof more);
-    add(l, &other, "at a barrier of another number", elsewhere, sizeof elsewhere);
-    struct waiting beside = find_apart(x->warp, first->frag);
-    add(l, &beside, "at another place of the warp", apart, sizeof apart);
-    const struct op *o = &l->ops[first->frag->pc];
-    u32 lane = (u32)__builtin_ctz(first->frag->mask);
-    if (block.frag)
+    x->active_mask = first->split->mask;
+    if (block.split) other = find_other_barrier(b, block.split->barrier_id);
+    append_waiters(l, &lanes, "for lanes of their own warp", lanes_text, sizeof lanes_text);
+    append_waiters(l, &other, "at a barrier of another number", other_text, sizeof other_text);
+    struct wait_group diverged = find_diverged(x->warp, first->split);
+    append_waiters(l, &diverged, "at another place of the warp", diverged_text,
+                   sizeof diverged_text);
+    const struct op *o = &l->ops[first->split->pc];
+    u32 lane = (u32)__builtin_ctz(first->split->mask);
+    if (block.split)
         core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, lane, 0,
                    "waits for ever at a barrier of the block, as do %u of its %u threads%s%s",
-                   block.threads - other.threads, l->nthreads, elsewhere, more);
+                   block.thread_count - other.thread_count, l->nthreads, other_text, lanes_text);
     else
         core_fault(x, SIM_FAULT_DEADLOCK, o, lane, 0,
                    "waits for ever for lanes of its own warp: of those that its mask names, some "
                    "never come here; %u threads "
                    "of the block wait so%s",
-                   lanes.threads, apart);
+                   lanes.thread_count, diverged_text);
 }

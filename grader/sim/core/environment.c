@@ -8,7 +8,7 @@
 
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_FTZ = 0x8000, MXCSR_DAZ = 0x0040, MXCSR_ROUNDING = 13 };
 
-static u64 enter(u8 env) {
+static u64 set_fp_environment(u8 env) {
     u32 mode = MXCSR_DEFAULT | (env & 3u)
                                    << MXCSR_ROUNDING; /* ENV_RN… are the processor's own numbers */
     if (env & ENV_FTZ) mode |= MXCSR_FTZ | MXCSR_DAZ;
@@ -16,7 +16,7 @@ static u64 enter(u8 env) {
     _mm_setcsr(mode);
     return saved;
 }
-static void leave(u64 saved) { _mm_setcsr((u32)saved); }
+static void restore_fp_environment(u64 saved) { _mm_setcsr((u32)saved); }
 
 #elif defined __aarch64__
 
@@ -34,7 +34,7 @@ static void leave(u64 saved) { __asm__ volatile("msr fpcr, %0" ::"r"(saved) : "m
 #endif
 
 void core_run_with_fp_env(struct exec *x, const struct op *o, u32 mask) {
-    u64 saved = enter(o->env);
-    x->worker->launch->lanes[o->opcode](x, o, mask);
-    leave(saved);
+    u64 saved = set_fp_environment(o->env);
+    x->worker->launch->op_fns[o->opcode](x, o, mask);
+    restore_fp_environment(saved);
 }

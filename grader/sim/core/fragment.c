@@ -16,80 +16,83 @@
 #include <assert.h>
 #include <string.h>
 
-u8 fragment_patience(const struct sim_func *c) { return c->may_spin ? 11 : 24; }
+u8 split_timeslice_log2(const struct sim_func *c) { return c->may_spin ? 11 : 24; }
 
-void fragment_start(struct warp *w, u32 lanes, u32 pc) {
-    w->live = lanes;
-    w->nfrag = lanes ? 1 : 0;
-    w->frag[0] = (struct fragment){.pc = pc, .mask = lanes};
-    w->executed = 0;
-    w->drew = w->at_grid = w->at_meeting = false, w->turn_began = 0;
-    memset(w->arrived, 0, sizeof w->arrived);
-    w->cluster_arrived = w->cluster_passed = w->fenced = 0;
+void split_init(struct warp *w, u32 lanes, u32 pc) {
+    w->live_lanes = lanes;
+    w->nsplits = lanes ? 1 : 0;
+    w->splits[0] = (struct warp_split){.pc = pc, .mask = lanes};
+    w->warp_insns = 0;
+    w->fetched_ticket = w->at_grid_barrier = w->at_sync_point = false, w->timeslice_start = 0;
+    memset(w->bar_arrived_lanes, 0, sizeof w->bar_arrived_lanes);
+    w->cluster_arrived_lanes = w->cluster_released_lanes = w->fenced_lanes = 0;
 }
 
-static void merge(struct warp *w, bool hostile) {
-    for (u32 i = 0; i < w->nfrag; i++)
-        for (u32 j = i + 1; j < w->nfrag;) {
-            struct fragment *a = &w->frag[i], *b = &w->frag[j];
+static void reconverge_splits(struct warp *w, bool adversarial) {
+    for (u32 i = 0; i < w->nsplits; i++)
+        for (u32 j = i + 1; j < w->nsplits;) {
+            struct warp_split *a = &w->splits[i], *b = &w->splits[j];
             bool same = a->pc == b->pc && a->context == b->context && a->state == b->state &&
-                        a->state == FRAG_READY;
-            same = same && (!hostile || (a->met && b->met));
+                        a->state == SPLIT_READY;
+            same = same && (!adversarial || (a->reconverged && b->reconverged));
             if (!same) {
                 j++;
                 continue;
             }
             a->mask |= b->mask;
-            if (b->turn < a->turn) a->turn = b->turn;
-            *b = w->frag[--w->nfrag];
+            if (b->vruntime < a->vruntime) a->vruntime = b->vruntime;
+            *b = w->splits[--w->nsplits];
         }
 }
 
-static bool before(const struct worker *k, const struct fragment *a, const struct fragment *b) {
-    u8 patience = k->launch->patience;
-    if (a->turn >> patience != b->turn >> patience) return a->turn < b->turn;
+static bool runs_before(const struct worker *k, const struct warp_split *a,
+                        const struct warp_split *b) {
+    u8 timeslice_log2 = k->launch->timeslice_log2;
+    if (a->vruntime >> timeslice_log2 != b->vruntime >> timeslice_log2)
+        return a->vruntime < b->vruntime;
     u32 da = k->contexts[a->context].depth, db = k->contexts[b->context].depth;
     return da != db ? da > db : a->pc < b->pc;
 }
 
 /* One of those that can run, by lot. */
-static struct fragment *draw(struct warp *w) {
+static struct warp_split *select_random(struct warp *w) {
     u32 ready = 0, ready_index[32];
-    for (u32 i = 0; i < w->nfrag; i++)
-        if (w->frag[i].state == FRAG_READY) ready_index[ready++] = i;
+    for (u32 i = 0; i < w->nsplits; i++)
+        if (w->splits[i].state == SPLIT_READY) ready_index[ready++] = i;
     if (!ready) return NULL;
-    u64 lot = (w->executed * 32 + w->index + 1) * 0x9e3779b97f4a7c15ull;
-    struct fragment *f = &w->frag[ready_index[(lot >> 33) % ready]];
-    f->met = 0;
+    u64 random_bits = (w->warp_insns * 32 + w->index + 1) * 0x9e3779b97f4a7c15ull;
+    struct warp_split *f = &w->splits[ready_index[(random_bits >> 33) % ready]];
+    f->reconverged = 0;
     return f;
 }
 
-struct fragment *fragment_pick(struct worker *k, struct warp *w) {
-    bool hostile = k->launch->hostile;
-    if (w->nfrag > 1) merge(w, hostile);
-    if (hostile) return draw(w);
-    struct fragment *best = NULL;
-    for (u32 i = 0; i < w->nfrag; i++)
-        if (w->frag[i].state == FRAG_READY && (!best || before(k, &w->frag[i], best)))
-            best = &w->frag[i];
-    return best;
+struct warp_split *split_select(struct worker *k, struct warp *w) {
+    bool adversarial = k->launch->adversarial_schedule;
+    if (w->nsplits > 1) reconverge_splits(w, adversarial);
+    if (adversarial) return select_random(w);
+    struct warp_split *selected = NULL;
+    for (u32 i = 0; i < w->nsplits; i++)
+        if (w->splits[i].state == SPLIT_READY &&
+            (!selected || runs_before(k, &w->splits[i], selected)))
+            selected = &w->splits[i];
+    return selected;
 }
 
-void fragment_split(struct warp *w, struct fragment *f, u32 lanes, u32 pc) {
-    assert(lanes && !(lanes & ~f->mask) && lanes != f->mask && w->nfrag < 32);
-    struct fragment *n = &w->frag[w->nfrag++];
-    f->met = 0;
+void split_diverge(struct warp *w, struct warp_split *f, u32 lanes, u32 pc) {
+    assert(lanes && !(lanes & ~f->mask) && lanes != f->mask && w->nsplits < 32);
+    struct warp_split *n = &w->splits[w->nsplits++];
+    f->reconverged = 0;
     *n = *f;
     n->mask = lanes;
     n->pc = pc;
     f->mask &= ~lanes;
 }
 
-void fragment_end(struct warp *w, struct fragment *f, u32 lanes) {
-    assert(!(lanes & ~f->mask) && !(f->mask & ~w->live));
-    w->live &= ~lanes;
+void split_exit(struct warp *w, struct warp_split *f, u32 lanes) {
+    assert(!(lanes & ~f->mask) && !(f->mask & ~w->live_lanes));
+    w->live_lanes &= ~lanes;
     f->mask &= ~lanes;
-    if (f->mask || f == &w->frag[--w->nfrag])
+    if (f->mask || f == &w->splits[--w->nsplits])
         return; /* the last: reading back at once what was just written waits for it */
-    *f = w->frag[w->nfrag];
+    *f = w->splits[w->nsplits];
 }

@@ -17,23 +17,24 @@
 
 /* Registers never overlap in part, so one lane never depends on another. */
 #ifdef __clang__
-#define LANES for (int l = 0; l < 32; l++)
+#define FOR_LANES for (int l = 0; l < 32; l++)
 #else
-#define LANES _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
+#define FOR_LANES _Pragma("GCC ivdep") for (int l = 0; l < 32; l++)
 #endif
-#define ACTIVE(mask) for (u32 m_ = (mask), l; m_ && (l = (u32)__builtin_ctz(m_), 1); m_ &= m_ - 1)
+#define FOR_ACTIVE_LANES(mask) \
+    for (u32 m_ = (mask), l; m_ && (l = (u32)__builtin_ctz(m_), 1); m_ &= m_ - 1)
 
 /* All ones if true: conditions are combined as masks, which is what becomes vector code. */
-#define TRUTH(condition) ((condition) ? ~0u : 0u)
+#define TRUTH_MASK(condition) ((condition) ? ~0u : 0u)
 
 static inline u32 mask_at(const struct exec *x, ref r) { return *(const u32 *)operand_at(x, r); }
 
 /* dst = mask ? value : dst, over lanes; `value` may use l. */
-#define STORE_LANES(D, mask, value)                             \
-    do {                                                        \
-        if ((mask) == ~0u) {                                    \
-            LANES(D)[l] = (value);                              \
-        } else {                                                \
-            LANES(D)[l] = ((mask) >> l & 1) ? (value) : (D)[l]; \
-        }                                                       \
+#define STORE_LANES(D, mask, value)                                 \
+    do {                                                            \
+        if ((mask) == ~0u) {                                        \
+            FOR_LANES(D)[l] = (value);                              \
+        } else {                                                    \
+            FOR_LANES(D)[l] = ((mask) >> l & 1) ? (value) : (D)[l]; \
+        }                                                           \
     } while (0)

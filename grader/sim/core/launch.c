@@ -27,19 +27,19 @@
 #include <unistd.h>
 
 enum {
-    TURN = LAUNCH_TURN,
-    BESIDE = 8 /* blocks that begin at once, later ones first */,
-    SHORT_TURN = 500,
-    SMALL_LAUNCH = 128 /* warps: not worth a second thread */
+    TIMESLICE = LAUNCH_TIMESLICE,
+    INITIAL_RESIDENT_BLOCKS = 8 /* blocks that begin at once, later ones first */,
+    SHORT_TIMESLICE = 500,
+    MIN_PARALLEL_WARPS = 128 /* warps: not worth a second thread */
 };
 
 /* ---- workers ---- */
 
 /* A generic access has one for each memory that it may reach. */
-static void open_memos(struct mem_memo *m, const struct mem_desc *d) {
-    m->cost = d->merged_bytes > MERGED_INTO_OTHER ? (u8)d->merged_bytes : 0;
+static void init_access_patterns(struct access_pattern *m, const struct mem_desc *d) {
+    m->wavefront_lane_bytes = d->merged_bytes > MERGED_INTO_OTHER ? (u8)d->merged_bytes : 0;
     for (u32 i = 0; i < (d->space == SPACE_GENERIC ? 3 : 1) && d->verb == MEM_STORE; i++)
-        m[i].store = true;
+        m[i].is_store = true;
 }
 
 static void worker_open(struct worker *k, struct launch *l, u32 index) {
@@ -54,21 +54,22 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
     k->branch_runs = k->segment_lanes + m->nsegments;
     k->branch_diverged = k->branch_runs + m->nsegments;
     k->stats = xcalloc(m->nstats, sizeof *k->stats);
-    k->memos = xcalloc_lines(m->nstats, sizeof *k->memos);
-    for (u32 i = 0; i < m->nstats; i++) k->memos[i].allocation = -1;
-    for (u32 i = 0; i < m->nmems; i++) open_memos(&k->memos[m->mems[i].stat], &m->mems[i]);
-    for (u32 i = 0; i < SIM_FAULT_KINDS; i++) k->report_block[i] = UINT64_MAX;
-    k->x = (struct exec){.worker = k,
-                         .mems = m->mems,
-                         .stats = k->stats,
-                         .memos = k->memos,
-                         .memory = &l->sim->memory,
-                         .shared_bytes = l->shared_bytes,
-                         .local_bytes = l->thread_local_bytes,
-                         .sanitize = l->sanitize,
-                         .races_global = l->races_global,
-                         .races_in_turn = l->races_in_turn};
-    k->x.base[BASE_CONST] = m->consts;
+    k->pattern_cache = xcalloc_lines(m->nstats, sizeof *k->pattern_cache);
+    for (u32 i = 0; i < m->nstats; i++) k->pattern_cache[i].allocation = -1;
+    for (u32 i = 0; i < m->nmems; i++)
+        init_access_patterns(&k->pattern_cache[m->mems[i].stat], &m->mems[i]);
+    for (u32 i = 0; i < SIM_FAULT_COUNT; i++) k->report_order[i] = UINT64_MAX;
+    k->exec = (struct exec){.worker = k,
+                            .mems = m->mems,
+                            .stats = k->stats,
+                            .pattern_cache = k->pattern_cache,
+                            .memory = &l->sim->memory,
+                            .shared_bytes = l->shared_bytes,
+                            .local_bytes = l->thread_local_bytes,
+                            .sanitize = l->sanitize,
+                            .tracks_global_races = l->tracks_global_races,
+                            .tracks_happens_before = l->tracks_happens_before};
+    k->exec.base[BASE_CONST] = m->consts;
 }
 
 static void worker_close(struct worker *k) {
@@ -79,11 +80,11 @@ static void worker_close(struct worker *k) {
     free(k->contexts);
     free(k->segment_runs);
     free(k->stats);
-    free(k->memos);
-    free(k->taint);
+    free(k->pattern_cache);
+    free(k->undef_reports);
 }
 
-void launch_note_fault(struct worker *k, u64 linear) {
+void launch_record_fault(struct worker *k, u64 linear) {
     unsigned long lowest = atomic_load(&k->launch->fault_block);
     while (linear < lowest &&
            !atomic_compare_exchange_weak(&k->launch->fault_block, &lowest, linear))
@@ -93,24 +94,27 @@ void launch_note_fault(struct worker *k, u64 linear) {
 
 bool launch_finish_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
-    u64 total = atomic_fetch_add(&l->instructions, b->executed) + b->executed;
+    u64 total = atomic_fetch_add(&l->finished_warp_insns, b->warp_insns) + b->warp_insns;
     if (l->trace) block_work_finish(k, b);
-    if (b->trace) b->trace->executed = b->executed, b->trace->work = b->work, b->trace->ran = true;
-    if (l->budget && total > l->budget) atomic_store(&l->over, SIM_FAULT_BUDGET);
-    if (l->deadline > 0 && clock_seconds() > l->deadline) atomic_store(&l->over, SIM_FAULT_TIME);
-    return !atomic_load(&l->over);
+    if (b->trace)
+        b->trace->warp_insns = b->warp_insns, b->trace->work = b->work, b->trace->has_run = true;
+    if (l->insn_budget && total > l->insn_budget)
+        atomic_store(&l->abort_fault, SIM_FAULT_INSN_BUDGET);
+    if (l->deadline > 0 && clock_seconds() > l->deadline)
+        atomic_store(&l->abort_fault, SIM_FAULT_TIMEOUT);
+    return !atomic_load(&l->abort_fault);
 }
 
 /* ---- sampling ---- */
 
-enum { LEAST_SAMPLE = 32 /* blocks */ };
+enum { MIN_SAMPLE_BLOCKS = 32 /* blocks */ };
 
 /* How many blocks run: all of them, unless a sample was asked for. */
-u64 launch_blocks(const struct launch *l) {
-    if (l->clustered) return l->nunits * l->cluster_blocks;
-    if (l->chosen) return l->nchosen;
+u64 launch_block_count(const struct launch *l) {
+    if (l->has_clusters) return l->ncluster_ids * l->cluster_blocks;
+    if (l->selected_blocks) return l->nselected_blocks;
     u64 warps = l->sim->options.sample_warps, n = warps / l->nwarps;
-    if (n < LEAST_SAMPLE) n = LEAST_SAMPLE;
+    if (n < MIN_SAMPLE_BLOCKS) n = MIN_SAMPLE_BLOCKS;
     return !warps || l->code->interblock_dependent || n > l->nblocks ? l->nblocks : n;
 }
 
@@ -124,34 +128,35 @@ u64 launch_hash(u64 i, u64 key) {
     return x ^ x >> 31;
 }
 
-u64 launch_sample(u64 i, u64 count, u64 nblocks, u64 key) {
+u64 launch_sample_block(u64 i, u64 count, u64 nblocks, u64 key) {
     assert(i < count && count <= nblocks);
     u64 first = i * nblocks / count, last = (i + 1) * nblocks / count;
     return first + (launch_hash(i, key) >> 32) % (last - first);
 }
 
 /* The n-th block to run. */
-static u64 block_to_run(const struct launch *l, u64 n, u64 count) {
-    if (l->chosen) return l->chosen[n];
-    return count == l->nblocks ? n
-                               : launch_sample(n, count, l->nblocks, l->sim->options.sample_key);
+static u64 nth_block(const struct launch *l, u64 n, u64 count) {
+    if (l->selected_blocks) return l->selected_blocks[n];
+    return count == l->nblocks
+               ? n
+               : launch_sample_block(n, count, l->nblocks, l->sim->options.sample_key);
 }
 
 /* Blocks that need not see each other. */
-static void run_blocks(struct worker *k) {
+static void run_independent_blocks(struct worker *k) {
     struct launch *l = k->launch;
     struct block *b = &k->blocks[0];
-    u64 count = launch_blocks(l);
+    u64 count = launch_block_count(l);
     for (u64 n; (n = atomic_fetch_add(&l->next_block, 1)) < count;) {
-        u64 i = block_to_run(l, n, count);
+        u64 i = nth_block(l, n, count);
         if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
         enum warp_state s;
         /* In turns: warps may wait for each other, by flags in shared memory. */
-        while ((s = block_run(k, b, TURN)) == WARP_YIELDS)
+        while ((s = block_run(k, b, TIMESLICE)) == WARP_YIELDED)
             ;
         if (s == WARP_FAULTED) {
-            if (k->x.faulted) launch_note_fault(k, i);
+            if (k->exec.faulted) launch_record_fault(k, i);
             return;
         }
         if (!launch_finish_block(k, b)) return;
@@ -160,64 +165,68 @@ static void run_blocks(struct worker *k) {
 
 /* ---- blocks that may wait for each other ---- */
 
-bool launch_add_resident(struct worker *k, u32 most) {
-    if (k->nblocks >= most) return false;
+bool launch_add_resident(struct worker *k, u32 max_resident) {
+    if (k->nblocks >= max_resident) return false;
     GROW(k->blocks, k->nblocks + 1, k->blocks_capacity, 1);
     if (!block_allocate(k->launch, &k->blocks[k->nblocks])) return false;
     k->nblocks++;
     return true;
 }
 
-bool launch_next_block(struct worker *k, struct block *b) {
+bool launch_start_next_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 i = atomic_fetch_add(&l->next_block, 1);
-    if (i >= (l->chosen ? l->nchosen : l->nblocks)) return b->done = true, false;
-    block_start(k, b, l->chosen ? l->chosen[i] : i);
+    if (i >= (l->selected_blocks ? l->nselected_blocks : l->nblocks)) return b->done = true, false;
+    block_start(k, b, l->selected_blocks ? l->selected_blocks[i] : i);
     return b->done = false, true;
 }
 
 /* Starts more blocks beside those that did not finish their turn: one, or, where none finished in
  * several rounds and all may be waiting for one that has not begun, as many as there are; all,
  * where they share work. */
-static u32 start_more(struct worker *k, u32 most, u32 idle_rounds, bool share) {
+static u32 start_more_blocks(struct worker *k, u32 most, u32 idle_rounds, bool start_all) {
     u32 started = 0;
-    for (u32 more = share ? most - k->nblocks : idle_rounds % 4 == 3 ? k->nblocks : 1; more; more--)
+    for (u32 remaining = start_all              ? most - k->nblocks
+                         : idle_rounds % 4 == 3 ? k->nblocks
+                                                : 1;
+         remaining; remaining--)
         if (atomic_load(&k->launch->next_block) < k->launch->nblocks &&
             launch_add_resident(k, most))
-            started += launch_next_block(k, &k->blocks[k->nblocks - 1]);
+            started += launch_start_next_block(k, &k->blocks[k->nblocks - 1]);
     return started;
 }
 
 /* Of a traced launch, a block runs alone for longer than any that an exercise asks for (so many
  * turns a warp, from one draw to the next) before it is said to wait for another: the time model
  * knows no such waiting. */
-enum { ALONE = 16 };
-enum warp_state launch_run_alone(struct worker *k, struct block *b) {
+enum { MAX_EXCLUSIVE_TIMESLICES = 16 };
+enum warp_state launch_run_exclusive(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
-    u64 until = b->executed + (u64)ALONE * TURN * b->nwarps;
+    u64 limit = b->warp_insns + (u64)MAX_EXCLUSIVE_TIMESLICES * TIMESLICE * b->nwarps;
     enum warp_state s;
-    do s = block_run(k, b, TURN);
-    while (!l->waits && s == WARP_YIELDS && !k->drew && b->executed < until);
-    l->waits |= s == WARP_YIELDS && !k->drew;
+    do s = block_run(k, b, TIMESLICE);
+    while (!l->blocks_depend && s == WARP_YIELDED && !k->fetched_ticket && b->warp_insns < limit);
+    l->blocks_depend |= s == WARP_YIELDED && !k->fetched_ticket;
     return s;
 }
 
-static enum warp_state run_turn(struct worker *k, struct block *b) {
+static enum warp_state run_timeslice(struct worker *k, struct block *b) {
     const struct launch *l = k->launch;
-    k->drew = false;
-    if (l->trace && !l->waits) return launch_run_alone(k, b);
-    return block_run(k, b, l->later_first ? SHORT_TURN : TURN);
+    k->fetched_ticket = false;
+    if (l->trace && !l->blocks_depend) return launch_run_exclusive(k, b);
+    return block_run(k, b, l->reverse_block_order ? SHORT_TIMESLICE : TIMESLICE);
 }
 
 /* Not twice in a row for long, and by nothing but the numbers of block and round. */
-static bool loses(const struct launch *l, const struct block *b, u64 round) {
-    return l->by_lot && launch_hash(b->linear, round + 1) >> 40 & 1;
+static bool skips_round(const struct launch *l, const struct block *b, u64 round) {
+    return l->random_order && launch_hash(b->linear, round + 1) >> 40 & 1;
 }
 
-static u32 start_first(struct worker *k, u32 most) {
-    u32 running = launch_next_block(k, &k->blocks[0]) ? 1 : 0;
-    while (k->launch->later_first && running && running < BESIDE && launch_add_resident(k, most)) {
-        if (!launch_next_block(k, &k->blocks[running])) break;
+static u32 start_initial_blocks(struct worker *k, u32 max_resident) {
+    u32 running = launch_start_next_block(k, &k->blocks[0]) ? 1 : 0;
+    while (k->launch->reverse_block_order && running && running < INITIAL_RESIDENT_BLOCKS &&
+           launch_add_resident(k, max_resident)) {
+        if (!launch_start_next_block(k, &k->blocks[running])) break;
         running++;
     }
     return running;
@@ -225,73 +234,78 @@ static u32 start_first(struct worker *k, u32 most) {
 
 /* A round in which a block had to wait: more of them begin. Where there are none left and none got
  * on, all wait for the grid, and one that has ended, or will not come. Returns how many began. */
-static u32 after_waiting(struct worker *k, u32 most, u32 idle_rounds, bool share, bool got_on) {
-    u32 started = start_more(k, most, idle_rounds, share);
-    if (!started && !got_on) grid_give_up(k);
+static u32 start_blocks_after_stall(struct worker *k, u32 max_resident, u32 idle_rounds,
+                                    bool start_all, bool made_progress) {
+    u32 started = start_more_blocks(k, max_resident, idle_rounds, start_all);
+    if (!started && !made_progress) grid_barrier_abandon(k);
     return started;
 }
 
-static void run_resident(struct worker *k, u32 most) {
+static void run_resident_blocks(struct worker *k, u32 max_resident) {
     const struct launch *l = k->launch;
-    u32 running = start_first(k, most), idle_rounds = 0;
+    u32 running = start_initial_blocks(k, max_resident), idle_rounds = 0;
     u64 round = 0;
-    bool backward = l->later_first;
+    bool is_reversed = l->reverse_block_order;
     while (running) {
         running = 0;
-        bool waits = false, finished = false, got_on = false,
-             share = l->request->cooperative; /* all run at once */
+        bool has_waiters = false, has_finished = false, made_progress = false,
+             start_all = l->request->cooperative; /* all run at once */
         for (u32 n = k->nblocks, i = 0; i < n; i++) {
-            struct block *b = &k->blocks[backward ? n - 1 - i : i];
+            struct block *b = &k->blocks[is_reversed ? n - 1 - i : i];
             if (b->done) continue;
-            if (loses(l, b, round)) {
-                running++, got_on = waits = true;
+            if (skips_round(l, b, round)) {
+                running++, made_progress = has_waiters = true;
                 continue;
             }
-            u64 before = b->executed;
-            enum warp_state s = run_turn(k, b);
-            got_on |= s != WARP_WAITS || b->executed != before;
+            u64 executed_before = b->warp_insns;
+            enum warp_state s = run_timeslice(k, b);
+            made_progress |= s != WARP_WAITING || b->warp_insns != executed_before;
             if (l->trace) block_work_account(k, b);
-            if (s == WARP_FAULTED) return launch_note_fault(k, b->linear);
-            share |= k->drew;
-            if (s == WARP_YIELDS || s == WARP_WAITS) waits = true;
-            else if (finished = true, !launch_finish_block(k, b) || !launch_next_block(k, b))
+            if (s == WARP_FAULTED) return launch_record_fault(k, b->linear);
+            start_all |= k->fetched_ticket;
+            if (s == WARP_YIELDED || s == WARP_WAITING) has_waiters = true;
+            else if (has_finished = true,
+                     !launch_finish_block(k, b) || !launch_start_next_block(k, b))
                 b->done = true;
             running += !b->done;
-            if (atomic_load(&k->launch->over)) return;
+            if (atomic_load(&k->launch->abort_fault)) return;
         }
-        idle_rounds = finished ? 0 : idle_rounds + 1, round++;
-        if (waits) running += after_waiting(k, most, idle_rounds, share, got_on);
-        backward = l->later_first && !backward;
+        idle_rounds = has_finished ? 0 : idle_rounds + 1, round++;
+        if (has_waiters)
+            running +=
+                start_blocks_after_stall(k, max_resident, idle_rounds, start_all, made_progress);
+        is_reversed = l->reverse_block_order && !is_reversed;
     }
 }
 
-static u32 device_residents(const struct launch *l) {
+static u32 max_resident_blocks(const struct launch *l) {
     const struct gpu_device *d = l->sim->options.device;
     u32 regs = kernel_registers(l->code->kernel);
     u64 n = (u64)d->sms * device_blocks_per_sm(d, l->nthreads, regs, l->shared_bytes, NULL);
     return n > l->nblocks ? (u32)l->nblocks : n ? (u32)n : 1;
 }
 
-static void *work(void *argument) {
+static void *run_worker(void *argument) {
     struct worker *k = argument;
     struct launch *l = k->launch;
-    if (l->clustered)
-        cluster_work(k,
-                     l->code->interblock_dependent ? device_residents(l) / l->cluster_blocks : 1);
-    else if (l->pace) pace_run(k, device_residents(l));
-    else if (l->code->interblock_dependent) run_resident(k, device_residents(l));
-    else run_blocks(k);
+    if (l->has_clusters)
+        cluster_run_worker(
+            k, l->code->interblock_dependent ? max_resident_blocks(l) / l->cluster_blocks : 1);
+    else if (l->clock_sched) clock_sched_run(k, max_resident_blocks(l));
+    else if (l->code->interblock_dependent) run_resident_blocks(k, max_resident_blocks(l));
+    else run_independent_blocks(k);
     return NULL;
 }
 
 /* ---- the launch ---- */
 
 static u32 count_workers(const struct launch *l) {
-    static _Atomic long known; /* to ask takes longer than a small launch */
-    long cores = known;
-    if (!cores) known = cores = sysconf(_SC_NPROCESSORS_ONLN);
+    static _Atomic long cached_cores; /* to ask takes longer than a small launch */
+    long cores = cached_cores;
+    if (!cores) cached_cores = cores = sysconf(_SC_NPROCESSORS_ONLN);
     u64 n = l->sim->options.workers ? l->sim->options.workers : cores > 0 ? (u64)cores : 1;
-    if (l->code->interblock_dependent || l->cluster_races || l->nblocks * l->nwarps < SMALL_LAUNCH)
+    if (l->code->interblock_dependent || l->tracks_cluster_races ||
+        l->nblocks * l->nwarps < MIN_PARALLEL_WARPS)
         return 1;
     u64 units = l->nblocks / l->cluster_blocks;
     return n > units ? (u32)units : (u32)n;
@@ -299,7 +313,7 @@ static u32 count_workers(const struct launch *l) {
 
 /* Two words: a size, and the barrier that the blocks of a cooperative launch count arrivals in. It
  * stays for ever, since the barrier is made to be reused. */
-static void make_grid_workspace(struct sim *s) {
+static void alloc_grid_workspace(struct sim *s) {
     if (s->grid_workspace) return;
     s->grid_workspace = memory_alloc_internal(&s->memory, 8, "workspace of cooperative launches");
     if (!s->grid_workspace) return;
@@ -314,57 +328,58 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
                          .code = &m->funcs[r->kernel->func_index],
                          .request = r,
                          .ops = m->ops,
-                         .lanes = lanes_default_table()};
-    l->number = ++s->launches;
+                         .op_fns = lanes_default_table()};
+    l->launch_id = ++s->launch_count;
     pthread_mutex_init(&l->work_lock, NULL);
     l->nblocks = (u64)r->grid[0] * r->grid[1] * r->grid[2];
-    l->hostile = s->options.hostile_schedule;
-    l->patience = fragment_patience(l->code);
+    l->adversarial_schedule = s->options.adversarial_schedule;
+    l->timeslice_log2 = split_timeslice_log2(l->code);
     l->nthreads = r->block[0] * r->block[1] * r->block[2];
     l->nwarps = (l->nthreads + 31) / 32;
     l->shared_bytes = shared_bytes_of(l->code, r->dynamic_shared);
     l->warp_frame_bytes = l->code->max_frame;
     l->thread_local_bytes = l->code->max_local;
-    l->budget = s->options.instruction_budget;
+    l->insn_budget = s->options.instruction_budget;
     l->deadline = s->options.time_budget > 0 ? clock_seconds() + s->options.time_budget : 0;
     l->sanitize = s->options.sanitize;
     l->global_shift = l->code->has_subword_global ? 0 : 2;
     l->shared_shift = l->code->has_subword_shared ? 0 : 2;
-    l->races_global = l->sanitize;
-    cluster_prepare(l);
-    l->races_in_turn = l->races_global && (l->code->interblock_dependent || l->cluster_races);
-    l->strict = s->options.strict_order;
-    l->later_first = s->options.later_first;
-    l->by_lot = l->later_first && l->code->polls_global;
+    l->tracks_global_races = l->sanitize;
+    cluster_set_dims(l);
+    l->tracks_happens_before =
+        l->tracks_global_races && (l->code->interblock_dependent || l->tracks_cluster_races);
+    l->strict_order = s->options.strict_order;
+    l->reverse_block_order = s->options.reverse_block_order;
+    l->random_order = l->reverse_block_order && l->code->polls_global;
     l->nworkers = count_workers(l);
-    if (r->cooperative) make_grid_workspace(s);
+    if (r->cooperative) alloc_grid_workspace(s);
     atomic_store(&l->fault_block, UINT64_MAX);
 }
 
 bool launch_open(struct launch *l) {
-    grid_open(l);
-    pace_open(l);
+    grid_barrier_open(l);
+    clock_sched_open(l);
     l->workers = xcalloc(l->nworkers, sizeof *l->workers);
     for (u32 i = 0; i < l->nworkers; i++) {
         struct worker *k = &l->workers[i];
         worker_open(k, l, i);
-        if (!l->clustered && !launch_add_resident(k, 1)) return false;
+        if (!l->has_clusters && !launch_add_resident(k, 1)) return false;
     }
-    if (l->clustered) return cluster_open(l);
+    if (l->has_clusters) return cluster_open(l);
     return true;
 }
 
 void launch_run(struct launch *l) {
     u32 started = 0;
     for (u32 i = 1; i < l->nworkers; i++, started++)
-        if (pthread_create(&l->workers[i].thread, NULL, work, &l->workers[i]) != 0) break;
-    work(&l->workers[0]);
+        if (pthread_create(&l->workers[i].thread, NULL, run_worker, &l->workers[i]) != 0) break;
+    run_worker(&l->workers[0]);
     for (u32 i = 1; i <= started; i++) pthread_join(l->workers[i].thread, NULL);
 }
 
 void launch_close(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) worker_close(&l->workers[i]);
     free(l->workers);
-    free(l->units);
-    pace_close(l);
+    free(l->cluster_ids);
+    clock_sched_close(l);
 }

@@ -27,56 +27,61 @@
 #include <stdlib.h>
 
 enum {
-    SCHEDULERS = 4,
-    SECTOR = 32,
-    MANY_TURNS = 64 /* of the first piece, before it is asked to get on alone */
+    SCHEDULERS_PER_SM = 4,
+    SECTOR_BYTES = 32,
+    MAX_FIRST_ITEM_TIMESLICES = 64 /* of the first piece, before it is asked to get on alone */
 };
 
-struct pace {
-    double *sm, dram, dispatch; /* when each is free */
-    u32 *heap, nheap;           /* resident blocks that run, by clock */
-    u64 pieces, first,
-        turns;          /* begun or drawn; the first that is not done, and its turns since it is */
-    u64 loads, sectors; /* counted so far: plain loads; sectors of plain accesses */
-    bool looked, drew,
-        alone; /* the turn made a look, drew from a counter; a piece runs alone, without stops */
+struct clock_scheduler {
+    double *sm_free_at, dram_free_at, dispatch_free_at; /* when each is free */
+    u32 *ready_heap, nready;                            /* resident blocks that run, by clock */
+    u64 work_item_count, first_open_item,
+        first_item_timeslices; /* begun or drawn; the first that is not done, and its turns since it
+                                  is */
+    u64 load_count, sector_count; /* counted so far: plain loads; sectors of plain accesses */
+    bool polled, fetched_ticket, is_exclusive; /* the turn made a look, drew from a counter; a piece
+                                                  runs alone, without stops */
 };
 
-void pace_open(struct launch *l) {
-    bool asks = l->trace && l->code->polls_global && l->code->interblock_dependent;
-    if (!asks || l->chosen || l->clustered || l->request->cooperative || l->later_first) return;
-    l->pace = xcalloc(1, sizeof *l->pace), l->paced = true;
-    l->pace->sm = xcalloc(l->sim->options.device->sms, sizeof *l->pace->sm);
+void clock_sched_open(struct launch *l) {
+    bool is_requested = l->trace && l->code->polls_global && l->code->interblock_dependent;
+    if (!is_requested || l->selected_blocks || l->has_clusters || l->request->cooperative ||
+        l->reverse_block_order)
+        return;
+    l->clock_sched = xcalloc(1, sizeof *l->clock_sched), l->clock_ordered = true;
+    l->clock_sched->sm_free_at =
+        xcalloc(l->sim->options.device->sms, sizeof *l->clock_sched->sm_free_at);
 }
 
-void pace_close(struct launch *l) {
-    if (l->pace) free(l->pace->sm), free(l->pace->heap);
-    free(l->pace);
+void clock_sched_close(struct launch *l) {
+    if (l->clock_sched) free(l->clock_sched->sm_free_at), free(l->clock_sched->ready_heap);
+    free(l->clock_sched);
 }
 
 /* ---- the block that is furthest behind ---- */
 
-static bool is_behind(const struct worker *k, u32 a, u32 b) {
+static bool has_earlier_clock(const struct worker *k, u32 a, u32 b) {
     const struct block *x = &k->blocks[a], *y = &k->blocks[b];
-    return x->clock != y->clock ? x->clock < y->clock : x->linear < y->linear;
+    return x->sched_clock != y->sched_clock ? x->sched_clock < y->sched_clock
+                                            : x->linear < y->linear;
 }
 
-static void push(struct worker *k, u32 block) {
-    struct pace *p = k->launch->pace;
-    u32 i = p->nheap++;
-    for (; i && is_behind(k, block, p->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        p->heap[i] = p->heap[(i - 1) / 2];
-    p->heap[i] = block;
+static void heap_push(struct worker *k, u32 block) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    u32 i = p->nready++;
+    for (; i && has_earlier_clock(k, block, p->ready_heap[(i - 1) / 2]); i = (i - 1) / 2)
+        p->ready_heap[i] = p->ready_heap[(i - 1) / 2];
+    p->ready_heap[i] = block;
 }
 
-static u32 pop(struct worker *k) {
-    struct pace *p = k->launch->pace;
-    u32 top = p->heap[0], last = p->heap[--p->nheap], i = 0;
-    for (u32 c; (c = 2 * i + 1) < p->nheap; p->heap[i] = p->heap[c], i = c) {
-        if (c + 1 < p->nheap && is_behind(k, p->heap[c + 1], p->heap[c])) c++;
-        if (!is_behind(k, p->heap[c], last)) break;
+static u32 heap_pop(struct worker *k) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    u32 top = p->ready_heap[0], last = p->ready_heap[--p->nready], i = 0;
+    for (u32 c; (c = 2 * i + 1) < p->nready; p->ready_heap[i] = p->ready_heap[c], i = c) {
+        if (c + 1 < p->nready && has_earlier_clock(k, p->ready_heap[c + 1], p->ready_heap[c])) c++;
+        if (!has_earlier_clock(k, p->ready_heap[c], last)) break;
     }
-    p->heap[i] = last;
+    p->ready_heap[i] = last;
     return top;
 }
 
@@ -84,128 +89,137 @@ static u32 pop(struct worker *k) {
 
 /* Once blocks are known to wait for later ones, there is no time to be had, and turns are long
  * again. */
-static bool stops(const struct launch *l) {
-    return l->pace ? !l->pace->alone && !l->waits : l->by_lot;
+static bool has_sync_yields(const struct launch *l) {
+    return l->clock_sched ? !l->clock_sched->is_exclusive && !l->blocks_depend : l->random_order;
 }
 
-bool pace_stops(struct exec *x, struct warp *w, u32 lanes, const struct op *o) {
+bool clock_sched_yields(struct exec *x, struct warp *w, u32 lanes, const struct op *o) {
     struct launch *l = x->worker->launch;
-    struct pace *p = l->pace;
-    if (!lanes || !stops(l)) return false;
-    w->at_meeting = !w->at_meeting;
-    if (w->at_meeting || !p) return w->at_meeting;
+    struct clock_scheduler *p = l->clock_sched;
+    if (!lanes || !has_sync_yields(l)) return false;
+    w->at_sync_point = !w->at_sync_point;
+    if (w->at_sync_point || !p) return w->at_sync_point;
     const struct mem_desc *d = &x->mems[o->aux];
-    p->looked |= d->verb == MEM_LOAD || d->verb == MEM_ATOM;
-    p->drew |= l->module->segments[l->module->segment_of[o - l->module->ops]].fetches_ticket;
+    p->polled |= d->verb == MEM_LOAD || d->verb == MEM_ATOM;
+    p->fetched_ticket |=
+        l->module->segments[l->module->segment_of[o - l->module->ops]].fetches_ticket;
     return false;
 }
 
-static double larger(double a, double b) { return a > b ? a : b; }
+static double max_double(double a, double b) { return a > b ? a : b; }
 
 /* Loads and sectors of plain accesses, which go to DRAM; what blocks hand each other stays in L2.
  */
-static void counted(const struct worker *k, u64 *loads, u64 *sectors) {
+static void count_plain_accesses(const struct worker *k, u64 *loads, u64 *sectors) {
     const struct sim_module *m = k->launch->module;
     *loads = *sectors = 0;
     for (u32 i = 0; i < m->nstats; i++) {
         const struct stat_entry *o = &m->stat_entries[i];
-        bool plain = o->space == SPACE_GLOBAL && !(m->ops[o->op].flags & OPF_INTERBLOCK_SYNC);
-        if (!plain) continue;
+        bool is_plain = o->space == SPACE_GLOBAL && !(m->ops[o->op].flags & OPF_INTERBLOCK_SYNC);
+        if (!is_plain) continue;
         *sectors += k->stats[i][STAT_SECTORS];
         if (o->verb == MEM_LOAD) *loads += k->stats[i][STAT_REQUESTS];
     }
 }
 
-static u64 longest(struct block *b) {
-    u64 most = 0;
+static u64 max_warp_executed(struct block *b) {
+    u64 max = 0;
     for (u32 i = 0; i < b->nwarps; i++) {
-        u64 n = b->warps[i].executed - b->warps[i].turn_began;
-        if (b->warps[i].executed >= b->warps[i].turn_began && n > most) most = n;
-        b->warps[i].turn_began = b->warps[i].executed;
+        u64 n = b->warps[i].warp_insns - b->warps[i].timeslice_start;
+        if (b->warps[i].warp_insns >= b->warps[i].timeslice_start && n > max) max = n;
+        b->warps[i].timeslice_start = b->warps[i].warp_insns;
     }
-    return most;
+    return max;
 }
 
-static void charge(struct worker *k, u32 slot, u64 executed) {
-    struct pace *p = k->launch->pace;
+static void advance_clock(struct worker *k, u32 slot, u64 executed) {
+    struct clock_scheduler *p = k->launch->clock_sched;
     const struct gpu_device *d = k->launch->sim->options.device;
     struct block *b = &k->blocks[slot];
-    double *sm = &p->sm[slot % d->sms],
-           latency = (double)longest(b) * d->lat_alu + (p->looked ? d->lat_l2 : 0);
-    u64 loads = p->loads, sectors = p->sectors;
-    counted(k, &p->loads, &p->sectors);
-    *sm = larger(*sm, b->clock) + (double)executed / SCHEDULERS;
-    if (p->loads > loads) latency += d->lat_dram;
-    double end = larger(b->clock + latency, *sm);
-    if (p->sectors > sectors) {
-        p->dram = larger(p->dram, b->clock) +
-                  (double)(p->sectors - sectors) * SECTOR * d->clock_hz / d->dram_rate;
-        end = larger(end, p->dram);
+    double *sm = &p->sm_free_at[slot % d->sms],
+           latency = (double)max_warp_executed(b) * d->lat_alu + (p->polled ? d->lat_l2 : 0);
+    u64 loads = p->load_count, sectors = p->sector_count;
+    count_plain_accesses(k, &p->load_count, &p->sector_count);
+    *sm = max_double(*sm, b->sched_clock) + (double)executed / SCHEDULERS_PER_SM;
+    if (p->load_count > loads) latency += d->lat_dram;
+    double end = max_double(b->sched_clock + latency, *sm);
+    if (p->sector_count > sectors) {
+        p->dram_free_at =
+            max_double(p->dram_free_at, b->sched_clock) +
+            (double)(p->sector_count - sectors) * SECTOR_BYTES * d->clock_hz / d->dram_rate;
+        end = max_double(end, p->dram_free_at);
     }
-    b->clock = end;
+    b->sched_clock = end;
 }
 
 /* ---- pieces of work ---- */
 
-static void begin_piece(struct pace *p, struct block *b) { b->piece = p->pieces++; }
-
-/* The first piece is done, or was before now: the next one is that of some resident block. */
-static void find_first(struct worker *k) {
-    struct pace *p = k->launch->pace;
-    p->first = UINT64_MAX, p->turns = 0;
-    for (u32 i = 0; i < k->nblocks; i++)
-        if (!k->blocks[i].done && k->blocks[i].piece < p->first) p->first = k->blocks[i].piece;
+static void begin_work_item(struct clock_scheduler *p, struct block *b) {
+    b->work_item = p->work_item_count++;
 }
 
-static enum warp_state turn(struct worker *k, struct block *b) {
+/* The first piece is done, or was before now: the next one is that of some resident block. */
+static void find_first_open_item(struct worker *k) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    p->first_open_item = UINT64_MAX, p->first_item_timeslices = 0;
+    for (u32 i = 0; i < k->nblocks; i++)
+        if (!k->blocks[i].done && k->blocks[i].work_item < p->first_open_item)
+            p->first_open_item = k->blocks[i].work_item;
+}
+
+static enum warp_state run_timeslice(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
-    struct pace *p = l->pace;
-    k->drew = p->looked = p->drew = false;
-    p->alone = !l->waits && b->piece == p->first && (++p->turns > MANY_TURNS || !p->first);
-    if (!p->alone) return block_run(k, b, LAUNCH_TURN);
-    enum warp_state s = launch_run_alone(k, b);
-    p->alone = false, p->turns = 0;
+    struct clock_scheduler *p = l->clock_sched;
+    k->fetched_ticket = p->polled = p->fetched_ticket = false;
+    p->is_exclusive =
+        !l->blocks_depend && b->work_item == p->first_open_item &&
+        (++p->first_item_timeslices > MAX_FIRST_ITEM_TIMESLICES || !p->first_open_item);
+    if (!p->is_exclusive) return block_run(k, b, LAUNCH_TIMESLICE);
+    enum warp_state s = launch_run_exclusive(k, b);
+    p->is_exclusive = false, p->first_item_timeslices = 0;
     return s;
 }
 
 /* ---- the launch ---- */
 
-static bool start(struct worker *k, u32 slot, double now) {
-    struct pace *p = k->launch->pace;
+static bool start_block(struct worker *k, u32 slot, double now) {
+    struct clock_scheduler *p = k->launch->clock_sched;
     struct block *b = &k->blocks[slot];
-    if (!launch_next_block(k, b)) return false;
-    begin_piece(p, b);
-    p->dispatch = larger(p->dispatch, now) + pace_dispatch_cycles;
-    b->clock = p->dispatch + pace_start_cycles;
-    push(k, slot);
+    if (!launch_start_next_block(k, b)) return false;
+    begin_work_item(p, b);
+    p->dispatch_free_at = max_double(p->dispatch_free_at, now) + block_dispatch_cycles;
+    b->sched_clock = p->dispatch_free_at + block_start_cycles;
+    heap_push(k, slot);
     return true;
 }
 
-static void start_all(struct worker *k, u32 most) {
-    struct pace *p = k->launch->pace;
-    while (k->nblocks < most && launch_add_resident(k, most)) {}
-    p->heap = xcalloc(k->nblocks, sizeof *p->heap);
+static void start_resident_blocks(struct worker *k, u32 max_resident) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    while (k->nblocks < max_resident && launch_add_resident(k, max_resident)) {}
+    p->ready_heap = xcalloc(k->nblocks, sizeof *p->ready_heap);
     for (u32 i = 0; i < k->nblocks; i++) k->blocks[i].done = true;
-    for (u32 i = 0; i < k->nblocks && start(k, i, 0); i++) {}
+    for (u32 i = 0; i < k->nblocks && start_block(k, i, 0); i++) {}
 }
 
 /* False: the launch ends here. */
-static bool step(struct worker *k, u32 slot) {
+static bool run_block_step(struct worker *k, u32 slot) {
     struct block *b = &k->blocks[slot];
-    u64 before = b->executed, piece = b->piece;
-    enum warp_state s = turn(k, b);
+    u64 executed_before = b->warp_insns, work_item = b->work_item;
+    enum warp_state s = run_timeslice(k, b);
     block_work_account(k, b);
-    if (s == WARP_FAULTED) return launch_note_fault(k, b->linear), false;
-    charge(k, slot, b->executed - before);
-    if (k->launch->pace->drew) begin_piece(k->launch->pace, b);
-    if (s == WARP_YIELDS) push(k, slot);
+    if (s == WARP_FAULTED) return launch_record_fault(k, b->linear), false;
+    advance_clock(k, slot, b->warp_insns - executed_before);
+    if (k->launch->clock_sched->fetched_ticket) begin_work_item(k->launch->clock_sched, b);
+    if (s == WARP_YIELDED) heap_push(k, slot);
     else if (!launch_finish_block(k, b)) return false;
-    else start(k, slot, b->clock);
-    if (piece == k->launch->pace->first && (b->piece != piece || b->done)) find_first(k);
-    return !atomic_load(&k->launch->over);
+    else start_block(k, slot, b->sched_clock);
+    if (work_item == k->launch->clock_sched->first_open_item &&
+        (b->work_item != work_item || b->done))
+        find_first_open_item(k);
+    return !atomic_load(&k->launch->abort_fault);
 }
 
-void pace_run(struct worker *k, u32 most) {
-    start_all(k, most);
-    while (k->launch->pace->nheap && step(k, pop(k))) {}
+void clock_sched_run(struct worker *k, u32 max_resident) {
+    start_resident_blocks(k, max_resident);
+    while (k->launch->clock_sched->nready && run_block_step(k, heap_pop(k))) {}
 }

@@ -9,31 +9,31 @@
 
 static const struct {
     const char *name, *error;
-} kinds[] = {
+} fault_kinds[] = {
 #define X(id, name, error) [id] = {name, #error},
     SIM_FAULTS(X)
 #undef X
 };
 
 /* What a device would not notice is a finding: the launch goes on. */
-static bool is_fatal(enum sim_fault f) { return strcmp(kinds[f].error, "cudaSuccess") != 0; }
+static bool is_fatal(enum sim_fault f) { return strcmp(fault_kinds[f].error, "cudaSuccess") != 0; }
 
-const char *sim_wait_text(enum sim_wait w) {
+const char *sim_stall_text(enum sim_stall_reason w) {
     static const char *const texts[] = {
 #define X(id, text) text,
-        SIM_WAITS(X)
+        SIM_STALL_REASONS(X)
 #undef X
     };
     return texts[w];
 }
 
-const char *sim_fault_name(enum sim_fault f) { return kinds[f].name; }
+const char *sim_fault_name(enum sim_fault f) { return fault_kinds[f].name; }
 
-static void set_place(struct sim_report *r, const struct exec *x, const struct op *o,
-                      unsigned lane) {
+static void set_location(struct sim_report *r, const struct exec *x, const struct op *o,
+                         unsigned lane) {
     const struct sim_module *m = x->worker->launch->module;
-    const struct ptx_loc *loc = place_source(m->ptx, o->loc);
-    const u32 *id = (const u32 *)x->warp->specials;
+    const struct ptx_loc *loc = source_location_of(m->ptx, o->loc);
+    const u32 *id = (const u32 *)x->warp->special_regs;
     r->kernel = x->worker->launch->code->name;
     r->file =
         loc->file < m->ptx->nfiles && m->ptx->files[loc->file] ? m->ptx->files[loc->file] : "";
@@ -47,26 +47,26 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static void write_text(struct sim_report *r, const char *what) {
+static void write_text(struct sim_report *r, const char *description) {
     char line[160] = "";
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", file_name(r->file), r->line);
     snprintf(r->text, sizeof r->text, "%skernel `%.120s`, block (%u,%u,%u), thread (%u,%u,%u) %s",
              line, r->kernel, r->block[0], r->block[1], r->block[2], r->thread[0], r->thread[1],
-             r->thread[2], what);
+             r->thread[2], description);
 }
 
 static void describe(const struct exec *x, struct sim_report *r, enum sim_fault fault,
                      const struct op *o, unsigned lane, u64 address, const char *format,
                      va_list ap) {
-    char what[448];
-    vsnprintf(what, sizeof what, format, ap);
+    char description[448];
+    vsnprintf(description, sizeof description, format, ap);
     *r = (struct sim_report){.fault = fault, .address = address};
-    set_place(r, x, o, lane);
-    write_text(r, what);
+    set_location(r, x, o, lane);
+    write_text(r, description);
 }
 
-void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fault,
-                   const struct op *o, unsigned lane, u64 address, const char *format, ...) {
+void core_format_report(const struct exec *x, struct sim_report *r, enum sim_fault fault,
+                        const struct op *o, unsigned lane, u64 address, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     describe(x, r, fault, o, lane, address, format, ap);
@@ -74,22 +74,22 @@ void core_describe(const struct exec *x, struct sim_report *r, enum sim_fault fa
 }
 
 /* Counted; true if it is the one to keep. */
-static bool is_first(struct exec *x, enum sim_fault fault) {
+static bool count_fault(struct exec *x, enum sim_fault fault) {
     struct worker *k = x->worker;
     k->reports[fault].count++;
-    if (x->block->order >= k->report_block[fault]) return false;
-    k->report_block[fault] = x->block->order;
+    if (x->block->launch_order >= k->report_order[fault]) return false;
+    k->report_order[fault] = x->block->launch_order;
     return true;
 }
 
-static void keep(struct worker *k, const struct sim_report *r) {
+static void store_report(struct worker *k, const struct sim_report *r) {
     u64 count = k->reports[r->fault].count;
     k->reports[r->fault] = *r;
     k->reports[r->fault].count = count;
 }
 
 void core_report(struct exec *x, const struct sim_report *r) {
-    if (is_first(x, r->fault)) keep(x->worker, r);
+    if (count_fault(x, r->fault)) store_report(x->worker, r);
 }
 
 void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane,
@@ -100,11 +100,11 @@ void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsign
         x->faulted = true;
         x->worker->fault = fault;
     }
-    if (!is_first(x, fault)) return;
+    if (!count_fault(x, fault)) return;
     va_start(ap, format);
     describe(x, &r, fault, o, lane, address, format, ap);
     va_end(ap);
-    keep(x->worker, &r);
+    store_report(x->worker, &r);
 }
 
 /* ---- of all workers ---- */
@@ -115,7 +115,7 @@ static void merge_kind(const struct launch *l, u32 kind, struct sim_result *out)
     for (u32 i = 0; i < l->nworkers; i++) {
         const struct worker *k = &l->workers[i];
         count += k->reports[kind].count;
-        if (k->reports[kind].count && (!first || k->report_block[kind] < first->report_block[kind]))
+        if (k->reports[kind].count && (!first || k->report_order[kind] < first->report_order[kind]))
             first = k;
     }
     if (!first) return;
@@ -123,39 +123,41 @@ static void merge_kind(const struct launch *l, u32 kind, struct sim_result *out)
     out->reports[out->nreports++].count = count;
 }
 
-static void report_over(const struct launch *l, enum sim_fault over, struct sim_result *out) {
+static void report_abort(const struct launch *l, enum sim_fault fault, struct sim_result *out) {
     struct sim_report *r = &out->reports[out->nreports++];
-    *r = (struct sim_report){.fault = over, .count = 1, .kernel = l->code->name, .file = ""};
+    *r = (struct sim_report){.fault = fault, .count = 1, .kernel = l->code->name, .file = ""};
     snprintf(
         r->text, sizeof r->text, "kernel `%.120s`: %s", l->code->name,
-        over == SIM_FAULT_BUDGET
+        fault == SIM_FAULT_INSN_BUDGET
             ? "its blocks together have executed more warp instructions than the launch's budget"
-        : over == SIM_FAULT_TIME
+        : fault == SIM_FAULT_TIMEOUT
             ? "the launch has used up its time"
             : "no memory left on this machine for the blocks' registers and shared memory");
 }
 
 /* A read with no barrier before it may come before the store: that is the race, not a value that
  * nothing wrote. */
-static void drop_consequence(struct sim_result *out) {
-    u32 kept = 0;
+static void drop_consequent_reports(struct sim_result *out) {
+    u32 nkept = 0;
     for (u32 i = 0; i < out->nreports; i++)
-        if (out->reports[i].fault != SIM_FAULT_UNINITIALISED || !out->reports[i].of_shared)
-            out->reports[kept++] = out->reports[i];
-    out->nreports = kept;
+        if (out->reports[i].fault != SIM_FAULT_UNINITIALIZED || !out->reports[i].is_shared_memory)
+            out->reports[nkept++] = out->reports[i];
+    out->nreports = nkept;
 }
 
 void core_collect_reports(struct launch *l, struct sim_result *out) {
-    u64 lowest = UINT64_MAX;
-    enum sim_fault over = (enum sim_fault)atomic_load(&l->over);
+    u64 lowest_block = UINT64_MAX;
+    enum sim_fault abort_fault = (enum sim_fault)atomic_load(&l->abort_fault);
     for (u32 i = 0; i < l->nworkers; i++) {
-        if (l->workers[i].fault == SIM_FAULT_NONE || l->workers[i].fault_block >= lowest) continue;
-        lowest = l->workers[i].fault_block;
+        if (l->workers[i].fault == SIM_FAULT_NONE || l->workers[i].fault_block >= lowest_block)
+            continue;
+        lowest_block = l->workers[i].fault_block;
         out->fault = l->workers[i].fault;
     }
-    for (u32 kind = 1; kind < SIM_FAULT_KINDS; kind++) merge_kind(l, kind, out);
-    if (atomic_load(&l->raced_shared)) drop_consequence(out), taint_explain(l->sim, l->number);
-    if (over == SIM_FAULT_NONE || out->fault != SIM_FAULT_NONE) return;
-    out->fault = over;
-    report_over(l, over, out);
+    for (u32 kind = 1; kind < SIM_FAULT_COUNT; kind++) merge_kind(l, kind, out);
+    if (atomic_load(&l->has_shared_race))
+        drop_consequent_reports(out), undef_mark_explained(l->sim, l->launch_id);
+    if (abort_fault == SIM_FAULT_NONE || out->fault != SIM_FAULT_NONE) return;
+    out->fault = abort_fault;
+    report_abort(l, abort_fault, out);
 }

@@ -10,7 +10,7 @@
  * bit of the register in that place. A byte for each 4 of a frame (`warp.origin`) says where the
  * undefined bits of the slot that begins there come from, 0 = all are defined. A warp without any
  * runs as if this were not here. A load that finds undefined bytes marks its registers and ends the
- * fast loop over the segment (`exec.running`); from there on segments go through taint_segment
+ * fast loop over the segment (`exec.running`); from there on segments go through undef_run_segment
  * (taint_run.c), until no slot of the warp has such a bit left. There, each op's result is
  * undefined where what it is made from is (taint_ops.c): bit by bit for what moves bits, lane by
  * lane for arithmetic, and not at all where the defined operands decide alone (selp, and, or). What
@@ -18,8 +18,8 @@
  *
  * Memory's shadow holds, by byte: 0 nothing wrote it, 1 written, else a *mark*: an undefined value
  * was stored, 2 × its origin. Marks are even, so that whoever asks by `&` for written bytes does
- * not get them. An origin is a load; the device keeps what is to be said of each (`taint_table`):
- * the lowest block's first such read.
+ * not get them. An origin is a load; the device keeps what is to be said of each
+ * (`undef_origin_table`): the lowest block's first such read.
  *
  * Structures are copied byte by byte, too, with their padding, by loads, selections and stores. A
  * byte that nothing wrote beside others that were is therefore not told where it is read back; once
@@ -28,93 +28,95 @@
 #include "grader/sim/core/core.h"
 
 enum {
-    TAINT_ORIGINS = 63, /* from 1; the last stands for all that come later */
-    TAINT_PADDING =
+    UNDEF_MAX_ORIGINS = 63, /* from 1; the last stands for all that come later */
+    UNDEF_PADDING =
         64, /* or-ed onto one: a byte beside others that were written, moved about and no more */
-    TAINT_PENDING = 128 /* in the shadow: the target of a copy that was not waited for
+    UNDEF_PENDING = 128 /* in the shadow: the target of a copy that was not waited for
                            (race/async.c); no mark is that */
 };
 
-static inline bool taint_is_mark(unsigned char shadow) { return shadow > 1; }
+static inline bool undef_is_mark(unsigned char shadow) { return shadow > 1; }
 
 /* ---- memory (taint_memory.c) ---- */
 
 /* A lane accesses bytes of which not all are written. `shadow`: of the access, with 8 bytes
  * readable on both sides. A load's registers are marked; an atomic is reported, since it decides at
  * once. */
-void taint_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
+void undef_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
                   u64 address, const unsigned char *shadow, enum mem_space space);
 /* A store has run: its undefined bytes are marked in memory. */
-void taint_store(struct exec *x, const struct op *o, u32 mask);
+void undef_store(struct exec *x, const struct op *o, u32 mask);
 
 /* ---- registers (taint.c); slots are named by where they lie in the warp's frames ---- */
 
-static inline unsigned char *taint_of(const struct warp *w, const void *slot) {
-    return w->taint + ((const unsigned char *)slot - w->frames);
+static inline unsigned char *undef_shadow_of(const struct warp *w, const void *slot) {
+    return w->undef + ((const unsigned char *)slot - w->frames);
 }
-static inline u8 *taint_origin(const struct warp *w, const void *slot) {
-    return &w->origin[((const unsigned char *)slot - w->frames) / 4];
+static inline u8 *undef_origin_of(const struct warp *w, const void *slot) {
+    return &w->undef_origin[((const unsigned char *)slot - w->frames) / 4];
 }
 /* The origin of what is undefined in an operand's slot, 0 = nothing. */
-static inline u8 taint_ref(const struct exec *x, ref r) {
+static inline u8 undef_operand_origin(const struct exec *x, ref r) {
     return r == REF_NONE || ref_base(r) != BASE_FRAME ? 0
-                                                      : *taint_origin(x->warp, operand_at(x, r));
+                                                      : *undef_origin_of(x->warp, operand_at(x, r));
 }
 /* The undefined bits by lane of a slot of `bytes` a lane (1: a predicate); returns the lanes that
  * have some. */
-u32 taint_get(const struct warp *w, const void *slot, u32 bytes, u64 out[32]);
+u32 undef_get(const struct warp *w, const void *slot, u32 bytes, u64 out[32]);
 /* The same of an operand, which may be no register. */
-u32 taint_bits(const struct exec *x, ref r, u32 bytes, u64 out[32]);
-u32 taint_lanes(const struct exec *x, ref r, u32 bytes);
+u32 undef_operand_bits(const struct exec *x, ref r, u32 bytes, u64 out[32]);
+u32 undef_operand_lanes(const struct exec *x, ref r, u32 bytes);
 /* Sets them for the lanes of the mask; NULL: all defined. */
-void taint_put(struct warp *w, void *slot, u32 bytes, u32 mask, const u64 *undefined, u8 origin);
-static inline void taint_set(const struct exec *x, ref r, u32 bytes, u32 mask, const u64 *undefined,
-                             u8 origin) {
+void undef_put(struct warp *w, void *slot, u32 bytes, u32 mask, const u64 *undefined, u8 origin);
+static inline void undef_set_operand(const struct exec *x, ref r, u32 bytes, u32 mask,
+                                     const u64 *undefined, u8 origin) {
     if (r != REF_NONE && ref_base(r) == BASE_FRAME)
-        taint_put(x->warp, operand_at(x, r), bytes, mask, undefined, origin);
+        undef_put(x->warp, operand_at(x, r), bytes, mask, undefined, origin);
 }
 /* After the shadow was written to by other means. */
-void taint_refresh(struct warp *w, void *slot, u32 bytes, u8 origin);
-void taint_copy(struct warp *w, void *to, const void *from, u32 bytes, u32 mask);
-void taint_forget(struct warp *w); /* a block starts */
+void undef_refresh(struct warp *w, void *slot, u32 bytes, u8 origin);
+void undef_copy(struct warp *w, void *to, const void *from, u32 bytes, u32 mask);
+void undef_clear(struct warp *w); /* a block starts */
 
 /* Runs `with` as if the shadow were the registers: sources that are none are 0. Those of an op are
- * renamed by taint_source. */
-struct taint_bases {
+ * renamed by undef_source_ref. */
+struct undef_saved_bases {
     unsigned char *base[BASE_COUNT];
 };
-struct taint_bases taint_enter(struct exec *x);
-void taint_leave(struct exec *x, const struct taint_bases *saved);
-static inline ref taint_source(ref r) {
+struct undef_saved_bases undef_enter_shadow(struct exec *x);
+void undef_leave_shadow(struct exec *x, const struct undef_saved_bases *saved);
+static inline ref undef_source_ref(ref r) {
     return r == REF_NONE || ref_base(r) == BASE_FRAME ? r : REF(BASE_CONST, 0);
 }
 
 /* ---- origins and reports (taint_report.c) ---- */
 
-struct taint_table;
-u8 taint_load(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
-              enum mem_space space);
+struct undef_origin_table;
+u8 undef_load_origin(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
+                     enum mem_space space);
 /* The same for a shuffle of a lane that takes no part in it. */
-u8 taint_shuffle(struct exec *x, const struct op *o, u32 lane, u32 from);
+u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from);
 /* …of the results of wgmma, until somebody waits. */
-u8 taint_unwaited(struct exec *x, const struct op *o);
+u8 undef_wgmma_origin(struct exec *x, const struct op *o);
 /* Told at `o`, which `does` ("uses it as an address"): once for each of the lanes. */
-void taint_decides(struct exec *x, u8 origin, const struct op *o, u32 lanes, const char *does);
+void undef_report_use(struct exec *x, u8 origin, const struct op *o, u32 lanes,
+                      const char *use_text);
 /* An operand decides for the lanes of the mask: where it is undefined it is told, and counts as
  * defined from then on. */
-void taint_check(struct exec *x, const struct op *o, ref r, u32 bytes, u32 mask, const char *does);
+void undef_check_use(struct exec *x, const struct op *o, ref r, u32 bytes, u32 mask,
+                     const char *use_text);
 /* An access that decides at once, of what nothing wrote. */
-void taint_raw(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
-               enum mem_space space);
+void undef_report_access(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
+                         enum mem_space space);
 /* What that launch read of shared memory before it was written has been told as a race. */
-void taint_explain(struct sim *s, u64 launch);
-void taint_close(struct sim *s);
-void taint_unload(struct sim *s, const struct sim_module *m); /* its ops go */
+void undef_mark_explained(struct sim *s, u64 launch);
+void undef_close(struct sim *s);
+void undef_unload(struct sim *s, const struct sim_module *m); /* its ops go */
 
 /* ---- a tainted warp (taint_run.c, taint_ops.c) ---- */
 
-/* Runs the segment on from after x->tainted_at, and looks at what its control op decides by;
+/* Runs the segment on from after x->undef_load, and looks at what its control op decides by;
  * returns that. */
-const struct op *taint_segment(struct exec *x, u32 active);
+const struct op *undef_run_segment(struct exec *x, u32 active);
 /* The result of an op that is a function of its operands, by lane. */
-void taint_lane_op(struct exec *x, const struct op *o, u32 mask, u32 guessed);
+void undef_run_lane_op(struct exec *x, const struct op *o, u32 mask, u32 undef_guard_lanes);

@@ -8,65 +8,70 @@
 
 /* Blocks whose accesses are looked at: some of the first, and one in the middle, where nothing is
  * special. */
-enum { LOOKED_AT = 4 };
+enum { MAX_ACCESS_BLOCKS = 4 };
 
 /* ---- what is kept where a block makes more words than there is room for ---- */
 
 /* The last level is for parts that are too long alone: what of them finds no room is left out. */
-enum { MOST_LEVEL = 40, PARTS_OF_A_WARP = 32, LEAST_PART = 64 };
+enum { MAX_LEVEL = 40, CHUNKS_PER_WARP = 32, MIN_CHUNK_WORDS = 64 };
 
 /* Going down from the level at hand, one of two each time, so that what is kept was kept at the
  * level before, too. The first part of a run says nothing of the rest; and code that knew which
  * parts are kept could do in the others what is to cost nothing. */
-static bool is_kept(const struct trace_block *t, u64 number) {
-    u64 at = number >> t->level;
-    for (u32 level = t->level; level; level--)
+static bool is_chunk_sampled(const struct trace_block *t, u64 number) {
+    u64 at = number >> t->decimation_level;
+    for (u32 level = t->decimation_level; level; level--)
         at = 2 * at + (launch_hash(64 * at + level, t->key) >> 40 & 1);
     return at == number;
 }
 
-static void thin_warp(struct trace_block *t, struct trace_warp *w) {
-    u32 n = 0, parts = 0;
-    for (u32 i = 0; i < w->nparts; i++) {
-        struct trace_part p = w->part[i];
-        u32 words = (i + 1 < w->nparts ? w->part[i + 1].first : w->n) - p.first;
-        if (!is_kept(t, p.number)) continue;
-        if (words) memmove(w->words + n, w->words + p.first, words * sizeof *w->words);
-        w->part[parts++] = (struct trace_part){n, p.number};
+static void decimate_warp(struct trace_block *t, struct trace_warp *w) {
+    u32 n = 0, nchunks = 0;
+    for (u32 i = 0; i < w->nchunks; i++) {
+        struct trace_chunk p = w->chunks[i];
+        u32 words = (i + 1 < w->nchunks ? w->chunks[i + 1].first_word : w->nwords) - p.first_word;
+        if (!is_chunk_sampled(t, p.index)) continue;
+        if (words) memmove(w->strings + n, w->strings + p.first_word, words * sizeof *w->strings);
+        w->chunks[nchunks++] = (struct trace_chunk){n, p.index};
         n += words;
     }
-    w->n = n, w->nparts = parts, w->kept = w->kept && is_kept(t, w->number);
-    t->words += n;
+    w->nwords = n, w->nchunks = nchunks,
+    w->is_recording = w->is_recording && is_chunk_sampled(t, w->chunk_index);
+    t->kept_words += n;
 }
 
-static void thin(struct trace_block *t) {
-    t->level++, t->truncated = true, t->words = 0;
-    for (u32 i = 0; i < t->nwarps; i++) thin_warp(t, &t->warps[i]);
+static void decimate(struct trace_block *t) {
+    t->decimation_level++, t->truncated = true, t->kept_words = 0;
+    for (u32 i = 0; i < t->nwarps; i++) decimate_warp(t, &t->warps[i]);
 }
 
 /* Room for `n` words at the end of the warp's stream; NULL: they are not kept. */
-static u64 *take(struct trace_block *t, u32 warp, u32 n) {
+static u64 *reserve_words(struct trace_block *t, u32 warp, u32 n) {
     struct trace_warp *w = &t->warps[warp];
-    w->seen += n;
-    while (w->kept && t->words + n > t->limit && t->level < MOST_LEVEL) thin(t);
-    if (w->kept && t->words + n > t->limit) t->truncated = true, w->kept = false;
-    if (!w->kept) return NULL;
-    GROW(w->words, w->n + n, w->capacity, 256);
-    w->n += n, t->words += n;
-    return w->words + w->n - n;
+    w->produced_words += n;
+    while (w->is_recording && t->kept_words + n > t->max_words && t->decimation_level < MAX_LEVEL)
+        decimate(t);
+    if (w->is_recording && t->kept_words + n > t->max_words)
+        t->truncated = true, w->is_recording = false;
+    if (!w->is_recording) return NULL;
+    GROW(w->strings, w->nwords + n, w->capacity, 256);
+    w->nwords += n, t->kept_words += n;
+    return w->strings + w->nwords - n;
 }
 
-static void begin_part(struct trace_block *t, struct trace_warp *w) {
-    w->number = w->seen / t->part_words, w->next = (w->number + 1) * t->part_words;
-    w->kept = is_kept(t, w->number);
-    if (!w->kept) return;
-    GROW(w->part, w->nparts + 1, w->part_capacity, 16);
-    w->part[w->nparts++] = (struct trace_part){w->n, w->number};
+static void begin_chunk(struct trace_block *t, struct trace_warp *w) {
+    w->chunk_index = w->produced_words / t->chunk_words,
+    w->next_chunk_at = (w->chunk_index + 1) * t->chunk_words;
+    w->is_recording = is_chunk_sampled(t, w->chunk_index);
+    if (!w->is_recording) return;
+    GROW(w->chunks, w->nchunks + 1, w->chunk_capacity, 16);
+    w->chunks[w->nchunks++] = (struct trace_chunk){w->nwords, w->chunk_index};
 }
 
 void trace_segment(struct trace_block *t, u32 warp, u32 segment) {
-    if (t->warps[warp].seen >= t->warps[warp].next) begin_part(t, &t->warps[warp]);
-    u64 *to = take(t, warp, 1);
+    if (t->warps[warp].produced_words >= t->warps[warp].next_chunk_at)
+        begin_chunk(t, &t->warps[warp]);
+    u64 *to = reserve_words(t, warp, 1);
     if (to) *to = segment;
 }
 
@@ -74,9 +79,9 @@ void trace_segment(struct trace_block *t, u32 warp, u32 segment) {
 
 /* Passes that the 32 banks need for the lanes' words, phase by phase: docs/counters.md, "Shared
  * memory". */
-static u32 phase_passes(const u64 *ea, u32 mask, u32 span) {
+static u32 phase_wavefronts(const u64 *ea, u32 mask, u32 span) {
     u64 seen[32][33];
-    u32 in_bank[32] = {0}, most = 0;
+    u32 in_bank[32] = {0}, max_words = 0;
     for (u32 l = 0; l < 32; l++) {
         if (!(mask >> l & 1)) continue;
         for (u64 w = ea[l] >> 2; w <= (ea[l] + span - 1) >> 2; w++) {
@@ -84,32 +89,32 @@ static u32 phase_passes(const u64 *ea, u32 mask, u32 span) {
             while (i < in_bank[bank] && seen[bank][i] != w) i++;
             if (i < in_bank[bank] || i > 32) continue;
             seen[bank][in_bank[bank]++] = w;
-            if (in_bank[bank] > most) most = in_bank[bank];
+            if (in_bank[bank] > max_words) max_words = in_bank[bank];
         }
     }
-    return most;
+    return max_words;
 }
 
-static u32 bank_passes(const u64 *ea, u32 mask, u32 span) {
-    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8, passes = 0;
+static u32 bank_wavefronts(const u64 *ea, u32 mask, u32 span) {
+    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8, wavefronts = 0;
     for (u32 first = 0; first < 32; first += lanes) {
-        u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
-        if (part) passes += phase_passes(ea, part, span);
+        u32 group = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
+        if (group) wavefronts += phase_wavefronts(ea, group, span);
     }
-    return passes;
+    return wavefronts;
 }
 
 /* Atomics in shared memory: a bank takes one lane a pass, whatever the word. Increments are merged
  * by word. */
-static u32 atomic_passes(const struct mem_desc *d, const u64 *ea, u32 mask) {
-    u32 in_bank[32] = {0}, most = 1;
-    if (d->is_increment) return bank_passes(ea, mask, d->width);
+static u32 atomic_wavefronts(const struct mem_desc *d, const u64 *ea, u32 mask) {
+    u32 in_bank[32] = {0}, max_lanes = 1;
+    if (d->is_increment) return bank_wavefronts(ea, mask, d->width);
     for (u32 l = 0; l < 32; l++) {
         if (!(mask >> l & 1)) continue;
         u32 bank = ea[l] >> 2 & 31;
-        if (++in_bank[bank] > most) most = in_bank[bank];
+        if (++in_bank[bank] > max_lanes) max_lanes = in_bank[bank];
     }
-    return most;
+    return max_lanes;
 }
 
 static u32 add_line(u64 *line, u32 n, u64 sector) {
@@ -120,7 +125,7 @@ static u32 add_line(u64 *line, u32 n, u64 sector) {
     return n + 1;
 }
 
-static u32 lines(const u64 *ea, u32 mask, u32 span, u64 line[64]) {
+static u32 collect_lines(const u64 *ea, u32 mask, u32 span, u64 line[64]) {
     u32 n = 0;
     for (u32 l = 0; l < 32; l++)
         if (mask >> l & 1)
@@ -129,7 +134,7 @@ static u32 lines(const u64 *ea, u32 mask, u32 span, u64 line[64]) {
 }
 
 /* Of a store: which sectors it does not cover to the last byte. */
-static void mark_parts(const u64 *ea, u32 mask, u32 span, u64 *line, u32 n) {
+static void mark_partial_sectors(const u64 *ea, u32 mask, u32 span, u64 *line, u32 n) {
     u32 covered[64][4] = {0};
     for (u32 l = 0; l < 32; l++)
         for (u64 at = ea[l]; mask >> l & 1 && at < ea[l] + span; at++) {
@@ -142,9 +147,9 @@ static void mark_parts(const u64 *ea, u32 mask, u32 span, u64 *line, u32 n) {
             if (covered[i][k] && covered[i][k] != ~0u) line[i] |= 16ull << k;
 }
 
-static u32 targets(const u64 *ea, u32 mask, u64 out[64], u32 *most) {
+static u32 collect_addresses(const u64 *ea, u32 mask, u64 out[64], u32 *max_multiplicity) {
     u32 n = 0;
-    *most = 0;
+    *max_multiplicity = 0;
     for (u32 l = 0; l < 32; l++) {
         if (!(mask >> l & 1)) continue;
         u64 address = ea[l] & ((1ull << 56) - 1);
@@ -152,139 +157,153 @@ static u32 targets(const u64 *ea, u32 mask, u64 out[64], u32 *most) {
         while (i < n && (out[i] & ((1ull << 56) - 1)) != address) i++;
         out[i] = i < n ? out[i] + (1ull << 56) : address | 1ull << 56;
         if (i == n) n++;
-        if (out[i] >> 56 > *most) *most = (u32)(out[i] >> 56);
+        if (out[i] >> 56 > *max_multiplicity) *max_multiplicity = (u32)(out[i] >> 56);
     }
     return n;
 }
 
 /* One lane does the warp's atomics: code/merge.c says where ptxas arranges that. */
-static bool aggregated(const struct mem_desc *d, const struct mem_memo *m, u32 mask) {
-    return m->shape == SHAPE_UNIFORM &&
+static bool is_aggregated(const struct mem_desc *d, const struct access_pattern *m, u32 mask) {
+    return m->shape == PATTERN_UNIFORM &&
            (d->warp_aggregation == AGGREGATE_ALWAYS ||
             (d->warp_aggregation == AGGREGATE_FULL_WARPS && mask == ~0u));
 }
 
-struct access {
-    u32 space, verb, lanes, passes;
+struct access_header {
+    u32 space, verb, lanes, wavefronts;
 };
 
-static void put_access(struct exec *x, const struct op *o, struct access a, const u64 *entry,
-                       u32 n) {
-    u64 header = TRACE_ACCESS | (u64)(a.passes & 0xff) << 51 | (u64)a.verb << 49 |
+static void append_access(struct exec *x, const struct op *o, struct access_header a,
+                          const u64 *entry, u32 n) {
+    u64 header = TRACE_ACCESS | (u64)(a.wavefronts & 0xff) << 51 | (u64)a.verb << 49 |
                  (u64)a.space << 46 | (u64)a.lanes << 40 | (u64)n << 32 |
                  (u32)(o - x->worker->launch->ops);
-    u64 *to = take(x->trace, x->warp->index, n + 1);
+    u64 *to = reserve_words(x->trace, x->warp->index, n + 1);
     if (!to) return;
     *to = header;
     if (n) memcpy(to + 1, entry, n * sizeof *entry);
 }
 
 /* What it costs where it goes: sectors in global memory, else passes. */
-static void look_at(struct exec *x, const struct op *o, u8 space, u32 passes, const u64 *entry,
-                    u32 n, const u64 *ea, u32 mask) {
+static void record_max_access(struct exec *x, const struct op *o, u8 space, u32 wavefronts,
+                              const u64 *entry, u32 n, const u64 *ea, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
-    struct trace_seen a = {.op = (u32)(o - x->worker->launch->ops),
-                           .nops = x->worker->launch->module->nops,
-                           .mask = mask,
-                           .cost = passes,
-                           .space = space,
-                           .verb = d->verb,
-                           .span = (u8)(d->width * d->count),
-                           .ea = ea};
-    bool sectors = space == SPACE_GLOBAL && (d->verb == MEM_LOAD || d->verb == MEM_STORE);
-    bool narrow =
+    struct trace_observed_access a = {.op = (u32)(o - x->worker->launch->ops),
+                                      .nops = x->worker->launch->module->nops,
+                                      .mask = mask,
+                                      .cost = wavefronts,
+                                      .space = space,
+                                      .verb = d->verb,
+                                      .span = (u8)(d->width * d->count),
+                                      .ea = ea};
+    bool counts_sectors = space == SPACE_GLOBAL && (d->verb == MEM_LOAD || d->verb == MEM_STORE);
+    bool is_single_wavefront_phase =
         space == SPACE_SHARED && !(d->verb == MEM_ATOM || d->verb == MEM_RED) && a.span <= 4;
-    if (narrow)
-        a.cost = bank_passes(ea, mask, a.span); /* of itself, not of what ptxas merges it into */
-    if (sectors) a.cost = 0;
-    for (u32 i = 0; sectors && i < n; i++) a.cost += (u32)__builtin_popcountll(entry[i] & 15);
-    trace_look_at(x->trace, &a);
+    if (is_single_wavefront_phase)
+        a.cost =
+            bank_wavefronts(ea, mask, a.span); /* of itself, not of what ptxas merges it into */
+    if (counts_sectors) a.cost = 0;
+    for (u32 i = 0; counts_sectors && i < n; i++)
+        a.cost += (u32)__builtin_popcountll(entry[i] & 15);
+    trace_update_max_access(x->trace, &a);
 }
 
-void trace_grid(struct exec *x, const struct op *o, u8 verb) {
-    put_access(x, o, (struct access){.space = TRACE_GRID, .verb = verb, .lanes = 1}, NULL, 0);
+void trace_grid_barrier(struct exec *x, const struct op *o, u8 verb) {
+    append_access(x, o,
+                  (struct access_header){.space = TRACE_GRID_BARRIER, .verb = verb, .lanes = 1},
+                  NULL, 0);
 }
 
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
-    if (space == SPACE_GLOBAL && grid_is_seen(x, d, ea, mask)) return trace_grid(x, o, MEM_LOAD);
-    const struct mem_memo *m = &x->memos[stat];
+    if (space == SPACE_GLOBAL && grid_barrier_observes_release(x, d, ea, mask))
+        return trace_grid_barrier(x, o, MEM_LOAD);
+    const struct access_pattern *m = &x->pattern_cache[stat];
     u64 entry[64];
-    u32 n = 0, span = (u32)d->width * d->count, passes = 1;
+    u32 n = 0, span = (u32)d->width * d->count, wavefronts = 1;
     bool atomic = d->verb == MEM_ATOM || d->verb == MEM_RED;
-    if (atomic && aggregated(d, m, mask)) mask &= -mask;
-    if (space == SPACE_GLOBAL && atomic) n = targets(ea, mask, entry, &passes);
+    if (atomic && is_aggregated(d, m, mask)) mask &= -mask;
+    if (space == SPACE_GLOBAL && atomic) n = collect_addresses(ea, mask, entry, &wavefronts);
     else if (space == SPACE_GLOBAL) {
-        n = lines(ea, mask, span, entry);
-        if (d->verb == MEM_STORE) mark_parts(ea, mask, span, entry, n);
-        passes = m->shape == SHAPE_UNIFORM ? 1 : bank_passes(ea, mask, span);
+        n = collect_lines(ea, mask, span, entry);
+        if (d->verb == MEM_STORE) mark_partial_sectors(ea, mask, span, entry, n);
+        wavefronts = m->shape == PATTERN_UNIFORM ? 1 : bank_wavefronts(ea, mask, span);
     } else if (space == SPACE_CLUSTER) {
-        u32 touched = lines(ea, mask, span, entry);
-        for (u32 i = passes = 0; i < touched; i++)
-            passes += (u32)__builtin_popcountll(entry[i] & 15);
-    } else if (space == SPACE_SHARED) passes = atomic ? atomic_passes(d, ea, mask) : m->wavefronts;
-    else if (space == SPACE_LOCAL) passes = m->sectors_at[(u32)ea[__builtin_ctz(mask)] & 3];
-    else passes = m->wavefronts;
+        u32 nlines = collect_lines(ea, mask, span, entry);
+        for (u32 i = wavefronts = 0; i < nlines; i++)
+            wavefronts += (u32)__builtin_popcountll(entry[i] & 15);
+    } else if (space == SPACE_SHARED)
+        wavefronts = atomic ? atomic_wavefronts(d, ea, mask) : m->wavefronts;
+    else if (space == SPACE_LOCAL)
+        wavefronts = m->sectors_by_alignment[(u32)ea[__builtin_ctz(mask)] & 3];
+    else wavefronts = m->wavefronts;
     u32 active = (u32)__builtin_popcount(mask);
-    if (x->trace->looks) look_at(x, o, space, passes, entry, n, ea, mask);
-    put_access(x, o,
-               (struct access){.space = space, .verb = d->verb, .lanes = active, .passes = passes},
-               entry, n);
+    if (x->trace->records_max_access)
+        record_max_access(x, o, space, wavefronts, entry, n, ea, mask);
+    append_access(x, o,
+                  (struct access_header){
+                      .space = space, .verb = d->verb, .lanes = active, .wavefronts = wavefronts},
+                  entry, n);
 }
 
 void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n,
-                   u32 passes) {
-    enum { PIECE = 64 };
-    u64 line[PIECE + 1];
-    struct access a = {.space = SPACE_GLOBAL,
-                       .verb = verb,
-                       .lanes = (u32)__builtin_popcount(x->active),
-                       .passes = passes};
-    for (u32 first = 0; first < n; first += PIECE, a.passes = 1) {
+                   u32 wavefronts) {
+    enum { PIECE_BYTES = 64 };
+    u64 line[PIECE_BYTES + 1];
+    struct access_header a = {.space = SPACE_GLOBAL,
+                              .verb = verb,
+                              .lanes = (u32)__builtin_popcount(x->active_mask),
+                              .wavefronts = wavefronts};
+    for (u32 first = 0; first < n; first += PIECE_BYTES, a.wavefronts = 1) {
         u32 lines = 0;
-        for (u32 i = first; i < n && i < first + PIECE; i++)
+        for (u32 i = first; i < n && i < first + PIECE_BYTES; i++)
             lines = add_line(line, lines, sector[i]);
-        put_access(x, o, a, line, lines);
+        append_access(x, o, a, line, lines);
     }
 }
 
 void trace_bulk(struct exec *x, const struct op *o, u8 space, u8 verb, u64 from, u64 bytes) {
-    enum { LINE = 128, PIECE = 32 * LINE };
-    u64 line[PIECE / LINE + 1], end = from + bytes;
+    enum { LINE_BYTES = 128, PIECE_BYTES = 32 * LINE_BYTES };
+    u64 line[PIECE_BYTES / LINE_BYTES + 1], end = from + bytes;
     for (u64 next; from < end; from = next) {
         u32 n = 0;
-        next = (from / PIECE + 1) * PIECE < end ? (from / PIECE + 1) * PIECE : end;
+        next = (from / PIECE_BYTES + 1) * PIECE_BYTES < end ? (from / PIECE_BYTES + 1) * PIECE_BYTES
+                                                            : end;
         for (u64 s = from >> 5; s <= (next - 1) >> 5; s++) n = add_line(line, n, s);
-        struct access a = {.space = space,
-                           .verb = verb,
-                           .lanes = 1,
-                           .passes = (u32)((next - from + LINE - 1) / LINE)};
-        put_access(x, o, a, line, space == SPACE_GLOBAL ? n : 0);
+        struct access_header a = {.space = space,
+                                  .verb = verb,
+                                  .lanes = 1,
+                                  .wavefronts = (u32)((next - from + LINE_BYTES - 1) / LINE_BYTES)};
+        append_access(x, o, a, line, space == SPACE_GLOBAL ? n : 0);
     }
 }
 
-void trace_rows_end(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r) {
-    enum { LINE = 128 };
-    u32 passes = (u32)((r->bytes + LINE - 1) / LINE);
-    struct access a = {
-        .space = SPACE_GLOBAL, .verb = verb, .lanes = 1, .passes = passes < 255 ? passes : 255};
-    if (r->n) put_access(x, o, a, r->line, r->n);
-    r->n = 0, r->bytes = 0;
+void trace_strided_copy_end(struct exec *x, const struct op *o, u8 verb,
+                            struct trace_strided_copy *r) {
+    enum { LINE_BYTES = 128 };
+    u32 wavefronts = (u32)((r->bytes + LINE_BYTES - 1) / LINE_BYTES);
+    struct access_header a = {.space = SPACE_GLOBAL,
+                              .verb = verb,
+                              .lanes = 1,
+                              .wavefronts = wavefronts < 255 ? wavefronts : 255};
+    if (r->nlines) append_access(x, o, a, r->lines, r->nlines);
+    r->nlines = 0, r->bytes = 0;
 }
 
-void trace_rows_add(struct exec *x, const struct op *o, u8 verb, struct trace_rows *r, u64 from,
-                    u64 bytes) {
-    enum { MOST = 32 };
+void trace_strided_copy_add(struct exec *x, const struct op *o, u8 verb,
+                            struct trace_strided_copy *r, u64 from, u64 bytes) {
+    enum { MAX_STRIDED_LINES = 32 };
     for (u64 end = from + bytes, next; from < end; from = next) {
         next = (from / 32 + 1) * 32 < end ? (from / 32 + 1) * 32 : end;
-        if (r->n == MOST) trace_rows_end(x, o, verb, r);
-        r->n = add_line(r->line, r->n, from >> 5);
+        if (r->nlines == MAX_STRIDED_LINES) trace_strided_copy_end(x, o, verb, r);
+        r->nlines = add_line(r->lines, r->nlines, from >> 5);
         r->bytes += next - from;
     }
 }
 
-void trace_mark(struct exec *x, const struct op *o, u8 verb, u64 offset) {
-    put_access(x, o, (struct access){.space = SPACE_SHARED, .verb = verb, .lanes = 1}, &offset, 1);
+void trace_mbarrier(struct exec *x, const struct op *o, u8 verb, u64 offset) {
+    append_access(x, o, (struct access_header){.space = SPACE_SHARED, .verb = verb, .lanes = 1},
+                  &offset, 1);
 }
 
 /* ---- the whole ---- */
@@ -294,14 +313,15 @@ struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit, u6
     t->blocks = xcalloc(n ? n : 1, sizeof *t->blocks);
     t->nblocks = n;
     for (u32 i = 0; i < n; i++) {
-        u64 part = limit / PARTS_OF_A_WARP / nwarps;
-        t->blocks[i] = (struct trace_block){.linear = blocks[i],
-                                            .nwarps = nwarps,
-                                            .limit = limit,
-                                            .key = launch_hash(blocks[i], key),
-                                            .part_words = part > LEAST_PART ? part : LEAST_PART};
+        u64 chunk = limit / CHUNKS_PER_WARP / nwarps;
+        t->blocks[i] =
+            (struct trace_block){.linear = blocks[i],
+                                 .nwarps = nwarps,
+                                 .max_words = limit,
+                                 .key = launch_hash(blocks[i], key),
+                                 .chunk_words = chunk > MIN_CHUNK_WORDS ? chunk : MIN_CHUNK_WORDS};
         t->blocks[i].warps = xcalloc(nwarps, sizeof *t->blocks[i].warps);
-        t->blocks[i].looks = i < LOOKED_AT || i == n / 2;
+        t->blocks[i].records_max_access = i < MAX_ACCESS_BLOCKS || i == n / 2;
     }
     return t;
 }
@@ -319,9 +339,9 @@ struct trace_block *trace_find(struct sim_trace *t, u64 linear) {
 void sim_trace_free(struct sim_trace *t) {
     for (u32 i = 0; t && i < t->nblocks; i++) {
         for (u32 w = 0; w < t->blocks[i].nwarps; w++)
-            free(t->blocks[i].warps[w].words), free(t->blocks[i].warps[w].part);
+            free(t->blocks[i].warps[w].strings), free(t->blocks[i].warps[w].chunks);
         free(t->blocks[i].warps);
-        trace_look_free(&t->blocks[i]);
+        trace_free_max_accesses(&t->blocks[i]);
     }
     if (t) free(t->blocks);
     free(t);

@@ -1,32 +1,33 @@
-/* trace_look.c — of each memory instruction the access that costs most, as its lanes asked for it:
- * what pictures of accesses show. Only in a few of the traced blocks, so that it costs nothing that
- * counts. */
+/* trace_max_access.c — of each memory instruction the access that costs most, as its lanes asked
+ * for it: what pictures of accesses show. Only in a few of the traced blocks, so that it costs
+ * nothing that counts. */
 #include "grader/sim/core/trace.h"
 #include "common/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct trace_look *find(struct trace_block *t, const struct trace_seen *a) {
-    if (!t->look_of) t->look_of = xcalloc(a->nops, sizeof *t->look_of);
-    if (!t->look_of[a->op]) {
-        GROW(t->look, t->nlook + 1, t->look_room, 16);
-        t->look[t->nlook] = (struct trace_look){.op = a->op};
-        t->look_of[a->op] = ++t->nlook;
+static struct trace_max_access *find_or_add_access(struct trace_block *t,
+                                                   const struct trace_observed_access *a) {
+    if (!t->max_access_index) t->max_access_index = xcalloc(a->nops, sizeof *t->max_access_index);
+    if (!t->max_access_index[a->op]) {
+        GROW(t->max_accesses, t->nmax_accesses + 1, t->max_access_capacity, 16);
+        t->max_accesses[t->nmax_accesses] = (struct trace_max_access){.op = a->op};
+        t->max_access_index[a->op] = ++t->nmax_accesses;
     }
-    return &t->look[t->look_of[a->op] - 1];
+    return &t->max_accesses[t->max_access_index[a->op] - 1];
 }
 
 /* Of two that cost the same the one with more lanes, then the first. */
-void trace_look_at(struct trace_block *t, const struct trace_seen *a) {
-    struct trace_look *l = find(t, a);
-    int more = __builtin_popcount(a->mask) - __builtin_popcount(l->mask);
-    if (l->mask && (a->cost < l->cost || (a->cost == l->cost && more <= 0))) return;
+void trace_update_max_access(struct trace_block *t, const struct trace_observed_access *a) {
+    struct trace_max_access *l = find_or_add_access(t, a);
+    int extra_lanes = __builtin_popcount(a->mask) - __builtin_popcount(l->mask);
+    if (l->mask && (a->cost < l->cost || (a->cost == l->cost && extra_lanes <= 0))) return;
     l->mask = a->mask, l->cost = a->cost, l->space = a->space, l->verb = a->verb, l->span = a->span;
     memcpy(l->ea, a->ea, sizeof l->ea);
 }
 
-void trace_look_free(struct trace_block *t) {
-    free(t->look);
-    free(t->look_of);
+void trace_free_max_accesses(struct trace_block *t) {
+    free(t->max_accesses);
+    free(t->max_access_index);
 }

@@ -21,7 +21,7 @@ struct lines {
 
 static u32 line_of(struct lines *t, u32 loc) {
     if (t->of_loc[loc]) return t->of_loc[loc] - 1;
-    const struct ptx_loc *l = place_source(t->m->ptx, loc);
+    const struct ptx_loc *l = source_location_of(t->m->ptx, loc);
     const char *file =
         l->file < t->m->ptx->nfiles && t->m->ptx->files[l->file] ? t->m->ptx->files[l->file] : "";
     u32 i = 0;
@@ -84,18 +84,19 @@ static void count_global(struct sim_counters *c, u8 verb, const u64 *s) {
     bool load = verb == MEM_LOAD;
     *(load ? &c->global_load_requests : &c->global_store_requests) += s[STAT_REQUESTS];
     *(load ? &c->global_load_sectors : &c->global_store_sectors) += s[STAT_SECTORS];
-    *(load ? &c->global_load_sectors_ideal : &c->global_store_sectors_ideal) += s[STAT_IDEAL];
+    *(load ? &c->global_load_sectors_ideal : &c->global_store_sectors_ideal) +=
+        s[STAT_IDEAL_SECTORS];
     *(load ? &c->global_load_threads : &c->global_store_threads) += s[STAT_LANES];
-    c->async_copy_byte_distance += s[STAT_AHEAD];
-    c->global_sectors_ideal += s[STAT_IDEAL];
-    c->global_sectors_excessive += s[STAT_SECTORS] - s[STAT_IDEAL];
+    c->async_copy_byte_distance += s[STAT_INFLIGHT];
+    c->global_sectors_ideal += s[STAT_IDEAL_SECTORS];
+    c->global_sectors_excessive += s[STAT_SECTORS] - s[STAT_IDEAL_SECTORS];
 }
 
 static void count_atomic(struct sim_counters *c, u8 verb, u8 space, const u64 *s) {
     if (space == SPACE_SHARED) {
         c->shared_atomic_requests += s[STAT_REQUESTS];
         c->shared_atomic_operations += s[STAT_OPS];
-        c->shared_atomic_serialized += s[STAT_SERIAL];
+        c->shared_atomic_serialized += s[STAT_SERIALIZED];
         c->shared_atomic_bank_conflicts += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
         return;
     }
@@ -104,10 +105,11 @@ static void count_atomic(struct sim_counters *c, u8 verb, u8 space, const u64 *s
     *(used ? &c->atomic_threads : &c->reduction_threads) += s[STAT_LANES];
     c->atomic_sectors += s[STAT_SECTORS];
     c->atomic_result_sectors += used ? s[STAT_SECTORS] : 0;
-    c->atomic_sectors_ideal += s[STAT_IDEAL];
-    c->atomic_result_sectors_ideal += used ? s[STAT_IDEAL] : 0;
+    c->atomic_sectors_ideal += s[STAT_IDEAL_SECTORS];
+    c->atomic_result_sectors_ideal += used ? s[STAT_IDEAL_SECTORS] : 0;
     c->atomic_operations += s[STAT_OPS];
-    if (s[STAT_MAX] > c->atomic_max_multiplicity) c->atomic_max_multiplicity = s[STAT_MAX];
+    if (s[STAT_MAX_MULTIPLICITY] > c->atomic_max_multiplicity)
+        c->atomic_max_multiplicity = s[STAT_MAX_MULTIPLICITY];
 }
 
 static void count_shared(struct sim_counters *c, u8 verb, const u64 *s) {
@@ -127,7 +129,7 @@ static void count_bulk(struct sim_counters *c, const struct stat_entry *o, const
     *(load ? &c->bulk_load_requests : &c->bulk_store_requests) += s[STAT_REQUESTS];
     *(load ? &c->bulk_load_sectors : &c->bulk_store_sectors) += s[STAT_SECTORS];
     *(load ? &c->bulk_load_bytes : &c->bulk_store_bytes) += s[STAT_LANES];
-    c->async_copy_byte_distance += s[STAT_AHEAD];
+    c->async_copy_byte_distance += s[STAT_INFLIGHT];
 }
 
 static void count_cluster(struct sim_counters *c, const struct stat_entry *o, const u64 *s) {
@@ -143,7 +145,7 @@ static void count_cluster(struct sim_counters *c, const struct stat_entry *o, co
                              : &c->shared_atomic_bank_conflicts) +=
         s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
     c->cluster_sectors += s[STAT_SECTORS];
-    c->cluster_sectors_ideal += s[STAT_IDEAL];
+    c->cluster_sectors_ideal += s[STAT_IDEAL_SECTORS];
 }
 
 static void count_texture(struct sim_counters *c, const struct stat_entry *o, const u64 *s) {
@@ -155,7 +157,7 @@ static void count_texture(struct sim_counters *c, const struct stat_entry *o, co
     }
     c->texture_requests += s[STAT_REQUESTS];
     c->texture_sectors += s[STAT_SECTORS];
-    c->texture_sectors_ideal += s[STAT_IDEAL];
+    c->texture_sectors_ideal += s[STAT_IDEAL_SECTORS];
     c->texture_load_threads += s[STAT_LANES];
 }
 
@@ -164,7 +166,7 @@ static void count_texture(struct sim_counters *c, const struct stat_entry *o, co
 static void count_const(struct sim_counters *c, bool indexed, const u64 *s) {
     c->const_requests += s[STAT_REQUESTS];
     c->const_sectors += s[STAT_SECTORS];
-    c->const_sectors_ideal += s[STAT_IDEAL];
+    c->const_sectors_ideal += s[STAT_IDEAL_SECTORS];
     c->const_load_threads += indexed ? s[STAT_LANES] : 0;
     c->const_serialized_accesses += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
 }
@@ -204,7 +206,7 @@ static void count_stats(const struct launch *l, struct lines *t) {
         for (u32 k = 0; k < l->nworkers; k++)
             for (u32 j = 0; j < STAT_COUNT; j++) {
                 u64 v = l->workers[k].stats[i][j];
-                sum[j] = j == STAT_MAX ? (v > sum[j] ? v : sum[j]) : sum[j] + v;
+                sum[j] = j == STAT_MAX_MULTIPLICITY ? (v > sum[j] ? v : sum[j]) : sum[j] + v;
             }
         const struct op *o = &m->ops[m->stat_entries[i].op];
         if (sum[STAT_REQUESTS])
@@ -225,7 +227,7 @@ static bool is_empty(const struct sim_line *l) {
 
 /* From a sample of the blocks to all of them. */
 static void scale_to_whole(const struct launch *l, struct sim_result *out) {
-    u64 count = launch_blocks(l);
+    u64 count = launch_block_count(l);
     if (count == l->nblocks) return;
     sim_counters_scale(&out->counters, l->nblocks, count);
     for (unsigned i = 0; i < out->nlines; i++)

@@ -46,8 +46,10 @@ struct flight {
 
 static struct flight *flight_of(struct exec *x) {
     struct block *b = x->block;
-    if (!b->flight) b->flight = xcalloc(1, sizeof *b->flight + b->nwarps * sizeof *b->flight->warp);
-    return b->flight;
+    if (!b->inflight_copies)
+        b->inflight_copies =
+            xcalloc(1, sizeof *b->inflight_copies + b->nwarps * sizeof *b->inflight_copies->warp);
+    return b->inflight_copies;
 }
 
 static u32 begin_of(const struct sim_module *m, u32 op) {
@@ -65,15 +67,15 @@ static u64 now(struct exec *x, const struct op *o) {
     struct stretch *s = &flight_of(x)->stretch;
     const struct op *ops = x->worker->launch->ops;
     u32 at = (u32)(o - ops), first = begin_of(x->worker->launch->module, at);
-    bool same =
-        s->warp == x->warp && s->executed == x->warp->executed && s->first == first && s->at <= at;
-    if (!same) *s = (struct stretch){x->warp, x->warp->executed, 0, first, first};
+    bool same = s->warp == x->warp && s->executed == x->warp->warp_insns && s->first == first &&
+                s->at <= at;
+    if (!same) *s = (struct stretch){x->warp, x->warp->warp_insns, 0, first, first};
     for (; s->at < at; s->at++) s->before += ops[s->at].weight;
     return s->executed + s->before;
 }
 
 static void credit(struct exec *x, struct asked *a, u64 t) {
-    if (a->bytes) x->stats[a->stat][STAT_AHEAD] += a->bytes * t - a->weight;
+    if (a->bytes) x->stats[a->stat][STAT_INFLIGHT] += a->bytes * t - a->weight;
     *a = (struct asked){0};
 }
 
@@ -99,7 +101,7 @@ static void commit(struct flight_warp *w) {
 }
 
 void count_flight_group(struct exec *x, const struct op *o) {
-    if (!x->block->flight) return; /* nothing was ever asked for */
+    if (!x->block->inflight_copies) return; /* nothing was ever asked for */
     struct flight_warp *w = &flight_of(x)->warp[x->warp->index];
     u32 left = o->imm == GROUP_WAIT ? o->target : 0;
     if (o->imm == GROUP_COMMIT) commit(w);
@@ -110,7 +112,7 @@ void count_flight_group(struct exec *x, const struct op *o) {
 }
 
 void count_flight_arrive(struct exec *x, u32 place) {
-    if (!x->block->flight) return;
+    if (!x->block->inflight_copies) return;
     struct flight_warp *w = &flight_of(x)->warp[x->warp->index];
     for (u32 i = 0; i < PLACES && w->open.bytes; i++)
         if (!w->marked[i].place || w->marked[i].place == place + 1) {
@@ -128,11 +130,11 @@ void count_flight_bulk(struct exec *x, const struct op *o, u32 stat, u32 place, 
     f->bulk[i].asked.bytes += bytes;
     for (u32 w = 0; w < x->block->nwarps; w++)
         f->bulk[i].weight[w] +=
-            bytes * (w == x->warp->index ? now(x, o) + o->weight : x->block->warps[w].executed);
+            bytes * (w == x->warp->index ? now(x, o) + o->weight : x->block->warps[w].warp_insns);
 }
 
 void count_flight_waited(struct exec *x, const struct op *o, u32 place) {
-    if (!x->block->flight) return;
+    if (!x->block->inflight_copies) return;
     struct flight *f = flight_of(x);
     struct flight_warp *w = &f->warp[x->warp->index];
     for (u32 i = 0; i < PLACES; i++) {

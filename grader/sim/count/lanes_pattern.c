@@ -29,17 +29,17 @@ static struct sharing compare_lanes(const s32 v[32], u32 mask) {
     s32 *same = count.lane, *earlier = before.lane;
     struct sharing s = {0, 0, 0};
     memcpy(&value, v, sizeof value);
-    ACTIVE(mask) for (int h = 0; h < 2; h++) {
+    FOR_ACTIVE_LANES(mask) for (int h = 0; h < 2; h++) {
         half_warp equal = value.half[h] == v[l]; /* -1 where true */
         count.half[h] -= equal;
         before.half[h] |= equal & (index.half[h] > (s32)l);
     }
-    LANES s.leaders |= earlier[l] ? 0 : 1u << l;
-    LANES s.twins |= same[l] > 1 ? 1u << l : 0;
+    FOR_LANES s.leaders |= earlier[l] ? 0 : 1u << l;
+    FOR_LANES s.twins |= same[l] > 1 ? 1u << l : 0;
     s.leaders &= mask;
     s.twins &= mask;
-    LANES same[l] = (mask >> l & 1) ? same[l] : 0;
-    LANES s.most = (u32)same[l] > s.most ? (u32)same[l] : s.most;
+    FOR_LANES same[l] = (mask >> l & 1) ? same[l] : 0;
+    FOR_LANES s.most = (u32)same[l] > s.most ? (u32)same[l] : s.most;
     return s;
 }
 
@@ -71,7 +71,7 @@ static u32 units(const s64 *address, u32 mask, u32 span, u32 unit) {
 static u32 word_wavefronts(const s32 *rel, u32 leaders) {
     u8 in_bank[BANKS] = {0};
     u32 most = 0;
-    ACTIVE(leaders) {
+    FOR_ACTIVE_LANES(leaders) {
         u32 k = ++in_bank[(u32)rel[l] >> 2 & (BANKS - 1)];
         most = k > most ? k : most;
     }
@@ -109,17 +109,17 @@ static void absolute(s64 *address, const s32 *rel, u32 phase) {
     for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40);
 }
 
-static void shared_wavefronts(struct mem_memo *m, u32 mask, u32 span) {
+static void shared_wavefronts(struct access_pattern *m, u32 mask, u32 span) {
     s64 address[32];
     m->wavefronts = m->min_wavefronts = 0;
-    if (span == 4 && !(m->bits & 3)) {
-        m->wavefronts = word_wavefronts(m->relative, m->leaders);
+    if (span == 4 && !(m->offset_bits & 3)) {
+        m->wavefronts = word_wavefronts(m->lane_offset, m->first_lane_mask);
         m->min_wavefronts = 1;
         return;
     }
-    absolute(address, m->relative, 0);
+    absolute(address, m->lane_offset, 0);
     u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
-    if (span >= 8 && !m->store &&
+    if (span >= 8 && !m->is_store &&
         (neighbours_agree(address, mask, 1) || neighbours_agree(address, mask, 2)))
         lanes *= 2;
     for (u32 first = 0; first < 32; first += lanes) {
@@ -141,52 +141,56 @@ static u32 local_sectors(const s64 *address, u32 mask, u32 span) {
     return distinct(v, n);
 }
 
-static void set_shape(struct mem_memo *m, const s32 *rel, u32 span) {
+static void set_shape(struct access_pattern *m, const s32 *rel, u32 span) {
     u32 sparse = 0, bits = 0;
     s32 low = 0, high = 0;
-    LANES {
+    FOR_LANES {
         sparse |= (u32)rel[l] ^ (u32)l * span;
         bits |= (u32)rel[l];
         low = rel[l] < low ? rel[l] : low;
         high = rel[l] > high ? rel[l] : high;
     }
-    m->low = low;
-    m->high = high;
-    m->bits = bits;
-    m->shape = !bits ? SHAPE_UNIFORM : !sparse && m->mask == ~0u ? SHAPE_DENSE : SHAPE_ANY;
+    m->min_offset = low;
+    m->max_offset = high;
+    m->offset_bits = bits;
+    m->shape = !bits                       ? PATTERN_UNIFORM
+               : !sparse && m->mask == ~0u ? PATTERN_UNIT_STRIDE
+                                           : PATTERN_ANY;
 }
 
-void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span) {
-    memcpy(m->relative, rel, sizeof m->relative);
+void ISAFN(pattern_fill)(struct access_pattern *m, const s32 rel[32], u32 mask, u8 space,
+                         u32 span) {
+    memcpy(m->lane_offset, rel, sizeof m->lane_offset);
     m->mask = mask;
-    m->known = m->kept = m->nruns = m->like = 0;
-    m->serial++;
+    m->valid_alignments = m->pattern_slot = m->nruns = m->reused_serial = 0;
+    m->pattern_serial++;
     m->valid = true;
-    m->lanes = (u32)__builtin_popcount(mask);
-    m->packed = (m->lanes * span + SECTOR - 1) / SECTOR;
+    m->lane_count = (u32)__builtin_popcount(mask);
+    m->ideal_sectors = (m->lane_count * span + SECTOR - 1) / SECTOR;
     m->wavefronts = m->min_wavefronts = 0;
     struct sharing s = compare_lanes(rel, mask);
-    m->leaders = s.leaders;
-    m->twins = s.twins;
-    m->max = s.most; /* what an atomic serialises */
+    m->first_lane_mask = s.leaders;
+    m->duplicate_mask = s.twins;
+    m->max_multiplicity = s.most; /* what an atomic serialises */
     set_shape(m, rel, span);
-    if (space == SPACE_SHARED) shared_wavefronts(m, mask, m->cost ? m->cost : span);
+    if (space == SPACE_SHARED)
+        shared_wavefronts(m, mask, m->wavefront_lane_bytes ? m->wavefront_lane_bytes : span);
     if (space == SPACE_CONST)
-        m->wavefronts = (u32)__builtin_popcount(m->leaders), m->min_wavefronts = 1;
+        m->wavefronts = (u32)__builtin_popcount(m->first_lane_mask), m->min_wavefronts = 1;
 }
 
 /* Lanes in a row whose accesses touch make one stretch; a stretch may come twice, which does no
  * harm. */
-void ISAFN(pattern_runs)(struct mem_memo *m, u32 span) {
+void ISAFN(pattern_runs)(struct access_pattern *m, u32 span) {
     u32 runs = 0;
-    ACTIVE(m->leaders) {
-        s32 at = m->relative[l];
-        if (runs && at == m->run[runs - 1].at + (s32)m->run[runs - 1].bytes) {
-            m->run[runs - 1].bytes += span;
+    FOR_ACTIVE_LANES(m->first_lane_mask) {
+        s32 at = m->lane_offset[l];
+        if (runs && at == m->runs[runs - 1].offset + (s32)m->runs[runs - 1].bytes) {
+            m->runs[runs - 1].bytes += span;
             continue;
         }
-        m->run[runs].at = at;
-        m->run[runs++].bytes = span;
+        m->runs[runs].offset = at;
+        m->runs[runs++].bytes = span;
     }
     m->nruns = (u8)runs;
 }
@@ -194,23 +198,24 @@ void ISAFN(pattern_runs)(struct mem_memo *m, u32 span) {
 /* Sectors of aligned accesses of up to 32 bytes, each in one sector. */
 static u32 aligned_sectors(const s64 *address, u32 mask) {
     s32 sector[32];
-    LANES sector[l] = (s32)(address[l] >> 5);
+    FOR_LANES sector[l] = (s32)(address[l] >> 5);
     return (u32)__builtin_popcount(compare_lanes(sector, mask).leaders);
 }
 
-void ISAFN(pattern_sectors)(struct mem_memo *m, u32 phase, u8 space, u32 span) {
+void ISAFN(pattern_sectors)(struct access_pattern *m, u32 phase, u8 space, u32 span) {
     s64 address[32];
-    m->known |= 1u << phase;
+    m->valid_alignments |= 1u << phase;
     if (space == SPACE_SHARED) {
-        m->sectors_at[phase] = 0;
+        m->sectors_by_alignment[phase] = 0;
         return;
     }
-    absolute(address, m->relative, phase);
-    bool aligned = span <= SECTOR && !((phase | m->bits) & (span - 1)) && !(span & (span - 1));
+    absolute(address, m->lane_offset, phase);
+    bool aligned =
+        span <= SECTOR && !((phase | m->offset_bits) & (span - 1)) && !(span & (span - 1));
     u32 n = space == SPACE_LOCAL ? local_sectors(address, m->mask, span)
             : aligned            ? aligned_sectors(address, m->mask)
                                  : units(address, m->mask, span, SECTOR);
-    m->sectors_at[phase] = (u8)n;
+    m->sectors_by_alignment[phase] = (u8)n;
 }
 
 void ISAFN(pattern_count_far)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span) {
@@ -221,5 +226,5 @@ void ISAFN(pattern_count_far)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask,
     stats[STAT_LANES] += lanes;
     stats[STAT_OPS] += lanes;
     stats[STAT_SECTORS] += sectors;
-    stats[STAT_IDEAL] += min_u32(sectors, (lanes * span + SECTOR - 1) / SECTOR);
+    stats[STAT_IDEAL_SECTORS] += min_u32(sectors, (lanes * span + SECTOR - 1) / SECTOR);
 }

@@ -5,38 +5,39 @@
 
 /* Fills a memo from relative addresses (0 for inactive lanes), but for what depends on the first
  * address. `span`: bytes a lane accesses. */
-void ISAFN(pattern_fill)(struct mem_memo *m, const s32 rel[32], u32 mask, u8 space, u32 span);
-/* Fills sectors_at[phase], for a first active lane's address of `phase` modulo 32. */
-void ISAFN(pattern_sectors)(struct mem_memo *m, u32 phase, u8 space, u32 span);
+void ISAFN(pattern_fill)(struct access_pattern *m, const s32 rel[32], u32 mask, u8 space, u32 span);
+/* Fills sectors_by_alignment[phase], for a first active lane's address of `phase` modulo 32. */
+void ISAFN(pattern_sectors)(struct access_pattern *m, u32 phase, u8 space, u32 span);
 /* Fills run, leaders and twins, which only the search for races asks for. */
-void ISAFN(pattern_runs)(struct mem_memo *m, u32 span);
+void ISAFN(pattern_runs)(struct access_pattern *m, u32 span);
 /* Adds the counts of lanes that lie too far apart for a memo: each lane its own sectors. */
 void ISAFN(pattern_count_far)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span);
 
 /* Adds an access of that pattern, whose first address is `phase` modulo 32 (local memory: 4;
  * shared: 0). */
-static inline void pattern_count(u64 s[STAT_COUNT], struct mem_memo *m, u32 phase, u8 space,
+static inline void pattern_count(u64 s[STAT_COUNT], struct access_pattern *m, u32 phase, u8 space,
                                  u32 span) {
-    if (__builtin_expect(!(m->known >> phase & 1), 0))
+    if (__builtin_expect(!(m->valid_alignments >> phase & 1), 0))
         ISAFN(pattern_sectors)(m, phase, space, span);
-    u32 sectors = m->sectors_at[phase];
+    u32 sectors = m->sectors_by_alignment[phase];
     s[STAT_REQUESTS]++;
-    s[STAT_LANES] += m->lanes;
+    s[STAT_LANES] += m->lane_count;
     s[STAT_SECTORS] += sectors;
-    s[STAT_IDEAL] += sectors < m->packed ? sectors : m->packed;
+    s[STAT_IDEAL_SECTORS] += sectors < m->ideal_sectors ? sectors : m->ideal_sectors;
     s[STAT_WAVEFRONTS] += m->wavefronts;
     s[STAT_MIN_WAVEFRONTS] += m->min_wavefronts;
-    s[STAT_OPS] += m->lanes;
-    s[STAT_SERIAL] += m->max;
-    if (m->max > s[STAT_MAX]) s[STAT_MAX] = m->max;
+    s[STAT_OPS] += m->lane_count;
+    s[STAT_SERIALIZED] += m->max_multiplicity;
+    if (m->max_multiplicity > s[STAT_MAX_MULTIPLICITY])
+        s[STAT_MAX_MULTIPLICITY] = m->max_multiplicity;
 }
 
 /* The same for an atomic that one lane does for the warp. */
-static inline void pattern_count_aggregated(u64 s[STAT_COUNT], struct mem_memo *m, u32 phase,
+static inline void pattern_count_aggregated(u64 s[STAT_COUNT], struct access_pattern *m, u32 phase,
                                             u8 space, u32 span) {
-    u64 ops = s[STAT_OPS], serial = s[STAT_SERIAL], most = s[STAT_MAX];
+    u64 ops = s[STAT_OPS], serial = s[STAT_SERIALIZED], most = s[STAT_MAX_MULTIPLICITY];
     pattern_count(s, m, phase, space, span);
     s[STAT_OPS] = ops + 1;
-    s[STAT_SERIAL] = serial + 1;
-    s[STAT_MAX] = most ? most : 1;
+    s[STAT_SERIALIZED] = serial + 1;
+    s[STAT_MAX_MULTIPLICITY] = most ? most : 1;
 }

@@ -44,7 +44,7 @@ static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc
     }
     for (u32 e = 0; e < d->count; e++)
         memcpy((u32 *)operand_at(x, d->reg[e]) + lane, bytes + 4 * e, 4);
-    if (x->sanitize && !whole) taint_access(x, o, d, lane, from, shadow + 8, SPACE_GLOBAL);
+    if (x->sanitize && !whole) undef_access(x, o, d, lane, from, shadow + 8, SPACE_GLOBAL);
 }
 
 void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
@@ -54,7 +54,7 @@ void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
     u32 skip = o->src[2] == REF_NONE ? 0 : mask_at(x, o->src[2]) ^ (u32)o->imm;
     const u32 *bytes = o->src[1] == REF_NONE ? NULL : operand_at(x, o->src[1]);
     ISAFN(lane_addresses)(x, o + o->target, d, ea);
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         u32 n = skip >> l & 1 ? 0 : !bytes || bytes[l] > size ? size : bytes[l];
         for (u32 e = 0; e < d->count; e++) ((u32 *)operand_at(x, d->reg[e]))[l] = 0;
         if (n == size) full |= 1u << l;
@@ -103,8 +103,8 @@ static u64 pack(struct mbarrier b) {
  */
 static struct mbarrier next_phase(struct exec *x, struct mbarrier b, const u64 *place) {
     if (b.pending || b.bytes) return b;
-    if (x->cluster) cluster_order(x);
-    else if (x->races_global) race_mbarrier_ends(x, shared_offset(x->block, place));
+    if (x->cluster) cluster_advance_epoch(x);
+    else if (x->tracks_global_races) race_mbarrier_ends(x, shared_offset(x->block, place));
     b.phase ^= 1;
     b.pending = b.count;
     return b;
@@ -112,7 +112,7 @@ static struct mbarrier next_phase(struct exec *x, struct mbarrier b, const u64 *
 
 u64 *ISAFN(lane_barrier_at)(struct exec *x, const struct op *o, u64 offset, u32 lane, bool fresh) {
     if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
-    if (x->cluster && cluster_is_away(x, offset))
+    if (x->cluster && cluster_is_remote(x, offset))
         return (u64 *)ISAFN(lane_place_cluster)(x, o, &barrier_access, lane, offset);
     if (x->cluster) offset = cluster_offset(offset);
     if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes)
@@ -166,7 +166,7 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
             return misuse(x, o, lane,
                           "initialises an mbarrier with a count that is not 1 to 1048575");
         *place = pack((struct mbarrier){.live = 1, .count = n, .pending = n});
-        if (x->races_global && barrier_is_own(x, place))
+        if (x->tracks_global_races && barrier_is_own(x, place))
             race_mbarrier_init(x, o, lane, shared_offset(x->block, place));
         return;
     }
@@ -179,7 +179,7 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
         if (x->sanitize && phase != b.phase && barrier_is_own(x, place))
             race_async_waited(x, o, lane, shared_offset(x->block, place), (u8)phase);
-        if (x->races_global && !x->cluster && phase != b.phase)
+        if (x->tracks_global_races && !x->cluster && phase != b.phase)
             race_mbarrier_seen(x, shared_offset(x->block, place));
         return;
     }
@@ -188,7 +188,7 @@ static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool firs
         barrier_is_own(x, place))
         race_async_arrive(x, lane, shared_offset(x->block, place), (u8)b.phase);
     if (!change(x, o, lane, &b, n)) return;
-    if (x->races_global && !x->cluster)
+    if (x->tracks_global_races && !x->cluster)
         race_mbarrier_arrive(x, shared_offset(x->block, place), first);
     *place = pack(next_phase(x, b, place));
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
@@ -215,7 +215,7 @@ static void mark_barrier(struct exec *x, const struct op *o, const u64 *ea, u32 
     u64 place = ea[__builtin_ctz(own)];
     if (ended) count_flight_waited(x, o, (u32)place);
     else count_flight_arrive(x, (u32)place);
-    if (x->trace) trace_mark(x, o, ended ? MEM_LOAD : MEM_STORE, place);
+    if (x->trace) trace_mbarrier(x, o, ended ? MEM_LOAD : MEM_STORE, place);
 }
 
 void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
@@ -223,8 +223,8 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     u64 ea[32];
     memcpy(ea, operand_at(x, o->src[0]),
            sizeof ea); /* what an arrival gives back may take its place */
-    ACTIVE(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
-    ACTIVE(mask) barrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
+    FOR_ACTIVE_LANES(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
+    FOR_ACTIVE_LANES(mask) barrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
     u32 own = count_barrier(x, o, ea, mask);
     bool ended = d->verb == MEM_LOAD && (mask_at(x, o->dst) & mask);
     x->stats[d->stat + (ended ? MBAR_STAT_COMPLETED_WAIT : 0)][STAT_REQUESTS] += ended;
@@ -236,7 +236,7 @@ void ISAFN(lane_barrier_complete)(struct exec *x, const struct op *o, u32 lane, 
     struct mbarrier b = unpack(*place);
     if (!b.live) return misuse(x, o, lane, "names an mbarrier that is not initialised");
     b.bytes -= bytes;
-    if (x->races_global && !x->cluster)
+    if (x->tracks_global_races && !x->cluster)
         race_mbarrier_arrive(x, shared_offset(x->block, place), true);
     *place = pack(next_phase(x, b, place));
 }
@@ -249,7 +249,7 @@ u32 ISAFN(lane_barrier_phase)(u64 word) { return (u32)unpack(word).phase; }
 static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 n, u32 lane,
                                 unsigned char **written) {
     u32 offset;
-    struct block *b = cluster_target(x, o, lane, to, n, &offset);
+    struct block *b = cluster_resolve_address(x, o, lane, to, n, &offset);
     u64 *s = x->stats[x->mems[o->aux].stat + BULK_STAT_DSMEM];
     if (!b) return NULL;
     s[STAT_REQUESTS]++;
@@ -263,7 +263,7 @@ static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 
 unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 from, u32 n,
                                        u32 lane, unsigned char **written) {
     if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
-    if (x->cluster && cluster_is_away(x, from)) return bulk_away(x, o, from, n, lane, written);
+    if (x->cluster && cluster_is_remote(x, from)) return bulk_away(x, o, from, n, lane, written);
     if (x->cluster) from = cluster_offset(from);
     if (from < x->shared_bytes && n <= x->shared_bytes - from) {
         *written = x->shared_written + from;
@@ -298,13 +298,13 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
 static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, unsigned char *target,
                         const unsigned char *origin, u32 n) {
     bool whole = true;
-    struct block *holder = cluster_holder(x, origin);
-    if (o->imm != BULK_GLOBAL_TO_SHARED && memchr(origin, TAINT_PENDING, n))
+    struct block *holder = cluster_block_containing(x, origin);
+    if (o->imm != BULK_GLOBAL_TO_SHARED && memchr(origin, UNDEF_PENDING, n))
         race_async_early(x, holder, o, lane, (u64)(origin - holder->shared_written), n,
                          "copies from");
     memmove(target, origin, n);
     for (u32 i = 0; i < n; i++) {
-        if (target[i] == TAINT_PENDING) target[i] = 1;
+        if (target[i] == UNDEF_PENDING) target[i] = 1;
         whole &= target[i] == 1;
     }
     if (whole || o->imm != BULK_SHARED_TO_GLOBAL) return;
@@ -326,9 +326,8 @@ void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 fr
 
 /* Each lane's copy is a request of its own: the hardware does not join them. */
 static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32 n) {
-    if (o->imm != BULK_SHARED_TO_SHARED)
-        ISAFN(lane_bulk_count)
-        (x, o, BULK_STAT_GLOBAL, o->imm == BULK_GLOBAL_TO_SHARED ? from : to, n);
+    if (o->imm != BULK_SHARED_TO_SHARED) ISAFN(lane_bulk_count)
+    (x, o, BULK_STAT_GLOBAL, o->imm == BULK_GLOBAL_TO_SHARED ? from : to, n);
     if (o->imm != BULK_SHARED_TO_GLOBAL)
         ISAFN(lane_bulk_count)(x, o, BULK_STAT_SHARED_STORE, to, n);
     if (o->imm != BULK_GLOBAL_TO_SHARED)
@@ -337,10 +336,10 @@ static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32
 
 /* bulk_away has seen to ends in other blocks' memory. */
 void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n,
-                           enum race_access access) {
+                           enum race_access_kind access) {
     static const s32 here[32];
     if (address - SHARED_WINDOW < WINDOW_BYTES) address -= SHARED_WINDOW;
-    if (x->cluster && cluster_is_away(x, address)) return;
+    if (x->cluster && cluster_is_remote(x, address)) return;
     if (x->cluster) address = cluster_offset(address);
     if (access == RACE_READ) race_proxy_read(x, o, lane, address, n, "copies");
     ISAFN(race_shared)(x, o, NULL, address, here, 1u << lane, n, access);
@@ -351,7 +350,7 @@ static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64
     u64 global = o->imm == BULK_GLOBAL_TO_SHARED ? from : to;
     if (o->imm != BULK_SHARED_TO_GLOBAL) ISAFN(lane_bulk_race)(x, o, lane, to, n, RACE_WRITE);
     if (o->imm != BULK_GLOBAL_TO_SHARED) ISAFN(lane_bulk_race)(x, o, lane, from, n, RACE_READ);
-    if (o->imm == BULK_SHARED_TO_SHARED || !x->races_global ||
+    if (o->imm == BULK_SHARED_TO_SHARED || !x->tracks_global_races ||
         !memory_find_allocation(x->memory, global)->is_race_checked)
         return;
     ISAFN(race_global_lane)
@@ -362,9 +361,9 @@ static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64
 static void bulk_begin(struct exec *x, const struct op *o, u32 lane, const unsigned char *target,
                        const unsigned char *origin, u32 n, const u64 *place) {
     bool in = o->imm != BULK_SHARED_TO_GLOBAL;
-    struct block *b = cluster_holder(x, in ? target : origin);
+    struct block *b = cluster_block_containing(x, in ? target : origin);
     u32 shared = shared_offset(b, in ? target : origin);
-    if (place && cluster_holder(x, place) != b) return;
+    if (place && cluster_block_containing(x, place) != b) return;
     u64 global = o->imm == BULK_SHARED_TO_SHARED
                      ? 0
                      : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
@@ -396,8 +395,8 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
         count_flight_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL,
                           shared_offset(x->block, place), n);
     if (x->trace && place && barrier_is_own(x, place))
-        trace_mark(x, o, MEM_STORE, shared_offset(x->block, place));
-    core_charge(x->worker->launch, n / 256);
+        trace_mbarrier(x, o, MEM_STORE, shared_offset(x->block, place));
+    core_add_simulation_cost(x->worker->launch, n / 256);
     if (x->sanitize) bulk_races(x, o, lane, to, from, n);
     memmove(target, origin, n);
     if (x->sanitize) copy_shadow(x, o, lane, to, target_written, origin_written, n);
@@ -407,5 +406,5 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
 }
 
 void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) {
-    ACTIVE(mask) bulk_lane(x, o, l);
+    FOR_ACTIVE_LANES(mask) bulk_lane(x, o, l);
 }

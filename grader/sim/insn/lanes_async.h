@@ -19,12 +19,12 @@ unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 f
 void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 from, u32 n);
 /* That end in the block's own shared memory, as an access of the lane. */
 void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n,
-                           enum race_access access);
+                           enum race_access_kind access);
 
 /* Copies arrive at mbarriers of the block that they write to, whose threads wait there: at
  * another's they are not followed. */
 static inline bool barrier_is_own(const struct exec *x, const void *place) {
-    return cluster_holder(x, place) == x->block;
+    return cluster_block_containing(x, place) == x->block;
 }
 static inline u32 shared_offset(const struct block *b, const void *place) {
     return (u32)((const unsigned char *)place - b->shared);

@@ -158,7 +158,7 @@ static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32
 #define EACH(T, F)                                          \
     do {                                                    \
         const T *B = operand_at(x, d->operand[0]);          \
-        ACTIVE(mask) {                                      \
+        FOR_ACTIVE_LANES(mask) {                            \
             T *p = (T *)(memory + ea[l]), a = *p, b = B[l]; \
             *p = (F);                                       \
             if (old) ((T *)old)[l] = a;                     \
@@ -190,7 +190,7 @@ static bool atom_words(const struct exec *x, const struct mem_desc *d, unsigned 
 
 static bool host_sees(const struct memory *m, const u64 *ea, u32 mask) {
     if (m->regions[MEM_HOST_SHARED].top == m->regions[MEM_HOST_SHARED].low) return false;
-    ACTIVE(mask) if (ea[l] - SIM_BASE < SIM_SHARED_BYTES) return true;
+    FOR_ACTIVE_LANES(mask) if (ea[l] - SIM_BASE < SIM_HOST_SHARED_BYTES) return true;
     return false;
 }
 
@@ -198,11 +198,11 @@ static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc
                        u32 mask, u8 space, bool checked) {
     bool global = space != SPACE_SHARED;
     bool concurrent = global && (x->worker->launch->nworkers > 1 || host_sees(x->memory, ea, mask));
-    bool orders = global && d->verb == MEM_ATOM && x->races_in_turn;
+    bool orders = global && d->verb == MEM_ATOM && x->tracks_happens_before;
     unsigned char *memory = global ? x->memory->bytes : x->shared;
     u64 first = global ? SIM_BASE : 0;
     if (checked && !orders && !concurrent && atom_words(x, d, memory - first, ea, mask)) return;
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         bool allowed = checked  ? true
                        : global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l])
                                 : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
@@ -218,7 +218,7 @@ static void atom_away(struct exec *x, const struct op *o, const struct mem_desc 
                       const u64 *ea, u32 mask) {
     ISAFN(lane_count_cluster)(x, stat, ea, mask, d->width);
     TRACE(x, o, SPACE_CLUSTER, stat, ea, mask);
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         void *p = ISAFN(lane_place_cluster)(x, o, d, l, ea[l]);
         if (p) update_lane(x, d, p, l, false, false);
     }
@@ -229,7 +229,7 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
     u64 ea[32];
     u32 shared = d->space == SPACE_SHARED || d->space == SPACE_CLUSTER ? mask : 0;
     ISAFN(lane_addresses)(x, o, d, ea);
-    if (d->space == SPACE_GENERIC) LANES {
+    if (d->space == SPACE_GENERIC) FOR_LANES {
             bool in = ea[l] - SHARED_WINDOW < WINDOW_BYTES && (mask >> l & 1);
             shared |= in ? 1u << l : 0;
             ea[l] -= in ? SHARED_WINDOW : 0;
@@ -244,7 +244,8 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
     }
     if (mask & ~shared) {
         bool checked = ISAFN(lane_count_atomic_global)(x, o, d, d->stat, ea, mask & ~shared);
-        bool meets = x->worker->launch->grid.word && grid_arrive(x, o, d, ea, mask & ~shared);
+        bool meets = x->worker->launch->grid_barrier.word_address &&
+                     grid_barrier_arrive(x, o, d, ea, mask & ~shared);
         if (!meets) TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
         atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL, checked);
     }

@@ -17,7 +17,7 @@ static u64 source(const struct exec *x, ref r, u32 bytes, u32 lane) {
 /* imm: what a generic address begins with; aux: bytes of the address. */
 static bool is_shared(struct exec *x, const struct op *o, u32 lane, u64 address) {
     if (address - (u64)o->imm < WINDOW_BYTES) return true;
-    core_fault(x, SIM_FAULT_CLUSTER, o, lane, address,
+    core_fault(x, SIM_FAULT_DSMEM, o, lane, address,
                "asks for another block's 0x%llx, which is not in shared memory",
                (unsigned long long)address);
     return false;
@@ -25,7 +25,7 @@ static bool is_shared(struct exec *x, const struct op *o, u32 lane, u64 address)
 
 void ISAFN(op_mapa)(struct exec *x, const struct op *o, u32 mask) {
     const u32 *rank = operand_at(x, o->src[1]);
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         u64 from = source(x, o->src[0], o->aux, l);
         if (!is_shared(x, o, l, from)) continue;
         u64 to = (u64)o->imm + ((u64)((rank[l] + 1) & 0xff) << CLUSTER_RANK_SHIFT |
@@ -37,11 +37,11 @@ void ISAFN(op_mapa)(struct exec *x, const struct op *o, u32 mask) {
 
 void ISAFN(op_getctarank)(struct exec *x, const struct op *o, u32 mask) {
     u32 *D = operand_at(x, o->dst);
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         u64 from = source(x, o->src[0], o->aux, l);
         if (!is_shared(x, o, l, from)) continue;
         u32 field = cluster_rank_field(from - (u64)o->imm);
-        D[l] = field ? field - 1 : x->block->rank;
+        D[l] = field ? field - 1 : x->block->cluster_rank;
     }
 }
 
@@ -61,12 +61,12 @@ unsigned char *ISAFN(lane_place_cluster)(struct exec *x, const struct op *o,
                    span, cluster_offset(address), span);
         return NULL;
     }
-    struct block *b = cluster_target(x, o, lane, address, span, &offset);
+    struct block *b = cluster_resolve_address(x, o, lane, address, span, &offset);
     if (!b) return NULL;
     if (!x->sanitize) return b->shared + offset;
     unsigned char *w = b->shared_written + offset;
     if (d->verb != MEM_STORE && !all_written(w, span))
-        taint_access(x, o, d, lane, offset, w, SPACE_SHARED);
+        undef_access(x, o, d, lane, offset, w, SPACE_SHARED);
     if (d->verb != MEM_LOAD) memset(w, 1, span);
     race_cluster(x, b, o, lane, offset, span, race_kind(d));
     return b->shared + offset;
@@ -75,7 +75,7 @@ unsigned char *ISAFN(lane_place_cluster)(struct exec *x, const struct op *o,
 /* The lanes of `mask` that go to the same block as its first. */
 static u32 same_target(const u64 *ea, u32 mask) {
     u32 first = cluster_rank_field(ea[__builtin_ctz(mask)]), same = 0;
-    ACTIVE(mask) same |= (u32)(cluster_rank_field(ea[l]) == first) << l;
+    FOR_ACTIVE_LANES(mask) same |= (u32)(cluster_rank_field(ea[l]) == first) << l;
     return same;
 }
 
@@ -83,7 +83,7 @@ static u32 same_target(const u64 *ea, u32 mask) {
  * block has its own. (An H100 counts no conflict where eight lanes write at one offset of eight
  * blocks: long_rows and threshold in grader/tests/gpu/counters-h100.tsv.) */
 void ISAFN(lane_count_cluster)(struct exec *x, u32 stat, const u64 *ea, u32 mask, u32 span) {
-    struct mem_memo *m = &x->memos[stat];
+    struct access_pattern *m = &x->pattern_cache[stat];
     ISAFN(pattern_count_far)(x->stats[stat], ea, mask, span);
     for (u32 rest = mask, at; rest; rest &= ~at) {
         at = same_target(ea, rest);
@@ -95,8 +95,8 @@ void ISAFN(lane_count_cluster)(struct exec *x, u32 stat, const u64 *ea, u32 mask
 
 u32 ISAFN(lane_split_cluster)(const struct exec *x, u64 ea[32], u32 mask) {
     u32 away = 0;
-    ACTIVE(mask) {
-        if (cluster_is_away(x, ea[l])) away |= 1u << l;
+    FOR_ACTIVE_LANES(mask) {
+        if (cluster_is_remote(x, ea[l])) away |= 1u << l;
         else ea[l] = cluster_offset(ea[l]);
     }
     return away;
@@ -110,8 +110,8 @@ void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct
     if (!away) return;
     ISAFN(lane_count_cluster)(x, other, ea, away, access_span(d));
     TRACE(x, o, SPACE_CLUSTER, other, ea, away);
-    ACTIVE(away) {
+    FOR_ACTIVE_LANES(away) {
         unsigned char *p = ISAFN(lane_place_cluster)(x, o, d, l, ea[l]);
-        if (p) ISAFN(lane_move)(x, d, p, zero, 1u << l, SHAPE_ANY);
+        if (p) ISAFN(lane_move)(x, d, p, zero, 1u << l, PATTERN_ANY);
     }
 }

@@ -154,9 +154,8 @@ static void multiply_numbers(struct exec *x, const struct matrix_desc *m) {
     gather_factors(x, &of[MATRIX_B], (u32)m->n * m->k, &b);
     u8 type = gather_sums(x, m, n, c);
     if (m->accumulation.in_two_steps) multiply_by_halves(m, type, fraction, &a, &b, c);
-    else
-        ISAFN(lane_fused_multiply)
-        (&m->accumulation, m->m, m->n, m->k, fraction, &a, &b, NULL, type, c);
+    else ISAFN(lane_fused_multiply)
+    (&m->accumulation, m->m, m->n, m->k, fraction, &a, &b, NULL, type, c);
     put_sums(x, &of[MATRIX_D], type, n, c);
 }
 
@@ -193,19 +192,19 @@ static struct matrix_desc in_shadow(const struct exec *x, const struct matrix_de
     for (u32 which = from; which < to; which++)
         for (u32 reg = 0; reg < m->operands[which].count; reg++) {
             ref r = m->operands[which].reg[reg];
-            if (!*origin) *origin = taint_ref(x, r);
-            moved.operands[which].reg[reg] = taint_source(r);
+            if (!*origin) *origin = undef_operand_origin(x, r);
+            moved.operands[which].reg[reg] = undef_source_ref(r);
         }
     return moved;
 }
 
 static void taint_elements(struct exec *x, const struct matrix_desc *m, u8 *d) {
     static _Thread_local u8 a[MOST_A], b[MOST_A];
-    struct taint_bases saved = taint_enter(x);
+    struct undef_saved_bases saved = undef_enter_shadow(x);
     gather_bits(x, &m->operands[MATRIX_A], m->operands[MATRIX_A].type, a);
     gather_bits(x, &m->operands[MATRIX_B], m->operands[MATRIX_B].type, b);
     gather_bits(x, &m->operands[MATRIX_C], m->operands[MATRIX_C].type, d);
-    taint_leave(x, &saved);
+    undef_leave_shadow(x, &saved);
     for (u32 row = 0; row < m->m; row++)
         for (u32 k = 0; k < m->k; k++)
             for (u32 n = 0; n < m->n; n++) d[row * m->n + n] |= a[row * m->k + k] | b[k * m->n + n];
@@ -223,7 +222,7 @@ static void taint_product(struct exec *x, const struct matrix_desc *m) {
         for (u32 e = 0; e < per; e++, place += 32)
             for (u32 lane = 0; lane < 32; lane++)
                 bits[lane] |= !d[place[lane]] ? 0 : per == 2 ? 0xffffull << 16 * e : ~0ull;
-        taint_set(x, p->reg[reg], p->type == MATRIX_F64 ? 8 : 4, ~0u, bits, origin);
+        undef_set_operand(x, p->reg[reg], p->type == MATRIX_F64 ? 8 : 4, ~0u, bits, origin);
     }
 }
 
@@ -243,9 +242,9 @@ static const struct matrix_desc *desc_of(const struct exec *x, const struct op *
 void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
     if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
-    core_charge(x->worker->launch,
-                (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
-    if (x->warp->ntainted) taint_product(x, m);
+    core_add_simulation_cost(x->worker->launch,
+                             (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
+    if (x->warp->nundef) taint_product(x, m);
     if (m->operands[MATRIX_A].type == MATRIX_F64) multiply_doubles(x, m);
     else if (decode_matrix_types[m->operands[MATRIX_A].type].is_float) multiply_numbers(x, m);
     else multiply_integers(x, m);
@@ -258,7 +257,7 @@ void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     const u64 *base = operand_at(x, o->src[0]);
     const u32 *stride = operand_at(x, o->src[1]);
     struct matrix_tiling g = {.block_width = a.block_width, .blocks_down = a.blocks_down};
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         u32 block = a.is_row ? a.block + (u32)l / 8 : a.block,
             lane = a.is_row ? (u32)l % 8 * a.block_width : (u32)l;
         u64 line = matrix_line(g, lane, block), unit = matrix_unit(g, lane, block);
@@ -318,14 +317,14 @@ static void move_elements(struct exec *x, const struct op *o, u32 mask, u32 from
     u8 origin;
     if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
     move(x, m);
-    if (!x->warp->ntainted) return;
+    if (!x->warp->nundef) return;
     struct matrix_desc moved = in_shadow(x, m, from, from + 1, &origin);
-    struct taint_bases saved = taint_enter(x);
+    struct undef_saved_bases saved = undef_enter_shadow(x);
     move(x, &moved);
-    taint_leave(x, &saved);
+    undef_leave_shadow(x, &saved);
     for (u32 reg = 0; reg < 4; reg++)
         if (reg < (to == MATRIX_A ? 4 : move == move_words ? 1u : m->k))
-            taint_refresh(x->warp, operand_at(x, m->operands[to].reg[reg]), 4, origin);
+            undef_refresh(x->warp, operand_at(x, m->operands[to].reg[reg]), 4, origin);
 }
 
 void ISAFN(op_matrixfragments)(struct exec *x, const struct op *o, u32 mask) {

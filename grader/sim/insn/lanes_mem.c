@@ -14,13 +14,13 @@ void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struc
                            u64 ea[32]) {
     u64 imm = (u64)o->imm;
     if (o->src[0] == REF_NONE) {
-        LANES ea[l] = imm;
+        FOR_LANES ea[l] = imm;
     } else if (d->address32) {
         const u32 *A = operand_at(x, o->src[0]);
-        LANES ea[l] = A[l] + (u32)imm; /* wraps at 32 bits */
+        FOR_LANES ea[l] = A[l] + (u32)imm; /* wraps at 32 bits */
     } else {
         const u64 *A = operand_at(x, o->src[0]);
-        LANES ea[l] = A[l] + imm;
+        FOR_LANES ea[l] = A[l] + imm;
     }
 }
 
@@ -31,7 +31,7 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
     const struct sim_launch *r = x->worker->launch->request;
     u32 span = access_span(d);
     static const s32 zero[32];
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         bool inside = ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes;
         if (d->verb != MEM_LOAD || !inside)
             core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
@@ -42,7 +42,7 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
                        "accesses %u bytes at offset %lld of the kernel's parameters, which is no "
                        "multiple of %u",
                        span, (long long)ea[l], span);
-        else ISAFN(lane_move)(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, SHAPE_ANY);
+        else ISAFN(lane_move)(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, PATTERN_ANY);
     }
 }
 
@@ -50,7 +50,7 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
 
 static u32 in_window(const u64 *ea, u32 mask, u64 window) {
     u32 in = 0;
-    LANES in |= ea[l] - window < WINDOW_BYTES ? 1u << l : 0;
+    FOR_LANES in |= ea[l] - window < WINDOW_BYTES ? 1u << l : 0;
     return in & mask;
 }
 
@@ -61,17 +61,17 @@ static void access_generic(struct exec *x, const struct op *o, const struct mem_
     if (global) ISAFN(lane_access_global)(x, o, d, d->stat, ea, global);
     u64 offset[32];
     if (shared) {
-        LANES offset[l] = ea[l] - SHARED_WINDOW;
+        FOR_LANES offset[l] = ea[l] - SHARED_WINDOW;
         if (x->cluster)
             ISAFN(lane_access_cluster)(x, o, d, d->stat + 1, d->stat + 3, offset, shared);
         else ISAFN(lane_access_shared)(x, o, d, d->stat + 1, offset, shared);
     }
     if (local) {
-        LANES offset[l] = ea[l] - LOCAL_WINDOW;
+        FOR_LANES offset[l] = ea[l] - LOCAL_WINDOW;
         ISAFN(lane_access_local)(x, o, d, d->stat + 2, offset, local);
     }
     if (param) {
-        LANES offset[l] = ea[l] - PARAM_WINDOW;
+        FOR_LANES offset[l] = ea[l] - PARAM_WINDOW;
         access_param(x, o, d, offset, param);
     }
 }

@@ -34,22 +34,22 @@ static inline u32 access_span(const struct mem_desc *d) {
     return (u32)d->width * d->count;
 } /* bytes that a lane accesses */
 
-static inline enum race_access race_kind(const struct mem_desc *d) {
-    if (d->verb == MEM_ATOM) return RACE_EXCHANGE;
-    if (d->verb == MEM_RED || (d->verb == MEM_STORE && d->strong)) return RACE_UPDATE;
+static inline enum race_access_kind race_kind(const struct mem_desc *d) {
+    if (d->verb == MEM_ATOM) return RACE_ATOM;
+    if (d->verb == MEM_RED || (d->verb == MEM_STORE && d->strong)) return RACE_RED;
     return d->verb == MEM_STORE    ? RACE_WRITE
-           : d->strong             ? RACE_OBSERVE
-           : d->verified_by_atomic ? RACE_PEEK
+           : d->strong             ? RACE_STRONG_LOAD
+           : d->verified_by_atomic ? RACE_READ_REVALIDATED
                                    : RACE_READ;
 }
 
 /* ---- the pattern of an access ---- */
 
 /* Works the pattern out anew; false where lanes lie further apart than 32 bits tell. */
-static bool relate_anew(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u32 span) {
+static bool relate_anew(struct access_pattern *m, const u64 *ea, u32 mask, u8 space, u32 span) {
     u64 base = ea[__builtin_ctz(mask)], far = 0;
     s32 rel[32];
-    LANES {
+    FOR_LANES {
         u64 r = (mask >> l & 1) ? ea[l] - base : 0;
         rel[l] = (s32)r;
         far |= r + 0x40000000u;
@@ -61,40 +61,43 @@ static bool relate_anew(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u
 
 /* The lanes' addresses, relative to the first active one's, as the memo now has them: mostly as it
  * had them before. NULL where they lie too far apart. */
-static inline const s32 *relate(struct mem_memo *m, const u64 *ea, u32 mask, u8 space, u32 span) {
+static inline const s32 *relate(struct access_pattern *m, const u64 *ea, u32 mask, u8 space,
+                                u32 span) {
     u64 base = ea[__builtin_ctz(mask)], diff = 0;
-    if (mask == ~0u) LANES diff |= (ea[l] - base) ^ (u64)(s64)m->relative[l];
-    else LANES diff |= ((mask >> l & 1) ? ea[l] - base : 0) ^ (u64)(s64)m->relative[l];
+    if (mask == ~0u) FOR_LANES diff |= (ea[l] - base) ^ (u64)(s64)m->lane_offset[l];
+    else FOR_LANES diff |= ((mask >> l & 1) ? ea[l] - base : 0) ^ (u64)(s64)m->lane_offset[l];
     bool same = !diff && m->mask == mask && m->valid;
     bool known = __builtin_expect(same, 1) || relate_anew(m, ea, mask, space, span);
     m->base = base;
-    m->last = known ? mask : 0;
-    return known ? m->relative : NULL;
+    m->last_mask = known ? mask : 0;
+    return known ? m->lane_offset : NULL;
 }
 
 /* ---- accesses that repeat an earlier one's addresses: code/repeats.c ---- */
 
 /* Once the pattern was worked out: whether it is the earlier access's, so that it need not be the
  * next time. */
-static inline void note_repeat(const struct exec *x, const struct mem_desc *d, struct mem_memo *m) {
-    const struct mem_memo *e = &x->memos[d->same_address_as - 1];
-    if (m->last && e->last == m->last && e->serial != m->like &&
-        !memcmp(m->relative, e->relative, sizeof m->relative))
-        m->like = e->serial;
+static inline void note_repeat(const struct exec *x, const struct mem_desc *d,
+                               struct access_pattern *m) {
+    const struct access_pattern *e = &x->pattern_cache[d->same_address_as - 1];
+    if (m->last_mask && e->last_mask == m->last_mask && e->pattern_serial != m->reused_serial &&
+        !memcmp(m->lane_offset, e->lane_offset, sizeof m->lane_offset))
+        m->reused_serial = e->pattern_serial;
 }
 
 /* Whether the lanes are where the earlier access had them, moved: then base says where. Not in the
  * trace, which asks for each lane's address, nor with undefined values about, which may have one of
  * the two pass lanes by. */
-static inline bool repeats(const struct exec *x, const struct mem_desc *d, struct mem_memo *m,
+static inline bool repeats(const struct exec *x, const struct mem_desc *d, struct access_pattern *m,
                            u32 mask) {
-    const struct mem_memo *e = &x->memos[d->same_address_as - 1];
-    if (m->like != e->serial || m->mask != mask || e->last != mask || x->trace || x->warp->ntainted)
+    const struct access_pattern *e = &x->pattern_cache[d->same_address_as - 1];
+    if (m->reused_serial != e->pattern_serial || m->mask != mask || e->last_mask != mask ||
+        x->trace || x->warp->nundef)
         return false;
     m->base =
         e->base +
         (u64)d->address_delta; /* where that wraps, or lanes' addresses do, it fits no memory */
-    m->last = mask;
+    m->last_mask = mask;
     return true;
 }
 
@@ -115,14 +118,14 @@ static inline bool span_written(const unsigned char *w, u32 span) {
 static inline bool row_written(const unsigned char *w, u32 span) {
     u32 all = 0x01010101;
     if (span != 4) return all_written(w, 32 * span);
-    LANES all &= ((const word_anywhere *)w)[l];
+    FOR_LANES all &= ((const word_anywhere *)w)[l];
     return all == 0x01010101;
 }
 
 /* Words of the shadow, all lanes at once: the usual width. */
 static inline bool words_written(const unsigned char *w, const s32 *rel) {
     u32 all = 0x01010101;
-    LANES all &= *(const u32 *)(w + rel[l]);
+    FOR_LANES all &= *(const u32 *)(w + rel[l]);
     return all == 0x01010101;
 }
 
@@ -132,23 +135,23 @@ static inline bool words_written(const unsigned char *w, const s32 *rel) {
 static inline bool atomic_written(const unsigned char *w, const s32 *rel, u32 mask, u32 width) {
     if (width == 4) return words_written(w, rel);
     bool all = true;
-    ACTIVE(mask) all &= all_written(w + rel[l], width);
+    FOR_ACTIVE_LANES(mask) all &= all_written(w + rel[l], width);
     return all;
 }
 
 /* Counts an atomic; its pattern, or NULL where lanes lie too far apart for one. */
 static inline const s32 *count_atomic(struct exec *x, const struct mem_desc *d, u32 stat, u8 space,
                                       const u64 ea[32], u32 mask) {
-    struct mem_memo *m = &x->memos[stat];
+    struct access_pattern *m = &x->pattern_cache[stat];
     const s32 *rel = relate(m, ea, mask, space, d->width);
     if (!rel) {
         ISAFN(pattern_count_far)(x->stats[stat], ea, mask, d->width);
         return NULL;
     }
     u32 phase = (u32)ea[__builtin_ctz(mask)] & 31;
-    bool one =
-        m->shape == SHAPE_UNIFORM && (d->warp_aggregation == AGGREGATE_ALWAYS ||
-                                      (d->warp_aggregation == AGGREGATE_FULL_WARPS && mask == ~0u));
+    bool one = m->shape == PATTERN_UNIFORM &&
+               (d->warp_aggregation == AGGREGATE_ALWAYS ||
+                (d->warp_aggregation == AGGREGATE_FULL_WARPS && mask == ~0u));
     (one ? pattern_count_aggregated : pattern_count)(x->stats[stat], m, phase, space, d->width);
     return rel;
 }

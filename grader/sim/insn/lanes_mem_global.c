@@ -68,7 +68,7 @@ static bool lane_allowed(struct exec *x, const struct op *o, const struct mem_de
 static void check_written(struct exec *x, const struct op *o, const struct mem_desc *d,
                           unsigned lane, u64 address) {
     const unsigned char *w = x->memory->init_shadow + (address - SIM_BASE);
-    if (!all_written(w, access_span(d))) taint_access(x, o, d, lane, address, w, SPACE_GLOBAL);
+    if (!all_written(w, access_span(d))) undef_access(x, o, d, lane, address, w, SPACE_GLOBAL);
 }
 
 /* The shadow of an access that is in bounds. */
@@ -76,14 +76,14 @@ static void shadow_global(struct exec *x, const struct op *o, const struct mem_d
                           const s32 *rel, u32 mask, u8 shape) {
     u32 span = access_span(d);
     unsigned char *w = x->memory->init_shadow + (base - SIM_BASE);
-    if (shape == SHAPE_DENSE) {
+    if (shape == PATTERN_UNIT_STRIDE) {
         if (d->verb != MEM_LOAD) {
             memset(w, 1, 32 * span);
             return;
         }
         if (row_written(w, span)) return;
     }
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         if (d->verb != MEM_LOAD) memset(w + rel[l], 1, span);
         else check_written(x, o, d, l, base + (u64)(s64)rel[l]);
     }
@@ -92,19 +92,20 @@ static void shadow_global(struct exec *x, const struct op *o, const struct mem_d
 static void global_slow(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea,
                         u32 mask) {
     static const s32 zero[32];
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         if (!lane_allowed(x, o, d, l, ea[l])) continue;
-        if (x->sanitize) shadow_global(x, o, d, ea[l], zero, 1u << l, SHAPE_ANY);
-        if (x->races_global && d->space != SPACE_CONST) ISAFN(race_global_lane)
+        if (x->sanitize) shadow_global(x, o, d, ea[l], zero, 1u << l, PATTERN_ANY);
+        if (x->tracks_global_races && d->space != SPACE_CONST) ISAFN(race_global_lane)
         (x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_kind(d));
-        ISAFN(lane_move)(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, SHAPE_ANY);
+        ISAFN(lane_move)(x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero, 1u << l, PATTERN_ANY);
     }
 }
 
 /* True if the pattern at `base` lies in one allocation, is aligned and allowed. */
-static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct mem_memo *m,
+static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct access_pattern *m,
                                u64 base, u32 span) {
-    u64 low = base + (u64)(s64)m->low, bytes = (u64)((s64)m->high - m->low) + span;
+    u64 low = base + (u64)(s64)m->min_offset,
+        bytes = (u64)((s64)m->max_offset - m->min_offset) + span;
     const struct allocation *a = x->memory->allocations + (m->allocation < 0 ? 0 : m->allocation);
     if (m->allocation < 0 || low - SIM_BASE - a->start >= a->size ||
         low - SIM_BASE - a->start + bytes > a->size) {
@@ -112,24 +113,24 @@ static inline bool global_fits(struct exec *x, const struct mem_desc *d, struct 
         if (m->allocation < 0) return false;
         a = x->memory->allocations + m->allocation;
     }
-    if (((u32)base | m->bits) & (span - 1)) return false;
+    if (((u32)base | m->offset_bits) & (span - 1)) return false;
     return d->verb == MEM_LOAD || !a->is_constant;
 }
 
 /* An access whose pattern fits. */
 static inline void access_pattern(struct exec *x, const struct op *o, const struct mem_desc *d,
-                                  u32 stat, struct mem_memo *m, u32 mask) {
+                                  u32 stat, struct access_pattern *m, u32 mask) {
     if (x->sanitize && !x->memory->allocations[m->allocation].is_initialized)
-        shadow_global(x, o, d, m->base, m->relative, mask, m->shape);
-    if (x->races_global && x->memory->allocations[m->allocation].is_race_checked &&
+        shadow_global(x, o, d, m->base, m->lane_offset, mask, m->shape);
+    if (x->tracks_global_races && x->memory->allocations[m->allocation].is_race_checked &&
         d->space != SPACE_CONST)
         ISAFN(race_global)(x, o, stat, m, m->base, access_span(d), race_kind(d));
-    ISAFN(lane_move)(x, d, x->memory->bytes + (m->base - SIM_BASE), m->relative, mask, m->shape);
+    ISAFN(lane_move)(x, d, x->memory->bytes + (m->base - SIM_BASE), m->lane_offset, mask, m->shape);
 }
 
 bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                u32 mask) {
-    struct mem_memo *m = &x->memos[d->stat];
+    struct access_pattern *m = &x->pattern_cache[d->stat];
     u32 span = access_span(d);
     if (!repeats(x, d, m, mask) || !global_fits(x, d, m, m->base, span)) return false;
     pattern_count(x->stats[d->stat], m, (u32)m->base & 31, d->space, span);
@@ -140,7 +141,7 @@ bool ISAFN(lane_repeat_global)(struct exec *x, const struct op *o, const struct 
 void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                u32 stat, const u64 *ea, u32 mask) {
     u32 span = access_span(d);
-    struct mem_memo *m = &x->memos[stat];
+    struct access_pattern *m = &x->pattern_cache[stat];
     u8 space = d->space == SPACE_CONST ? SPACE_CONST : SPACE_GLOBAL;
     const s32 *rel = relate(m, ea, mask, space, span);
     if (rel) pattern_count(x->stats[stat], m, (u32)m->base & 31, space, span);
@@ -160,20 +161,20 @@ bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct
         check_written(x, o, d, lane, address);
         memset(x->memory->init_shadow + (address - SIM_BASE), 1, d->width);
     }
-    if (x->races_global && d->verb != MEM_ATOM)
-        ISAFN(race_global_lane)(x, o, d->stat, lane, address, d->width, RACE_UPDATE);
+    if (x->tracks_global_races && d->verb != MEM_ATOM)
+        ISAFN(race_global_lane)(x, o, d->stat, lane, address, d->width, RACE_RED);
     return true;
 }
 
 bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                      u32 stat, const u64 ea[32], u32 mask) {
-    struct mem_memo *m = &x->memos[stat];
+    struct access_pattern *m = &x->pattern_cache[stat];
     u64 base = ea[__builtin_ctz(mask)];
     const s32 *rel = count_atomic(x, d, stat, SPACE_GLOBAL, ea, mask);
     if (!rel || !global_fits(x, d, m, base, d->width)) return false;
     bool written = !x->sanitize || x->memory->allocations[m->allocation].is_initialized ||
                    atomic_written(x->memory->init_shadow + (base - SIM_BASE), rel, mask, d->width);
-    if (written && x->races_global && d->verb != MEM_ATOM)
-        ISAFN(race_global)(x, o, stat, m, base, d->width, RACE_UPDATE);
+    if (written && x->tracks_global_races && d->verb != MEM_ATOM)
+        ISAFN(race_global)(x, o, stat, m, base, d->width, RACE_RED);
     return written;
 }

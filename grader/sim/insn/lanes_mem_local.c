@@ -35,9 +35,9 @@ static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned 
         for (u32 w = 0; w < words; w++) {
             u32 *row = (u32 *)(rows + (offset / 4 + e * words + w) * 128);
             if (d->verb == MEM_LOAD)
-                LANES reg[l * (int)words + (int)w] =
+                FOR_LANES reg[l * (int)words + (int)w] =
                     (mask >> l & 1) ? row[l] : reg[l * (int)words + (int)w];
-            else LANES row[l] = (mask >> l & 1) ? reg[l * (int)words + (int)w] : row[l];
+            else FOR_LANES row[l] = (mask >> l & 1) ? reg[l * (int)words + (int)w] : row[l];
         }
     }
     return true;
@@ -53,13 +53,13 @@ static void check_written_local(struct exec *x, const struct op *o, const struct
         if (offset + i - BESIDE < x->local_bytes)
             around[i] = *local_byte(x->warp->local_written, offset + i - BESIDE, lane);
     if (!all_written(around + BESIDE, span))
-        taint_access(x, o, d, lane, offset, around + BESIDE, SPACE_LOCAL);
+        undef_access(x, o, d, lane, offset, around + BESIDE, SPACE_LOCAL);
 }
 
 static void shadow_local(struct exec *x, const struct op *o, const struct mem_desc *d,
                          const u64 *ea, u32 mask) {
     u32 span = access_span(d);
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         if (d->verb == MEM_LOAD) check_written_local(x, o, d, l, ea[l]);
         else
             for (u32 i = 0; i < span; i++) *local_byte(x->warp->local_written, ea[l] + i, l) = 1;
@@ -74,8 +74,8 @@ static bool shadow_local_rows(const struct exec *x, const struct mem_desc *d, u6
         step = d->width / 4u;
     if (d->width < 4 || offset % 4) return false;
     for (u32 w = 0; w < words && d->verb != MEM_LOAD; w++)
-        LANES row[w * 32 + (u32)l] = (mask >> l & 1) ? 0x01010101 : row[w * 32 + (u32)l];
-    for (u32 w = 0; w < words && d->verb == MEM_LOAD; w += step) LANES {
+        FOR_LANES row[w * 32 + (u32)l] = (mask >> l & 1) ? 0x01010101 : row[w * 32 + (u32)l];
+    for (u32 w = 0; w < words && d->verb == MEM_LOAD; w += step) FOR_LANES {
             u32 element = row[w * 32 + (u32)l] | row[(w + step - 1) * 32 + (u32)l];
             missing |= element && !(element & 0xfefefefe) ? 0 : 1u << l;
         }
@@ -85,11 +85,11 @@ static bool shadow_local_rows(const struct exec *x, const struct mem_desc *d, u6
 void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d,
                               u32 stat, const u64 *ea, u32 mask) {
     u32 span = access_span(d);
-    struct mem_memo *m = &x->memos[stat];
+    struct access_pattern *m = &x->pattern_cache[stat];
     if (relate(m, ea, mask, SPACE_LOCAL, span))
         pattern_count(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
     TRACE(x, o, SPACE_LOCAL, stat, ea, mask);
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         if (ea[l] < x->local_bytes && ea[l] + span <= x->local_bytes && !(ea[l] & (d->width - 1u)))
             continue;
         core_fault(
@@ -101,11 +101,11 @@ void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct m
     }
     if (!mask) return;
     unsigned char *rows = x->warp->local;
-    bool uniform = m->valid && m->shape == SHAPE_UNIFORM;
+    bool uniform = m->valid && m->shape == PATTERN_UNIFORM;
     if (x->sanitize && !(uniform && shadow_local_rows(x, d, ea[__builtin_ctz(mask)], mask)))
         shadow_local(x, o, d, ea, mask);
     if (uniform && local_rows(x, d, rows, ea[__builtin_ctz(mask)], mask)) return;
-    ACTIVE(mask)
+    FOR_ACTIVE_LANES(mask)
     for (u32 e = 0; e < d->count; e++) local_bytes(x, d, rows, ea[l] + e * d->width, l, e);
 }
 
@@ -115,7 +115,7 @@ static void access_formal(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     unsigned char *rows = x->base[BASE_FRAME] + o->target;
     if (local_rows(x, d, rows, (u64)o->imm, mask)) return;
-    ACTIVE(mask)
+    FOR_ACTIVE_LANES(mask)
     for (u32 e = 0; e < d->count; e++) local_bytes(x, d, rows, (u64)o->imm + e * d->width, l, e);
 }
 void ISAFN(op_paramld)(struct exec *x, const struct op *o, u32 mask) { access_formal(x, o, mask); }

@@ -2,17 +2,17 @@
 #include "grader/sim/insn/lanes_mem.h"
 
 /* One element a lane, from p + rel[l] into D. W: type in memory; R: type of the register. */
-#define LOAD_AS(W, R)                                            \
-    do {                                                         \
-        R *D = reg;                                              \
-        if (shape == SHAPE_DENSE && stride == sizeof(W)) {       \
-            LANES D[l] = (R)((const W *)p)[l];                   \
-        } else if (shape == SHAPE_UNIFORM) {                     \
-            R v = (R) * (const W *)p;                            \
-            STORE_LANES(D, mask, v);                             \
-        } else {                                                 \
-            STORE_LANES(D, mask, (R) * (const W *)(p + rel[l])); \
-        }                                                        \
+#define LOAD_AS(W, R)                                              \
+    do {                                                           \
+        R *D = reg;                                                \
+        if (shape == PATTERN_UNIT_STRIDE && stride == sizeof(W)) { \
+            FOR_LANES D[l] = (R)((const W *)p)[l];                 \
+        } else if (shape == PATTERN_UNIFORM) {                     \
+            R v = (R) * (const W *)p;                              \
+            STORE_LANES(D, mask, v);                               \
+        } else {                                                   \
+            STORE_LANES(D, mask, (R) * (const W *)(p + rel[l]));   \
+        }                                                          \
     } while (0)
 
 /* A case for each size in memory, size of the register, and whether the sign is extended. */
@@ -45,14 +45,14 @@ static void load_element(void *reg, const struct mem_desc *d, const unsigned cha
 
 /* Lanes store in order: where several write one address, the highest lane's value stays. R:
  * register type. */
-#define STORE_AS(W, R)                                     \
-    do {                                                   \
-        const R *S = reg;                                  \
-        if (shape == SHAPE_DENSE && stride == sizeof(W)) { \
-            LANES((W *)p)[l] = (W)S[l];                    \
-        } else {                                           \
-            ACTIVE(mask) * (W *)(p + rel[l]) = (W)S[l];    \
-        }                                                  \
+#define STORE_AS(W, R)                                             \
+    do {                                                           \
+        const R *S = reg;                                          \
+        if (shape == PATTERN_UNIT_STRIDE && stride == sizeof(W)) { \
+            FOR_LANES((W *)p)[l] = (W)S[l];                        \
+        } else {                                                   \
+            FOR_ACTIVE_LANES(mask) * (W *)(p + rel[l]) = (W)S[l];  \
+        }                                                          \
     } while (0)
 
 #define STORE(width, reg_bytes) ((width) << 8 | (reg_bytes))

@@ -13,7 +13,7 @@ static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_
     if (offset < x->shared_bytes && offset + span <= x->shared_bytes && !(offset & (span - 1)))
         return true;
     char where[128];
-    place_shared(x->worker->launch, offset, where, sizeof where);
+    describe_shared_byte(x->worker->launch, offset, where, sizeof where);
     if (offset & (span - 1))
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, offset,
                    "accesses %u bytes at %s, which does not begin at a multiple of %u", span, where,
@@ -28,7 +28,7 @@ static bool shared_allowed(struct exec *x, const struct op *o, const struct mem_
 static void check_written_shared(struct exec *x, const struct op *o, const struct mem_desc *d,
                                  unsigned lane, u64 offset) {
     const unsigned char *w = x->shared_written + offset;
-    if (!all_written(w, access_span(d))) taint_access(x, o, d, lane, offset, w, SPACE_SHARED);
+    if (!all_written(w, access_span(d))) undef_access(x, o, d, lane, offset, w, SPACE_SHARED);
 }
 
 static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
@@ -36,15 +36,15 @@ static void shadow_shared(struct exec *x, const struct op *o, const struct mem_d
     u32 span = access_span(d);
     unsigned char *w = x->shared_written + base;
     if (d->verb != MEM_LOAD) {
-        if (shape == SHAPE_DENSE) memset(w, 1, 32 * span);
-        else if (span == 4) ACTIVE(mask) * (u32 *)(w + rel[l]) = 0x01010101;
-        else ACTIVE(mask) memset(w + rel[l], 1, span);
+        if (shape == PATTERN_UNIT_STRIDE) memset(w, 1, 32 * span);
+        else if (span == 4) FOR_ACTIVE_LANES(mask) * (u32 *)(w + rel[l]) = 0x01010101;
+        else FOR_ACTIVE_LANES(mask) memset(w + rel[l], 1, span);
         return;
     }
-    if (shape == SHAPE_UNIFORM && span_written(w, span)) return;
-    if (shape == SHAPE_DENSE && row_written(w, span)) return;
+    if (shape == PATTERN_UNIFORM && span_written(w, span)) return;
+    if (shape == PATTERN_UNIT_STRIDE && row_written(w, span)) return;
     if (span == 4 && words_written(w, rel)) return;
-    ACTIVE(mask) check_written_shared(x, o, d, l, base + (u64)(s64)rel[l]);
+    FOR_ACTIVE_LANES(mask) check_written_shared(x, o, d, l, base + (u64)(s64)rel[l]);
 }
 
 /* The store of a cp.async: what it stores was loaded by the op `target` before, by the lanes that
@@ -62,11 +62,12 @@ static void begin_copy(struct exec *x, const struct op *o, u64 base, const s32 *
 static void ask(struct exec *x, const struct op *o, u32 mask, u32 span) {
     const struct op *load = o - o->target;
     const struct mem_desc *d = &x->mems[load->aux];
-    const struct mem_memo *m = &x->memos[d->stat];
+    const struct access_pattern *m = &x->pattern_cache[d->stat];
     u64 from[32];
     ISAFN(lane_addresses)(x, load, d, from);
     u32 phase = (u32)from[__builtin_ctz(mask)] & 31, bytes = span * (u32)__builtin_popcount(mask);
-    u32 sectors = m->valid && m->known >> phase & 1 ? m->sectors_at[phase] : 32;
+    u32 sectors =
+        m->valid && m->valid_alignments >> phase & 1 ? m->sectors_by_alignment[phase] : 32;
     count_flight_ask(x, o, d->stat, bytes < 32 * sectors ? bytes : 32 * sectors);
 }
 
@@ -75,14 +76,14 @@ static void ask(struct exec *x, const struct op *o, u32 mask, u32 span) {
 static void check_array(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
                         const s32 *rel, u32 mask) {
     u32 span = access_span(d);
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         u64 offset = base + (u64)(s64)rel[l];
         char where[128], array[128];
         if (offset >= d->array_begin && offset + span <= d->array_end) continue;
-        place_shared(x->worker->launch, offset, where, sizeof where);
-        place_shared_name(x->worker->launch, d->array_begin, array, sizeof array);
-        core_fault(x, SIM_FAULT_SHARED_ARRAY, o, l, offset, "indexes %s of %u bytes and %s %s",
-                   array, d->array_end - d->array_begin,
+        describe_shared_byte(x->worker->launch, offset, where, sizeof where);
+        describe_shared_variable(x->worker->launch, d->array_begin, array, sizeof array);
+        core_fault(x, SIM_FAULT_SHARED_ARRAY_BOUNDS, o, l, offset,
+                   "indexes %s of %u bytes and %s %s", array, d->array_end - d->array_begin,
                    d->verb == MEM_LOAD    ? "reads"
                    : d->verb == MEM_STORE ? "writes"
                                           : "updates",
@@ -90,24 +91,26 @@ static void check_array(struct exec *x, const struct op *o, const struct mem_des
     }
 }
 
-static inline bool in_array(const struct mem_desc *d, const struct mem_memo *m, u64 base,
+static inline bool in_array(const struct mem_desc *d, const struct access_pattern *m, u64 base,
                             u32 span) {
-    u64 low = base + (u64)(s64)m->low;
+    u64 low = base + (u64)(s64)m->min_offset;
     return !d->array_end ||
-           (low >= d->array_begin && low + (u64)((s64)m->high - m->low) + span <= d->array_end);
+           (low >= d->array_begin &&
+            low + (u64)((s64)m->max_offset - m->min_offset) + span <= d->array_end);
 }
 
-static bool shared_fits(const struct exec *x, const struct mem_memo *m, u64 base, u32 span) {
-    u64 low = base + (u64)(s64)m->low;
-    return low < x->shared_bytes && low + (u64)((s64)m->high - m->low) + span <= x->shared_bytes &&
-           !(((u32)base | m->bits) & (span - 1));
+static bool shared_fits(const struct exec *x, const struct access_pattern *m, u64 base, u32 span) {
+    u64 low = base + (u64)(s64)m->min_offset;
+    return low < x->shared_bytes &&
+           low + (u64)((s64)m->max_offset - m->min_offset) + span <= x->shared_bytes &&
+           !(((u32)base | m->offset_bits) & (span - 1));
 }
 
 /* The access itself. `m`: its pattern, which fits; NULL: none does. */
 static inline void carry_out(struct exec *x, const struct op *o, const struct mem_desc *d,
-                             struct mem_memo *m, u64 base, const s32 *rel, u32 mask) {
+                             struct access_pattern *m, u64 base, const s32 *rel, u32 mask) {
     u32 span = access_span(d);
-    u8 shape = m ? m->shape : SHAPE_ANY;
+    u8 shape = m ? m->shape : PATTERN_ANY;
     if (x->sanitize && d->array_end && (!m || !in_array(d, m, base, span)))
         check_array(x, o, d, base, rel, mask);
     if (__builtin_expect(d->is_cp_async, false)) ask(x, o, mask, span);
@@ -119,18 +122,18 @@ static inline void carry_out(struct exec *x, const struct op *o, const struct me
 
 bool ISAFN(lane_repeat_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                u32 mask) {
-    struct mem_memo *m = &x->memos[d->stat];
+    struct access_pattern *m = &x->pattern_cache[d->stat];
     if (!repeats(x, d, m, mask) || !shared_fits(x, m, m->base, access_span(d))) return false;
     if (d->merged_bytes != MERGED_INTO_OTHER)
         pattern_count(x->stats[d->stat], m, 0, SPACE_SHARED, access_span(d));
-    carry_out(x, o, d, m, m->base, m->relative, mask);
+    carry_out(x, o, d, m, m->base, m->lane_offset, mask);
     return true;
 }
 
 void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                u32 stat, const u64 *ea, u32 mask) {
     u32 span = access_span(d);
-    struct mem_memo *m = &x->memos[stat];
+    struct access_pattern *m = &x->pattern_cache[stat];
     u64 base = ea[__builtin_ctz(mask)];
     const s32 *rel = relate(m, ea, mask, SPACE_SHARED, span);
     if (rel && d->merged_bytes != MERGED_INTO_OTHER)
@@ -141,11 +144,11 @@ void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct 
         carry_out(x, o, d, m, base, rel, mask);
         return;
     }
-    ACTIVE(mask) if (!shared_allowed(x, o, d, l, ea[l])) mask &= ~(1u << l);
+    FOR_ACTIVE_LANES(mask) if (!shared_allowed(x, o, d, l, ea[l])) mask &= ~(1u << l);
     if (!mask || !rel) return;
     s32 left[32];
     base = ea[__builtin_ctz(mask)];
-    LANES left[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
+    FOR_LANES left[l] = (mask >> l & 1) ? (s32)(ea[l] - base) : 0;
     carry_out(x, o, d, NULL, base, left, mask);
 }
 
@@ -164,7 +167,7 @@ bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct
 
 bool ISAFN(lane_count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                      u32 stat, const u64 ea[32], u32 mask) {
-    struct mem_memo *m = &x->memos[stat];
+    struct access_pattern *m = &x->pattern_cache[stat];
     u64 base = ea[__builtin_ctz(mask)];
     const s32 *rel = count_atomic(x, d, stat, SPACE_SHARED, ea, mask);
     if (!rel || !shared_fits(x, m, base, d->width)) return false;

@@ -28,9 +28,9 @@ void ISAFN(op_isspacep)(struct exec *x, const struct op *o, u32 mask) {
     bool global = o->aux == SPACE_GLOBAL || o->aux == SPACE_CONST;
     u64 base = global ? SIM_BASE : window[o->aux], bytes = global ? SIM_SPAN : WINDOW_BYTES;
     u32 bits = 0, *D = operand_at(x, o->dst);
-    LANES bits |= A[l] - base < bytes ? 1u << l : 0;
-    if (x->cluster && o->aux == SPACE_SHARED) ACTIVE(bits & mask) {
-            if (cluster_is_away(x, A[l] - base)) bits &= ~(1u << l);
+    FOR_LANES bits |= A[l] - base < bytes ? 1u << l : 0;
+    if (x->cluster && o->aux == SPACE_SHARED) FOR_ACTIVE_LANES(bits & mask) {
+            if (cluster_is_remote(x, A[l] - base)) bits &= ~(1u << l);
         }
     *D = (*D & ~mask) | (bits & mask);
 }
@@ -43,7 +43,7 @@ void ISAFN(op_activemask)(struct exec *x, const struct op *o, u32 mask) {
 /* Clocks count what this warp has executed so far: deterministic and monotonic. imm: bytes of the
  * register. */
 void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
-    u64 now = x->warp->executed;
+    u64 now = x->warp->warp_insns;
     if (o->imm == 8) {
         u64 *D = operand_at(x, o->dst);
         STORE_LANES(D, mask, now);
@@ -56,8 +56,8 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
 /* One worker runs a block's warps in turn, and communicating blocks in turn too: memory is always
  * in order. */
 static void fence(struct exec *x, const struct op *o, u32 mask) {
-    x->warp->fenced |= mask;
-    if (x->races_in_turn && o->imm == FENCE_GPU_SCOPE) race_ordered_fence(x);
+    x->warp->fenced_lanes |= mask;
+    if (x->tracks_happens_before && o->imm == FENCE_GPU_SCOPE) race_ordered_fence(x);
     if (x->sanitize && o->imm == FENCE_PROXY_ASYNC) race_proxy_fence(x, mask);
 }
 void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
@@ -134,11 +134,11 @@ static void forget_bytes(struct exec *x, u64 from, u32 n, u32 lane) {
 void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
     u64 *D = operand_at(x, o->dst);
     const u32 *bytes = operand_at(x, o->src[0]);
-    u32 *used = (u32 *)(x->warp->specials + W_STACK_BYTES * SLOT_BYTES);
-    ACTIVE(mask) {
+    u32 *used = (u32 *)(x->warp->special_regs + W_STACK_BYTES * SLOT_BYTES);
+    FOR_ACTIVE_LANES(mask) {
         u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);
         if (from > ALLOCA_BYTES || bytes[l] > ALLOCA_BYTES - from) {
-            core_fault(x, SIM_FAULT_STACK, o, l, bytes[l],
+            core_fault(x, SIM_FAULT_STACK_OVERFLOW, o, l, bytes[l],
                        "takes %u bytes of stack by alloca, of which a thread has %u, %u in use",
                        bytes[l], ALLOCA_BYTES, used[l]);
             continue;

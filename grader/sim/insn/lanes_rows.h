@@ -41,19 +41,19 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
 /* Where some lanes do not execute, all are computed beside the register, and those that do put into
  * it afterwards. Expressions are total, so that this does no harm, and it leaves the compiler no
  * branch to turn into a select. */
-#define LOOP(TD, ARGS, expr)                             \
-    if (mask == ~0u) {                                   \
-        LANES {                                          \
-            ARGS;                                        \
-            D[l] = WIDEN_##TD(TD)(expr);                 \
-        }                                                \
-    } else {                                             \
-        st_##TD beside[32];                              \
-        LANES {                                          \
-            ARGS;                                        \
-            beside[l] = WIDEN_##TD(TD)(expr);            \
-        }                                                \
-        LANES D[l] = (mask >> l & 1) ? beside[l] : D[l]; \
+#define LOOP(TD, ARGS, expr)                                 \
+    if (mask == ~0u) {                                       \
+        FOR_LANES {                                          \
+            ARGS;                                            \
+            D[l] = WIDEN_##TD(TD)(expr);                     \
+        }                                                    \
+    } else {                                                 \
+        st_##TD beside[32];                                  \
+        FOR_LANES {                                          \
+            ARGS;                                            \
+            beside[l] = WIDEN_##TD(TD)(expr);                \
+        }                                                    \
+        FOR_LANES D[l] = (mask >> l & 1) ? beside[l] : D[l]; \
     }
 #define HEAD(id, TD)                                                     \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
@@ -106,7 +106,7 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
         SRC(0, TA);                                                      \
         SRC(1, TB);                                                      \
         u32 bits = 0;                                                    \
-        LANES {                                                          \
+        FOR_LANES {                                                      \
             ARG(a, 0, TA);                                               \
             ARG(b, 1, TB);                                               \
             bits |= (expr) ? 1u << l : 0;                                \
@@ -114,20 +114,20 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
         put_comparisons(x, o, bits, ~bits, mask);                        \
     }
 /* setp of two halves: p of the low ones, q of the high ones. */
-#define RP2(id, name, mods, pipe, compare)                                           \
-    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) {             \
-        SRC(0, u32);                                                                 \
-        SRC(1, u32);                                                                 \
-        u32 low = 0, high = 0;                                                       \
-        LANES low |= compare((u16)P0[l], (u16)P1[l]) ? 1u << l : 0;                  \
-        LANES high |= compare((u16)(P0[l] >> 16), (u16)(P1[l] >> 16)) ? 1u << l : 0; \
-        put_comparisons(x, o, low, high, mask);                                      \
+#define RP2(id, name, mods, pipe, compare)                                               \
+    void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) {                 \
+        SRC(0, u32);                                                                     \
+        SRC(1, u32);                                                                     \
+        u32 low = 0, high = 0;                                                           \
+        FOR_LANES low |= compare((u16)P0[l], (u16)P1[l]) ? 1u << l : 0;                  \
+        FOR_LANES high |= compare((u16)(P0[l] >> 16), (u16)(P1[l] >> 16)) ? 1u << l : 0; \
+        put_comparisons(x, o, low, high, mask);                                          \
     }
 #define RT(id, name, pipe, TA, expr)                                     \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
         SRC(0, TA);                                                      \
         u32 bits = 0;                                                    \
-        LANES {                                                          \
+        FOR_LANES {                                                      \
             ARG(a, 0, TA);                                               \
             bits |= (expr) ? 1u << l : 0;                                \
         }                                                                \

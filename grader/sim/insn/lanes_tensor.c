@@ -179,11 +179,11 @@ static u64 in_block(u64 address, u32 rank) {
 static bool add_ends(struct tile_copy *c) {
     const struct op *o = c->o;
     u64 to = value_of(c, o->src[0]), barrier = o->src[3] == REF_NONE ? 0 : value_of(c, o->src[3]);
-    u32 blocks = c->x->cluster ? c->x->cluster->n : 1;
+    u32 blocks = c->x->cluster ? c->x->cluster->nblocks : 1;
     if (c->d->cta_mask == REF_NONE) return add_end(c, to, barrier);
     u32 mask = ((const u16 *)operand_at(c->x, c->d->cta_mask))[c->lane];
     if (mask >> blocks) {
-        core_fault(c->x, SIM_FAULT_CLUSTER, o, c->lane, to,
+        core_fault(c->x, SIM_FAULT_DSMEM, o, c->lane, to,
                    "copies to ranks 0x%x of a cluster of %u blocks", mask, blocks);
         return false;
     }
@@ -209,26 +209,28 @@ static struct tile_row row_of(const struct tile_copy *c, u64 row) {
 
 /* ---- counting, and races: docs/counters.md ---- */
 
-static void count_row(struct tile_copy *c, struct trace_rows *t, const struct tile_row *r, u64 *s) {
+static void count_row(struct tile_copy *c, struct trace_strided_copy *t, const struct tile_row *r,
+                      u64 *s) {
     struct exec *x = c->x;
     bool load = c->o->imm == BULK_GLOBAL_TO_SHARED;
     s[STAT_LANES] += r->bytes;
     s[STAT_SECTORS] += (r->address + r->bytes - 1) / 32 - r->address / 32 + 1;
     c->moved += r->bytes;
-    if (x->trace) trace_rows_add(x, c->o, load ? MEM_LOAD : MEM_STORE, t, r->address, r->bytes);
-    if (!x->sanitize || !x->races_global ||
+    if (x->trace)
+        trace_strided_copy_add(x, c->o, load ? MEM_LOAD : MEM_STORE, t, r->address, r->bytes);
+    if (!x->sanitize || !x->tracks_global_races ||
         !memory_find_allocation(x->memory, r->address)->is_race_checked)
         return;
     ISAFN(race_global_lane)
     (x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, c->lane, r->address, r->bytes,
      load                 ? RACE_READ
-     : c->d->is_reduction ? RACE_UPDATE
+     : c->d->is_reduction ? RACE_RED
                           : RACE_WRITE);
 }
 
 static void count_tile(struct tile_copy *c) {
     struct exec *x = c->x;
-    struct trace_rows lines = {0};
+    struct trace_strided_copy lines = {0};
     u64 *s = x->stats[x->mems[c->o->aux].stat + BULK_STAT_GLOBAL];
     s[STAT_REQUESTS]++;
     for (u64 i = 0; i < c->tile.rows; i++) {
@@ -236,14 +238,17 @@ static void count_tile(struct tile_copy *c) {
         if (r.bytes) count_row(c, &lines, &r, s);
     }
     if (x->trace)
-        trace_rows_end(x, c->o, c->o->imm == BULK_GLOBAL_TO_SHARED ? MEM_LOAD : MEM_STORE, &lines);
-    core_charge(x->worker->launch, (c->tile.rows + c->tile.bytes / 64) * (c->nends + 1));
+        trace_strided_copy_end(x, c->o, c->o->imm == BULK_GLOBAL_TO_SHARED ? MEM_LOAD : MEM_STORE,
+                               &lines);
+    core_add_simulation_cost(x->worker->launch,
+                             (c->tile.rows + c->tile.bytes / 64) * (c->nends + 1));
 }
 
 static void count_end(const struct tile_copy *c, const struct end *e) {
     struct exec *x = c->x;
     bool in = c->o->imm == BULK_GLOBAL_TO_SHARED;
-    if (cluster_holder(x, e->bytes) != x->block) { /* lane_bulk_shared has seen to the rest */
+    if (cluster_block_containing(x, e->bytes) !=
+        x->block) { /* lane_bulk_shared has seen to the rest */
         x->stats[x->mems[c->o->aux].stat + BULK_STAT_SHARED_STORE][STAT_LANES] += c->tile.bytes;
         return;
     }
@@ -255,7 +260,7 @@ static void count_end(const struct tile_copy *c, const struct end *e) {
     u32 place = shared_offset(x->block, e->barrier);
     if (c->moved)
         count_flight_bulk(x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, place, c->moved);
-    if (x->trace) trace_mark(x, c->o, MEM_STORE, place);
+    if (x->trace) trace_mbarrier(x, c->o, MEM_STORE, place);
 }
 
 /* ---- into shared memory ---- */
@@ -302,8 +307,8 @@ static void load_rows(struct tile_copy *c) {
 
 static void arrive(struct tile_copy *c, const struct end *e) {
     struct exec *x = c->x;
-    struct block *b = cluster_holder(x, e->bytes);
-    if (x->sanitize && cluster_holder(x, e->barrier) == b)
+    struct block *b = cluster_block_containing(x, e->bytes);
+    if (x->sanitize && cluster_block_containing(x, e->barrier) == b)
         race_async_tile(x, b, c->o, ASYNC_IN, c->lane, c->offset, &c->tile,
                         shared_offset(b, e->barrier) + 1,
                         (u8)ISAFN(lane_barrier_phase)(*e->barrier));
@@ -320,7 +325,7 @@ static void take_row(struct tile_copy *c, u64 at, u32 n) {
         memcpy(c->shadow + i, e->written + from, TENSOR_CHUNK_BYTES);
     }
     for (u32 i = 0; i < n; i++)
-        if (c->shadow[i] == TAINT_PENDING) c->shadow[i] = 1; /* told already */
+        if (c->shadow[i] == UNDEF_PENDING) c->shadow[i] = 1; /* told already */
 }
 
 static void store_row(struct tile_copy *c, const struct tile_row *r) {
@@ -345,7 +350,7 @@ static void check_operand(struct tile_copy *c, unsigned char *written, u32 n, u6
                           enum mem_space space) {
     bool whole = true;
     for (u32 i = 0; i < n; i++) whole &= written[i] == 1;
-    if (!whole) taint_raw(c->x, c->o, c->lane, address, c->tile.element_bytes, space);
+    if (!whole) undef_report_access(c->x, c->o, c->lane, address, c->tile.element_bytes, space);
     memset(written, 1, n);
 }
 
@@ -424,9 +429,9 @@ static bool ends_with_chunk(struct tile_copy *c) {
 static void move_out(struct tile_copy *c) {
     struct exec *x = c->x;
     struct mem_desc d;
-    struct block *b = cluster_holder(x, c->end[0].bytes);
+    struct block *b = cluster_block_containing(x, c->end[0].bytes);
     if (c->d->is_reduction && (!reduction_of(c, &d) || !ends_with_chunk(c))) return;
-    if (x->sanitize && memchr(c->end[0].written, TAINT_PENDING, c->reach))
+    if (x->sanitize && memchr(c->end[0].written, UNDEF_PENDING, c->reach))
         race_async_early(x, b, c->o, c->lane, c->offset, c->reach, "copies from");
     store_rows(c, c->d->is_reduction ? &d : NULL);
     if (x->sanitize) race_async_tile(x, b, c->o, ASYNC_OUT, c->lane, c->offset, &c->tile, 0, 0);
@@ -450,5 +455,5 @@ static void tile_lane(struct exec *x, const struct op *o, u32 lane) {
 }
 
 void ISAFN(op_cpasyncbulktensor)(struct exec *x, const struct op *o, u32 mask) {
-    ACTIVE(mask) tile_lane(x, o, l);
+    FOR_ACTIVE_LANES(mask) tile_lane(x, o, l);
 }

@@ -66,16 +66,16 @@ static void check_written(struct exec *x, const struct op *o, u32 lane, const st
     bool whole = true;
     for (u32 i = 0; i < TENSOR_MAP_BYTES; i++) whole &= m->written[i] == 1;
     if (x->sanitize && !whole)
-        taint_raw(x, o, lane, m->at, 4, shared ? SPACE_SHARED : SPACE_GLOBAL);
+        undef_report_access(x, o, lane, m->at, 4, shared ? SPACE_SHARED : SPACE_GLOBAL);
     memset(m->written, 1, TENSOR_MAP_BYTES);
 }
 
 static void note_access(struct exec *x, const struct op *o, u32 lane, const struct map_bytes *m,
-                        bool shared, enum race_access access) {
+                        bool shared, enum race_access_kind access) {
     static const s32 here[32];
     if (!x->sanitize) return;
     if (shared) ISAFN(race_shared)(x, o, NULL, m->at, here, 1u << lane, TENSOR_MAP_BYTES, access);
-    else if (x->races_global && memory_find_allocation(x->memory, m->at)->is_race_checked)
+    else if (x->tracks_global_races && memory_find_allocation(x->memory, m->at)->is_race_checked)
         ISAFN(race_global_lane)
     (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, m->at, TENSOR_MAP_BYTES, access);
     if (!shared) race_map_change(x, o, m->at);
@@ -101,7 +101,7 @@ static void put_field(struct tensor_map *m, struct tensormap_desc t, u64 v) {
     case TENSORMAP_BOX_DIM: m->box[t.dimension] = as_word(v); break;
     case TENSORMAP_GLOBAL_DIM: m->dim[t.dimension] = v; break;
     case TENSORMAP_GLOBAL_STRIDE: m->stride[t.dimension] = v; break;
-    case TENSORMAP_ELEMENT_STRIDE: m->step[t.dimension] = as_byte(v); break;
+    case TENSORMAP_ELEMENT_STRIDE: m->element_stride[t.dimension] = as_byte(v); break;
     case TENSORMAP_ELEMTYPE: m->type = type_numbered(v); break;
     case TENSORMAP_INTERLEAVE: m->interleave = as_byte(v); break;
     case TENSORMAP_SWIZZLE: m->swizzle = as_byte(v); break;
@@ -144,7 +144,7 @@ void ISAFN(op_tensormap)(struct exec *x, const struct op *o, u32 mask) {
     struct tensormap_desc t;
     memcpy(&t, &o->target, sizeof t);
     if (t.verb == TENSORMAP_CP_FENCEPROXY) publish(x, o, mask);
-    if (t.verb == TENSORMAP_REPLACE) ACTIVE(mask) replace(x, o, l, t);
+    if (t.verb == TENSORMAP_REPLACE) FOR_ACTIVE_LANES(mask) replace(x, o, l, t);
     if (t.verb == TENSORMAP_ACQUIRE && x->sanitize)
-        ACTIVE(mask) race_map_acquire(x, ((const u64 *)operand_at(x, o->src[0]))[l]);
+        FOR_ACTIVE_LANES(mask) race_map_acquire(x, ((const u64 *)operand_at(x, o->src[0]))[l]);
 }

@@ -37,12 +37,12 @@ static const struct sim_texture *texture_at(struct exec *x, const struct op *o, 
     return NULL;
 }
 
-static u32 texel_bytes(const struct sim_texture *t) { return t->channels * t->bits / 8u; }
+static u32 texel_bytes(const struct sim_texture *t) { return t->channels * t->channel_bits / 8u; }
 
 /* A sector's number: bytes [x, x + n) of row y of plane z. */
 static u64 sector_of(const struct sim_texture *t, u64 x, u64 y, u64 z) {
     u64 row = t->pitch;
-    if (!t->tiled || t->height < 2) return (t->address + z * t->plane + y * row + x) / 32;
+    if (!t->is_tiled || t->height < 2) return (t->address + z * t->slice_pitch + y * row + x) / 32;
     u64 tiles = (row + 63) / 64, rows = (t->height + 7) / 8,
         tile = (z * rows + y / 8) * tiles + x / 64;
     u64 inside = x % 64 / 32 * 256 + y % 8 / 2 * 64 + x % 32 / 16 * 32;
@@ -61,7 +61,7 @@ static void touch(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
 /* The bytes at x of row y of plane z, allowed and counted; NULL: reported. */
 static unsigned char *place(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
     struct exec *e = f->x;
-    u64 address = f->t->address + z * f->t->plane + y * f->t->pitch + x;
+    u64 address = f->t->address + z * f->t->slice_pitch + y * f->t->pitch + x;
     char where[256];
     touch(f, x, y, z, bytes);
     if (memory_find_range(e->memory, address, bytes) >= 0)
@@ -79,31 +79,33 @@ static void check_written(const struct fetch *f, const unsigned char *p, u32 byt
     for (u32 i = 0; i < bytes; i++) all &= w[i] != 0;
     if (all || !e->sanitize || *f->missing >> f->lane & 1) return;
     *f->missing |= 1u << f->lane;
-    taint_raw(e, f->o, f->lane, SIM_BASE + (u64)(p - e->memory->bytes), bytes, SPACE_GLOBAL);
+    undef_report_access(e, f->o, f->lane, SIM_BASE + (u64)(p - e->memory->bytes), bytes,
+                        SPACE_GLOBAL);
 }
 
 /* A channel of an integer or a float texel as its 32 bits: integers extended. */
 static u32 channel_bits(const struct sim_texture *t, const unsigned char *p, u32 c) {
     u32 v = 0;
-    memcpy(&v, p + c * t->bits / 8, t->bits / 8);
-    if (t->kind == SIM_TEX_FLOAT) return t->bits == 16 ? bits_of(f32_of_f16((u16)v)) : v;
-    if (t->kind == SIM_TEX_SIGNED && t->bits < 32)
-        v = (u32)((s32)(v << (32 - t->bits)) >> (32 - t->bits));
+    memcpy(&v, p + c * t->channel_bits / 8, t->channel_bits / 8);
+    if (t->texel_kind == SIM_TEX_FLOAT)
+        return t->channel_bits == 16 ? bits_of(f32_of_f16((u16)v)) : v;
+    if (t->texel_kind == SIM_TEX_SIGNED && t->channel_bits < 32)
+        v = (u32)((s32)(v << (32 - t->channel_bits)) >> (32 - t->channel_bits));
     return v;
 }
 
 /* As a fraction of the largest number; the least of signed ones counts as -1, too. */
 static f32 fraction(const struct sim_texture *t, u32 v, u32 channel) {
-    f32 most =
-        t->kind == SIM_TEX_SIGNED ? (f32)((1u << (t->bits - 1)) - 1) : (f32)((1u << t->bits) - 1);
-    f32 r = (t->kind == SIM_TEX_SIGNED ? (f32)(s32)v : (f32)v) / most;
+    f32 most = t->texel_kind == SIM_TEX_SIGNED ? (f32)((1u << (t->channel_bits - 1)) - 1)
+                                               : (f32)((1u << t->channel_bits) - 1);
+    f32 r = (t->texel_kind == SIM_TEX_SIGNED ? (f32)(s32)v : (f32)v) / most;
     if (r < -1) r = -1;
-    if (!t->srgb || channel == 3) return r;
+    if (!t->is_srgb || channel == 3) return r;
     return r <= 0.04045f ? r / 12.92f : powf((r + 0.055f) / 1.055f, 2.4f);
 }
 
 static bool as_float(const struct sim_texture *t) {
-    return t->kind == SIM_TEX_FLOAT || t->as_float;
+    return t->texel_kind == SIM_TEX_FLOAT || t->read_normalized_float;
 }
 
 /* Channel values of one texel as bits; channels that it has not are 0. */
@@ -116,7 +118,9 @@ static void read_texel(const struct fetch *f, const s64 at[3], u32 plane, u32 ou
     check_written(f, p, texel_bytes(t));
     for (u32 c = 0; c < t->channels; c++) {
         u32 v = channel_bits(t, p, c);
-        out[c] = t->kind != SIM_TEX_FLOAT && t->as_float ? bits_of(fraction(t, v, c)) : v;
+        out[c] = t->texel_kind != SIM_TEX_FLOAT && t->read_normalized_float
+                     ? bits_of(fraction(t, v, c))
+                     : v;
     }
 }
 
@@ -128,8 +132,8 @@ static u32 extent(const struct sim_texture *t, u32 i) {
 
 /* Modes that repeat need normalized coordinates; else they clamp. */
 static u8 mode_of(const struct sim_texture *t, u32 i) {
-    u8 m = t->modes[i];
-    return !t->normalized && (m == SIM_TEX_WRAP || m == SIM_TEX_MIRROR) ? SIM_TEX_CLAMP : m;
+    u8 m = t->address_modes[i];
+    return !t->normalized_coords && (m == SIM_TEX_WRAP || m == SIM_TEX_MIRROR) ? SIM_TEX_CLAMP : m;
 }
 
 /* The texel that index i stands for; false: the border. */
@@ -155,8 +159,8 @@ static void texel(const struct fetch *f, const s64 index[3], u32 plane, u32 out[
         in &= inside(f->t, i, &at[i]);
     if (in) return read_texel(f, at, plane, out);
     for (u32 c = 0; c < 4; c++) {
-        u32 bits = bits_of(f->t->border[c]);
-        out[c] = c >= f->t->channels ? 0 : as_float(f->t) ? bits : (u32)(s32)f->t->border[c];
+        u32 bits = bits_of(f->t->border_color[c]);
+        out[c] = c >= f->t->channels ? 0 : as_float(f->t) ? bits : (u32)(s32)f->t->border_color[c];
     }
 }
 
@@ -267,9 +271,10 @@ static void fetch(const struct fetch *f, u32 out[4]) {
         n = 2, c[0] = st[0], c[1] = st[1];
     }
     for (u32 i = 0; i < n && !f->d->has_integer_coords; i++)
-        if (t->normalized || t->shape == SIM_TEX_CUBE) c[i] *= (f32)extent(t, i);
+        if (t->normalized_coords || t->shape == SIM_TEX_CUBE) c[i] *= (f32)extent(t, i);
     if (f->d->verb == TEX_GATHER) gather(f, c, plane, out);
-    else if (t->linear && !f->d->has_integer_coords && as_float(t)) linear(f, c, n, plane, out);
+    else if (t->is_linear_filter && !f->d->has_integer_coords && as_float(t))
+        linear(f, c, n, plane, out);
     else nearest(f, c, n, plane, out);
 }
 
@@ -281,12 +286,13 @@ static bool fits(const struct fetch *f) {
         t->shape == SIM_TEX_BUFFER && f->d->shape == SIM_TEX_1D && f->d->has_integer_coords;
     bool shape = buffer || t->shape == f->d->shape, layers = f->d->layered == (t->layers != 0);
     bool type = f->d->verb > TEX_GATHER || (f->d->type == PTX_F32) == as_float(t);
-    if (shape && layers && type && (f->d->verb <= TEX_GATHER || t->surface)) return true;
+    if (shape && layers && type && (f->d->verb <= TEX_GATHER || t->is_surface)) return true;
     core_fault(f->x, SIM_FAULT_OUT_OF_BOUNDS, f->o, f->lane, 0,
                "fetches %s%s %s from an object that is %s%s%s of %s: the value is undefined",
                f->d->layered ? "layered " : "", shapes[f->d->shape],
                f->d->type == PTX_F32 ? "floats" : "integers", t->layers ? "layered " : "",
-               shapes[t->shape], t->surface ? " surface" : "", as_float(t) ? "floats" : "integers");
+               shapes[t->shape], t->is_surface ? " surface" : "",
+               as_float(t) ? "floats" : "integers");
     return false;
 }
 
@@ -298,7 +304,7 @@ static void count(struct exec *x, const struct op *o, const u64 *sectors, u32 n,
     s[STAT_REQUESTS]++;
     s[STAT_LANES] += lanes;
     s[STAT_SECTORS] += n;
-    s[STAT_IDEAL] += n < ideal ? n : ideal;
+    s[STAT_IDEAL_SECTORS] += n < ideal ? n : ideal;
     if (x->trace) trace_texture(x, o, d->verb, sectors, n, (lanes + UNIT_LANES - 1) / UNIT_LANES);
 }
 
@@ -307,7 +313,7 @@ static void fetch_all(struct exec *x, const struct op *o, u32 mask) {
     const u64 *handle = operand_at(x, d->handle);
     u64 sectors[MOST_SECTORS];
     u32 nsectors = 0, missing = 0, bytes = 4;
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         struct fetch f = {x, o, d, texture_at(x, o, l, handle[l]), l, sectors, &nsectors, &missing};
         u32 out[4];
         if (!f.t || !fits(&f)) continue;
@@ -325,7 +331,7 @@ void ISAFN(op_tld4)(struct exec *x, const struct op *o, u32 mask) { fetch_all(x,
 void ISAFN(op_txq)(struct exec *x, const struct op *o, u32 mask) {
     const u64 *handle = operand_at(x, o->src[0]);
     u32 *D = operand_at(x, o->dst);
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         const struct sim_texture *t = texture_at(x, o, l, handle[l]);
         if (t) D[l] = o->aux == 2 && t->layers ? t->layers : extent(t, o->aux);
     }
@@ -386,7 +392,7 @@ static void surface_all(struct exec *x, const struct op *o, u32 mask) {
     u32 width = ptx_type_bytes((enum ptx_type)d->type), bytes = width * d->ndst, nsectors = 0,
         missing = 0;
     u64 sectors[MOST_SECTORS];
-    ACTIVE(mask) {
+    FOR_ACTIVE_LANES(mask) {
         struct fetch f = {x, o, d, texture_at(x, o, l, handle[l]), l, sectors, &nsectors, &missing};
         if (!f.t || !fits(&f)) continue;
         unsigned char *p = surface_place(&f, bytes);

@@ -54,15 +54,15 @@ static void look_at_shadow(struct product *p, u32 at, bool *line, u32 lines) {
     u32 odd = 0;
     for (u32 i = 0; i < CHUNK; i++) odd |= w[i] != 1 ? i + 1 : 0;
     if (!odd) return;
-    if (memchr(w, TAINT_PENDING, CHUNK)) {
+    if (memchr(w, UNDEF_PENDING, CHUNK)) {
         race_async_early(p->x, p->x->block, p->o, 0, at, CHUNK, "multiplies");
         return;
     }
     for (u32 i = 0; i < CHUNK && !p->origin; i++)
         if (w[i] != 1)
             p->origin = w[i] ? w[i] / 2
-                             : taint_load(p->x, p->o, 0, at + i, p->bits < 8 ? 1 : p->bits / 8,
-                                          SPACE_SHARED);
+                             : undef_load_origin(p->x, p->o, 0, at + i,
+                                                 p->bits < 8 ? 1 : p->bits / 8, SPACE_SHARED);
     for (u32 i = 0; i < CHUNK; i++)
         if (w[i] != 1) line[lines == 1 ? 0 : i * 8 / p->bits] = true;
 }
@@ -118,10 +118,10 @@ static void take_registers(struct product *p, u32 *out) {
     u32 per = 32 / p->bits, keep = p->bits == 32 ? ~0u : (1u << p->bits) - 1;
     for (u32 reg = 0; reg < 4; reg++) {
         const u32 *word = operand_at(p->x, p->w->a[reg]);
-        u8 origin = p->x->warp->ntainted ? taint_ref(p->x, p->w->a[reg]) : 0;
+        u8 origin = p->x->warp->nundef ? undef_operand_origin(p->x, p->w->a[reg]) : 0;
         if (origin) {
             if (!p->origin) p->origin = origin;
-            u32 lanes = taint_lanes(p->x, p->w->a[reg], 4);
+            u32 lanes = undef_operand_lanes(p->x, p->w->a[reg], 4);
             for (u32 l = 0; l < 32; l++) p->row[l / 4 + 8 * (reg & 1)] |= lanes >> l & 1;
         }
         for (u32 l = 0; l < 32; l++)
@@ -159,8 +159,8 @@ static bool take_places(struct product *p) {
 }
 
 static void taint_places(struct product *p) {
-    u8 origin = p->x->warp->ntainted ? taint_ref(p->x, p->w->metadata) : 0;
-    u32 lanes = origin ? taint_lanes(p->x, p->w->metadata, 4) : 0, lane;
+    u8 origin = p->x->warp->nundef ? undef_operand_origin(p->x, p->w->metadata) : 0;
+    u32 lanes = origin ? undef_operand_lanes(p->x, p->w->metadata, 4) : 0, lane;
     if (!p->origin) p->origin = origin;
     for (u32 row = 0; lanes && row < WARPGROUP_ROWS_PER_WARP; row++)
         for (u32 i = 0; i < p->present; i++) {
@@ -246,8 +246,8 @@ static void taint_results(const struct product *p, bool adds) {
     bool halves = p->w->type[MATRIX_D] == MATRIX_F16;
     for (u32 reg = 0; reg < p->w->count; reg++) {
         u64 bits[32] = {0};
-        u8 before = race_product_origin(p->x, taint_ref(p->x, p->w->d[reg]));
-        if (adds && before) taint_bits(p->x, p->w->d[reg], 4, bits);
+        u8 before = race_product_origin(p->x, undef_operand_origin(p->x, p->w->d[reg]));
+        if (adds && before) undef_operand_bits(p->x, p->w->d[reg], 4, bits);
         for (u32 l = 0; p->origin && l < 32; l++)
             for (u32 e = 0; e < (halves ? 2 : 1); e++) {
                 u32 row = l / 4 + (halves ? reg % 2 : reg % 4 / 2) * 8;
@@ -255,7 +255,7 @@ static void taint_results(const struct product *p, bool adds) {
                 if (p->row[row] || p->column[column])
                     bits[l] |= halves ? 0xffffull << 16 * e : 0xffffffffull;
             }
-        taint_set(p->x, p->w->d[reg], 4, ~0u, bits, adds && before ? before : p->origin);
+        undef_set_operand(p->x, p->w->d[reg], 4, ~0u, bits, adds && before ? before : p->origin);
     }
 }
 
@@ -263,7 +263,7 @@ static void taint_results(const struct product *p, bool adds) {
 
 static bool same_for_all(struct product *p, u32 which) {
     const u64 *v = operand_at(p->x, p->w->smem_desc[which]);
-    taint_check(p->x, p->o, p->w->smem_desc[which], 8, ~0u, "uses it as a matrix descriptor");
+    undef_check_use(p->x, p->o, p->w->smem_desc[which], 8, ~0u, "uses it as a matrix descriptor");
     for (u32 l = 1; l < 32; l++)
         if (v[l] != v[0]) {
             core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, l, v[l],
@@ -299,9 +299,9 @@ static void make_product(struct product *p, bool adds) {
     for (u32 n = 0; n < w->n; n += BLOCK)
         if (!make_columns(p, a, &factor, n, w->n - n < BLOCK ? w->n - n : BLOCK, adds)) return;
     if (!p->x->sanitize) return;
-    if (p->origin || p->x->warp->ntainted) taint_results(p, adds);
+    if (p->origin || p->x->warp->nundef) taint_results(p, adds);
     race_product_begin(p->x, p->o, &p->read, w->d, w->count);
-    p->x->tainted_at = p->o, p->x->running = 0; /* from here on the warp has undefined values */
+    p->x->undef_load = p->o, p->x->fast_mask = 0; /* from here on the warp has undefined values */
 }
 
 void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
@@ -314,11 +314,12 @@ void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
     if (!whole_group(&p, mask) || !same_for_all(&p, MATRIX_B) ||
         (!w->a_in_registers && !same_for_all(&p, MATRIX_A)))
         return;
-    taint_check(x, o, w->scale, 1, mask, "lets it decide whether a product is added");
+    undef_check_use(x, o, w->scale, 1, mask, "lets it decide whether a product is added");
     bool adds = w->scale == REF_NONE
                     ? !w->starts_from_zero
                     : ((*(const u32 *)operand_at(x, w->scale) ^ w->scale_xor) & 1) != 0;
-    core_charge(x->worker->launch, (u64)WARPGROUP_ROWS_PER_WARP * w->n * p.present / 32);
+    core_add_simulation_cost(x->worker->launch,
+                             (u64)WARPGROUP_ROWS_PER_WARP * w->n * p.present / 32);
     if (x->sanitize) race_warpgroup_product(x, o, w);
     make_product(&p, adds);
 }

@@ -3,7 +3,7 @@
  *
  * Device address SIM_BASE + n is byte n of `bytes`, a range reserved without cost; pages appear
  * when touched. First lies memory that host and device share (the pages of a memory file), then
- * what the device takes for itself, then device memory proper, from SIM_DEVICE on. Whether an
+ * what the device takes for itself, then device memory proper, from SIM_DEVICE_BASE on. Whether an
  * address may be used is decided by the allocation table alone. The shadow holds a byte for each
  * byte, by value (core/taint.h): bits would need a read-modify-write that two workers could lose.
  */
@@ -72,7 +72,8 @@ struct memory {
 void memory_init_before_sandbox(void);
 bool memory_open(struct memory *m, uint64_t limit, struct err *e);
 void memory_close(struct memory *m);
-/* Puts the pages of a memory file, SIM_SHARED_BYTES from `offset` on, behind the shared region. */
+/* Puts the pages of a memory file, SIM_HOST_SHARED_BYTES from `offset` on, behind the shared
+ * region. */
 bool memory_map_host_shared(struct memory *m, int fd, uint64_t offset);
 /* 0 = does not fit. */
 uint64_t memory_alloc(struct memory *m, uint64_t bytes, const char *name);

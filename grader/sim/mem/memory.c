@@ -27,7 +27,7 @@ uint64_t memory_page(void) {
     return bytes > MEM_PAGE ? bytes : MEM_PAGE;
 }
 
-static const uint64_t DEVICE_OFFSET = SIM_DEVICE - SIM_BASE;
+static const uint64_t DEVICE_OFFSET = SIM_DEVICE_BASE - SIM_BASE;
 
 /* Device memory takes twice the address space of `limit` bytes, for redzones and the alignment of
  * small allocations. */
@@ -37,7 +37,7 @@ uint64_t memory_span(const struct memory *m) {
 }
 
 static void reset_regions(struct memory *m) {
-    const uint64_t bounds[] = {memory_page(), SIM_SHARED_BYTES, DEVICE_OFFSET + MEM_ALIGN,
+    const uint64_t bounds[] = {memory_page(), SIM_HOST_SHARED_BYTES, DEVICE_OFFSET + MEM_ALIGN,
                                memory_span(m)};
     for (unsigned i = 0; i < MEM_REGION_COUNT; i++) {
         m->regions[i].low = m->regions[i].top = m->regions[i].search_start = bounds[i];
@@ -65,8 +65,8 @@ void memory_close(struct memory *m) {
 }
 
 bool memory_map_host_shared(struct memory *m, int fd, uint64_t offset) {
-    void *p = mmap(m->bytes, SIM_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-                   (off_t)offset);
+    void *p = mmap(m->bytes, SIM_HOST_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                   fd, (off_t)offset);
     return m->has_host_shared = p != MAP_FAILED;
 }
 
@@ -201,7 +201,7 @@ static void clear_initialized(struct memory *m, uint64_t at, uint64_t bytes) {
 
 void memory_zero(struct memory *m, uint64_t address, uint64_t bytes) {
     uint64_t at = address - SIM_BASE;
-    bool shared = m->has_host_shared && at < SIM_SHARED_BYTES;
+    bool shared = m->has_host_shared && at < SIM_HOST_SHARED_BYTES;
     if (!release_pages(m->bytes, at, bytes, shared ? MADV_REMOVE : MADV_DONTNEED))
         memset(m->bytes + at, 0, bytes);
 }
@@ -299,8 +299,8 @@ void memory_unmap_shared_pages(struct memory *m) {
 
 void memory_release_pages(struct memory *m) {
     uint64_t bytes = round_to(m->top, memory_page()),
-             first = m->has_host_shared ? SIM_SHARED_BYTES : 0;
-    if (m->has_host_shared) madvise(m->bytes, SIM_SHARED_BYTES, MADV_REMOVE);
+             first = m->has_host_shared ? SIM_HOST_SHARED_BYTES : 0;
+    if (m->has_host_shared) madvise(m->bytes, SIM_HOST_SHARED_BYTES, MADV_REMOVE);
     if (bytes > first)
         madvise(m->bytes + first, (bytes < memory_span(m) ? bytes : memory_span(m)) - first,
                 MADV_DONTNEED);

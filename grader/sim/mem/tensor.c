@@ -25,12 +25,12 @@ static const char *find_violated_rule(const struct tensor_map *m, uint32_t bytes
 
 static const char magic[] = "WBTENSOR";
 
-void memory_tensor_map_sign(struct tensor_map *m) { memcpy(&m->mark, magic, sizeof m->mark); }
+void memory_tensor_map_sign(struct tensor_map *m) { memcpy(&m->magic, magic, sizeof m->magic); }
 
 const char *memory_tensor_map_parse(const unsigned char bytes[TENSOR_MAP_BYTES],
                                     struct tensor_map *out) {
     memcpy(out, bytes, sizeof *out);
-    if (memcmp(&out->mark, magic, sizeof out->mark))
+    if (memcmp(&out->magic, magic, sizeof out->magic))
         return "cuTensorMapEncodeTiled did not make it";
     bool is_known_type = out->type < TENSOR_TYPE_COUNT;
     return find_violated_rule(out, is_known_type ? element_types[out->type].bytes : 0,
@@ -48,7 +48,7 @@ static uint64_t fill_pattern(const struct tensor_map *m) {
 /* The first and last element of dimension `i` of the box that lie within the tensor; false if none
  * does. */
 static bool clip_dimension(const struct memory_tile *t, unsigned i, int64_t *first, int64_t *last) {
-    int64_t step = t->map.step[i], end = (int64_t)t->map.dim[i];
+    int64_t step = t->map.element_stride[i], end = (int64_t)t->map.dim[i];
     *first = t->coord[i] >= 0 ? t->coord[i] : t->coord[i] + (-t->coord[i] + step - 1) / step * step;
     *last = t->coord[i] + (t->count[i] - 1) * step;
     if (*last >= end) *last -= (*last - end + step) / step * step;
@@ -74,11 +74,12 @@ static bool find_address_range(struct memory_tile *t) {
 
 bool memory_tile_init(struct memory_tile *t, const struct tensor_map *m, const int32_t *at) {
     *t = (struct memory_tile){.map = *m, .element_bytes = element_types[m->type].bytes, .rows = 1};
-    t->map.step[0] = 1; /* there is no stride in dimension 0 without interleaving */
+    t->map.element_stride[0] = 1; /* there is no stride in dimension 0 without interleaving */
     for (unsigned i = 0; i < TENSOR_MAX_RANK; i++) {
         bool used = i < m->rank;
         t->coord[i] = used ? at[i] : 0;
-        t->count[i] = used ? (m->box[i] + t->map.step[i] - 1) / t->map.step[i] : 1;
+        t->count[i] =
+            used ? (m->box[i] + t->map.element_stride[i] - 1) / t->map.element_stride[i] : 1;
         if (i) t->rows *= t->count[i];
     }
     t->bytes = t->rows * memory_tile_row_bytes(t);
@@ -103,7 +104,7 @@ struct tile_row memory_tile_row(const struct memory_tile *t, uint64_t row) {
     int64_t first, last;
     if (t->low == t->high) return (struct tile_row){0};
     for (unsigned i = 1; i < t->map.rank; row /= t->count[i++]) {
-        int64_t c = t->coord[i] + (int64_t)(row % t->count[i]) * t->map.step[i];
+        int64_t c = t->coord[i] + (int64_t)(row % t->count[i]) * t->map.element_stride[i];
         if (c < 0 || (uint64_t)c >= t->map.dim[i]) return (struct tile_row){0};
         address += (uint64_t)c * t->map.stride[i - 1];
     }

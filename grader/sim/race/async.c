@@ -20,7 +20,7 @@
 #include <string.h>
 
 static struct async *async_of(const struct exec *x, struct block *b) {
-    struct async **a = &b->async;
+    struct async **a = &b->async_copies;
     const struct launch *l = x->worker->launch;
     if (*a) return *a;
     *a = xcalloc(1, sizeof **a);
@@ -35,18 +35,18 @@ static void forget_all(struct async *a) {
 }
 
 void race_async_free(struct block *b) {
-    if (!b->async) return;
-    forget_all(b->async);
-    free(b->async->copy);
-    free(b->async->committed[0]);
-    free(b->async);
-    b->async = NULL;
+    if (!b->async_copies) return;
+    forget_all(b->async_copies);
+    free(b->async_copies->copy);
+    free(b->async_copies->committed[0]);
+    free(b->async_copies);
+    b->async_copies = NULL;
 }
 
 void race_async_start(struct block *b) {
-    if (!b->async) return;
-    forget_all(b->async);
-    memset(b->async->committed[0], 0, b->nwarps * 64ul * sizeof(u32));
+    if (!b->async_copies) return;
+    forget_all(b->async_copies);
+    memset(b->async_copies->committed[0], 0, b->nwarps * 64ul * sizeof(u32));
 }
 
 static u32 *committed(struct exec *x, bool bulk) {
@@ -74,21 +74,22 @@ static void name_copy(const struct exec *x, const struct async_copy *c, u32 lane
     const struct launch *l = x->worker->launch;
     const u32 *b = c->by->index;
     char who[64], block[64] = "";
-    place_thread(l, c->warp * 32 + lane, who, sizeof who);
+    describe_thread(l, c->warp * 32 + lane, who, sizeof who);
     if (c->by != x->block) snprintf(block, sizeof block, " of block (%u,%u,%u)", b[0], b[1], b[2]);
     snprintf(out, size, "the copy that thread %s%s began in line %u", who, block,
-             place_line(l, (u32)(c->o - l->ops)));
+             source_location_line(l, (u32)(c->o - l->ops)));
 }
 
 void race_async_early(struct exec *x, struct block *b, const struct op *o, u32 lane, u64 offset,
                       u32 bytes, const char *verb) {
     char where[128], copy[192] = "a copy that was never waited for";
     u32 of = 0;
-    while (bytes && b->shared_written[offset] != TAINT_PENDING) offset++, bytes--;
-    const struct async_copy *c = find(b->async, offset, &of);
+    while (bytes && b->shared_written[offset] != UNDEF_PENDING) offset++, bytes--;
+    const struct async_copy *c = find(b->async_copies, offset, &of);
     if (c) name_copy(x, c, of, copy, sizeof copy);
-    place_element(x->worker->launch, offset, c ? x->mems[c->o->aux].width : 0, where, sizeof where);
-    core_fault(x, SIM_FAULT_ASYNC, o, lane, offset,
+    describe_shared_element(x->worker->launch, offset, c ? x->mems[c->o->aux].width : 0, where,
+                            sizeof where);
+    core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, lane, offset,
                "%s %s, where %s is under way: nothing has waited for it", verb, where, copy);
 }
 
@@ -96,11 +97,11 @@ static void report_target(struct exec *x, const struct op *o, u32 waits, const s
                           u32 lane, u64 offset) {
     const struct launch *l = x->worker->launch;
     char where[128], who[64], copy[192];
-    place_element(l, offset, x->mems[c->o->aux].width, where, sizeof where);
-    place_thread(l, race_stamp_thread(x->block->race_write[offset >> l->shared_shift]), who,
-                 sizeof who);
+    describe_shared_element(l, offset, x->mems[c->o->aux].width, where, sizeof where);
+    describe_thread(l, race_stamp_thread(x->block->write_epochs[offset >> l->shared_shift]), who,
+                    sizeof who);
     name_copy(x, c, lane, copy, sizeof copy);
-    core_fault(x, SIM_FAULT_ASYNC, o, waits, offset,
+    core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, waits, offset,
                "waits for %s, but thread %s wrote to its target, %s, before that", copy, who,
                where);
 }
@@ -111,9 +112,9 @@ static void report_source(struct exec *x, const struct op *o, u32 waits, const s
     name_copy(x, c, lane, copy, sizeof copy);
     u32 width = x->mems[c->o->aux].width;
     if (c->kind == ASYNC_OUT)
-        place_element(x->worker->launch, c->shared[lane], width, where, sizeof where);
+        describe_shared_element(x->worker->launch, c->shared[lane], width, where, sizeof where);
     else memory_describe_element(x->memory, c->global[lane], width, where, sizeof where);
-    core_fault(x, SIM_FAULT_ASYNC, o, waits, c->global[lane],
+    core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, waits, c->global[lane],
                "waits for %s, but its source, %s, was written to before that", copy, where);
 }
 
@@ -146,18 +147,18 @@ static void complete_lane(struct exec *x, const struct op *o, u32 waits, const s
         report_target(x, o, waits, c, lane, at);
     else if (!source_is_whole(x, c, lane)) report_source(x, o, waits, c, lane);
     for (u32 i = 0; c->kind != ASYNC_OUT && i < c->bytes; i++)
-        if (w[i] == TAINT_PENDING) w[i] = 1;
+        if (w[i] == UNDEF_PENDING) w[i] = 1;
 }
 
 /* For others, the thread wrote the target when it waited. */
 static void stamp(struct exec *x, const struct async_copy *c, u32 lane) {
     const struct launch *l = x->worker->launch;
-    if (x->worker->plane->waiting.read == x->block->race_read)
-        x->worker->plane->waiting.stamp(x->worker->plane);
-    x->block->stamped_in = x->block->interval;
+    if (x->worker->race_shadow->waiting.read == x->block->read_epochs)
+        x->worker->race_shadow->waiting.stamp(x->worker->race_shadow);
+    x->block->recorded_epoch = x->block->sync_epoch;
     u32 first = c->shared[lane] >> l->shared_shift,
         last = (c->shared[lane] + c->bytes - 1) >> l->shared_shift;
-    for (u32 g = first; g <= last; g++) x->block->race_write[g] = race_shared_stamp(x, lane);
+    for (u32 g = first; g <= last; g++) x->block->write_epochs[g] = race_shared_stamp(x, lane);
 }
 
 /* Forgets copies without lanes. */
@@ -186,7 +187,7 @@ static void begin_group(struct exec *x, const struct async_copy *all, u32 lanes,
 static void take_target(struct exec *x, struct block *b, const struct op *o, u32 lane, u32 at,
                         u32 bytes) {
     bool taken = false;
-    for (u32 i = 0; i < bytes; i++) taken |= b->shared_written[at + i] == TAINT_PENDING;
+    for (u32 i = 0; i < bytes; i++) taken |= b->shared_written[at + i] == UNDEF_PENDING;
     if (taken) race_async_early(x, b, o, lane, at, bytes, "copies to");
 }
 
@@ -206,7 +207,7 @@ void race_async_begin(struct exec *x, const struct op *o, u64 base, const s32 *r
         take_target(x, x->block, o, l, c.shared[l], bytes);
     }
     for (u32 m = mask; m; m &= m - 1)
-        memset(x->shared_written + c.shared[__builtin_ctz(m)], TAINT_PENDING, bytes);
+        memset(x->shared_written + c.shared[__builtin_ctz(m)], UNDEF_PENDING, bytes);
     for (u32 left = mask; left;) {
         u32 group = groups[__builtin_ctz(left)], same = 0;
         for (u32 m = left; m; m &= m - 1) same |= groups[__builtin_ctz(m)] == group ? m & -m : 0;
@@ -223,13 +224,13 @@ static void check_products(struct exec *x, struct block *b, const struct op *o, 
     u32 thread;
     const struct op *reader = race_product_reader(b, shared, bytes, &thread);
     if (!reader) return;
-    place_thread(l, thread, who, sizeof who);
-    place_element(l, shared, x->mems[o->aux].width, where, sizeof where);
-    core_fault(x, SIM_FAULT_ASYNC, o, lane, shared,
+    describe_thread(l, thread, who, sizeof who);
+    describe_shared_element(l, shared, x->mems[o->aux].width, where, sizeof where);
+    core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, lane, shared,
                "copies to %s, which the product that the warp of thread %s began in line %u still "
                "reads: nothing has "
                "waited for it",
-               where, who, place_line(l, (u32)(reader - l->ops)));
+               where, who, source_location_line(l, (u32)(reader - l->ops)));
 }
 
 /* A copy out of shared memory reads until somebody has waited for its group: what comes in there
@@ -246,8 +247,9 @@ static void check_source(struct exec *x, struct block *b, const struct op *o, u3
             continue;
         char where[128], copy[192];
         name_copy(x, c, of, copy, sizeof copy);
-        place_element(x->worker->launch, shared, x->mems[o->aux].width, where, sizeof where);
-        core_fault(x, SIM_FAULT_ASYNC, o, lane, shared,
+        describe_shared_element(x->worker->launch, shared, x->mems[o->aux].width, where,
+                                sizeof where);
+        core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, lane, shared,
                    "copies to %s, which %s still reads: nothing has waited for it", where, copy);
         return;
     }
@@ -272,7 +274,7 @@ static void begin_bulk(struct exec *x, struct block *b, u32 lane, const struct a
         take_target(x, b, c->o, lane, shared, c->bytes);
         check_source(x, b, c->o, lane, shared, c->bytes);
         for (u32 i = 0; i < c->bytes; i++)
-            if (b->shared_written[shared + i] == 1) b->shared_written[shared + i] = TAINT_PENDING;
+            if (b->shared_written[shared + i] == 1) b->shared_written[shared + i] = UNDEF_PENDING;
     }
     *add(async_of(x, b)) = *c;
 }

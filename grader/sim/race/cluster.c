@@ -18,9 +18,9 @@ enum { AT_LANE = 6, AT_WARP = 11, AT_KIND = 16, AT_RANK = 18, AT_TICK = 22 };
 enum { KIND_PLAIN, KIND_ATOMIC, KIND_BLOCKS /* read by several */ };
 
 static u64 my_stamp(const struct exec *x, u32 lane) {
-    return (u64)x->block->tick << AT_TICK | (u64)x->block->rank << AT_RANK |
+    return (u64)x->block->logical_clock << AT_TICK | (u64)x->block->cluster_rank << AT_RANK |
            (u64)x->warp->index << AT_WARP | (u64)lane << AT_LANE |
-           (x->warp->interval & (RACE_WARP_INTERVALS - 1));
+           (x->warp->sync_epoch & (RACE_WARP_INTERVALS - 1));
 }
 
 static u32 tick_of(u64 s) { return (u32)(s >> AT_TICK); }
@@ -33,21 +33,21 @@ static u64 with_kind(u64 s, u32 kind) { return s | (u64)kind << AT_KIND; }
 static bool threads_clash(const struct exec *x, u64 theirs, u64 mine) {
     bool warp = thread_of(theirs) / 32 == x->warp->index;
     bool step = theirs % RACE_WARP_INTERVALS == mine % RACE_WARP_INTERVALS;
-    return tick_of(theirs) == x->block->tick && thread_of(theirs) != thread_of(mine) &&
+    return tick_of(theirs) == x->block->logical_clock && thread_of(theirs) != thread_of(mine) &&
            (!warp || step);
 }
 
 static bool unordered(const struct exec *x, const struct block *target, u64 theirs, u64 mine) {
-    if (!theirs || tick_of(theirs) < x->cluster->start) return false;
-    if (rank_of(theirs) == x->block->rank && kind_of(theirs) != KIND_BLOCKS)
+    if (!theirs || tick_of(theirs) < x->cluster->start_clock) return false;
+    if (rank_of(theirs) == x->block->cluster_rank && kind_of(theirs) != KIND_BLOCKS)
         return target != x->block && threads_clash(x, theirs, mine);
-    return tick_of(theirs) >= x->block->acquired;
+    return tick_of(theirs) >= x->block->acquire_clock;
 }
 
 /* What was accessed, for past.c: as an offset of the block's own memory, or as an address from
  * outside. */
 static u64 place_for(const struct block *by, const struct block *target, u64 offset) {
-    return by == target ? offset : (u64)(target->rank + 1) << CLUSTER_RANK_SHIFT | offset;
+    return by == target ? offset : (u64)(target->cluster_rank + 1) << CLUSTER_RANK_SHIFT | offset;
 }
 
 static void describe(const struct exec *x, const struct block *target, u64 offset, u64 theirs,
@@ -62,7 +62,7 @@ static void describe(const struct exec *x, const struct block *target, u64 offse
                             true,
                             race_did(did)};
     char thread[64], who[128];
-    place_thread(x->worker->launch, t, thread, sizeof thread);
+    describe_thread(x->worker->launch, t, thread, sizeof thread);
     snprintf(who, sizeof who, "thread %s of block (%u,%u,%u)", thread, b[0], b[1], b[2]);
     if (kind_of(theirs) == KIND_BLOCKS) race_describe_many(x, &w, "other blocks", did, out, size);
     else race_describe_other(x, &w, who, did, out, size);
@@ -72,48 +72,51 @@ static void report(struct exec *x, const struct block *target, const struct op *
                    u64 offset, u64 theirs, bool i_read, bool they_wrote) {
     const u32 *at = target->index;
     char where[128], other[192];
-    place_element(x->worker->launch, offset, x->mems[o->aux].width, where, sizeof where);
+    describe_shared_element(x->worker->launch, offset, x->mems[o->aux].width, where, sizeof where);
     describe(x, target, offset, theirs, they_wrote, other, sizeof other);
-    core_fault(x, SIM_FAULT_CLUSTER_RACE, o, lane, offset,
+    core_fault(x, SIM_FAULT_DSMEM_RACE, o, lane, offset,
                "%s %s of block (%u,%u,%u), which %s, with no %s barrier between",
                i_read ? "reads" : "writes", where, at[0], at[1], at[2], other,
-               kind_of(theirs) != KIND_BLOCKS && rank_of(theirs) == x->block->rank ? "block"
-                                                                                   : "cluster");
+               kind_of(theirs) != KIND_BLOCKS && rank_of(theirs) == x->block->cluster_rank
+                   ? "block"
+                   : "cluster");
 }
 
 /* What the reads of a granule are after one more. */
 static u64 join(const struct exec *x, const struct block *target, u64 old, u64 mine) {
-    bool others = (kind_of(old) == KIND_BLOCKS || rank_of(old) != x->block->rank) &&
+    bool others = (kind_of(old) == KIND_BLOCKS || rank_of(old) != x->block->cluster_rank) &&
                   unordered(x, target, old, mine);
     return others ? with_kind(mine, KIND_BLOCKS) : mine;
 }
 
 static void one(struct exec *x, struct block *target, const struct op *o, u32 lane, u64 granule,
-                enum race_access access) {
-    u64 *w = target->far_write + granule, *r = target->far_read + granule, mine = my_stamp(x, lane);
-    bool read = access == RACE_READ || access == RACE_PEEK || access == RACE_OBSERVE,
-         sees = access == RACE_OBSERVE || access == RACE_EXCHANGE;
-    bool strong = sees || access == RACE_UPDATE, atomic = kind_of(*w) == KIND_ATOMIC;
+                enum race_access_kind access) {
+    u64 *w = target->remote_write_epochs + granule, *r = target->remote_read_epochs + granule,
+        mine = my_stamp(x, lane);
+    bool read =
+             access == RACE_READ || access == RACE_READ_REVALIDATED || access == RACE_STRONG_LOAD,
+         sees = access == RACE_STRONG_LOAD || access == RACE_ATOM;
+    bool strong = sees || access == RACE_RED, atomic = kind_of(*w) == KIND_ATOMIC;
     bool after_write = unordered(x, target, *w, mine),
          after_read = !read && unordered(x, target, *r, mine);
-    if (after_write && atomic && access == RACE_PEEK)
+    if (after_write && atomic && access == RACE_READ_REVALIDATED)
         return; /* an atomic of its own checks it again */
     if (after_write && atomic && sees) {
-        cluster_order(x);
+        cluster_advance_epoch(x);
         mine = my_stamp(x, lane);
         after_read = false;
     } else if ((after_write && !(strong && atomic)) || after_read)
         report(x, target, o, lane, granule << x->worker->launch->shared_shift,
                after_write ? *w : *r, read, after_write);
-    if (access == RACE_READ || access == RACE_PEEK) *r = join(x, target, *r, mine);
+    if (access == RACE_READ || access == RACE_READ_REVALIDATED) *r = join(x, target, *r, mine);
     else if (access == RACE_WRITE) *w = mine;
-    else if (access != RACE_OBSERVE) *w = with_kind(mine, KIND_ATOMIC);
+    else if (access != RACE_STRONG_LOAD) *w = with_kind(mine, KIND_ATOMIC);
 }
 
 void race_cluster(struct exec *x, struct block *target, const struct op *o, u32 lane, u64 offset,
-                  u32 span, enum race_access access) {
+                  u32 span, enum race_access_kind access) {
     u32 shift = x->worker->launch->shared_shift;
-    if (!target->far_write) return;
+    if (!target->remote_write_epochs) return;
     u64 place = place_for(x->block, target, offset);
     if (target != x->block) race_remember(x, o, 0, true, place, place + span, 1u << lane, access);
     for (u64 g = offset >> shift; g <= (offset + span - 1) >> shift; g++)

@@ -27,7 +27,9 @@
 #include <string.h>
 
 /* The note is of this tick, by another warp or by several. */
-static inline u32 clashes(u32 note, u32 mine) { return TRUTH((note ^ mine) - 1 < RACE_TICK - 1); }
+static inline u32 clashes(u32 note, u32 mine) {
+    return TRUTH_MASK((note ^ mine) - 1 < RACE_TICK - 1);
+}
 static inline u32 join_stamp(u32 old, u32 mine) {
     return mine | (clashes(old, mine) & RACE_MANY_WARPS);
 }
@@ -40,9 +42,9 @@ struct granules {
     u32 n;
 };
 
-static struct granules run_of(const struct mem_memo *m, u32 i, u64 offset, u32 shift) {
-    u64 from = offset + (u64)(s64)m->run[i].at, first = from >> shift;
-    return (struct granules){first, (u32)(((from + m->run[i].bytes - 1) >> shift) - first) + 1};
+static struct granules run_of(const struct access_pattern *m, u32 i, u64 offset, u32 shift) {
+    u64 from = offset + (u64)(s64)m->runs[i].offset, first = from >> shift;
+    return (struct granules){first, (u32)(((from + m->runs[i].bytes - 1) >> shift) - first) + 1};
 }
 
 /* Each returns whether there may be a race within the block. */
@@ -146,12 +148,12 @@ static inline void hash_row(u16 *value, const u32 *words) {
 static void note_row(struct race_plane *p, u64 granule, const u32 *values, u16 me) {
     u16 *W = p->write + granule, *r = p->read + granule, *V = p->value + granule;
     u32 bad = 0;
-    LANES {
+    FOR_LANES {
         u16 value = hash_word(values[l]), w = W[l];
-        u32 others = TRUTH(w != 0) & TRUTH(w != me), differs = TRUTH(V[l] != value),
-            read = TRUTH(r[l] != 0);
-        bad |= (others & (differs | read)) | (read & TRUTH(r[l] != me));
-        u32 many = differs | TRUTH(w == RACE_MANY_BLOCKS);
+        u32 others = TRUTH_MASK(w != 0) & TRUTH_MASK(w != me), differs = TRUTH_MASK(V[l] != value),
+            read = TRUTH_MASK(r[l] != 0);
+        bad |= (others & (differs | read)) | (read & TRUTH_MASK(r[l] != me));
+        u32 many = differs | TRUTH_MASK(w == RACE_MANY_BLOCKS);
         W[l] = (u16)((~others & me) |
                      (others & ((many & RACE_MANY_BLOCKS) | (~many & RACE_SAME_VALUE))));
         V[l] = value;
@@ -160,22 +162,23 @@ static void note_row(struct race_plane *p, u64 granule, const u32 *values, u16 m
 }
 
 static void note_words(struct race_plane *p, const void *reg, const struct mem_desc *d,
-                       const struct mem_memo *m, u64 offset, u16 me) {
+                       const struct access_pattern *m, u64 offset, u16 me) {
     u32 bad = 0;
-    for (u32 word = 0; word < d->width / 4u; word++) ACTIVE(m->mask) {
+    for (u32 word = 0; word < d->width / 4u; word++) FOR_ACTIVE_LANES(m->mask) {
             u32 v = d->reg_bytes == 8 ? (u32)(((const u64 *)reg)[l] >> 32 * word)
                                       : ((const u32 *)reg)[l];
-            note_one(p, (offset + (u64)(s64)m->relative[l] + 4 * word) >> 2, hash_word(v), me,
+            note_one(p, (offset + (u64)(s64)m->lane_offset[l] + 4 * word) >> 2, hash_word(v), me,
                      &bad);
         }
     p->raced |= bad;
 }
 
 static void note_bytes(struct race_plane *p, const u8 *reg, const struct mem_desc *d,
-                       const struct mem_memo *m, u64 offset, u16 me) {
+                       const struct access_pattern *m, u64 offset, u16 me) {
     u32 bad = 0;
-    for (u32 byte = 0; byte < d->width; byte++) ACTIVE(m->mask)
-    note_one(p, offset + (u64)(s64)m->relative[l] + byte, reg[l * d->reg_bytes + byte], me, &bad);
+    for (u32 byte = 0; byte < d->width; byte++) FOR_ACTIVE_LANES(m->mask)
+    note_one(p, offset + (u64)(s64)m->lane_offset[l] + byte, reg[l * d->reg_bytes + byte], me,
+             &bad);
     p->raced |= bad;
 }
 
@@ -186,14 +189,15 @@ static void note_bulk(struct race_plane *p, struct granules at, u16 me) {
     p->raced |= bad;
 }
 
-static void note_stores(struct exec *x, const struct mem_desc *d, const struct mem_memo *m,
+static void note_stores(struct exec *x, const struct mem_desc *d, const struct access_pattern *m,
                         u64 offset, u16 me) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     if (d->is_bulk) note_bulk(p, run_of(m, 0, offset, x->worker->launch->global_shift), me);
     for (u32 e = 0; e < d->count; e++, offset += d->width) {
         const void *reg = operand_at(x, d->reg[e]);
         if (x->worker->launch->global_shift == 0) note_bytes(p, reg, d, m, offset, me);
-        else if (m->shape == SHAPE_DENSE && d->count == 1 && d->width == 4 && d->reg_bytes == 4)
+        else if (m->shape == PATTERN_UNIT_STRIDE && d->count == 1 && d->width == 4 &&
+                 d->reg_bytes == 4)
             note_row(p, offset >> 2, reg, me);
         else note_words(p, reg, d, m, offset, me);
     }
@@ -243,17 +247,17 @@ static void note_values(const struct exec *x, u16 *value, const struct mem_desc 
         const void *reg = operand_at(x, d->reg[e]);
         if (d->reg_bytes == 4 && all == 1) hash_row(value, reg);
         else if (d->reg_bytes == 4)
-            LANES value[(u32)l * all + e] = hash_word(((const u32 *)reg)[l]);
+            FOR_LANES value[(u32)l * all + e] = hash_word(((const u32 *)reg)[l]);
         else
             for (u32 w = 0; w < words; w++)
-                LANES value[(u32)l * all + e * words + w] =
+                FOR_LANES value[(u32)l * all + e * words + w] =
                     hash_word((u32)(((const u64 *)reg)[l] >> 32 * w));
     }
 }
 
 static bool store_rows(struct exec *x, const struct mem_desc *d, struct granules at, u16 me,
                        u32 mine) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     u64 first = at.first / RACE_ROW, end = first + at.n / RACE_ROW;
     for (u64 i = first; i < end; i++) {
         const struct race_row *r = flat_row(p, i);
@@ -271,13 +275,13 @@ static bool store_rows(struct exec *x, const struct mem_desc *d, struct granules
     return true;
 }
 
-static bool touch_rows(struct exec *x, const struct mem_memo *m, const struct touch *t,
+static bool touch_rows(struct exec *x, const struct access_pattern *m, const struct touch *t,
                        struct granules at) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u16 me = race_block(x->block);
     u32 mine = race_stamp(x->block, x->warp);
-    if (t->access == RACE_READ) return read_rows(x->worker->plane, at, me, mine);
-    return t->access == RACE_WRITE && m->shape == SHAPE_DENSE && !d->is_bulk &&
+    if (t->access == RACE_READ) return read_rows(x->worker->race_shadow, at, me, mine);
+    return t->access == RACE_WRITE && m->shape == PATTERN_UNIT_STRIDE && !d->is_bulk &&
            x->worker->launch->global_shift == 2 && store_rows(x, d, at, me, mine);
 }
 
@@ -286,25 +290,25 @@ static void open_rows(struct race_plane *p, struct granules at) {
         race_need_row(p, row * RACE_ROW);
 }
 
-static void touch_each(struct exec *x, const struct mem_memo *m, const struct touch *t) {
-    struct race_plane *p = x->worker->plane;
+static void touch_each(struct exec *x, const struct access_pattern *m, const struct touch *t) {
+    struct race_plane *p = x->worker->race_shadow;
     u32 shift = x->worker->launch->global_shift, soon = 0, mine = race_stamp(x->block, x->warp);
     u16 me = race_block(x->block);
     bool store = t->access == RACE_WRITE;
     for (u32 i = 0; i < m->nruns; i++) {
         struct granules run = run_of(m, i, t->base, shift);
         open_rows(p, run);
-        soon |= store                    ? stores_clash(p, run, me, mine)
-                : t->access == RACE_READ ? note_reads(p, run, me, mine)
-                : t->access == RACE_PEEK ? note_peeks(p, run, me, mine)
-                                         : note_updates(p, run, me, mine);
+        soon |= store                                ? stores_clash(p, run, me, mine)
+                : t->access == RACE_READ             ? note_reads(p, run, me, mine)
+                : t->access == RACE_READ_REVALIDATED ? note_peeks(p, run, me, mine)
+                                                     : note_updates(p, run, me, mine);
     }
     if (!store) {
         if (soon) race_in_block(x, t);
         return;
     }
     note_stores(x, &x->mems[t->o->aux], m, t->base, me);
-    if (soon || m->twins) return race_stores(x, t);
+    if (soon || m->duplicate_mask) return race_stores(x, t);
     for (u32 i = 0; i < m->nruns; i++) {
         struct granules run = run_of(m, i, t->base, shift);
         for (u32 k = 0; k < run.n; k++) p->wrote[run.first + k] = mine;
@@ -313,41 +317,42 @@ static void touch_each(struct exec *x, const struct mem_memo *m, const struct to
 
 /* Where something ordered a part of the block since its last barrier: notes since then, but for
  * those of the tick at hand. */
-static void touch_partly(struct exec *x, const struct mem_memo *m, const struct touch *t) {
+static void touch_partly(struct exec *x, const struct access_pattern *m, const struct touch *t) {
     for (u32 i = 0; i < m->nruns; i++) {
         struct granules run = run_of(m, i, t->base, x->worker->launch->global_shift);
-        open_rows(x->worker->plane, run);
+        open_rows(x->worker->race_shadow, run);
         for (u32 k = 0; k < run.n; k++) race_partly(x, t, run.first + k);
     }
 }
 
-static void touch(struct exec *x, u32 stat, const struct mem_memo *m, const struct touch *t) {
-    struct race_plane *p = x->worker->plane;
-    u64 low = t->base + (u64)(s64)m->low, high = t->base + (u64)(s64)m->high + t->span;
+static void touch(struct exec *x, u32 stat, const struct access_pattern *m, const struct touch *t) {
+    struct race_plane *p = x->worker->race_shadow;
+    u64 low = t->base + (u64)(s64)m->min_offset, high = t->base + (u64)(s64)m->max_offset + t->span;
     widen(&p->range, low, high);
     widen(&p->touched[stat], low, high);
     struct granules all = run_of(m, 0, t->base, x->worker->launch->global_shift);
-    bool partly = p->tick != x->block->tick;
+    bool partly = p->tick != x->block->logical_clock;
     if (partly) touch_partly(x, m, t);
     if (partly || m->nruns > 1 || !whole_rows(all) || !touch_rows(x, m, t, all))
         touch_each(x, m, t);
 }
 
-void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m, u64 base,
-                        u32 span, enum race_access access) {
-    struct touch t = {o, base - SIM_BASE, m->relative, m->mask, span, access, m->twins};
-    struct race_past *e = race_remember(x, o, stat, false, t.base + (u64)(s64)m->low,
-                                        t.base + (u64)(s64)m->high + span, m->mask, access);
+void ISAFN(race_global)(struct exec *x, const struct op *o, u32 stat, struct access_pattern *m,
+                        u64 base, u32 span, enum race_access_kind access) {
+    struct touch t = {o, base - SIM_BASE, m->lane_offset, m->mask, span, access, m->duplicate_mask};
+    struct race_past *e = race_remember(x, o, stat, false, t.base + (u64)(s64)m->min_offset,
+                                        t.base + (u64)(s64)m->max_offset + span, m->mask, access);
     race_near(x, m, &t, e);
-    if (x->races_in_turn) return race_ordered(x, &t);
+    if (x->tracks_happens_before) return race_ordered(x, &t);
     if (!m->nruns) ISAFN(pattern_runs)(m, span);
     touch(x, stat, m, &t);
 }
 
 /* A lane alone, where the lanes of an instruction lie in several allocations. */
 void ISAFN(race_global_lane)(struct exec *x, const struct op *o, u32 stat, u32 lane, u64 address,
-                             u32 span, enum race_access access) {
-    struct mem_memo m = {.mask = 1u << lane, .leaders = 1u << lane, .nruns = 1, .lanes = 1};
-    m.run[0].bytes = span;
+                             u32 span, enum race_access_kind access) {
+    struct access_pattern m = {
+        .mask = 1u << lane, .first_lane_mask = 1u << lane, .nruns = 1, .lane_count = 1};
+    m.runs[0].bytes = span;
     ISAFN(race_global)(x, o, stat, &m, address, span, access);
 }

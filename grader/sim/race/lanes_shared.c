@@ -34,20 +34,22 @@ static inline u32 stamp_kind(u32 stamp) {
 
 /* Of a stamp, as all ones or 0. */
 static inline u32 is_kind(u32 stamp, u32 kind) {
-    return TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) == KIND(kind));
+    return TRUTH_MASK((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) == KIND(kind));
 }
 /* Of the bits in which two stamps differ. */
-static inline u32 same_interval(u32 diff) { return TRUTH(diff >> STAMP_INTERVAL == 0); }
+static inline u32 same_interval(u32 diff) { return TRUTH_MASK(diff >> STAMP_INTERVAL == 0); }
 static inline u32 same_thread(u32 diff) {
-    return TRUTH((diff & FIELD(STAMP_LANE, STAMP_KIND)) == 0);
+    return TRUTH_MASK((diff & FIELD(STAMP_LANE, STAMP_KIND)) == 0);
 }
-static inline u32 same_warp(u32 diff) { return TRUTH((diff & FIELD(STAMP_WARP, STAMP_KIND)) == 0); }
-static inline u32 same_step(u32 diff) { return TRUTH((diff & FIELD(0, STAMP_LANE)) == 0); }
+static inline u32 same_warp(u32 diff) {
+    return TRUTH_MASK((diff & FIELD(STAMP_WARP, STAMP_KIND)) == 0);
+}
+static inline u32 same_step(u32 diff) { return TRUTH_MASK((diff & FIELD(0, STAMP_LANE)) == 0); }
 
 /* Whether the stamp is of atomics, for the one whose stamp is `mine`: a plain write of a warp that
  * has been updated since is no longer of interest to that warp, but still is to others. */
 static inline u32 by_atomics(u32 stamp, u32 mine) {
-    u32 some = TRUTH((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >= KIND(RACE_ATOMIC_ONE));
+    u32 some = TRUTH_MASK((stamp & FIELD(STAMP_KIND, STAMP_INTERVAL)) >= KIND(RACE_ATOMIC_ONE));
     return some & (~is_kind(stamp, RACE_WRITE_ATOMIC) | same_warp(stamp ^ mine));
 }
 
@@ -62,11 +64,11 @@ struct view {
 static const struct view whole_view;
 
 static inline u32 is_recent(u32 theirs, u32 mine, struct view v) {
-    return v.row ? TRUTH(theirs >> STAMP_INTERVAL >= v.row[theirs >> STAMP_WARP & 31])
+    return v.row ? TRUTH_MASK(theirs >> STAMP_INTERVAL >= v.row[theirs >> STAMP_WARP & 31])
                  : same_interval(theirs ^ mine);
 }
 static inline u32 in_recent_step(u32 theirs, u32 mine, struct view v) {
-    return v.row ? TRUTH((theirs & FIELD(0, STAMP_LANE)) >= v.step) : same_step(theirs ^ mine);
+    return v.row ? TRUTH_MASK((theirs & FIELD(0, STAMP_LANE)) >= v.step) : same_step(theirs ^ mine);
 }
 
 /* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between
@@ -125,17 +127,17 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
                             true,
                             race_did(did)};
     char who[64] = "other threads", name[32], where[128], other[160];
-    place_thread(l, thread, name, sizeof name);
+    describe_thread(l, thread, name, sizeof name);
     if (!own) snprintf(who, sizeof who, "thread %s%s", name, one ? "" : " and others");
     if (one || own) race_describe_other(x, &w, who, did, other, sizeof other);
     else race_describe_many(x, &w, who, did, other, sizeof other);
-    place_element(l, offset, x->mems[t->o->aux].width, where, sizeof where);
-    atomic_store(&x->worker->launch->raced_shared, true);
+    describe_shared_element(l, offset, x->mems[t->o->aux].width, where, sizeof where);
+    atomic_store(&x->worker->launch->has_shared_race, true);
     core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset,
                "%s %s, which %s, with no barrier between",
-               t->access == RACE_WRITE    ? "writes"
-               : t->access == RACE_UPDATE ? "updates"
-                                          : "reads",
+               t->access == RACE_WRITE ? "writes"
+               : t->access == RACE_RED ? "updates"
+                                       : "reads",
                where, other);
 }
 
@@ -143,14 +145,14 @@ static void report_shared(struct exec *x, const struct touch *t, u32 lane, u64 g
 static bool in_step(const struct exec *x, u32 stamp) {
     u32 thread = race_stamp_thread(stamp);
     if (stamp_kind(stamp) == RACE_ATOMIC_WARPS) return false; /* others did so before */
-    return thread / 32 == x->warp->index && (x->active >> thread % 32 & 1);
+    return thread / 32 == x->warp->index && (x->active_mask >> thread % 32 & 1);
 }
 
 /* Of a stamp that is not ordered as a whole warp's: whether its lane is. Of several lanes one does
  * not know. */
 static bool lane_is_ordered(const struct exec *x, u32 lane, u32 theirs, u32 mine) {
     u32 kind = stamp_kind(theirs),
-        at = (x->warp->interval & ~(RACE_WARP_INTERVALS - 1u)) | (theirs & FIELD(0, STAMP_LANE));
+        at = (x->warp->sync_epoch & ~(RACE_WARP_INTERVALS - 1u)) | (theirs & FIELD(0, STAMP_LANE));
     if (!same_warp(theirs ^ mine) || kind == RACE_WARPS || kind == RACE_ATOMIC_WARPS) return false;
     if (kind == RACE_LANES || kind == RACE_ATOMIC_LANES) return !same_step(theirs ^ mine);
     return race_lane_ordered(x->block, x->warp, lane, race_stamp_thread(theirs) % 32, at);
@@ -163,29 +165,30 @@ static bool clash(const struct exec *x, u32 lane, u32 theirs, u32 mine, struct v
 /* One granule of one lane. */
 static void shared_one(struct exec *x, const struct touch *t, u32 lane, u64 granule,
                        struct view v) {
-    u32 *w = x->block->race_write + granule, *r = x->block->race_read + granule,
+    u32 *w = x->block->write_epochs + granule, *r = x->block->read_epochs + granule,
         mine = race_shared_stamp(x, lane);
-    bool read = t->access == RACE_READ || t->access == RACE_OBSERVE || t->access == RACE_PEEK,
-         strong = t->access == RACE_UPDATE || (t->access == RACE_OBSERVE && !in_step(x, *w));
+    bool read = t->access == RACE_READ || t->access == RACE_STRONG_LOAD ||
+                t->access == RACE_READ_REVALIDATED,
+         strong = t->access == RACE_RED || (t->access == RACE_STRONG_LOAD && !in_step(x, *w));
     bool after_write = clash(x, lane, *w, mine, v) && !(strong && by_atomics(*w, mine)),
          after_read = !read && clash(x, lane, *r, mine, v);
     if ((after_write || after_read) && t->access == RACE_WRITE &&
         race_changes_nothing(x, t, lane, granule, x->worker->launch->shared_shift, x->shared))
         return;
-    if (after_write && t->access == RACE_PEEK && by_atomics(*w, mine))
+    if (after_write && t->access == RACE_READ_REVALIDATED && by_atomics(*w, mine))
         return race_note_peek(x, t, lane);
     if (after_write || after_read)
         report_shared(x, t, lane, granule, after_write ? *w : *r, after_write);
-    if (t->access == RACE_READ || (t->access == RACE_PEEK && !by_atomics(*w, mine)))
+    if (t->access == RACE_READ || (t->access == RACE_READ_REVALIDATED && !by_atomics(*w, mine)))
         *r = join_read(*r, mine, v);
-    else if (t->access == RACE_UPDATE) *w = join_atomic(*w, mine, v);
+    else if (t->access == RACE_RED) *w = join_atomic(*w, mine, v);
     else if (t->access == RACE_WRITE) *w = mine;
 }
 
 /* Bytes [at, at + bytes) of each lane's access. */
 static void shared_slow(struct exec *x, const struct touch *t, u32 byte, u32 bytes, struct view v) {
     u32 shift = x->worker->launch->shared_shift;
-    ACTIVE(t->mask)
+    FOR_ACTIVE_LANES(t->mask)
     for (u64 from = t->base + byte + (u64)(s64)t->rel[l], g = from >> shift;
          g <= (from + bytes - 1) >> shift; g++)
         shared_one(x, t, l, g, v);
@@ -195,8 +198,8 @@ static void shared_slow(struct exec *x, const struct touch *t, u32 byte, u32 byt
  * does. */
 static bool handed_over(const struct exec *x, const struct touch *t, bool always, struct view v) {
     u32 shift = x->worker->launch->shared_shift;
-    ACTIVE(t->mask) {
-        u32 w = x->block->race_write[(t->base + (u64)(s64)t->rel[l]) >> shift];
+    FOR_ACTIVE_LANES(t->mask) {
+        u32 w = x->block->write_epochs[(t->base + (u64)(s64)t->rel[l]) >> shift];
         if (by_atomics(w, race_shared_stamp(x, l)) && clash(x, l, w, race_shared_stamp(x, l), v) &&
             (always || !in_step(x, w)))
             return true;
@@ -210,16 +213,16 @@ static inline __attribute__((always_inline)) bool
 reads_in(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask, struct view v) {
     u32 written[32], old[32], fresh[32], bad = 0, twins = p->twins;
     const s32 *rel = p->relative;
-    LANES written[l] = w[rel[l] >> 2];
-    LANES old[l] = r[rel[l] >> 2];
-    LANES {
+    FOR_LANES written[l] = w[rel[l] >> 2];
+    FOR_LANES old[l] = r[rel[l] >> 2];
+    FOR_LANES {
         u32 mine = stamp0 + ((u32)l << STAMP_LANE), joined = join_read(old[l], mine, v);
-        u32 twin = is_kind(joined, RACE_ONE) & TRUTH(twins >> l & 1);
-        bad |= unordered(written[l], mine, v) & TRUTH(mask >> l & 1);
+        u32 twin = is_kind(joined, RACE_ONE) & TRUTH_MASK(twins >> l & 1);
+        bad |= unordered(written[l], mine, v) & TRUTH_MASK(mask >> l & 1);
         fresh[l] = joined | (twin & KIND(RACE_LANES));
     }
     if (bad) return false;
-    ACTIVE(p->leaders) r[rel[l] >> 2] = fresh[l];
+    FOR_ACTIVE_LANES(p->leaders) r[rel[l] >> 2] = fresh[l];
     return true;
 }
 
@@ -229,61 +232,61 @@ static bool shared_read_requests_total(const u32 *w, u32 *r, u32 stamp0,
 }
 
 static inline __attribute__((always_inline)) bool writes_in(struct exec *x,
-                                                            const struct mem_memo *m, u64 base,
-                                                            const s32 *rel, u32 mask, u32 span,
-                                                            struct view v) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4,
+                                                            const struct access_pattern *m,
+                                                            u64 base, const s32 *rel, u32 mask,
+                                                            u32 span, struct view v) {
+    u32 *w = x->block->write_epochs + base / 4, *r = x->block->read_epochs + base / 4,
         stamp0 = race_shared_stamp(x, 0);
     u32 written[32], read[32], bad = 0;
-    if (m->twins) return false; /* lanes of this very instruction write one word */
-    bool row = m->shape == SHAPE_DENSE && span == 4;
+    if (m->duplicate_mask) return false; /* lanes of this very instruction write one word */
+    bool row = m->shape == PATTERN_UNIT_STRIDE && span == 4;
     if (row) {
-        LANES written[l] = w[l];
-        LANES read[l] = r[l];
+        FOR_LANES written[l] = w[l];
+        FOR_LANES read[l] = r[l];
     } else {
-        LANES written[l] = w[rel[l] >> 2];
-        LANES read[l] = r[rel[l] >> 2];
+        FOR_LANES written[l] = w[rel[l] >> 2];
+        FOR_LANES read[l] = r[rel[l] >> 2];
     }
-    LANES {
+    FOR_LANES {
         u32 mine = stamp0 + ((u32)l << STAMP_LANE);
-        bad |=
-            (unordered(written[l], mine, v) | unordered(read[l], mine, v)) & TRUTH(mask >> l & 1);
+        bad |= (unordered(written[l], mine, v) | unordered(read[l], mine, v)) &
+               TRUTH_MASK(mask >> l & 1);
     }
     if (bad) return false;
-    if (row) LANES w[l] = stamp0 + ((u32)l << STAMP_LANE);
-    else ACTIVE(mask) w[rel[l] >> 2] = stamp0 + ((u32)l << STAMP_LANE);
+    if (row) FOR_LANES w[l] = stamp0 + ((u32)l << STAMP_LANE);
+    else FOR_ACTIVE_LANES(mask) w[rel[l] >> 2] = stamp0 + ((u32)l << STAMP_LANE);
     return true;
 }
 
-static bool shared_write_requests_total(struct exec *x, const struct mem_memo *m, u64 base,
+static bool shared_write_requests_total(struct exec *x, const struct access_pattern *m, u64 base,
                                         const s32 *rel, u32 mask, u32 span, struct view v) {
     return v.row ? writes_in(x, m, base, rel, mask, span, v)
                  : writes_in(x, m, base, rel, mask, span, whole_view);
 }
 
 static inline __attribute__((always_inline)) bool updates_in(struct exec *x,
-                                                             const struct mem_memo *m, u64 base,
-                                                             const s32 *rel, u32 mask,
+                                                             const struct access_pattern *m,
+                                                             u64 base, const s32 *rel, u32 mask,
                                                              struct view v) {
-    u32 *w = x->block->race_write + base / 4, *r = x->block->race_read + base / 4,
+    u32 *w = x->block->write_epochs + base / 4, *r = x->block->read_epochs + base / 4,
         stamp0 = race_shared_stamp(x, 0);
-    u32 written[32], read[32], fresh[32], bad = 0, twins = m->twins;
-    LANES written[l] = w[rel[l] >> 2];
-    LANES read[l] = r[rel[l] >> 2];
-    LANES {
+    u32 written[32], read[32], fresh[32], bad = 0, twins = m->duplicate_mask;
+    FOR_LANES written[l] = w[rel[l] >> 2];
+    FOR_LANES read[l] = r[rel[l] >> 2];
+    FOR_LANES {
         u32 mine = stamp0 + ((u32)l << STAMP_LANE), atomic = by_atomics(written[l], mine);
         bad |= ((unordered(written[l], mine, v) & ~atomic) | unordered(read[l], mine, v)) &
-               TRUTH(mask >> l & 1);
+               TRUTH_MASK(mask >> l & 1);
         u32 joined = join_atomic(written[l], mine, v), alone = is_kind(joined, RACE_ATOMIC_ONE);
-        fresh[l] =
-            joined + (alone & TRUTH(twins >> l & 1) & KIND(RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
+        fresh[l] = joined +
+                   (alone & TRUTH_MASK(twins >> l & 1) & KIND(RACE_ATOMIC_LANES - RACE_ATOMIC_ONE));
     }
     if (bad) return false;
-    ACTIVE(m->leaders) w[rel[l] >> 2] = fresh[l];
+    FOR_ACTIVE_LANES(m->first_lane_mask) w[rel[l] >> 2] = fresh[l];
     return true;
 }
 
-static bool shared_updates(struct exec *x, const struct mem_memo *m, u64 base, const s32 *rel,
+static bool shared_updates(struct exec *x, const struct access_pattern *m, u64 base, const s32 *rel,
                            u32 mask, struct view v) {
     return v.row ? updates_in(x, m, base, rel, mask, v)
                  : updates_in(x, m, base, rel, mask, whole_view);
@@ -302,33 +305,35 @@ static bool shared_broadcast(const u32 *w, u32 *r, u32 stamp0, u32 mask, struct 
 }
 
 static bool reads_words(const u32 *w, u32 *r, u32 stamp0, const struct race_pattern *p, u32 mask) {
-    return p->shape == SHAPE_UNIFORM
+    return p->shape == PATTERN_UNIFORM
                ? shared_broadcast(w, r, stamp0, mask, whole_view)
                : shared_read_requests_total(w, r, stamp0, p, mask, whole_view);
 }
 
 /* ---- reads that are stamped later, or never ---- */
 
-static struct race_pattern pattern_of(const struct mem_memo *m) {
-    struct race_pattern p = {
-        .low = m->low, .leaders = m->leaders, .twins = m->twins, .shape = m->shape};
-    memcpy(p.relative, m->relative, sizeof p.relative);
+static struct race_pattern pattern_of(const struct access_pattern *m) {
+    struct race_pattern p = {.low = m->min_offset,
+                             .leaders = m->first_lane_mask,
+                             .twins = m->duplicate_mask,
+                             .shape = m->shape};
+    memcpy(p.relative, m->lane_offset, sizeof p.relative);
     return p;
 }
 
 /* The number of the memo's pattern in the list, where it is since reads began to wait. */
-static u32 keep_pattern(struct race_plane *p, struct mem_memo *m) {
-    if (m->kept > p->waiting.pattern) return m->kept - 1;
+static u32 keep_pattern(struct race_plane *p, struct access_pattern *m) {
+    if (m->pattern_slot > p->waiting.pattern) return m->pattern_slot - 1;
     p->patterns[p->npatterns % RACE_PATTERNS] = pattern_of(m);
-    m->kept = ++p->npatterns;
-    return m->kept - 1;
+    m->pattern_slot = ++p->npatterns;
+    return m->pattern_slot - 1;
 }
 
 static void stamp_read(const struct race_waiting *b, const struct race_past *e,
                        const struct race_pattern *p) {
     u64 base = e->low - (u64)(s64)p->low;
     s32 high = p->low;
-    ACTIVE(e->mask) high = p->relative[l] > high ? p->relative[l] : high;
+    FOR_ACTIVE_LANES(e->mask) high = p->relative[l] > high ? p->relative[l] : high;
     u64 span = e->high - base - (u64)(s64)high;
     for (u64 at = base / 4; at < (base + span) / 4; at++)
         reads_words(b->write + at, b->read + at, e->stamp, p, e->mask);
@@ -344,43 +349,43 @@ static void stamp_reads(struct race_plane *p) {
 }
 
 static void begin_to_wait(struct exec *x) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     const struct block *b = x->block;
     if (p->waiting.read) stamp_reads(p);
     p->waiting =
-        (struct race_waiting){stamp_reads, b->race_write, b->race_read, p->npast, p->npatterns};
+        (struct race_waiting){stamp_reads, b->write_epochs, b->read_epochs, p->npast, p->npatterns};
 }
 
 /* A plain read that may wait. */
-static void wait_with_read(struct exec *x, const struct op *o, u32 stat, struct mem_memo *m,
+static void wait_with_read(struct exec *x, const struct op *o, u32 stat, struct access_pattern *m,
                            u64 base, u32 span) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     bool full = p->npatterns - p->waiting.pattern >= RACE_PATTERNS ||
                 p->npast - p->waiting.first >= RACE_PAST;
-    if (p->waiting.read != x->block->race_read || full) begin_to_wait(x);
-    struct race_past *e = race_remember(x, o, stat, true, base + (u64)(s64)m->low,
-                                        base + (u64)(s64)m->high + span, m->mask, RACE_READ);
+    if (p->waiting.read != x->block->read_epochs || full) begin_to_wait(x);
+    struct race_past *e = race_remember(x, o, stat, true, base + (u64)(s64)m->min_offset,
+                                        base + (u64)(s64)m->max_offset + span, m->mask, RACE_READ);
     e->pattern = keep_pattern(p, m);
     e->stamp = race_shared_stamp(x, 0);
 }
 
 /* An access that is no plain read: from now on to the end of the interval stamps are needed. */
 static void need_stamps(struct exec *x) {
-    struct race_plane *p = x->worker->plane;
-    if (p->waiting.read == x->block->race_read) stamp_reads(p);
-    x->block->stamped_in = x->block->interval;
+    struct race_plane *p = x->worker->race_shadow;
+    if (p->waiting.read == x->block->read_epochs) stamp_reads(p);
+    x->block->recorded_epoch = x->block->sync_epoch;
 }
 
 /* A word of each lane, of an access that has a pattern; false where it has to be looked at lane by
  * lane. */
-static bool words_done(struct exec *x, const struct mem_memo *m, const struct touch *t, u64 at,
-                       struct view v) {
-    if (t->access == RACE_UPDATE) return shared_updates(x, m, at, t->rel, t->mask, v);
+static bool words_done(struct exec *x, const struct access_pattern *m, const struct touch *t,
+                       u64 at, struct view v) {
+    if (t->access == RACE_RED) return shared_updates(x, m, at, t->rel, t->mask, v);
     if (t->access == RACE_WRITE)
         return shared_write_requests_total(x, m, at, t->rel, t->mask, t->span, v);
-    const u32 *w = x->block->race_write + at / 4;
-    u32 *r = x->block->race_read + at / 4, stamp0 = race_shared_stamp(x, 0);
-    if (m->shape == SHAPE_UNIFORM) return shared_broadcast(w, r, stamp0, t->mask, v);
+    const u32 *w = x->block->write_epochs + at / 4;
+    u32 *r = x->block->read_epochs + at / 4, stamp0 = race_shared_stamp(x, 0);
+    if (m->shape == PATTERN_UNIFORM) return shared_broadcast(w, r, stamp0, t->mask, v);
     struct race_pattern pattern = pattern_of(m);
     return shared_read_requests_total(w, r, stamp0, &pattern, t->mask, v);
 }
@@ -388,30 +393,33 @@ static bool words_done(struct exec *x, const struct mem_memo *m, const struct to
 static struct view view_of(const struct exec *x, u32 row[32]) {
     const struct block *b = x->block;
     const struct warp *w = x->warp;
-    if (b->interval == b->together && w->interval == w->whole) return whole_view;
+    if (b->sync_epoch == b->block_sync_epoch && w->sync_epoch == w->warp_sync_epoch)
+        return whole_view;
     for (u32 i = 0; i < 32; i++) row[i] = race_seen_interval(b, w->index, i);
-    bool now = w->whole / RACE_WARP_INTERVALS == w->interval / RACE_WARP_INTERVALS;
-    return (struct view){row, now ? w->whole % RACE_WARP_INTERVALS : 0};
+    bool now = w->warp_sync_epoch / RACE_WARP_INTERVALS == w->sync_epoch / RACE_WARP_INTERVALS;
+    return (struct view){row, now ? w->warp_sync_epoch % RACE_WARP_INTERVALS : 0};
 }
 
 static __attribute__((noinline)) void stamp(struct exec *x, const struct op *o, u32 stat,
-                                            struct mem_memo *m, const struct touch *t, bool words) {
-    bool exchange = t->access == RACE_EXCHANGE, sees = exchange || t->access == RACE_OBSERVE;
+                                            struct access_pattern *m, const struct touch *t,
+                                            bool words) {
+    bool exchange = t->access == RACE_ATOM, sees = exchange || t->access == RACE_STRONG_LOAD;
     struct touch u = *t;
-    s32 low = m ? m->low : 0, high = m ? m->high : 0;
-    ACTIVE(m ? 0 : t->mask)
+    s32 low = m ? m->min_offset : 0, high = m ? m->max_offset : 0;
+    FOR_ACTIVE_LANES(m ? 0 : t->mask)
     low = t->rel[l] < low ? t->rel[l] : low, high = t->rel[l] > high ? t->rel[l] : high;
     race_remember(x, o, stat, true, t->base + (u64)(s64)low, t->base + (u64)(s64)high + t->span,
                   t->mask, t->access);
-    if (x->block->far_write) ACTIVE(t->mask)
+    if (x->block->remote_write_epochs) FOR_ACTIVE_LANES(t->mask)
     race_cluster(x, x->block, o, l, t->base + (u64)(s64)t->rel[l], t->span, t->access);
-    if (x->block->proxy && (t->access == RACE_WRITE || t->access == RACE_UPDATE || exchange)) {
-        bool async =
-            x->mems[o->aux].is_bulk || (x->mems[o->aux].is_cp_async && !x->worker->launch->strict);
-        ACTIVE(t->mask) race_proxy_write(x, o, l, t->base + (u64)(s64)t->rel[l], t->span, async);
+    if (x->block->proxy && (t->access == RACE_WRITE || t->access == RACE_RED || exchange)) {
+        bool async = x->mems[o->aux].is_bulk ||
+                     (x->mems[o->aux].is_cp_async && !x->worker->launch->strict_order);
+        FOR_ACTIVE_LANES(t->mask)
+        race_proxy_write(x, o, l, t->base + (u64)(s64)t->rel[l], t->span, async);
     }
     need_stamps(x);
-    if (exchange) u.access = RACE_UPDATE;
+    if (exchange) u.access = RACE_RED;
     u32 row[32];
     struct view v = view_of(x, row);
     if (sees && handed_over(x, &u, exchange, v)) {
@@ -423,14 +431,14 @@ static __attribute__((noinline)) void stamp(struct exec *x, const struct op *o, 
         if (!words_done(x, m, &u, t->base + byte, v)) shared_slow(x, &u, byte, 4, v);
 }
 
-void ISAFN(race_shared)(struct exec *x, const struct op *o, struct mem_memo *m, u64 base,
-                        const s32 *rel, u32 mask, u32 span, enum race_access access) {
+void ISAFN(race_shared)(struct exec *x, const struct op *o, struct access_pattern *m, u64 base,
+                        const s32 *rel, u32 mask, u32 span, enum race_access_kind access) {
     const struct mem_desc *d = &x->mems[o->aux];
     u32 stat = d->stat + (d->space == SPACE_GENERIC);
     bool words = m && span % 4 == 0 && x->worker->launch->shared_shift == 2 &&
-                 access != RACE_OBSERVE && access != RACE_PEEK;
-    if (words && access == RACE_READ && x->block->stamped_in < x->block->together &&
-        !x->block->far_write)
+                 access != RACE_STRONG_LOAD && access != RACE_READ_REVALIDATED;
+    if (words && access == RACE_READ && x->block->recorded_epoch < x->block->block_sync_epoch &&
+        !x->block->remote_write_epochs)
         return wait_with_read(x, o, stat, m, base, span);
     struct touch t = {o, base, rel, mask, span, access, 0};
     stamp(x, o, stat, m, &t, words);

@@ -18,7 +18,7 @@ struct race_maps {
 };
 
 static struct change *find(const struct exec *x, u64 address) {
-    struct race_maps *m = x->worker->maps;
+    struct race_maps *m = x->worker->tensor_maps;
     for (u32 i = 0; m && i < m->n; i++)
         if (m->change[i].address == address) return &m->change[i];
     return NULL;
@@ -26,8 +26,9 @@ static struct change *find(const struct exec *x, u64 address) {
 
 void race_map_change(struct exec *x, const struct op *o, u64 address) {
     struct change *c = find(x, address), new = {address, (u32)(o - x->worker->launch->ops), false};
-    if (!x->worker->maps) x->worker->maps = xcalloc(1, sizeof *x->worker->maps);
-    struct race_maps *m = x->worker->maps;
+    if (!x->worker->tensor_maps)
+        x->worker->tensor_maps = xcalloc(1, sizeof *x->worker->tensor_maps);
+    struct race_maps *m = x->worker->tensor_maps;
     if (c) {
         *c = new;
         return;
@@ -45,9 +46,9 @@ void race_map_use(struct exec *x, const struct op *o, u32 lane, u64 address) {
     const struct change *c = find(x, address);
     char line[128], where[256];
     if (!c || c->acquired) return;
-    place_op_line(x->worker->launch, c->op, o, line, sizeof line);
+    source_location_format_op(x->worker->launch, c->op, o, line, sizeof line);
     memory_describe(x->memory, address, 128, where, sizeof where);
-    core_fault(x, SIM_FAULT_FENCE, o, lane, address,
+    core_fault(x, SIM_FAULT_MISSING_FENCE, o, lane, address,
                "copies by the tensor map %s, which was changed%s: no "
                "fence.proxy.tensormap::generic.acquire of it stands "
                "between",
@@ -55,8 +56,8 @@ void race_map_use(struct exec *x, const struct op *o, u32 lane, u64 address) {
 }
 
 void race_maps_free(struct worker *k) {
-    if (!k->maps) return;
-    free(k->maps->change);
-    free(k->maps);
-    k->maps = NULL;
+    if (!k->tensor_maps) return;
+    free(k->tensor_maps->change);
+    free(k->tensor_maps);
+    k->tensor_maps = NULL;
 }

@@ -25,25 +25,25 @@ void race_near_forget(struct race_plane *p, u32 warp) {
 
 /* ---- patterns: numbers from 1, by memo ---- */
 
-static s32 stride_of(const struct mem_memo *m) {
+static s32 stride_of(const struct access_pattern *m) {
     u32 first = (u32)__builtin_ctz(m->mask), last = 31 - (u32)__builtin_clz(m->mask);
-    s32 stride = last > first ? m->relative[last] / (s32)(last - first) : 0;
+    s32 stride = last > first ? m->lane_offset[last] / (s32)(last - first) : 0;
     for (u32 lanes = m->mask; lanes; lanes &= lanes - 1) {
         u32 l = (u32)__builtin_ctz(lanes);
-        if (m->relative[l] != stride * (s32)(l - first)) return 0;
+        if (m->lane_offset[l] != stride * (s32)(l - first)) return 0;
     }
     return stride;
 }
 
 enum { NOT_ASKED = INT32_MIN };
 
-static u32 number(struct race_plane *p, struct mem_memo *m) {
-    m->kept = ++p->near_patterns;
-    p->near_strides[m->kept % RACE_NEAR_PATTERNS] = NOT_ASKED;
-    return m->kept;
+static u32 number(struct race_plane *p, struct access_pattern *m) {
+    m->pattern_slot = ++p->near_patterns;
+    p->near_strides[m->pattern_slot % RACE_NEAR_PATTERNS] = NOT_ASKED;
+    return m->pattern_slot;
 }
 
-static s32 stride_by_number(struct race_plane *p, u32 pattern, const struct mem_memo *m) {
+static s32 stride_by_number(struct race_plane *p, u32 pattern, const struct access_pattern *m) {
     s32 *stride = &p->near_strides[pattern % RACE_NEAR_PATTERNS];
     if (*stride == NOT_ASKED) *stride = stride_of(m);
     return *stride;
@@ -52,27 +52,29 @@ static s32 stride_by_number(struct race_plane *p, u32 pattern, const struct mem_
 /* One of the two accesses. */
 struct side {
     const struct race_past *e;
-    const struct mem_memo *m;
+    const struct access_pattern *m;
     u64 base;
     s32 stride;
     u32 span;
 };
 
 /* False where the pattern is not known any more. */
-static bool open_side(const struct exec *x, const struct race_past *e, const struct mem_memo *m,
-                      struct side *s) {
-    struct race_plane *p = x->worker->plane;
+static bool open_side(const struct exec *x, const struct race_past *e,
+                      const struct access_pattern *m, struct side *s) {
+    struct race_plane *p = x->worker->race_shadow;
     bool one = !(e->mask & (e->mask - 1));
-    if (!one && (m->kept != e->pattern || p->near_patterns - e->pattern >= RACE_NEAR_PATTERNS))
+    if (!one &&
+        (m->pattern_slot != e->pattern || p->near_patterns - e->pattern >= RACE_NEAR_PATTERNS))
         return false;
-    u64 base = e->low - (u64)(s64)(one ? 0 : m->low), most = (u64)(s64)(one ? 0 : m->high);
+    u64 base = e->low - (u64)(s64)(one ? 0 : m->min_offset),
+        most = (u64)(s64)(one ? 0 : m->max_offset);
     *s = (struct side){e, one ? NULL : m, base, one ? 0 : stride_by_number(p, e->pattern, m),
                        (u32)(e->high - base - most)};
     return true;
 }
 
 static u64 address_of(const struct side *s, u32 lane) {
-    return s->base + (u64)(s64)(s->m ? s->m->relative[lane] : 0);
+    return s->base + (u64)(s64)(s->m ? s->m->lane_offset[lane] : 0);
 }
 
 /* Where lane 0 is, or would be. */
@@ -83,7 +85,8 @@ static s64 origin_of(const struct side *s) {
 /* Each lane where it was before, no two at one place. */
 static bool are_same(const struct side *a, const struct side *b) {
     return a->m && b->m && a->base == b->base && a->e->mask == b->e->mask && a->span == b->span &&
-           !a->m->twins && !memcmp(a->m->relative, b->m->relative, sizeof a->m->relative);
+           !a->m->duplicate_mask &&
+           !memcmp(a->m->lane_offset, b->m->lane_offset, sizeof a->m->lane_offset);
 }
 
 /* True if it is certain that no two lanes meet. */
@@ -115,7 +118,7 @@ static void report(struct exec *x, const struct touch *t, u32 lane, u64 at,
     char where[256], who[160];
     race_describe_place(x, t, SIM_BASE + at, where, sizeof where);
     race_describe_op(x, x->warp->index * 32 + other, e->op, did[e->did], who, sizeof who);
-    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, SIM_BASE + at,
+    core_fault(x, SIM_FAULT_INTRABLOCK_RACE, t->o, lane, SIM_BASE + at,
                "%s %s, which %s, with no barrier between: lanes of a warp need __syncwarp(), too",
                verbs[mine], where, who);
 }
@@ -149,8 +152,9 @@ static bool compare(struct exec *x, const struct touch *t, const struct side *mi
     struct side s;
     u64 at[32];
     bool told = false;
-    if (!open_side(x, e, &x->memos[e->stat], &s)) return false;
-    if (are_apart(mine, &s) || x->worker->plane->near_looks++ >= RACE_NEAR_LOOKS) return false;
+    if (!open_side(x, e, &x->pattern_cache[e->stat], &s)) return false;
+    if (are_apart(mine, &s) || x->worker->race_shadow->near_looks++ >= RACE_NEAR_LOOKS)
+        return false;
     for (u32 l = 0; l < 32; l++) at[l] = address_of(&s, l);
     for (u32 m = mine->e->mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
@@ -161,10 +165,10 @@ static bool compare(struct exec *x, const struct touch *t, const struct side *mi
 
 /* True if something was told. */
 static __attribute__((noinline)) bool look_at_list(struct exec *x, const struct touch *t,
-                                                   const struct mem_memo *m,
+                                                   const struct access_pattern *m,
                                                    const struct race_past *mine,
                                                    const struct race_near_list *list) {
-    const struct race_plane *p = x->worker->plane;
+    const struct race_plane *p = x->worker->race_shadow;
     struct side s;
     if (!open_side(x, mine, m, &s)) return false;
     for (u32 i = list->n, least = i > RACE_NEAR ? i - RACE_NEAR : 0; i-- > least;) {
@@ -180,17 +184,19 @@ static bool overlaps(const struct race_near_list *list, const struct race_past *
     return e->low < list->high && list->low < e->high;
 }
 
-void race_near(struct exec *x, struct mem_memo *m, const struct touch *t, struct race_past *e) {
-    struct race_plane *p = x->worker->plane;
+void race_near(struct exec *x, struct access_pattern *m, const struct touch *t,
+               struct race_past *e) {
+    struct race_plane *p = x->worker->race_shadow;
     struct race_near *n = &p->near[x->warp->index];
-    if (t->access == RACE_PEEK) return;
-    if (n->since != x->block->tick || n->whole != x->warp->whole || t->access == RACE_OBSERVE)
+    if (t->access == RACE_READ_REVALIDATED) return;
+    if (n->since != x->block->logical_clock || n->whole != x->warp->warp_sync_epoch ||
+        t->access == RACE_STRONG_LOAD)
         forget(n);
-    n->since = x->block->tick;
-    n->whole = x->warp->whole;
-    if (t->access == RACE_OBSERVE) return;
-    e->stamp = x->warp->interval;
-    e->pattern = m->kept || !(m->mask & (m->mask - 1)) ? m->kept : number(p, m);
+    n->since = x->block->logical_clock;
+    n->whole = x->warp->warp_sync_epoch;
+    if (t->access == RACE_STRONG_LOAD) return;
+    e->stamp = x->warp->sync_epoch;
+    e->pattern = m->pattern_slot || !(m->mask & (m->mask - 1)) ? m->pattern_slot : number(p, m);
     for (u32 did = 0, told = 0; did < RACE_DID && !told; did++) {
         bool harmless =
             did == e->did && did != PAST_WRITE; /* reads, or atomics, beside each other */

@@ -23,7 +23,7 @@
 static bool unordered(const struct exec *x, u16 block, u32 stamp) {
     const struct block *b = x->block;
     if (!block) return false;
-    if (block != race_block(b)) return stamp / RACE_TICK >= b->acquired;
+    if (block != race_block(b)) return stamp / RACE_TICK >= b->acquire_clock;
     u32 warp = stamp % RACE_MANY_WARPS;
     return ((stamp & RACE_MANY_WARPS) || warp != x->warp->index) &&
            stamp / RACE_TICK >= race_seen_tick(b, x->warp->index, warp);
@@ -31,18 +31,18 @@ static bool unordered(const struct exec *x, u16 block, u32 stamp) {
 
 static void be_handed(struct exec *x, u64 granule) {
     struct block *b = x->block;
-    const struct race_plane *p = x->worker->plane;
-    bool strict = x->worker->launch->strict;
-    if (p->released[granule] > b->acquired) b->acquired = p->released[granule];
+    const struct race_plane *p = x->worker->race_shadow;
+    bool strict = x->worker->launch->strict_order;
+    if (p->released[granule] > b->acquire_clock) b->acquire_clock = p->released[granule];
     if (!strict) race_acquire(b, x->warp, x->worker->launch);
-    b->seen = race_next_tick(b);
+    b->relaxed_acquire_clock = race_next_tick(b);
 }
 
 /* A lane looks at what another thread may have left for it. From another block: all that came
  * before is ordered, in this block too, since that one may have looked at this. From another warp:
  * as a barrier of the block. */
 static void observe(struct exec *x, u64 granule) {
-    const struct race_plane *p = x->worker->plane;
+    const struct race_plane *p = x->worker->race_shadow;
     struct block *b = x->block;
     u16 me = race_block(b), w = p->write[granule], u = p->update[granule];
     bool wrote = unordered(x, w, p->wrote[granule]), updated = unordered(x, u, p->updated[granule]);
@@ -51,25 +51,27 @@ static void observe(struct exec *x, u64 granule) {
 }
 
 void race_ordered_fence(struct exec *x) {
-    if (x->worker->launch->strict) x->block->fenced = race_next_tick(x->block);
+    if (x->worker->launch->strict_order) x->block->fence_clock = race_next_tick(x->block);
 }
 
 /* Whoever finds what the block left there is handed what came before, or, strictly, before its last
  * fence. */
 static void leave(struct exec *x, const struct mem_desc *d, u64 granule, bool strong) {
     struct block *b = x->block;
-    if (x->worker->launch->strict) {
+    if (x->worker->launch->strict_order) {
         if (d->is_release && !d->is_cluster_scope) race_ordered_fence(x);
-        x->worker->plane->released[granule] = b->fenced;
-    } else x->worker->plane->released[granule] = strong ? race_next_tick(b) : b->plane->tick + 1;
+        x->worker->race_shadow->released[granule] = b->fence_clock;
+    } else
+        x->worker->race_shadow->released[granule] =
+            strong ? race_next_tick(b) : b->race_shadow->tick + 1;
 }
 
 static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block,
                    u32 stamp, const char *did) {
     static const char *const verbs[] = {[RACE_READ] = "reads",
                                         [RACE_WRITE] = "writes",
-                                        [RACE_UPDATE] = "updates",
-                                        [RACE_PEEK] = "reads"};
+                                        [RACE_RED] = "updates",
+                                        [RACE_READ_REVALIDATED] = "reads"};
     bool inside = block == race_block(x->block);
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
     bool many = stamp & RACE_MANY_WARPS;
@@ -85,9 +87,10 @@ static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule,
     else if (stamp & RACE_MANY_WARPS) snprintf(who, sizeof who, "other warps of the block");
     else snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
     race_describe_other(x, &w, who, did, other, sizeof other);
-    bool unfenced = x->worker->launch->strict && !inside && stamp / RACE_TICK < x->block->seen;
-    core_fault(x, inside ? SIM_FAULT_BLOCK_RACE : SIM_FAULT_GLOBAL_RACE, t->o, lane, address,
-               "%s %s, which %s, with no %s", verbs[t->access], where, other,
+    bool unfenced = x->worker->launch->strict_order && !inside &&
+                    stamp / RACE_TICK < x->block->relaxed_acquire_clock;
+    core_fault(x, inside ? SIM_FAULT_INTRABLOCK_RACE : SIM_FAULT_INTERBLOCK_RACE, t->o, lane,
+               address, "%s %s, which %s, with no %s", verbs[t->access], where, other,
                inside     ? "barrier between"
                : unfenced ? "__threadfence() between that and what told this block of it"
                           : "order between");
@@ -111,7 +114,7 @@ static void note(const struct exec *x, u64 granule, u16 *blocks, u32 *stamps) {
 
 /* An update on top of another block's, which who looks at it then sees as well. */
 static void note_update(const struct exec *x, u64 granule) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     u16 u = p->update[granule];
     bool others = u != race_block(x->block) && unordered(x, u, p->updated[granule]);
     note(x, granule, p->update, p->updated);
@@ -119,7 +122,7 @@ static void note_update(const struct exec *x, u64 granule) {
 }
 
 static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     bool before = unordered(x, p->write[granule], p->wrote[granule]) ||
                   unordered(x, p->read[granule], p->was_read[granule]) ||
                   unordered(x, p->update[granule], p->updated[granule]);
@@ -135,27 +138,27 @@ static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granu
 }
 
 static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     switch (t->access) {
-    case RACE_OBSERVE: observe(x, granule); break;
+    case RACE_STRONG_LOAD: observe(x, granule); break;
     case RACE_WRITE: write_one(x, t, lane, granule); break;
     case RACE_READ:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
             compare(x, t, lane, granule, p->update, p->updated, "updated");
         note(x, granule, p->read, p->was_read);
         break;
-    case RACE_PEEK:
+    case RACE_READ_REVALIDATED:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
             unordered(x, p->update[granule], p->updated[granule]))
             race_note_peek(x, t, lane);
         break;
-    case RACE_UPDATE:
+    case RACE_RED:
         if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
             compare(x, t, lane, granule, p->read, p->was_read, "read");
         note_update(x, granule);
         leave(x, &x->mems[t->o->aux], granule, true);
         break;
-    case RACE_EXCHANGE: break; /* race_ordered_exchange */
+    case RACE_ATOM: break; /* race_ordered_exchange */
     }
 }
 
@@ -170,9 +173,9 @@ void race_ordered(struct exec *x, const struct touch *t) {
     for (u32 m = t->mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
         u64 first = t->base + (u64)(s64)t->rel[lane];
-        widen(x->worker->plane, first, t->span);
+        widen(x->worker->race_shadow, first, t->span);
         for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++) {
-            race_need_row(x->worker->plane, g);
+            race_need_row(x->worker->race_shadow, g);
             one(x, t, lane, g);
         }
     }
@@ -181,7 +184,7 @@ void race_ordered(struct exec *x, const struct touch *t) {
 /* Nothing is told of it: it may be the very step that orders. One that leaves what it found, as a
  * failed compare-and-swap, is a look. */
 void race_ordered_exchange(struct exec *x, const struct mem_desc *d, u64 address, bool changed) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     u64 first = address - SIM_BASE;
     u32 shift = x->worker->launch->global_shift;
     race_near_forget(p, x->warp->index);

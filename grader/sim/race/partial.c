@@ -16,12 +16,12 @@
 #include <string.h>
 
 static struct race_partial *order_of(struct block *b) {
-    if (!b->partial) b->partial = xcalloc(1, sizeof *b->partial);
-    return b->partial;
+    if (!b->vector_clocks) b->vector_clocks = xcalloc(1, sizeof *b->vector_clocks);
+    return b->vector_clocks;
 }
 
 void race_order_forget(struct block *b) {
-    struct race_partial *o = b->partial;
+    struct race_partial *o = b->vector_clocks;
     if (!o) return;
     memset(o->seen, 0, sizeof o->seen);
     memset(o->arrived, 0, sizeof o->arrived);
@@ -30,9 +30,9 @@ void race_order_forget(struct block *b) {
 }
 
 void race_order_free(struct block *b) {
-    for (u32 i = 0; b->partial && i < 32; i++) free(b->partial->lanes[i]);
-    free(b->partial);
-    b->partial = NULL;
+    for (u32 i = 0; b->vector_clocks && i < 32; i++) free(b->vector_clocks->lanes[i]);
+    free(b->vector_clocks);
+    b->vector_clocks = NULL;
 }
 
 static void join(struct race_times *to, const struct race_times *from) {
@@ -44,16 +44,17 @@ static void join(struct race_times *to, const struct race_times *from) {
 
 /* What the warp leaves: what it has seen, and all that it did. */
 static void leave(struct race_times *at, const struct block *b, u32 warp) {
-    join(at, &b->partial->seen[warp]);
-    at->interval[warp] = b->interval;
-    at->tick[warp] = b->plane->tick;
+    join(at, &b->vector_clocks->seen[warp]);
+    at->interval[warp] = b->sync_epoch;
+    at->tick[warp] = b->race_shadow->tick;
 }
 
 void race_acquire(struct block *b, const struct warp *w, const struct launch *l) {
     struct race_times *seen = &order_of(b)->seen[w->index];
     race_advance(b, l);
-    for (u32 i = 0; i < 32; i++) seen->interval[i] = b->interval, seen->tick[i] = b->plane->tick;
-    race_near_forget(b->plane, w->index);
+    for (u32 i = 0; i < 32; i++)
+        seen->interval[i] = b->sync_epoch, seen->tick[i] = b->race_shadow->tick;
+    race_near_forget(b->race_shadow, w->index);
 }
 
 /* ---- named barriers ---- */
@@ -72,7 +73,7 @@ void race_released(struct block *b, u32 barrier, u32 warps, const struct launch 
     for (u32 m = warps; m; m &= m - 1) {
         u32 w = (u32)__builtin_ctz(m);
         join(&o->seen[w], &all);
-        race_near_forget(b->plane, w);
+        race_near_forget(b->race_shadow, w);
     }
     o->arrived[barrier] = (struct race_times){0};
 }
@@ -83,10 +84,11 @@ void race_mbarrier_init(struct exec *x, const struct op *o, u32 lane, u32 offset
     struct block *b = x->block;
     u32 shift = x->worker->launch->shared_shift;
     race_remember(x, o, 0, true, offset, offset + 8, 1u << lane, RACE_WRITE);
-    if (b->plane->waiting.read == b->race_read) b->plane->waiting.stamp(b->plane);
-    b->stamped_in = b->interval;
+    if (b->race_shadow->waiting.read == b->read_epochs)
+        b->race_shadow->waiting.stamp(b->race_shadow);
+    b->recorded_epoch = b->sync_epoch;
     for (u32 g = offset >> shift; g <= (offset + 7) >> shift; g++)
-        b->race_write[g] = race_shared_stamp(x, lane);
+        b->write_epochs[g] = race_shared_stamp(x, lane);
 }
 
 static u32 place_of(u32 offset) { return offset / 8 % RACE_PLACES; }
@@ -105,7 +107,7 @@ void race_mbarrier_ends(struct exec *x, u32 offset) {
 void race_mbarrier_seen(struct exec *x, u32 offset) {
     struct race_partial *o = order_of(x->block);
     join(&o->seen[x->warp->index], &o->ended[place_of(offset)]);
-    race_near_forget(x->worker->plane, x->warp->index);
+    race_near_forget(x->worker->race_shadow, x->warp->index);
 }
 
 /* ---- lanes of a warp ---- */
@@ -117,14 +119,14 @@ void race_lanes_met(struct block *b, const struct warp *w, u32 lanes) {
         const u32 *seen = *all + 32 * __builtin_ctz(m);
         for (u32 i = 0; i < 32; i++) together[i] = seen[i] > together[i] ? seen[i] : together[i];
     }
-    for (u32 i = 0; i < 32; i++) together[i] = lanes >> i & 1 ? w->interval : together[i];
+    for (u32 i = 0; i < 32; i++) together[i] = lanes >> i & 1 ? w->sync_epoch : together[i];
     for (u32 m = lanes; m; m &= m - 1)
         memcpy(*all + 32 * __builtin_ctz(m), together, sizeof together);
 }
 
 bool race_lane_ordered(const struct block *b, const struct warp *w, u32 lane, u32 other,
                        u32 interval) {
-    if (interval < w->whole) return true;
-    const u32 *seen = b->partial ? b->partial->lanes[w->index] : NULL;
+    if (interval < w->warp_sync_epoch) return true;
+    const u32 *seen = b->vector_clocks ? b->vector_clocks->lanes[w->index] : NULL;
     return seen && interval < seen[32 * lane + other];
 }

@@ -39,10 +39,10 @@ bool race_lane_ordered(const struct block *b, const struct warp *w, u32 lane, u3
                        u32 interval);
 
 static inline u32 race_seen_interval(const struct block *b, u32 warp, u32 other) {
-    u32 seen = b->partial ? b->partial->seen[warp].interval[other] : 0;
-    return seen > b->together ? seen : b->together;
+    u32 seen = b->vector_clocks ? b->vector_clocks->seen[warp].interval[other] : 0;
+    return seen > b->block_sync_epoch ? seen : b->block_sync_epoch;
 }
 static inline u32 race_seen_tick(const struct block *b, u32 warp, u32 other) {
-    u32 seen = b->partial ? b->partial->seen[warp].tick[other] : 0;
-    return seen > b->tick ? seen : b->tick;
+    u32 seen = b->vector_clocks ? b->vector_clocks->seen[warp].tick[other] : 0;
+    return seen > b->logical_clock ? seen : b->logical_clock;
 }

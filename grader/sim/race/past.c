@@ -15,21 +15,23 @@ struct race_past *race_past_new(void) {
 /* The lane of the entry that accessed the address: -1 where it is not known, -2 where none did. */
 static int lane_of(const struct exec *x, const struct race_past *e, u64 address) {
     const struct mem_desc *d = &x->mems[x->worker->launch->ops[e->op].aux];
-    const struct mem_memo *m = &x->memos[e->stat];
+    const struct access_pattern *m = &x->pattern_cache[e->stat];
     u32 span = d->is_bulk ? (u32)(e->high - e->low) : (u32)d->width * d->count;
     if (address < e->low || address >= e->high) return -2;
     if (!(e->mask & (e->mask - 1))) return __builtin_ctz(e->mask);
-    if (!m->valid || m->mask != e->mask || (u64)((s64)m->high - m->low) + span != e->high - e->low)
+    if (!m->valid || m->mask != e->mask ||
+        (u64)((s64)m->max_offset - m->min_offset) + span != e->high - e->low)
         return -1;
     for (u32 lanes = e->mask; lanes; lanes &= lanes - 1) {
         u32 l = (u32)__builtin_ctz(lanes);
-        if (address - (e->low + (u64)((s64)m->relative[l] - m->low)) < span) return (int)l;
+        if (address - (e->low + (u64)((s64)m->lane_offset[l] - m->min_offset)) < span)
+            return (int)l;
     }
     return -2;
 }
 
 bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, int *lane) {
-    const struct race_plane *p = x->worker->plane;
+    const struct race_plane *p = x->worker->race_shadow;
     u32 least = p->npast > RACE_PAST ? p->npast - RACE_PAST : 0;
     for (u32 i = p->npast; i-- > least;) {
         const struct race_past *e = &p->past[i % RACE_PAST];

@@ -59,42 +59,45 @@ static bool map_planes(struct race_plane *p, u64 reach) {
 }
 
 void race_free(struct sim *s) {
-    for (unsigned i = 0; i < s->nplanes; i++) {
-        unmap_planes(&s->planes[i]);
-        free(s->planes[i].past);
-        free(s->planes[i].patterns);
-        free(s->planes[i].near);
+    for (unsigned i = 0; i < s->nrace_shadows; i++) {
+        unmap_planes(&s->race_shadows[i]);
+        free(s->race_shadows[i].past);
+        free(s->race_shadows[i].patterns);
+        free(s->race_shadows[i].near);
     }
-    free(s->planes);
+    free(s->race_shadows);
 }
 
 /* Planes for so many workers, as far as memory reaches now. Larger ones begin anew: between
  * launches nothing is noted that still counts. */
 static bool grow(struct sim *s, unsigned workers) {
     u64 reach = memory_used_span(&s->memory);
-    if (workers > s->nplanes) s->planes = xrealloc(s->planes, workers * sizeof *s->planes);
-    for (; s->nplanes < workers; s->nplanes++)
-        s->planes[s->nplanes] = (struct race_plane){.tick = 0};
+    if (workers > s->nrace_shadows)
+        s->race_shadows = xrealloc(s->race_shadows, workers * sizeof *s->race_shadows);
+    for (; s->nrace_shadows < workers; s->nrace_shadows++)
+        s->race_shadows[s->nrace_shadows] = (struct race_plane){.tick = 0};
     for (unsigned i = 0; i < workers; i++) {
-        if (!s->planes[i].past) s->planes[i].past = race_past_new();
-        if (!s->planes[i].patterns)
-            s->planes[i].patterns = xcalloc(RACE_PATTERNS, sizeof *s->planes[i].patterns);
-        if (!s->planes[i].near) s->planes[i].near = xcalloc(32, sizeof *s->planes[i].near);
-        if (s->planes[i].reach >= reach) continue;
-        unmap_planes(&s->planes[i]);
-        if (!map_planes(&s->planes[i], reach)) return false;
+        if (!s->race_shadows[i].past) s->race_shadows[i].past = race_past_new();
+        if (!s->race_shadows[i].patterns)
+            s->race_shadows[i].patterns =
+                xcalloc(RACE_PATTERNS, sizeof *s->race_shadows[i].patterns);
+        if (!s->race_shadows[i].near)
+            s->race_shadows[i].near = xcalloc(32, sizeof *s->race_shadows[i].near);
+        if (s->race_shadows[i].reach >= reach) continue;
+        unmap_planes(&s->race_shadows[i]);
+        if (!map_planes(&s->race_shadows[i], reach)) return false;
     }
     return true;
 }
 
 bool race_open(struct launch *l) {
-    if (!l->races_global) return true;
-    l->hooks = &race_hooks;
+    if (!l->tracks_global_races) return true;
+    l->race_callbacks = &race_hooks;
     race_watch(l);
     if (!grow(l->sim, l->nworkers)) return false;
     for (u32 i = 0; i < l->nworkers; i++) {
-        struct race_plane *p = l->workers[i].plane = &l->sim->planes[i];
-        l->workers[i].launch_tick = p->tick;
+        struct race_plane *p = l->workers[i].race_shadow = &l->sim->race_shadows[i];
+        l->workers[i].launch_clock = p->tick;
         p->shift = l->global_shift;
         p->raced = p->npast = p->npatterns = p->near_patterns = p->near_looks = 0;
         for (u32 w = 0; w < 32; w++) race_near_forget(p, w);
@@ -102,7 +105,7 @@ bool race_open(struct launch *l) {
         p->reads = false;
         p->waiting.read = NULL;
         p->updates = l->code->updates_global ||
-                     l->races_in_turn; /* what hands something over is noted so, too */
+                     l->tracks_happens_before; /* what hands something over is noted so, too */
         p->range = (struct race_range){UINT64_MAX, 0};
         p->touched = xcalloc(l->module->nstats, sizeof *p->touched);
         for (u32 s = 0; s < l->module->nstats; s++) p->touched[s].low = UINT64_MAX;
@@ -134,8 +137,8 @@ static void close_plane(struct race_plane *p, u32 shift) {
 
 void race_close(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) race_maps_free(&l->workers[i]);
-    for (u32 i = 0; l->races_global && i < l->nworkers; i++)
-        if (l->workers[i].plane) close_plane(l->workers[i].plane, l->global_shift);
+    for (u32 i = 0; l->tracks_global_races && i < l->nworkers; i++)
+        if (l->workers[i].race_shadow) close_plane(l->workers[i].race_shadow, l->global_shift);
 }
 
 /* Of rows that were touched: writing to others would make memory of them, gigabytes where buffers

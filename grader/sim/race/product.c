@@ -26,11 +26,11 @@ struct products {
 };
 
 static struct products *products_of(struct block *b) {
-    if (b->products) return b->products;
-    b->products = xcalloc(1, sizeof *b->products);
-    b->products->committed = xcalloc(b->nwarps, sizeof(u32));
-    b->products->pending = xcalloc(b->nwarps, sizeof(u64));
-    return b->products;
+    if (b->wgmma_pending) return b->wgmma_pending;
+    b->wgmma_pending = xcalloc(1, sizeof *b->wgmma_pending);
+    b->wgmma_pending->committed = xcalloc(b->nwarps, sizeof(u32));
+    b->wgmma_pending->pending = xcalloc(b->nwarps, sizeof(u64));
+    return b->wgmma_pending;
 }
 
 static void forget_all(struct products *p) {
@@ -38,18 +38,19 @@ static void forget_all(struct products *p) {
 }
 
 void race_product_start(struct block *b) {
-    if (!b->products) return;
-    forget_all(b->products);
-    memset(b->products->committed, 0, b->nwarps * sizeof(u32));
-    memset(b->products->pending, 0, b->nwarps * sizeof(u64));
+    if (!b->wgmma_pending) return;
+    forget_all(b->wgmma_pending);
+    memset(b->wgmma_pending->committed, 0, b->nwarps * sizeof(u32));
+    memset(b->wgmma_pending->pending, 0, b->nwarps * sizeof(u64));
 }
 
 void race_product_free(struct block *b) {
-    if (!b->products) return;
-    forget_all(b->products);
-    free(b->products->flight), free(b->products->committed), free(b->products->pending);
-    free(b->products);
-    b->products = NULL;
+    if (!b->wgmma_pending) return;
+    forget_all(b->wgmma_pending);
+    free(b->wgmma_pending->flight), free(b->wgmma_pending->committed),
+        free(b->wgmma_pending->pending);
+    free(b->wgmma_pending);
+    b->wgmma_pending = NULL;
 }
 
 static u64 digest(const struct block *b, const struct race_product *p) {
@@ -68,14 +69,14 @@ void race_product_begin(struct exec *x, const struct op *o, const struct race_pr
     *f = (struct flight){.o = o,
                          .warp = x->warp->index,
                          .group = all->committed[x->warp->index],
-                         .origin = taint_unwaited(x, o)};
+                         .origin = undef_wgmma_origin(x, o)};
     f->read = xmalloc(sizeof *p);
     memcpy(f->read, p, sizeof *p);
     f->digest = digest(x->block, p);
     all->pending[f->warp] |= 1ull << f->origin;
     for (u32 i = 0; i < n; i++)
-        if (!race_product_origin(x, taint_ref(x, result[i])))
-            taint_set(x, result[i], 4, ~0u, ones, f->origin);
+        if (!race_product_origin(x, undef_operand_origin(x, result[i])))
+            undef_set_operand(x, result[i], 4, ~0u, ones, f->origin);
 }
 
 void race_product_commit(struct exec *x) { products_of(x->block)->committed[x->warp->index]++; }
@@ -83,18 +84,20 @@ void race_product_commit(struct exec *x) { products_of(x->block)->committed[x->w
 static void report_change(struct exec *x, const struct op *o, const struct flight *f) {
     const struct launch *l = x->worker->launch;
     char where[128];
-    place_element(l, f->read->chunk[0] * 16u, x->mems[f->o->aux].width, where, sizeof where);
-    core_fault(x, SIM_FAULT_ASYNC, o, 0, f->read->chunk[0] * 16u,
+    describe_shared_element(l, f->read->chunk[0] * 16u, x->mems[f->o->aux].width, where,
+                            sizeof where);
+    core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, 0, f->read->chunk[0] * 16u,
                "waits for the product of line %u, but what it reads, from %s on, was written to "
                "before that",
-               place_line(l, (u32)(f->o - l->ops)), where);
+               source_location_line(l, (u32)(f->o - l->ops)), where);
 }
 
 /* Registers that have one of those origins are defined. */
 static void define(struct warp *w, u64 origins) {
-    for (u32 i = 0; w->ntainted && i < w->taint_end / 4; i++)
-        if (w->origin[i] && w->origin[i] <= TAINT_ORIGINS && origins >> w->origin[i] & 1)
-            taint_put(w, w->frames + i * 4ul, 4, ~0u, NULL, 0);
+    for (u32 i = 0; w->nundef && i < w->undef_end / 4; i++)
+        if (w->undef_origin[i] && w->undef_origin[i] <= UNDEF_MAX_ORIGINS &&
+            origins >> w->undef_origin[i] & 1)
+            undef_put(w, w->frames + i * 4ul, 4, ~0u, NULL, 0);
 }
 
 void race_product_wait(struct exec *x, const struct op *o, u32 left) {
@@ -117,13 +120,14 @@ void race_product_wait(struct exec *x, const struct op *o, u32 left) {
 }
 
 u8 race_product_origin(const struct exec *x, u8 origin) {
-    const struct products *all = x->block->products;
-    bool under_way = all && origin <= TAINT_ORIGINS && all->pending[x->warp->index] >> origin & 1;
+    const struct products *all = x->block->wgmma_pending;
+    bool under_way =
+        all && origin <= UNDEF_MAX_ORIGINS && all->pending[x->warp->index] >> origin & 1;
     return under_way ? 0 : origin;
 }
 
 const struct op *race_product_reader(const struct block *b, u32 offset, u32 bytes, u32 *thread) {
-    const struct products *all = b->products;
+    const struct products *all = b->wgmma_pending;
     for (u32 i = 0; all && i < all->n; i++)
         for (u32 k = 0; k < all->flight[i].read->n; k++) {
             u32 at = all->flight[i].read->chunk[k] * 16u;

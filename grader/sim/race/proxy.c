@@ -80,10 +80,10 @@ static void report(struct exec *x, const struct op *o, u32 lane, const struct wr
                    const char *verb) {
     const struct launch *l = x->worker->launch;
     char where[128], who[64], line[128];
-    place_element(l, offset, x->mems[l->ops[w->op].aux].width, where, sizeof where);
-    place_thread(l, w->thread, who, sizeof who);
-    place_op_line(l, w->op, o, line, sizeof line);
-    core_fault(x, SIM_FAULT_FENCE, o, lane, offset,
+    describe_shared_element(l, offset, x->mems[l->ops[w->op].aux].width, where, sizeof where);
+    describe_thread(l, w->thread, who, sizeof who);
+    source_location_format_op(l, w->op, o, line, sizeof line);
+    core_fault(x, SIM_FAULT_MISSING_FENCE, o, lane, offset,
                "%s %s, which thread %s wrote%s: no fence.proxy.async stands between", verb, where,
                who, line);
 }

@@ -25,8 +25,8 @@ static u16 join(u16 a, u16 b) { return !a || a == b ? b : !b ? a : RACE_MANY_BLO
 static u16 writers(const struct launch *l, u64 granule) {
     u16 all = 0, value = 0;
     for (u32 i = 0; i < l->nworkers; i++) {
-        u16 w = race_written_by(l->workers[i].plane, granule),
-            v = l->workers[i].plane->value[granule];
+        u16 w = race_written_by(l->workers[i].race_shadow, granule),
+            v = l->workers[i].race_shadow->value[granule];
         if (!w) continue;
         bool same = v == value && all != RACE_MANY_BLOCKS && w != RACE_MANY_BLOCKS;
         all = !all ? w : same ? RACE_SAME_VALUE : RACE_MANY_BLOCKS;
@@ -38,14 +38,14 @@ static u16 writers(const struct launch *l, u64 granule) {
 static u16 readers(const struct launch *l, u64 granule) {
     u16 all = 0;
     for (u32 i = 0; i < l->nworkers; i++)
-        all = join(all, race_read_by(l->workers[i].plane, granule));
+        all = join(all, race_read_by(l->workers[i].race_shadow, granule));
     return all;
 }
 
 static u16 updaters(const struct launch *l, u64 granule) {
     u16 all = 0;
     for (u32 i = 0; l->code->updates_global && i < l->nworkers; i++)
-        all = join(all, race_updated_by(l->workers[i].plane, granule));
+        all = join(all, race_updated_by(l->workers[i].race_shadow, granule));
     return all;
 }
 
@@ -63,7 +63,7 @@ static __attribute__((noinline)) bool open_suspicious(const struct launch *l, u6
     u16 written[RACE_ROW] = {0}, read[RACE_ROW] = {0};
     u32 bad = 0;
     for (u32 i = 0; i < l->nworkers; i++) {
-        struct race_plane *p = l->workers[i].plane;
+        struct race_plane *p = l->workers[i].race_shadow;
         const u16 *w = p->write + row * RACE_ROW, *r = p->read + row * RACE_ROW,
                   *u = p->update + row * RACE_ROW;
         if (race_row_state(p, row) == ROW_UNTOUCHED) continue;
@@ -83,7 +83,7 @@ static __attribute__((noinline)) bool open_suspicious(const struct launch *l, u6
 static bool suspicious(const struct launch *l, u64 row) {
     u32 write = 0, read = 0, bad = 0;
     for (u32 i = 0; i < l->nworkers; i++) {
-        const struct race_plane *p = l->workers[i].plane;
+        const struct race_plane *p = l->workers[i].race_shadow;
         const struct race_row *r = &p->rows[row];
         enum race_row_state state = race_row_state(p, row);
         if (state == ROW_OPEN) return open_suspicious(l, row);
@@ -98,8 +98,8 @@ static bool suspicious(const struct launch *l, u64 row) {
 
 static bool touches(const struct launch *l, u32 stat, u64 offset) {
     for (u32 i = 0; i < l->nworkers; i++)
-        if (l->workers[i].plane->touched[stat].low <= offset &&
-            offset < l->workers[i].plane->touched[stat].high)
+        if (l->workers[i].race_shadow->touched[stat].low <= offset &&
+            offset < l->workers[i].race_shadow->touched[stat].high)
             return true;
     return false;
 }
@@ -110,7 +110,7 @@ static struct race_range stored_range(const struct launch *l) {
     for (u32 s = 0; s < l->module->nstats; s++) {
         if (l->module->stat_entries[s].verb == MEM_LOAD) continue;
         for (u32 i = 0; i < l->nworkers; i++) {
-            const struct race_range *t = &l->workers[i].plane->touched[s];
+            const struct race_range *t = &l->workers[i].race_shadow->touched[s];
             if (t->low < all.low) all.low = t->low;
             if (t->high > all.high) all.high = t->high;
         }
@@ -129,7 +129,8 @@ static u32 width_of(const struct launch *l, u64 offset) {
 static const struct ptx_loc *place_of(const struct launch *l, u64 offset, u8 verb) {
     for (u32 s = 0; s < l->module->nstats; s++)
         if (l->module->stat_entries[s].verb == verb && touches(l, s, offset))
-            return place_source(l->module->ptx, l->module->ops[l->module->stat_entries[s].op].loc);
+            return source_location_of(l->module->ptx,
+                                      l->module->ops[l->module->stat_entries[s].op].loc);
     return NULL;
 }
 
@@ -158,7 +159,7 @@ static void add_part(const struct launch *l, u16 note, const char *verb,
     race_block_name(l, note, name, sizeof name);
     buf_printf(text, "%s %s %s", text->size ? " and" : " is", verb, name);
     if (!place) return;
-    place_in_line(l->module->ptx, place, own ? own : place, at, sizeof at);
+    source_location_format(l->module->ptx, place, own ? own : place, at, sizeof at);
     buf_puts(text, at);
 }
 
@@ -170,7 +171,7 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
     u16 w = writers(l, granule);
     char where[256], line[160] = "";
     struct buf text = {0};
-    *r = (struct sim_report){.fault = SIM_FAULT_GLOBAL_RACE,
+    *r = (struct sim_report){.fault = SIM_FAULT_INTERBLOCK_RACE,
                              .count = count,
                              .kernel = l->code->name,
                              .file = "",
@@ -196,7 +197,7 @@ static bool peeked(const struct launch *l, u32 stat) {
     if (owner->verb != MEM_LOAD || owner->space != SPACE_GLOBAL) return false;
     if (!l->module->mems[l->module->ops[owner->op].aux].verified_by_atomic) return false;
     for (u32 i = 0; i < l->nworkers; i++) {
-        const struct race_range *t = &l->workers[i].plane->touched[stat];
+        const struct race_range *t = &l->workers[i].race_shadow->touched[stat];
         u64 first = t->low >> l->global_shift,
             end = t->low < t->high ? ((t->high - 1) >> l->global_shift) + 1 : first;
         for (u64 g = first; g < end && g - first < MOST; g++)
@@ -210,9 +211,11 @@ static void note_peeks(struct launch *l, struct sim_result *out) {
         if (!peeked(l, s)) continue;
         struct sim_report *r = &out->reports[out->nreports++];
         *r = (struct sim_report){
-            .fault = SIM_NOTE_PEEK, .count = 1, .kernel = l->code->name, .file = ""};
-        set_line(l, place_source(l->module->ptx, l->module->ops[l->module->stat_entries[s].op].loc),
-                 r);
+            .fault = SIM_NOTE_REVALIDATED_READ, .count = 1, .kernel = l->code->name, .file = ""};
+        set_line(
+            l,
+            source_location_of(l->module->ptx, l->module->ops[l->module->stat_entries[s].op].loc),
+            r);
         const char *slash = strrchr(r->file, '/');
         snprintf(r->text, sizeof r->text, "%.120s:%u: kernel `%.120s` %s",
                  slash ? slash + 1 : r->file, r->line, r->kernel, peek_text);
@@ -228,11 +231,12 @@ static bool has_report(const struct sim_result *out, enum sim_fault f) {
 
 void race_report(struct launch *l, struct sim_result *out) {
     bool within = false;
-    bool apart = l->races_global && !l->races_in_turn && l->code->updates_global;
-    if (apart && !has_report(out, SIM_NOTE_PEEK)) note_peeks(l, out);
-    if (!l->races_global || l->races_in_turn || l->nblocks < 2 || out->fault != SIM_FAULT_NONE)
+    bool apart = l->tracks_global_races && !l->tracks_happens_before && l->code->updates_global;
+    if (apart && !has_report(out, SIM_NOTE_REVALIDATED_READ)) note_peeks(l, out);
+    if (!l->tracks_global_races || l->tracks_happens_before || l->nblocks < 2 ||
+        out->fault != SIM_FAULT_NONE)
         return;
-    for (u32 i = 0; i < l->nworkers; i++) within |= l->workers[i].plane->raced != 0;
+    for (u32 i = 0; i < l->nworkers; i++) within |= l->workers[i].race_shadow->raced != 0;
     if (!within && l->nworkers < 2) return;
     struct race_range range = stored_range(l);
     u64 first = UINT64_MAX, count = 0;
@@ -291,10 +295,10 @@ u8 race_did(const char *did) {
  */
 static void line_of(const struct exec *x, u32 op, char *out, size_t size) {
     const struct launch *l = x->worker->launch;
-    const struct race_plane *p = x->worker->plane;
+    const struct race_plane *p = x->worker->race_shadow;
     u32 own = p->past[(p->npast - 1) % RACE_PAST].op;
-    place_in_line(l->module->ptx, place_source(l->module->ptx, l->ops[op].loc),
-                  place_source(l->module->ptx, l->ops[own].loc), out, size);
+    source_location_format(l->module->ptx, source_location_of(l->module->ptx, l->ops[op].loc),
+                           source_location_of(l->module->ptx, l->ops[own].loc), out, size);
 }
 
 /* "thread (3,0,0) of block (1,0,0) wrote in line 7", as far as it is known. */
@@ -312,7 +316,7 @@ void race_describe_other(const struct exec *x, const struct race_wanted *w, cons
         snprintf(block, sizeof block, " of block (%u,%u,%u)", w->block % grid[0],
                  w->block / grid[0] % grid[1], w->block / grid[0] / grid[1]);
     if (found && lane >= 0 && w->warp >= 0) {
-        place_thread(l, (u32)w->warp * 32 + (u32)lane, who, sizeof who);
+        describe_thread(l, (u32)w->warp * 32 + (u32)lane, who, sizeof who);
         snprintf(out, size, "thread %s%s %s%s", who, block, did, at);
     } else snprintf(out, size, "%s %s%s", otherwise, did, at);
 }
@@ -329,7 +333,7 @@ void race_describe_many(const struct exec *x, const struct race_wanted *w, const
 void race_describe_op(const struct exec *x, u32 thread, u32 op, const char *did, char *out,
                       size_t size) {
     char who[64], at[96];
-    place_thread(x->worker->launch, thread, who, sizeof who);
+    describe_thread(x->worker->launch, thread, who, sizeof who);
     line_of(x, op, at, sizeof at);
     snprintf(out, size, "thread %s %s%s", who, did, at);
 }
@@ -353,32 +357,33 @@ static void report_warps(struct exec *x, const struct touch *t, u32 lane, u64 gr
     race_describe_place(x, t, address, where, sizeof where);
     if (!many) snprintf(who, sizeof who, "warp %u of the block", note % RACE_MANY_WARPS);
     race_describe_other(x, &w, who, did, other, sizeof other);
-    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
+    core_fault(x, SIM_FAULT_INTRABLOCK_RACE, t->o, lane, address,
                "%s %s, which %s, with no barrier between", verb, where, other);
 }
 
 static void report_lanes(struct exec *x, const struct touch *t, u32 lane, u32 other, u64 granule) {
     u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
-    const u32 *id = (const u32 *)x->warp->specials;
+    const u32 *id = (const u32 *)x->warp->special_regs;
     char where[256];
     race_describe_place(x, t, address, where, sizeof where);
-    core_fault(x, SIM_FAULT_BLOCK_RACE, t->o, lane, address,
+    core_fault(x, SIM_FAULT_INTRABLOCK_RACE, t->o, lane, address,
                "writes %s, where thread (%u,%u,%u) writes another value at the same time", where,
                id[other], id[32 + other], id[64 + other]);
 }
 
 void race_note_peek(struct exec *x, const struct touch *t, u32 lane) {
-    core_fault(x, SIM_NOTE_PEEK, t->o, lane, t->base + (u64)(s64)t->rel[lane], "%s", peek_text);
+    core_fault(x, SIM_NOTE_REVALIDATED_READ, t->o, lane, t->base + (u64)(s64)t->rel[lane], "%s",
+               peek_text);
 }
 
 static void report_clash(struct exec *x, const struct touch *t, u32 lane, u64 granule,
                          const char *verb) {
-    const struct race_plane *p = x->worker->plane;
+    const struct race_plane *p = x->worker->race_shadow;
     u32 mine = race_stamp(x->block, x->warp);
-    bool reads = t->access == RACE_READ, updates = t->access == RACE_UPDATE;
+    bool reads = t->access == RACE_READ, updates = t->access == RACE_RED;
     if (clashes(p->wrote[granule], mine))
         report_warps(x, t, lane, granule, verb, p->wrote[granule], "wrote");
-    else if (t->access == RACE_PEEK) return;
+    else if (t->access == RACE_READ_REVALIDATED) return;
     else if (!updates && clashes(p->updated[granule], mine))
         report_warps(x, t, lane, granule, verb, p->updated[granule], "updated");
     else if (!reads && clashes(p->was_read[granule], mine))
@@ -401,15 +406,17 @@ static u32 lane_at(const struct exec *x, const struct touch *t, u64 granule) {
 static bool clashes_partly(const struct exec *x, u16 block, u32 note) {
     const struct block *b = x->block;
     u32 warp = note % RACE_MANY_WARPS, tick = note / RACE_TICK;
-    if (block != race_block(b) || tick < b->tick || tick == b->plane->tick) return false;
+    if (block != race_block(b) || tick < b->logical_clock || tick == b->race_shadow->tick)
+        return false;
     return (warp != x->warp->index || (note & RACE_MANY_WARPS)) &&
            tick >= race_seen_tick(b, x->warp->index, warp);
 }
 
 void race_partly(struct exec *x, const struct touch *t, u64 g) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     u32 lane = lane_at(x, t, g), shift = x->worker->launch->global_shift;
-    bool read = t->access == RACE_READ || t->access == RACE_PEEK, update = t->access == RACE_UPDATE;
+    bool read = t->access == RACE_READ || t->access == RACE_READ_REVALIDATED,
+         update = t->access == RACE_RED;
     const char *verb = read ? "reads" : update ? "updates" : "writes";
     bool wrote = clashes_partly(x, p->write[g], p->wrote[g]),
          looked = clashes_partly(x, p->read[g], p->was_read[g]),
@@ -421,7 +428,7 @@ void race_partly(struct exec *x, const struct touch *t, u64 g) {
     if (t->access == RACE_WRITE && race_changes_nothing(x, t, lane, g, shift, x->memory->bytes))
         return;
     if (wrote) report_warps(x, t, lane, g, verb, p->wrote[g], "wrote");
-    else if (!update && updated && t->access != RACE_PEEK)
+    else if (!update && updated && t->access != RACE_READ_REVALIDATED)
         report_warps(x, t, lane, g, verb, p->updated[g], "updated");
     else if (!read && looked) report_warps(x, t, lane, g, verb, p->was_read[g], "read");
 }
@@ -432,7 +439,7 @@ void race_in_block(struct exec *x, const struct touch *t) {
         u32 lane = (u32)__builtin_ctz(m);
         u64 first = t->base + (u64)(s64)t->rel[lane];
         for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++)
-            report_clash(x, t, lane, g, t->access == RACE_UPDATE ? "updates" : "reads");
+            report_clash(x, t, lane, g, t->access == RACE_RED ? "updates" : "reads");
     }
 }
 
@@ -454,7 +461,7 @@ void race_lanes(struct exec *x, const struct touch *t) {
 
 /* Notes of a store that leaves what it finds stay as they are. */
 static void store_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
-    struct race_plane *p = x->worker->plane;
+    struct race_plane *p = x->worker->race_shadow;
     u32 shift = x->worker->launch->global_shift, mine = race_stamp(x->block, x->warp);
     bool clash = clashes(p->wrote[granule], mine) || clashes(p->was_read[granule], mine) ||
                  (p->updates && clashes(p->updated[granule], mine));

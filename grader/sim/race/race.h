@@ -134,8 +134,8 @@ _Static_assert(RACE_WARP_INTERVALS == 1 << STAMP_LANE &&
                    RACE_INTERVALS == 1ull << (32 - STAMP_INTERVAL),
                "fields fit");
 static inline u32 race_shared_stamp(const struct exec *x, u32 lane) {
-    return x->block->interval << STAMP_INTERVAL | x->warp->index << STAMP_WARP |
-           lane << STAMP_LANE | (x->warp->interval & (RACE_WARP_INTERVALS - 1));
+    return x->block->sync_epoch << STAMP_INTERVAL | x->warp->index << STAMP_WARP |
+           lane << STAMP_LANE | (x->warp->sync_epoch & (RACE_WARP_INTERVALS - 1));
 }
 static inline u32 race_stamp_thread(u32 stamp) {
     return (stamp & ((1u << STAMP_KIND) - 1)) >> STAMP_LANE;
@@ -169,7 +169,7 @@ struct touch {
     u64 base;
     const s32 *rel;
     u32 mask, span;
-    enum race_access access;
+    enum race_access_kind access;
     u32 twins; /* lanes that share their address with others */
 };
 
@@ -177,16 +177,16 @@ static inline u16 race_block(const struct block *b) {
     return (u16)(1 + b->linear % (RACE_SAME_VALUE - 1));
 }
 static inline u32 race_stamp(const struct block *b, const struct warp *w) {
-    return b->plane->tick * RACE_TICK | w->index;
+    return b->race_shadow->tick * RACE_TICK | w->index;
 }
 
 static inline struct race_past *race_remember(struct exec *x, const struct op *o, u32 stat,
                                               bool shared, u64 low, u64 high, u32 mask,
-                                              enum race_access access) {
-    struct race_plane *p = x->worker->plane;
-    u8 did = access == RACE_WRITE                               ? PAST_WRITE
-             : access == RACE_UPDATE || access == RACE_EXCHANGE ? PAST_UPDATE
-                                                                : PAST_READ;
+                                              enum race_access_kind access) {
+    struct race_plane *p = x->worker->race_shadow;
+    u8 did = access == RACE_WRITE                        ? PAST_WRITE
+             : access == RACE_RED || access == RACE_ATOM ? PAST_UPDATE
+                                                         : PAST_READ;
     if (p->waiting.read && p->npast - p->waiting.first >= RACE_PAST) p->waiting.stamp(p);
     struct race_past *e = &p->past[p->npast++ % RACE_PAST];
     *e = (struct race_past){.low = low,
@@ -215,7 +215,7 @@ struct race_past *race_past_new(void);
 bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, int *lane);
 
 /* interval.c */
-extern const struct race_hooks race_hooks;
+extern const struct race_callbacks race_hooks;
 void race_next_interval(struct block *b,
                         const struct launch *l); /* nothing where races are not looked for */
 /* Something orders a part of the threads: time goes on, for all of the block. */
@@ -228,7 +228,8 @@ void race_released(struct block *b, u32 barrier, u32 warps, const struct launch 
 
 /* near.c: global memory, lanes of one warp. `m`: the pattern; `e`: the access, as it was
  * remembered. */
-void race_near(struct exec *x, struct mem_memo *m, const struct touch *t, struct race_past *e);
+void race_near(struct exec *x, struct access_pattern *m, const struct touch *t,
+               struct race_past *e);
 void race_near_forget(struct race_plane *p, u32 warp); /* something may have ordered its lanes */
 
 /* watch.c: marks the allocations that the launch may change. */
@@ -245,9 +246,9 @@ void race_report(struct launch *l, struct sim_result *out);
 /* Holds what the launch touched against commands that nothing orders it with, and keeps it: between
  * race_open and race_close. */
 void race_streams_launch(struct launch *l, struct sim_result *out);
-/* sim_set_order and sim_accessed (sim.h). */
-void race_streams_order(struct sim *s, const struct sim_order *o);
-bool race_streams_access(struct sim *s, const char *what, const struct sim_rows *r,
+/* sim_set_stream_clock and sim_check_host_access (sim.h). */
+void race_streams_order(struct sim *s, const struct sim_stream_clock *o);
+bool race_streams_access(struct sim *s, const char *what, const struct sim_strided_range *r,
                          struct sim_report *out);
 /* What was noted of memory that is freed, or of all. */
 void race_streams_forget(struct sim *s, u64 address, u64 bytes);
@@ -287,7 +288,7 @@ void race_describe_place(const struct exec *x, const struct touch *t, u64 addres
                          size_t size);
 /* cluster.c: a lane's access to shared memory of a block of its cluster, which may be its own. */
 void race_cluster(struct exec *x, struct block *target, const struct op *o, u32 lane, u64 offset,
-                  u32 span, enum race_access access);
+                  u32 span, enum race_access_kind access);
 
 /* order.c: an access, or an atomic of one lane whose result is used. */
 void race_ordered(struct exec *x, const struct touch *t);

@@ -2,11 +2,11 @@
  * orders, of which one changes what the other touches.
  *
  * Commands are carried out in the order of the calls, so nothing is seen to go wrong. But the host
- * says of each which others it comes after (struct sim_order), and what each touched is kept, word
- * by word, until all that can follow comes after it. A kernel's words come from its notes of races
- * (planes.c), for which all memory is looked at while streams are in use. Only words that were
- * touched whole count; atomics of two kernels do not race. What is kept is bounded: of too many
- * commands the first are forgotten. */
+ * says of each which others it comes after (struct sim_stream_clock), and what each touched is
+ * kept, word by word, until all that can follow comes after it. A kernel's words come from its
+ * notes of races (planes.c), for which all memory is looked at while streams are in use. Only words
+ * that were touched whole count; atomics of two kernels do not race. What is kept is bounded: of
+ * too many commands the first are forgotten. */
 #include "common/grow.h"
 #include "grader/sim/core/place.h"
 #include "grader/sim/race/race.h"
@@ -49,7 +49,7 @@ struct footprint {
     u32 nplaces;
 };
 struct race_streams {
-    struct sim_order now;
+    struct sim_stream_clock now;
     struct footprint list[MOST_FOOTPRINTS];
     u32 n;
     size_t kept; /* runs of all */
@@ -76,13 +76,14 @@ void race_streams_free(struct sim *s) {
     s->streams = NULL;
 }
 
-void race_streams_order(struct sim *s, const struct sim_order *o) {
-    if (!o || !o->number || o->stream >= SIM_STREAMS || !s->options.sanitize)
+void race_streams_order(struct sim *s, const struct sim_stream_clock *o) {
+    if (!o || !o->sequence || o->stream >= SIM_MAX_STREAMS || !s->options.sanitize)
         return race_streams_free(s);
     if (!s->streams) s->streams = xcalloc(1, sizeof *s->streams);
     s->streams->now = *o;
     for (u32 i = s->streams->n; i-- > 0;)
-        if (s->streams->list[i].number <= o->done[s->streams->list[i].stream]) drop(s->streams, i);
+        if (s->streams->list[i].number <= o->permanently_after[s->streams->list[i].stream])
+            drop(s->streams, i);
 }
 
 /* ---- what a command touched ---- */
@@ -131,7 +132,7 @@ static void add_rows(const struct launch *l, struct footprint *f, u64 low, u64 h
         u32 did[DIDS] = {0};
         for (u32 i = 0; i < l->nworkers; i++)
             for (u32 k = 0; k < parts; k++)
-                plane_row(l->workers[i].plane, row * parts + k, shift, did);
+                plane_row(l->workers[i].race_shadow, row * parts + k, shift, did);
         add_run(f, row, 1, did);
     }
 }
@@ -139,7 +140,7 @@ static void add_rows(const struct launch *l, struct footprint *f, u64 low, u64 h
 static struct race_range touched_range(const struct launch *l) {
     struct race_range all = {UINT64_MAX, 0};
     for (u32 i = 0; i < l->nworkers; i++) {
-        const struct race_range *r = &l->workers[i].plane->range;
+        const struct race_range *r = &l->workers[i].race_shadow->range;
         if (r->low < all.low) all.low = r->low;
         if (r->high > all.high) all.high = r->high;
     }
@@ -160,7 +161,8 @@ static void add_memory(struct launch *l, struct footprint *f) {
         left -= high - low;
         add_rows(l, f, low, high);
     }
-    core_charge(l, (MOST_LOOKED - left / ROW) * l->nworkers / 4); /* 5 ns a row of a worker */
+    core_add_simulation_cost(l, (MOST_LOOKED - left / ROW) * l->nworkers /
+                                    4); /* 5 ns a row of a worker */
 }
 
 static int by_address(const void *x, const void *y) {
@@ -174,13 +176,13 @@ static void add_places(const struct launch *l, struct footprint *f) {
         struct place p = {.low = UINT64_MAX};
         const struct stat_entry *o = &l->module->stat_entries[s];
         for (u32 i = 0; i < l->nworkers; i++) {
-            const struct race_range *t = &l->workers[i].plane->touched[s];
+            const struct race_range *t = &l->workers[i].race_shadow->touched[s];
             if (t->low < p.low) p.low = t->low;
             if (t->high > p.high) p.high = t->high;
         }
         if (p.low >= p.high) continue;
         const struct ptx_module *x = l->module->ptx;
-        const struct ptx_loc *at = place_source(x, l->module->ops[o->op].loc);
+        const struct ptx_loc *at = source_location_of(x, l->module->ops[o->op].loc);
         const char *file =
                        at && at->file < x->nfiles && x->files[at->file] ? x->files[at->file] : "",
                    *slash = strrchr(file, '/');
@@ -266,15 +268,15 @@ static void write_text(const struct sim *s, const struct footprint *a, const str
     buf_free(&text);
 }
 
-static bool in_order(const struct sim_order *o, const struct footprint *f) {
-    return f->stream == o->stream || f->number <= o->after[f->stream];
+static bool in_order(const struct sim_stream_clock *o, const struct footprint *f) {
+    return f->stream == o->stream || f->number <= o->ordered_after[f->stream];
 }
 
 /* The report, if it races with any that came before; then it is kept. */
 static bool look_and_keep(struct sim *s, struct footprint *f, struct sim_report *out) {
     struct race_streams *r = s->streams;
     bool found = false;
-    f->stream = r->now.stream, f->number = r->now.number;
+    f->stream = r->now.stream, f->number = r->now.sequence;
     for (u32 i = 0; i < r->n && !found; i++) {
         struct clash c;
         if (in_order(&r->now, &r->list[i]) || !find_clash(f, &r->list[i], &c)) continue;
@@ -296,7 +298,7 @@ static const char *file_of(const struct launch *l, u32 line) {
     const struct ptx_module *m = l->module->ptx;
     for (u32 s = 0; s < l->module->nstats; s++) {
         const struct ptx_loc *at =
-            place_source(m, l->module->ops[l->module->stat_entries[s].op].loc);
+            source_location_of(m, l->module->ops[l->module->stat_entries[s].op].loc);
         if (at && at->line == line && at->file < m->nfiles && m->files[at->file])
             return m->files[at->file];
     }
@@ -306,14 +308,14 @@ static const char *file_of(const struct launch *l, u32 line) {
 void race_streams_launch(struct launch *l, struct sim_result *out) {
     struct footprint f = {0};
     struct sim_report r;
-    if (!l->sim->streams || !l->races_global || out->fault != SIM_FAULT_NONE ||
-        !l->workers[0].plane)
+    if (!l->sim->streams || !l->tracks_global_races || out->fault != SIM_FAULT_NONE ||
+        !l->workers[0].race_shadow)
         return;
     snprintf(f.what, sizeof f.what, "kernel `%.120s`", l->code->name);
     add_memory(l, &f);
     qsort(f.runs, f.nruns, sizeof *f.runs, by_address);
     add_places(l, &f);
-    core_charge(l, (f.nruns + l->sim->streams->kept) / 4); /* 5 ns a run */
+    core_add_simulation_cost(l, (f.nruns + l->sim->streams->kept) / 4); /* 5 ns a run */
     if (!look_and_keep(l->sim, &f, &r)) return;
     r.kernel = l->code->name;
     r.file = file_of(l, r.line);
@@ -336,14 +338,14 @@ static void add_range(struct footprint *f, u64 low, u64 high, bool write) {
     }
 }
 
-bool race_streams_access(struct sim *s, const char *what, const struct sim_rows *r,
+bool race_streams_access(struct sim *s, const char *what, const struct sim_strided_range *r,
                          struct sim_report *out) {
     struct footprint f = {0};
     if (!s->streams || r->rows > MOST_ROWS || (r->rows > 1 && r->pitch < r->width)) return false;
     snprintf(f.what, sizeof f.what, "%s", what);
     for (u64 i = 0; i < r->rows; i++) {
         u64 low = r->address - SIM_BASE + i * r->pitch;
-        add_range(&f, low, low + r->width, r->write);
+        add_range(&f, low, low + r->width, r->is_write);
     }
     if (!look_and_keep(s, &f, out)) return false;
     out->kernel = what;

@@ -86,8 +86,8 @@ static void come(struct exec *x, const struct op *o, struct group *g) {
         GROW(g->product, g->n + 1, g->capacity, 128);
         g->product[g->n++] = o;
     } else if (!alike(desc_of(x, o), desc_of(x, g->product[i]))) {
-        place_op_line(x->worker->launch, (u32)(g->product[i] - x->worker->launch->ops), o, line,
-                      sizeof line);
+        source_location_format_op(x->worker->launch, (u32)(g->product[i] - x->worker->launch->ops),
+                                  o, line, sizeof line);
         core_fault(x, SIM_FAULT_BAD_SYNC, o, 0, 0,
                    "comes to this product where another warp of its warpgroup came to that%s, of "
                    "other size or types",
@@ -146,8 +146,9 @@ static void report(struct exec *x, const struct op *o, const struct note *n, boo
     const struct launch *l = x->worker->launch;
     const struct op *by = &l->ops[n->op - 1];
     bool product = !strcmp(insn_opcodes[by->opcode].name, "wgmma");
-    place_op_line(l, n->op - 1, o, line, sizeof line);
-    core_fault(x, SIM_FAULT_FENCE, o, 0, 0, "%s registers that %s%s: no wgmma.fence stands between",
+    source_location_format_op(l, n->op - 1, o, line, sizeof line);
+    core_fault(x, SIM_FAULT_MISSING_FENCE, o, 0, 0,
+               "%s registers that %s%s: no wgmma.fence stands between",
                a ? "multiplies" : "adds to",
                product ? "a product of another shape adds to" : "were written", line);
 }
@@ -176,7 +177,7 @@ void race_warpgroup_product(struct exec *x, const struct op *o, const struct war
     if (!all) return;
     come(x, o, &all->group[warp / WARPGROUP_WARPS]);
     if (all->fences[warp] == all->at_start[warp])
-        core_fault(x, SIM_FAULT_FENCE, o, 0, 0,
+        core_fault(x, SIM_FAULT_MISSING_FENCE, o, 0, 0,
                    "comes to the first product of its warpgroup before a wgmma.fence: what its "
                    "registers hold is not "
                    "there yet");

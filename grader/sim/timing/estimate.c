@@ -44,7 +44,8 @@ static u32 max32(u32 a, u32 b) { return a > b ? a : b; }
 static u32 cluster_blocks(const struct sim_launch *l, const struct sim_func *c) {
     const unsigned *own = c->func->reqnctapercluster;
     u32 n = 1;
-    for (u32 i = 0; i < 3; i++) n *= l->cluster[0] ? max32(l->cluster[i], 1) : max32(own[i], 1);
+    for (u32 i = 0; i < 3; i++)
+        n *= l->cluster_dims[0] ? max32(l->cluster_dims[i], 1) : max32(own[i], 1);
     return n;
 }
 
@@ -86,7 +87,7 @@ static void choose(struct plan *p, u32 n) {
     u64 total = p->place.nblocks,
         step[3] = {1, p->place.grid[0], (u64)p->place.grid[0] * p->place.grid[1]};
     u32 k = 0;
-    for (u32 i = 0; i < n; i++) p->chosen[k++] = launch_sample(i, n, total, p->key);
+    for (u32 i = 0; i < n; i++) p->chosen[k++] = launch_sample_block(i, n, total, p->key);
     p->chosen[k++] = p->base;
     for (u32 axis = 0; axis < 3; axis++)
         if (p->place.grid[axis] > 1 && p->base + step[axis] < total)
@@ -109,9 +110,10 @@ static u32 wanted(const struct plan *p, u64 instructions_of_block, u64 budget) {
 /* What one block executes: the base block, run alone. */
 static u64 probe(struct sim *s, const struct sim_launch *l, const struct plan *p) {
     struct sim_result r;
-    struct sim_sample one = {.blocks = &p->base, .nblocks = 1, .words_per_block = 1, .only = true};
+    struct sim_sample one = {
+        .blocks = &p->base, .nblocks = 1, .words_per_block = 1, .sampled_only = true};
     struct sim_trace *t = sim_launch_traced(s, l, &one, &r);
-    u64 n = t->blocks[0].executed;
+    u64 n = t->blocks[0].warp_insns;
     sim_trace_free(t);
     sim_result_free(&r);
     return n;
@@ -121,13 +123,13 @@ static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l,
                                       const struct time_options *o, struct plan *p,
                                       struct sim_result *out) {
     u64 budget = o->most_warp_instructions ? o->most_warp_instructions : default_budget;
-    bool whole = o->whole || sim_kernel_communicates(l->kernel);
+    bool whole = o->whole || sim_kernel_has_interblock_deps(l->kernel);
     u64 nwarps = (p->threads + 31) / 32, all = p->place.nblocks * nwarps;
     choose(p, wanted(p, whole || all < 64 ? 0 : probe(s, l, p), budget));
     struct sim_sample which = {.blocks = p->chosen,
                                .nblocks = p->nchosen,
                                .words_per_block = words_of_block,
-                               .only = !whole};
+                               .sampled_only = !whole};
     if (whole) which.words_per_block = 4 * budget / p->nchosen + 1024;
     return sim_launch_traced(s, l, &which, out);
 }
@@ -137,8 +139,8 @@ static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l,
 static double spread(const struct sim_trace *t) {
     double sum = 0, squares = 0, n = 0;
     for (u32 i = 0; i < t->nblocks; i++) {
-        if (!t->blocks[i].ran) continue;
-        double x = (double)t->blocks[i].executed;
+        if (!t->blocks[i].has_run) continue;
+        double x = (double)t->blocks[i].warp_insns;
         sum += x, squares += x * x, n++;
     }
     if (n < 2 || sum <= 0) return 0;
@@ -151,10 +153,11 @@ static void interval(const struct plan *p, const struct sim_trace *trace,
                      struct time_estimate *t) {
     double f = base_error;
     t->note = "";
-    if (strchr(d->sources, 'N')) f *= 1.1, t->note = "some figures of this device are estimates";
+    if (strchr(d->spec_sources, 'N'))
+        f *= 1.1, t->note = "some figures of this device are estimates";
     if (p->guessed) f *= 1.15, t->note = "registers are not known: occupancy is a guess";
     if (r->busy[R_ATOMICS] > 0.3 || r->busy[R_SLICE] > 0.3) {
-        bool assumed = device_assumes(d, "atomics on one word");
+        bool assumed = device_spec_is_assumed(d, "atomics on one word");
         f *= assumed ? 1.5 : 1.15;
         t->note = assumed ? "the rate of atomics on one address is an assumption"
                           : "the rate of atomics on one address comes from one measurement";
@@ -175,14 +178,14 @@ static double cut_short(const struct sim_trace *t, const struct regions *r) {
     double executed = 0, traced = 0, seen = 0, kept = 0;
     for (u32 i = 0; i < t->nblocks; i++) {
         if (!t->blocks[i].truncated) continue;
-        executed += (double)t->blocks[i].executed;
+        executed += (double)t->blocks[i].warp_insns;
         for (u32 w = 0; w < t->blocks[i].nwarps; w++) {
             const struct trace_warp *s = &t->blocks[i].warps[w];
-            seen += (double)s->seen, kept += s->n;
-            for (u32 k = 0; k < s->n; k++) {
-                u64 h = s->words[k];
+            seen += (double)s->produced_words, kept += s->nwords;
+            for (u32 k = 0; k < s->nwords; k++) {
+                u64 h = s->strings[k];
                 if (trace_is_access(h)) k += trace_entries(h);
-                else traced += r->module->segments[trace_low(h)].insn_count;
+                else traced += r->module->segments[trace_op_or_segment(h)].insn_count;
             }
         }
     }
@@ -241,18 +244,18 @@ static double of_all_blocks(const struct replay_input *in, const struct sim_resu
                             double cycles, bool *beyond) {
     struct replay_input alone = *in;
     struct replay_result r;
-    struct sim_work sum = {0}, most = {0};
+    struct sim_block_work sum = {0}, most = {0};
     u32 longest = 0;
     for (u32 i = 0; i < in->norder; i++) {
-        const struct sim_work *w = &in->trace->blocks[in->order[i]].work;
-        if (w->executed > most.executed) longest = i, most.executed = w->executed;
-        sum.executed += w->executed, sum.sectors += w->sectors, sum.passes += w->passes;
+        const struct sim_block_work *w = &in->trace->blocks[in->order[i]].work;
+        if (w->warp_insns > most.warp_insns) longest = i, most.warp_insns = w->warp_insns;
+        sum.warp_insns += w->warp_insns, sum.sectors += w->sectors, sum.wavefronts += w->wavefronts;
         most.sectors = w->sectors > most.sectors ? w->sectors : most.sectors;
-        most.passes = w->passes > most.passes ? w->passes : most.passes;
+        most.wavefronts = w->wavefronts > most.wavefronts ? w->wavefronts : most.wavefronts;
     }
-    double expected = (double)sum.executed / in->norder * in->blocks * in->active_sms;
-    double work = (double)out->work.executed / expected, sampled = cycles;
-    double times = (double)out->heaviest.executed / (double)most.executed;
+    double expected = (double)sum.warp_insns / in->norder * in->blocks * in->active_sms;
+    double work = (double)out->total_work.warp_insns / expected, sampled = cycles;
+    double times = (double)out->max_block_work.warp_insns / (double)most.warp_insns;
     if (work > unlike) cycles *= work;
     if (times > unlike) {
         alone.order = in->order + longest, alone.norder = 1, alone.blocks = alone.resident = 1,
@@ -262,9 +265,10 @@ static double of_all_blocks(const struct replay_input *in, const struct sim_resu
         cycles = larger(cycles, (r.cycles - r.grid) * times + r.grid);
     }
     cycles = larger(cycles, at_least(in, (double)sum.sectors, (double)most.sectors,
-                                     out->work.sectors, out->heaviest.sectors, 0.25));
-    cycles = larger(cycles, at_least(in, (double)sum.passes, (double)most.passes, out->work.passes,
-                                     out->heaviest.passes, 1));
+                                     out->total_work.sectors, out->max_block_work.sectors, 0.25));
+    cycles =
+        larger(cycles, at_least(in, (double)sum.wavefronts, (double)most.wavefronts,
+                                out->total_work.wavefronts, out->max_block_work.wavefronts, 1));
     *beyond = cycles > unlike * sampled;
     return cycles;
 }
@@ -284,7 +288,7 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
             : time_schedule_open(l->kernel->module, d, trace);
     u32 order[MOST_SAMPLE + 8], n = 0;
     for (u32 i = 0; i < trace->nblocks; i++)
-        if (trace->blocks[i].ran) order[n++] = i;
+        if (trace->blocks[i].has_run) order[n++] = i;
     double per_sm = (double)p->place.nblocks / p->sms, tail = p->blocks / (per_sm > 1 ? per_sm : 1);
     struct replay_input in = {.device = d,
                               .sim = s,
@@ -296,7 +300,7 @@ static void model(struct sim *s, const struct sim_launch *l, const struct time_o
                               .base = p->base,
                               .order = order,
                               .norder = n,
-                              .last_waits = out->paced,
+                              .last_waits = out->clock_ordered,
                               .blocks = p->blocks,
                               .resident = p->resident,
                               .active_sms = (double)p->place.nblocks / p->blocks,
@@ -352,11 +356,11 @@ bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_op
     struct sim_trace *trace = trace_launch(s, l, o, p, out);
     u64 traced = clock_nanoseconds();
     u32 ran = 0;
-    for (u32 i = 0; i < trace->nblocks; i++) ran += trace->blocks[i].ran;
+    for (u32 i = 0; i < trace->nblocks; i++) ran += trace->blocks[i].has_run;
     bool ok = ran && out->fault == SIM_FAULT_NONE;
     if (ok) model(s, l, o, p, trace, out, t);
     if (ok) time_look_accesses(l->kernel->module, trace, out);
-    if (ok && out->waits)
+    if (ok && out->blocks_depend)
         t->waits = true, t->note = "blocks wait for each other, which is not modelled";
     sim_trace_free(trace);
     free(p);

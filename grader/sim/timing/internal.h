@@ -254,12 +254,12 @@ struct replay_input {
 
 struct replay_result {
     double cycles;
-    double busy[R_COUNT];            /* part of the cycles that each is busy, 0..1 */
-    double stalls[STALL_COUNT];      /* parts of the warps' waiting */
-    double (*waits)[SIM_WAIT_COUNT]; /* by op of the module: cycles that warps spent there; owned:
+    double busy[R_COUNT];             /* part of the cycles that each is busy, 0..1 */
+    double stalls[STALL_COUNT];       /* parts of the warps' waiting */
+    double (*waits)[SIM_STALL_COUNT]; /* by op of the module: cycles that warps spent there; owned:
                                         free it */
-    double l1_hits, l2_hits;         /* rates by sector */
-    double grid;                     /* cycles that barriers of the grid took */
+    double l1_hits, l2_hits;          /* rates by sector */
+    double grid;                      /* cycles that barriers of the grid took */
     u32 simulated;
     bool truncated;
 };
@@ -273,7 +273,7 @@ void time_parts(const struct replay_result *r, double device, double launch,
                 double parts[TIME_PARTS]);
 /* look.c: by line of the result, what warps spent there, so that all lines have `seconds`; the
  * accesses of the traced blocks. */
-void time_look_waits(const struct sim_module *m, double (*waits)[SIM_WAIT_COUNT], double seconds,
+void time_look_waits(const struct sim_module *m, double (*waits)[SIM_STALL_COUNT], double seconds,
                      struct sim_result *out);
 void time_look_accesses(const struct sim_module *m, const struct sim_trace *t,
                         struct sim_result *out);

@@ -12,30 +12,31 @@ static const char *file_of(const struct sim_module *m, const struct ptx_loc *l) 
 
 /* The line that the op's counts went to; NULL: none. */
 static struct sim_line *line_of(const struct sim_module *m, u32 op, struct sim_result *r) {
-    const struct ptx_loc *l = place_source(m->ptx, m->ops[op].loc);
+    const struct ptx_loc *l = source_location_of(m->ptx, m->ops[op].loc);
     for (unsigned i = 0; i < r->nlines; i++)
         if (r->lines[i].line == l->line && !strcmp(r->lines[i].file, file_of(m, l)))
             return &r->lines[i];
     return NULL;
 }
 
-static double sum(const double waits[SIM_WAIT_COUNT]) {
+static double sum(const double waits[SIM_STALL_COUNT]) {
     double all = 0;
-    for (u32 k = 0; k < SIM_WAIT_COUNT; k++) all += waits[k];
+    for (u32 k = 0; k < SIM_STALL_COUNT; k++) all += waits[k];
     return all;
 }
 
-void time_look_waits(const struct sim_module *m, double (*waits)[SIM_WAIT_COUNT], double seconds,
+void time_look_waits(const struct sim_module *m, double (*waits)[SIM_STALL_COUNT], double seconds,
                      struct sim_result *out) {
     double all = 0;
     for (u32 op = 0; waits && op < m->nops; op++) all += sum(waits[op]);
     for (u32 op = 0; all > 0 && op < m->nops; op++) {
         struct sim_line *l = sum(waits[op]) > 0 ? line_of(m, op, out) : NULL;
-        for (u32 k = 0; l && k < SIM_WAIT_COUNT; k++) l->waits[k] += waits[op][k] / all * seconds;
+        for (u32 k = 0; l && k < SIM_STALL_COUNT; k++)
+            l->stall_seconds[k] += waits[op][k] / all * seconds;
     }
 }
 
-static void take_lanes(const struct trace_look *l, struct sim_access *a) {
+static void take_lanes(const struct trace_max_access *l, struct sim_access *a) {
     u64 low = UINT64_MAX;
     for (u32 i = 0; i < 32; i++)
         if (l->mask >> i & 1 && l->ea[i] < low) low = l->ea[i];
@@ -49,7 +50,7 @@ static void take_lanes(const struct trace_look *l, struct sim_access *a) {
 static struct sim_access *access_of(struct sim_result *r, const struct sim_access *like) {
     for (unsigned i = 0; i < r->naccesses; i++) {
         struct sim_access *a = &r->accesses[i];
-        if (a->line == like->line && a->kind == like->kind && a->shared == like->shared &&
+        if (a->line == like->line && a->kind == like->kind && a->is_shared == like->is_shared &&
             !strcmp(a->file, like->file))
             return a;
     }
@@ -57,16 +58,17 @@ static struct sim_access *access_of(struct sim_result *r, const struct sim_acces
     return &r->accesses[r->naccesses++];
 }
 
-static void look(const struct sim_module *m, const struct trace_look *l, struct sim_result *out) {
-    const struct ptx_loc *at = place_source(m->ptx, m->ops[l->op].loc);
+static void look(const struct sim_module *m, const struct trace_max_access *l,
+                 struct sim_result *out) {
+    const struct ptx_loc *at = source_location_of(m->ptx, m->ops[l->op].loc);
     struct sim_access a = {.file = file_of(m, at),
                            .line = at->line,
                            .mask = l->mask,
                            .kind = l->verb == MEM_LOAD    ? SIM_ACCESS_LOAD
                                    : l->verb == MEM_STORE ? SIM_ACCESS_STORE
                                                           : SIM_ACCESS_ATOMIC,
-                           .bytes = l->span,
-                           .shared = l->space == SPACE_SHARED,
+                           .lane_bytes = l->span,
+                           .is_shared = l->space == SPACE_SHARED,
                            .cost = (uint16_t)l->cost};
     if (l->space != SPACE_SHARED && l->space != SPACE_GLOBAL) return;
     take_lanes(l, &a);
@@ -79,8 +81,9 @@ static void look(const struct sim_module *m, const struct trace_look *l, struct 
 void time_look_accesses(const struct sim_module *m, const struct sim_trace *t,
                         struct sim_result *out) {
     unsigned room = 0;
-    for (u32 i = 0; i < t->nblocks; i++) room += t->blocks[i].nlook;
+    for (u32 i = 0; i < t->nblocks; i++) room += t->blocks[i].nmax_accesses;
     out->accesses = xcalloc(room + 1, sizeof *out->accesses);
     for (u32 i = 0; i < t->nblocks; i++)
-        for (u32 k = 0; k < t->blocks[i].nlook; k++) look(m, &t->blocks[i].look[k], out);
+        for (u32 k = 0; k < t->blocks[i].nmax_accesses; k++)
+            look(m, &t->blocks[i].max_accesses[k], out);
 }

@@ -93,8 +93,8 @@ struct machine {
     double dram_load, dram_noted; /* of late: part of the time; when that was last noted */
     u64 dram_requests;            /* so far */
     double busy[R_COUNT], stalls[STALL_COUNT];
-    double (*waits)[SIM_WAIT_COUNT]; /* by op: cycles of warps, and on what */
-    double l2_cycles, dram_cycles;   /* of a sector */
+    double (*waits)[SIM_STALL_COUNT]; /* by op: cycles of warps, and on what */
+    double l2_cycles, dram_cycles;    /* of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared;
     struct cache l1_lines, l2_lines;
     bool l2_limited, local_spills;
@@ -112,7 +112,7 @@ struct machine {
 };
 
 /* Cycles that a warp spends at an instruction. */
-static inline void wait_at(struct machine *m, u32 op, enum sim_wait why, double cycles) {
+static inline void wait_at(struct machine *m, u32 op, enum sim_stall_reason why, double cycles) {
     m->waits[op][why] += cycles;
 }
 static inline double max2(double a, double b) { return a > b ? a : b; }

@@ -153,7 +153,7 @@ static void make_warpgroup_product(struct regions *r, struct step *s,
     for (u32 i = 0; i < 4 && w->a_in_registers; i++) reads(r, s, w->a[i]);
     if (w->sparse) reads(r, s, w->metadata);
     s->unit = UNIT_TENSOR, s->product = true, s->count = 1, s->latency = 0;
-    s->work = (u16)(cycles * WHOLE_PRODUCT / device_product_cycles(r->device) + 0.5);
+    s->work = (u16)(cycles * WHOLE_PRODUCT / device_mma_cycles(r->device) + 0.5);
 }
 
 static void note_matrix(struct regions *r, struct step *s) {
@@ -496,12 +496,12 @@ static bool goes_on(const struct sim_module *m, u32 segment) {
 }
 
 struct region *time_region_at(struct regions *r, const struct trace_warp *w, u32 at) {
-    u32 segment = trace_low(w->words[at]), n = 1, seen = 0;
-    for (u32 i = at + 1; i < w->n; i++) {
+    u32 segment = trace_op_or_segment(w->strings[at]), n = 1, seen = 0;
+    for (u32 i = at + 1; i < w->nwords; i++) {
         bool either = seen + 1 == n && becomes_predicate(r, segment + seen);
         if (seen + 1 == n && !either && !goes_on(r->module, segment + seen)) break;
-        u32 next = trace_low(w->words[i]) - segment;
-        if (trace_is_access(w->words[i])) i += trace_entries(w->words[i]);
+        u32 next = trace_op_or_segment(w->strings[i]) - segment;
+        if (trace_is_access(w->strings[i])) i += trace_entries(w->strings[i]);
         else if (next > seen && next < n) seen = next;
         else if (next == n && seen + 1 == n) seen = n, n += 1 + either;
         else if (next == n + 1 && either) seen = next, n += 2;
@@ -518,8 +518,8 @@ void time_regions_open(struct regions *r, const struct sim_module *m, const stru
     for (u32 b = 0; b < t->nblocks; b++)
         for (u32 w = 0; w < t->blocks[b].nwarps; w++) {
             const struct trace_warp *s = &t->blocks[b].warps[w];
-            for (u32 i = 0; i < s->n; i++) {
-                if (trace_is_access(s->words[i])) i += trace_entries(s->words[i]);
+            for (u32 i = 0; i < s->nwords; i++) {
+                if (trace_is_access(s->strings[i])) i += trace_entries(s->strings[i]);
                 else time_region_at(r, s, i);
             }
         }

@@ -151,24 +151,24 @@ static double reserve_issue(struct machine *m, const struct rwarp *w, const stru
 static double hold_back(struct machine *m, const struct rwarp *w, double t) {
     u32 at = event_of(w);
     if (!at) return t;
-    u64 h = w->stream->words[at - 1];
+    u64 h = w->stream->strings[at - 1];
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
     if (trace_verb(h) >= MEM_ATOM)
-        t = max2(t, time_atomic_backlog(m, w->stream->words + at - 1) - atomic_queue);
+        t = max2(t, time_atomic_backlog(m, w->stream->strings + at - 1) - atomic_queue);
     return max2(t, max2(m->l2, m->dram) - l2_queue);
 }
 
 /* The access at `at`, + 1, and those of the same instruction that follow on it. */
 static double accesses(struct machine *m, struct rwarp *w, u32 at, double t, const struct step *s,
                        u8 *why) {
-    const u64 *words = w->stream->words;
-    u32 op = trace_low(words[at - 1]);
+    const u64 *words = w->stream->strings;
+    u32 op = trace_op_or_segment(words[at - 1]);
     double ready = t;
-    while (at - 1 < w->stream->n && trace_is_access(words[at - 1]) &&
-           trace_low(words[at - 1]) == op) {
-        if (trace_space(words[at - 1]) == TRACE_GRID)
+    while (at - 1 < w->stream->nwords && trace_is_access(words[at - 1]) &&
+           trace_op_or_segment(words[at - 1]) == op) {
+        if (trace_space(words[at - 1]) == TRACE_GRID_BARRIER)
             ready = time_grid_mark(m, w, words[at - 1], t, why);
-        else if (trace_is_mark(words[at - 1]))
+        else if (trace_is_mbarrier(words[at - 1]))
             ready = time_copies_mark(m, w, words + at - 1, ready, s->bulk, why);
         else ready = max2(ready, time_memory_access(m, w, words + at - 1, t, why));
         at += 1 + trace_entries(words[at - 1]);
@@ -229,22 +229,22 @@ static bool next_chunk(struct machine *m, struct rwarp *w) {
 static bool next_region(struct machine *m, struct rwarp *w) {
     const struct trace_warp *s = w->stream;
     if (m->in->schedule) return next_chunk(m, w);
-    while (w->at < s->n && trace_is_access(s->words[w->at]))
-        w->at += 1 + trace_entries(s->words[w->at]);
-    if (w->at >= s->n) return false;
+    while (w->at < s->nwords && trace_is_access(s->strings[w->at]))
+        w->at += 1 + trace_entries(s->strings[w->at]);
+    if (w->at >= s->nwords) return false;
     struct region *g = time_region_at(m->in->regions, s, w->at);
     memset(w->event, 0, g->nsteps * sizeof *w->event);
     u32 next = 0,
         i = w->at; /* the least segment of the region that may follow: some are led past */
-    for (; i < s->n; i++) {
-        u64 h = s->words[i];
+    for (; i < s->nwords; i++) {
+        u64 h = s->strings[i];
         if (!trace_is_access(h)) {
-            u32 segment = trace_low(h) - g->segment;
+            u32 segment = trace_op_or_segment(h) - g->segment;
             if (segment < next || segment >= g->nsegments) break;
             next = segment + 1;
             continue;
         }
-        u32 op = trace_low(h);
+        u32 op = trace_op_or_segment(h);
         if (op >= g->first_op && op < g->end_op && !w->event[g->step_of[op - g->first_op]])
             w->event[g->step_of[op - g->first_op]] = i + 1;
         i += trace_entries(h);
@@ -255,13 +255,14 @@ static bool next_region(struct machine *m, struct rwarp *w) {
     return true;
 }
 
-static const enum sim_wait wait_of[STALL_COUNT] = {[STALL_ARITHMETIC] = SIM_WAIT_ARITHMETIC,
-                                                   [STALL_SHARED] = SIM_WAIT_SHARED,
-                                                   [STALL_L1] = SIM_WAIT_L1,
-                                                   [STALL_L2] = SIM_WAIT_L2,
-                                                   [STALL_DRAM] = SIM_WAIT_DRAM,
-                                                   [STALL_ATOMIC] = SIM_WAIT_ATOMIC,
-                                                   [STALL_BARRIER] = SIM_WAIT_BARRIER};
+static const enum sim_stall_reason wait_of[STALL_COUNT] = {
+    [STALL_ARITHMETIC] = SIM_STALL_WAIT,
+    [STALL_SHARED] = SIM_STALL_SHORT_SCOREBOARD,
+    [STALL_L1] = SIM_STALL_LONG_SCOREBOARD_L1,
+    [STALL_L2] = SIM_STALL_LONG_SCOREBOARD_L2,
+    [STALL_DRAM] = SIM_STALL_LONG_SCOREBOARD_DRAM,
+    [STALL_ATOMIC] = SIM_STALL_LONG_SCOREBOARD_ATOMIC,
+    [STALL_BARRIER] = SIM_STALL_BARRIER};
 
 /* Goes to the next instruction that takes an issue slot, and to when its operands are there. False:
  * the warp is done. */
@@ -294,7 +295,7 @@ static bool advance(struct machine *m, struct rwarp *w) {
 static double dispatch(struct machine *m, double now) {
     if (off(m, TERM_BIT(LAUNCH))) return now;
     double start = max2(now, m->dispatch);
-    m->dispatch = start + pace_dispatch_cycles * m->in->active_sms;
+    m->dispatch = start + block_dispatch_cycles * m->in->active_sms;
     return start;
 }
 
@@ -327,15 +328,15 @@ static void start_block(struct machine *m, u32 slot, double at, u32 limit) {
         w->at_grid = false, w->held = 0;
         w->slot = slot;
         w->scheduler = (slot * m->nwarps + i) % SCHEDULERS;
-        w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : pace_start_cycles);
+        w->issued = now + (off(m, TERM_BIT(LATENCY)) ? 0 : block_start_cycles);
         memset(w->ready, 0, (in->regions->nregisters + SASS_BARRIER_COUNT) * sizeof *w->ready);
         w->running = advance(m, w);
         b->running += w->running;
         if (w->running) push(m, slot * m->nwarps + i);
     }
     if (b->running) return;
-    m->done[m->ndone++] = now + pace_start_cycles; /* nothing was traced */
-    if (m->started < limit) start_block(m, slot, now + pace_start_cycles, limit);
+    m->done[m->ndone++] = now + block_start_cycles; /* nothing was traced */
+    if (m->started < limit) start_block(m, slot, now + block_start_cycles, limit);
 }
 
 static void end_warp(struct machine *m, struct rwarp *w, u32 limit) {
@@ -377,7 +378,7 @@ static void release(struct machine *m, u32 slot) {
         if (!w->parked) continue;
         w->parked = false;
         m->stalls[STALL_BARRIER] += go - w->issued;
-        wait_at(m, step_at(w, w->step - 1)->op, SIM_WAIT_BARRIER, go - w->issued);
+        wait_at(m, step_at(w, w->step - 1)->op, SIM_STALL_BARRIER, go - w->issued);
         w->issued = go;
     }
 }
@@ -402,7 +403,7 @@ static void check_barrier(struct machine *m, u32 slot, u32 limit) {
 static void hold(struct machine *m, struct rwarp *w, double until) {
     if (until <= w->issued) return;
     m->stalls[STALL_BARRIER] += until - w->issued;
-    wait_at(m, step_at(w, w->step - 1)->op, SIM_WAIT_BARRIER, until - w->issued);
+    wait_at(m, step_at(w, w->step - 1)->op, SIM_STALL_BARRIER, until - w->issued);
     w->issued = until;
 }
 
@@ -425,11 +426,12 @@ static void let_go(struct machine *m, u32 limit) {
  * latency. */
 static void spent(struct machine *m, const struct rwarp *w, const struct step *s, double t) {
     bool arithmetic = s->unit != UNIT_LSU && s->kind == STEP_PLAIN;
-    wait_at(m, s->op, arithmetic ? SIM_WAIT_UNIT : SIM_WAIT_QUEUE, w->unit_free - w->operands);
-    wait_at(m, s->op, SIM_WAIT_SLOT, t - w->unit_free);
+    wait_at(m, s->op, arithmetic ? SIM_STALL_MATH_PIPE_THROTTLE : SIM_STALL_LG_MIO_THROTTLE,
+            w->unit_free - w->operands);
+    wait_at(m, s->op, SIM_STALL_NOT_SELECTED, t - w->unit_free);
     double latency = s->stall > s->count ? s->stall - s->count : 0;
-    wait_at(m, s->op, SIM_WAIT_ARITHMETIC, latency);
-    wait_at(m, s->op, SIM_WAIT_ISSUING, w->issued - t - latency);
+    wait_at(m, s->op, SIM_STALL_WAIT, latency);
+    wait_at(m, s->op, SIM_STALL_SELECTED, w->issued - t - latency);
 }
 
 static void come_to_cluster(struct machine *m, const struct rwarp *w, const struct step *s,
@@ -513,7 +515,7 @@ static bool unlock(struct machine *m, u32 limit) {
 /* Blocks worth simulating: four rounds of the resident ones, fewer where they are long. */
 static u32 blocks_to_simulate(const struct replay_input *in) {
     double work = 0;
-    for (u32 i = 0; i < in->norder; i++) work += (double)in->trace->blocks[in->order[i]].executed;
+    for (u32 i = 0; i < in->norder; i++) work += (double)in->trace->blocks[in->order[i]].warp_insns;
     work /= in->norder;
     u32 rounds = 4;
     while (rounds > 1 && work * rounds * in->resident > (double)in->most_steps) rounds--;

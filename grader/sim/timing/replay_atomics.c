@@ -52,14 +52,14 @@ static u64 each_entry(struct machine *m, const struct trace_block *block, u32 b)
     u64 n = 0;
     for (u32 w = 0; w < block->nwarps; w++) {
         const struct trace_warp *s = &block->warps[w];
-        for (u32 i = 0; i < s->n; i++) {
-            u64 h = s->words[i];
+        for (u32 i = 0; i < s->nwords; i++) {
+            u64 h = s->strings[i];
             if (!trace_is_access(h)) continue;
             bool atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
             for (u32 k = 1; atomic && k <= trace_entries(h); k++, n++)
                 if (m)
-                    note(m, sector_key(word_of(s->words[i + k])), b),
-                        note(m, slice_key(word_of(s->words[i + k])), b);
+                    note(m, sector_key(word_of(s->strings[i + k])), b),
+                        note(m, slice_key(word_of(s->strings[i + k])), b);
             i += trace_entries(h);
         }
     }

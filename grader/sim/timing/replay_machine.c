@@ -27,7 +27,7 @@ static void open_rates(struct machine *m) {
                                 [UNIT_XU] = d->sfu_lanes};
     for (u32 u = 0; u < UNIT_COUNT; u++)
         m->interval[u] = lanes[u] > 0 ? 32 / (lanes[u] / SCHEDULERS) : 1;
-    m->interval[UNIT_TENSOR] = device_product_cycles(d);
+    m->interval[UNIT_TENSOR] = device_mma_cycles(d);
     double per_sector = 32 * in->active_sms * d->clock_hz;
     m->l2_cycles = off(m, TERM_BIT(L2)) ? 0
                                         : max2(per_sector / d->l2_rate,

@@ -343,7 +343,7 @@ static double constant_passes(u64 h) {
 
 double time_memory_access(struct machine *m, struct rwarp *w, const u64 *p, double t, u8 *why) {
     const struct sim_module *module = m->in->regions->module;
-    const struct mem_desc *d = &module->mems[module->ops[trace_low(*p)].aux];
+    const struct mem_desc *d = &module->mems[module->ops[trace_op_or_segment(*p)].aux];
     switch (trace_space(*p)) {
     case SPACE_SHARED: return access_shared(m, *p, t, d, why);
     case SPACE_CLUSTER: return access_cluster(m, *p, t, why);

@@ -87,11 +87,11 @@ void time_scattered(struct traffic *t, const struct touched *sets, const struct 
     double sectors = 0, ran = 0;
     u32 n = 0, shift = 0;
     for (u32 i = 0; i < trace->nblocks; i++)
-        sectors += 4.0 * sets[i].n, ran += trace->blocks[i].ran;
+        sectors += 4.0 * sets[i].n, ran += trace->blocks[i].has_run;
     while (sectors / (1u << shift) > MOST_LOOKED_AT) shift++;
     struct visit *v = xcalloc(MOST_LOOKED_AT, sizeof *v);
     for (u32 i = 0; i < trace->nblocks; i++)
-        if (trace->blocks[i].ran) n = list_visits(v, n, t, &sets[i], i, shift);
+        if (trace->blocks[i].has_run) n = list_visits(v, n, t, &sets[i], i, shift);
     qsort(v, n, sizeof *v, by_sector);
     each_buffer(t, v, n, trace->nblocks, ran, shift);
     free(v);

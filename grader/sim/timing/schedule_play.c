@@ -21,8 +21,8 @@ static void add_event(struct schedule *s, struct chunk *c, u32 insn, u32 word) {
 /* The access at `at` is made by the copy for this round of its segment. */
 static void take_access(struct schedule *s, struct chunk *c, u32 segment,
                         const struct trace_warp *w, u32 at) {
-    u64 word = w->words[at];
-    u32 op = trace_low(word), entries = trace_entries(word);
+    u64 word = w->strings[at];
+    u32 op = trace_op_or_segment(word), entries = trace_entries(word);
     const struct home *h = &s->home[op];
     bool global = trace_space(word) == SPACE_GLOBAL;
     if (s->m->mems[s->m->ops[op].aux].merged_bytes == MERGED_INTO_OTHER)
@@ -30,7 +30,8 @@ static void take_access(struct schedule *s, struct chunk *c, u32 segment,
     s->accesses += global ? entries : 0;
     if (!h->n) {
         s->lost += global && trace_verb(word) != MEM_LOAD ? entries : 0;
-        if (trace_space(word) == TRACE_GRID) s->lost = INFINITY; /* a barrier would be free */
+        if (trace_space(word) == TRACE_GRID_BARRIER)
+            s->lost = INFINITY; /* a barrier would be free */
         return;
     }
     u32 copies = s->copies_of[segment], round = s->count[segment] - 1,
@@ -55,15 +56,16 @@ static void take_segment(struct schedule *s, u32 segment) {
 /* Segments that left no instruction are passed over. Returns the cluster. */
 static u32 take_segments(struct schedule *s, struct chunk *c, const struct trace_warp *w, u32 *at) {
     u32 cluster = NO_CLUSTER, segment = UINT32_MAX, i = *at;
-    for (; i < w->n; i++) {
-        u64 word = w->words[i];
+    for (; i < w->nwords; i++) {
+        u64 word = w->strings[i];
         if (trace_is_access(word)) {
-            if (segment != UINT32_MAX && segment_of_op(s, trace_low(word), segment) == segment)
+            if (segment != UINT32_MAX &&
+                segment_of_op(s, trace_op_or_segment(word), segment) == segment)
                 take_access(s, c, segment, w, i);
             i += trace_entries(word);
             continue;
         }
-        u32 next = trace_low(word);
+        u32 next = trace_op_or_segment(word);
         if (s->cluster_of[next] != NO_CLUSTER) {
             if (cluster != NO_CLUSTER && !can_take(s, next, cluster)) break;
             cluster = s->cluster_of[next];
@@ -117,7 +119,7 @@ static void issue_barriers(struct schedule *s, struct chunk *c) {
 
 bool time_schedule_next(struct schedule *s, const struct trace_warp *w, u32 *at, struct chunk *c) {
     c->n = c->nevents = s->ntaken = s->ntouched = 0;
-    if (*at >= w->n) return false;
+    if (*at >= w->nwords) return false;
     u32 cluster = take_segments(s, c, w, at);
     for (u32 b = cluster != NO_CLUSTER ? s->cluster_block[cluster] : UINT32_MAX; b != UINT32_MAX;
          b = s->stretches[b].next) {

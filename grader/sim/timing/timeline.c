@@ -15,11 +15,11 @@ static const double launch_overlap = 0.28;
 struct timeline_rates time_line_rates(const struct gpu_device *d) {
     return (struct timeline_rates){.in = d->bus_rate,
                                    .out = d->bus_rate,
-                                   .both = d->bus_both_rate,
-                                   .copy = d->copy_seconds,
-                                   .turn = d->turn_seconds,
+                                   .both = d->bus_bidirectional_rate,
+                                   .copy = d->copy_overhead_seconds,
+                                   .turn = d->engine_switch_seconds,
                                    .call = (1 - launch_overlap) * d->launch_seconds,
-                                   .wait = d->wait_seconds,
+                                   .wait = d->host_sync_seconds,
                                    .behind = launch_overlap * d->launch_seconds};
 }
 

@@ -104,16 +104,16 @@ static void touch_target(struct touched *t, u64 word) {
 }
 
 static void touch_warp(struct touched *t, const struct trace_warp *w) {
-    for (u32 i = 0; i < w->n; i++) {
-        u64 h = w->words[i];
+    for (u32 i = 0; i < w->nwords; i++) {
+        u64 h = w->strings[i];
         if (!trace_is_access(h)) continue;
         u32 n = trace_entries(h), verb = trace_verb(h);
         bool atomic = verb == MEM_ATOM || verb == MEM_RED;
         for (u32 k = 1; k <= n && trace_space(h) == SPACE_GLOBAL; k++) {
-            if (atomic) touch_target(t, w->words[i + k]);
+            if (atomic) touch_target(t, w->strings[i + k]);
             else
-                time_touched_add(t, line_number(w->words[i + k]), verb != MEM_LOAD,
-                                 line_sectors(w->words[i + k]));
+                time_touched_add(t, line_number(w->strings[i + k]), verb != MEM_LOAD,
+                                 line_sectors(w->strings[i + k]));
         }
         i += n;
     }
@@ -238,7 +238,7 @@ void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace
         for (u32 w = 0; w < trace->blocks[i].nwarps; w++)
             touch_warp(&sets[i], &trace->blocks[i].warps[w]);
         count_sectors(t, &sets[i], NULL, sectors, NULL);
-        ran += trace->blocks[i].ran;
+        ran += trace->blocks[i].has_run;
     }
     for (u32 b = 0; b < t->nbuffers && ran; b++)
         for (u32 v = 0; v < 2; v++) t->buffer[b].per_block[v] = sectors[2 * b + v] / ran;

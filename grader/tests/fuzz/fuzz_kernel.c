@@ -81,7 +81,7 @@ FUZZ(kernel) {
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200"),
                                                    .workers = 1,
                                                    .sanitize = true,
-                                                   .hostile_schedule = choice & 4,
+                                                   .adversarial_schedule = choice & 4,
                                                    .memory_limit = 16 << 20,
                                                    .instruction_budget = MAX_INSTRUCTIONS,
                                                    .time_budget = 5},

@@ -131,7 +131,7 @@ def read_rows(path):
 def devices():
     """{device: {figure: value}}; the figures' names are those of device.c, in the order of the table."""
     with open("grader/sim/device.c") as f:
-        names = re.findall(r"^    FIGURE\((\w+),", f.read(), flags=re.M)
+        names = re.findall(r"^    SPEC\((\w+),", f.read(), flags=re.M)
     with open("grader/sim/devices.def") as f:
         rows = re.findall(r'^DEVICE\("(\w+)", "[^"]*", "\w+", \d+, \d+,\s*([^)]*)\)', f.read(), flags=re.M)
     return {name: dict(zip(names, map(float, row.split(",")))) for name, row in rows}

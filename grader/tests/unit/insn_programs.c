@@ -49,11 +49,11 @@ static void make_objects(struct sim *s, u64 scratch) {
                             .depth = 1,
                             .shape = SIM_TEX_2D,
                             .channels = 1,
-                            .bits = 32,
-                            .kind = SIM_TEX_FLOAT,
-                            .modes = {SIM_TEX_CLAMP, SIM_TEX_CLAMP, SIM_TEX_CLAMP}};
+                            .channel_bits = 32,
+                            .texel_kind = SIM_TEX_FLOAT,
+                            .address_modes = {SIM_TEX_CLAMP, SIM_TEX_CLAMP, SIM_TEX_CLAMP}};
     ck_assert_uint_eq(sim_texture_create(s, &t), 0x240000000040);
-    t.surface = true;
+    t.is_surface = true;
     ck_assert_uint_eq(sim_texture_create(s, &t), 0x240000000080);
 }
 

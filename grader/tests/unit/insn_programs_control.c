@@ -158,7 +158,7 @@ const struct insn_program control_programs[] = {
      64, 4, stacked, SIM_FAULT_NONE},
     {"more of the stack than there is",
      "mov.u64 %q2, 20000;\nalloca.u64 %q4, %q2, 16;\nst.local.u32 [%q4], %r0;", 32, 0, NULL,
-     SIM_FAULT_STACK},
+     SIM_FAULT_STACK_OVERFLOW},
     {"a cluster of one block",
      "mov.u64 %q2, s;\nmul.wide.u32 %q3, %r0, 4;\nadd.u64 %q2, %q2, %q3;\nmapa.shared::cluster.u64 "
      "%q4, %q2, "

@@ -250,8 +250,8 @@ END_TEST
 
 static void give_order(struct backend *b, uint32_t stream, uint32_t number, uint32_t after,
                        uint32_t its, bool waited) {
-    struct sim_order o = {.stream = stream, .number = number, .waited = waited};
-    if (after) o.after[after] = its;
+    struct sim_stream_clock o = {.stream = stream, .sequence = number, .has_dependent = waited};
+    if (after) o.ordered_after[after] = its;
     b->ops->order(b, &o);
 }
 
@@ -300,7 +300,7 @@ START_TEST(test_round_with_a_host_that_waits) {
     ck_assert(backend_gpu_begin(b, &e));
     give_order(b, 2, 1, 0, 0, true);
     ck_assert(b->ops->fill(b, p, 1, 64));
-    struct sim_order o = {.stream = 3, .number = 1, .done = {0, 0, 1}};
+    struct sim_stream_clock o = {.stream = 3, .sequence = 1, .permanently_after = {0, 0, 1}};
     b->ops->order(b, &o);
     ck_assert_uint_eq(fake.calls("cuEventSynchronize"), 1);
     b->ops->order(b, NULL); /* and what has no order goes behind all of it */

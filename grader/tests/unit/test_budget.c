@@ -39,7 +39,7 @@ START_TEST(products_of_matrices_count_for_what_they_cost) {
     struct kernel_rig r =
         rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
     sim_set_budget(r.sim, 500, 0);
-    ck_assert_int_eq(run(&r, "product", 1, 32), SIM_FAULT_BUDGET);
+    ck_assert_int_eq(run(&r, "product", 1, 32), SIM_FAULT_INSN_BUDGET);
     sim_set_budget(r.sim, 800, 0);
     ck_assert_int_eq(run(&r, "product", 1, 32), SIM_FAULT_NONE);
     rig_close(&r);
@@ -52,7 +52,7 @@ START_TEST(an_endless_loop_of_products_ends_by_what_they_cost) {
     struct kernel_rig r = rig_open(programs);
     sim_set_budget(r.sim, 10000, 0);
     struct sim_result got = rig_run(&r, "endless", 1, 32, NULL, 0);
-    ck_assert_int_eq(got.fault, SIM_FAULT_BUDGET);
+    ck_assert_int_eq(got.fault, SIM_FAULT_INSN_BUDGET);
     ck_assert_uint_lt(got.counters.inst_executed, 2000);
     sim_result_free(&got);
     rig_close(&r);
@@ -65,8 +65,8 @@ START_TEST(blocks_count_for_what_their_start_costs) {
         rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
     sim_set_budget(r.sim, 1000, 0);
     ck_assert_int_eq(run(&r, "nothing", 10, 32), SIM_FAULT_NONE);
-    ck_assert_int_eq(run(&r, "nothing", 100, 32), SIM_FAULT_BUDGET);
-    ck_assert_int_eq(run(&r, "nothing", 10, 1024), SIM_FAULT_BUDGET);
+    ck_assert_int_eq(run(&r, "nothing", 100, 32), SIM_FAULT_INSN_BUDGET);
+    ck_assert_int_eq(run(&r, "nothing", 10, 1024), SIM_FAULT_INSN_BUDGET);
     rig_close(&r);
 }
 END_TEST
@@ -77,14 +77,14 @@ START_TEST(launches_share_a_budget) {
     sim_set_budget(r.sim, 100, 0);
     for (int i = 0; i < 3; i++) ck_assert_int_eq(run(&r, "twenty", 1, 32), SIM_FAULT_NONE);
     for (int i = 0; i < 2; i++) { /* whole again at each call */
-        sim_share_budget(r.sim);
+        sim_begin_shared_budget(r.sim);
         ck_assert_int_eq(run(&r, "twenty", 1, 32), SIM_FAULT_NONE);
-        ck_assert_int_eq(run(&r, "twenty", 1, 32), SIM_FAULT_BUDGET);
+        ck_assert_int_eq(run(&r, "twenty", 1, 32), SIM_FAULT_INSN_BUDGET);
     }
-    sim_share_budget(r.sim);
+    sim_begin_shared_budget(r.sim);
     sim_set_budget(r.sim, 1000, 0);
     ck_assert_int_eq(run(&r, "product", 1, 32), SIM_FAULT_NONE);
-    ck_assert_int_eq(run(&r, "product", 1, 32), SIM_FAULT_BUDGET);
+    ck_assert_int_eq(run(&r, "product", 1, 32), SIM_FAULT_INSN_BUDGET);
     rig_close(&r);
 }
 END_TEST

@@ -159,7 +159,7 @@ START_TEST(test_refusals) {
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err e = {0};
         memcpy(l.grid, cases[i].grid, sizeof l.grid);
-        memcpy(l.cluster, cases[i].cluster, sizeof l.cluster);
+        memcpy(l.cluster_dims, cases[i].cluster, sizeof l.cluster_dims);
         const char *got = sim_check_launch(r.sim, &l, &e);
         ck_assert_msg(!got == !cases[i].want && (!got || !strcmp(got, cases[i].want)),
                       "case %u: %s", i, got ? got : "none");
@@ -169,7 +169,7 @@ START_TEST(test_refusals) {
     struct err e = {0};
     l.kernel = sim_find_kernel(r.module, "k");
     memcpy(l.grid, cases[0].grid, sizeof l.grid);
-    memset(l.cluster, 0, sizeof l.cluster);
+    memset(l.cluster_dims, 0, sizeof l.cluster_dims);
     ck_assert_str_eq(sim_check_launch(r.sim, &l, &e), "cudaErrorInvalidClusterSize");
     rig_close(&r);
 }

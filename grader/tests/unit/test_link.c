@@ -12,7 +12,7 @@
     "[p];\n"
 
 static struct sim_module *load(struct sim *s, const char *a, const char *b, struct err *e) {
-    struct sim_text texts[] = {{a, strlen(a)}, {b, strlen(b)}};
+    struct sim_ptx_text texts[] = {{a, strlen(a)}, {b, strlen(b)}};
     return sim_load_linked(s, texts, 2, e);
 }
 

@@ -67,9 +67,9 @@ START_TEST(an_access_is_kept_as_its_lanes_asked_for_it) {
     ck_assert_uint_eq(x.r.naccesses, 4);
     ck_assert_uint_eq(load->cost, 32); /* a sector for each lane */
     ck_assert_uint_eq(load->kind, SIM_ACCESS_LOAD);
-    ck_assert(!load->shared && load->bytes == 4 && load->mask == ~0u);
+    ck_assert(!load->is_shared && load->lane_bytes == 4 && load->mask == ~0u);
     for (unsigned l = 0; l < 32; l++) ck_assert_uint_eq(load->offset[l], 32 * l);
-    ck_assert(shared->shared && shared->kind == SIM_ACCESS_STORE);
+    ck_assert(shared->is_shared && shared->kind == SIM_ACCESS_STORE);
     ck_assert_uint_eq(shared->cost, 2); /* lanes l and l + 16 meet one bank */
     ck_assert_uint_eq(store->cost, 4);
     ck_assert_uint_eq(half->mask, 0xffff);
@@ -91,14 +91,18 @@ START_TEST(a_warp_waits_where_it_reads_what_was_loaded) {
     struct run x = run_kernel();
     double all = 0, device = x.t.seconds - x.t.parts[TIME_PART_LAUNCH];
     for (unsigned i = 0; i < x.r.nlines; i++)
-        for (unsigned k = 0; k < SIM_WAIT_COUNT; k++) all += x.r.lines[i].waits[k];
+        for (unsigned k = 0; k < SIM_STALL_COUNT; k++) all += x.r.lines[i].stall_seconds[k];
     ck_assert_msg(fabs(all - device) < 1e-6 * device, "lines have %g s of %g s", all, device);
     const struct sim_line *add = line_at(&x.r, 11), *load = line_at(&x.r, 10),
                           *barrier = line_at(&x.r, 13);
     ck_assert(add && load && barrier);
-    ck_assert_double_gt(add->waits[SIM_WAIT_DRAM] + add->waits[SIM_WAIT_L2], 0.5 * device);
-    ck_assert_double_lt(load->waits[SIM_WAIT_DRAM] + load->waits[SIM_WAIT_L2], 0.01 * device);
-    ck_assert_double_gt(barrier->waits[SIM_WAIT_BARRIER], 0);
+    ck_assert_double_gt(add->stall_seconds[SIM_STALL_LONG_SCOREBOARD_DRAM] +
+                            add->stall_seconds[SIM_STALL_LONG_SCOREBOARD_L2],
+                        0.5 * device);
+    ck_assert_double_lt(load->stall_seconds[SIM_STALL_LONG_SCOREBOARD_DRAM] +
+                            load->stall_seconds[SIM_STALL_LONG_SCOREBOARD_L2],
+                        0.01 * device);
+    ck_assert_double_gt(barrier->stall_seconds[SIM_STALL_BARRIER], 0);
     end(&x);
 }
 END_TEST

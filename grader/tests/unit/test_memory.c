@@ -21,7 +21,7 @@ static void close_memory(void) { memory_close(&m); }
 START_TEST(test_places) {
     uint64_t a = memory_alloc(&m, 100, "a"), b = memory_alloc(&m, 512, "b"),
              c = memory_alloc(&m, 1, NULL);
-    ck_assert_uint_eq(a, SIM_DEVICE + 512);
+    ck_assert_uint_eq(a, SIM_DEVICE_BASE + 512);
     ck_assert_uint_eq(b, a + 1024); /* 100 + a redzone of 512, to the next multiple of 512 */
     ck_assert_uint_eq(c, b + 1024);
     ck_assert_uint_eq(m.used, 613);
@@ -127,8 +127,8 @@ START_TEST(test_many_pairs) {
         ck_assert_int_eq(memory_free(&m, b), SIM_OK);
     }
     ck_assert_uint_le(m.count, 2 * MEM_QUARANTINE_COUNT + 1);
-    ck_assert_uint_lt(highest,
-                      SIM_DEVICE + 16 * MEM_QUARANTINE_COUNT *
+    ck_assert_uint_lt(highest, SIM_DEVICE_BASE +
+                                   16 * MEM_QUARANTINE_COUNT *
                                        1024); /* at most 6 KiB each, and gaps that do not fit */
     ck_assert_int_eq(memory_find_range(&m, live, 1000), 0);
 }
@@ -239,7 +239,7 @@ static void expect(uint64_t address, unsigned width, const char *text) {
 }
 
 START_TEST(test_describe) {
-    expect(SIM_DEVICE + 4096, 4, "far from any allocation");
+    expect(SIM_DEVICE_BASE + 4096, 4, "far from any allocation");
     uint64_t a = memory_alloc(&m, 4096, "out"), b = memory_alloc(&m, 64, NULL);
     expect(0, 4, "a null pointer");
     expect(4092, 4, "a null pointer");
@@ -281,11 +281,11 @@ static struct sim_report run_copy(uint64_t offset, uint64_t forget, bool freed) 
     uint64_t from = sim_alloc(r.sim, 128, "from"), to = sim_alloc(r.sim, 128, "to"),
              params[] = {from, to, offset};
     sim_fill(r.sim, from, 1, 128);
-    if (forget) sim_forget(r.sim, from + 12, forget);
+    if (forget) sim_mark_uninitialized(r.sim, from + 12, forget);
     if (freed) sim_free(r.sim, from);
     struct sim_result got = rig_run(&r, "copy", 2, 32, params, sizeof params);
     struct sim_report report = got.nreports ? got.reports[0] : (struct sim_report){0};
-    if (!got.nreports) sim_undefined(r.sim, to, 128, &report);
+    if (!got.nreports) sim_check_undefined(r.sim, to, 128, &report);
     ck_assert_uint_le(got.nreports, 1); /* both blocks write `to`, but the same values */
     static char kernel[64], file[64];   /* the report's names live in the module */
     snprintf(kernel, sizeof kernel, "%s", report.kernel ? report.kernel : "");
@@ -332,7 +332,7 @@ END_TEST
 
 START_TEST(test_kernel_unwritten) {
     struct sim_report r = run_copy(0, 4, false);
-    expect_report(r, SIM_FAULT_UNINITIALISED, 3, "reads 4 bytes that nothing wrote");
+    expect_report(r, SIM_FAULT_UNINITIALIZED, 3, "reads 4 bytes that nothing wrote");
     ck_assert_uint_eq(r.count, 1);
     r = run_copy(0, 3, false); /* a structure's padding */
     ck_assert_msg(r.fault == SIM_FAULT_NONE, "%s", r.text);
@@ -364,10 +364,10 @@ START_TEST(test_copy_shadow) {
     uint64_t params[] = {from, to, 0};
     struct sim_result got = rig_run(&r, "copy", 1, 32, params, sizeof params);
     struct sim_report report;
-    ck_assert_msg(!rig_report(&got, SIM_FAULT_UNINITIALISED), "a copy decides nothing");
-    ck_assert_msg(sim_undefined(r.sim, to, 128, &report),
+    ck_assert_msg(!rig_report(&got, SIM_FAULT_UNINITIALIZED), "a copy decides nothing");
+    ck_assert_msg(sim_check_undefined(r.sim, to, 128, &report),
                   "bytes that nothing wrote were copied and read back");
-    ck_assert_msg(!sim_undefined(r.sim, to, 128, &report), "told twice");
+    ck_assert_msg(!sim_check_undefined(r.sim, to, 128, &report), "told twice");
     sim_result_free(&got);
     rig_close(&r);
 }

@@ -28,7 +28,7 @@ static void run(const char *kernel, bool later_first, uint32_t *out) {
     uint64_t params[] = {sim_alloc(r.sim, 4 * BLOCKS, "out"), sim_alloc(r.sim, 4, "counter")};
     sim_fill(r.sim, params[0], 0, 4 * BLOCKS);
     sim_fill(r.sim, params[1], 0, 4);
-    sim_set_later_first(r.sim, later_first);
+    sim_set_reverse_block_order(r.sim, later_first);
     struct sim_result got = rig_run(&r, kernel, BLOCKS, 1, params, sizeof params);
     ck_assert_msg(got.fault == SIM_FAULT_NONE && !got.nreports, "%s: fault %d, %u reports", kernel,
                   got.fault, got.nreports);

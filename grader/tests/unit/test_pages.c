@@ -43,7 +43,7 @@ static struct result hostile(void) {
     static struct line_result lines[] = {{.file = "none.cu",
                                           .line = 1,
                                           .counters = {.branches = 8, .divergent_branches = 2},
-                                          .waits = {[SIM_WAIT_DRAM] = 1e-5}}};
+                                          .waits = {[SIM_STALL_LONG_SCOREBOARD_DRAM] = 1e-5}}};
     static struct kernel_time times[] = {{.name = evil,
                                           .limit = evil,
                                           .bound_by = evil,
@@ -56,9 +56,9 @@ static struct result hostile(void) {
     static struct access_result accesses[2];
     static struct missing missing[] = {{12.5, "goal", evil}};
     accesses[0] = (struct access_result){
-        evil, {.file = "none.cu", .line = 1, .mask = ~0u, .bytes = 4, .cost = 32}};
+        evil, {.file = "none.cu", .line = 1, .mask = ~0u, .lane_bytes = 4, .cost = 32}};
     for (unsigned l = 0; l < 32; l++) accesses[0].at.offset[l] = 32 * l;
-    accesses[1] = accesses[0], accesses[1].at.shared = true, accesses[1].at.cost = 8;
+    accesses[1] = accesses[0], accesses[1].at.is_shared = true, accesses[1].at.cost = 8;
     return (struct result){.ex = &exercise,
                            .id = "00-none/none",
                            .file = "none.cu",
@@ -145,7 +145,7 @@ START_TEST(a_page_shows_the_figures_of_the_result) {
         "8 passes",    "roofline",  "a barrier"};
     struct result r = hostile();
     struct buf out = {0};
-    r.lines[0].waits[SIM_WAIT_BARRIER] = 1e-5;
+    r.lines[0].waits[SIM_STALL_BARRIER] = 1e-5;
     write_page(&r, &out);
     for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++)
         ck_assert_msg(strstr(buf_str(&out), figures[i]), "not on the page: %s", figures[i]);
@@ -158,7 +158,7 @@ END_TEST
 START_TEST(sectors_are_counted_as_they_are_drawn) {
     static const unsigned stride[] = {4, 8, 0}, drawn[] = {4, 8, 1}, least[] = {4, 4, 1};
     for (unsigned i = 0; i < 3; i++) {
-        struct sim_access a = {.mask = ~0u, .bytes = 4};
+        struct sim_access a = {.mask = ~0u, .lane_bytes = 4};
         struct buf out = {0};
         unsigned bytes, boxes = 0;
         for (unsigned l = 0; l < 32; l++) a.offset[l] = stride[i] * l;
@@ -175,7 +175,7 @@ END_TEST
 /* Words 2 l: lanes l and l + 16 meet one bank, so 16 cells in each of two rows; four bytes of one
  * word: one cell. */
 START_TEST(banks_are_drawn_pass_by_pass) {
-    struct sim_access a = {.mask = ~0u, .bytes = 4, .cost = 2, .shared = true};
+    struct sim_access a = {.mask = ~0u, .lane_bytes = 4, .cost = 2, .is_shared = true};
     struct buf out = {0};
     unsigned first = 0, again = 0;
     for (unsigned l = 0; l < 32; l++) a.offset[l] = 8 * l;
@@ -197,8 +197,8 @@ START_TEST(any_access_can_be_drawn) {
         unsigned char *p = (unsigned char *)&a;
         for (size_t k = 0; k < sizeof a; k++)
             x = x * 1664525 + 1013904223, p[k] = (unsigned char)(x >> 24);
-        a.file = "x", a.bytes = a.bytes % 64 + 1, a.kind %= 3, a.shared = i % 2;
-        (a.shared ? page_map_banks : page_map_sectors)(&a, &out);
+        a.file = "x", a.lane_bytes = a.lane_bytes % 64 + 1, a.kind %= 3, a.is_shared = i % 2;
+        (a.is_shared ? page_map_banks : page_map_sectors)(&a, &out);
         ck_assert_uint_lt(out.size, 1 << 20);
         buf_free(&out);
     }

@@ -468,11 +468,11 @@ START_TEST(the_profile_says_where_warps_wait_and_for_what) {
         {.file = "none.cu",
          .line = 1,
          .counters = {.inst_executed = 1},
-         .waits = {[SIM_WAIT_BARRIER] = 10e-6}},
+         .waits = {[SIM_STALL_BARRIER] = 10e-6}},
         {.file = "none.cu",
          .line = 2,
          .counters = {.inst_executed = 2},
-         .waits = {[SIM_WAIT_DRAM] = 20e-6, [SIM_WAIT_SLOT] = 10e-6}},
+         .waits = {[SIM_STALL_LONG_SCOREBOARD_DRAM] = 20e-6, [SIM_STALL_NOT_SELECTED] = 10e-6}},
         {.file = "none.cu", .line = 3, .counters = {.inst_executed = 97}}};
     static struct kernel_time times[] = {
         {.name = "one",
@@ -505,7 +505,7 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
                             struct points got) {
     static struct technique_result goal = {.name = "a goal", .reason = "", .file = ""};
     static struct line_result line = {
-        .file = "none.cu", .line = 7, .waits = {[SIM_WAIT_QUEUE] = 1e-5}};
+        .file = "none.cu", .line = 7, .waits = {[SIM_STALL_LG_MIO_THROTTLE] = 1e-5}};
     struct result r = failed();
     goal.metric = metric;
     r.verdict = V_PART, r.technique = &goal, r.ntechnique = 1, r.lines = &line, r.nlines = 1;

@@ -115,7 +115,7 @@ START_TEST(test_rule) {
     for (const char *s = rule->bytes; *s; s++) {
         uint64_t at = (uint64_t)(s - rule->bytes), lane = at / 5;
         if (*s == ' ') continue;
-        bool undefined = sim_undefined(r.sim, to + lane * 8 + at % 5, 1, &report);
+        bool undefined = sim_check_undefined(r.sim, to + lane * 8 + at % 5, 1, &report);
         ck_assert_msg(undefined == (*s == 'x'), "%s: byte %d of lane %d", rule->code, (int)(at % 5),
                       (int)lane);
     }
@@ -146,7 +146,7 @@ START_TEST(test_decision) {
     struct sim_result got;
     uint64_t to;
     result_of(d->code, &r, &to, &got);
-    const struct sim_report *report = rig_report(&got, SIM_FAULT_UNINITIALISED);
+    const struct sim_report *report = rig_report(&got, SIM_FAULT_UNINITIALIZED);
     ck_assert_msg(!report == !d->text, "%s: %s", d->code,
                   report ? report->text : "nothing is reported");
     ck_assert_msg(!report || strstr(report->text, d->text), "%s: %s", d->code,
@@ -174,8 +174,8 @@ START_TEST(test_matrix) {
     ck_assert_msg(!got.nreports, "%s", got.nreports ? got.reports[0].text : "");
     for (uint64_t lane = 0; lane < 32;
          lane++) { /* lanes 0 to 7 hold rows 0 and 1 of a in their first register */
-        ck_assert_int_eq(sim_undefined(r.sim, to + lane * 8, 4, &report), lane < 8);
-        ck_assert(!sim_undefined(r.sim, to + lane * 8 + 4, 4, &report));
+        ck_assert_int_eq(sim_check_undefined(r.sim, to + lane * 8, 4, &report), lane < 8);
+        ck_assert(!sim_check_undefined(r.sim, to + lane * 8 + 4, 4, &report));
     }
     sim_result_free(&got);
     rig_close(&r);

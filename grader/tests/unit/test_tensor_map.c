@@ -13,10 +13,10 @@ static struct tensor_map matrix(uint64_t address) {
                            .dim = {12, 10, 1, 1, 1},
                            .stride = {48},
                            .box = {8, 4, 1, 1, 1},
-                           .step = {1, 1, 1, 1, 1},
+                           .element_stride = {1, 1, 1, 1, 1},
                            .type = TENSOR_FLOAT32,
                            .rank = 2};
-    memcpy(&m.mark, "WBTENSOR", 8);
+    memcpy(&m.magic, "WBTENSOR", 8);
     return m;
 }
 
@@ -68,7 +68,7 @@ END_TEST
 START_TEST(test_steps) {
     struct tensor_map m = matrix(4096);
     m.box[1] = 8;
-    m.step[1] = 3;
+    m.element_stride[1] = 3;
     struct memory_tile t = open_tile(m, 0, -2);
     ck_assert_uint_eq(t.rows, 3);
     row_is(&t, 0, 0, 0, 0);
@@ -146,7 +146,7 @@ START_TEST(test_forged) {
         change;                                  \
         ck_assert_msg(wrong(&m), "%s", #change); \
     } while (0)
-    REFUSED(m.mark++);
+    REFUSED(m.magic++);
     REFUSED(m.type = TENSOR_TYPE_COUNT);
     REFUSED(m.type = 255);
     REFUSED(m.rank = 0);
@@ -166,8 +166,8 @@ START_TEST(test_forged) {
     REFUSED(m.box[1] = 257);
     REFUSED(m.box[1] = UINT32_MAX);
     REFUSED(m.box[0] = 0x40000004); /* times 4 bytes it is 16 in 32 bits */
-    REFUSED(m.step[1] = 0);
-    REFUSED(m.step[1] = 9);
+    REFUSED(m.element_stride[1] = 0);
+    REFUSED(m.element_stride[1] = 9);
     REFUSED(m.fill = 2);
     REFUSED(m.fill = 1; m.type = TENSOR_INT32);
     REFUSED(m.swizzle = 1; m.box[0] = 12);

@@ -484,10 +484,10 @@ START_TEST(test_devices_have_sources) {
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
         ck_assert_msg(device_find(wanted[i]) != NULL, "%s", wanted[i]);
     for (unsigned i = 0; device_at(i); i++) {
-        struct device_figure f;
+        struct device_spec f;
         unsigned n = 0;
-        while (device_figure(device_at(i), n, &f)) n++;
-        ck_assert_uint_eq(n, strlen(device_at(i)->sources));
+        while (device_spec(device_at(i), n, &f)) n++;
+        ck_assert_uint_eq(n, strlen(device_at(i)->spec_sources));
         ck_assert(device_at(i)->clock_hz > 1e9 && device_at(i)->dram_rate > 1e10);
     }
 }

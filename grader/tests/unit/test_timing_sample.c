@@ -31,11 +31,12 @@ START_TEST(test_sample_follows_the_key) {
     for (u64 i = 0; i < COUNT; i++) {
         u64 first = i * BLOCKS / COUNT, last = (i + 1) * BLOCKS / COUNT,
             hash = (i + 1) * 0x9e3779b97f4a7c15ull;
-        u64 none = launch_sample(i, COUNT, BLOCKS, 0), a = launch_sample(i, COUNT, BLOCKS, 7);
+        u64 none = launch_sample_block(i, COUNT, BLOCKS, 0),
+            a = launch_sample_block(i, COUNT, BLOCKS, 7);
         ck_assert_uint_eq(none, first + (hash >> 32) % (last - first));
         ck_assert(first <= a && a < last);
-        ck_assert_uint_eq(a, launch_sample(i, COUNT, BLOCKS, 7));
-        same += a == none || a == launch_sample(i, COUNT, BLOCKS, 8);
+        ck_assert_uint_eq(a, launch_sample_block(i, COUNT, BLOCKS, 7));
+        same += a == none || a == launch_sample_block(i, COUNT, BLOCKS, 8);
     }
     ck_assert_uint_lt(same, COUNT / 4);
 }
@@ -264,12 +265,13 @@ START_TEST(test_what_is_kept_is_spread_over_the_run) {
         struct trace_warp *w = &t->blocks[0].warps[0];
         unsigned in[8] = {0};
         for (u32 i = 0; i < SEGMENTS; i++) trace_segment(&t->blocks[0], 0, i);
-        ck_assert(t->blocks[0].truncated && w->seen == SEGMENTS && w->n <= ROOM && w->n > ROOM / 8);
-        for (u32 i = 0; i < w->n; i++) in[w->words[i] / STRETCH]++;
-        for (u32 i = 1; i < w->n; i++) ck_assert(w->words[i] > w->words[i - 1]);
+        ck_assert(t->blocks[0].truncated && w->produced_words == SEGMENTS && w->nwords <= ROOM &&
+                  w->nwords > ROOM / 8);
+        for (u32 i = 0; i < w->nwords; i++) in[w->strings[i] / STRETCH]++;
+        for (u32 i = 1; i < w->nwords; i++) ck_assert(w->strings[i] > w->strings[i - 1]);
         for (unsigned i = 0; i < 8; i++)
-            ck_assert_msg(in[i] > w->n / 24, "%u of %u in stretch %u", in[i], w->n, i);
-        same += w->words[0] == first, first = (unsigned)w->words[0];
+            ck_assert_msg(in[i] > w->nwords / 24, "%u of %u in stretch %u", in[i], w->nwords, i);
+        same += w->strings[0] == first, first = (unsigned)w->strings[0];
         sim_trace_free(t);
     }
     ck_assert_uint_eq(same, 0);

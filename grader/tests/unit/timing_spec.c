@@ -74,7 +74,7 @@ struct time_estimate spec_model_with(const struct spec *s, unsigned without, uns
                            .cooperative = s->cooperative,
                            .params = &params,
                            .param_bytes = 12};
-    if (s->cluster) l.cluster[0] = s->cluster, l.cluster[1] = l.cluster[2] = 1;
+    if (s->cluster) l.cluster_dims[0] = s->cluster, l.cluster_dims[1] = l.cluster_dims[2] = 1;
     sim_set_registers(l.kernel, 32, s->spill_bytes);
     struct sass_insn *code = NULL;
     uint32_t ncode = 0;
