@@ -78,11 +78,11 @@ uint64_t sim_alloc_host_shared(struct sim *s, uint64_t bytes, const char *name) 
 void sim_unmap_shared_pages(struct sim *s) { memory_unmap_shared_pages(&s->memory); }
 enum sim_status sim_free(struct sim *s, uint64_t a) {
     const struct allocation *at = a && s->streams ? memory_find_allocation(&s->memory, a) : NULL;
-    if (at) race_streams_forget(s, SIM_BASE + at->start, at->size);
+    if (at) race_streams_remove(s, SIM_BASE + at->start, at->size);
     return a ? memory_free(&s->memory, a) : SIM_OK;
 }
 void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o) {
-    race_streams_order(s, o);
+    race_streams_set_clock(s, o);
 }
 bool sim_check_host_access(struct sim *s, const char *description,
                            const struct sim_strided_range *r, struct sim_report *out) {

@@ -24,7 +24,7 @@ struct sim {
     struct buf printf_output, assert_output; /* of printf, of assert */
     pthread_mutex_t output_lock;
     uint64_t heap_used;
-    struct race_plane *race_shadows; /* by worker, kept from launch to launch */
+    struct race_shadow *race_shadows; /* by worker, kept from launch to launch */
     unsigned nrace_shadows;
     struct race_streams *streams; /* race/streams.c; NULL = all commands are in order */
     struct undef_origin_table
@@ -130,16 +130,16 @@ struct block {
     u32 logical_clock, acquire_clock; /* for races in global memory, see race/lanes_global.c */
     u32 fence_clock, relaxed_acquire_clock; /* with the strict memory model: the last fence; what
                                                `acquired` would be without */
-    struct race_plane *race_shadow;         /* of its worker */
+    struct race_shadow *race_shadow;        /* of its worker */
     struct barrier barriers[BARRIERS_PER_BLOCK];
-    struct async *async_copies;     /* copies under way: race/async.h; NULL = none yet */
-    struct products *wgmma_pending; /* of warpgroups, likewise: race/product.h */
+    struct async_copies *async_copies; /* copies under way: race/async.h; NULL = none yet */
+    struct wgmma_queue *wgmma_pending; /* of warpgroups, likewise: race/product.h */
     struct race_warpgroups
         *warpgroups;          /* what they owe their products: race/warpgroup.h; NULL likewise */
     struct race_proxy *proxy; /* what threads wrote that others than threads read: race/proxy.h;
                                  NULL = nobody does */
-    struct flight *inflight_copies; /* …as they are counted: count/flight.h; NULL = none yet */
-    struct race_partial
+    struct inflight *inflight_copies; /* …as they are counted: count/flight.h; NULL = none yet */
+    struct vector_clocks
         *vector_clocks; /* what orders some of the threads: race/partial.h; NULL = nothing yet */
     struct exit_after_skip *exits_after_skip; /* by number of the barrier, since the last barrier */
     bool skipped_barrier;                     /* a warp, or one that left */
@@ -251,7 +251,7 @@ enum race_access_kind {
 };
 
 struct launch;
-struct race_plane; /* race/race.h */
+struct race_shadow; /* race/race.h */
 
 /* What the search for races (race/) wants to be told while blocks run. */
 struct race_callbacks {
@@ -278,7 +278,7 @@ struct race_callbacks {
 
 struct worker {
     struct exec exec;
-    struct race_plane *race_shadow;
+    struct race_shadow *race_shadow;
     u32 launch_clock; /* the plane's tick when the launch began */
     struct launch *launch;
     u32 index;
@@ -300,7 +300,7 @@ struct worker {
     struct undef_report *undef_reports; /* by origin, what this worker saw: core/taint_report.c */
     const struct op *last_undef_op;     /* …the last one, and its number */
     u8 last_undef_origin;
-    struct race_maps
+    struct tensor_map_updates
         *tensor_maps; /* tensor maps that its blocks changed: race/maps.h; NULL = none */
     struct sim_report reports[SIM_FAULT_COUNT];
     u64 report_order[SIM_FAULT_COUNT]; /* linear block of the report kept: the lowest wins */

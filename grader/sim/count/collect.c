@@ -12,32 +12,32 @@
 
 /* ---- lines: one entry for each (file, line) that the module names ---- */
 
-struct lines {
+struct line_table {
     const struct sim_module *m;
     struct sim_line *line;
     u32 n;
-    u32 *of_loc; /* loc -> index + 1 */
+    u32 *index_by_loc; /* loc -> index + 1 */
 };
 
-static u32 line_of(struct lines *t, u32 loc) {
-    if (t->of_loc[loc]) return t->of_loc[loc] - 1;
+static u32 line_of(struct line_table *t, u32 loc) {
+    if (t->index_by_loc[loc]) return t->index_by_loc[loc] - 1;
     const struct ptx_loc *l = source_location_of(t->m->ptx, loc);
     const char *file =
         l->file < t->m->ptx->nfiles && t->m->ptx->files[l->file] ? t->m->ptx->files[l->file] : "";
     u32 i = 0;
     while (i < t->n && (t->line[i].line != l->line || strcmp(t->line[i].file, file) != 0)) i++;
     if (i == t->n) t->line[t->n++] = (struct sim_line){.file = file, .line = l->line};
-    t->of_loc[loc] = i + 1;
+    t->index_by_loc[loc] = i + 1;
     return i;
 }
 
-static struct sim_counters *counters_of(struct lines *t, const struct op *o) {
+static struct sim_counters *counters_of(struct line_table *t, const struct op *o) {
     return &t->line[line_of(t, o->loc)].counters;
 }
 
 /* ---- segments ---- */
 
-static u64 products(const struct sim_module *m, const struct op *o) {
+static u64 multiply_adds(const struct sim_module *m, const struct op *o) {
     if (!strcmp(insn_opcodes[o->opcode].name, "wgmma"))
         return (u64)WARPGROUP_ROWS_PER_WARP * m->warpgroups[o->target].n *
                warpgroup_stored_k(&m->warpgroups[o->target]);
@@ -46,35 +46,35 @@ static u64 products(const struct sim_module *m, const struct op *o) {
 }
 
 static void count_op(struct sim_counters *c, const struct sim_module *m, const struct op *o,
-                     u64 runs, u64 lanes) {
+                     u64 executions, u64 lanes) {
     const struct opcode_desc *row = &insn_opcodes[o->opcode];
-    c->inst_executed += runs * o->weight;
+    c->inst_executed += executions * o->weight;
     c->thread_inst_executed += lanes * o->weight;
     if (row->flops && row->pipe == PIPE_FP64) c->flops_f64 += lanes * row->flops;
     else if (row->flops) c->flops_f32 += lanes * row->flops;
-    if (o->kind == OP_BAR) c->barriers += runs;
-    if (o->kind == OP_WARP_SYNC) c->shuffles += runs;
-    if (row->pipe == PIPE_TENSOR) c->flops_matrix += 2 * runs * products(m, o);
+    if (o->kind == OP_BAR) c->barriers += executions;
+    if (o->kind == OP_WARP_SYNC) c->shuffles += executions;
+    if (row->pipe == PIPE_TENSOR) c->flops_matrix += 2 * executions * multiply_adds(m, o);
 }
 
-static void count_segments(const struct launch *l, struct lines *t) {
+static void count_segments(const struct launch *l, struct line_table *t) {
     const struct sim_module *m = l->module;
     for (u32 s = 0; s < m->nsegments; s++) {
-        u64 runs = 0, lanes = 0, branches = 0, diverged = 0;
+        u64 executions = 0, lanes = 0, branches = 0, divergent = 0;
         for (u32 i = 0; i < l->nworkers; i++) {
-            runs += l->workers[i].segment_runs[s];
+            executions += l->workers[i].segment_runs[s];
             lanes += l->workers[i].segment_lanes[s];
             branches += l->workers[i].branch_runs[s];
-            diverged += l->workers[i].branch_diverged[s];
+            divergent += l->workers[i].branch_diverged[s];
         }
-        if (!runs) continue;
+        if (!executions) continue;
         for (u32 i = m->segments[s].first; i <= m->segments[s].last; i++) {
-            count_op(counters_of(t, &m->ops[i]), m, &m->ops[i], runs, lanes);
+            count_op(counters_of(t, &m->ops[i]), m, &m->ops[i], executions, lanes);
             insn_executed[m->ops[i].opcode] = 1;
         }
         struct sim_counters *c = counters_of(t, &m->ops[m->segments[s].last]);
         c->branches += branches;
-        c->divergent_branches += diverged;
+        c->divergent_branches += divergent;
     }
 }
 
@@ -100,13 +100,13 @@ static void count_atomic(struct sim_counters *c, u8 verb, u8 space, const u64 *s
         c->shared_atomic_bank_conflicts += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
         return;
     }
-    bool used = verb == MEM_ATOM;
-    *(used ? &c->atomic_requests : &c->reduction_requests) += s[STAT_REQUESTS];
-    *(used ? &c->atomic_threads : &c->reduction_threads) += s[STAT_LANES];
+    bool returns_value = verb == MEM_ATOM;
+    *(returns_value ? &c->atomic_requests : &c->reduction_requests) += s[STAT_REQUESTS];
+    *(returns_value ? &c->atomic_threads : &c->reduction_threads) += s[STAT_LANES];
     c->atomic_sectors += s[STAT_SECTORS];
-    c->atomic_result_sectors += used ? s[STAT_SECTORS] : 0;
+    c->atomic_result_sectors += returns_value ? s[STAT_SECTORS] : 0;
     c->atomic_sectors_ideal += s[STAT_IDEAL_SECTORS];
-    c->atomic_result_sectors_ideal += used ? s[STAT_IDEAL_SECTORS] : 0;
+    c->atomic_result_sectors_ideal += returns_value ? s[STAT_IDEAL_SECTORS] : 0;
     c->atomic_operations += s[STAT_OPS];
     if (s[STAT_MAX_MULTIPLICITY] > c->atomic_max_multiplicity)
         c->atomic_max_multiplicity = s[STAT_MAX_MULTIPLICITY];
@@ -199,7 +199,7 @@ static bool is_indexed(const struct op *o) {
     return o->src[0] != REF_NONE && ref_base(o->src[0]) != BASE_CONST;
 }
 
-static void count_stats(const struct launch *l, struct lines *t) {
+static void count_stats(const struct launch *l, struct line_table *t) {
     const struct sim_module *m = l->module;
     for (u32 i = 0; i < m->nstats; i++) {
         u64 sum[STAT_COUNT] = {0};
@@ -214,7 +214,7 @@ static void count_stats(const struct launch *l, struct lines *t) {
     }
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_location(const void *a, const void *b) {
     const struct sim_line *p = a, *q = b;
     int files = strcmp(p->file, q->file);
     return files ? files : p->line < q->line ? -1 : p->line > q->line;
@@ -226,7 +226,7 @@ static bool is_empty(const struct sim_line *l) {
 }
 
 /* From a sample of the blocks to all of them. */
-static void scale_to_whole(const struct launch *l, struct sim_result *out) {
+static void scale_to_full_grid(const struct launch *l, struct sim_result *out) {
     u64 count = launch_block_count(l);
     if (count == l->nblocks) return;
     sim_counters_scale(&out->counters, l->nblocks, count);
@@ -236,23 +236,23 @@ static void scale_to_whole(const struct launch *l, struct sim_result *out) {
 
 void count_collect(struct launch *l, struct sim_result *out) {
     const struct sim_module *m = l->module;
-    struct lines t = {m, xcalloc(m->ptx->nlocs + 1, sizeof *t.line), 0,
-                      xcalloc(m->ptx->nlocs + 1, sizeof *t.of_loc)};
+    struct line_table t = {m, xcalloc(m->ptx->nlocs + 1, sizeof *t.line), 0,
+                           xcalloc(m->ptx->nlocs + 1, sizeof *t.index_by_loc)};
     count_segments(l, &t);
     count_stats(l, &t);
-    free(t.of_loc);
+    free(t.index_by_loc);
     for (u32 i = 0; i < t.n; i++) {
         if (is_empty(&t.line[i])) continue;
         sim_counters_add(&out->counters, &t.line[i].counters);
         t.line[out->nlines++] = t.line[i];
     }
-    qsort(t.line, out->nlines, sizeof *t.line, by_place);
+    qsort(t.line, out->nlines, sizeof *t.line, by_location);
     out->lines = t.line;
     const struct gpu_device *d = l->sim->options.device;
     u32 blocks = device_blocks_per_sm(d, l->nthreads, kernel_registers(l->code->kernel),
                                       l->shared_bytes, NULL);
     out->theoretical_occupancy = (double)blocks * l->nwarps / d->warps_per_sm;
-    scale_to_whole(l, out);
+    scale_to_full_grid(l, out);
 }
 
 void sim_result_free(struct sim_result *r) {

@@ -12,11 +12,11 @@ static const struct {
 #include "grader/sim/count/counters.def"
 #undef COUNTER
 };
-enum { COUNT = sizeof counters / sizeof *counters };
-_Static_assert(sizeof(struct sim_counters) == COUNT * sizeof(uint64_t),
+enum { COUNTER_COUNT = sizeof counters / sizeof *counters };
+_Static_assert(sizeof(struct sim_counters) == COUNTER_COUNT * sizeof(uint64_t),
                "the counters are an array of 64-bit numbers");
 
-unsigned sim_counter_count(void) { return COUNT; }
+unsigned sim_counter_count(void) { return COUNTER_COUNT; }
 const char *sim_counter_name(unsigned i) { return counters[i].name; }
 static uint64_t *counter_at(struct sim_counters *c, unsigned i) { return (uint64_t *)c + i; }
 
@@ -38,14 +38,14 @@ uint64_t sim_counter_get(const struct sim_counters *c, unsigned i) {
 }
 
 void sim_counters_add(struct sim_counters *to, const struct sim_counters *from) {
-    for (unsigned i = 0; i < COUNT; i++) {
+    for (unsigned i = 0; i < COUNTER_COUNT; i++) {
         uint64_t *a = counter_at(to, i), b = sim_counter_get(from, i);
         *a = counters[i].merge == SUM ? *a + b : *a > b ? *a : b;
     }
 }
 
-void sim_counters_scale(struct sim_counters *c, uint64_t whole, uint64_t part) {
-    for (unsigned i = 0; i < COUNT; i++)
+void sim_counters_scale(struct sim_counters *c, uint64_t total, uint64_t sampled) {
+    for (unsigned i = 0; i < COUNTER_COUNT; i++)
         if (counters[i].merge == SUM)
-            *counter_at(c, i) = (uint64_t)((unsigned __int128)*counter_at(c, i) * whole / part);
+            *counter_at(c, i) = (uint64_t)((unsigned __int128)*counter_at(c, i) * total / sampled);
 }

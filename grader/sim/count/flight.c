@@ -6,45 +6,45 @@
  * the simulator runs first. cp.async counts by the clock of the warp that asks, and only where this
  * warp waits, too. Of a bulk copy one lane asks for all: the warp that is first to see the
  * mbarrier's phase end has waited, by its own clock, which is kept for each warp. More than GROUPS
- * groups, or more mbarriers at a time than PLACES, are joined or left out. */
+ * groups, or more mbarriers at a time than MAX_MBARRIERS, are joined or left out. */
 #include "grader/sim/count/flight.h"
 #include "common/err.h"
 #include "grader/sim/code/async.h"
 
 #include <stdlib.h>
 
-enum { GROUPS = 16, PLACES = 16 };
+enum { MAX_GROUPS = 16, MAX_MBARRIERS = 16 };
 
-struct asked {
-    u64 bytes, weight; /* weight: bytes × the clock when they were asked for */
-    u32 stat, place;   /* place: 1 + offset of the mbarrier, 0 = none */
+struct inflight_copies {
+    u64 bytes, byte_clocks; /* weight: bytes × the clock when they were asked for */
+    u32 stat, mbarrier;     /* place: 1 + offset of the mbarrier, 0 = none */
 };
 
-struct flight_warp {
-    struct asked open, group[GROUPS], marked[PLACES];
+struct inflight_warp {
+    struct inflight_copies uncommitted, group[MAX_GROUPS], by_mbarrier[MAX_MBARRIERS];
     u32 first, next; /* groups that are kept: first ... next - 1 */
 };
 
-struct flight_bulk {
-    struct asked asked;
-    u64 weight[32]; /* by warp */
+struct inflight_bulk {
+    struct inflight_copies copies;
+    u64 byte_clocks[32]; /* by warp */
 };
 
 /* Within a stretch of straight code, how many instructions were before the op: looked up again from
  * the last one on. */
-struct stretch {
+struct clock_cache {
     const struct warp *warp;
-    u64 executed, before;
+    u64 executed, block_offset;
     u32 first, at;
 };
 
-struct flight {
-    struct stretch stretch;
-    struct flight_bulk bulk[PLACES];
-    struct flight_warp warp[];
+struct inflight {
+    struct clock_cache clock_cache;
+    struct inflight_bulk bulk[MAX_MBARRIERS];
+    struct inflight_warp warp[];
 };
 
-static struct flight *flight_of(struct exec *x) {
+static struct inflight *inflight_of(struct exec *x) {
     struct block *b = x->block;
     if (!b->inflight_copies)
         b->inflight_copies =
@@ -52,7 +52,7 @@ static struct flight *flight_of(struct exec *x) {
     return b->inflight_copies;
 }
 
-static u32 begin_of(const struct sim_module *m, u32 op) {
+static u32 segment_start(const struct sim_module *m, u32 op) {
     u32 low = 0, high = m->nsegments;
     while (high - low > 1) {
         u32 middle = (low + high) / 2;
@@ -63,85 +63,89 @@ static u32 begin_of(const struct sim_module *m, u32 op) {
 }
 
 /* Instructions that the running warp has executed before this one. */
-static u64 now(struct exec *x, const struct op *o) {
-    struct stretch *s = &flight_of(x)->stretch;
+static u64 warp_clock(struct exec *x, const struct op *o) {
+    struct clock_cache *s = &inflight_of(x)->clock_cache;
     const struct op *ops = x->worker->launch->ops;
-    u32 at = (u32)(o - ops), first = begin_of(x->worker->launch->module, at);
-    bool same = s->warp == x->warp && s->executed == x->warp->warp_insns && s->first == first &&
-                s->at <= at;
-    if (!same) *s = (struct stretch){x->warp, x->warp->warp_insns, 0, first, first};
-    for (; s->at < at; s->at++) s->before += ops[s->at].weight;
-    return s->executed + s->before;
+    u32 at = (u32)(o - ops), first = segment_start(x->worker->launch->module, at);
+    bool is_cached = s->warp == x->warp && s->executed == x->warp->warp_insns &&
+                     s->first == first && s->at <= at;
+    if (!is_cached) *s = (struct clock_cache){x->warp, x->warp->warp_insns, 0, first, first};
+    for (; s->at < at; s->at++) s->block_offset += ops[s->at].weight;
+    return s->executed + s->block_offset;
 }
 
-static void credit(struct exec *x, struct asked *a, u64 t) {
-    if (a->bytes) x->stats[a->stat][STAT_INFLIGHT] += a->bytes * t - a->weight;
-    *a = (struct asked){0};
+static void credit_overlap(struct exec *x, struct inflight_copies *a, u64 t) {
+    if (a->bytes) x->stats[a->stat][STAT_INFLIGHT] += a->bytes * t - a->byte_clocks;
+    *a = (struct inflight_copies){0};
 }
 
-static void join(struct asked *to, struct asked *from) {
+static void merge_copies(struct inflight_copies *to, struct inflight_copies *from) {
     if (from->bytes) to->stat = from->stat;
-    to->bytes += from->bytes, to->weight += from->weight;
-    from->bytes = from->weight = 0;
+    to->bytes += from->bytes, to->byte_clocks += from->byte_clocks;
+    from->bytes = from->byte_clocks = 0;
 }
 
-void count_flight_ask(struct exec *x, const struct op *o, u32 stat, u32 bytes) {
-    struct asked *a = &flight_of(x)->warp[x->warp->index].open;
+void inflight_issue(struct exec *x, const struct op *o, u32 stat, u32 bytes) {
+    struct inflight_copies *a = &inflight_of(x)->warp[x->warp->index].uncommitted;
     a->stat = stat;
-    a->bytes += bytes, a->weight += bytes * (now(x, o) + o->weight);
+    a->bytes += bytes, a->byte_clocks += bytes * (warp_clock(x, o) + o->weight);
 }
 
-static void commit(struct flight_warp *w) {
-    if (w->next - w->first == GROUPS) {
-        join(&w->group[(w->first + 1) % GROUPS], &w->group[w->first % GROUPS]);
+static void commit(struct inflight_warp *w) {
+    if (w->next - w->first == MAX_GROUPS) {
+        merge_copies(&w->group[(w->first + 1) % MAX_GROUPS], &w->group[w->first % MAX_GROUPS]);
         w->first++;
     }
-    w->group[w->next % GROUPS] = (struct asked){0};
-    join(&w->group[w->next++ % GROUPS], &w->open);
+    w->group[w->next % MAX_GROUPS] = (struct inflight_copies){0};
+    merge_copies(&w->group[w->next++ % MAX_GROUPS], &w->uncommitted);
 }
 
-void count_flight_group(struct exec *x, const struct op *o) {
+void inflight_group(struct exec *x, const struct op *o) {
     if (!x->block->inflight_copies) return; /* nothing was ever asked for */
-    struct flight_warp *w = &flight_of(x)->warp[x->warp->index];
-    u32 left = o->imm == GROUP_WAIT ? o->target : 0;
+    struct inflight_warp *w = &inflight_of(x)->warp[x->warp->index];
+    u32 max_pending = o->imm == GROUP_WAIT ? o->target : 0;
     if (o->imm == GROUP_COMMIT) commit(w);
     if (o->imm != GROUP_WAIT && o->imm != GROUP_WAIT_ALL) return;
-    for (; w->next - w->first > left; w->first++)
-        credit(x, &w->group[w->first % GROUPS], now(x, o));
-    if (o->imm == GROUP_WAIT_ALL) credit(x, &w->open, now(x, o));
+    for (; w->next - w->first > max_pending; w->first++)
+        credit_overlap(x, &w->group[w->first % MAX_GROUPS], warp_clock(x, o));
+    if (o->imm == GROUP_WAIT_ALL) credit_overlap(x, &w->uncommitted, warp_clock(x, o));
 }
 
-void count_flight_arrive(struct exec *x, u32 place) {
+void inflight_arrive(struct exec *x, u32 mbarrier_offset) {
     if (!x->block->inflight_copies) return;
-    struct flight_warp *w = &flight_of(x)->warp[x->warp->index];
-    for (u32 i = 0; i < PLACES && w->open.bytes; i++)
-        if (!w->marked[i].place || w->marked[i].place == place + 1) {
-            w->marked[i].place = place + 1;
-            join(&w->marked[i], &w->open);
+    struct inflight_warp *w = &inflight_of(x)->warp[x->warp->index];
+    for (u32 i = 0; i < MAX_MBARRIERS && w->uncommitted.bytes; i++)
+        if (!w->by_mbarrier[i].mbarrier || w->by_mbarrier[i].mbarrier == mbarrier_offset + 1) {
+            w->by_mbarrier[i].mbarrier = mbarrier_offset + 1;
+            merge_copies(&w->by_mbarrier[i], &w->uncommitted);
         }
 }
 
-void count_flight_bulk(struct exec *x, const struct op *o, u32 stat, u32 place, u32 bytes) {
-    struct flight *f = flight_of(x);
+void inflight_issue_bulk(struct exec *x, const struct op *o, u32 stat, u32 mbarrier_offset,
+                         u32 bytes) {
+    struct inflight *f = inflight_of(x);
     u32 i = 0;
-    while (i < PLACES && f->bulk[i].asked.place && f->bulk[i].asked.place != place + 1) i++;
-    if (i == PLACES) return;
-    f->bulk[i].asked.place = place + 1, f->bulk[i].asked.stat = stat,
-    f->bulk[i].asked.bytes += bytes;
+    while (i < MAX_MBARRIERS && f->bulk[i].copies.mbarrier &&
+           f->bulk[i].copies.mbarrier != mbarrier_offset + 1)
+        i++;
+    if (i == MAX_MBARRIERS) return;
+    f->bulk[i].copies.mbarrier = mbarrier_offset + 1, f->bulk[i].copies.stat = stat,
+    f->bulk[i].copies.bytes += bytes;
     for (u32 w = 0; w < x->block->nwarps; w++)
-        f->bulk[i].weight[w] +=
-            bytes * (w == x->warp->index ? now(x, o) + o->weight : x->block->warps[w].warp_insns);
+        f->bulk[i].byte_clocks[w] += bytes * (w == x->warp->index ? warp_clock(x, o) + o->weight
+                                                                  : x->block->warps[w].warp_insns);
 }
 
-void count_flight_waited(struct exec *x, const struct op *o, u32 place) {
+void inflight_complete(struct exec *x, const struct op *o, u32 mbarrier_offset) {
     if (!x->block->inflight_copies) return;
-    struct flight *f = flight_of(x);
-    struct flight_warp *w = &f->warp[x->warp->index];
-    for (u32 i = 0; i < PLACES; i++) {
-        if (w->marked[i].place == place + 1) credit(x, &w->marked[i], now(x, o));
-        if (f->bulk[i].asked.place != place + 1) continue;
-        f->bulk[i].asked.weight = f->bulk[i].weight[x->warp->index];
-        credit(x, &f->bulk[i].asked, now(x, o));
-        f->bulk[i] = (struct flight_bulk){0};
+    struct inflight *f = inflight_of(x);
+    struct inflight_warp *w = &f->warp[x->warp->index];
+    for (u32 i = 0; i < MAX_MBARRIERS; i++) {
+        if (w->by_mbarrier[i].mbarrier == mbarrier_offset + 1)
+            credit_overlap(x, &w->by_mbarrier[i], warp_clock(x, o));
+        if (f->bulk[i].copies.mbarrier != mbarrier_offset + 1) continue;
+        f->bulk[i].copies.byte_clocks = f->bulk[i].byte_clocks[x->warp->index];
+        credit_overlap(x, &f->bulk[i].copies, warp_clock(x, o));
+        f->bulk[i] = (struct inflight_bulk){0};
     }
 }

@@ -9,12 +9,13 @@
 #include "grader/sim/core/core.h"
 
 /* A warp asks for `bytes` by cp.async, counted under `stat`. */
-void count_flight_ask(struct exec *x, const struct op *o, u32 stat, u32 bytes);
+void inflight_issue(struct exec *x, const struct op *o, u32 stat, u32 bytes);
 /* cp.async.group: a group ends, or the warp waits for groups. */
-void count_flight_group(struct exec *x, const struct op *o);
+void inflight_group(struct exec *x, const struct op *o);
 /* The warp's cp.async arrive at the mbarrier at that offset. */
-void count_flight_arrive(struct exec *x, u32 place);
+void inflight_arrive(struct exec *x, u32 mbarrier_offset);
 /* A bulk copy that arrives at the mbarrier at that offset. */
-void count_flight_bulk(struct exec *x, const struct op *o, u32 stat, u32 place, u32 bytes);
+void inflight_issue_bulk(struct exec *x, const struct op *o, u32 stat, u32 mbarrier_offset,
+                         u32 bytes);
 /* The warp has seen a phase of the mbarrier at that offset end. */
-void count_flight_waited(struct exec *x, const struct op *o, u32 place);
+void inflight_complete(struct exec *x, const struct op *o, u32 mbarrier_offset);

@@ -11,7 +11,7 @@ void ISAFN(pattern_sectors)(struct access_pattern *m, u32 phase, u8 space, u32 s
 /* Fills run, leaders and twins, which only the search for races asks for. */
 void ISAFN(pattern_runs)(struct access_pattern *m, u32 span);
 /* Adds the counts of lanes that lie too far apart for a memo: each lane its own sectors. */
-void ISAFN(pattern_count_far)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span);
+void ISAFN(pattern_count_scattered)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span);
 
 /* Adds an access of that pattern, whose first address is `phase` modulo 32 (local memory: 4;
  * shared: 0). */
@@ -35,9 +35,9 @@ static inline void pattern_count(u64 s[STAT_COUNT], struct access_pattern *m, u3
 /* The same for an atomic that one lane does for the warp. */
 static inline void pattern_count_aggregated(u64 s[STAT_COUNT], struct access_pattern *m, u32 phase,
                                             u8 space, u32 span) {
-    u64 ops = s[STAT_OPS], serial = s[STAT_SERIALIZED], most = s[STAT_MAX_MULTIPLICITY];
+    u64 old_ops = s[STAT_OPS], old_serial = s[STAT_SERIALIZED], old_max = s[STAT_MAX_MULTIPLICITY];
     pattern_count(s, m, phase, space, span);
-    s[STAT_OPS] = ops + 1;
-    s[STAT_SERIALIZED] = serial + 1;
-    s[STAT_MAX_MULTIPLICITY] = most ? most : 1;
+    s[STAT_OPS] = old_ops + 1;
+    s[STAT_SERIALIZED] = old_serial + 1;
+    s[STAT_MAX_MULTIPLICITY] = old_max ? old_max : 1;
 }

@@ -30,13 +30,13 @@
 #undef RL
 #undef RX
 #undef RD
-extern op_fn *const ISAFN(lane_rows)[];
+extern op_fn *const ISAFN(lane_functions)[];
 
 /* lanes_atom.c: what an atomic on global memory leaves there, by d->atom and d->type. */
 u64 ISAFN(lane_atom_value)(const struct mem_desc *d, u64 old, u64 b);
 
 /* lanes_matrix.c: false, with a report, where lanes of the warp are missing. */
-bool ISAFN(lane_whole_warp)(struct exec *x, const struct op *o, u32 mask);
+bool ISAFN(lane_require_full_warp)(struct exec *x, const struct op *o, u32 mask);
 
 /* lanes_mem.c: the addresses of all lanes. */
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d,
@@ -44,19 +44,19 @@ void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struc
 
 /* lanes_mem_global.c, lanes_mem_shared.c, for atomics: whether one lane may access, reported if
  * not. */
-bool ISAFN(lane_allowed_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
-                                unsigned lane, u64 address);
-bool ISAFN(lane_allowed_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
-                                unsigned lane, u64 offset);
+bool ISAFN(lane_may_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                   unsigned lane, u64 address);
+bool ISAFN(lane_may_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                   unsigned lane, u64 offset);
 /* lanes_cluster.c: where a lane's access to another block of the cluster goes, allowed, seen to and
  * noted; NULL: reported. The lanes whose addresses lead to other blocks; those of the others become
  * offsets in the block's own memory. */
-unsigned char *ISAFN(lane_place_cluster)(struct exec *x, const struct op *o,
-                                         const struct mem_desc *d, u32 lane, u64 address);
+unsigned char *ISAFN(lane_cluster_pointer)(struct exec *x, const struct op *o,
+                                           const struct mem_desc *d, u32 lane, u64 address);
 void ISAFN(lane_count_cluster)(struct exec *x, u32 stat, const u64 *ea, u32 mask, u32 span);
-u32 ISAFN(lane_split_cluster)(const struct exec *x, u64 ea[32], u32 mask);
+u32 ISAFN(lane_split_remote)(const struct exec *x, u64 ea[32], u32 mask);
 /* Counts an atomic; true if all lanes are allowed, seen to and noted, so that none needs
- * lane_allowed. */
+ * check_lane_access. */
 bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                      u32 stat, const u64 ea[32], u32 mask);
 bool ISAFN(lane_count_atomic_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,

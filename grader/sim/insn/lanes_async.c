@@ -12,18 +12,18 @@
 
 #include <string.h>
 
-static const struct mem_desc barrier_access = {.verb = MEM_RED,
-                                               .space = SPACE_SHARED,
-                                               .width = 8,
+static const struct mem_desc mbarrier_desc = {.verb = MEM_RED,
+                                              .space = SPACE_SHARED,
+                                              .width = 8,
+                                              .count = 1,
+                                              .reg_bytes = 8,
+                                              .type = PTX_B64};
+static const struct mem_desc byte_load_desc = {.verb = MEM_LOAD,
+                                               .space = SPACE_GLOBAL,
+                                               .width = 1,
                                                .count = 1,
-                                               .reg_bytes = 8,
-                                               .type = PTX_B64};
-static const struct mem_desc byte_access = {.verb = MEM_LOAD,
-                                            .space = SPACE_GLOBAL,
-                                            .width = 1,
-                                            .count = 1,
-                                            .reg_bytes = 2,
-                                            .type = PTX_B8};
+                                               .reg_bytes = 2,
+                                               .type = PTX_B8};
 
 /* ---- cp.async with a source shorter than the copy ----
  *
@@ -34,41 +34,41 @@ static const struct mem_desc byte_access = {.verb = MEM_LOAD,
 static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc *d, u64 from,
                        u32 n, u32 lane) {
     unsigned char bytes[16] = {0}, shadow[8 + 16 + 8];
-    bool whole = true;
+    bool all_defined = true;
     memset(shadow, 1, sizeof shadow);
     for (u32 i = 0; i < n; i++) {
-        if (!ISAFN(lane_allowed_global)(x, o, &byte_access, lane, from + i)) return;
+        if (!ISAFN(lane_may_access_global)(x, o, &byte_load_desc, lane, from + i)) return;
         bytes[i] = x->memory->bytes[from + i - SIM_BASE];
         shadow[8 + i] = x->memory->init_shadow[from + i - SIM_BASE];
-        whole &= shadow[8 + i] == 1;
+        all_defined &= shadow[8 + i] == 1;
     }
     for (u32 e = 0; e < d->count; e++)
         memcpy((u32 *)operand_at(x, d->reg[e]) + lane, bytes + 4 * e, 4);
-    if (x->sanitize && !whole) undef_access(x, o, d, lane, from, shadow + 8, SPACE_GLOBAL);
+    if (x->sanitize && !all_defined) undef_access(x, o, d, lane, from, shadow + 8, SPACE_GLOBAL);
 }
 
 void ISAFN(op_cpasync)(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
     u32 size = d->count * 4u, full = 0, part = 0;
-    u32 skip = o->src[2] == REF_NONE ? 0 : mask_at(x, o->src[2]) ^ (u32)o->imm;
+    u32 ignore_src = o->src[2] == REF_NONE ? 0 : mask_at(x, o->src[2]) ^ (u32)o->imm;
     const u32 *bytes = o->src[1] == REF_NONE ? NULL : operand_at(x, o->src[1]);
     ISAFN(lane_addresses)(x, o + o->target, d, ea);
     FOR_ACTIVE_LANES(mask) {
-        u32 n = skip >> l & 1 ? 0 : !bytes || bytes[l] > size ? size : bytes[l];
+        u32 n = ignore_src >> l & 1 ? 0 : !bytes || bytes[l] > size ? size : bytes[l];
         for (u32 e = 0; e < d->count; e++) ((u32 *)operand_at(x, d->reg[e]))[l] = 0;
         if (n == size) full |= 1u << l;
         else if (n) part |= 1u << l, read_bytes(x, o, d, ea[l], n, l);
     }
     if (part) {
-        ISAFN(pattern_count_far)(x->stats[d->stat], ea, part, size);
+        ISAFN(pattern_count_scattered)(x->stats[d->stat], ea, part, size);
         TRACE(x, o + o->target, SPACE_GLOBAL, d->stat, ea, part);
     }
     *(u32 *)operand_at(x, o->dst) = full;
 }
 
 void ISAFN(op_cpgroup)(struct exec *x, const struct op *o, u32 mask) {
-    count_flight_group(x, o);
+    inflight_group(x, o);
     if (!x->sanitize) return;
     switch (o->imm) {
     case GROUP_COMMIT: race_async_commit(x, mask, false); break;
@@ -81,141 +81,148 @@ void ISAFN(op_cpgroup)(struct exec *x, const struct op *o, u32 mask) {
 /* ---- mbarrier ---- */
 
 struct mbarrier {
-    u64 phase, live;
-    s64 bytes;
-    u64 count, pending;
+    u64 phase, initialized;
+    s64 tx_count;
+    u64 expected_count, pending_count;
 };
 
-static struct mbarrier unpack(u64 w) {
+static struct mbarrier unpack_mbarrier(u64 w) {
     u64 low = (1ull << MBAR_PENDING_BITS) - 1;
     return (struct mbarrier){w >> MBAR_PHASE_SHIFT, w >> MBAR_VALID_SHIFT & 1,
                              (s64)(w << 2) >> (MBAR_TX_COUNT_SHIFT + 2),
                              w >> MBAR_EXPECTED_SHIFT & low, w & low};
 }
 
-static u64 pack(struct mbarrier b) {
-    u64 bytes = (u64)b.bytes & ((1ull << (MBAR_VALID_SHIFT - MBAR_TX_COUNT_SHIFT)) - 1);
-    return b.phase << MBAR_PHASE_SHIFT | b.live << MBAR_VALID_SHIFT | bytes << MBAR_TX_COUNT_SHIFT |
-           b.count << MBAR_EXPECTED_SHIFT | b.pending;
+static u64 pack_mbarrier(struct mbarrier b) {
+    u64 bytes = (u64)b.tx_count & ((1ull << (MBAR_VALID_SHIFT - MBAR_TX_COUNT_SHIFT)) - 1);
+    return b.phase << MBAR_PHASE_SHIFT | b.initialized << MBAR_VALID_SHIFT |
+           bytes << MBAR_TX_COUNT_SHIFT | b.expected_count << MBAR_EXPECTED_SHIFT | b.pending_count;
 }
 
 /* What came before the end of a phase is ordered before what waits for it: no race between the two.
  */
-static struct mbarrier next_phase(struct exec *x, struct mbarrier b, const u64 *place) {
-    if (b.pending || b.bytes) return b;
+static struct mbarrier advance_phase(struct exec *x, struct mbarrier b, const u64 *mbarrier) {
+    if (b.pending_count || b.tx_count) return b;
     if (x->cluster) cluster_advance_epoch(x);
-    else if (x->tracks_global_races) race_mbarrier_ends(x, shared_offset(x->block, place));
+    else if (x->tracks_global_races)
+        race_mbarrier_complete_phase(x, shared_offset(x->block, mbarrier));
     b.phase ^= 1;
-    b.pending = b.count;
+    b.pending_count = b.expected_count;
     return b;
 }
 
-u64 *ISAFN(lane_barrier_at)(struct exec *x, const struct op *o, u64 offset, u32 lane, bool fresh) {
+u64 *ISAFN(lane_mbarrier_at)(struct exec *x, const struct op *o, u64 offset, u32 lane,
+                             bool is_init) {
     if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
     if (x->cluster && cluster_is_remote(x, offset))
-        return (u64 *)ISAFN(lane_place_cluster)(x, o, &barrier_access, lane, offset);
+        return (u64 *)ISAFN(lane_cluster_pointer)(x, o, &mbarrier_desc, lane, offset);
     if (x->cluster) offset = cluster_offset(offset);
-    if (fresh && offset < x->shared_bytes && offset + 8 <= x->shared_bytes)
+    if (is_init && offset < x->shared_bytes && offset + 8 <= x->shared_bytes)
         memset(x->shared_written + offset, 1, 8);
-    if (!ISAFN(lane_allowed_shared)(x, o, &barrier_access, lane, offset)) return NULL;
+    if (!ISAFN(lane_may_access_shared)(x, o, &mbarrier_desc, lane, offset)) return NULL;
     return (u64 *)(x->shared + offset);
 }
 
-static void misuse(struct exec *x, const struct op *o, u32 lane, const char *what) {
-    core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", what);
+static void report_misuse(struct exec *x, const struct op *o, u32 lane, const char *message) {
+    core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, 0, "%s", message);
 }
 
-static bool arrive(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b, u64 count,
-                   bool drop) {
-    if (count > b->pending || count == 0 || (drop && count > b->count)) {
-        misuse(x, o, lane, "arrives at an mbarrier more often than its phase expects");
+static bool arrive_mbarrier(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b,
+                            u64 count, bool drop) {
+    if (count > b->pending_count || count == 0 || (drop && count > b->expected_count)) {
+        report_misuse(x, o, lane, "arrives at an mbarrier more often than its phase expects");
         return false;
     }
-    b->pending -= count;
-    if (drop) b->count -= count;
+    b->pending_count -= count;
+    if (drop) b->expected_count -= count;
     return true;
 }
 
 /* False: a fault was reported. */
-static bool change(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b, u32 n) {
+static bool apply_mbarrier_op(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b,
+                              u32 n) {
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
     switch (verb) {
-    case MBAR_INVAL: b->live = 0; return true;
+    case MBAR_INVAL: b->initialized = 0; return true;
     case MBAR_CP_ASYNC_ARRIVE_NOINC:
-    case MBAR_ARRIVE: return arrive(x, o, lane, b, n, false);
-    case MBAR_ARRIVE_DROP: return arrive(x, o, lane, b, n, true);
+    case MBAR_ARRIVE: return arrive_mbarrier(x, o, lane, b, n, false);
+    case MBAR_ARRIVE_DROP: return arrive_mbarrier(x, o, lane, b, n, true);
     case MBAR_ARRIVE_EXPECT_TX:
     case MBAR_ARRIVE_DROP_EXPECT_TX:
-        b->bytes += n;
-        return arrive(x, o, lane, b, 1, verb == MBAR_ARRIVE_DROP_EXPECT_TX);
-    case MBAR_EXPECT_TX: b->bytes += n; return true;
-    case MBAR_COMPLETE_TX: b->bytes -= n; return true;
+        b->tx_count += n;
+        return arrive_mbarrier(x, o, lane, b, 1, verb == MBAR_ARRIVE_DROP_EXPECT_TX);
+    case MBAR_EXPECT_TX: b->tx_count += n; return true;
+    case MBAR_COMPLETE_TX: b->tx_count -= n; return true;
     default: return true;
     }
 }
 
-static void barrier_lane(struct exec *x, const struct op *o, u32 lane, bool first) {
+static void mbarrier_lane(struct exec *x, const struct op *o, u32 lane, bool first) {
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
     u64 at = ((const u64 *)operand_at(x, o->src[0]))[lane],
-        *place = ISAFN(lane_barrier_at)(x, o, at, lane, verb == MBAR_INIT);
+        *mbarrier = ISAFN(lane_mbarrier_at)(x, o, at, lane, verb == MBAR_INIT);
     u32 n = o->src[1] == REF_NONE ? 0 : ((const u32 *)operand_at(x, o->src[1]))[lane];
-    if (!place) return;
-    struct mbarrier b = unpack(*place);
+    if (!mbarrier) return;
+    struct mbarrier b = unpack_mbarrier(*mbarrier);
     if (verb == MBAR_INIT) {
         if (n == 0 || n >> MBAR_PENDING_BITS)
-            return misuse(x, o, lane,
-                          "initialises an mbarrier with a count that is not 1 to 1048575");
-        *place = pack((struct mbarrier){.live = 1, .count = n, .pending = n});
-        if (x->tracks_global_races && barrier_is_own(x, place))
-            race_mbarrier_init(x, o, lane, shared_offset(x->block, place));
+            return report_misuse(x, o, lane,
+                                 "initialises an mbarrier with a count that is not 1 to 1048575");
+        *mbarrier = pack_mbarrier(
+            (struct mbarrier){.initialized = 1, .expected_count = n, .pending_count = n});
+        if (x->tracks_global_races && mbarrier_is_local(x, mbarrier))
+            race_mbarrier_init(x, o, lane, shared_offset(x->block, mbarrier));
         return;
     }
-    if (!b.live) return misuse(x, o, lane, "uses an mbarrier that is not initialised");
+    if (!b.initialized)
+        return report_misuse(x, o, lane, "uses an mbarrier that is not initialised");
     if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) {
         u64 phase = verb == MBAR_WAIT
                         ? ((const u64 *)operand_at(x, o->src[2]))[lane] >> MBAR_PHASE_SHIFT
                         : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
         u32 *D = operand_at(x, o->dst);
         *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
-        if (x->sanitize && phase != b.phase && barrier_is_own(x, place))
-            race_async_waited(x, o, lane, shared_offset(x->block, place), (u8)phase);
+        if (x->sanitize && phase != b.phase && mbarrier_is_local(x, mbarrier))
+            race_async_phase_complete(x, o, lane, shared_offset(x->block, mbarrier), (u8)phase);
         if (x->tracks_global_races && !x->cluster && phase != b.phase)
-            race_mbarrier_seen(x, shared_offset(x->block, place));
+            race_mbarrier_acquire(x, shared_offset(x->block, mbarrier));
         return;
     }
-    u64 before = *place;
+    u64 old_state = *mbarrier;
     if (x->sanitize && (verb == MBAR_CP_ASYNC_ARRIVE || verb == MBAR_CP_ASYNC_ARRIVE_NOINC) &&
-        barrier_is_own(x, place))
-        race_async_arrive(x, lane, shared_offset(x->block, place), (u8)b.phase);
-    if (!change(x, o, lane, &b, n)) return;
+        mbarrier_is_local(x, mbarrier))
+        race_async_arrive(x, lane, shared_offset(x->block, mbarrier), (u8)b.phase);
+    if (!apply_mbarrier_op(x, o, lane, &b, n)) return;
     if (x->tracks_global_races && !x->cluster)
-        race_mbarrier_arrive(x, shared_offset(x->block, place), first);
-    *place = pack(next_phase(x, b, place));
-    if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = before;
+        race_mbarrier_arrive(x, shared_offset(x->block, mbarrier), first);
+    *mbarrier = pack_mbarrier(advance_phase(x, b, mbarrier));
+    if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = old_state;
 }
 
 /* Lanes that use an mbarrier use shared memory: docs/counters.md. Offsets in the block's own, or
  * another block's address; returns the lanes of the former. */
-static u32 count_barrier(struct exec *x, const struct op *o, u64 ea[32], u32 mask) {
+static u32 count_mbarrier(struct exec *x, const struct op *o, u64 ea[32], u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
-    u32 away = x->cluster ? ISAFN(lane_split_cluster)(x, ea, mask) : 0, own = mask & ~away;
-    if (own) count_atomic(x, d, d->stat + MBAR_STAT_LOCAL, SPACE_SHARED, ea, own);
-    if (own) TRACE(x, o, SPACE_SHARED, d->stat + MBAR_STAT_LOCAL, ea, own);
-    if (!away) return own;
-    ISAFN(lane_count_cluster)(x, d->stat + MBAR_STAT_REMOTE, ea, away, d->width);
-    TRACE(x, o, SPACE_CLUSTER, d->stat + MBAR_STAT_REMOTE, ea, away);
-    return own;
+    u32 remote_mask = x->cluster ? ISAFN(lane_split_remote)(x, ea, mask) : 0,
+        own_mask = mask & ~remote_mask;
+    if (own_mask) count_atomic(x, d, d->stat + MBAR_STAT_LOCAL, SPACE_SHARED, ea, own_mask);
+    if (own_mask) TRACE(x, o, SPACE_SHARED, d->stat + MBAR_STAT_LOCAL, ea, own_mask);
+    if (!remote_mask) return own_mask;
+    ISAFN(lane_count_cluster)(x, d->stat + MBAR_STAT_REMOTE, ea, remote_mask, d->width);
+    TRACE(x, o, SPACE_CLUSTER, d->stat + MBAR_STAT_REMOTE, ea, remote_mask);
+    return own_mask;
 }
 
 /* For the time model, and for what is under way: copies come to the mbarrier, or the warp has
  * waited for them there. */
-static void mark_barrier(struct exec *x, const struct op *o, const u64 *ea, u32 own, bool ended) {
+static void trace_mbarrier_lanes(struct exec *x, const struct op *o, const u64 *ea, u32 own_mask,
+                                 bool phase_ended) {
     bool copies = o->imm == MBAR_CP_ASYNC_ARRIVE || o->imm == MBAR_CP_ASYNC_ARRIVE_NOINC;
-    if (!own || !(copies || ended)) return;
-    u64 place = ea[__builtin_ctz(own)];
-    if (ended) count_flight_waited(x, o, (u32)place);
-    else count_flight_arrive(x, (u32)place);
-    if (x->trace) trace_mbarrier(x, o, ended ? MEM_LOAD : MEM_STORE, place);
+    if (!own_mask || !(copies || phase_ended)) return;
+    u64 offset = ea[__builtin_ctz(own_mask)];
+    if (phase_ended) inflight_complete(x, o, (u32)offset);
+    else inflight_arrive(x, (u32)offset);
+    if (x->trace) trace_mbarrier(x, o, phase_ended ? MEM_LOAD : MEM_STORE, offset);
 }
 
 void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
@@ -224,30 +231,31 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     memcpy(ea, operand_at(x, o->src[0]),
            sizeof ea); /* what an arrival gives back may take its place */
     FOR_ACTIVE_LANES(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
-    FOR_ACTIVE_LANES(mask) barrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
-    u32 own = count_barrier(x, o, ea, mask);
-    bool ended = d->verb == MEM_LOAD && (mask_at(x, o->dst) & mask);
-    x->stats[d->stat + (ended ? MBAR_STAT_COMPLETED_WAIT : 0)][STAT_REQUESTS] += ended;
-    mark_barrier(x, o, ea, own, ended);
+    FOR_ACTIVE_LANES(mask) mbarrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
+    u32 own_mask = count_mbarrier(x, o, ea, mask);
+    bool phase_ended = d->verb == MEM_LOAD && (mask_at(x, o->dst) & mask);
+    x->stats[d->stat + (phase_ended ? MBAR_STAT_COMPLETED_WAIT : 0)][STAT_REQUESTS] += phase_ended;
+    trace_mbarrier_lanes(x, o, ea, own_mask, phase_ended);
 }
 
-void ISAFN(lane_barrier_complete)(struct exec *x, const struct op *o, u32 lane, u64 *place,
-                                  u32 bytes) {
-    struct mbarrier b = unpack(*place);
-    if (!b.live) return misuse(x, o, lane, "names an mbarrier that is not initialised");
-    b.bytes -= bytes;
+void ISAFN(lane_mbarrier_complete_tx)(struct exec *x, const struct op *o, u32 lane, u64 *mbarrier,
+                                      u32 bytes) {
+    struct mbarrier b = unpack_mbarrier(*mbarrier);
+    if (!b.initialized)
+        return report_misuse(x, o, lane, "names an mbarrier that is not initialised");
+    b.tx_count -= bytes;
     if (x->tracks_global_races && !x->cluster)
-        race_mbarrier_arrive(x, shared_offset(x->block, place), true);
-    *place = pack(next_phase(x, b, place));
+        race_mbarrier_arrive(x, shared_offset(x->block, mbarrier), true);
+    *mbarrier = pack_mbarrier(advance_phase(x, b, mbarrier));
 }
 
-u32 ISAFN(lane_barrier_phase)(u64 word) { return (u32)unpack(word).phase; }
+u32 ISAFN(lane_mbarrier_phase)(u64 word) { return (u32)unpack_mbarrier(word).phase; }
 
 /* ---- bulk copies: the whole range at once, for each lane that asks ---- */
 
 /* Into another block of the cluster. */
-static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 n, u32 lane,
-                                unsigned char **written) {
+static unsigned char *bulk_remote(struct exec *x, const struct op *o, u64 to, u32 n, u32 lane,
+                                  unsigned char **written) {
     u32 offset;
     struct block *b = cluster_resolve_address(x, o, lane, to, n, &offset);
     u64 *s = x->stats[x->mems[o->aux].stat + BULK_STAT_DSMEM];
@@ -255,15 +263,15 @@ static unsigned char *bulk_away(struct exec *x, const struct op *o, u64 to, u32 
     s[STAT_REQUESTS]++;
     s[STAT_LANES] += n;
     *written = b->shared_written + offset;
-    if (x->sanitize) race_cluster(x, b, o, lane, offset, n, RACE_WRITE);
-    if (x->sanitize) race_proxy_landed(b, offset, n);
+    if (x->sanitize) race_cluster_access(x, b, o, lane, offset, n, RACE_WRITE);
+    if (x->sanitize) race_proxy_remote_copy(b, offset, n);
     return b->shared + offset;
 }
 
 unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 from, u32 n,
                                        u32 lane, unsigned char **written) {
     if (from - SHARED_WINDOW < WINDOW_BYTES) from -= SHARED_WINDOW;
-    if (x->cluster && cluster_is_remote(x, from)) return bulk_away(x, o, from, n, lane, written);
+    if (x->cluster && cluster_is_remote(x, from)) return bulk_remote(x, o, from, n, lane, written);
     if (x->cluster) from = cluster_offset(from);
     if (from < x->shared_bytes && n <= x->shared_bytes - from) {
         *written = x->shared_written + from;
@@ -275,8 +283,8 @@ unsigned char *ISAFN(lane_bulk_shared)(struct exec *x, const struct op *o, u64 f
     return NULL;
 }
 
-static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared, u64 from, u32 n,
-                                 u32 lane, unsigned char **written) {
+static unsigned char *bulk_pointer(struct exec *x, const struct op *o, bool shared, u64 from, u32 n,
+                                   u32 lane, unsigned char **written) {
     if (shared) return ISAFN(lane_bulk_shared)(x, o, from, n, lane, written);
     int i = memory_find_range(x->memory, from, n);
     if (i >= 0 && o->imm == BULK_SHARED_TO_GLOBAL && x->memory->allocations[i].is_constant) {
@@ -287,27 +295,27 @@ static unsigned char *bulk_range(struct exec *x, const struct op *o, bool shared
     if (i >= 0)
         return *written = x->memory->init_shadow + (from - SIM_BASE),
                x->memory->bytes + (from - SIM_BASE);
-    char where[256];
-    memory_describe(x->memory, from, n, where, sizeof where);
+    char location[256];
+    memory_describe(x->memory, from, n, location, sizeof location);
     core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, from, "copies %u bytes at 0x%llx, %s", n,
-               (unsigned long long)from, where);
+               (unsigned long long)from, location);
     return NULL;
 }
 
 /* What was not written stays so; what another copy has yet to write is told. */
 static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, unsigned char *target,
-                        const unsigned char *origin, u32 n) {
-    bool whole = true;
-    struct block *holder = cluster_block_containing(x, origin);
-    if (o->imm != BULK_GLOBAL_TO_SHARED && memchr(origin, UNDEF_PENDING, n))
-        race_async_early(x, holder, o, lane, (u64)(origin - holder->shared_written), n,
-                         "copies from");
-    memmove(target, origin, n);
+                        const unsigned char *source, u32 n) {
+    bool all_defined = true;
+    struct block *owner = cluster_block_containing(x, source);
+    if (o->imm != BULK_GLOBAL_TO_SHARED && memchr(source, UNDEF_PENDING, n))
+        race_async_report_unfinished(x, owner, o, lane, (u64)(source - owner->shared_written), n,
+                                     "copies from");
+    memmove(target, source, n);
     for (u32 i = 0; i < n; i++) {
         if (target[i] == UNDEF_PENDING) target[i] = 1;
-        whole &= target[i] == 1;
+        all_defined &= target[i] == 1;
     }
-    if (whole || o->imm != BULK_SHARED_TO_GLOBAL) return;
+    if (all_defined || o->imm != BULK_SHARED_TO_GLOBAL) return;
     memory_invalidate_initialized(&x->memory->allocations[memory_find_range(x->memory, to, n)]);
     x->memory->has_undef_marks = true;
 }
@@ -325,7 +333,7 @@ void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 fr
 }
 
 /* Each lane's copy is a request of its own: the hardware does not join them. */
-static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32 n) {
+static void count_bulk_copy(struct exec *x, const struct op *o, u64 to, u64 from, u32 n) {
     if (o->imm != BULK_SHARED_TO_SHARED) ISAFN(lane_bulk_count)
     (x, o, BULK_STAT_GLOBAL, o->imm == BULK_GLOBAL_TO_SHARED ? from : to, n);
     if (o->imm != BULK_SHARED_TO_GLOBAL)
@@ -334,41 +342,45 @@ static void count_both(struct exec *x, const struct op *o, u64 to, u64 from, u32
         ISAFN(lane_bulk_count)(x, o, BULK_STAT_SHARED_LOAD, from, n);
 }
 
-/* bulk_away has seen to ends in other blocks' memory. */
-void ISAFN(lane_bulk_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n,
-                           enum race_access_kind access) {
-    static const s32 here[32];
+/* bulk_remote has seen to ends in other blocks' memory. */
+void ISAFN(lane_bulk_check_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n,
+                                 enum race_access_kind access) {
+    static const s32 zero_offsets[32];
     if (address - SHARED_WINDOW < WINDOW_BYTES) address -= SHARED_WINDOW;
     if (x->cluster && cluster_is_remote(x, address)) return;
     if (x->cluster) address = cluster_offset(address);
     if (access == RACE_READ) race_proxy_read(x, o, lane, address, n, "copies");
-    ISAFN(race_shared)(x, o, NULL, address, here, 1u << lane, n, access);
+    ISAFN(race_shared_access)(x, o, NULL, address, zero_offsets, 1u << lane, n, access);
 }
 
 /* Both ends, as accesses of the lane; and the copy as one that is under way. */
-static void bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64 from, u32 n) {
+static void check_bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64 from,
+                             u32 n) {
     u64 global = o->imm == BULK_GLOBAL_TO_SHARED ? from : to;
-    if (o->imm != BULK_SHARED_TO_GLOBAL) ISAFN(lane_bulk_race)(x, o, lane, to, n, RACE_WRITE);
-    if (o->imm != BULK_GLOBAL_TO_SHARED) ISAFN(lane_bulk_race)(x, o, lane, from, n, RACE_READ);
+    if (o->imm != BULK_SHARED_TO_GLOBAL) ISAFN(lane_bulk_check_race)(x, o, lane, to, n, RACE_WRITE);
+    if (o->imm != BULK_GLOBAL_TO_SHARED)
+        ISAFN(lane_bulk_check_race)(x, o, lane, from, n, RACE_READ);
     if (o->imm == BULK_SHARED_TO_SHARED || !x->tracks_global_races ||
         !memory_find_allocation(x->memory, global)->is_race_checked)
         return;
-    ISAFN(race_global_lane)
+    ISAFN(race_global_lane_access)
     (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, global, n,
      o->imm == BULK_GLOBAL_TO_SHARED ? RACE_READ : RACE_WRITE);
 }
 
-static void bulk_begin(struct exec *x, const struct op *o, u32 lane, const unsigned char *target,
-                       const unsigned char *origin, u32 n, const u64 *place) {
+static void issue_bulk_copy(struct exec *x, const struct op *o, u32 lane,
+                            const unsigned char *target, const unsigned char *source, u32 n,
+                            const u64 *mbarrier) {
     bool in = o->imm != BULK_SHARED_TO_GLOBAL;
-    struct block *b = cluster_block_containing(x, in ? target : origin);
-    u32 shared = shared_offset(b, in ? target : origin);
-    if (place && cluster_block_containing(x, place) != b) return;
+    struct block *b = cluster_block_containing(x, in ? target : source);
+    u32 shared = shared_offset(b, in ? target : source);
+    if (mbarrier && cluster_block_containing(x, mbarrier) != b) return;
     u64 global = o->imm == BULK_SHARED_TO_SHARED
                      ? 0
-                     : (u64)((in ? origin : target) - x->memory->bytes) + SIM_BASE;
-    race_async_bulk(x, b, o, in ? ASYNC_IN : ASYNC_OUT, lane, shared, global, n,
-                    place ? shared_offset(b, place) + 1 : 0, place ? (u8)unpack(*place).phase : 0);
+                     : (u64)((in ? source : target) - x->memory->bytes) + SIM_BASE;
+    race_async_bulk(x, b, o, in ? ASYNC_BULK_TO_SHARED : ASYNC_BULK_FROM_SHARED, lane, shared,
+                    global, n, mbarrier ? shared_offset(b, mbarrier) + 1 : 0,
+                    mbarrier ? (u8)unpack_mbarrier(*mbarrier).phase : 0);
 }
 
 static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
@@ -381,28 +393,28 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
                    n, (unsigned long long)from, (unsigned long long)to);
         return;
     }
-    unsigned char *target_written, *origin_written;
+    unsigned char *target_written, *source_written;
     unsigned char *target =
-        bulk_range(x, o, o->imm != BULK_SHARED_TO_GLOBAL, to, n, lane, &target_written);
-    unsigned char *origin =
-        bulk_range(x, o, o->imm != BULK_GLOBAL_TO_SHARED, from, n, lane, &origin_written);
-    if (!target || !origin || !n) return;
+        bulk_pointer(x, o, o->imm != BULK_SHARED_TO_GLOBAL, to, n, lane, &target_written);
+    unsigned char *source =
+        bulk_pointer(x, o, o->imm != BULK_GLOBAL_TO_SHARED, from, n, lane, &source_written);
+    if (!target || !source || !n) return;
     const u64 *barrier = o->src[3] == REF_NONE ? NULL : operand_at(x, o->src[3]);
-    u64 *place = barrier ? ISAFN(lane_barrier_at)(x, o, barrier[lane], lane, false) : NULL;
-    if (!place && o->src[3] != REF_NONE) return;
-    count_both(x, o, to, from, n);
-    if (place && barrier_is_own(x, place) && o->imm == BULK_GLOBAL_TO_SHARED)
-        count_flight_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL,
-                          shared_offset(x->block, place), n);
-    if (x->trace && place && barrier_is_own(x, place))
-        trace_mbarrier(x, o, MEM_STORE, shared_offset(x->block, place));
+    u64 *mbarrier = barrier ? ISAFN(lane_mbarrier_at)(x, o, barrier[lane], lane, false) : NULL;
+    if (!mbarrier && o->src[3] != REF_NONE) return;
+    count_bulk_copy(x, o, to, from, n);
+    if (mbarrier && mbarrier_is_local(x, mbarrier) && o->imm == BULK_GLOBAL_TO_SHARED)
+        inflight_issue_bulk(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL,
+                            shared_offset(x->block, mbarrier), n);
+    if (x->trace && mbarrier && mbarrier_is_local(x, mbarrier))
+        trace_mbarrier(x, o, MEM_STORE, shared_offset(x->block, mbarrier));
     core_add_simulation_cost(x->worker->launch, n / 256);
-    if (x->sanitize) bulk_races(x, o, lane, to, from, n);
-    memmove(target, origin, n);
-    if (x->sanitize) copy_shadow(x, o, lane, to, target_written, origin_written, n);
+    if (x->sanitize) check_bulk_races(x, o, lane, to, from, n);
+    memmove(target, source, n);
+    if (x->sanitize) copy_shadow(x, o, lane, to, target_written, source_written, n);
     else if (o->imm == BULK_SHARED_TO_GLOBAL) memset(target_written, 1, n);
-    if (x->sanitize) bulk_begin(x, o, lane, target, origin, n, place);
-    if (place) ISAFN(lane_barrier_complete)(x, o, lane, place, n);
+    if (x->sanitize) issue_bulk_copy(x, o, lane, target, source, n, mbarrier);
+    if (mbarrier) ISAFN(lane_mbarrier_complete_tx)(x, o, lane, mbarrier, n);
 }
 
 void ISAFN(op_cpasyncbulk)(struct exec *x, const struct op *o, u32 mask) {

@@ -38,13 +38,13 @@ APPLY_INT(s64)
 
 /* In global memory subnormal operands and results become zero, in shared memory they stay (PTX ISA,
  * "atom"). */
-static f32 flushed_f32(f32 v) {
+static f32 ftz_f32(f32 v) {
     return bits_of(v) & 0x7f800000u ? v : f32_of(bits_of(v) & 0x80000000u);
 }
 static u64 apply_f32(u8 atom, u64 old, u64 vb, bool global) {
     f32 a = f32_of((u32)old), b = f32_of((u32)vb);
     if (atom != ATOM_ADD) return (u32)vb;
-    return bits_of(canonical(global ? flushed_f32(flushed_f32(a) + flushed_f32(b)) : a + b));
+    return bits_of(canonical_nan_f32(global ? ftz_f32(ftz_f32(a) + ftz_f32(b)) : a + b));
 }
 static u64 apply_f64(u8 atom, u64 old, u64 vb) {
     return atom == ATOM_ADD ? bits64_of(ADD_f64(f64_of(old), f64_of(vb))) : vb;
@@ -122,13 +122,13 @@ static void lane_result(const struct exec *x, ref r, u32 lane, u32 width, u64 v)
 
 /* Exchange and compare-and-swap of 16 bytes: kernels that use them run on one worker. A register of
  * 128 bits is two of 64 side by side. */
-static void update_wide(const struct exec *x, const struct mem_desc *d, u64 *p, u32 lane) {
+static void update_b128(const struct exec *x, const struct mem_desc *d, u64 *p, u32 lane) {
     enum { HIGH = 32 };
     const u64 *b = operand_at(x, d->operand[0]);
     u64 old[2] = {p[0], p[1]};
-    bool compared = d->atom == ATOM_CAS, equal = old[0] == b[lane] && old[1] == b[HIGH + lane];
-    const u64 *next = compared ? operand_at(x, d->operand[1]) : b;
-    if (!compared || equal) p[0] = next[lane], p[1] = next[HIGH + lane];
+    bool is_cas = d->atom == ATOM_CAS, equal = old[0] == b[lane] && old[1] == b[HIGH + lane];
+    const u64 *next = is_cas ? operand_at(x, d->operand[1]) : b;
+    if (!is_cas || equal) p[0] = next[lane], p[1] = next[HIGH + lane];
     if (d->result == REF_NONE) return;
     u64 *result = operand_at(x, d->result);
     result[lane] = old[0];
@@ -137,7 +137,7 @@ static void update_wide(const struct exec *x, const struct mem_desc *d, u64 *p, 
 
 static void update_lane(struct exec *x, const struct mem_desc *d, void *p, u32 lane,
                         bool concurrent, bool global) {
-    if (d->width == 16) return update_wide(x, d, p, lane);
+    if (d->width == 16) return update_b128(x, d, p, lane);
     u64 b = lane_operand(x, d->operand[0], lane, d->width),
         c = lane_operand(x, d->operand[1], lane, d->width);
     lane_result(x, d->result, lane, d->width, update(d, p, b, c, concurrent, global));
@@ -145,12 +145,12 @@ static void update_lane(struct exec *x, const struct mem_desc *d, void *p, u32 l
 
 /* One whose result is used may order what comes after it: what it found, and whether it left
  * something else. */
-static void exchange_lane(struct exec *x, const struct mem_desc *d, void *p, u32 lane, u64 address,
-                          bool concurrent) {
-    u8 before[16];
-    memcpy(before, p, d->width);
+static void update_lane_ordered(struct exec *x, const struct mem_desc *d, void *p, u32 lane,
+                                u64 address, bool concurrent) {
+    u8 old_value[16];
+    memcpy(old_value, p, d->width);
     update_lane(x, d, p, lane, concurrent, true);
-    race_ordered_exchange(x, d, address, memcmp(before, p, d->width) != 0);
+    race_hb_atom(x, d, address, memcmp(old_value, p, d->width) != 0);
 }
 
 /* Words of lanes that are allowed, where no other worker is: what most atomics are. False: another
@@ -188,7 +188,7 @@ static bool atom_words(const struct exec *x, const struct mem_desc *d, unsigned 
 }
 #undef EACH
 
-static bool host_sees(const struct memory *m, const u64 *ea, u32 mask) {
+static bool is_host_visible(const struct memory *m, const u64 *ea, u32 mask) {
     if (m->regions[MEM_HOST_SHARED].top == m->regions[MEM_HOST_SHARED].low) return false;
     FOR_ACTIVE_LANES(mask) if (ea[l] - SIM_BASE < SIM_HOST_SHARED_BYTES) return true;
     return false;
@@ -197,29 +197,31 @@ static bool host_sees(const struct memory *m, const u64 *ea, u32 mask) {
 static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc *d, const u64 *ea,
                        u32 mask, u8 space, bool checked) {
     bool global = space != SPACE_SHARED;
-    bool concurrent = global && (x->worker->launch->nworkers > 1 || host_sees(x->memory, ea, mask));
-    bool orders = global && d->verb == MEM_ATOM && x->tracks_happens_before;
+    bool concurrent =
+        global && (x->worker->launch->nworkers > 1 || is_host_visible(x->memory, ea, mask));
+    bool is_ordering = global && d->verb == MEM_ATOM && x->tracks_happens_before;
     unsigned char *memory = global ? x->memory->bytes : x->shared;
     u64 first = global ? SIM_BASE : 0;
-    if (checked && !orders && !concurrent && atom_words(x, d, memory - first, ea, mask)) return;
+    if (checked && !is_ordering && !concurrent && atom_words(x, d, memory - first, ea, mask))
+        return;
     FOR_ACTIVE_LANES(mask) {
         bool allowed = checked  ? true
-                       : global ? ISAFN(lane_allowed_global)(x, o, d, l, ea[l])
-                                : ISAFN(lane_allowed_shared)(x, o, d, l, ea[l]);
+                       : global ? ISAFN(lane_may_access_global)(x, o, d, l, ea[l])
+                                : ISAFN(lane_may_access_shared)(x, o, d, l, ea[l]);
         if (!allowed) continue;
         void *p = memory + (ea[l] - first);
-        if (orders) exchange_lane(x, d, p, l, ea[l], concurrent);
+        if (is_ordering) update_lane_ordered(x, d, p, l, ea[l], concurrent);
         else update_lane(x, d, p, l, concurrent, global);
     }
 }
 
 /* In the shared memory of other blocks of the cluster, which this worker runs, too. */
-static void atom_away(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
-                      const u64 *ea, u32 mask) {
+static void atom_remote(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
+                        const u64 *ea, u32 mask) {
     ISAFN(lane_count_cluster)(x, stat, ea, mask, d->width);
     TRACE(x, o, SPACE_CLUSTER, stat, ea, mask);
     FOR_ACTIVE_LANES(mask) {
-        void *p = ISAFN(lane_place_cluster)(x, o, d, l, ea[l]);
+        void *p = ISAFN(lane_cluster_pointer)(x, o, d, l, ea[l]);
         if (p) update_lane(x, d, p, l, false, false);
     }
 }
@@ -235,18 +237,18 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
             ea[l] -= in ? SHARED_WINDOW : 0;
         }
     if (x->cluster && shared) {
-        u32 away = ISAFN(lane_split_cluster)(x, ea, shared);
-        if (away)
-            atom_away(x, o, d,
-                      d->stat + (d->space == SPACE_GENERIC ? 3 : d->space == SPACE_CLUSTER), ea,
-                      away);
-        mask &= ~away, shared &= ~away;
+        u32 remote_mask = ISAFN(lane_split_remote)(x, ea, shared);
+        if (remote_mask)
+            atom_remote(x, o, d,
+                        d->stat + (d->space == SPACE_GENERIC ? 3 : d->space == SPACE_CLUSTER), ea,
+                        remote_mask);
+        mask &= ~remote_mask, shared &= ~remote_mask;
     }
     if (mask & ~shared) {
         bool checked = ISAFN(lane_count_atomic_global)(x, o, d, d->stat, ea, mask & ~shared);
-        bool meets = x->worker->launch->grid_barrier.word_address &&
-                     grid_barrier_arrive(x, o, d, ea, mask & ~shared);
-        if (!meets) TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
+        bool at_grid_barrier = x->worker->launch->grid_barrier.word_address &&
+                               grid_barrier_arrive(x, o, d, ea, mask & ~shared);
+        if (!at_grid_barrier) TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
         atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL, checked);
     }
     if (shared) {

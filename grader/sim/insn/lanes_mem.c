@@ -30,10 +30,10 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
                          const u64 *ea, u32 mask) {
     const struct sim_launch *r = x->worker->launch->request;
     u32 span = access_span(d);
-    static const s32 zero[32];
+    static const s32 zero_offsets[32];
     FOR_ACTIVE_LANES(mask) {
-        bool inside = ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes;
-        if (d->verb != MEM_LOAD || !inside)
+        bool in_bounds = ea[l] < r->param_bytes && ea[l] + span <= r->param_bytes;
+        if (d->verb != MEM_LOAD || !in_bounds)
             core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, l, ea[l],
                        "accesses %u bytes at offset %lld of the kernel's %u parameter bytes", span,
                        (long long)ea[l], r->param_bytes);
@@ -42,13 +42,15 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
                        "accesses %u bytes at offset %lld of the kernel's parameters, which is no "
                        "multiple of %u",
                        span, (long long)ea[l], span);
-        else ISAFN(lane_move)(x, d, (unsigned char *)r->params + ea[l], zero, 1u << l, PATTERN_ANY);
+        else
+            ISAFN(lane_move)
+            (x, d, (unsigned char *)r->params + ea[l], zero_offsets, 1u << l, PATTERN_ANY);
     }
 }
 
 /* ---- generic addresses: by window ---- */
 
-static u32 in_window(const u64 *ea, u32 mask, u64 window) {
+static u32 lanes_in_window(const u64 *ea, u32 mask, u64 window) {
     u32 in = 0;
     FOR_LANES in |= ea[l] - window < WINDOW_BYTES ? 1u << l : 0;
     return in & mask;
@@ -56,8 +58,9 @@ static u32 in_window(const u64 *ea, u32 mask, u64 window) {
 
 static void access_generic(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea,
                            u32 mask) {
-    u32 shared = in_window(ea, mask, SHARED_WINDOW), local = in_window(ea, mask, LOCAL_WINDOW);
-    u32 param = in_window(ea, mask, PARAM_WINDOW), global = mask & ~(shared | local | param);
+    u32 shared = lanes_in_window(ea, mask, SHARED_WINDOW),
+        local = lanes_in_window(ea, mask, LOCAL_WINDOW);
+    u32 param = lanes_in_window(ea, mask, PARAM_WINDOW), global = mask & ~(shared | local | param);
     if (global) ISAFN(lane_access_global)(x, o, d, d->stat, ea, global);
     u64 offset[32];
     if (shared) {
@@ -83,16 +86,17 @@ static void access_cluster(struct exec *x, const struct op *o, const struct mem_
     else ISAFN(lane_access_shared)(x, o, d, d->stat, ea, mask);
 }
 
-static inline bool repeat(struct exec *x, const struct op *o, const struct mem_desc *d, u32 mask) {
+static inline bool access_reused(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                 u32 mask) {
     return d->same_address_as &&
-           (d->space == SPACE_SHARED ? ISAFN(lane_repeat_shared)(x, o, d, mask)
-                                     : ISAFN(lane_repeat_global)(x, o, d, mask));
+           (d->space == SPACE_SHARED ? ISAFN(lane_access_shared_reused)(x, o, d, mask)
+                                     : ISAFN(lane_access_global_reused)(x, o, d, mask));
 }
 
-static void access(struct exec *x, const struct op *o, u32 mask) {
+static void access_memory(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
-    if (repeat(x, o, d, mask)) return;
+    if (access_reused(x, o, d, mask)) return;
     ISAFN(lane_addresses)(x, o, d, ea);
     switch ((enum mem_space)d->space) {
     case SPACE_GLOBAL:
@@ -105,5 +109,5 @@ static void access(struct exec *x, const struct op *o, u32 mask) {
     }
 }
 
-void ISAFN(op_ld)(struct exec *x, const struct op *o, u32 mask) { access(x, o, mask); }
-void ISAFN(op_st)(struct exec *x, const struct op *o, u32 mask) { access(x, o, mask); }
+void ISAFN(op_ld)(struct exec *x, const struct op *o, u32 mask) { access_memory(x, o, mask); }
+void ISAFN(op_st)(struct exec *x, const struct op *o, u32 mask) { access_memory(x, o, mask); }

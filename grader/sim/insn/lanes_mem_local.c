@@ -44,23 +44,23 @@ static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned 
 }
 
 /* `around`: the shadow of a lane's access in one piece, with what lies beside it. */
-static void check_written_local(struct exec *x, const struct op *o, const struct mem_desc *d,
-                                unsigned lane, u64 offset) {
-    enum { BESIDE = 8 };
-    unsigned char around[BESIDE + 64 + BESIDE] = {0};
+static void check_initialized_local(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                    unsigned lane, u64 offset) {
+    enum { PADDING = 8 };
+    unsigned char padded[PADDING + 64 + PADDING] = {0};
     u32 span = access_span(d);
-    for (u64 i = offset < BESIDE ? BESIDE - offset : 0; i < BESIDE + span + BESIDE; i++)
-        if (offset + i - BESIDE < x->local_bytes)
-            around[i] = *local_byte(x->warp->local_written, offset + i - BESIDE, lane);
-    if (!all_written(around + BESIDE, span))
-        undef_access(x, o, d, lane, offset, around + BESIDE, SPACE_LOCAL);
+    for (u64 i = offset < PADDING ? PADDING - offset : 0; i < PADDING + span + PADDING; i++)
+        if (offset + i - PADDING < x->local_bytes)
+            padded[i] = *local_byte(x->warp->local_written, offset + i - PADDING, lane);
+    if (!all_initialized(padded + PADDING, span))
+        undef_access(x, o, d, lane, offset, padded + PADDING, SPACE_LOCAL);
 }
 
 static void shadow_local(struct exec *x, const struct op *o, const struct mem_desc *d,
                          const u64 *ea, u32 mask) {
     u32 span = access_span(d);
     FOR_ACTIVE_LANES(mask) {
-        if (d->verb == MEM_LOAD) check_written_local(x, o, d, l, ea[l]);
+        if (d->verb == MEM_LOAD) check_initialized_local(x, o, d, l, ea[l]);
         else
             for (u32 i = 0; i < span; i++) *local_byte(x->warp->local_written, ea[l] + i, l) = 1;
     }
@@ -70,23 +70,23 @@ static void shadow_local(struct exec *x, const struct op *o, const struct mem_de
 static bool shadow_local_rows(const struct exec *x, const struct mem_desc *d, u64 offset,
                               u32 mask) {
     u32 words = (u32)d->width * d->count / 4;
-    u32 *row = (u32 *)(x->warp->local_written + offset / 4 * 128), missing = 0,
+    u32 *row = (u32 *)(x->warp->local_written + offset / 4 * 128), undefined_lanes = 0,
         step = d->width / 4u;
     if (d->width < 4 || offset % 4) return false;
     for (u32 w = 0; w < words && d->verb != MEM_LOAD; w++)
         FOR_LANES row[w * 32 + (u32)l] = (mask >> l & 1) ? 0x01010101 : row[w * 32 + (u32)l];
     for (u32 w = 0; w < words && d->verb == MEM_LOAD; w += step) FOR_LANES {
             u32 element = row[w * 32 + (u32)l] | row[(w + step - 1) * 32 + (u32)l];
-            missing |= element && !(element & 0xfefefefe) ? 0 : 1u << l;
+            undefined_lanes |= element && !(element & 0xfefefefe) ? 0 : 1u << l;
         }
-    return !(missing & mask);
+    return !(undefined_lanes & mask);
 }
 
 void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d,
                               u32 stat, const u64 *ea, u32 mask) {
     u32 span = access_span(d);
     struct access_pattern *m = &x->pattern_cache[stat];
-    if (relate(m, ea, mask, SPACE_LOCAL, span))
+    if (update_pattern(m, ea, mask, SPACE_LOCAL, span))
         pattern_count(x->stats[stat], m, (u32)ea[__builtin_ctz(mask)] & 3, SPACE_LOCAL, span);
     TRACE(x, o, SPACE_LOCAL, stat, ea, mask);
     FOR_ACTIVE_LANES(mask) {
@@ -111,12 +111,16 @@ void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct m
 
 /* A device function's parameters lie in its frame like local memory, at a place known when
  * decoding: target is the frame offset, imm the byte within the parameter. */
-static void access_formal(struct exec *x, const struct op *o, u32 mask) {
+static void access_formal_param(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     unsigned char *rows = x->base[BASE_FRAME] + o->target;
     if (local_rows(x, d, rows, (u64)o->imm, mask)) return;
     FOR_ACTIVE_LANES(mask)
     for (u32 e = 0; e < d->count; e++) local_bytes(x, d, rows, (u64)o->imm + e * d->width, l, e);
 }
-void ISAFN(op_paramld)(struct exec *x, const struct op *o, u32 mask) { access_formal(x, o, mask); }
-void ISAFN(op_paramst)(struct exec *x, const struct op *o, u32 mask) { access_formal(x, o, mask); }
+void ISAFN(op_paramld)(struct exec *x, const struct op *o, u32 mask) {
+    access_formal_param(x, o, mask);
+}
+void ISAFN(op_paramst)(struct exec *x, const struct op *o, u32 mask) {
+    access_formal_param(x, o, mask);
+}

@@ -43,12 +43,12 @@ void ISAFN(op_activemask)(struct exec *x, const struct op *o, u32 mask) {
 /* Clocks count what this warp has executed so far: deterministic and monotonic. imm: bytes of the
  * register. */
 void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
-    u64 now = x->warp->warp_insns;
+    u64 clock_value = x->warp->warp_insns;
     if (o->imm == 8) {
         u64 *D = operand_at(x, o->dst);
-        STORE_LANES(D, mask, now);
+        STORE_LANES(D, mask, clock_value);
     } else {
-        u32 *D = operand_at(x, o->dst), low = (u32)now;
+        u32 *D = operand_at(x, o->dst), low = (u32)clock_value;
         STORE_LANES(D, mask, low);
     }
 }
@@ -57,7 +57,7 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
  * in order. */
 static void fence(struct exec *x, const struct op *o, u32 mask) {
     x->warp->fenced_lanes |= mask;
-    if (x->tracks_happens_before && o->imm == FENCE_GPU_SCOPE) race_ordered_fence(x);
+    if (x->tracks_happens_before && o->imm == FENCE_GPU_SCOPE) race_hb_fence(x);
     if (x->sanitize && o->imm == FENCE_PROXY_ASYNC) race_proxy_fence(x, mask);
 }
 void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
@@ -73,13 +73,13 @@ void ISAFN(op_localaddr)(struct exec *x, const struct op *o, u32 mask) {
 
 /* ---- video instructions ---- */
 
-static inline s32 part_of(u32 v, u32 k, u32 width, bool is_signed) {
+static inline s32 video_part(u32 v, u32 k, u32 width, bool is_signed) {
     u32 up = v << (32 - width * (k + 1));
     return is_signed ? (s32)up >> (32 - width) : (s32)(up >> (32 - width));
 }
 
-static inline bool compare_parts(u8 how, s32 a, s32 b) {
-    switch (how) {
+static inline bool compare_video_parts(u8 comparison, s32 a, s32 b) {
+    switch (comparison) {
     case VIDEO_EQ: return a == b;
     case VIDEO_NE: return a != b;
     case VIDEO_LT: return a < b;
@@ -89,7 +89,7 @@ static inline bool compare_parts(u8 how, s32 a, s32 b) {
     }
 }
 
-static inline s32 combine_parts(const struct video_op *v, s32 a, s32 b) {
+static inline s32 combine_video_parts(const struct video_op *v, s32 a, s32 b) {
     switch (v->verb) {
     case VIDEO_ADD: return a + b;
     case VIDEO_SUB: return a - b;
@@ -97,18 +97,18 @@ static inline s32 combine_parts(const struct video_op *v, s32 a, s32 b) {
     case VIDEO_ABSDIFF: return a < b ? b - a : a - b;
     case VIDEO_MIN: return a < b ? a : b;
     case VIDEO_MAX: return a > b ? a : b;
-    default: return compare_parts(v->comparison, a, b);
+    default: return compare_video_parts(v->comparison, a, b);
     }
 }
 
 static u32 video_lane(const struct video_op *v, u32 a, u32 b, u32 c) {
     u32 width = 32 / v->parts, d = 0, sum = c, low = (1u << width) - 1;
-    s32 least = v->signed_d ? -(s32)(low / 2 + 1) : 0,
-        most = v->signed_d ? (s32)(low / 2) : (s32)low;
+    s32 min_value = v->signed_d ? -(s32)(low / 2 + 1) : 0,
+        max_value = v->signed_d ? (s32)(low / 2) : (s32)low;
     for (u32 k = 0; k < v->parts; k++) {
-        s32 r =
-            combine_parts(v, part_of(a, k, width, v->signed_a), part_of(b, k, width, v->signed_b));
-        if (v->saturate) r = r < least ? least : r > most ? most : r;
+        s32 r = combine_video_parts(v, video_part(a, k, width, v->signed_a),
+                                    video_part(b, k, width, v->signed_b));
+        if (v->saturate) r = r < min_value ? min_value : r > max_value ? max_value : r;
         d |= ((u32)r & low) << width * k;
         sum += (u32)r;
     }
@@ -126,7 +126,7 @@ void ISAFN(op_video)(struct exec *x, const struct op *o, u32 mask) {
 
 /* ---- alloca: imm is the alignment ---- */
 
-static void forget_bytes(struct exec *x, u64 from, u32 n, u32 lane) {
+static void mark_uninitialized(struct exec *x, u64 from, u32 n, u32 lane) {
     for (u64 at = from; at < from + n; at++)
         x->warp->local_written[(at / 4 * 32 + lane) * 4 + at % 4] = 0;
 }
@@ -145,6 +145,6 @@ void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
         }
         used[l] = from + bytes[l];
         D[l] = x->local_bytes - ALLOCA_BYTES + from;
-        if (x->sanitize) forget_bytes(x, D[l], bytes[l], l);
+        if (x->sanitize) mark_uninitialized(x, D[l], bytes[l], l);
     }
 }

@@ -41,19 +41,19 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
 /* Where some lanes do not execute, all are computed beside the register, and those that do put into
  * it afterwards. Expressions are total, so that this does no harm, and it leaves the compiler no
  * branch to turn into a select. */
-#define LOOP(TD, ARGS, expr)                                 \
-    if (mask == ~0u) {                                       \
-        FOR_LANES {                                          \
-            ARGS;                                            \
-            D[l] = WIDEN_##TD(TD)(expr);                     \
-        }                                                    \
-    } else {                                                 \
-        st_##TD beside[32];                                  \
-        FOR_LANES {                                          \
-            ARGS;                                            \
-            beside[l] = WIDEN_##TD(TD)(expr);                \
-        }                                                    \
-        FOR_LANES D[l] = (mask >> l & 1) ? beside[l] : D[l]; \
+#define LOOP(TD, ARGS, expr)                                   \
+    if (mask == ~0u) {                                         \
+        FOR_LANES {                                            \
+            ARGS;                                              \
+            D[l] = WIDEN_##TD(TD)(expr);                       \
+        }                                                      \
+    } else {                                                   \
+        st_##TD computed[32];                                  \
+        FOR_LANES {                                            \
+            ARGS;                                              \
+            computed[l] = WIDEN_##TD(TD)(expr);                \
+        }                                                      \
+        FOR_LANES D[l] = (mask >> l & 1) ? computed[l] : D[l]; \
     }
 #define HEAD(id, TD)                                                     \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
@@ -89,17 +89,18 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
 
 /* setp p|q, a, b, c: p = (a cmp b) op c, q = !(a cmp b) op c. aux: 0 none, 1 and, 2 or, 3 xor; imm
  * flips c; src[3] is q. */
-static inline u32 combine(u32 v, u32 how, u32 c) {
-    return how == 1 ? v & c : how == 2 ? v | c : how == 3 ? v ^ c : v;
+static inline u32 combine_predicates(u32 v, u32 logic_op, u32 c) {
+    return logic_op == 1 ? v & c : logic_op == 2 ? v | c : logic_op == 3 ? v ^ c : v;
 }
-static inline void put_mask(struct exec *x, ref r, u32 value, u32 mask) {
+static inline void store_predicate(struct exec *x, ref r, u32 value, u32 mask) {
     u32 *D = operand_at(x, r);
     *D = (*D & ~mask) | (value & mask);
 }
-static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u32 q, u32 mask) {
+static inline void store_setp_results(struct exec *x, const struct op *o, u32 p, u32 q, u32 mask) {
     u32 c = o->aux ? mask_at(x, o->src[2]) ^ (u32)o->imm : 0;
-    put_mask(x, o->dst, combine(p, o->aux, c), mask);
-    if (o->src[3] != REF_NONE) put_mask(x, o->src[3], combine(q, o->aux, c), mask);
+    store_predicate(x, o->dst, combine_predicates(p, o->aux, c), mask);
+    if (o->src[3] != REF_NONE)
+        store_predicate(x, o->src[3], combine_predicates(q, o->aux, c), mask);
 }
 #define RP(id, name, mods, pipe, TA, TB, expr)                           \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
@@ -111,7 +112,7 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
             ARG(b, 1, TB);                                               \
             bits |= (expr) ? 1u << l : 0;                                \
         }                                                                \
-        put_comparisons(x, o, bits, ~bits, mask);                        \
+        store_setp_results(x, o, bits, ~bits, mask);                     \
     }
 /* setp of two halves: p of the low ones, q of the high ones. */
 #define RP2(id, name, mods, pipe, compare)                                               \
@@ -121,7 +122,7 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
         u32 low = 0, high = 0;                                                           \
         FOR_LANES low |= compare((u16)P0[l], (u16)P1[l]) ? 1u << l : 0;                  \
         FOR_LANES high |= compare((u16)(P0[l] >> 16), (u16)(P1[l] >> 16)) ? 1u << l : 0; \
-        put_comparisons(x, o, low, high, mask);                                          \
+        store_setp_results(x, o, low, high, mask);                                       \
     }
 #define RT(id, name, pipe, TA, expr)                                     \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
@@ -131,14 +132,14 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
             ARG(a, 0, TA);                                               \
             bits |= (expr) ? 1u << l : 0;                                \
         }                                                                \
-        put_mask(x, o->dst, bits, mask);                                 \
+        store_predicate(x, o->dst, bits, mask);                          \
     }
 #define RM(id, name, nsrc, expr)                                            \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) {    \
         u32 a = mask_at(x, o->src[0]) ^ (u32)o->imm,                        \
             b = nsrc > 1 ? mask_at(x, o->src[1]) ^ (u32)(o->imm >> 32) : 0; \
         (void)b;                                                            \
-        put_mask(x, o->dst, expr, mask);                                    \
+        store_predicate(x, o->dst, expr, mask);                             \
     }
 #define RS(id, name, T)                                                  \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
@@ -166,7 +167,7 @@ static inline void put_comparisons(struct exec *x, const struct op *o, u32 p, u3
             D[l] = (mask >> l & 1) ? (T)sum : D[l];                      \
             out |= (u32)(sum >> bits & 1) << l;                          \
         }                                                                \
-        if (gives) put_mask(x, o->src[3], out, mask);                    \
+        if (gives) store_predicate(x, o->src[3], out, mask);             \
     }
 #define RL(id, name, pipe, text)
 #define RX(id, name, kind, pipe, text)

@@ -14,6 +14,6 @@
 #define RL(id, ...)  ISAFN(op_##id),
 #define RX(id, ...)  NULL,
 #define RD(id, ...)  NULL,
-op_fn *const ISAFN(lane_rows)[] = {
+op_fn *const ISAFN(lane_functions)[] = {
 #include "grader/sim/insn/rows.def"
 };

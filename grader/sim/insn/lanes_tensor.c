@@ -18,9 +18,9 @@
 #include <string.h>
 
 /* A block's shared memory at the tile, its shadow, and the mbarrier there. */
-struct end {
+struct tile_target {
     unsigned char *bytes, *written;
-    u64 *barrier;
+    u64 *mbarrier;
     u64 address;
 };
 
@@ -28,16 +28,16 @@ struct tile_copy {
     struct exec *x;
     const struct op *o;
     const struct tensor_desc *d;
-    u32 lane, reach, offset; /* bytes of shared memory that the tile lies in, and from where on, in
-                                each block alike */
+    u32 lane, span_bytes, offset; /* bytes of shared memory that the tile lies in, and from where
+                                on, in each block alike */
     struct memory_tile tile;
-    struct end end[CLUSTER_MAX_SIZE];
-    u32 nends;
-    u32 moved; /* bytes of it within the tensor */
+    struct tile_target targets[CLUSTER_MAX_SIZE];
+    u32 ntargets;
+    u32 moved_bytes; /* bytes of it within the tensor */
     unsigned char row[TENSOR_MAX_ROW_BYTES], shadow[TENSOR_MAX_ROW_BYTES];
 };
 
-static u64 value_of(const struct tile_copy *c, ref r) {
+static u64 operand_value(const struct tile_copy *c, ref r) {
     return ((const u64 *)operand_at(c->x, r))[c->lane];
 }
 
@@ -65,31 +65,31 @@ static const unsigned char *map_at(const struct tile_copy *c, u64 address) {
     return NULL;
 }
 
-static bool refuse(const struct tile_copy *c, u64 address, const char *why) {
+static bool report_invalid_map(const struct tile_copy *c, u64 address, const char *reason) {
     core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address,
-               "takes 128 bytes for a tensor map that are none: %s", why);
+               "takes 128 bytes for a tensor map that are none: %s", reason);
     return false;
 }
 
 static bool read_map(struct tile_copy *c) {
     struct tensor_map m;
-    u64 address = value_of(c, c->o->src[1]);
+    u64 address = operand_value(c, c->o->src[1]);
     s32 at[TENSOR_MAX_RANK] = {0};
     const unsigned char *bytes = map_at(c, address);
     if (!bytes) return false;
-    const char *why = memory_tensor_map_parse(bytes, &m);
-    if (why) return refuse(c, address, why);
+    const char *reason = memory_tensor_map_parse(bytes, &m);
+    if (reason) return report_invalid_map(c, address, reason);
     if (m.rank != c->d->rank) {
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address,
                    "copies by %u coordinates, but the tensor map has %u dimensions", c->d->rank,
                    m.rank);
         return false;
     }
-    if (c->x->sanitize) race_map_use(c->x, c->o, c->lane, address);
+    if (c->x->sanitize) race_tensor_map_use(c->x, c->o, c->lane, address);
     for (u32 i = 0; i < m.rank; i++)
         at[i] = ((const s32 *)operand_at(c->x, c->d->coord[i]))[c->lane];
     return memory_tile_init(&c->tile, &m, at) ||
-           refuse(c, address, "its tensor ends past the last address");
+           report_invalid_map(c, address, "its tensor ends past the last address");
 }
 
 /* ---- where the tile lies ---- */
@@ -98,19 +98,20 @@ static bool read_map(struct tile_copy *c) {
 static bool check_coordinates(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
     long long byte = (long long)t->coord[0] * t->element_bytes;
-    u32 before = 0; /* the first dimension in which the tile begins before the tensor */
-    while (before < t->map.rank && t->coord[before] >= 0) before++;
+    u32 first_negative_dim = 0; /* the first dimension in which the tile begins before the tensor */
+    while (first_negative_dim < t->map.rank && t->coord[first_negative_dim] >= 0)
+        first_negative_dim++;
     if (byte % TENSOR_CHUNK_BYTES)
-        core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
+        core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, operand_value(c, c->o->src[1]),
                    "copies a tile that begins at coordinate %lld of the innermost dimension, byte "
                    "%lld of a row, which is "
                    "no multiple of %d",
                    (long long)t->coord[0], byte, TENSOR_CHUNK_BYTES);
-    else if (c->o->imm == BULK_SHARED_TO_GLOBAL && before < t->map.rank)
-        core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
+    else if (c->o->imm == BULK_SHARED_TO_GLOBAL && first_negative_dim < t->map.rank)
+        core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, operand_value(c, c->o->src[1]),
                    "copies a tile to coordinate %lld of dimension %u: only loads may begin before "
                    "the tensor",
-                   (long long)t->coord[before], before);
+                   (long long)t->coord[first_negative_dim], first_negative_dim);
     else return true;
     return false;
 }
@@ -119,7 +120,7 @@ static bool check_global(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
     struct memory *m = c->x->memory;
     u64 n = t->high - t->low;
-    char where[256];
+    char location[256];
     if (!n) return true;
     int i = memory_find_range(m, t->low, n);
     if (i >= 0 && (c->o->imm == BULK_GLOBAL_TO_SHARED || !m->allocations[i].is_constant))
@@ -128,30 +129,30 @@ static bool check_global(struct tile_copy *c) {
         core_fault(c->x, SIM_FAULT_READ_ONLY, c->o, c->lane, t->low,
                    "copies to `%s` in constant memory", m->allocations[i].name);
     else {
-        memory_describe(m, t->low, n < UINT32_MAX ? (u32)n : UINT32_MAX, where, sizeof where);
+        memory_describe(m, t->low, n < UINT32_MAX ? (u32)n : UINT32_MAX, location, sizeof location);
         core_fault(c->x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, t->low,
                    "copies a tile of a tensor from 0x%llx to 0x%llx, %s",
-                   (unsigned long long)t->low, (unsigned long long)t->high, where);
+                   (unsigned long long)t->low, (unsigned long long)t->high, location);
     }
     return false;
 }
 
 /* Before anything is done by its size. */
 static bool check_shared(struct tile_copy *c) {
-    u64 to = value_of(c, c->o->src[0]), reach = memory_tile_shared_bytes(&c->tile);
+    u64 to = operand_value(c, c->o->src[0]), span_bytes = memory_tile_shared_bytes(&c->tile);
     if (to % 128) {
         core_fault(c->x, SIM_FAULT_MISALIGNED, c->o, c->lane, to,
                    "copies a tile at 0x%llx of shared memory, which is no multiple of 128",
                    (unsigned long long)to);
         return false;
     }
-    if (reach > c->x->shared_bytes) {
+    if (span_bytes > c->x->shared_bytes) {
         core_fault(c->x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, to,
                    "copies a tile of %llu bytes; the block has %u bytes of shared memory",
-                   (unsigned long long)reach, c->x->shared_bytes);
+                   (unsigned long long)span_bytes, c->x->shared_bytes);
         return false;
     }
-    c->reach = (u32)reach;
+    c->span_bytes = (u32)span_bytes;
     c->offset = to - SHARED_WINDOW < WINDOW_BYTES ? (u32)(to - SHARED_WINDOW) : (u32)to;
     if (c->x->cluster) c->offset = cluster_offset(c->offset);
     return true;
@@ -159,28 +160,29 @@ static bool check_shared(struct tile_copy *c) {
 
 /* ---- ends in shared memory ---- */
 
-static bool add_end(struct tile_copy *c, u64 address, u64 barrier) {
-    struct end *e = &c->end[c->nends++];
+static bool add_target(struct tile_copy *c, u64 address, u64 barrier) {
+    struct tile_target *e = &c->targets[c->ntargets++];
     e->address = address;
-    e->bytes = ISAFN(lane_bulk_shared)(c->x, c->o, address, c->reach, c->lane, &e->written);
+    e->bytes = ISAFN(lane_bulk_shared)(c->x, c->o, address, c->span_bytes, c->lane, &e->written);
     if (!e->bytes) return false;
     if (c->o->src[3] == REF_NONE) return true;
-    e->barrier = ISAFN(lane_barrier_at)(c->x, c->o, barrier, c->lane, false);
-    return e->barrier != NULL;
+    e->mbarrier = ISAFN(lane_mbarrier_at)(c->x, c->o, barrier, c->lane, false);
+    return e->mbarrier != NULL;
 }
 
-static u64 in_block(u64 address, u32 rank) {
+static u64 rank_address(u64 address, u32 rank) {
     return address - SHARED_WINDOW < WINDOW_BYTES
-               ? in_block(address - SHARED_WINDOW, rank)
+               ? rank_address(address - SHARED_WINDOW, rank)
                : (u64)(rank + 1) << CLUSTER_RANK_SHIFT | cluster_offset(address);
 }
 
 /* The tile and its bytes' arrival go to the same places of each block in the mask. */
-static bool add_ends(struct tile_copy *c) {
+static bool add_targets(struct tile_copy *c) {
     const struct op *o = c->o;
-    u64 to = value_of(c, o->src[0]), barrier = o->src[3] == REF_NONE ? 0 : value_of(c, o->src[3]);
+    u64 to = operand_value(c, o->src[0]),
+        barrier = o->src[3] == REF_NONE ? 0 : operand_value(c, o->src[3]);
     u32 blocks = c->x->cluster ? c->x->cluster->nblocks : 1;
-    if (c->d->cta_mask == REF_NONE) return add_end(c, to, barrier);
+    if (c->d->cta_mask == REF_NONE) return add_target(c, to, barrier);
     u32 mask = ((const u16 *)operand_at(c->x, c->d->cta_mask))[c->lane];
     if (mask >> blocks) {
         core_fault(c->x, SIM_FAULT_DSMEM, o, c->lane, to,
@@ -189,8 +191,8 @@ static bool add_ends(struct tile_copy *c) {
     }
     for (u32 r = 0; r < blocks; r++) {
         if (!(mask >> r & 1)) continue;
-        if (c->x->cluster ? !add_end(c, in_block(to, r), in_block(barrier, r))
-                          : !add_end(c, to, barrier))
+        if (c->x->cluster ? !add_target(c, rank_address(to, r), rank_address(barrier, r))
+                          : !add_target(c, to, barrier))
             return false;
     }
     return true;
@@ -200,10 +202,10 @@ static bool add_ends(struct tile_copy *c) {
  * tensor's row is written too. */
 static struct tile_row row_of(const struct tile_copy *c, u64 row) {
     struct tile_row r = memory_tile_row(&c->tile, row);
-    u32 rest = -r.bytes % TENSOR_CHUNK_BYTES;
-    if (c->o->imm == BULK_SHARED_TO_GLOBAL && rest &&
-        memory_find_range(c->x->memory, r.address, r.bytes + rest) >= 0)
-        r.bytes += rest;
+    u32 padding = -r.bytes % TENSOR_CHUNK_BYTES;
+    if (c->o->imm == BULK_SHARED_TO_GLOBAL && padding &&
+        memory_find_range(c->x->memory, r.address, r.bytes + padding) >= 0)
+        r.bytes += padding;
     return r;
 }
 
@@ -215,13 +217,13 @@ static void count_row(struct tile_copy *c, struct trace_strided_copy *t, const s
     bool load = c->o->imm == BULK_GLOBAL_TO_SHARED;
     s[STAT_LANES] += r->bytes;
     s[STAT_SECTORS] += (r->address + r->bytes - 1) / 32 - r->address / 32 + 1;
-    c->moved += r->bytes;
+    c->moved_bytes += r->bytes;
     if (x->trace)
         trace_strided_copy_add(x, c->o, load ? MEM_LOAD : MEM_STORE, t, r->address, r->bytes);
     if (!x->sanitize || !x->tracks_global_races ||
         !memory_find_allocation(x->memory, r->address)->is_race_checked)
         return;
-    ISAFN(race_global_lane)
+    ISAFN(race_global_lane_access)
     (x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, c->lane, r->address, r->bytes,
      load                 ? RACE_READ
      : c->d->is_reduction ? RACE_RED
@@ -241,10 +243,10 @@ static void count_tile(struct tile_copy *c) {
         trace_strided_copy_end(x, c->o, c->o->imm == BULK_GLOBAL_TO_SHARED ? MEM_LOAD : MEM_STORE,
                                &lines);
     core_add_simulation_cost(x->worker->launch,
-                             (c->tile.rows + c->tile.bytes / 64) * (c->nends + 1));
+                             (c->tile.rows + c->tile.bytes / 64) * (c->ntargets + 1));
 }
 
-static void count_end(const struct tile_copy *c, const struct end *e) {
+static void count_target(const struct tile_copy *c, const struct tile_target *e) {
     struct exec *x = c->x;
     bool in = c->o->imm == BULK_GLOBAL_TO_SHARED;
     if (cluster_block_containing(x, e->bytes) !=
@@ -255,24 +257,27 @@ static void count_end(const struct tile_copy *c, const struct end *e) {
     ISAFN(lane_bulk_count)
     (x, c->o, in ? BULK_STAT_SHARED_STORE : BULK_STAT_SHARED_LOAD, c->offset, (u32)c->tile.bytes);
     if (x->sanitize)
-        ISAFN(lane_bulk_race)(x, c->o, c->lane, e->address, c->reach, in ? RACE_WRITE : RACE_READ);
-    if (!e->barrier || !barrier_is_own(x, e->barrier)) return;
-    u32 place = shared_offset(x->block, e->barrier);
-    if (c->moved)
-        count_flight_bulk(x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, place, c->moved);
-    if (x->trace) trace_mbarrier(x, c->o, MEM_STORE, place);
+        ISAFN(lane_bulk_check_race)
+        (x, c->o, c->lane, e->address, c->span_bytes, in ? RACE_WRITE : RACE_READ);
+    if (!e->mbarrier || !mbarrier_is_local(x, e->mbarrier)) return;
+    u32 mbarrier_offset = shared_offset(x->block, e->mbarrier);
+    if (c->moved_bytes)
+        inflight_issue_bulk(x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, mbarrier_offset,
+                            c->moved_bytes);
+    if (x->trace) trace_mbarrier(x, c->o, MEM_STORE, mbarrier_offset);
 }
 
 /* ---- into shared memory ---- */
 
 /* Where the chunk at byte `at` of the tile is, from the tile's first byte on. */
-static u32 chunk_at(const struct tile_copy *c, u64 at) {
+static u32 swizzled_chunk_offset(const struct tile_copy *c, u64 at) {
     return (u32)memory_tile_swizzle(&c->tile, c->offset + at) - c->offset;
 }
 
-static void put_row(const struct tile_copy *c, const struct end *e, u64 at, u32 n) {
+static void write_shared_row(const struct tile_copy *c, const struct tile_target *e, u64 at,
+                             u32 n) {
     for (u32 i = 0; i < n; i += TENSOR_CHUNK_BYTES) {
-        u32 to = chunk_at(c, at + i);
+        u32 to = swizzled_chunk_offset(c, at + i);
         memcpy(e->bytes + to, c->row + i, TENSOR_CHUNK_BYTES);
         if (c->x->sanitize) memcpy(e->written + to, c->shadow + i, TENSOR_CHUNK_BYTES);
     }
@@ -285,7 +290,7 @@ static void convert_row(struct tile_copy *c, const struct tile_row *r) {
     for (u32 i = 0; i < r->bytes; i += 4) {
         u32 v;
         memcpy(&v, c->row + r->skip_bytes + i, 4);
-        v = (v & INT32_MAX) > 255u << 23 ? 0x7fffe000 : tf32_of_bits(v, TO_NEAREST);
+        v = (v & INT32_MAX) > 255u << 23 ? 0x7fffe000 : tf32_of_bits(v, ROUND_RN);
         memcpy(c->row + r->skip_bytes + i, &v, 4);
     }
 }
@@ -301,26 +306,26 @@ static void load_rows(struct tile_copy *c) {
         if (r.bytes)
             memcpy(c->shadow + r.skip_bytes, m->init_shadow + (r.address - SIM_BASE), r.bytes);
         convert_row(c, &r);
-        for (u32 k = 0; k < c->nends; k++) put_row(c, &c->end[k], i * pitch, n);
+        for (u32 k = 0; k < c->ntargets; k++) write_shared_row(c, &c->targets[k], i * pitch, n);
     }
 }
 
-static void arrive(struct tile_copy *c, const struct end *e) {
+static void arrive_tile(struct tile_copy *c, const struct tile_target *e) {
     struct exec *x = c->x;
     struct block *b = cluster_block_containing(x, e->bytes);
-    if (x->sanitize && cluster_block_containing(x, e->barrier) == b)
-        race_async_tile(x, b, c->o, ASYNC_IN, c->lane, c->offset, &c->tile,
-                        shared_offset(b, e->barrier) + 1,
-                        (u8)ISAFN(lane_barrier_phase)(*e->barrier));
-    ISAFN(lane_barrier_complete)(x, c->o, c->lane, e->barrier, (u32)c->tile.bytes);
+    if (x->sanitize && cluster_block_containing(x, e->mbarrier) == b)
+        race_async_tile(x, b, c->o, ASYNC_BULK_TO_SHARED, c->lane, c->offset, &c->tile,
+                        shared_offset(b, e->mbarrier) + 1,
+                        (u8)ISAFN(lane_mbarrier_phase)(*e->mbarrier));
+    ISAFN(lane_mbarrier_complete_tx)(x, c->o, c->lane, e->mbarrier, (u32)c->tile.bytes);
 }
 
 /* ---- out of it ---- */
 
-static void take_row(struct tile_copy *c, u64 at, u32 n) {
-    const struct end *e = &c->end[0];
+static void read_shared_row(struct tile_copy *c, u64 at, u32 n) {
+    const struct tile_target *e = &c->targets[0];
     for (u32 i = 0; i < n; i += TENSOR_CHUNK_BYTES) {
-        u32 from = chunk_at(c, at + i);
+        u32 from = swizzled_chunk_offset(c, at + i);
         memcpy(c->row + i, e->bytes + from, TENSOR_CHUNK_BYTES);
         memcpy(c->shadow + i, e->written + from, TENSOR_CHUNK_BYTES);
     }
@@ -337,9 +342,9 @@ static void store_row(struct tile_copy *c, const struct tile_row *r) {
         return;
     }
     memcpy(written, c->shadow + r->skip_bytes, r->bytes);
-    bool whole = true;
-    for (u32 i = 0; i < r->bytes; i++) whole &= written[i] == 1;
-    if (whole) return;
+    bool all_defined = true;
+    for (u32 i = 0; i < r->bytes; i++) all_defined &= written[i] == 1;
+    if (all_defined) return;
     memory_invalidate_initialized(memory_find_allocation(m, r->address));
     m->has_undef_marks = true;
 }
@@ -348,9 +353,10 @@ static void store_row(struct tile_copy *c, const struct tile_row *r) {
  * written then. */
 static void check_operand(struct tile_copy *c, unsigned char *written, u32 n, u64 address,
                           enum mem_space space) {
-    bool whole = true;
-    for (u32 i = 0; i < n; i++) whole &= written[i] == 1;
-    if (!whole) undef_report_access(c->x, c->o, c->lane, address, c->tile.element_bytes, space);
+    bool all_defined = true;
+    for (u32 i = 0; i < n; i++) all_defined &= written[i] == 1;
+    if (!all_defined)
+        undef_report_access(c->x, c->o, c->lane, address, c->tile.element_bytes, space);
     memset(written, 1, n);
 }
 
@@ -376,7 +382,7 @@ static void store_rows(struct tile_copy *c, const struct mem_desc *d) {
     for (u64 i = 0; i < c->tile.rows; i++) {
         struct tile_row r = row_of(c, i);
         if (!r.bytes) continue;
-        take_row(c, i * pitch, n);
+        read_shared_row(c, i * pitch, n);
         if (d) reduce_row(c, &r, d);
         else store_row(c, &r);
     }
@@ -414,27 +420,28 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
 }
 
 /* Measured, as check_coordinates. */
-static bool ends_with_chunk(struct tile_copy *c) {
+static bool check_row_end(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
     u64 end = (u64)t->coord[0] + t->count[0];
     if (end <= t->map.dim[0] || t->map.dim[0] * t->element_bytes % TENSOR_CHUNK_BYTES == 0)
         return true;
     core_fault(
-        c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, value_of(c, c->o->src[1]),
+        c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, operand_value(c, c->o->src[1]),
         "reduces into a tile that goes beyond a row of %llu bytes, which is no multiple of %d",
         (unsigned long long)(t->map.dim[0] * t->element_bytes), TENSOR_CHUNK_BYTES);
     return false;
 }
 
-static void move_out(struct tile_copy *c) {
+static void store_tile(struct tile_copy *c) {
     struct exec *x = c->x;
     struct mem_desc d;
-    struct block *b = cluster_block_containing(x, c->end[0].bytes);
-    if (c->d->is_reduction && (!reduction_of(c, &d) || !ends_with_chunk(c))) return;
-    if (x->sanitize && memchr(c->end[0].written, UNDEF_PENDING, c->reach))
-        race_async_early(x, b, c->o, c->lane, c->offset, c->reach, "copies from");
+    struct block *b = cluster_block_containing(x, c->targets[0].bytes);
+    if (c->d->is_reduction && (!reduction_of(c, &d) || !check_row_end(c))) return;
+    if (x->sanitize && memchr(c->targets[0].written, UNDEF_PENDING, c->span_bytes))
+        race_async_report_unfinished(x, b, c->o, c->lane, c->offset, c->span_bytes, "copies from");
     store_rows(c, c->d->is_reduction ? &d : NULL);
-    if (x->sanitize) race_async_tile(x, b, c->o, ASYNC_OUT, c->lane, c->offset, &c->tile, 0, 0);
+    if (x->sanitize)
+        race_async_tile(x, b, c->o, ASYNC_BULK_FROM_SHARED, c->lane, c->offset, &c->tile, 0, 0);
 }
 
 /* ---- the instruction ---- */
@@ -443,15 +450,15 @@ static void tile_lane(struct exec *x, const struct op *o, u32 lane) {
     struct tile_copy c = {
         .x = x, .o = o, .d = &x->worker->launch->module->tensors[o->target], .lane = lane};
     if (!read_map(&c) || !check_coordinates(&c) || o->imm == BULK_PREFETCH) return;
-    if (!check_shared(&c) || !check_global(&c) || !add_ends(&c)) return;
+    if (!check_shared(&c) || !check_global(&c) || !add_targets(&c)) return;
     count_tile(&c);
-    for (u32 i = 0; i < c.nends; i++) count_end(&c, &c.end[i]);
+    for (u32 i = 0; i < c.ntargets; i++) count_target(&c, &c.targets[i]);
     if (o->imm == BULK_SHARED_TO_GLOBAL) {
-        move_out(&c);
+        store_tile(&c);
         return;
     }
     load_rows(&c);
-    for (u32 i = 0; i < c.nends; i++) arrive(&c, &c.end[i]);
+    for (u32 i = 0; i < c.ntargets; i++) arrive_tile(&c, &c.targets[i]);
 }
 
 void ISAFN(op_cpasyncbulktensor)(struct exec *x, const struct op *o, u32 mask) {

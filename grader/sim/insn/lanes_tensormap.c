@@ -15,20 +15,20 @@
 /* The 128 bytes of a map, their shadow, and their offset or address. */
 struct map_bytes {
     unsigned char *bytes, *written;
-    u64 at;
+    u64 address;
 };
 
 static bool find_shared(struct exec *x, const struct op *o, u32 lane, u64 address,
                         struct map_bytes *m) {
-    m->at = address - SHARED_WINDOW < WINDOW_BYTES ? address - SHARED_WINDOW : address;
-    if (x->cluster) m->at = cluster_offset(m->at);
-    m->bytes = ISAFN(lane_bulk_shared)(x, o, m->at, TENSOR_MAP_BYTES, lane, &m->written);
+    m->address = address - SHARED_WINDOW < WINDOW_BYTES ? address - SHARED_WINDOW : address;
+    if (x->cluster) m->address = cluster_offset(m->address);
+    m->bytes = ISAFN(lane_bulk_shared)(x, o, m->address, TENSOR_MAP_BYTES, lane, &m->written);
     return m->bytes != NULL;
 }
 
 static bool find_global(struct exec *x, const struct op *o, u32 lane, u64 address,
                         struct map_bytes *m) {
-    char where[256];
+    char location[256];
     int i = memory_find_range(x->memory, address, TENSOR_MAP_BYTES);
     *m = (struct map_bytes){x->memory->bytes + (address - SIM_BASE),
                             x->memory->init_shadow + (address - SIM_BASE), address};
@@ -38,9 +38,9 @@ static bool find_global(struct exec *x, const struct op *o, u32 lane, u64 addres
                    "changes a tensor map in `%s` in constant memory",
                    x->memory->allocations[i].name);
     else {
-        memory_describe(x->memory, address, TENSOR_MAP_BYTES, where, sizeof where);
+        memory_describe(x->memory, address, TENSOR_MAP_BYTES, location, sizeof location);
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
-                   "changes a tensor map at 0x%llx, %s", (unsigned long long)address, where);
+                   "changes a tensor map at 0x%llx, %s", (unsigned long long)address, location);
     }
     return false;
 }
@@ -61,51 +61,55 @@ static bool find_map(struct exec *x, const struct op *o, u32 lane, u64 address, 
 }
 
 /* Of what nothing wrote, no map can be made. */
-static void check_written(struct exec *x, const struct op *o, u32 lane, const struct map_bytes *m,
-                          bool shared) {
-    bool whole = true;
-    for (u32 i = 0; i < TENSOR_MAP_BYTES; i++) whole &= m->written[i] == 1;
-    if (x->sanitize && !whole)
-        undef_report_access(x, o, lane, m->at, 4, shared ? SPACE_SHARED : SPACE_GLOBAL);
+static void check_map_initialized(struct exec *x, const struct op *o, u32 lane,
+                                  const struct map_bytes *m, bool shared) {
+    bool all_defined = true;
+    for (u32 i = 0; i < TENSOR_MAP_BYTES; i++) all_defined &= m->written[i] == 1;
+    if (x->sanitize && !all_defined)
+        undef_report_access(x, o, lane, m->address, 4, shared ? SPACE_SHARED : SPACE_GLOBAL);
     memset(m->written, 1, TENSOR_MAP_BYTES);
 }
 
-static void note_access(struct exec *x, const struct op *o, u32 lane, const struct map_bytes *m,
-                        bool shared, enum race_access_kind access) {
-    static const s32 here[32];
+static void record_map_access(struct exec *x, const struct op *o, u32 lane,
+                              const struct map_bytes *m, bool shared,
+                              enum race_access_kind access) {
+    static const s32 zero_offsets[32];
     if (!x->sanitize) return;
-    if (shared) ISAFN(race_shared)(x, o, NULL, m->at, here, 1u << lane, TENSOR_MAP_BYTES, access);
-    else if (x->tracks_global_races && memory_find_allocation(x->memory, m->at)->is_race_checked)
-        ISAFN(race_global_lane)
-    (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, m->at, TENSOR_MAP_BYTES, access);
-    if (!shared) race_map_change(x, o, m->at);
+    if (shared)
+        ISAFN(race_shared_access)
+        (x, o, NULL, m->address, zero_offsets, 1u << lane, TENSOR_MAP_BYTES, access);
+    else if (x->tracks_global_races &&
+             memory_find_allocation(x->memory, m->address)->is_race_checked)
+        ISAFN(race_global_lane_access)
+    (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, m->address, TENSOR_MAP_BYTES, access);
+    if (!shared) race_tensor_map_update(x, o, m->address);
 }
 
 /* ---- fields ---- */
 
 /* Types as tensormap.replace numbers them: PTX manual, tensormap.replace. */
-static u8 type_numbered(u64 v) {
+static u8 type_from_number(u64 v) {
     static const u8 types[] = {TENSOR_UINT8,       TENSOR_UINT16,  TENSOR_UINT32,   TENSOR_INT32,
                                TENSOR_UINT64,      TENSOR_INT64,   TENSOR_FLOAT16,  TENSOR_FLOAT32,
                                TENSOR_FLOAT32_FTZ, TENSOR_FLOAT64, TENSOR_BFLOAT16, TENSOR_TFLOAT32,
                                TENSOR_TFLOAT32_FTZ};
     return v < sizeof types ? types[v] : UINT8_MAX;
 }
-static u8 as_byte(u64 v) { return v < UINT8_MAX ? (u8)v : UINT8_MAX; }
-static u32 as_word(u64 v) { return v < UINT32_MAX ? (u32)v : UINT32_MAX; }
+static u8 saturate_u8(u64 v) { return v < UINT8_MAX ? (u8)v : UINT8_MAX; }
+static u32 saturate_u32(u64 v) { return v < UINT32_MAX ? (u32)v : UINT32_MAX; }
 
-static void put_field(struct tensor_map *m, struct tensormap_desc t, u64 v) {
+static void set_field(struct tensor_map *m, struct tensormap_desc t, u64 v) {
     switch ((enum tensormap_field)t.field) {
     case TENSORMAP_GLOBAL_ADDRESS: m->address = v; break;
-    case TENSORMAP_RANK: m->rank = as_byte(v + 1); break;
-    case TENSORMAP_BOX_DIM: m->box[t.dimension] = as_word(v); break;
+    case TENSORMAP_RANK: m->rank = saturate_u8(v + 1); break;
+    case TENSORMAP_BOX_DIM: m->box[t.dimension] = saturate_u32(v); break;
     case TENSORMAP_GLOBAL_DIM: m->dim[t.dimension] = v; break;
     case TENSORMAP_GLOBAL_STRIDE: m->stride[t.dimension] = v; break;
-    case TENSORMAP_ELEMENT_STRIDE: m->element_stride[t.dimension] = as_byte(v); break;
-    case TENSORMAP_ELEMTYPE: m->type = type_numbered(v); break;
-    case TENSORMAP_INTERLEAVE: m->interleave = as_byte(v); break;
-    case TENSORMAP_SWIZZLE: m->swizzle = as_byte(v); break;
-    default: m->fill = as_byte(v);
+    case TENSORMAP_ELEMENT_STRIDE: m->element_stride[t.dimension] = saturate_u8(v); break;
+    case TENSORMAP_ELEMTYPE: m->type = type_from_number(v); break;
+    case TENSORMAP_INTERLEAVE: m->interleave = saturate_u8(v); break;
+    case TENSORMAP_SWIZZLE: m->swizzle = saturate_u8(v); break;
+    default: m->fill = saturate_u8(v);
     }
 }
 
@@ -117,11 +121,11 @@ static void replace(struct exec *x, const struct op *o, u32 lane, struct tensorm
     u64 address = ((const u64 *)operand_at(x, o->src[0]))[lane];
     bool shared = is_shared(&t, address);
     if (!find_map(x, o, lane, address, shared, &at)) return;
-    check_written(x, o, lane, &at, shared);
-    note_access(x, o, lane, &at, shared, RACE_WRITE);
+    check_map_initialized(x, o, lane, &at, shared);
+    record_map_access(x, o, lane, &at, shared, RACE_WRITE);
     memcpy(&m, at.bytes, sizeof m);
     if (!memcmp(&m, &zeroes, sizeof m)) memory_tensor_map_sign(&m);
-    put_field(&m, t, ((const u64 *)operand_at(x, o->src[1]))[lane]);
+    set_field(&m, t, ((const u64 *)operand_at(x, o->src[1]))[lane]);
     memcpy(at.bytes, &m, sizeof m);
 }
 
@@ -129,13 +133,13 @@ static void replace(struct exec *x, const struct op *o, u32 lane, struct tensorm
 
 static void publish(struct exec *x, const struct op *o, u32 mask) {
     struct map_bytes to, from;
-    const u64 *target = operand_at(x, o->src[0]), *origin = operand_at(x, o->src[1]);
-    if (!ISAFN(lane_whole_warp)(x, o, mask)) return;
-    if (!find_map(x, o, 0, origin[0], true, &from) || !find_map(x, o, 0, target[0], false, &to))
+    const u64 *target = operand_at(x, o->src[0]), *source = operand_at(x, o->src[1]);
+    if (!ISAFN(lane_require_full_warp)(x, o, mask)) return;
+    if (!find_map(x, o, 0, source[0], true, &from) || !find_map(x, o, 0, target[0], false, &to))
         return;
-    check_written(x, o, 0, &from, true);
-    note_access(x, o, 0, &from, true, RACE_READ);
-    note_access(x, o, 0, &to, false, RACE_WRITE);
+    check_map_initialized(x, o, 0, &from, true);
+    record_map_access(x, o, 0, &from, true, RACE_READ);
+    record_map_access(x, o, 0, &to, false, RACE_WRITE);
     memcpy(to.bytes, from.bytes, TENSOR_MAP_BYTES);
     memset(to.written, 1, TENSOR_MAP_BYTES);
 }
@@ -146,5 +150,6 @@ void ISAFN(op_tensormap)(struct exec *x, const struct op *o, u32 mask) {
     if (t.verb == TENSORMAP_CP_FENCEPROXY) publish(x, o, mask);
     if (t.verb == TENSORMAP_REPLACE) FOR_ACTIVE_LANES(mask) replace(x, o, l, t);
     if (t.verb == TENSORMAP_ACQUIRE && x->sanitize)
-        FOR_ACTIVE_LANES(mask) race_map_acquire(x, ((const u64 *)operand_at(x, o->src[0]))[l]);
+        FOR_ACTIVE_LANES(mask)
+        race_tensor_map_acquire(x, ((const u64 *)operand_at(x, o->src[0]))[l]);
 }

@@ -13,7 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_SECTORS = 32 * 8 * 2, UNIT_LANES = 4 /* that a texture unit serves in a cycle */ };
+enum {
+    MAX_SECTORS = 32 * 8 * 2,
+    TEX_LANES_PER_CYCLE = 4 /* that a texture unit serves in a cycle */
+};
 
 struct fetch {
     struct exec *x;
@@ -21,8 +24,8 @@ struct fetch {
     const struct tex_desc *d;
     const struct sim_texture *t;
     u32 lane;
-    u64 *sectors;            /* touched by the request so far */
-    u32 *nsectors, *missing; /* missing: lanes that were reported */
+    u64 *sectors;                   /* touched by the request so far */
+    u32 *nsectors, *reported_lanes; /* missing: lanes that were reported */
 };
 
 /* ---- texels ---- */
@@ -45,40 +48,40 @@ static u64 sector_of(const struct sim_texture *t, u64 x, u64 y, u64 z) {
     if (!t->is_tiled || t->height < 2) return (t->address + z * t->slice_pitch + y * row + x) / 32;
     u64 tiles = (row + 63) / 64, rows = (t->height + 7) / 8,
         tile = (z * rows + y / 8) * tiles + x / 64;
-    u64 inside = x % 64 / 32 * 256 + y % 8 / 2 * 64 + x % 32 / 16 * 32;
-    return t->address / 32 + tile * 16 + inside / 32;
+    u64 sector_offset = x % 64 / 32 * 256 + y % 8 / 2 * 64 + x % 32 / 16 * 32;
+    return t->address / 32 + tile * 16 + sector_offset / 32;
 }
 
-static void touch(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
+static void add_sectors(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
     for (u64 at = x & ~15ull; at < x + bytes; at += 16) {
         u64 sector = sector_of(f->t, at, y, z);
         u32 i = *f->nsectors;
         while (i && f->sectors[i - 1] != sector) i--;
-        if (!i && *f->nsectors < MOST_SECTORS) f->sectors[(*f->nsectors)++] = sector;
+        if (!i && *f->nsectors < MAX_SECTORS) f->sectors[(*f->nsectors)++] = sector;
     }
 }
 
 /* The bytes at x of row y of plane z, allowed and counted; NULL: reported. */
-static unsigned char *place(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
+static unsigned char *texel_pointer(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
     struct exec *e = f->x;
     u64 address = f->t->address + z * f->t->slice_pitch + y * f->t->pitch + x;
-    char where[256];
-    touch(f, x, y, z, bytes);
+    char location[256];
+    add_sectors(f, x, y, z, bytes);
     if (memory_find_range(e->memory, address, bytes) >= 0)
         return e->memory->bytes + (address - SIM_BASE);
-    memory_describe(e->memory, address, bytes, where, sizeof where);
+    memory_describe(e->memory, address, bytes, location, sizeof location);
     core_fault(e, SIM_FAULT_USE_AFTER_FREE, f->o, f->lane, address,
-               "uses a texture or surface whose memory is gone: %s", where);
+               "uses a texture or surface whose memory is gone: %s", location);
     return NULL;
 }
 
-static void check_written(const struct fetch *f, const unsigned char *p, u32 bytes) {
+static void check_texel_initialized(const struct fetch *f, const unsigned char *p, u32 bytes) {
     struct exec *e = f->x;
     const unsigned char *w = e->memory->init_shadow + (p - e->memory->bytes);
     bool all = true;
     for (u32 i = 0; i < bytes; i++) all &= w[i] != 0;
-    if (all || !e->sanitize || *f->missing >> f->lane & 1) return;
-    *f->missing |= 1u << f->lane;
+    if (all || !e->sanitize || *f->reported_lanes >> f->lane & 1) return;
+    *f->reported_lanes |= 1u << f->lane;
     undef_report_access(e, f->o, f->lane, SIM_BASE + (u64)(p - e->memory->bytes), bytes,
                         SPACE_GLOBAL);
 }
@@ -95,16 +98,16 @@ static u32 channel_bits(const struct sim_texture *t, const unsigned char *p, u32
 }
 
 /* As a fraction of the largest number; the least of signed ones counts as -1, too. */
-static f32 fraction(const struct sim_texture *t, u32 v, u32 channel) {
-    f32 most = t->texel_kind == SIM_TEX_SIGNED ? (f32)((1u << (t->channel_bits - 1)) - 1)
-                                               : (f32)((1u << t->channel_bits) - 1);
-    f32 r = (t->texel_kind == SIM_TEX_SIGNED ? (f32)(s32)v : (f32)v) / most;
+static f32 normalize_channel(const struct sim_texture *t, u32 v, u32 channel) {
+    f32 max_value = t->texel_kind == SIM_TEX_SIGNED ? (f32)((1u << (t->channel_bits - 1)) - 1)
+                                                    : (f32)((1u << t->channel_bits) - 1);
+    f32 r = (t->texel_kind == SIM_TEX_SIGNED ? (f32)(s32)v : (f32)v) / max_value;
     if (r < -1) r = -1;
     if (!t->is_srgb || channel == 3) return r;
     return r <= 0.04045f ? r / 12.92f : powf((r + 0.055f) / 1.055f, 2.4f);
 }
 
-static bool as_float(const struct sim_texture *t) {
+static bool returns_float(const struct sim_texture *t) {
     return t->texel_kind == SIM_TEX_FLOAT || t->read_normalized_float;
 }
 
@@ -113,13 +116,14 @@ static void read_texel(const struct fetch *f, const s64 at[3], u32 plane, u32 ou
     const struct sim_texture *t = f->t;
     memset(out, 0, 4 * sizeof *out);
     u64 z = t->shape == SIM_TEX_3D ? (u64)at[2] : plane;
-    const unsigned char *p = place(f, (u64)at[0] * texel_bytes(t), (u64)at[1], z, texel_bytes(t));
+    const unsigned char *p =
+        texel_pointer(f, (u64)at[0] * texel_bytes(t), (u64)at[1], z, texel_bytes(t));
     if (!p) return;
-    check_written(f, p, texel_bytes(t));
+    check_texel_initialized(f, p, texel_bytes(t));
     for (u32 c = 0; c < t->channels; c++) {
         u32 v = channel_bits(t, p, c);
         out[c] = t->texel_kind != SIM_TEX_FLOAT && t->read_normalized_float
-                     ? bits_of(fraction(t, v, c))
+                     ? bits_of(normalize_channel(t, v, c))
                      : v;
     }
 }
@@ -131,15 +135,15 @@ static u32 extent(const struct sim_texture *t, u32 i) {
 }
 
 /* Modes that repeat need normalized coordinates; else they clamp. */
-static u8 mode_of(const struct sim_texture *t, u32 i) {
+static u8 address_mode(const struct sim_texture *t, u32 i) {
     u8 m = t->address_modes[i];
     return !t->normalized_coords && (m == SIM_TEX_WRAP || m == SIM_TEX_MIRROR) ? SIM_TEX_CLAMP : m;
 }
 
 /* The texel that index i stands for; false: the border. */
-static bool inside(const struct sim_texture *t, u32 i, s64 *at) {
+static bool apply_address_mode(const struct sim_texture *t, u32 i, s64 *at) {
     s64 n = extent(t, i), v = *at;
-    switch (t->shape == SIM_TEX_CUBE ? SIM_TEX_CLAMP : mode_of(t, i)) {
+    switch (t->shape == SIM_TEX_CUBE ? SIM_TEX_CLAMP : address_mode(t, i)) {
     case SIM_TEX_WRAP: v = v % n < 0 ? v % n + n : v % n; break;
     case SIM_TEX_MIRROR:
         v = v % (2 * n) < 0 ? v % (2 * n) + 2 * n : v % (2 * n);
@@ -152,39 +156,41 @@ static bool inside(const struct sim_texture *t, u32 i, s64 *at) {
     return true;
 }
 
-static void texel(const struct fetch *f, const s64 index[3], u32 plane, u32 out[4]) {
+static void fetch_texel(const struct fetch *f, const s64 index[3], u32 plane, u32 out[4]) {
     s64 at[3] = {index[0], index[1], index[2]};
     bool in = true;
     for (u32 i = 0; i < (f->t->shape == SIM_TEX_CUBE ? 2u : f->d->ncoords); i++)
-        in &= inside(f->t, i, &at[i]);
+        in &= apply_address_mode(f->t, i, &at[i]);
     if (in) return read_texel(f, at, plane, out);
     for (u32 c = 0; c < 4; c++) {
         u32 bits = bits_of(f->t->border_color[c]);
-        out[c] = c >= f->t->channels ? 0 : as_float(f->t) ? bits : (u32)(s32)f->t->border_color[c];
+        out[c] = c >= f->t->channels   ? 0
+                 : returns_float(f->t) ? bits
+                                       : (u32)(s32)f->t->border_color[c];
     }
 }
 
 /* A finite number of texels, whatever the coordinate: far outside is as good as just outside. */
-static f64 bounded(f32 v) {
+static f64 clamp_coordinate(f32 v) {
     return v != v ? 0 : v > 0x1p40f ? 0x1p40 : v < -0x1p40f ? -0x1p40 : (f64)v;
 }
 
 /* ---- filters ---- */
 
-static void nearest(const struct fetch *f, const f32 *c, u32 n, u32 plane, u32 out[4]) {
+static void filter_point(const struct fetch *f, const f32 *c, u32 n, u32 plane, u32 out[4]) {
     s64 at[3] = {0, 0, 0};
-    for (u32 i = 0; i < n; i++) at[i] = (s64)floor(bounded(c[i]));
-    texel(f, at, plane, out);
+    for (u32 i = 0; i < n; i++) at[i] = (s64)floor(clamp_coordinate(c[i]));
+    fetch_texel(f, at, plane, out);
 }
 
 /* In texels less one half, to 8 bits of fraction. */
-static s64 fixed(f32 c) { return (s64)floor((bounded(c) - 0.5) * 256 + 0.5); }
+static s64 fixed_point(f32 c) { return (s64)floor((clamp_coordinate(c) - 0.5) * 256 + 0.5); }
 
-static void linear(const struct fetch *f, const f32 *c, u32 n, u32 plane, u32 out[4]) {
+static void filter_linear(const struct fetch *f, const f32 *c, u32 n, u32 plane, u32 out[4]) {
     s64 base[3] = {0, 0, 0};
     f32 weight[3] = {0, 0, 0}, sum[4] = {0, 0, 0, 0};
     for (u32 i = 0; i < n; i++) {
-        s64 v = fixed(c[i]);
+        s64 v = fixed_point(c[i]);
         base[i] = v >> 8;
         weight[i] = (f32)(v & 255) / 256;
     }
@@ -198,7 +204,7 @@ static void linear(const struct fetch *f, const f32 *c, u32 n, u32 plane, u32 ou
             if (i < n) w *= up ? weight[i] : 1 - weight[i];
         }
         if (w == 0) continue;
-        texel(f, at, plane, v);
+        fetch_texel(f, at, plane, v);
         for (u32 k = 0; k < 4; k++) sum[k] += w * f32_of(v[k]);
     }
     for (u32 k = 0; k < 4; k++) out[k] = bits_of(sum[k]);
@@ -207,10 +213,10 @@ static void linear(const struct fetch *f, const f32 *c, u32 n, u32 plane, u32 ou
 /* Counter-clockwise from (0, 1), as tld4 says. */
 static void gather(const struct fetch *f, const f32 *c, u32 plane, u32 out[4]) {
     static const u8 dx[] = {0, 1, 1, 0}, dy[] = {1, 1, 0, 0};
-    s64 x = fixed(c[0]) >> 8, y = fixed(c[1]) >> 8;
+    s64 x = fixed_point(c[0]) >> 8, y = fixed_point(c[1]) >> 8;
     for (u32 k = 0; k < 4; k++) {
         u32 v[4];
-        texel(f, (s64[3]){x + dx[k], y + dy[k], 0}, plane, v);
+        fetch_texel(f, (s64[3]){x + dx[k], y + dy[k], 0}, plane, v);
         out[k] = v[f->d->component];
     }
 }
@@ -237,25 +243,25 @@ static u32 face_of(const f32 c[3], f32 st[2]) {
 
 /* ---- a fetch ---- */
 
-static u32 register_of(const struct exec *x, ref r, u32 lane) {
+static u32 lane_register(const struct exec *x, ref r, u32 lane) {
     return r == REF_NONE ? 0 : ((const u32 *)operand_at(x, r))[lane];
 }
 
 static u32 layer_of(const struct fetch *f) {
-    s64 layer = (s32)register_of(f->x, f->d->layer, f->lane), n = f->t->layers;
+    s64 layer = (s32)lane_register(f->x, f->d->layer, f->lane), n = f->t->layers;
     return f->d->layer == REF_NONE || !n || layer < 0 ? 0 : (u32)(layer >= n ? n - 1 : layer);
 }
 
 /* tex1Dfetch: of linear memory, 0 outside of it. */
 static void fetch_buffer(const struct fetch *f, u32 out[4]) {
-    s64 at[3] = {(s32)register_of(f->x, f->d->coord[0], f->lane), 0, 0};
+    s64 at[3] = {(s32)lane_register(f->x, f->d->coord[0], f->lane), 0, 0};
     memset(out, 0, 4 * sizeof *out);
     if (at[0] >= 0 && at[0] < f->t->width) read_texel(f, at, 0, out);
 }
 
 static void coordinates(const struct fetch *f, f32 c[3]) {
     for (u32 i = 0; i < f->d->ncoords; i++) {
-        u32 v = register_of(f->x, f->d->coord[i], f->lane);
+        u32 v = lane_register(f->x, f->d->coord[i], f->lane);
         c[i] = f->d->has_integer_coords ? (f32)(s32)v : f32_of(v);
     }
 }
@@ -273,31 +279,34 @@ static void fetch(const struct fetch *f, u32 out[4]) {
     for (u32 i = 0; i < n && !f->d->has_integer_coords; i++)
         if (t->normalized_coords || t->shape == SIM_TEX_CUBE) c[i] *= (f32)extent(t, i);
     if (f->d->verb == TEX_GATHER) gather(f, c, plane, out);
-    else if (t->is_linear_filter && !f->d->has_integer_coords && as_float(t))
-        linear(f, c, n, plane, out);
-    else nearest(f, c, n, plane, out);
+    else if (t->is_linear_filter && !f->d->has_integer_coords && returns_float(t))
+        filter_linear(f, c, n, plane, out);
+    else filter_point(f, c, n, plane, out);
 }
 
 /* The texture has the shape, and gives the type, that the instruction asks for. */
-static bool fits(const struct fetch *f) {
+static bool check_texture_type(const struct fetch *f) {
     static const char *const shapes[] = {"linear memory", "1D", "2D", "3D", "a cube map"};
     const struct sim_texture *t = f->t;
-    bool buffer =
+    bool is_buffer =
         t->shape == SIM_TEX_BUFFER && f->d->shape == SIM_TEX_1D && f->d->has_integer_coords;
-    bool shape = buffer || t->shape == f->d->shape, layers = f->d->layered == (t->layers != 0);
-    bool type = f->d->verb > TEX_GATHER || (f->d->type == PTX_F32) == as_float(t);
-    if (shape && layers && type && (f->d->verb <= TEX_GATHER || t->is_surface)) return true;
+    bool shape_matches = is_buffer || t->shape == f->d->shape,
+         layers_match = f->d->layered == (t->layers != 0);
+    bool type_matches = f->d->verb > TEX_GATHER || (f->d->type == PTX_F32) == returns_float(t);
+    if (shape_matches && layers_match && type_matches &&
+        (f->d->verb <= TEX_GATHER || t->is_surface))
+        return true;
     core_fault(f->x, SIM_FAULT_OUT_OF_BOUNDS, f->o, f->lane, 0,
                "fetches %s%s %s from an object that is %s%s%s of %s: the value is undefined",
                f->d->layered ? "layered " : "", shapes[f->d->shape],
                f->d->type == PTX_F32 ? "floats" : "integers", t->layers ? "layered " : "",
                shapes[t->shape], t->is_surface ? " surface" : "",
-               as_float(t) ? "floats" : "integers");
+               returns_float(t) ? "floats" : "integers");
     return false;
 }
 
-static void count(struct exec *x, const struct op *o, const u64 *sectors, u32 n, u32 mask,
-                  u32 bytes) {
+static void count_request(struct exec *x, const struct op *o, const u64 *sectors, u32 n, u32 mask,
+                          u32 bytes) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 *s = x->stats[d->stat];
     u32 lanes = (u32)__builtin_popcount(mask), ideal = (lanes * bytes + 31) / 32;
@@ -305,28 +314,31 @@ static void count(struct exec *x, const struct op *o, const u64 *sectors, u32 n,
     s[STAT_LANES] += lanes;
     s[STAT_SECTORS] += n;
     s[STAT_IDEAL_SECTORS] += n < ideal ? n : ideal;
-    if (x->trace) trace_texture(x, o, d->verb, sectors, n, (lanes + UNIT_LANES - 1) / UNIT_LANES);
+    if (x->trace)
+        trace_texture(x, o, d->verb, sectors, n,
+                      (lanes + TEX_LANES_PER_CYCLE - 1) / TEX_LANES_PER_CYCLE);
 }
 
-static void fetch_all(struct exec *x, const struct op *o, u32 mask) {
+static void fetch_lanes(struct exec *x, const struct op *o, u32 mask) {
     const struct tex_desc *d = &x->worker->launch->module->texs[o->target];
     const u64 *handle = operand_at(x, d->handle);
-    u64 sectors[MOST_SECTORS];
-    u32 nsectors = 0, missing = 0, bytes = 4;
+    u64 sectors[MAX_SECTORS];
+    u32 nsectors = 0, reported_lanes = 0, bytes = 4;
     FOR_ACTIVE_LANES(mask) {
-        struct fetch f = {x, o, d, texture_at(x, o, l, handle[l]), l, sectors, &nsectors, &missing};
+        struct fetch f = {x, o,       d,         texture_at(x, o, l, handle[l]),
+                          l, sectors, &nsectors, &reported_lanes};
         u32 out[4];
-        if (!f.t || !fits(&f)) continue;
+        if (!f.t || !check_texture_type(&f)) continue;
         bytes = texel_bytes(f.t);
         fetch(&f, out);
         for (u32 k = 0; k < d->ndst; k++)
             if (d->dst[k] != REF_NONE) ((u32 *)operand_at(x, d->dst[k]))[l] = out[k];
     }
-    count(x, o, sectors, nsectors, mask, bytes);
+    count_request(x, o, sectors, nsectors, mask, bytes);
 }
 
-void ISAFN(op_tex)(struct exec *x, const struct op *o, u32 mask) { fetch_all(x, o, mask); }
-void ISAFN(op_tld4)(struct exec *x, const struct op *o, u32 mask) { fetch_all(x, o, mask); }
+void ISAFN(op_tex)(struct exec *x, const struct op *o, u32 mask) { fetch_lanes(x, o, mask); }
+void ISAFN(op_tld4)(struct exec *x, const struct op *o, u32 mask) { fetch_lanes(x, o, mask); }
 
 void ISAFN(op_txq)(struct exec *x, const struct op *o, u32 mask) {
     const u64 *handle = operand_at(x, o->src[0]);
@@ -340,16 +352,17 @@ void ISAFN(op_txq)(struct exec *x, const struct op *o, u32 mask) {
 /* ---- surfaces ---- */
 
 /* Where the element lies; NULL: it is outside, and that is dealt with. */
-static unsigned char *surface_place(const struct fetch *f, u32 bytes) {
+static unsigned char *surface_pointer(const struct fetch *f, u32 bytes) {
     const struct sim_texture *t = f->t;
     s64 at[3] = {0, 0, 0},
-        most[3] = {(s64)t->width * texel_bytes(t) - bytes, t->height - 1, t->depth - 1};
+        max_coord[3] = {(s64)t->width * texel_bytes(t) - bytes, t->height - 1, t->depth - 1};
     bool out = false;
-    s64 layer = (s32)register_of(f->x, f->d->layer, f->lane);
+    s64 layer = (s32)lane_register(f->x, f->d->layer, f->lane);
     for (u32 i = 0; i < f->d->ncoords; i++) {
-        at[i] = (s32)register_of(f->x, f->d->coord[i], f->lane);
-        out |= at[i] < 0 || at[i] > most[i];
-        if (f->d->clamp == SURF_CLAMP) at[i] = at[i] < 0 ? 0 : at[i] > most[i] ? most[i] : at[i];
+        at[i] = (s32)lane_register(f->x, f->d->coord[i], f->lane);
+        out |= at[i] < 0 || at[i] > max_coord[i];
+        if (f->d->clamp == SURF_CLAMP)
+            at[i] = at[i] < 0 ? 0 : at[i] > max_coord[i] ? max_coord[i] : at[i];
     }
     out |= f->d->layered && (layer < 0 || layer >= t->layers);
     if (at[0] % bytes) {
@@ -368,11 +381,11 @@ static unsigned char *surface_place(const struct fetch *f, u32 bytes) {
         return NULL;
     }
     if (out && f->d->clamp == SURF_ZERO) return NULL;
-    return place(f, (u64)at[0], (u64)at[1], t->shape == SIM_TEX_3D ? (u64)at[2] : layer_of(f),
-                 bytes);
+    return texel_pointer(f, (u64)at[0], (u64)at[1],
+                         t->shape == SIM_TEX_3D ? (u64)at[2] : layer_of(f), bytes);
 }
 
-static void move_elements(const struct fetch *f, unsigned char *p, u32 width) {
+static void move_surface_elements(const struct fetch *f, unsigned char *p, u32 width) {
     const struct tex_desc *d = f->d;
     for (u32 e = 0; e < d->ndst; e++) {
         if (d->dst[e] == REF_NONE) continue;
@@ -386,23 +399,24 @@ static void move_elements(const struct fetch *f, unsigned char *p, u32 width) {
     }
 }
 
-static void surface_all(struct exec *x, const struct op *o, u32 mask) {
+static void access_surface(struct exec *x, const struct op *o, u32 mask) {
     const struct tex_desc *d = &x->worker->launch->module->texs[o->target];
     const u64 *handle = operand_at(x, d->handle);
     u32 width = ptx_type_bytes((enum ptx_type)d->type), bytes = width * d->ndst, nsectors = 0,
-        missing = 0;
-    u64 sectors[MOST_SECTORS];
+        reported_lanes = 0;
+    u64 sectors[MAX_SECTORS];
     FOR_ACTIVE_LANES(mask) {
-        struct fetch f = {x, o, d, texture_at(x, o, l, handle[l]), l, sectors, &nsectors, &missing};
-        if (!f.t || !fits(&f)) continue;
-        unsigned char *p = surface_place(&f, bytes);
-        if (p && d->verb == SURF_LOAD) check_written(&f, p, bytes);
+        struct fetch f = {x, o,       d,         texture_at(x, o, l, handle[l]),
+                          l, sectors, &nsectors, &reported_lanes};
+        if (!f.t || !check_texture_type(&f)) continue;
+        unsigned char *p = surface_pointer(&f, bytes);
+        if (p && d->verb == SURF_LOAD) check_texel_initialized(&f, p, bytes);
         if (p && d->verb == SURF_STORE)
             memset(x->memory->init_shadow + (p - x->memory->bytes), 1, bytes);
-        if (p || d->verb == SURF_LOAD) move_elements(&f, p, width);
+        if (p || d->verb == SURF_LOAD) move_surface_elements(&f, p, width);
     }
-    count(x, o, sectors, nsectors, mask, bytes);
+    count_request(x, o, sectors, nsectors, mask, bytes);
 }
 
-void ISAFN(op_suld)(struct exec *x, const struct op *o, u32 mask) { surface_all(x, o, mask); }
-void ISAFN(op_sust)(struct exec *x, const struct op *o, u32 mask) { surface_all(x, o, mask); }
+void ISAFN(op_suld)(struct exec *x, const struct op *o, u32 mask) { access_surface(x, o, mask); }
+void ISAFN(op_sust)(struct exec *x, const struct op *o, u32 mask) { access_surface(x, o, mask); }

@@ -40,9 +40,9 @@ INLINE u64 bits64_of(f64 value) {
 }
 
 /* A choice that stays arithmetic: compilers make branches of ?: where much hangs on it. */
-INLINE u32 pick(bool condition, u32 yes, u32 no) {
+INLINE u32 select_u32(bool condition, u32 if_true, u32 if_false) {
     u32 mask = 0 - (u32)condition;
-    return (yes & mask) | (no & ~mask);
+    return (if_true & mask) | (if_false & ~mask);
 }
 
 #include "grader/sim/insn/lanes_processor.h"
@@ -100,9 +100,9 @@ INLINE u64 bfi_b64(u64 a, u64 b, u32 c, u32 e) {
 INLINE u32 bmsk(u32 a, u32 b, int clamp) {
     u32 from = a & 31, n = b & 31;
     u32 start = clamp && a > 31 ? 0 : ~0u << from;
-    bool over = from + n > 31 || (clamp && (a > 31 || b > 31));
-    u32 rest = over ? 0 : n == 0 ? ~0u : ~0u << (from + n);
-    return start & ~rest;
+    bool overflows = from + n > 31 || (clamp && (a > 31 || b > 31));
+    u32 above = overflows ? 0 : n == 0 ? ~0u : ~0u << (from + n);
+    return start & ~above;
 }
 INLINE u32 szext(u32 a, u32 b, int clamp, int is_signed) {
     u32 n = b & 31;
@@ -111,10 +111,10 @@ INLINE u32 szext(u32 a, u32 b, int clamp, int is_signed) {
     return (a & ~above) | (is_signed && n && !large && sign ? above : 0);
 }
 INLINE u32 fns(u32 mask, u32 base, s32 n) {
-    s32 at = (s32)base, left = n < 0 ? -n : n, step = n < 0 ? -1 : 1;
+    s32 at = (s32)base, remaining = n < 0 ? -n : n, step = n < 0 ? -1 : 1;
     if (n == 0) return base < 32 && mask >> base & 1 ? base : ~0u;
     for (; at >= 0 && at < 32; at += step)
-        if (mask >> at & 1 && --left == 0) return (u32)at;
+        if (mask >> at & 1 && --remaining == 0) return (u32)at;
     return ~0u;
 }
 INLINE u32 lop3(u32 a, u32 b, u32 c, u32 table) {
@@ -125,7 +125,7 @@ INLINE u32 lop3(u32 a, u32 b, u32 c, u32 table) {
 }
 INLINE u32 funnel_left(u32 a, u32 b, u32 n) { return (u32)(((u64)b << 32 | a) << n >> 32); }
 INLINE u32 funnel_right(u32 a, u32 b, u32 n) { return (u32)(((u64)b << 32 | a) >> n); }
-INLINE u32 at_most_32(u32 n) { return n > 32 ? 32 : n; }
+INLINE u32 clamp_shift32(u32 n) { return n > 32 ? 32 : n; }
 
 /* prmt: byte k of the result is byte `nibble & 7` of b:a, or eight copies of that byte's sign. */
 INLINE u32 prmt_byte(u64 ab, u32 nibble) {
@@ -139,7 +139,7 @@ INLINE u32 prmt(u32 a, u32 b, u32 c) {
 }
 /* The modes of prmt pick bytes by a function of c's two low bits: one selector for each value, PTX
  * ISA table. */
-INLINE u32 prmt_by(u32 a, u32 b, u32 c, u64 selectors) {
+INLINE u32 prmt_mode(u32 a, u32 b, u32 c, u64 selectors) {
     return prmt(a, b, (u32)(selectors >> 16 * (c & 3)) & 0xffff);
 }
 
@@ -163,9 +163,9 @@ INLINE u32 div_u32(u32 a, u32 b) {
 }
 INLINE s32 div_s32(s32 a, s32 b) {
     f64 q = (f64)a / (f64)b;
-    bool plain = (b != 0) & (b != -1);
-    s32 r = (s32)(plain ? q : 0.0);
-    return plain ? r : b ? (s32)(0 - (u32)a) : -1;
+    bool in_range = (b != 0) & (b != -1);
+    s32 r = (s32)(in_range ? q : 0.0);
+    return in_range ? r : b ? (s32)(0 - (u32)a) : -1;
 }
 /* Likewise of 16 bits in f32. */
 INLINE u16 div_u16(u16 a, u16 b) {
@@ -181,33 +181,33 @@ INLINE s16 div_s16(s16 a, s16 b) {
 
 /* ---- floats ---- */
 
-INLINE f32 canonical(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
-INLINE f64 same(f64 v) { return v; }
+INLINE f32 canonical_nan_f32(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
+INLINE f64 identity_f64(f64 v) { return v; }
 /* What counts as zero, which in an environment that flushes is every subnormal, becomes zero and
  * keeps its sign. */
-INLINE f32 zeroed(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
+INLINE f32 flush_zero_f32(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
 #define IS_NEGATIVE(v) \
     _Generic((v), f32 : ((s32)bits_of((f32)(v)) < 0), f64 : ((s64)bits64_of((f64)(v)) < 0))
 /* -0 < +0; a NaN operand gives the other one, two NaNs a canonical NaN. */
 INLINE f32 min_f32(f32 a, f32 b) {
     f32 r = (a < b) | ((a == b) & IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
-    return canonical(zeroed(a != a ? b : r));
+    return canonical_nan_f32(flush_zero_f32(a != a ? b : r));
 }
 INLINE f32 max_f32(f32 a, f32 b) {
     f32 r = (a > b) | ((a == b) & !IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
-    return canonical(zeroed(a != a ? b : r));
+    return canonical_nan_f32(flush_zero_f32(a != a ? b : r));
 }
 INLINE f64 min_f64(f64 a, f64 b) {
     f64 r = (a < b) | ((a == b) & IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
-    return same(a != a ? b : r);
+    return identity_f64(a != a ? b : r);
 }
 INLINE f64 max_f64(f64 a, f64 b) {
     f64 r = (a > b) | ((a == b) & !IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
-    return same(a != a ? b : r);
+    return identity_f64(a != a ? b : r);
 }
 INLINE f32 nan_min_f32(f32 a, f32 b) {
     return (a != a) | (b != b) ? f32_of(0x7fffffffu) : min_f32(a, b);
@@ -216,8 +216,8 @@ INLINE f32 nan_max_f32(f32 a, f32 b) {
     return (a != a) | (b != b) ? f32_of(0x7fffffffu) : max_f32(a, b);
 }
 /* .xorsign.abs: of the magnitudes, with the exclusive or of the signs. */
-INLINE f32 absolute(f32 a) { return zeroed(f32_of(bits_of(a) & 0x7fffffffu)); }
-INLINE f32 negative(f32 a) { return zeroed(f32_of(bits_of(a) ^ 0x80000000u)); }
+INLINE f32 abs_ftz_f32(f32 a) { return flush_zero_f32(f32_of(bits_of(a) & 0x7fffffffu)); }
+INLINE f32 neg_ftz_f32(f32 a) { return flush_zero_f32(f32_of(bits_of(a) ^ 0x80000000u)); }
 INLINE f32 xor_sign(f32 v, f32 a, f32 b) {
     return v != v ? v
                   : f32_of((bits_of(v) & 0x7fffffffu) | ((bits_of(a) ^ bits_of(b)) & 0x80000000u));
@@ -230,17 +230,17 @@ INLINE f64 rmi_f64(f64 v) { return __builtin_floor(v); }
 INLINE f64 rpi_f64(f64 v) { return __builtin_ceil(v); }
 /* Clamping: the comparison is false for NaN, which then takes the last branch. It becomes 0, or
  * where the operand or the result has 64 bits, 1 and as many zeroes as fit (PTX ISA, "cvt"). */
-#define TO_NARROW(T, low, high, bits)                                                    \
+#define DEFINE_NARROWING(T, low, high, bits)                                             \
     INLINE T to_##T(f64 v, bool from_f64) {                                              \
         f64 nan = from_f64 ? 0x1p##bits : 0.0;                                           \
         return (T)(s64)(v > (low) ? (v < (high) ? v : (high)) : (v == v ? (low) : nan)); \
     }
-TO_NARROW(u8, 0.0, 255.0, 7)
-TO_NARROW(s8, -128.0, 127.0, 7)
-TO_NARROW(u16, 0.0, 65535.0, 15)
-TO_NARROW(s16, -32768.0, 32767.0, 15)
-TO_NARROW(u32, 0.0, 4294967295.0, 31)
-TO_NARROW(s32, -2147483648.0, 2147483647.0, 31)
+DEFINE_NARROWING(u8, 0.0, 255.0, 7)
+DEFINE_NARROWING(s8, -128.0, 127.0, 7)
+DEFINE_NARROWING(u16, 0.0, 65535.0, 15)
+DEFINE_NARROWING(s16, -32768.0, 32767.0, 15)
+DEFINE_NARROWING(u32, 0.0, 4294967295.0, 31)
+DEFINE_NARROWING(s32, -2147483648.0, 2147483647.0, 31)
 INLINE s64 to_s64(f64 v, bool from_f64) {
     (void)from_f64;
     return v >= 0x1p63 ? INT64_MAX : v >= -0x1p63 ? (s64)v : INT64_MIN;
@@ -249,19 +249,26 @@ INLINE u64 to_u64(f64 v, bool from_f64) {
     (void)from_f64;
     return v >= 0x1p64 ? UINT64_MAX : v > 0.0 ? (u64)v : v == v ? 0 : 1ull << 63;
 }
-#undef TO_NARROW
+#undef DEFINE_NARROWING
 
 /* PTX ISA "testp": by the exponent and fraction, so that no environment changes the answer. */
-enum { IS_FINITE, IS_INFINITE, IS_NUMBER, IS_NAN, IS_NORMAL, IS_SUBNORMAL };
-INLINE bool test_bits(u64 magnitude, u64 infinity, u64 smallest_normal, int what) {
-    switch (what) {
-    case IS_FINITE: return magnitude < infinity;
-    case IS_INFINITE: return magnitude == infinity;
-    case IS_NUMBER: return magnitude <= infinity;
-    case IS_NAN: return magnitude > infinity;
-    case IS_NORMAL: return magnitude < infinity && magnitude >= smallest_normal;
+enum {
+    FP_FINITE_CLASS,
+    FP_INFINITE_CLASS,
+    FP_NUMBER_CLASS,
+    FP_NAN_CLASS,
+    FP_NORMAL_CLASS,
+    FP_SUBNORMAL_CLASS
+};
+INLINE bool test_fp_class(u64 magnitude, u64 infinity, u64 smallest_normal, int fp_class) {
+    switch (fp_class) {
+    case FP_FINITE_CLASS: return magnitude < infinity;
+    case FP_INFINITE_CLASS: return magnitude == infinity;
+    case FP_NUMBER_CLASS: return magnitude <= infinity;
+    case FP_NAN_CLASS: return magnitude > infinity;
+    case FP_NORMAL_CLASS: return magnitude < infinity && magnitude >= smallest_normal;
     default: return magnitude < smallest_normal && magnitude;
     }
 }
-#define TESTP_f32(a, what) test_bits((a)&0x7fffffffu, 0x7f800000u, 0x00800000u, what)
-#define TESTP_f64(a, what) test_bits((a) & ~(1ull << 63), 0x7ffull << 52, 1ull << 52, what)
+#define TESTP_f32(a, what) test_fp_class((a)&0x7fffffffu, 0x7f800000u, 0x00800000u, what)
+#define TESTP_f64(a, what) test_fp_class((a) & ~(1ull << 63), 0x7ffull << 52, 1ull << 52, what)

@@ -14,111 +14,125 @@
 #include <stdio.h>
 
 /* From the top: tick, rank, kind, warp, lane, interval of the warp. 0 = never. */
-enum { AT_LANE = 6, AT_WARP = 11, AT_KIND = 16, AT_RANK = 18, AT_TICK = 22 };
-enum { KIND_PLAIN, KIND_ATOMIC, KIND_BLOCKS /* read by several */ };
+enum {
+    CLUSTER_EPOCH_LANE_SHIFT = 6,
+    CLUSTER_EPOCH_WARP_SHIFT = 11,
+    CLUSTER_EPOCH_KIND_SHIFT = 16,
+    CLUSTER_EPOCH_RANK_SHIFT = 18,
+    CLUSTER_EPOCH_CLOCK_SHIFT = 22
+};
+enum { KIND_PLAIN, KIND_ATOMIC, KIND_MANY_BLOCKS /* read by several */ };
 
-static u64 my_stamp(const struct exec *x, u32 lane) {
-    return (u64)x->block->logical_clock << AT_TICK | (u64)x->block->cluster_rank << AT_RANK |
-           (u64)x->warp->index << AT_WARP | (u64)lane << AT_LANE |
-           (x->warp->sync_epoch & (RACE_WARP_INTERVALS - 1));
+static u64 cluster_epoch(const struct exec *x, u32 lane) {
+    return (u64)x->block->logical_clock << CLUSTER_EPOCH_CLOCK_SHIFT |
+           (u64)x->block->cluster_rank << CLUSTER_EPOCH_RANK_SHIFT |
+           (u64)x->warp->index << CLUSTER_EPOCH_WARP_SHIFT | (u64)lane << CLUSTER_EPOCH_LANE_SHIFT |
+           (x->warp->sync_epoch & (RACE_WARP_SYNC_EPOCHS - 1));
 }
 
-static u32 tick_of(u64 s) { return (u32)(s >> AT_TICK); }
-static u32 rank_of(u64 s) { return (u32)(s >> AT_RANK) & 15; }
-static u32 kind_of(u64 s) { return (u32)(s >> AT_KIND) & 3; }
-static u32 thread_of(u64 s) { return (u32)(s >> AT_LANE) & 1023; }
-static u64 with_kind(u64 s, u32 kind) { return s | (u64)kind << AT_KIND; }
+static u32 epoch_clock(u64 s) { return (u32)(s >> CLUSTER_EPOCH_CLOCK_SHIFT); }
+static u32 rank_of(u64 s) { return (u32)(s >> CLUSTER_EPOCH_RANK_SHIFT) & 15; }
+static u32 kind_of(u64 s) { return (u32)(s >> CLUSTER_EPOCH_KIND_SHIFT) & 3; }
+static u32 thread_of(u64 s) { return (u32)(s >> CLUSTER_EPOCH_LANE_SHIFT) & 1023; }
+static u64 with_kind(u64 s, u32 kind) { return s | (u64)kind << CLUSTER_EPOCH_KIND_SHIFT; }
 
 /* Of one block that reaches into another: as threads of a block at each other. */
-static bool threads_clash(const struct exec *x, u64 theirs, u64 mine) {
-    bool warp = thread_of(theirs) / 32 == x->warp->index;
-    bool step = theirs % RACE_WARP_INTERVALS == mine % RACE_WARP_INTERVALS;
-    return tick_of(theirs) == x->block->logical_clock && thread_of(theirs) != thread_of(mine) &&
-           (!warp || step);
+static bool threads_conflict(const struct exec *x, u64 prior, u64 current) {
+    bool is_same_warp = thread_of(prior) / 32 == x->warp->index;
+    bool same_step_epoch = prior % RACE_WARP_SYNC_EPOCHS == current % RACE_WARP_SYNC_EPOCHS;
+    return epoch_clock(prior) == x->block->logical_clock &&
+           thread_of(prior) != thread_of(current) && (!is_same_warp || same_step_epoch);
 }
 
-static bool unordered(const struct exec *x, const struct block *target, u64 theirs, u64 mine) {
-    if (!theirs || tick_of(theirs) < x->cluster->start_clock) return false;
-    if (rank_of(theirs) == x->block->cluster_rank && kind_of(theirs) != KIND_BLOCKS)
-        return target != x->block && threads_clash(x, theirs, mine);
-    return tick_of(theirs) >= x->block->acquire_clock;
+static bool is_concurrent(const struct exec *x, const struct block *target, u64 prior,
+                          u64 current) {
+    if (!prior || epoch_clock(prior) < x->cluster->start_clock) return false;
+    if (rank_of(prior) == x->block->cluster_rank && kind_of(prior) != KIND_MANY_BLOCKS)
+        return target != x->block && threads_conflict(x, prior, current);
+    return epoch_clock(prior) >= x->block->acquire_clock;
 }
 
 /* What was accessed, for past.c: as an offset of the block's own memory, or as an address from
  * outside. */
-static u64 place_for(const struct block *by, const struct block *target, u64 offset) {
+static u64 history_address(const struct block *by, const struct block *target, u64 offset) {
     return by == target ? offset : (u64)(target->cluster_rank + 1) << CLUSTER_RANK_SHIFT | offset;
 }
 
-static void describe(const struct exec *x, const struct block *target, u64 offset, u64 theirs,
-                     bool they_wrote, char *out, size_t size) {
-    const struct block *other = &x->cluster->blocks[rank_of(theirs)];
-    const u32 t = thread_of(theirs), *b = other->index;
-    const char *did = !they_wrote ? "read" : kind_of(theirs) == KIND_ATOMIC ? "updated" : "wrote";
-    struct race_wanted w = {place_for(other, target, offset),
-                            (u32)other->linear,
-                            (int)t / 32,
-                            (int)t % 32,
-                            true,
-                            race_did(did)};
-    char thread[64], who[128];
+static void describe(const struct exec *x, const struct block *target, u64 offset, u64 prior,
+                     bool prior_wrote, char *out, size_t size) {
+    const struct block *other = &x->cluster->blocks[rank_of(prior)];
+    const u32 t = thread_of(prior), *b = other->index;
+    const char *past_verb = !prior_wrote                    ? "read"
+                            : kind_of(prior) == KIND_ATOMIC ? "updated"
+                                                            : "wrote";
+    struct history_query w = {history_address(other, target, offset),
+                              (u32)other->linear,
+                              (int)t / 32,
+                              (int)t % 32,
+                              true,
+                              race_access_kind(past_verb)};
+    char thread[64], actor[128];
     describe_thread(x->worker->launch, t, thread, sizeof thread);
-    snprintf(who, sizeof who, "thread %s of block (%u,%u,%u)", thread, b[0], b[1], b[2]);
-    if (kind_of(theirs) == KIND_BLOCKS) race_describe_many(x, &w, "other blocks", did, out, size);
-    else race_describe_other(x, &w, who, did, out, size);
+    snprintf(actor, sizeof actor, "thread %s of block (%u,%u,%u)", thread, b[0], b[1], b[2]);
+    if (kind_of(prior) == KIND_MANY_BLOCKS)
+        race_describe_many(x, &w, "other blocks", past_verb, out, size);
+    else race_describe_other(x, &w, actor, past_verb, out, size);
 }
 
 static void report(struct exec *x, const struct block *target, const struct op *o, u32 lane,
-                   u64 offset, u64 theirs, bool i_read, bool they_wrote) {
+                   u64 offset, u64 prior, bool current_reads, bool prior_wrote) {
     const u32 *at = target->index;
-    char where[128], other[192];
-    describe_shared_element(x->worker->launch, offset, x->mems[o->aux].width, where, sizeof where);
-    describe(x, target, offset, theirs, they_wrote, other, sizeof other);
+    char location[128], other_text[192];
+    describe_shared_element(x->worker->launch, offset, x->mems[o->aux].width, location,
+                            sizeof location);
+    describe(x, target, offset, prior, prior_wrote, other_text, sizeof other_text);
     core_fault(x, SIM_FAULT_DSMEM_RACE, o, lane, offset,
                "%s %s of block (%u,%u,%u), which %s, with no %s barrier between",
-               i_read ? "reads" : "writes", where, at[0], at[1], at[2], other,
-               kind_of(theirs) != KIND_BLOCKS && rank_of(theirs) == x->block->cluster_rank
+               current_reads ? "reads" : "writes", location, at[0], at[1], at[2], other_text,
+               kind_of(prior) != KIND_MANY_BLOCKS && rank_of(prior) == x->block->cluster_rank
                    ? "block"
                    : "cluster");
 }
 
 /* What the reads of a granule are after one more. */
-static u64 join(const struct exec *x, const struct block *target, u64 old, u64 mine) {
-    bool others = (kind_of(old) == KIND_BLOCKS || rank_of(old) != x->block->cluster_rank) &&
-                  unordered(x, target, old, mine);
-    return others ? with_kind(mine, KIND_BLOCKS) : mine;
+static u64 merge_read(const struct exec *x, const struct block *target, u64 old, u64 current) {
+    bool others = (kind_of(old) == KIND_MANY_BLOCKS || rank_of(old) != x->block->cluster_rank) &&
+                  is_concurrent(x, target, old, current);
+    return others ? with_kind(current, KIND_MANY_BLOCKS) : current;
 }
 
-static void one(struct exec *x, struct block *target, const struct op *o, u32 lane, u64 granule,
-                enum race_access_kind access) {
-    u64 *w = target->remote_write_epochs + granule, *r = target->remote_read_epochs + granule,
-        mine = my_stamp(x, lane);
+static void check_shadow_cell(struct exec *x, struct block *target, const struct op *o, u32 lane,
+                              u64 cell, enum race_access_kind access) {
+    u64 *w = target->remote_write_epochs + cell, *r = target->remote_read_epochs + cell,
+        current = cluster_epoch(x, lane);
     bool read =
              access == RACE_READ || access == RACE_READ_REVALIDATED || access == RACE_STRONG_LOAD,
-         sees = access == RACE_STRONG_LOAD || access == RACE_ATOM;
-    bool strong = sees || access == RACE_RED, atomic = kind_of(*w) == KIND_ATOMIC;
-    bool after_write = unordered(x, target, *w, mine),
-         after_read = !read && unordered(x, target, *r, mine);
+         acquires = access == RACE_STRONG_LOAD || access == RACE_ATOM;
+    bool strong = acquires || access == RACE_RED, atomic = kind_of(*w) == KIND_ATOMIC;
+    bool after_write = is_concurrent(x, target, *w, current),
+         after_read = !read && is_concurrent(x, target, *r, current);
     if (after_write && atomic && access == RACE_READ_REVALIDATED)
         return; /* an atomic of its own checks it again */
-    if (after_write && atomic && sees) {
+    if (after_write && atomic && acquires) {
         cluster_advance_epoch(x);
-        mine = my_stamp(x, lane);
+        current = cluster_epoch(x, lane);
         after_read = false;
     } else if ((after_write && !(strong && atomic)) || after_read)
-        report(x, target, o, lane, granule << x->worker->launch->shared_shift,
-               after_write ? *w : *r, read, after_write);
-    if (access == RACE_READ || access == RACE_READ_REVALIDATED) *r = join(x, target, *r, mine);
-    else if (access == RACE_WRITE) *w = mine;
-    else if (access != RACE_STRONG_LOAD) *w = with_kind(mine, KIND_ATOMIC);
+        report(x, target, o, lane, cell << x->worker->launch->shared_shift, after_write ? *w : *r,
+               read, after_write);
+    if (access == RACE_READ || access == RACE_READ_REVALIDATED)
+        *r = merge_read(x, target, *r, current);
+    else if (access == RACE_WRITE) *w = current;
+    else if (access != RACE_STRONG_LOAD) *w = with_kind(current, KIND_ATOMIC);
 }
 
-void race_cluster(struct exec *x, struct block *target, const struct op *o, u32 lane, u64 offset,
-                  u32 span, enum race_access_kind access) {
+void race_cluster_access(struct exec *x, struct block *target, const struct op *o, u32 lane,
+                         u64 offset, u32 span, enum race_access_kind access) {
     u32 shift = x->worker->launch->shared_shift;
     if (!target->remote_write_epochs) return;
-    u64 place = place_for(x->block, target, offset);
-    if (target != x->block) race_remember(x, o, 0, true, place, place + span, 1u << lane, access);
+    u64 address = history_address(x->block, target, offset);
+    if (target != x->block)
+        race_record_access(x, o, 0, true, address, address + span, 1u << lane, access);
     for (u64 g = offset >> shift; g <= (offset + span - 1) >> shift; g++)
-        one(x, target, o, lane, g, access);
+        check_shadow_cell(x, target, o, lane, g, access);
 }

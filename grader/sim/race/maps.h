@@ -5,9 +5,9 @@
 #pragma once
 #include "grader/sim/core/core.h"
 
-struct race_maps;
+struct tensor_map_updates;
 /* The map at that address is changed; changes of it are seen; it is used, by a copy. */
-void race_map_change(struct exec *x, const struct op *o, u64 address);
-void race_map_acquire(struct exec *x, u64 address);
-void race_map_use(struct exec *x, const struct op *o, u32 lane, u64 address);
-void race_maps_free(struct worker *k);
+void race_tensor_map_update(struct exec *x, const struct op *o, u64 address);
+void race_tensor_map_acquire(struct exec *x, u64 address);
+void race_tensor_map_use(struct exec *x, const struct op *o, u32 lane, u64 address);
+void race_tensor_maps_free(struct worker *k);

@@ -2,25 +2,25 @@
  *
  * Notes of global memory tell warps apart, not lanes: that would double them. What lanes of a warp
  * do to each other mostly happens within a few instructions, so each warp keeps its last accesses
- * to memory that the launch may change, since its lanes were last ordered: RACE_NEAR reads, as many
- * stores, as many atomics. An access is compared with those that overlap it. Most of these have the
- * same lanes at the same places, or lanes a constant stride apart, and are done with at once; the
- * others are looked at lane by lane, up to RACE_NEAR_LOOKS times in a launch. Where lanes lay is
- * known as long as the instruction's memo has the pattern of then. So this misses what lies further
- * back, and invents nothing. Where a lane sees what others may have left (a strong load, an atomic
- * whose result is used), all of the warp counts as ordered. */
+ * to memory that the launch may change, since its lanes were last ordered: INTRA_WARP_RING_SIZE
+ * reads, as many stores, as many atomics. An access is compared with those that overlap it. Most of
+ * these have the same lanes at the same places, or lanes a constant stride apart, and are done with
+ * at once; the others are looked at lane by lane, up to MAX_INTRA_WARP_CHECKS times in a launch.
+ * Where lanes lay is known as long as the instruction's memo has the pattern of then. So this
+ * misses what lies further back, and invents nothing. Where a lane sees what others may have left
+ * (a strong load, an atomic whose result is used), all of the warp counts as ordered. */
 #include "grader/sim/race/partial.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
 
-static void forget(struct race_near *n) {
-    for (u32 i = 0; i < RACE_DID; i++)
-        n->list[i].n = 0, n->list[i].low = UINT64_MAX, n->list[i].high = 0;
+static void reset_history(struct intra_warp_history *n) {
+    for (u32 i = 0; i < ACCESS_KIND_COUNT; i++)
+        n->ring[i].n = 0, n->ring[i].low = UINT64_MAX, n->ring[i].high = 0;
 }
 
-void race_near_forget(struct race_plane *p, u32 warp) {
-    if (p) forget(&p->near[warp]);
+void race_intra_warp_reset(struct race_shadow *p, u32 warp) {
+    if (p) reset_history(&p->intra_warp[warp]);
 }
 
 /* ---- patterns: numbers from 1, by memo ---- */
@@ -35,71 +35,73 @@ static s32 stride_of(const struct access_pattern *m) {
     return stride;
 }
 
-enum { NOT_ASKED = INT32_MIN };
+enum { STRIDE_UNKNOWN = INT32_MIN };
 
-static u32 number(struct race_plane *p, struct access_pattern *m) {
-    m->pattern_slot = ++p->near_patterns;
-    p->near_strides[m->pattern_slot % RACE_NEAR_PATTERNS] = NOT_ASKED;
+static u32 assign_pattern_id(struct race_shadow *p, struct access_pattern *m) {
+    m->pattern_slot = ++p->nstride_patterns;
+    p->pattern_strides[m->pattern_slot % INTRA_WARP_STRIDE_CACHE_SIZE] = STRIDE_UNKNOWN;
     return m->pattern_slot;
 }
 
-static s32 stride_by_number(struct race_plane *p, u32 pattern, const struct access_pattern *m) {
-    s32 *stride = &p->near_strides[pattern % RACE_NEAR_PATTERNS];
-    if (*stride == NOT_ASKED) *stride = stride_of(m);
+static s32 cached_stride(struct race_shadow *p, u32 pattern, const struct access_pattern *m) {
+    s32 *stride = &p->pattern_strides[pattern % INTRA_WARP_STRIDE_CACHE_SIZE];
+    if (*stride == STRIDE_UNKNOWN) *stride = stride_of(m);
     return *stride;
 }
 
 /* One of the two accesses. */
-struct side {
-    const struct race_past *e;
-    const struct access_pattern *m;
+struct warp_access {
+    const struct access_record *record;
+    const struct access_pattern *pattern;
     u64 base;
     s32 stride;
     u32 span;
 };
 
 /* False where the pattern is not known any more. */
-static bool open_side(const struct exec *x, const struct race_past *e,
-                      const struct access_pattern *m, struct side *s) {
-    struct race_plane *p = x->worker->race_shadow;
-    bool one = !(e->mask & (e->mask - 1));
-    if (!one &&
-        (m->pattern_slot != e->pattern || p->near_patterns - e->pattern >= RACE_NEAR_PATTERNS))
+static bool load_warp_access(const struct exec *x, const struct access_record *e,
+                             const struct access_pattern *m, struct warp_access *s) {
+    struct race_shadow *p = x->worker->race_shadow;
+    bool single_lane = !(e->mask & (e->mask - 1));
+    if (!single_lane && (m->pattern_slot != e->pattern ||
+                         p->nstride_patterns - e->pattern >= INTRA_WARP_STRIDE_CACHE_SIZE))
         return false;
-    u64 base = e->low - (u64)(s64)(one ? 0 : m->min_offset),
-        most = (u64)(s64)(one ? 0 : m->max_offset);
-    *s = (struct side){e, one ? NULL : m, base, one ? 0 : stride_by_number(p, e->pattern, m),
-                       (u32)(e->high - base - most)};
+    u64 base = e->low - (u64)(s64)(single_lane ? 0 : m->min_offset),
+        high_offset = (u64)(s64)(single_lane ? 0 : m->max_offset);
+    *s = (struct warp_access){e, single_lane ? NULL : m, base,
+                              single_lane ? 0 : cached_stride(p, e->pattern, m),
+                              (u32)(e->high - base - high_offset)};
     return true;
 }
 
-static u64 address_of(const struct side *s, u32 lane) {
-    return s->base + (u64)(s64)(s->m ? s->m->lane_offset[lane] : 0);
+static u64 lane_address(const struct warp_access *s, u32 lane) {
+    return s->base + (u64)(s64)(s->pattern ? s->pattern->lane_offset[lane] : 0);
 }
 
 /* Where lane 0 is, or would be. */
-static s64 origin_of(const struct side *s) {
-    return (s64)s->base - (s64)s->stride * __builtin_ctz(s->e->mask);
+static s64 lane0_address(const struct warp_access *s) {
+    return (s64)s->base - (s64)s->stride * __builtin_ctz(s->record->mask);
 }
 
 /* Each lane where it was before, no two at one place. */
-static bool are_same(const struct side *a, const struct side *b) {
-    return a->m && b->m && a->base == b->base && a->e->mask == b->e->mask && a->span == b->span &&
-           !a->m->duplicate_mask &&
-           !memcmp(a->m->lane_offset, b->m->lane_offset, sizeof a->m->lane_offset);
+static bool have_same_addresses(const struct warp_access *a, const struct warp_access *b) {
+    return a->pattern && b->pattern && a->base == b->base && a->record->mask == b->record->mask &&
+           a->span == b->span && !a->pattern->duplicate_mask &&
+           !memcmp(a->pattern->lane_offset, b->pattern->lane_offset,
+                   sizeof a->pattern->lane_offset);
 }
 
 /* True if it is certain that no two lanes meet. */
-static bool are_apart(const struct side *a, const struct side *b) {
-    if (are_same(a, b)) return true;
+static bool are_disjoint(const struct warp_access *a, const struct warp_access *b) {
+    if (have_same_addresses(a, b)) return true;
     s64 stride = a->stride < 0 ? -(s64)a->stride : a->stride,
         span = a->span > b->span ? a->span : b->span;
     if (!stride || a->stride != b->stride || stride < span)
-        return !a->m && !b->m && a->e->mask == b->e->mask;
-    s64 apart = origin_of(a) - origin_of(b),
-        near = apart < stride && -apart < stride ? 0 : -apart / a->stride;
-    for (s64 k = near - 1; k <= near + 1; k++) {
-        s64 d = apart + k * a->stride;
+        return !a->pattern && !b->pattern && a->record->mask == b->record->mask;
+    s64 distance = lane0_address(a) - lane0_address(b),
+        nearest_lane = distance < stride && -distance < stride ? 0 : -distance / a->stride;
+    for (s64 k = nearest_lane - 1; k <= nearest_lane + 1; k++) {
+        s64 d = distance + k * a->stride;
         if (k && k > -32 && k < 32 && d < (s64)b->span && -d < (s64)a->span) return false;
     }
     return true;
@@ -107,103 +109,111 @@ static bool are_apart(const struct side *a, const struct side *b) {
 
 /* ---- two accesses ---- */
 
-static void report(struct exec *x, const struct touch *t, u32 lane, u64 at,
-                   const struct race_past *e, u32 other) {
-    static const char *const verbs[] = {"reads", "writes", "updates"}, *const did[] = {"read",
-                                                                                       "wrote",
-                                                                                       "updated"};
-    u8 mine = t->access == RACE_READ    ? PAST_READ
-              : t->access == RACE_WRITE ? PAST_WRITE
-                                        : PAST_UPDATE;
-    char where[256], who[160];
-    race_describe_place(x, t, SIM_BASE + at, where, sizeof where);
-    race_describe_op(x, x->warp->index * 32 + other, e->op, did[e->did], who, sizeof who);
+static void report(struct exec *x, const struct mem_access *t, u32 lane, u64 at,
+                   const struct access_record *e, u32 other) {
+    static const char *const verbs[] = {"reads", "writes", "updates"}, *const past_verbs[] = {
+                                                                           "read", "wrote",
+                                                                           "updated"};
+    u8 current_kind = t->kind == RACE_READ    ? ACCESS_READ
+                      : t->kind == RACE_WRITE ? ACCESS_WRITE
+                                              : ACCESS_UPDATE;
+    char location[256], actor[160];
+    race_describe_address(x, t, SIM_BASE + at, location, sizeof location);
+    race_describe_op(x, x->warp->index * 32 + other, e->op, past_verbs[e->access_kind], actor,
+                     sizeof actor);
     core_fault(x, SIM_FAULT_INTRABLOCK_RACE, t->o, lane, SIM_BASE + at,
                "%s %s, which %s, with no barrier between: lanes of a warp need __syncwarp(), too",
-               verbs[mine], where, who);
+               verbs[current_kind], location, actor);
 }
 
 /* The other's lanes, but for the lane itself, that overlap [first, first + span). */
-static u32 lanes_at(const struct side *s, const u64 at[32], u32 lane, u64 first, u32 span) {
-    u32 hit = 0;
+static u32 overlapping_lanes(const struct warp_access *s, const u64 at[32], u32 lane, u64 first,
+                             u32 span) {
+    u32 overlap = 0;
     for (u32 l = 0; l < 32; l++)
-        hit |= (u32)((at[l] < first + span) & (first < at[l] + s->span)) << l;
-    return hit & s->e->mask & ~(1u << lane);
+        overlap |= (u32)((at[l] < first + span) & (first < at[l] + s->span)) << l;
+    return overlap & s->record->mask & ~(1u << lane);
 }
 
-static bool look_at_lane(struct exec *x, const struct touch *t, u32 lane, u64 first,
-                         const struct side *s, const u64 at[32]) {
+static bool check_lane(struct exec *x, const struct mem_access *t, u32 lane, u64 first,
+                       const struct warp_access *s, const u64 at[32]) {
     u32 shift = x->worker->launch->global_shift;
-    for (u32 m = lanes_at(s, at, lane, first, t->span); m; m &= m - 1) {
+    for (u32 m = overlapping_lanes(s, at, lane, first, t->span); m; m &= m - 1) {
         u32 other = (u32)__builtin_ctz(m);
-        u64 meet = at[other] > first ? at[other] : first;
-        if (race_lane_ordered(x->block, x->warp, lane, other, s->e->stamp)) continue;
-        if (t->access == RACE_WRITE &&
-            race_changes_nothing(x, t, lane, meet >> shift, shift, x->memory->bytes))
+        u64 overlap_start = at[other] > first ? at[other] : first;
+        if (race_lane_is_ordered(x->block, x->warp, lane, other, s->record->epoch)) continue;
+        if (t->kind == RACE_WRITE &&
+            race_is_silent_store(x, t, lane, overlap_start >> shift, shift, x->memory->bytes))
             continue;
-        report(x, t, lane, meet, s->e, other);
+        report(x, t, lane, overlap_start, s->record, other);
         return true;
     }
     return false;
 }
 
-static bool compare(struct exec *x, const struct touch *t, const struct side *mine,
-                    const struct race_past *e) {
-    struct side s;
+static bool check_access_pair(struct exec *x, const struct mem_access *t,
+                              const struct warp_access *current, const struct access_record *e) {
+    struct warp_access s;
     u64 at[32];
-    bool told = false;
-    if (!open_side(x, e, &x->pattern_cache[e->stat], &s)) return false;
-    if (are_apart(mine, &s) || x->worker->race_shadow->near_looks++ >= RACE_NEAR_LOOKS)
+    bool reported = false;
+    if (!load_warp_access(x, e, &x->pattern_cache[e->stat], &s)) return false;
+    if (are_disjoint(current, &s) ||
+        x->worker->race_shadow->intra_warp_checks++ >= MAX_INTRA_WARP_CHECKS)
         return false;
-    for (u32 l = 0; l < 32; l++) at[l] = address_of(&s, l);
-    for (u32 m = mine->e->mask; m; m &= m - 1) {
+    for (u32 l = 0; l < 32; l++) at[l] = lane_address(&s, l);
+    for (u32 m = current->record->mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
-        told |= look_at_lane(x, t, lane, address_of(mine, lane), &s, at);
+        reported |= check_lane(x, t, lane, lane_address(current, lane), &s, at);
     }
-    return told;
+    return reported;
 }
 
 /* True if something was told. */
-static __attribute__((noinline)) bool look_at_list(struct exec *x, const struct touch *t,
-                                                   const struct access_pattern *m,
-                                                   const struct race_past *mine,
-                                                   const struct race_near_list *list) {
-    const struct race_plane *p = x->worker->race_shadow;
-    struct side s;
-    if (!open_side(x, mine, m, &s)) return false;
-    for (u32 i = list->n, least = i > RACE_NEAR ? i - RACE_NEAR : 0; i-- > least;) {
-        const struct race_past *e = &p->past[list->at[i % RACE_NEAR] % RACE_PAST];
-        if (p->npast - list->at[i % RACE_NEAR] > RACE_PAST) return false;
-        if (mine->low >= e->high || mine->high <= e->low) continue;
-        if (compare(x, t, &s, e)) return true;
+static __attribute__((noinline)) bool check_ring(struct exec *x, const struct mem_access *t,
+                                                 const struct access_pattern *m,
+                                                 const struct access_record *current,
+                                                 const struct intra_warp_ring *list) {
+    const struct race_shadow *p = x->worker->race_shadow;
+    struct warp_access s;
+    if (!load_warp_access(x, current, m, &s)) return false;
+    for (u32 i = list->n, oldest = i > INTRA_WARP_RING_SIZE ? i - INTRA_WARP_RING_SIZE : 0;
+         i-- > oldest;) {
+        const struct access_record *e =
+            &p->history[list->record_index[i % INTRA_WARP_RING_SIZE] % RACE_HISTORY_SIZE];
+        if (p->nrecords - list->record_index[i % INTRA_WARP_RING_SIZE] > RACE_HISTORY_SIZE)
+            return false;
+        if (current->low >= e->high || current->high <= e->low) continue;
+        if (check_access_pair(x, t, &s, e)) return true;
     }
     return false;
 }
 
-static bool overlaps(const struct race_near_list *list, const struct race_past *e) {
+static bool overlaps(const struct intra_warp_ring *list, const struct access_record *e) {
     return e->low < list->high && list->low < e->high;
 }
 
-void race_near(struct exec *x, struct access_pattern *m, const struct touch *t,
-               struct race_past *e) {
-    struct race_plane *p = x->worker->race_shadow;
-    struct race_near *n = &p->near[x->warp->index];
-    if (t->access == RACE_READ_REVALIDATED) return;
-    if (n->since != x->block->logical_clock || n->whole != x->warp->warp_sync_epoch ||
-        t->access == RACE_STRONG_LOAD)
-        forget(n);
-    n->since = x->block->logical_clock;
-    n->whole = x->warp->warp_sync_epoch;
-    if (t->access == RACE_STRONG_LOAD) return;
-    e->stamp = x->warp->sync_epoch;
-    e->pattern = m->pattern_slot || !(m->mask & (m->mask - 1)) ? m->pattern_slot : number(p, m);
-    for (u32 did = 0, told = 0; did < RACE_DID && !told; did++) {
-        bool harmless =
-            did == e->did && did != PAST_WRITE; /* reads, or atomics, beside each other */
-        if (!harmless && overlaps(&n->list[did], e)) told = look_at_list(x, t, m, e, &n->list[did]);
+void race_check_intra_warp(struct exec *x, struct access_pattern *m, const struct mem_access *t,
+                           struct access_record *e) {
+    struct race_shadow *p = x->worker->race_shadow;
+    struct intra_warp_history *n = &p->intra_warp[x->warp->index];
+    if (t->kind == RACE_READ_REVALIDATED) return;
+    if (n->block_clock != x->block->logical_clock ||
+        n->warp_sync_epoch != x->warp->warp_sync_epoch || t->kind == RACE_STRONG_LOAD)
+        reset_history(n);
+    n->block_clock = x->block->logical_clock;
+    n->warp_sync_epoch = x->warp->warp_sync_epoch;
+    if (t->kind == RACE_STRONG_LOAD) return;
+    e->epoch = x->warp->sync_epoch;
+    e->pattern =
+        m->pattern_slot || !(m->mask & (m->mask - 1)) ? m->pattern_slot : assign_pattern_id(p, m);
+    for (u32 kind = 0, reported = 0; kind < ACCESS_KIND_COUNT && !reported; kind++) {
+        bool harmless = kind == e->access_kind &&
+                        kind != ACCESS_WRITE; /* reads, or atomics, beside each other */
+        if (!harmless && overlaps(&n->ring[kind], e))
+            reported = check_ring(x, t, m, e, &n->ring[kind]);
     }
-    struct race_near_list *list = &n->list[e->did];
-    list->at[list->n++ % RACE_NEAR] = p->npast - 1;
+    struct intra_warp_ring *list = &n->ring[e->access_kind];
+    list->record_index[list->n++ % INTRA_WARP_RING_SIZE] = p->nrecords - 1;
     if (e->low < list->low) list->low = e->low;
     if (e->high > list->high) list->high = e->high;
 }

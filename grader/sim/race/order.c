@@ -20,179 +20,184 @@
 
 /* A note of block and time: by another block since this one was last handed something, or by
  * another warp of this one since its last barrier. */
-static bool unordered(const struct exec *x, u16 block, u32 stamp) {
+static bool is_concurrent(const struct exec *x, u16 block_id, u32 epoch) {
     const struct block *b = x->block;
-    if (!block) return false;
-    if (block != race_block(b)) return stamp / RACE_TICK >= b->acquire_clock;
-    u32 warp = stamp % RACE_MANY_WARPS;
-    return ((stamp & RACE_MANY_WARPS) || warp != x->warp->index) &&
-           stamp / RACE_TICK >= race_seen_tick(b, x->warp->index, warp);
+    if (!block_id) return false;
+    if (block_id != race_block_id(b)) return epoch / RACE_CLOCK_UNIT >= b->acquire_clock;
+    u32 warp = epoch % RACE_MANY_WARPS;
+    return ((epoch & RACE_MANY_WARPS) || warp != x->warp->index) &&
+           epoch / RACE_CLOCK_UNIT >= race_observed_clock(b, x->warp->index, warp);
 }
 
-static void be_handed(struct exec *x, u64 granule) {
+static void acquire_from_block(struct exec *x, u64 cell) {
     struct block *b = x->block;
-    const struct race_plane *p = x->worker->race_shadow;
+    const struct race_shadow *p = x->worker->race_shadow;
     bool strict = x->worker->launch->strict_order;
-    if (p->released[granule] > b->acquire_clock) b->acquire_clock = p->released[granule];
+    if (p->release_clock[cell] > b->acquire_clock) b->acquire_clock = p->release_clock[cell];
     if (!strict) race_acquire(b, x->warp, x->worker->launch);
-    b->relaxed_acquire_clock = race_next_tick(b);
+    b->relaxed_acquire_clock = race_advance_clock(b);
 }
 
 /* A lane looks at what another thread may have left for it. From another block: all that came
  * before is ordered, in this block too, since that one may have looked at this. From another warp:
  * as a barrier of the block. */
-static void observe(struct exec *x, u64 granule) {
-    const struct race_plane *p = x->worker->race_shadow;
+static void acquire_at(struct exec *x, u64 cell) {
+    const struct race_shadow *p = x->worker->race_shadow;
     struct block *b = x->block;
-    u16 me = race_block(b), w = p->write[granule], u = p->update[granule];
-    bool wrote = unordered(x, w, p->wrote[granule]), updated = unordered(x, u, p->updated[granule]);
-    if ((wrote && w == me) || (updated && u == me)) race_acquire(b, x->warp, x->worker->launch);
-    if ((wrote && w != me) || (updated && u != me)) be_handed(x, granule);
+    u16 block_id = race_block_id(b), w = p->writer_block[cell], u = p->updater_block[cell];
+    bool write_concurrent = is_concurrent(x, w, p->last_write_epoch[cell]),
+         update_concurrent = is_concurrent(x, u, p->last_update_epoch[cell]);
+    if ((write_concurrent && w == block_id) || (update_concurrent && u == block_id))
+        race_acquire(b, x->warp, x->worker->launch);
+    if ((write_concurrent && w != block_id) || (update_concurrent && u != block_id))
+        acquire_from_block(x, cell);
 }
 
-void race_ordered_fence(struct exec *x) {
-    if (x->worker->launch->strict_order) x->block->fence_clock = race_next_tick(x->block);
+void race_hb_fence(struct exec *x) {
+    if (x->worker->launch->strict_order) x->block->fence_clock = race_advance_clock(x->block);
 }
 
 /* Whoever finds what the block left there is handed what came before, or, strictly, before its last
  * fence. */
-static void leave(struct exec *x, const struct mem_desc *d, u64 granule, bool strong) {
+static void release_at(struct exec *x, const struct mem_desc *d, u64 cell, bool strong) {
     struct block *b = x->block;
     if (x->worker->launch->strict_order) {
-        if (d->is_release && !d->is_cluster_scope) race_ordered_fence(x);
-        x->worker->race_shadow->released[granule] = b->fence_clock;
+        if (d->is_release && !d->is_cluster_scope) race_hb_fence(x);
+        x->worker->race_shadow->release_clock[cell] = b->fence_clock;
     } else
-        x->worker->race_shadow->released[granule] =
-            strong ? race_next_tick(b) : b->race_shadow->tick + 1;
+        x->worker->race_shadow->release_clock[cell] =
+            strong ? race_advance_clock(b) : b->race_shadow->logical_clock + 1;
 }
 
-static void report(struct exec *x, const struct touch *t, u32 lane, u64 granule, u16 block,
-                   u32 stamp, const char *did) {
+static void report(struct exec *x, const struct mem_access *t, u32 lane, u64 cell, u16 block_id,
+                   u32 epoch, const char *past_verb) {
     static const char *const verbs[] = {[RACE_READ] = "reads",
                                         [RACE_WRITE] = "writes",
                                         [RACE_RED] = "updates",
                                         [RACE_READ_REVALIDATED] = "reads"};
-    bool inside = block == race_block(x->block);
-    u64 address = SIM_BASE + (granule << x->worker->launch->global_shift);
-    bool many = stamp & RACE_MANY_WARPS;
-    struct race_wanted w = {address - SIM_BASE,
-                            inside ? (u32)x->block->linear : block - 1u,
-                            many ? -1 : (int)(stamp % RACE_MANY_WARPS),
-                            -1,
-                            false,
-                            race_did(did)};
-    char where[256], who[64], other[160];
-    race_describe_place(x, t, address, where, sizeof where);
-    if (!inside) race_block_name(x->worker->launch, block, who, sizeof who);
-    else if (stamp & RACE_MANY_WARPS) snprintf(who, sizeof who, "other warps of the block");
-    else snprintf(who, sizeof who, "warp %u of the block", stamp % RACE_MANY_WARPS);
-    race_describe_other(x, &w, who, did, other, sizeof other);
-    bool unfenced = x->worker->launch->strict_order && !inside &&
-                    stamp / RACE_TICK < x->block->relaxed_acquire_clock;
-    core_fault(x, inside ? SIM_FAULT_INTRABLOCK_RACE : SIM_FAULT_INTERBLOCK_RACE, t->o, lane,
-               address, "%s %s, which %s, with no %s", verbs[t->access], where, other,
-               inside     ? "barrier between"
+    bool same_block = block_id == race_block_id(x->block);
+    u64 address = SIM_BASE + (cell << x->worker->launch->global_shift);
+    bool many_warps = epoch & RACE_MANY_WARPS;
+    struct history_query w = {address - SIM_BASE,
+                              same_block ? (u32)x->block->linear : block_id - 1u,
+                              many_warps ? -1 : (int)(epoch % RACE_MANY_WARPS),
+                              -1,
+                              false,
+                              race_access_kind(past_verb)};
+    char location[256], actor[64], other_text[160];
+    race_describe_address(x, t, address, location, sizeof location);
+    if (!same_block) race_describe_block(x->worker->launch, block_id, actor, sizeof actor);
+    else if (epoch & RACE_MANY_WARPS) snprintf(actor, sizeof actor, "other warps of the block");
+    else snprintf(actor, sizeof actor, "warp %u of the block", epoch % RACE_MANY_WARPS);
+    race_describe_other(x, &w, actor, past_verb, other_text, sizeof other_text);
+    bool unfenced = x->worker->launch->strict_order && !same_block &&
+                    epoch / RACE_CLOCK_UNIT < x->block->relaxed_acquire_clock;
+    core_fault(x, same_block ? SIM_FAULT_INTRABLOCK_RACE : SIM_FAULT_INTERBLOCK_RACE, t->o, lane,
+               address, "%s %s, which %s, with no %s", verbs[t->kind], location, other_text,
+               same_block ? "barrier between"
                : unfenced ? "__threadfence() between that and what told this block of it"
                           : "order between");
 }
 
 /* True if it was told. */
-static bool compare(struct exec *x, const struct touch *t, u32 lane, u64 granule, const u16 *blocks,
-                    const u32 *stamps, const char *did) {
-    if (!unordered(x, blocks[granule], stamps[granule])) return false;
-    report(x, t, lane, granule, blocks[granule], stamps[granule], did);
+static bool report_if_concurrent(struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
+                                 const u16 *block_ids, const u32 *epochs, const char *past_verb) {
+    if (!is_concurrent(x, block_ids[cell], epochs[cell])) return false;
+    report(x, t, lane, cell, block_ids[cell], epochs[cell], past_verb);
     return true;
 }
 
-static void note(const struct exec *x, u64 granule, u16 *blocks, u32 *stamps) {
-    u32 mine = race_stamp(x->block, x->warp);
-    bool others =
-        blocks[granule] == race_block(x->block) && unordered(x, blocks[granule], stamps[granule]);
-    blocks[granule] = race_block(x->block);
-    stamps[granule] = mine | (others ? RACE_MANY_WARPS : 0);
+static void record_access(const struct exec *x, u64 cell, u16 *block_ids, u32 *epochs) {
+    u32 current = race_global_epoch(x->block, x->warp);
+    bool others = block_ids[cell] == race_block_id(x->block) &&
+                  is_concurrent(x, block_ids[cell], epochs[cell]);
+    block_ids[cell] = race_block_id(x->block);
+    epochs[cell] = current | (others ? RACE_MANY_WARPS : 0);
 }
 
 /* An update on top of another block's, which who looks at it then sees as well. */
-static void note_update(const struct exec *x, u64 granule) {
-    struct race_plane *p = x->worker->race_shadow;
-    u16 u = p->update[granule];
-    bool others = u != race_block(x->block) && unordered(x, u, p->updated[granule]);
-    note(x, granule, p->update, p->updated);
-    if (others) p->update[granule] = RACE_MANY_BLOCKS;
+static void record_update(const struct exec *x, u64 cell) {
+    struct race_shadow *p = x->worker->race_shadow;
+    u16 u = p->updater_block[cell];
+    bool others = u != race_block_id(x->block) && is_concurrent(x, u, p->last_update_epoch[cell]);
+    record_access(x, cell, p->updater_block, p->last_update_epoch);
+    if (others) p->updater_block[cell] = RACE_MANY_BLOCKS;
 }
 
-static void write_one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
-    struct race_plane *p = x->worker->race_shadow;
-    bool before = unordered(x, p->write[granule], p->wrote[granule]) ||
-                  unordered(x, p->read[granule], p->was_read[granule]) ||
-                  unordered(x, p->update[granule], p->updated[granule]);
-    if (before && race_changes_nothing(x, t, lane, granule, x->worker->launch->global_shift,
-                                       x->memory->bytes))
+static void check_write(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
+    struct race_shadow *p = x->worker->race_shadow;
+    bool is_conflict = is_concurrent(x, p->writer_block[cell], p->last_write_epoch[cell]) ||
+                       is_concurrent(x, p->reader_block[cell], p->last_read_epoch[cell]) ||
+                       is_concurrent(x, p->updater_block[cell], p->last_update_epoch[cell]);
+    if (is_conflict &&
+        race_is_silent_store(x, t, lane, cell, x->worker->launch->global_shift, x->memory->bytes))
         return;
-    if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
-        !compare(x, t, lane, granule, p->update, p->updated, "updated"))
-        compare(x, t, lane, granule, p->read, p->was_read, "read");
-    p->write[granule] = race_block(x->block);
-    p->wrote[granule] = race_stamp(x->block, x->warp);
-    leave(x, &x->mems[t->o->aux], granule, false);
+    if (!report_if_concurrent(x, t, lane, cell, p->writer_block, p->last_write_epoch, "wrote") &&
+        !report_if_concurrent(x, t, lane, cell, p->updater_block, p->last_update_epoch, "updated"))
+        report_if_concurrent(x, t, lane, cell, p->reader_block, p->last_read_epoch, "read");
+    p->writer_block[cell] = race_block_id(x->block);
+    p->last_write_epoch[cell] = race_global_epoch(x->block, x->warp);
+    release_at(x, &x->mems[t->o->aux], cell, false);
 }
 
-static void one(struct exec *x, const struct touch *t, u32 lane, u64 granule) {
-    struct race_plane *p = x->worker->race_shadow;
-    switch (t->access) {
-    case RACE_STRONG_LOAD: observe(x, granule); break;
-    case RACE_WRITE: write_one(x, t, lane, granule); break;
+static void check_shadow_cell(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
+    struct race_shadow *p = x->worker->race_shadow;
+    switch (t->kind) {
+    case RACE_STRONG_LOAD: acquire_at(x, cell); break;
+    case RACE_WRITE: check_write(x, t, lane, cell); break;
     case RACE_READ:
-        if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
-            compare(x, t, lane, granule, p->update, p->updated, "updated");
-        note(x, granule, p->read, p->was_read);
+        if (!report_if_concurrent(x, t, lane, cell, p->writer_block, p->last_write_epoch, "wrote"))
+            report_if_concurrent(x, t, lane, cell, p->updater_block, p->last_update_epoch,
+                                 "updated");
+        record_access(x, cell, p->reader_block, p->last_read_epoch);
         break;
     case RACE_READ_REVALIDATED:
-        if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote") &&
-            unordered(x, p->update[granule], p->updated[granule]))
-            race_note_peek(x, t, lane);
+        if (!report_if_concurrent(x, t, lane, cell, p->writer_block, p->last_write_epoch,
+                                  "wrote") &&
+            is_concurrent(x, p->updater_block[cell], p->last_update_epoch[cell]))
+            race_report_revalidated_read(x, t, lane);
         break;
     case RACE_RED:
-        if (!compare(x, t, lane, granule, p->write, p->wrote, "wrote"))
-            compare(x, t, lane, granule, p->read, p->was_read, "read");
-        note_update(x, granule);
-        leave(x, &x->mems[t->o->aux], granule, true);
+        if (!report_if_concurrent(x, t, lane, cell, p->writer_block, p->last_write_epoch, "wrote"))
+            report_if_concurrent(x, t, lane, cell, p->reader_block, p->last_read_epoch, "read");
+        record_update(x, cell);
+        release_at(x, &x->mems[t->o->aux], cell, true);
         break;
-    case RACE_ATOM: break; /* race_ordered_exchange */
+    case RACE_ATOM: break; /* race_hb_atom */
     }
 }
 
-static void widen(struct race_plane *p, u64 first, u32 span) {
-    if (first < p->range.low) p->range.low = first;
-    if (first + span > p->range.high) p->range.high = first + span;
+static void extend_accessed_range(struct race_shadow *p, u64 first, u32 span) {
+    if (first < p->accessed_range.low) p->accessed_range.low = first;
+    if (first + span > p->accessed_range.high) p->accessed_range.high = first + span;
 }
 
-void race_ordered(struct exec *x, const struct touch *t) {
+void race_hb_access(struct exec *x, const struct mem_access *t) {
     u32 shift = x->worker->launch->global_shift;
-    if (t->access == RACE_WRITE && t->twins) race_lanes(x, t);
+    if (t->kind == RACE_WRITE && t->duplicate_mask) race_check_store_lanes(x, t);
     for (u32 m = t->mask; m; m &= m - 1) {
         u32 lane = (u32)__builtin_ctz(m);
-        u64 first = t->base + (u64)(s64)t->rel[lane];
-        widen(x->worker->race_shadow, first, t->span);
+        u64 first = t->base + (u64)(s64)t->lane_offset[lane];
+        extend_accessed_range(x->worker->race_shadow, first, t->span);
         for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++) {
-            race_need_row(x->worker->race_shadow, g);
-            one(x, t, lane, g);
+            race_ensure_expanded_row(x->worker->race_shadow, g);
+            check_shadow_cell(x, t, lane, g);
         }
     }
 }
 
 /* Nothing is told of it: it may be the very step that orders. One that leaves what it found, as a
  * failed compare-and-swap, is a look. */
-void race_ordered_exchange(struct exec *x, const struct mem_desc *d, u64 address, bool changed) {
-    struct race_plane *p = x->worker->race_shadow;
+void race_hb_atom(struct exec *x, const struct mem_desc *d, u64 address, bool changed) {
+    struct race_shadow *p = x->worker->race_shadow;
     u64 first = address - SIM_BASE;
     u32 shift = x->worker->launch->global_shift;
-    race_near_forget(p, x->warp->index);
-    widen(p, first, d->width);
+    race_intra_warp_reset(p, x->warp->index);
+    extend_accessed_range(p, first, d->width);
     for (u64 g = first >> shift; g <= (first + d->width - 1) >> shift; g++) {
-        race_need_row(p, g);
-        observe(x, g);
-        if (changed) note(x, g, p->update, p->updated);
-        if (changed) leave(x, d, g, true);
+        race_ensure_expanded_row(p, g);
+        acquire_at(x, g);
+        if (changed) record_access(x, g, p->updater_block, p->last_update_epoch);
+        if (changed) release_at(x, d, g, true);
     }
 }

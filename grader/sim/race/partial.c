@@ -15,67 +15,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct race_partial *order_of(struct block *b) {
+static struct vector_clocks *vector_clocks_of(struct block *b) {
     if (!b->vector_clocks) b->vector_clocks = xcalloc(1, sizeof *b->vector_clocks);
     return b->vector_clocks;
 }
 
-void race_order_forget(struct block *b) {
-    struct race_partial *o = b->vector_clocks;
+void race_vector_clocks_reset(struct block *b) {
+    struct vector_clocks *o = b->vector_clocks;
     if (!o) return;
-    memset(o->seen, 0, sizeof o->seen);
-    memset(o->arrived, 0, sizeof o->arrived);
-    memset(o->arrives, 0, sizeof o->arrives);
-    memset(o->ended, 0, sizeof o->ended);
+    memset(o->warp_clock, 0, sizeof o->warp_clock);
+    memset(o->named_barrier_clock, 0, sizeof o->named_barrier_clock);
+    memset(o->mbarrier_arrival_clock, 0, sizeof o->mbarrier_arrival_clock);
+    memset(o->mbarrier_phase_clock, 0, sizeof o->mbarrier_phase_clock);
 }
 
-void race_order_free(struct block *b) {
-    for (u32 i = 0; b->vector_clocks && i < 32; i++) free(b->vector_clocks->lanes[i]);
+void race_vector_clocks_free(struct block *b) {
+    for (u32 i = 0; b->vector_clocks && i < 32; i++) free(b->vector_clocks->lane_clock[i]);
     free(b->vector_clocks);
     b->vector_clocks = NULL;
 }
 
-static void join(struct race_times *to, const struct race_times *from) {
+static void join_clock(struct vector_clock *to, const struct vector_clock *from) {
     for (u32 i = 0; i < 32; i++) {
-        to->interval[i] = from->interval[i] > to->interval[i] ? from->interval[i] : to->interval[i];
-        to->tick[i] = from->tick[i] > to->tick[i] ? from->tick[i] : to->tick[i];
+        to->sync_epoch[i] =
+            from->sync_epoch[i] > to->sync_epoch[i] ? from->sync_epoch[i] : to->sync_epoch[i];
+        to->logical_clock[i] = from->logical_clock[i] > to->logical_clock[i]
+                                   ? from->logical_clock[i]
+                                   : to->logical_clock[i];
     }
 }
 
 /* What the warp leaves: what it has seen, and all that it did. */
-static void leave(struct race_times *at, const struct block *b, u32 warp) {
-    join(at, &b->vector_clocks->seen[warp]);
-    at->interval[warp] = b->sync_epoch;
-    at->tick[warp] = b->race_shadow->tick;
+static void release_clock(struct vector_clock *at, const struct block *b, u32 warp) {
+    join_clock(at, &b->vector_clocks->warp_clock[warp]);
+    at->sync_epoch[warp] = b->sync_epoch;
+    at->logical_clock[warp] = b->race_shadow->logical_clock;
 }
 
 void race_acquire(struct block *b, const struct warp *w, const struct launch *l) {
-    struct race_times *seen = &order_of(b)->seen[w->index];
-    race_advance(b, l);
+    struct vector_clock *observed = &vector_clocks_of(b)->warp_clock[w->index];
+    race_next_partial_epoch(b, l);
     for (u32 i = 0; i < 32; i++)
-        seen->interval[i] = b->sync_epoch, seen->tick[i] = b->race_shadow->tick;
-    race_near_forget(b->race_shadow, w->index);
+        observed->sync_epoch[i] = b->sync_epoch,
+        observed->logical_clock[i] = b->race_shadow->logical_clock;
+    race_intra_warp_reset(b->race_shadow, w->index);
 }
 
 /* ---- named barriers ---- */
 
-void race_arrived(struct block *b, const struct warp *w, u32 barrier, const struct launch *l) {
-    struct race_partial *o = order_of(b);
-    race_advance(b, l);
-    leave(&o->arrived[barrier], b, w->index);
+void race_barrier_arrive(struct block *b, const struct warp *w, u32 barrier,
+                         const struct launch *l) {
+    struct vector_clocks *o = vector_clocks_of(b);
+    race_next_partial_epoch(b, l);
+    release_clock(&o->named_barrier_clock[barrier], b, w->index);
 }
 
-void race_released(struct block *b, u32 barrier, u32 warps, const struct launch *l) {
-    struct race_partial *o = order_of(b);
-    struct race_times all = o->arrived[barrier];
-    race_advance(b, l);
-    for (u32 m = warps; m; m &= m - 1) leave(&all, b, (u32)__builtin_ctz(m));
+void race_barrier_release(struct block *b, u32 barrier, u32 warps, const struct launch *l) {
+    struct vector_clocks *o = vector_clocks_of(b);
+    struct vector_clock merged = o->named_barrier_clock[barrier];
+    race_next_partial_epoch(b, l);
+    for (u32 m = warps; m; m &= m - 1) release_clock(&merged, b, (u32)__builtin_ctz(m));
     for (u32 m = warps; m; m &= m - 1) {
         u32 w = (u32)__builtin_ctz(m);
-        join(&o->seen[w], &all);
-        race_near_forget(b->race_shadow, w);
+        join_clock(&o->warp_clock[w], &merged);
+        race_intra_warp_reset(b->race_shadow, w);
     }
-    o->arrived[barrier] = (struct race_times){0};
+    o->named_barrier_clock[barrier] = (struct vector_clock){0};
 }
 
 /* ---- mbarriers ---- */
@@ -83,50 +88,51 @@ void race_released(struct block *b, u32 barrier, u32 warps, const struct launch 
 void race_mbarrier_init(struct exec *x, const struct op *o, u32 lane, u32 offset) {
     struct block *b = x->block;
     u32 shift = x->worker->launch->shared_shift;
-    race_remember(x, o, 0, true, offset, offset + 8, 1u << lane, RACE_WRITE);
-    if (b->race_shadow->waiting.read == b->read_epochs)
-        b->race_shadow->waiting.stamp(b->race_shadow);
+    race_record_access(x, o, 0, true, offset, offset + 8, 1u << lane, RACE_WRITE);
+    if (b->race_shadow->deferred.read_epochs == b->read_epochs)
+        b->race_shadow->deferred.flush(b->race_shadow);
     b->recorded_epoch = b->sync_epoch;
     for (u32 g = offset >> shift; g <= (offset + 7) >> shift; g++)
-        b->write_epochs[g] = race_shared_stamp(x, lane);
+        b->write_epochs[g] = race_shared_epoch(x, lane);
 }
 
-static u32 place_of(u32 offset) { return offset / 8 % RACE_PLACES; }
+static u32 mbarrier_slot(u32 offset) { return offset / 8 % MBARRIER_CLOCK_SLOTS; }
 
 void race_mbarrier_arrive(struct exec *x, u32 offset, bool first) {
-    struct race_partial *o = order_of(x->block);
-    if (first) race_advance(x->block, x->worker->launch);
-    leave(&o->arrives[place_of(offset)], x->block, x->warp->index);
+    struct vector_clocks *o = vector_clocks_of(x->block);
+    if (first) race_next_partial_epoch(x->block, x->worker->launch);
+    release_clock(&o->mbarrier_arrival_clock[mbarrier_slot(offset)], x->block, x->warp->index);
 }
 
-void race_mbarrier_ends(struct exec *x, u32 offset) {
-    struct race_partial *o = order_of(x->block);
-    join(&o->ended[place_of(offset)], &o->arrives[place_of(offset)]);
+void race_mbarrier_complete_phase(struct exec *x, u32 offset) {
+    struct vector_clocks *o = vector_clocks_of(x->block);
+    join_clock(&o->mbarrier_phase_clock[mbarrier_slot(offset)],
+               &o->mbarrier_arrival_clock[mbarrier_slot(offset)]);
 }
 
-void race_mbarrier_seen(struct exec *x, u32 offset) {
-    struct race_partial *o = order_of(x->block);
-    join(&o->seen[x->warp->index], &o->ended[place_of(offset)]);
-    race_near_forget(x->worker->race_shadow, x->warp->index);
+void race_mbarrier_acquire(struct exec *x, u32 offset) {
+    struct vector_clocks *o = vector_clocks_of(x->block);
+    join_clock(&o->warp_clock[x->warp->index], &o->mbarrier_phase_clock[mbarrier_slot(offset)]);
+    race_intra_warp_reset(x->worker->race_shadow, x->warp->index);
 }
 
 /* ---- lanes of a warp ---- */
 
-void race_lanes_met(struct block *b, const struct warp *w, u32 lanes) {
-    u32 **all = &order_of(b)->lanes[w->index], together[32] = {0};
-    if (!*all) *all = xcalloc(32 * 32ul, sizeof **all);
+void race_sync_lanes(struct block *b, const struct warp *w, u32 lanes) {
+    u32 **lane_clocks = &vector_clocks_of(b)->lane_clock[w->index], merged[32] = {0};
+    if (!*lane_clocks) *lane_clocks = xcalloc(32 * 32ul, sizeof **lane_clocks);
     for (u32 m = lanes; m; m &= m - 1) {
-        const u32 *seen = *all + 32 * __builtin_ctz(m);
-        for (u32 i = 0; i < 32; i++) together[i] = seen[i] > together[i] ? seen[i] : together[i];
+        const u32 *observed = *lane_clocks + 32 * __builtin_ctz(m);
+        for (u32 i = 0; i < 32; i++) merged[i] = observed[i] > merged[i] ? observed[i] : merged[i];
     }
-    for (u32 i = 0; i < 32; i++) together[i] = lanes >> i & 1 ? w->sync_epoch : together[i];
+    for (u32 i = 0; i < 32; i++) merged[i] = lanes >> i & 1 ? w->sync_epoch : merged[i];
     for (u32 m = lanes; m; m &= m - 1)
-        memcpy(*all + 32 * __builtin_ctz(m), together, sizeof together);
+        memcpy(*lane_clocks + 32 * __builtin_ctz(m), merged, sizeof merged);
 }
 
-bool race_lane_ordered(const struct block *b, const struct warp *w, u32 lane, u32 other,
-                       u32 interval) {
-    if (interval < w->warp_sync_epoch) return true;
-    const u32 *seen = b->vector_clocks ? b->vector_clocks->lanes[w->index] : NULL;
-    return seen && interval < seen[32 * lane + other];
+bool race_lane_is_ordered(const struct block *b, const struct warp *w, u32 lane, u32 other,
+                          u32 sync_epoch) {
+    if (sync_epoch < w->warp_sync_epoch) return true;
+    const u32 *observed = b->vector_clocks ? b->vector_clocks->lane_clock[w->index] : NULL;
+    return observed && sync_epoch < observed[32 * lane + other];
 }

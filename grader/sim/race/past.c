@@ -8,12 +8,12 @@
 
 #include <stdlib.h>
 
-struct race_past *race_past_new(void) {
-    return xcalloc(RACE_PAST, sizeof(struct race_past));
+struct access_record *race_history_new(void) {
+    return xcalloc(RACE_HISTORY_SIZE, sizeof(struct access_record));
 }
 
 /* The lane of the entry that accessed the address: -1 where it is not known, -2 where none did. */
-static int lane_of(const struct exec *x, const struct race_past *e, u64 address) {
+static int lane_of(const struct exec *x, const struct access_record *e, u64 address) {
     const struct mem_desc *d = &x->mems[x->worker->launch->ops[e->op].aux];
     const struct access_pattern *m = &x->pattern_cache[e->stat];
     u32 span = d->is_bulk ? (u32)(e->high - e->low) : (u32)d->width * d->count;
@@ -30,14 +30,16 @@ static int lane_of(const struct exec *x, const struct race_past *e, u64 address)
     return -2;
 }
 
-bool race_past_find(const struct exec *x, const struct race_wanted *w, u32 *op, int *lane) {
-    const struct race_plane *p = x->worker->race_shadow;
-    u32 least = p->npast > RACE_PAST ? p->npast - RACE_PAST : 0;
-    for (u32 i = p->npast; i-- > least;) {
-        const struct race_past *e = &p->past[i % RACE_PAST];
-        bool at_hand =
-            i + 1 == p->npast && w->lane < 0; /* else a lane of the same instruction may be meant */
-        if (at_hand || e->shared != w->shared || e->did != w->did || e->block != w->block) continue;
+bool race_history_find(const struct exec *x, const struct history_query *w, u32 *op, int *lane) {
+    const struct race_shadow *p = x->worker->race_shadow;
+    u32 oldest = p->nrecords > RACE_HISTORY_SIZE ? p->nrecords - RACE_HISTORY_SIZE : 0;
+    for (u32 i = p->nrecords; i-- > oldest;) {
+        const struct access_record *e = &p->history[i % RACE_HISTORY_SIZE];
+        bool is_current_access = i + 1 == p->nrecords &&
+                                 w->lane < 0; /* else a lane of the same instruction may be meant */
+        if (is_current_access || e->shared != w->shared || e->access_kind != w->access_kind ||
+            e->block != w->block)
+            continue;
         if (w->warp >= 0 && e->warp != (u32)w->warp) continue;
         if (w->lane >= 0 && !(e->mask >> w->lane & 1)) continue;
         int l = lane_of(x, e, w->address);

@@ -11,14 +11,14 @@ struct race_proxy;
 void race_proxy_start(struct block *b, const struct launch *l);
 void race_proxy_free(struct block *b);
 /* Something orders threads of the block from here on. */
-void race_proxy_order(struct block *b);
+void race_proxy_sync(struct block *b);
 /* Bytes of shared memory were written by a lane, or, `async`, by a bulk copy. Copies by cp.async
  * are threads' writes with the strict memory model only: the manual does not name them among the
  * async proxy's, and yet CUTLASS multiplies what they brought without a fence. */
 void race_proxy_write(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes,
                       bool async);
 /* A copy of another block of the cluster has written there. */
-void race_proxy_landed(struct block *b, u64 offset, u32 bytes);
+void race_proxy_remote_copy(struct block *b, u64 offset, u32 bytes);
 void race_proxy_fence(struct exec *x, u32 mask);
 /* They are read by the async proxy. `verb`: what for. */
 void race_proxy_read(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes,

@@ -9,9 +9,9 @@ struct race_warpgroups;
 void race_warpgroup_start(struct block *b, const struct launch *l);
 void race_warpgroup_free(struct block *b);
 /* A warp comes to a product, with registers of its own. */
-void race_warpgroup_product(struct exec *x, const struct op *o, const struct warpgroup_desc *w);
+void race_warpgroup_check_wgmma(struct exec *x, const struct op *o, const struct warpgroup_desc *w);
 void race_warpgroup_fence(struct exec *x);
 /* An op `wgmma.note` (code/fences.c). */
-void race_warpgroup_note(struct exec *x, const struct op *o);
+void race_warpgroup_record_write(struct exec *x, const struct op *o);
 /* The block's threads are done: whether each warp came to all products of its warpgroup. */
-bool race_warpgroup_whole(struct exec *x);
+bool race_warpgroup_is_complete(struct exec *x);

@@ -48,7 +48,7 @@ INLINE u32 pick(bool condition, u32 yes, u32 no) {
     return (yes & mask) | (no & ~mask);
 }
 INLINE f32 canonical(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
-INLINE f32 value_f16(u16 h) {
+INLINE f32 decode_f16(u16 h) {
     u32 m = (u32)(h & 0x7fff) << 13, sign = (u32)(h & 0x8000) << 16;
     u32 scaled = bits_of(f32_of(m) * 5192296858534827628530496329220096.0f);
     return f32_of(pick(m >= 31u << 23, m | 255u << 23, scaled) | sign);

@@ -24,13 +24,17 @@ START_TEST(test_ticks_begin_anew_where_notes_are) {
     void *rows = mmap(NULL, REACH, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert(rows != MAP_FAILED && !madvise(rows, REACH, MADV_NOHUGEPAGE));
-    struct race_plane p = {
-        .reach = REACH, .rows = rows, .shift = 1, .epoch = 8, .tick = RACE_TICKS};
-    struct race_row *noted = &p.rows[(FAR >> p.shift) / RACE_ROW];
-    p.range = (struct race_range){FAR, FAR + 4};
-    *noted = (struct race_row){.state = p.epoch + 1, .wrote = 7, .was_read = 9}; /* flat */
-    race_forget_ticks(&p);
-    ck_assert(p.tick == 1 && !noted->wrote && !noted->was_read);
+    struct race_shadow p = {.covered_bytes = REACH,
+                            .rows = rows,
+                            .cell_shift = 1,
+                            .row_state_base = 8,
+                            .logical_clock = RACE_CLOCK_LIMIT};
+    struct shadow_row *noted = &p.rows[(FAR >> p.cell_shift) / SHADOW_ROW_CELLS];
+    p.accessed_range = (struct offset_range){FAR, FAR + 4};
+    *noted = (struct shadow_row){
+        .state = p.row_state_base + 1, .last_write_epoch = 7, .last_read_epoch = 9}; /* flat */
+    race_reset_clock(&p);
+    ck_assert(p.logical_clock == 1 && !noted->last_write_epoch && !noted->last_read_epoch);
     ck_assert_uint_eq(resident_pages(rows, REACH), 1);
     munmap(rows, REACH);
 }

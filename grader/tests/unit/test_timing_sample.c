@@ -159,7 +159,7 @@ START_TEST(test_launches_before_warm_what_they_moved) {
 }
 END_TEST
 
-#define GATHER(ARRIVE)                                                                   \
+#define DEFINE_GATHER(ARRIVE)                                                            \
     "mov.u32 %r30, %nctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@!%p1 bra GO;\n" ARRIVE         \
     "SPIN: ld.volatile.global.u32 %r31, [%d0];\nsetp.lt.u32 %p2, %r31, %r30;\n@%p2 bra " \
     "SPIN;\nGO: bar.sync 0;\n"
@@ -167,8 +167,8 @@ END_TEST
 /* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven
  * do. */
 START_TEST(test_blocks_that_wait_are_told) {
-    static const char *const ways[] = {GATHER("red.global.add.u32 [%d0], 1;\n"),
-                                       GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
+    static const char *const ways[] = {DEFINE_GATHER("red.global.add.u32 [%d0], 1;\n"),
+                                       DEFINE_GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
     struct spec s = {.threads = 32, .n = 1};
     spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
     for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
