@@ -126,10 +126,10 @@ static bool grade_all(const struct options *o, const struct gpu_device *d,
 /* Wall time is no part of a report, which is the same byte for byte each time. Of several exercises
  * each has a process of its own. */
 static void say_cost(const struct gpu_device *d, struct time_cost before) {
-    struct time_cost c = time_cost();
+    struct time_cost c = time_get_cost();
     fprintf(stderr, "time model: %u launches on %s in %.2f s (%.2f s of them to trace a sample)\n",
             c.launches - before.launches, d->name, c.seconds - before.seconds,
-            c.traces - before.traces);
+            c.trace_seconds - before.trace_seconds);
 }
 
 /* As rustlings does: how far one is, and where to go on. */
@@ -150,7 +150,7 @@ static int on_device(const struct options *o, const struct gpu_device *d,
                      struct json_t **json, struct err *e) {
     struct result *results = xcalloc(n, sizeof *results);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
-    struct time_cost before = time_cost();
+    struct time_cost before = time_get_cost();
     bool ok = grade_all(o, d, list, n, results, e);
     progress_clear();
     if (o->verbose && n == 1) say_cost(d, before);

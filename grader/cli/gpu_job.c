@@ -101,7 +101,7 @@ static void verdict(struct job *j, const char *version) {
 /* ---- times ---- */
 
 /* What the model says of the same file on this device. */
-static double modelled(const struct job *j, const struct build *b, struct tally *out) {
+static double modelled(const struct job *j, const struct build *b, struct launch_stats *out) {
     struct err e = {0};
     struct ptxas registers = {0};
     const struct gpu_device *d = gpu_device_modelled();
@@ -111,7 +111,7 @@ static double modelled(const struct job *j, const struct build *b, struct tally 
     struct session *s = session_open(j->ex, b, &so, &e);
     struct case_run run = {.verdict = V_IE};
     if (s) session_case(s, &j->ex->timed, &grade_plan_timed, &run);
-    if (run.verdict == V_AC) *out = run.tally, run.tally = (struct tally){0};
+    if (run.verdict == V_AC) *out = run.tally, run.tally = (struct launch_stats){0};
     session_case_free(&run);
     session_close(s);
     ptxas_free(&registers);
@@ -120,16 +120,17 @@ static double modelled(const struct job *j, const struct build *b, struct tally 
 
 static json_t *time_row(const struct job *j, const struct build *b, const struct measurement *m,
                         const char *compiled_by) {
-    struct tally t = {0};
+    struct launch_stats t = {0};
     char bound[192] = "";
     modelled(j, b, &t);
-    if (tally_longest(&t)) tally_bound_text(tally_longest(&t), bound, sizeof bound);
+    if (launch_stats_longest_kernel(&t))
+        launch_stats_format_bound(launch_stats_longest_kernel(&t), bound, sizeof bound);
     json_t *row = json_pack("{s:f,s:f,s:[f,f],s:i,s:i,s:f,s:[f,f],s:s,s:s}", "measured_us",
                             m->second * 1e6, "vs_solution", m->ratio, "ci95", m->low, m->high,
                             "pairs", (int)m->pairs, "dropped", (int)m->dropped, "modelled_us",
                             t.seconds * 1e6, "modelled_interval_us", t.low * 1e6, t.high * 1e6,
                             "bound_by", bound, "compiled_by", compiled_by);
-    tally_free(&t);
+    launch_stats_free(&t);
     return row;
 }
 

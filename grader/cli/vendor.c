@@ -80,9 +80,9 @@ static bool draw(struct backend *b, uint64_t to, uint64_t count) {
 static double time_call(struct backend *b, struct cublas *c, const struct job *j,
                         const uint64_t at[3], struct err *e) {
     int error = 0;
-    bool ok = backend_gpu_flush(b) && backend_gpu_begin(b, e);
+    bool ok = backend_gpu_flush_l2(b) && backend_gpu_begin_timed(b, e);
     int status = ok ? call(c, j, at[0], at[1], at[2]) : 0;
-    double seconds = ok ? backend_gpu_end(b, &error) : 0;
+    double seconds = ok ? backend_gpu_end_timed(b, &error) : 0;
     return status || error ? 0 : seconds;
 }
 

@@ -17,11 +17,11 @@
 int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2) return fputs("device: started by build/grader, not by hand\n", stderr), 2;
-    bool unlocked = !strcmp(argv[1], "gpu") ||
-                    getenv("WARPBOOK_DEVICE_UNLOCKED");      /* the variable: sanitisers */
-    bool may_fail = getenv("WARPBOOK_DEVICE_LOCK_MAY_FAIL"); /* --no-jail: what the kernel has */
+    bool is_unrestricted = !strcmp(argv[1], "gpu") ||
+                           getenv("WARPBOOK_DEVICE_UNLOCKED"); /* the variable: sanitisers */
+    bool may_fail = getenv("WARPBOOK_DEVICE_LOCK_MAY_FAIL");   /* --no-jail: what the kernel has */
     sim_init_before_sandbox();
-    if (!unlocked && !jail_lock() && !may_fail)
+    if (!is_unrestricted && !jail_lock() && !may_fail)
         return fputs("device: cannot lock itself in\n", stderr), 3;
     return device_serve();
 }

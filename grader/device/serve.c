@@ -19,95 +19,96 @@
 struct device {
     struct server *server;
     struct backend *backend;
-    const struct gpu_device *row;
-    bool gpu;
+    const struct gpu_device *device_desc;
+    bool is_gpu;
     struct control_kernel *kernels;
     unsigned nkernels;
     struct sass_insn *code;
     uint32_t ncode;
     struct recording *recording;
-    struct tally tally;
-    uint8_t *file; /* of the case: the box, then buffers */
-    uint64_t file_bytes;
+    struct launch_stats stats;
+    uint8_t *case_memory; /* of the case: the box, then buffers */
+    uint64_t case_memory_bytes;
     struct control_buffers buffers;
-    char image[4][HASH_HEX];
+    char image_digest[4][HASH_HEX];
 };
 
-static bool refuse(struct control_reply *p, const char *why) {
-    snprintf(p->why, sizeof p->why, "%.511s", why);
+static bool set_failure(struct control_reply *p, const char *reason) {
+    snprintf(p->reason, sizeof p->reason, "%.511s", reason);
     return false;
 }
 
 /* ---- what a launch adds ---- */
 
-static void launched(void *user, const struct server_launch *l) {
+static void handle_launch(void *user, const struct server_launch *l) {
     struct device *d = user;
-    if (d->gpu) d->tally.launches++, d->tally.seconds += l->result->seconds;
-    else tally_add(&d->tally, d->row, l);
+    if (d->is_gpu) d->stats.launches++, d->stats.seconds += l->result->seconds;
+    else launch_stats_add_launch(&d->stats, d->device_desc, l);
 }
 
-static void reported(void *user, const struct sim_report *r) {
-    tally_report(&((struct device *)user)->tally, r);
+static void handle_report(void *user, const struct sim_report *r) {
+    launch_stats_add_report(&((struct device *)user)->stats, r);
 }
 
 static int by_name(const void *key, const void *kernel) {
-    return strcmp(key, ((const struct control_kernel *)kernel)->name);
+    return strcmp(key, ((const struct control_kernel *)kernel)->name_digest);
 }
 
 /* ptxas has seen every kernel of the image: one that it said nothing of is none. */
-static bool found(void *user, const char *kernel, const struct backend_kernel *k) {
+static bool handle_kernel_found(void *user, const char *kernel, const struct backend_kernel *k) {
     struct device *d = user;
     struct hash h;
     char name[HASH_HEX];
     hash_start(&h);
     hash_text(&h, kernel);
     hash_hex(&h, name);
-    const struct control_kernel *known =
+    const struct control_kernel *entry =
         bsearch(name, d->kernels, d->nkernels, sizeof *d->kernels, by_name);
-    if (known && !d->gpu) sim_set_registers(k->handle, known->registers, known->spill_bytes);
-    if (!d->gpu && d->ncode) sim_set_machine_code(k->handle, d->code, d->ncode);
-    return known || d->gpu;
+    if (entry && !d->is_gpu) sim_set_registers(k->handle, entry->registers, entry->spill_bytes);
+    if (!d->is_gpu && d->ncode) sim_set_machine_code(k->handle, d->code, d->ncode);
+    return entry || d->is_gpu;
 }
 
 /* ---- opening ---- */
 
 static bool read_all(int fd, void *to, size_t bytes) {
-    for (size_t got = 0; got < bytes;) {
-        ssize_t k = read(fd, (char *)to + got, bytes - got);
+    for (size_t total = 0; total < bytes;) {
+        ssize_t k = read(fd, (char *)to + total, bytes - total);
         if (k <= 0) return false;
-        got += (size_t)k;
+        total += (size_t)k;
     }
     return true;
 }
 
-static bool take_kernels(struct device *d, unsigned n, int fd, struct control_reply *p) {
-    if (n > CONTROL_KERNELS) return refuse(p, "too many kernels");
+static bool read_kernels(struct device *d, unsigned n, int fd, struct control_reply *p) {
+    if (n > CONTROL_MAX_KERNELS) return set_failure(p, "too many kernels");
     if (!n) return true;
     d->kernels = xcalloc(n, sizeof *d->kernels);
     d->nkernels = n;
     if (!read_all(fd, d->kernels, n * sizeof *d->kernels))
-        return refuse(p, "the list of kernels is cut off");
-    for (unsigned i = 0; i < n; i++) d->kernels[i].name[HASH_HEX - 1] = 0;
+        return set_failure(p, "the list of kernels is cut off");
+    for (unsigned i = 0; i < n; i++) d->kernels[i].name_digest[HASH_HEX - 1] = 0;
     return true;
 }
 
-static bool take_code(struct device *d, uint32_t n, int fd, struct control_reply *p) {
-    if (n > SASS_MAX_INSNS) return refuse(p, "too much machine code");
+static bool read_code(struct device *d, uint32_t n, int fd, struct control_reply *p) {
+    if (n > SASS_MAX_INSNS) return set_failure(p, "too much machine code");
     d->code = xcalloc(n + 1ul, sizeof *d->code);
     d->ncode = n;
     return (read_all(fd, d->code, n * sizeof *d->code) && sass_valid(d->code, n)) ||
-           refuse(p, "machine code that is none");
+           set_failure(p, "machine code that is none");
 }
 
 static bool open_backend(struct device *d, const struct control_open *o, struct err *e) {
     char name[sizeof o->device + 1] = "";
     memcpy(name, o->device, sizeof o->device);
-    d->gpu = o->gpu;
-    d->row = d->gpu ? NULL : device_find(name);
-    if (!d->gpu && !d->row) return err_set(e, ERR_INTERNAL, "device process: no device '%s'", name);
-    struct sim_options sim = {.device = d->row, .workers = o->workers, .sanitize = true};
+    d->is_gpu = o->is_gpu;
+    d->device_desc = d->is_gpu ? NULL : device_find(name);
+    if (!d->is_gpu && !d->device_desc)
+        return err_set(e, ERR_INTERNAL, "device process: no device '%s'", name);
+    struct sim_options sim = {.device = d->device_desc, .workers = o->workers, .sanitize = true};
     struct gpu_options gpu = {.pool_bytes = o->pool_bytes};
-    d->backend = d->gpu ? backend_gpu_open(&gpu, e) : backend_sim_open(&sim, e);
+    d->backend = d->is_gpu ? backend_gpu_open(&gpu, e) : backend_sim_open(&sim, e);
     return d->backend;
 }
 
@@ -115,91 +116,95 @@ static bool on_open(struct device *d, const struct control_request *q, int fd,
                     struct control_reply *p) {
     const struct control_open *o = &q->u.open;
     struct err e = {0};
-    if (d->backend || o->images > 4) return refuse(p, "device process: opened twice");
-    if (!take_kernels(d, o->kernels, fd, p) || !take_code(d, o->code, fd, p)) return false;
-    if (!open_backend(d, o, &e)) return refuse(p, e.text);
-    for (unsigned i = 0; i < o->images; i++)
-        snprintf(d->image[i], HASH_HEX, "%.*s", HASH_HEX - 1, o->image[i]);
-    if (!o->client) return true; /* no submission: for the roofline alone */
+    if (d->backend || o->nimages > 4) return set_failure(p, "device process: opened twice");
+    if (!read_kernels(d, o->nkernels, fd, p) || !read_code(d, o->ncode, fd, p)) return false;
+    if (!open_backend(d, o, &e)) return set_failure(p, e.text);
+    for (unsigned i = 0; i < o->nimages; i++)
+        snprintf(d->image_digest[i], HASH_HEX, "%.*s", HASH_HEX - 1, o->image_digest[i]);
+    if (!o->has_client) return true; /* no submission: for the roofline alone */
     struct server_options so = {.grading = true,
-                                .connection = CONTROL_CLIENT,
-                                .window = CONTROL_WINDOW,
+                                .connection_fd = CONTROL_CLIENT,
+                                .window_fd = CONTROL_WINDOW,
                                 .max_messages = 1 << 20,
                                 .max_launches = 1 << 16,
-                                .images = d->image,
-                                .nimages = o->images,
+                                .image_digests = d->image_digest,
+                                .nimages = o->nimages,
                                 .user = d,
-                                .found = found,
-                                .launched = launched,
-                                .reported = reported};
+                                .on_kernel_found = handle_kernel_found,
+                                .on_launch = handle_launch,
+                                .on_report = handle_report};
     d->server = server_open(d->backend, &so, &e);
-    return d->server || refuse(p, e.text);
+    return d->server || set_failure(p, e.text);
 }
 
 /* ---- the client ---- */
 
-static void tell_outcome(const struct server_outcome *o, struct control_reply *p) {
+static void set_outcome(const struct server_outcome *o, struct control_reply *p) {
     struct control_outcome *out = &p->outcome;
-    *out = (struct control_outcome){
-        .end = o->end, .state = o->state, .error = o->error, .fault = o->fault};
+    *out = (struct control_outcome){.end_reason = o->end_reason,
+                                    .call_state = o->call_state,
+                                    .error = o->error,
+                                    .fault = o->fault};
     memcpy(out->text, o->text, sizeof out->text);
-    memcpy(out->call, o->call, sizeof out->call);
-    memcpy(out->why, o->why, sizeof out->why);
+    memcpy(out->call_name, o->call_name, sizeof out->call_name);
+    memcpy(out->reason, o->reason, sizeof out->reason);
     p->launches = o->launches;
     p->seconds = o->seconds;
 }
 
-static bool on_ready(struct device *d, const struct control_request *q, int fd,
-                     struct control_reply *p) {
+static bool on_wait_ready(struct device *d, const struct control_request *q, int fd,
+                          struct control_reply *p) {
     (void)fd;
     struct server_outcome o;
-    server_wait_ready(d->server, server_now() + q->seconds, -1, &o);
-    tell_outcome(&o, p);
+    server_wait_ready(d->server, server_now() + q->time_limit_seconds, -1, &o);
+    set_outcome(&o, p);
     return true;
 }
 
-static bool map_file(struct device *d, uint64_t bytes, int fd, struct control_reply *p) {
+static bool map_case_memory(struct device *d, uint64_t bytes, int fd, struct control_reply *p) {
     struct stat st;
-    if (d->file) munmap(d->file, d->file_bytes);
-    d->file = NULL;
-    if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes || bytes < CONTROL_BOX)
-        return refuse(p, "device process: the case's memory file is not as it should be");
+    if (d->case_memory) munmap(d->case_memory, d->case_memory_bytes);
+    d->case_memory = NULL;
+    if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes ||
+        bytes < CONTROL_RESULT_BYTES)
+        return set_failure(p, "device process: the case's memory file is not as it should be");
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED) return refuse(p, strerror(errno));
-    d->file = at, d->file_bytes = bytes;
+    if (at == MAP_FAILED) return set_failure(p, strerror(errno));
+    d->case_memory = at, d->case_memory_bytes = bytes;
     return true;
 }
 
 static bool on_buffers(struct device *d, const struct control_request *q, int fd,
                        struct control_reply *p) {
-    struct server_buffer buffers[CONTROL_ARGS];
+    struct server_buffer buffers[CONTROL_MAX_ARGS];
     struct err e = {0};
     d->buffers = q->u.buffers;
     recording_free(d->recording);
     d->recording = NULL;
-    if (d->buffers.n > CONTROL_ARGS || !map_file(d, d->buffers.file_bytes, fd, p)) return false;
+    if (d->buffers.n > CONTROL_MAX_ARGS || !map_case_memory(d, d->buffers.file_bytes, fd, p))
+        return false;
     for (unsigned i = 0; i < d->buffers.n; i++) {
         struct control_buffer *b = &d->buffers.buffer[i];
         b->name[sizeof b->name - 1] = 0;
-        if (b->offset > d->file_bytes || b->bytes > d->file_bytes - b->offset)
-            return refuse(p, "a buffer outside its file");
-        buffers[i] = (struct server_buffer){b->name, b->bytes, fd, b->offset, b->host};
+        if (b->offset > d->case_memory_bytes || b->bytes > d->case_memory_bytes - b->offset)
+            return set_failure(p, "a buffer outside its file");
+        buffers[i] = (struct server_buffer){b->name, b->bytes, fd, b->offset, b->is_host_memory};
     }
-    bool laid = server_buffers(d->server, buffers, d->buffers.n, &e);
-    if (!laid && e.kind != ERR_LIMIT) return refuse(p, e.text);
-    if (!laid) { /* module variables have taken the room */
+    bool allocated = server_buffers(d->server, buffers, d->buffers.n, &e);
+    if (!allocated && e.kind != ERR_LIMIT) return set_failure(p, e.text);
+    if (!allocated) { /* module variables have taken the room */
         p->outcome.error = WB_cudaErrorMemoryAllocation;
-        snprintf(p->outcome.why, sizeof p->outcome.why, "%.500s", e.text);
+        snprintf(p->outcome.reason, sizeof p->outcome.reason, "%.500s", e.text);
         return true;
     }
     for (unsigned i = 0; i < d->buffers.n; i++) p->address[i] = server_buffer_address(d->server, i);
     return true;
 }
 
-static void tell_leaks(struct device *d, struct control_reply *p) {
+static void set_leaks(struct device *d, struct control_reply *p) {
     struct buf text = {0};
-    server_leaks(d->server, &text);
-    snprintf(p->leaks, sizeof p->leaks, "%.250s", buf_str(&text));
+    server_append_leaks(d->server, &text);
+    snprintf(p->leak_text, sizeof p->leak_text, "%.250s", buf_str(&text));
     buf_free(&text);
 }
 
@@ -210,42 +215,44 @@ static bool on_record(struct device *d, const struct control_request *q, int fd,
     struct server_outcome o;
     char entry[sizeof r->entry];
     snprintf(entry, sizeof entry, "%.*s", (int)sizeof entry - 1, r->entry);
-    if (r->nargs > CONTROL_ARGS) return refuse(p, "too many arguments");
+    if (r->nargs > CONTROL_MAX_ARGS) return set_failure(p, "too many arguments");
     recording_free(d->recording);
-    server_record(d->server, entry, r->args, r->nargs, server_now() + q->seconds, -1, &d->recording,
-                  &o);
-    tell_outcome(&o, p);
+    server_record(d->server, entry, r->args, r->nargs, server_now() + q->time_limit_seconds, -1,
+                  &d->recording, &o);
+    set_outcome(&o, p);
     if (!d->recording) return true;
     p->launches = recording_launches(d->recording);
-    p->writes = recording_writes(d->recording);
-    p->moves = recording_moves(d->server, d->recording);
-    tell_leaks(d, p);
+    p->has_other_writes = recording_has_writes(d->recording);
+    p->transfers = recording_transfers(d->server, d->recording);
+    set_leaks(d, p);
     return true;
 }
 
 /* ---- replays ---- */
 
-static bool put_range(struct device *d, const struct control_range *r) {
+static bool write_range(struct device *d, const struct control_range *r) {
     if (r->buffer >= d->buffers.n) return false;
     const struct control_buffer *b = &d->buffers.buffer[r->buffer];
     if (r->offset > b->bytes || r->bytes > b->bytes - r->offset) return false;
     uint64_t to = server_buffer_address(d->server, r->buffer) + r->offset;
     if (!server_is_shared(d->server, r->buffer) &&
-        !server_write(d->server, to, d->file + b->offset + r->offset, r->bytes))
+        !server_write(d->server, to, d->case_memory + b->offset + r->offset, r->bytes))
         return false;
-    return server_mark(d->server, to, r->bytes, (enum server_content)r->content);
+    return server_mark_contents(d->server, to, r->bytes, (enum server_content)r->content);
 }
 
 /* Everything as before the entry was called (but for a second call in a row), then what the grader
  * put into the memory file. */
-static bool prepare(struct device *d, const struct control_replay *r, struct control_reply *p) {
+static bool prepare_replay(struct device *d, const struct control_replay *r,
+                           struct control_reply *p) {
     struct err e = {0};
-    if (!d->recording) return refuse(p, "nothing was recorded");
-    if (r->ranges > CONTROL_RANGES) return refuse(p, "too many ranges");
-    tally_free(&d->tally);
-    if (!(r->again ? server_call_again : server_restart)(d->server, &e)) return refuse(p, e.text);
-    for (unsigned i = 0; i < r->ranges; i++)
-        if (!put_range(d, &r->range[i])) return refuse(p, "the inputs cannot be written");
+    if (!d->recording) return set_failure(p, "nothing was recorded");
+    if (r->nranges > CONTROL_MAX_RANGES) return set_failure(p, "too many ranges");
+    launch_stats_free(&d->stats);
+    if (!(r->keep_variables ? server_restart_keep_variables : server_restart)(d->server, &e))
+        return set_failure(p, e.text);
+    for (unsigned i = 0; i < r->nranges; i++)
+        if (!write_range(d, &r->range[i])) return set_failure(p, "the inputs cannot be written");
     return true;
 }
 
@@ -253,7 +260,7 @@ static bool read_back(struct device *d) {
     for (unsigned i = 0; i < d->buffers.n; i++) {
         const struct control_buffer *b = &d->buffers.buffer[i];
         if (server_is_shared(d->server, i) || !b->bytes) continue;
-        if (!server_read(d->server, server_buffer_address(d->server, i), d->file + b->offset,
+        if (!server_read(d->server, server_buffer_address(d->server, i), d->case_memory + b->offset,
                          b->bytes))
             return false;
     }
@@ -261,34 +268,35 @@ static bool read_back(struct device *d) {
 }
 
 /* Of outputs, whoever reads them: values that came from reads of what nothing wrote. */
-static void look_for_undefined(struct device *d) {
+static void check_outputs_initialized(struct device *d) {
     struct sim_report r;
-    for (unsigned i = 0; !d->gpu && i < d->buffers.n; i++)
+    for (unsigned i = 0; !d->is_gpu && i < d->buffers.n; i++)
         if (sim_check_undefined(backend_sim(d->backend), server_buffer_address(d->server, i),
                                 d->buffers.buffer[i].bytes, &r))
-            tally_report(&d->tally, &r);
+            launch_stats_add_report(&d->stats, &r);
 }
 
-static void leave_log(struct device *d, struct control_reply *p) {
+static void write_log(struct device *d, struct control_reply *p) {
     struct buf log = {0};
-    server_take_output(d->server, &log);
-    p->log_bytes = (uint32_t)(log.size < CONTROL_LOG ? log.size : CONTROL_LOG);
-    if (p->log_bytes) memcpy(d->file + CONTROL_BOX - CONTROL_LOG, log.data, p->log_bytes);
+    server_drain_output(d->server, &log);
+    p->log_bytes = (uint32_t)(log.size < CONTROL_LOG_BYTES ? log.size : CONTROL_LOG_BYTES);
+    if (p->log_bytes)
+        memcpy(d->case_memory + CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES, log.data, p->log_bytes);
     buf_free(&log);
 }
 
-static void set_simulator(struct device *d, const struct control_replay *r) {
+static void configure_simulator(struct device *d, const struct control_replay *r) {
     struct sim *s = backend_sim(d->backend);
     sim_set_sanitize(s, r->sanitize);
     sim_set_sample(s, r->sample_warps, r->sample_key);
-    sim_set_reverse_block_order(s, r->later_first);
+    sim_set_reverse_block_order(s, r->reverse_block_order);
     backend_sim_set_timing(d->backend, r->timing);
-    backend_sim_set_instructions(d->backend, r->instructions);
+    backend_sim_set_instruction_budget(d->backend, r->instruction_budget);
 }
 
-static void tell_compiler(struct device *d, struct control_reply *p) {
+static void set_compiler(struct device *d, struct control_reply *p) {
     struct gpu_info info;
-    if (!d->gpu) return;
+    if (!d->is_gpu) return;
     backend_gpu_info(d->backend, &info);
     snprintf(p->compiled_by, sizeof p->compiled_by, "%s", info.compiled_by ? info.compiled_by : "");
 }
@@ -299,37 +307,37 @@ static bool on_replay(struct device *d, const struct control_request *q, int fd,
     const struct control_replay *r = &q->u.replay;
     struct server_outcome o;
     struct err e = {0};
-    if (!d->gpu) set_simulator(d, r);
-    if (!prepare(d, r, p)) return false;
-    if (!server_replay(d->server, d->recording, server_now() + q->seconds, &o, &e))
-        return refuse(p, e.text);
-    tell_outcome(&o, p);
-    leave_log(d, p);
-    tell_compiler(d, p);
-    if (r->read_back) look_for_undefined(d);
-    if (!d->gpu) tally_schedule(&d->tally, d->server, d->recording);
-    tally_sort(&d->tally);
-    p->tally_bytes = (uint32_t)tally_pack(&d->tally, d->file);
-    if (!o.fault && o.end != SERVER_DEADLINE && r->read_back && !read_back(d))
-        return refuse(p, "the outputs cannot be read");
+    if (!d->is_gpu) configure_simulator(d, r);
+    if (!prepare_replay(d, r, p)) return false;
+    if (!server_replay(d->server, d->recording, server_now() + q->time_limit_seconds, &o, &e))
+        return set_failure(p, e.text);
+    set_outcome(&o, p);
+    write_log(d, p);
+    set_compiler(d, p);
+    if (r->read_back) check_outputs_initialized(d);
+    if (!d->is_gpu) launch_stats_apply_schedule(&d->stats, d->server, d->recording);
+    launch_stats_sort(&d->stats);
+    p->stats_bytes = (uint32_t)launch_stats_pack(&d->stats, d->case_memory);
+    if (!o.fault && o.end_reason != SERVER_DEADLINE && r->read_back && !read_back(d))
+        return set_failure(p, "the outputs cannot be read");
     return true;
 }
 
-static bool on_round(struct device *d, const struct control_request *q, int fd,
-                     struct control_reply *p) {
+static bool on_timed_replay(struct device *d, const struct control_request *q, int fd,
+                            struct control_reply *p) {
     (void)fd;
     struct server_outcome o;
     struct err e = {0};
     int error = 0;
     p->seconds = -1;
-    if (!d->gpu || !prepare(d, &q->u.replay, p))
-        return d->gpu ? false : refuse(p, "rounds are for a GPU");
-    if (!backend_gpu_flush(d->backend) || !backend_gpu_begin(d->backend, &e))
-        return refuse(p, e.text);
-    bool ok = server_replay(d->server, d->recording, server_now() + q->seconds, &o, &e);
-    double seconds = backend_gpu_end(d->backend, &error);
-    tell_compiler(d, p);
-    if (ok && !o.fault && !error && o.end != SERVER_DEADLINE)
+    if (!d->is_gpu || !prepare_replay(d, &q->u.replay, p))
+        return d->is_gpu ? false : set_failure(p, "rounds are for a GPU");
+    if (!backend_gpu_flush_l2(d->backend) || !backend_gpu_begin_timed(d->backend, &e))
+        return set_failure(p, e.text);
+    bool ok = server_replay(d->server, d->recording, server_now() + q->time_limit_seconds, &o, &e);
+    double seconds = backend_gpu_end_timed(d->backend, &error);
+    set_compiler(d, p);
+    if (ok && !o.fault && !error && o.end_reason != SERVER_DEADLINE)
         p->seconds = recording_launches(d->recording) ? seconds : 0;
     return true;
 }
@@ -339,27 +347,27 @@ static bool on_roofline(struct device *d, const struct control_request *q, int f
     (void)q, (void)fd;
     struct roofline r;
     struct err e = {0};
-    if (!d->gpu || d->server)
-        return refuse(p, "the roofline is measured by a process of its own, on a GPU");
-    if (!roofline_measure(d->backend, &r, &e)) return refuse(p, e.text);
+    if (!d->is_gpu || d->server)
+        return set_failure(p, "the roofline is measured by a process of its own, on a GPU");
+    if (!roofline_measure(d->backend, &r, &e)) return set_failure(p, e.text);
     p->bytes_per_second = r.bytes_per_second, p->flops_per_second = r.flops_per_second;
     return true;
 }
 
 /* ---- the loop ---- */
 
-static bool (*const handlers[CONTROL_OPS])(struct device *, const struct control_request *, int,
-                                           struct control_reply *) = {
-    on_open, on_ready, on_buffers, on_record, on_replay, on_round, on_roofline};
+static bool (*const handlers[CONTROL_OP_COUNT])(struct device *, const struct control_request *,
+                                                int, struct control_reply *) = {
+    on_open, on_wait_ready, on_buffers, on_record, on_replay, on_timed_replay, on_roofline};
 
 /* A request and the descriptor that came with it, or -1. False: the grader has gone. */
-static bool receive(struct control_request *q, int *fd) {
+static bool receive_request(struct control_request *q, int *fd) {
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(int))];
     } control;
-    struct iovec part = {q, sizeof *q};
-    struct msghdr m = {.msg_iov = &part,
+    struct iovec iov = {q, sizeof *q};
+    struct msghdr m = {.msg_iov = &iov,
                        .msg_iovlen = 1,
                        .msg_control = &control,
                        .msg_controllen = sizeof control};
@@ -368,7 +376,7 @@ static bool receive(struct control_request *q, int *fd) {
     while ((n = recvmsg(CONTROL_SOCKET, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {}
     struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
     if (c && c->cmsg_type == SCM_RIGHTS) memcpy(fd, CMSG_DATA(c), sizeof *fd);
-    return n == sizeof *q && q->version == control_version() && q->op < CONTROL_OPS;
+    return n == sizeof *q && q->version == control_version() && q->op < CONTROL_OP_COUNT;
 }
 
 int device_serve(void) {
@@ -376,14 +384,15 @@ int device_serve(void) {
     static struct control_reply p;
     static struct device d;
     int fd;
-    while (receive(&q, &fd)) {
+    while (receive_request(&q, &fd)) {
         p = (struct control_reply){.version = control_version(), .op = q.op, .serial = q.serial};
-        bool possible = q.op == CONTROL_OPEN || (q.op == CONTROL_ROOFLINE && d.backend) || d.server;
-        p.ok = possible ? handlers[q.op](&d, &q, fd, &p) : refuse(&p, "device process: not opened");
+        bool is_ready = q.op == CONTROL_OPEN || (q.op == CONTROL_ROOFLINE && d.backend) || d.server;
+        p.ok = is_ready ? handlers[q.op](&d, &q, fd, &p)
+                        : set_failure(&p, "device process: not opened");
         if (fd >= 0) close(fd);
         if (send(CONTROL_SOCKET, &p, sizeof p, MSG_NOSIGNAL) != sizeof p) break;
     }
-    if (d.gpu && d.server)
+    if (d.is_gpu && d.server)
         server_close(
             d.server); /* a context wants to be left in order; all else ends with the process */
     return 0;

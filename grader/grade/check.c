@@ -58,7 +58,7 @@ static void progress(struct grading *g, const char *format, const char *what) {
 }
 
 enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan,
-                        const char *suffix, struct tally *keep) {
+                        const char *suffix, struct launch_stats *keep) {
     struct buf name = {0};
     struct case_run run;
     problem_case_name(g->ex, c, &name);
@@ -87,7 +87,7 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     if (costly || session_finished(g->session)) g->stopped = true;
     if (keep && v == V_AC) {
         *keep = run.tally;
-        run.tally = (struct tally){0};
+        run.tally = (struct launch_stats){0};
     }
     session_case_free(&run);
     return v;
@@ -192,7 +192,8 @@ static void limit(const char *name, double per, const char *unit, double bound, 
     t->unit = unit ? arena_strndup(a, unit, strlen(unit)) : NULL;
     t->passed = at_most ? value <= bound + slack : value >= bound - slack;
     const char *todo;
-    const struct tally_line *l = metric_line(m, &now->tally, now->r->file, per, bound, at_most);
+    const struct launch_stats_line *l =
+        metric_line(m, &now->tally, now->r->file, per, bound, at_most);
     if (l) t->file = grade_clean_name(a, l->file), t->line = l->line;
     else if (!t->passed && (t->line = todo_line(&now->r->source, 0, &todo))) t->file = now->r->file;
 }

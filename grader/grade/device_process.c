@@ -123,7 +123,8 @@ static bool make_connection(struct device_process *d, struct err *e) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set(e, ERR_SYSTEM, "cannot create a socket: %s", strerror(errno));
     d->connection = pair[0], d->client = pair[1];
-    d->window = server_shared_memory("warpbook-window", SERVER_WINDOW_FILE(SERVER_WINDOW), e);
+    d->window =
+        server_shared_memory("warpbook-window", SERVER_WINDOW_FILE_BYTES(SERVER_WINDOW_BYTES), e);
     return d->window >= 0;
 }
 
@@ -222,11 +223,13 @@ static bool ends(const char *s, size_t size) { return memchr(s, 0, size); }
 static bool is_answer(const struct control_request *q, const struct control_reply *p, ssize_t n) {
     const struct control_outcome *o = &p->outcome;
     return n == sizeof *p && p->version == control_version() && p->op == q->op &&
-           p->serial == q->serial && ends(p->why, sizeof p->why) && ends(o->text, sizeof o->text) &&
-           ends(o->call, sizeof o->call) && ends(o->why, sizeof o->why) &&
-           ends(p->compiled_by, sizeof p->compiled_by) && ends(p->leaks, sizeof p->leaks) &&
-           o->end <= SERVER_CALL && o->state < WB_CALL_STATE_COUNT && p->seconds == p->seconds &&
-           p->log_bytes <= CONTROL_LOG && p->tally_bytes <= CONTROL_BOX - CONTROL_LOG;
+           p->serial == q->serial && ends(p->reason, sizeof p->reason) &&
+           ends(o->text, sizeof o->text) && ends(o->call_name, sizeof o->call_name) &&
+           ends(o->reason, sizeof o->reason) && ends(p->compiled_by, sizeof p->compiled_by) &&
+           ends(p->leak_text, sizeof p->leak_text) && o->end_reason <= SERVER_CALL &&
+           o->call_state < WB_CALL_STATE_COUNT && p->seconds == p->seconds &&
+           p->log_bytes <= CONTROL_LOG_BYTES &&
+           p->stats_bytes <= CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES;
 }
 
 static enum device_end take_answer(struct device_process *d, const struct control_request *q,
@@ -234,7 +237,7 @@ static enum device_end take_answer(struct device_process *d, const struct contro
     ssize_t n = recv(d->control, p, sizeof *p, MSG_DONTWAIT | MSG_TRUNC);
     if (n <= 0) return ended(d, DEVICE_CRASHED);
     if (!is_answer(q, p, n)) return ended(d, DEVICE_LIED);
-    return p->ok ? DEVICE_ANSWERED : fate(d, DEVICE_REFUSED, p->why);
+    return p->ok ? DEVICE_ANSWERED : fate(d, DEVICE_REFUSED, p->reason);
 }
 
 /* The client has died: what it had sent is still served, then its connection is at an end. */
@@ -248,7 +251,7 @@ enum device_end device_process_ask(struct device_process *d, struct control_requ
                                    int watch, struct control_reply *p) {
     if (d->control < 0) return DEVICE_CRASHED;
     q->version = control_version(), q->serial = ++d->serial;
-    double end = server_now() + q->seconds + grace_seconds;
+    double end = server_now() + q->time_limit_seconds + grace_seconds;
     if (!send_request(d, q, fd)) return ended(d, DEVICE_CRASHED);
     for (;;) {
         struct pollfd f[2] = {{.fd = d->control, .events = POLLIN},

@@ -192,7 +192,7 @@ static void attempt(const struct exercise *ex, const char *name, const void *sou
     inputs_drop(g.ahead);
     build_free(&g.build);
     ptxas_free(&g.ptxas);
-    tally_free(&g.tally);
+    launch_stats_free(&g.tally);
 }
 
 void grade_source(const struct exercise *ex, const char *name, const void *source, size_t size,

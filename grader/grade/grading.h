@@ -21,15 +21,15 @@ struct grading {
     unsigned next_index; /* of the next case, for its random numbers */
     struct drawn_case drawn[PROBLEM_DRAWN];
     unsigned ndrawn;
-    struct tally tally;    /* of the technique case */
-    char implausible[512]; /* why the result is withheld; "" = it is not */
-    bool stopped;          /* no further case is worth running */
-    bool slow_machine;     /* the last case was ended by the clock, which says nothing about the
-                              submission */
-    bool unstable;         /* measured too noisily to say which grade it is */
-    enum group group;      /* of the tests that run */
-    int test;              /* the one that runs, from 0 */
-    int asked;             /* the goal that was last asked whether a kernel ran at all */
+    struct launch_stats tally; /* of the technique case */
+    char implausible[512];     /* why the result is withheld; "" = it is not */
+    bool stopped;              /* no further case is worth running */
+    bool slow_machine;         /* the last case was ended by the clock, which says nothing about the
+                                  submission */
+    bool unstable;             /* measured too noisily to say which grade it is */
+    enum group group;          /* of the tests that run */
+    int test;                  /* the one that runs, from 0 */
+    int asked;                 /* the goal that was last asked whether a kernel ran at all */
 };
 
 /* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs
@@ -62,13 +62,13 @@ bool naive_source(const struct exercise *ex, char *name, size_t size, struct buf
 bool naive_compare(struct grading *g, struct err *e);
 /* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */
 enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan,
-                        const char *suffix, struct tally *keep);
+                        const char *suffix, struct launch_stats *keep);
 
 const char *grade_clean_name(struct arena *a, const char *name);
 /* From a tally, into the result: lines with what was counted, accesses; kernels with their times,
  * lines' waits. */
-void grade_keep_lines(struct result *r, const struct tally *t);
-void grade_keep_times(struct result *r, const struct tally *t);
+void grade_keep_lines(struct result *r, const struct launch_stats *t);
+void grade_keep_times(struct result *r, const struct launch_stats *t);
 /* What ptxas said, into the result, in the place of what was there. */
 void grade_keep_kernels(struct result *r, const struct ptxas *p);
 
@@ -78,7 +78,7 @@ bool speed_run(struct grading *g);
 
 /* plausible.c: compares what was launched at the timed size (`own`, sampled, not compared) with
  * what the size calls for, and sets g->implausible where no honest program can have done it. */
-void check_plausible(struct grading *g, const struct tally *own);
+void check_plausible(struct grading *g, const struct launch_stats *own);
 /* The floor on time alone, modelled or measured; false below it. `n`: what was counted, at whatever
  * size tells which units work. */
 bool check_plausible_time(struct grading *g, const struct sim_counters *n, double seconds);

@@ -14,7 +14,7 @@ static const char *clean(struct arena *a, const char *s) {
     return kept;
 }
 
-static struct access_result access_of(struct arena *a, const struct tally_access *t) {
+static struct access_result access_of(struct arena *a, const struct launch_stats_access *t) {
     struct access_result r = {.kernel = clean(a, t->kernel)};
     r.at =
         (struct sim_access){.file = grade_clean_name(a, t->file), .line = t->line, .mask = t->mask};
@@ -24,10 +24,10 @@ static struct access_result access_of(struct arena *a, const struct tally_access
     return r;
 }
 
-void grade_keep_lines(struct result *r, const struct tally *t) {
+void grade_keep_lines(struct result *r, const struct launch_stats *t) {
     r->lines = arena_array(&r->arena, struct line_result, t->nlines);
     for (unsigned i = 0; i < t->nlines; i++) {
-        const struct tally_line *l = &t->lines[i];
+        const struct launch_stats_line *l = &t->lines[i];
         r->lines[r->nlines++] =
             (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters, {0}};
     }
@@ -36,11 +36,11 @@ void grade_keep_lines(struct result *r, const struct tally *t) {
         r->accesses[r->naccesses++] = access_of(&r->arena, &t->accesses[i]);
 }
 
-static struct kernel_time kernel_of(struct arena *a, const struct tally_kernel *t) {
+static struct kernel_time kernel_of(struct arena *a, const struct launch_stats_kernel *t) {
     char bound[192];
-    tally_bound_text(t, bound, sizeof bound);
+    launch_stats_format_bound(t, bound, sizeof bound);
     struct kernel_time k = {.name = clean(a, t->name),
-                            .limit = clean(a, t->limit),
+                            .limit = clean(a, t->occupancy_limit),
                             .bound_by = clean(a, bound),
                             .launches = t->launches,
                             .registers = t->registers,
@@ -50,21 +50,21 @@ static struct kernel_time kernel_of(struct arena *a, const struct tally_kernel *
                             .us = t->seconds * 1e6};
     memcpy(k.grid, t->grid, sizeof k.grid);
     memcpy(k.block, t->block, sizeof k.block);
-    memcpy(k.parts, t->parts, sizeof k.parts);
+    memcpy(k.parts, t->components, sizeof k.parts);
     return k;
 }
 
-static void keep_waits(struct result *r, const struct tally *t) {
+static void keep_waits(struct result *r, const struct launch_stats *t) {
     for (unsigned i = 0; i < r->nlines; i++) memset(r->lines[i].waits, 0, sizeof r->lines[i].waits);
     for (unsigned k = 0; k < t->nlines; k++) {
         const char *file = grade_clean_name(&r->arena, t->lines[k].file);
         for (unsigned i = 0; i < r->nlines; i++)
             if (r->lines[i].line == t->lines[k].line && !strcmp(r->lines[i].file, file))
-                memcpy(r->lines[i].waits, t->lines[k].waits, sizeof r->lines[i].waits);
+                memcpy(r->lines[i].waits, t->lines[k].stall_seconds, sizeof r->lines[i].waits);
     }
 }
 
-void grade_keep_times(struct result *r, const struct tally *t) {
+void grade_keep_times(struct result *r, const struct launch_stats *t) {
     r->times = arena_array(&r->arena, struct kernel_time, t->nkernels);
     r->ntimes = 0;
     for (unsigned i = 0; i < t->nkernels; i++)

@@ -61,9 +61,10 @@ static const char *spoilt(const struct measure_options *o, unsigned others_at_st
     struct gpu_state s;
     if (!o->nvml) return NULL;
     nvml_read(o->nvml, &s);
-    if (!s.known) return NULL;
-    if (s.throttle & NVML_BAD_REASONS) return "the GPU was throttled (power or heat)";
-    return s.others > others_at_start && !o->shared ? "another process came onto the GPU" : NULL;
+    if (!s.valid) return NULL;
+    if (s.throttle_reasons & NVML_THROTTLE_MASK) return "the GPU was throttled (power or heat)";
+    return s.other_processes > others_at_start && !o->shared ? "another process came onto the GPU"
+                                                             : NULL;
 }
 
 static bool run_pair(measure_fn *run, void *user, struct state *s, unsigned round, double time[2],
@@ -110,7 +111,7 @@ void measure_pairs(measure_fn *run, void *user, const struct measure_options *o,
     *out = (struct measurement){0};
     s->random = o->seed;
     if (o->nvml) nvml_read(o->nvml, &before);
-    others = before.others;
+    others = before.other_processes;
     bool ok = o->no_warm_up || warm_up(run, user, o, s, out);
     for (unsigned round = 0;
          ok && out->pairs < most && out->pairs < MOST && out->dropped < 2 * most; round++) {

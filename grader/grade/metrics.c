@@ -5,47 +5,47 @@
 
 struct metric {
     const char *name, *text;
-    double (*numerator)(const struct sim_counters *c, const struct tally *t);
-    double (*denominator)(const struct sim_counters *c, const struct tally *t);
+    double (*numerator)(const struct sim_counters *c, const struct launch_stats *t);
+    double (*denominator)(const struct sim_counters *c, const struct launch_stats *t);
     bool plain; /* a sum, no quotient */
     double empty;
-    double (*launch)(const struct tally *t); /* of the launches, no counter */
+    double (*launch)(const struct launch_stats *t); /* of the launches, no counter */
 };
 
 /* `t` is the whole, or NULL: no line has a part in what copies and fills move. */
 #define C(name) (double)c->name
 #define M(name) (t ? t->name : 0)
-#define COUNTER(key, merge, text)                                                    \
-    static double value_##key(const struct sim_counters *c, const struct tally *t) { \
-        (void)t;                                                                     \
-        return C(key);                                                               \
+#define COUNTER(key, merge, text)                                                           \
+    static double value_##key(const struct sim_counters *c, const struct launch_stats *t) { \
+        (void)t;                                                                            \
+        return C(key);                                                                      \
     }
 #include "grader/sim/count/counters.def"
 #undef COUNTER
-#define METRIC(key, num, den, none, text)                                          \
-    static double num_##key(const struct sim_counters *c, const struct tally *t) { \
-        (void)c, (void)t;                                                          \
-        return num;                                                                \
-    }                                                                              \
-    static double den_##key(const struct sim_counters *c, const struct tally *t) { \
-        (void)c, (void)t;                                                          \
-        return den;                                                                \
+#define METRIC(key, num, den, none, text)                                                 \
+    static double num_##key(const struct sim_counters *c, const struct launch_stats *t) { \
+        (void)c, (void)t;                                                                 \
+        return num;                                                                       \
+    }                                                                                     \
+    static double den_##key(const struct sim_counters *c, const struct launch_stats *t) { \
+        (void)c, (void)t;                                                                 \
+        return den;                                                                       \
     }
 #include "grader/grade/metrics.def"
 #undef METRIC
 #undef C
 #undef M
 
-static double launch_occupancy(const struct tally *t) { return t->occupancy; }
-static double launch_count(const struct tally *t) { return t->launches; }
-static double launch_blocks(const struct tally *t) { return t->blocks; }
-static double launch_threads(const struct tally *t) { return t->threads; }
-static double launch_shared(const struct tally *t) { return t->shared_bytes; }
-static double launch_registers(const struct tally *t) { return t->registers; }
-static double launch_copied(const struct tally *t) { return t->copied_bytes; }
-static double launch_filled(const struct tally *t) { return t->filled_bytes; }
-static double launch_spills(const struct tally *t) { return t->spill_bytes; }
-static double one(const struct sim_counters *c, const struct tally *t) {
+static double launch_occupancy(const struct launch_stats *t) { return t->occupancy; }
+static double launch_count(const struct launch_stats *t) { return t->launches; }
+static double launch_blocks(const struct launch_stats *t) { return t->blocks; }
+static double launch_threads(const struct launch_stats *t) { return t->threads; }
+static double launch_shared(const struct launch_stats *t) { return t->shared_bytes; }
+static double launch_registers(const struct launch_stats *t) { return t->registers; }
+static double launch_copied(const struct launch_stats *t) { return t->copied_bytes; }
+static double launch_filled(const struct launch_stats *t) { return t->filled_bytes; }
+static double launch_spills(const struct launch_stats *t) { return t->spill_bytes; }
+static double one(const struct sim_counters *c, const struct launch_stats *t) {
     (void)c, (void)t;
     return 1;
 }
@@ -103,14 +103,14 @@ const struct metric *metric_find(const char *name) {
     return NULL;
 }
 
-double metric_value(const struct metric *m, const struct tally *t) {
+double metric_value(const struct metric *m, const struct launch_stats *t) {
     if (m->launch) return m->launch(t);
     double den = m->denominator(&t->counters, t);
     return den == 0 ? m->empty : m->numerator(&t->counters, t) / den;
 }
 
 /* How much of the violation is this line's; for a sum, simply its share. */
-static double blame(const struct metric *m, const struct tally_line *l, double limit,
+static double blame(const struct metric *m, const struct launch_stats_line *l, double limit,
                     bool at_most) {
     double num = m->numerator(&l->counters, NULL);
     if (m->plain) return num;
@@ -118,22 +118,23 @@ static double blame(const struct metric *m, const struct tally_line *l, double l
     return at_most ? excess : -excess;
 }
 
-static const struct tally_line *worst(const struct metric *m, const struct tally *t,
-                                      const char *file, double limit, bool at_most) {
-    const struct tally_line *best = NULL;
+static const struct launch_stats_line *worst(const struct metric *m, const struct launch_stats *t,
+                                             const char *file, double limit, bool at_most) {
+    const struct launch_stats_line *best = NULL;
     double most = 0;
     for (unsigned i = 0; i < t->nlines; i++) {
-        const struct tally_line *l = &t->lines[i];
+        const struct launch_stats_line *l = &t->lines[i];
         double b = l->line && (!file || !strcmp(l->file, file)) ? blame(m, l, limit, at_most) : 0;
         if (b > most) most = b, best = l;
     }
     return best;
 }
 
-const struct tally_line *metric_line(const struct metric *m, const struct tally *t,
-                                     const char *file, double per, double limit, bool at_most) {
+const struct launch_stats_line *metric_line(const struct metric *m, const struct launch_stats *t,
+                                            const char *file, double per, double limit,
+                                            bool at_most) {
     if (!m->numerator) return NULL;
-    const struct tally_line *l = worst(m, t, file, limit * per, at_most);
+    const struct launch_stats_line *l = worst(m, t, file, limit * per, at_most);
     if (!l) l = worst(m, t, file, at_most ? 0 : 1e200, at_most);
     return l ? l : worst(m, t, NULL, at_most ? 0 : 1e200, at_most);
 }

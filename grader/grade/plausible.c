@@ -68,7 +68,7 @@ bool check_plausible_time(struct grading *g, const struct sim_counters *n, doubl
     return false;
 }
 
-void check_plausible(struct grading *g, const struct tally *own) {
+void check_plausible(struct grading *g, const struct launch_stats *own) {
     const struct ex_case *c = &g->ex->timed;
     double out = output_bytes(g->ex, c);
     /* A modelled time has an interval: an honest program must not fail by the model's own error. */
@@ -81,7 +81,7 @@ void check_plausible(struct grading *g, const struct tally *own) {
                  "the entry launches %u kernels at the size that is counted and none at the size "
                  "that is timed",
                  g->tally.launches);
-    else if (check_plausible_time(g, n, longest) && !own->other_writes && written < 0.25 * out)
+    else if (check_plausible_time(g, n, longest) && !own->has_other_writes && written < 0.25 * out)
         snprintf(
             g->implausible, sizeof g->implausible,
             "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f",

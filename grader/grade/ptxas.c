@@ -158,8 +158,8 @@ static void take(struct ptxas_job *p) {
 }
 
 static void parse(const char *text, struct ptxas *out) {
-    struct ptxas_figures f;
-    while ((text = ptxas_next(text, &f))) {
+    struct ptxas_usage f;
+    while ((text = ptxas_parse_next(text, &f))) {
         out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *out->kernels);
         char *name = xmalloc(f.length + 1);
         memcpy(name, f.name, f.length);

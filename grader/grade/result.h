@@ -86,7 +86,7 @@ struct line_result {
 struct kernel_time {
     const char *name, *limit, *bound_by; /* limit: what keeps more blocks from an SM */
     unsigned launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
-    double occupancy, us, parts[TIME_PARTS]; /* parts: seconds, see time_part_name */
+    double occupancy, us, parts[TIME_MAX_COMPONENTS]; /* parts: seconds, see time_component_name */
 };
 
 /* The costliest access of a line in the counted case: what the 32 lanes of a warp asked for. */

@@ -46,13 +46,13 @@ static bool lay_out(struct session *s, struct case_run *out) {
         struct control_buffer *c = &b->buffer[b->n++];
         *c = (struct control_buffer){.bytes = s->problem.op[i].bytes,
                                      .offset = s->share.offset[i],
-                                     .host = s->ex->args[i].host};
+                                     .is_host_memory = s->ex->args[i].host};
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
     }
     if (!session_ask(s, CONTROL_BUFFERS, host_seconds, &q, s->share.fd, &p, out)) return false;
     if (p.outcome.error)
         return session_tell(out, V_MLE, "the program's own device variables leave no room: %s",
-                            p.outcome.why),
+                            p.outcome.reason),
                false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
         if (problem_has_buffer(&s->problem, i)) s->address[i] = p.address[n++];
@@ -77,13 +77,15 @@ static void make_args(const struct session *s, struct wb_arg *args) {
         args[i] = (struct wb_arg){.type = a->role == EX_SCALAR ? wire_type(a->type) : WB_PTR};
         if (a->role == EX_SCALAR)
             memcpy(&args[i].value, s->problem.op[i].before, s->problem.op[i].bytes);
-        else args[i].value = address(s, i), args[i].host = a->host ? s->problem.op[i].bytes : 0;
+        else
+            args[i].value = address(s, i),
+            args[i].host_bytes = a->host ? s->problem.op[i].bytes : 0;
     }
 }
 
 static enum verdict not_recorded(struct session *s, const struct control_outcome *o,
                                  struct case_run *out) {
-    if (o->end == SERVER_CALL && o->state == WB_NO_ENTRY) {
+    if (o->end_reason == SERVER_CALL && o->call_state == WB_NO_ENTRY) {
         s->finished = true;
         s->stuck = V_CE;
         buf_printf(&s->stuck_message,
@@ -92,14 +94,14 @@ static enum verdict not_recorded(struct session *s, const struct control_outcome
         return session_tell(out, V_CE, "%s", buf_str(&s->stuck_message));
     }
     struct jail_result r = {0};
-    bool closed = o->end == SERVER_CLOSED;
+    bool closed = o->end_reason == SERVER_CLOSED;
     session_stop(s, closed ? 1 : 0, &r);
-    if (o->end == SERVER_LIMIT)
+    if (o->end_reason == SERVER_LIMIT)
         session_tell(out, V_RTE,
                      "the entry issued too many device calls or launches, or copied too much: %s",
-                     o->why);
+                     o->reason);
     else if (closed) session_tell_end(out, &r);
-    else if (o->end == SERVER_CALL)
+    else if (o->end_reason == SERVER_CALL)
         session_tell(out, V_RTE, "the host code answered the device server itself, wrongly");
     else session_tell(out, V_TLE, "the host code did not return within %.0f s", host_seconds);
     jail_result_free(&r);
@@ -116,12 +118,13 @@ static enum verdict record(struct session *s, struct case_run *out) {
     snprintf(q.u.record.entry, sizeof q.u.record.entry, "%s", book_entry(s->ex));
     if (!session_ask(s, CONTROL_RECORD, host_seconds, &q, -1, &s->record, out)) return out->verdict;
     const struct control_outcome *o = &s->record.outcome;
-    if (o->end != SERVER_CALL || o->state != WB_RETURNED) return not_recorded(s, o, out);
+    if (o->end_reason != SERVER_CALL || o->call_state != WB_RETURNED)
+        return not_recorded(s, o, out);
     s->recorded = true;
     /* A launch that was refused is an error even where the result happens to be right. */
-    if (o->error && !strcmp(o->call, "launch"))
+    if (o->error && !strcmp(o->call_name, "launch"))
         return session_tell(out, V_RTE, "the launch failed: %s (%s)\n%s",
-                            server_error_name(o->error), server_error_text(o->error), o->why);
+                            server_error_name(o->error), server_error_text(o->error), o->reason);
     return V_AC;
 }
 
@@ -188,7 +191,7 @@ static void explain_by_notes(const struct session *s, struct case_run *out) {
                        s->tally.reports[i].text);
 }
 
-static bool has_findings(const struct tally *t) {
+static bool has_findings(const struct launch_stats *t) {
     for (unsigned i = 0; i < t->nreports; i++)
         if (!sim_fault_is_note(t->reports[i].fault)) return true;
     return false;
@@ -217,7 +220,7 @@ static void tell_report(const struct session *s, const struct sim_report *r, str
 }
 
 static void tell_reports(const struct session *s, struct case_run *out) {
-    const struct tally *t = &s->tally;
+    const struct launch_stats *t = &s->tally;
     for (unsigned i = 0, told = 0; i < t->nreports && told < 3; i++) {
         if (sim_fault_is_note(t->reports[i].fault)) continue;
         told++;
@@ -231,7 +234,7 @@ static enum verdict tell_fault(const struct session *s, const struct case_plan *
     enum sim_fault f = s->tally.fault;
     tell_reports(s, out);
     out->slow_machine =
-        f == SIM_FAULT_TIMEOUT || (f == SIM_FAULT_NONE && o->end == SERVER_DEADLINE);
+        f == SIM_FAULT_TIMEOUT || (f == SIM_FAULT_NONE && o->end_reason == SERVER_DEADLINE);
     if (out->slow_machine)
         buf_printf(
             &out->message,
@@ -269,9 +272,10 @@ static void put_call(const char *name, struct buf *out) {
 /* A call that failed comes before what is wrong because of it. */
 static void tell_failed_call(const struct control_outcome *recorded, struct case_run *out) {
     struct buf text = {0};
-    put_call(recorded->call, &text);
+    put_call(recorded->call_name, &text);
     buf_printf(&text, " had failed: %s (%s)%s%s", server_error_name(recorded->error),
-               server_error_text(recorded->error), recorded->why[0] ? ": " : "", recorded->why);
+               server_error_text(recorded->error), recorded->reason[0] ? ": " : "",
+               recorded->reason);
     if (out->message.size) buf_printf(&text, "\n%s", buf_str(&out->message));
     buf_free(&out->message);
     out->message = text;
@@ -306,11 +310,11 @@ static uint64_t sample_key(const struct session *s, unsigned index) {
 /* From a copy: the device process may still write into the box. */
 static bool take_box(struct session *s, const struct control_reply *p, bool first) {
     struct buf box = {0}, log = {0};
-    buf_add(&box, s->share.bytes, p->tally_bytes);
-    tally_free(&s->tally);
-    bool ok = tally_unpack(&s->tally, box.data, box.size);
+    buf_add(&box, s->share.bytes, p->stats_bytes);
+    launch_stats_free(&s->tally);
+    bool ok = launch_stats_unpack(&s->tally, box.data, box.size);
     buf_free(&box);
-    buf_add(&log, s->share.bytes + CONTROL_BOX - CONTROL_LOG, p->log_bytes);
+    buf_add(&log, s->share.bytes + CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES, p->log_bytes);
     if (ok && first && s->log.size < LOG_LIMIT)
         text_clean(&s->log, buf_str(&log), log.size, LOG_LIMIT);
     buf_free(&log);
@@ -351,9 +355,11 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     bool whole = !plan->sample_warps; /* of a sample, no output is compared */
     draw(s, plan->index, round, whole);
     share_fill(&s->share, &s->problem, whole, s->ahead, r);
-    r->instructions = plan->instructions, r->sanitize = plan->sanitize, r->timing = plan->timing;
-    r->sample_warps = plan->sample_warps, r->read_back = whole, r->again = is_second_call(s, round);
-    r->later_first = r->again;
+    r->instruction_budget = plan->instructions, r->sanitize = plan->sanitize,
+    r->timing = plan->timing;
+    r->sample_warps = plan->sample_warps, r->read_back = whole,
+    r->keep_variables = is_second_call(s, round);
+    r->reverse_block_order = r->keep_variables;
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
     if (!ask_in_turn(s, CONTROL_REPLAY, plan->seconds, &q, p, out)) return false;
     if (!take_box(s, p, round == 0))
@@ -367,7 +373,7 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     struct control_reply p;
     if (!replay(s, plan, round, &p, out)) return out->verdict;
     const struct control_outcome *o = &p.outcome;
-    if (o->fault || s->tally.fault != SIM_FAULT_NONE || o->end == SERVER_DEADLINE)
+    if (o->fault || s->tally.fault != SIM_FAULT_NONE || o->end_reason == SERVER_DEADLINE)
         return tell_fault(s, plan, o, out);
     keep_notes(s);
     if (has_findings(&s->tally)) return tell_reports(s, out), out->verdict = V_RTE;
@@ -411,8 +417,8 @@ static void tell_second_call(struct case_run *out) {
 
 static void note_leaks(struct session *s) {
     static const char note[] = "note: the entry leaves device memory behind at each call: ";
-    if (!s->record.leaks[0] || strstr(buf_str(&s->log), note)) return;
-    buf_printf(&s->log, "%s%s\n", note, s->record.leaks);
+    if (!s->record.leak_text[0] || strstr(buf_str(&s->log), note)) return;
+    buf_printf(&s->log, "%s%s\n", note, s->record.leak_text);
 }
 
 static enum verdict record_and_replay(struct session *s, const struct case_plan *plan,
@@ -424,10 +430,10 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     }
     if (!s->recorded) return v;
     note_leaks(s);
-    if (v == V_RTE && strcmp(s->record.outcome.call, "launch"))
+    if (v == V_RTE && strcmp(s->record.outcome.call_name, "launch"))
         explain_fault(&s->record.outcome, out);
-    s->tally.other_writes = s->record.writes;
-    if (!s->o.gpu) tally_moved(&s->tally, s->o.device, &s->record.moves);
+    s->tally.has_other_writes = s->record.has_other_writes;
+    if (!s->o.gpu) launch_stats_add_transfers(&s->tally, s->o.device, &s->record.transfers);
     return out_of_memory(&s->record.outcome, v, out);
 }
 
@@ -452,7 +458,7 @@ void session_case(struct session *s, const struct ex_case *c, const struct case_
     if (begin(s, c, plan->index, out)) out->verdict = record_and_replay(s, plan, out);
     session_release(s);
     out->tally = s->tally;
-    s->tally = (struct tally){0};
+    s->tally = (struct launch_stats){0};
 }
 
 /* ---- measuring ---- */
@@ -479,7 +485,7 @@ double session_round(struct session *s, unsigned index, unsigned round) {
     struct case_run out = {0};
     if (!s->recorded) return -1;
     give_inputs(s, index, round, &q.u.replay);
-    bool ok = ask_in_turn(s, CONTROL_ROUND, 10, &q, &p, &out);
+    bool ok = ask_in_turn(s, CONTROL_TIMED_REPLAY, 10, &q, &p, &out);
     if (ok) snprintf(s->compiled_by, sizeof s->compiled_by, "%s", p.compiled_by);
     session_case_free(&out);
     return ok ? p.seconds : -1;
@@ -533,11 +539,11 @@ void session_close(struct session *s) {
     share_close(&s->share);
     buf_free(&s->log);
     buf_free(&s->stuck_message);
-    tally_free(&s->tally);
+    launch_stats_free(&s->tally);
     free(s);
 }
 
 void session_case_free(struct case_run *r) {
     buf_free(&r->message);
-    tally_free(&r->tally);
+    launch_stats_free(&r->tally);
 }

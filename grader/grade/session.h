@@ -51,8 +51,8 @@ struct case_plan {
 struct case_run {
     enum verdict verdict;
     struct buf message;
-    struct tally tally; /* of the last round */
-    bool slow_machine;  /* the clock ended it, not a budget */
+    struct launch_stats tally; /* of the last round */
+    bool slow_machine;         /* the clock ended it, not a budget */
 };
 
 struct session;

@@ -23,7 +23,7 @@ struct session {
     bool recorded;
     bool drawn; /* with same_inputs: `inputs` stand in the memory file */
     struct control_replay inputs;
-    struct tally tally;
+    struct launch_stats tally;
     struct buf log;
     size_t printed;  /* bytes of the jail's output already in the log */
     size_t labelled; /* bytes of the log that are under the name of their case */

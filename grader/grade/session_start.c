@@ -132,7 +132,7 @@ static int watched(const struct session *s) { return s->jail ? jail_pollfd(s->ja
 /* True with an answer; else the verdict is in `out`. */
 bool session_ask(struct session *s, enum control_op op, double seconds, struct control_request *q,
                  int fd, struct control_reply *p, struct case_run *out) {
-    q->op = op, q->seconds = seconds;
+    q->op = op, q->time_limit_seconds = seconds;
     enum device_end end = device_process_ask(s->device, q, fd, watched(s), p);
     if (end == DEVICE_ANSWERED) return true;
     session_tell_device(s, end, seconds, out);
@@ -140,8 +140,8 @@ bool session_ask(struct session *s, enum control_op op, double seconds, struct c
 }
 
 static int by_name(const void *a, const void *b) {
-    return strcmp(((const struct control_kernel *)a)->name,
-                  ((const struct control_kernel *)b)->name);
+    return strcmp(((const struct control_kernel *)a)->name_digest,
+                  ((const struct control_kernel *)b)->name_digest);
 }
 
 /* What ptxas said of each kernel, by the digest of its name, sorted, and the machine code behind;
@@ -152,7 +152,7 @@ static int kernels_file(const struct ptxas *p, struct err *e) {
         struct hash h;
         hash_start(&h);
         hash_text(&h, p->kernels[i].name);
-        hash_hex(&h, k[i].name);
+        hash_hex(&h, k[i].name_digest);
         k[i].registers = p->kernels[i].registers, k[i].spill_bytes = p->kernels[i].spill_bytes;
     }
     qsort(k, p->n, sizeof *k, by_name);
@@ -176,16 +176,16 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
     struct err e = {0};
     static const struct ptxas none;
     const struct ptxas *known = s->ptxas ? s->ptxas : &none;
-    if (known->n > CONTROL_KERNELS)
+    if (known->n > CONTROL_MAX_KERNELS)
         return session_tell(out, V_CE, "%u kernels in one file", known->n);
     int fd = kernels_file(known, &e);
     if (fd < 0) return session_tell(out, V_IE, "%s", e.text);
     snprintf(o->device, sizeof o->device, "%s", s->o.gpu ? "gpu" : s->o.device->name);
-    o->gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->kernels = known->n,
-    o->code = known->ncode, o->images = 1, o->client = 1;
+    o->is_gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->nkernels = known->n,
+    o->ncode = known->ncode, o->nimages = 1, o->has_client = 1;
     if (s->o.gpu) o->pool_bytes = s->o.gpu->pool_bytes;
     if (!o->workers) o->workers = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    memcpy(o->image[0], s->build->image, HASH_HEX);
+    memcpy(o->image_digest[0], s->build->image, HASH_HEX);
     bool ok = session_ask(s, CONTROL_OPEN, host_seconds + (s->o.gpu ? 60 : 0), &q, fd, &p, out);
     close(fd);
     return ok ? V_AC : out->verdict;
@@ -240,17 +240,17 @@ static bool start_device(struct session *s, struct err *e) {
 static enum verdict not_ready(struct session *s, const struct control_outcome *o,
                               struct case_run *out) {
     struct jail_result r = {0};
-    session_stop(s, o->end == SERVER_CLOSED ? 1 : 0, &r);
-    if (o->end == SERVER_DEADLINE)
+    session_stop(s, o->end_reason == SERVER_CLOSED ? 1 : 0, &r);
+    if (o->end_reason == SERVER_DEADLINE)
         session_tell(
             out, V_TLE,
             "loading the program took more than %.0f s (a constructor that does not return?)",
             host_seconds);
-    else if (o->end == SERVER_LIMIT)
+    else if (o->end_reason == SERVER_LIMIT)
         session_tell(out, V_RTE,
                      "the program issued too many device calls before its entry was called");
-    else if (o->end == SERVER_CLOSED) session_tell_end(out, &r);
-    else if (o->state == WB_NO_OBJECT)
+    else if (o->end_reason == SERVER_CLOSED) session_tell_end(out, &r);
+    else if (o->call_state == WB_NO_OBJECT)
         session_tell(out, V_CE, "the compiled file does not load: %s", o->text);
     else
         session_tell(
@@ -271,7 +271,7 @@ static enum verdict bad_module(struct session *s, const struct control_outcome *
     s->stuck = ours ? V_IE : V_RTE;
     buf_printf(&s->stuck_message,
                ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s",
-               o->why);
+               o->reason);
     return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
 }
 
@@ -298,10 +298,11 @@ enum verdict session_start(struct session *s, struct case_run *out) {
     }
     if (wait_for_ptxas(s, out) != V_AC) return session_stop_quietly(s), out->verdict;
     if (open_device(s, out) != V_AC) return out->verdict;
-    if (!session_ask(s, CONTROL_READY, host_seconds, &q, -1, &p, out)) return out->verdict;
-    if (p.outcome.end != SERVER_CALL || p.outcome.state != WB_READY)
+    if (!session_ask(s, CONTROL_WAIT_READY, host_seconds, &q, -1, &p, out)) return out->verdict;
+    if (p.outcome.end_reason != SERVER_CALL || p.outcome.call_state != WB_READY)
         return not_ready(s, &p.outcome, out);
     /* Another call that failed by then is a constructor's affair. */
-    bool loading = !strcmp(p.outcome.call, "module_load") || !strcmp(p.outcome.call, "upload");
+    bool loading =
+        !strcmp(p.outcome.call_name, "module_load") || !strcmp(p.outcome.call_name, "upload");
     return p.outcome.error && loading ? bad_module(s, &p.outcome, out) : V_AC;
 }

@@ -25,7 +25,7 @@ void share_keep(const struct share *m) {
 
 bool share_open(struct share *m, const struct problem *p, struct err *e) {
     const uint64_t page = 65536; /* a multiple of every machine's */
-    *m = (struct share){.fd = -1, .size = CONTROL_BOX};
+    *m = (struct share){.fd = -1, .size = CONTROL_RESULT_BYTES};
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         if (!problem_has_buffer(p, i)) continue;
         m->offset[i] = m->size;
@@ -70,7 +70,7 @@ static void add_range(const struct problem *p, unsigned argument, enum server_co
     const struct operand *o = &p->op[argument];
     unsigned buffer = 0;
     for (int k = 0; k < o->owner; k++) buffer += problem_has_buffer(p, (unsigned)k);
-    r->range[r->ranges++] = (struct control_range){
+    r->range[r->nranges++] = (struct control_range){
         .buffer = buffer, .content = content, .offset = o->offset, .bytes = o->bytes};
 }
 
@@ -81,13 +81,13 @@ void share_fill(struct share *m, const struct problem *p, bool outputs, bool the
         bool output = args[i].role == EX_OUT;
         if (!problem_has_buffer(p, i) || !p->op[i].bytes || (output && !outputs)) continue;
         if (!there) put(m, p, i);
-        add_range(p, i, output ? SERVER_POISON : SERVER_WRITTEN, r);
+        add_range(p, i, output ? SERVER_UNINITIALIZED : SERVER_INITIALIZED, r);
     }
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         const struct operand *o = &p->op[i];
         if (args[i].role == EX_SCALAR || o->owner == (int)i || !o->bytes) continue;
         if (args[o->owner].role != EX_OUT || args[i].role == EX_OUT) continue;
         if (!there) put(m, p, i);
-        add_range(p, i, SERVER_WRITTEN, r);
+        add_range(p, i, SERVER_INITIALIZED, r);
     }
 }

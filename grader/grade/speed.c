@@ -29,14 +29,14 @@ struct times {
  * the caller wants it. */
 /* `slow` becomes true where a busy machine ended it, which says nothing about another time. */
 static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan,
-                        struct tally *keep, bool *slow) {
+                        struct launch_stats *keep, bool *slow) {
     struct case_run run;
     session_case(s, c, &plan, &run);
     double seconds = run.verdict == V_AC ? run.tally.seconds : -1;
     *slow = *slow || run.slow_machine;
     if (keep && seconds > 0) {
         *keep = run.tally;
-        run.tally = (struct tally){0};
+        run.tally = (struct launch_stats){0};
     }
     session_case_free(&run);
     return seconds;
@@ -162,10 +162,10 @@ static int by_seconds(const void *x, const void *y) {
 }
 
 /* Which part of the time each engine works. */
-static void put_busy(const struct tally *own, struct buf *out) {
-    struct busy b[] = {{"copies to the device", own->bus_in},
-                       {"copies to the host", own->bus_out},
-                       {"kernels", own->kernels_busy}};
+static void put_busy(const struct launch_stats *own, struct buf *out) {
+    struct busy b[] = {{"copies to the device", own->bus_in_seconds},
+                       {"copies to the host", own->bus_out_seconds},
+                       {"kernels", own->kernel_seconds}};
     qsort(b, 3, sizeof *b, by_seconds);
     for (unsigned i = 0; i < 3; i++)
         buf_printf(out, "%s%s, %.0f %%",
@@ -178,16 +178,16 @@ static void put_busy(const struct tally *own, struct buf *out) {
 
 /* Of the kernel that takes longest, all its launches together; where data cross the bus, what takes
  * how much of the time. */
-static const char *bound_by(struct arena *a, const struct tally *own) {
-    const struct tally_kernel *k = tally_longest(own);
+static const char *bound_by(struct arena *a, const struct launch_stats *own) {
+    const struct launch_stats_kernel *k = launch_stats_longest_kernel(own);
     char bound[192];
     struct buf text = {0};
-    if (own->scheduled && own->bus_in + own->bus_out > 0) {
+    if (own->scheduled && own->bus_in_seconds + own->bus_out_seconds > 0) {
         put_busy(own, &text);
         const char *kept = arena_strndup(a, buf_str(&text), text.size);
         return buf_free(&text), kept;
     }
-    if (k) tally_bound_text(k, bound, sizeof bound), buf_puts(&text, bound);
+    if (k) launch_stats_format_bound(k, bound, sizeof bound), buf_puts(&text, bound);
     if (k && own->nkernels > 1 && own->seconds > 0)
         buf_printf(&text, " in %s, which takes %.0f %% of the time", k->name,
                    100 * k->seconds / own->seconds);
@@ -220,7 +220,7 @@ static void note_other_nvcc(struct grading *g) {
     buf_free(&text);
 }
 
-static void fill_in(struct grading *g, const struct tally *own, const struct times *solution,
+static void fill_in(struct grading *g, const struct launch_stats *own, const struct times *solution,
                     const struct times *base, bool timed) {
     struct speed_result *s = &g->r->speed;
     const struct ex_case *c = timed ? &g->ex->timed : &g->ex->technique_case;
@@ -228,7 +228,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
            naive = timed ? base->timed : base->counted;
     struct buf size = {0};
     problem_size(g->ex, c, &size);
-    s->valid = answer > 0 && own->seconds > 0 && !own->waits;
+    s->valid = answer > 0 && own->seconds > 0 && !own->blocks_depend;
     s->kind = "modelled", s->timed = timed;
     s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;
     s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
@@ -238,7 +238,7 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
     s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
     s->bus_rate = grade_crosses(g->ex) ? g->o->device->bus_bidirectional_rate : 0;
     s->matrix_flops = grade_on_tensor_cores(g->ex, s->flops, (double)own->counters.flops_matrix);
-    if (own->waits) {
+    if (own->blocks_depend) {
         s->forfeit = true;
         s->note = "not modelled: blocks wait for each other, or one runs for very long";
     } else if (s->valid && g->implausible[0]) {
@@ -257,7 +257,8 @@ static void fill_in(struct grading *g, const struct tally *own, const struct tim
  * tally. Where the simulator cannot finish it there is no time, and the points are lost: else to be
  * slow at this size, which code can look at, would pay. `where`: the session on the device whose
  * time is told; NULL = the one that everything else is checked on. */
-static enum verdict check_timed(struct grading *g, struct session *where, struct tally *keep) {
+static enum verdict check_timed(struct grading *g, struct session *where,
+                                struct launch_stats *keep) {
     unsigned before = g->r->ncases;
     struct session *usual = g->session;
     if (where) g->session = where;
@@ -274,7 +275,7 @@ static enum verdict check_timed(struct grading *g, struct session *where, struct
 struct elsewhere {
     struct session *session; /* NULL: it is that one */
     struct ptxas registers;
-    struct tally counted;
+    struct launch_stats counted;
     char why[256]; /* it does not run there */
 };
 
@@ -295,7 +296,7 @@ static bool go_elsewhere(struct grading *g, struct elsewhere *x) {
     session_case(x->session, &g->ex->technique_case, &grade_plan_technique, &run);
     bool ok = run.verdict == V_AC;
     if (ok) {
-        x->counted = run.tally, run.tally = (struct tally){0};
+        x->counted = run.tally, run.tally = (struct launch_stats){0};
         g->r->occupancy = x->counted.occupancy;
         grade_keep_kernels(g->r, &x->registers);
     } else
@@ -308,16 +309,16 @@ static bool go_elsewhere(struct grading *g, struct elsewhere *x) {
 static void come_back(struct elsewhere *x) {
     session_close(x->session);
     ptxas_free(&x->registers);
-    tally_free(&x->counted);
+    launch_stats_free(&x->counted);
 }
 
 /* The tally at the timed size, moved out of `whole` where that is of this device: all blocks have
  * run already, and the times of whole runs and samples agree (`verify` holds each answer to it:
  * cmd_verify.c, ITSELF). False: it could not be had. */
-static bool timed_tally(struct grading *g, const struct elsewhere *x, struct tally *whole,
-                        struct tally *own) {
-    if (whole->seconds > 0 || whole->waits) {
-        *own = *whole, *whole = (struct tally){0};
+static bool timed_tally(struct grading *g, const struct elsewhere *x, struct launch_stats *whole,
+                        struct launch_stats *own) {
+    if (whole->seconds > 0 || whole->blocks_depend) {
+        *own = *whole, *whole = (struct launch_stats){0};
         return true;
     }
     bool slow = false;
@@ -328,9 +329,9 @@ static bool timed_tally(struct grading *g, const struct elsewhere *x, struct tal
 /* `whole`: of every block at the timed size, where that was checked. */
 static void time_on_device(struct grading *g, const struct elsewhere *x, bool known,
                            const struct times *solution, const struct times *base,
-                           struct tally *whole) {
+                           struct launch_stats *whole) {
     struct speed_result *s = &g->r->speed;
-    struct tally own = {0};
+    struct launch_stats own = {0};
     /* Where the book's own files take too long there, so does the student's. */
     bool can = !known || (solution->timed > 0 && base->timed > 0),
          ran = can && timed_tally(g, x, whole, &own);
@@ -339,7 +340,7 @@ static void time_on_device(struct grading *g, const struct elsewhere *x, bool kn
     if (!known) s->note = "the model answer could not be timed on this device";
     else if (ran && !timed) s->note = "nothing is launched at the size that is timed";
     else fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
-    tally_free(&own);
+    launch_stats_free(&own);
 }
 
 /* Code can ask which device it is on: not to run there must not pay. */
@@ -358,7 +359,7 @@ static void not_checked(struct grading *g) {
 bool speed_run(struct grading *g) {
     if (gpu_options_of(g->o->device)) return speed_gpu_run(g);
     struct times solution = {0}, base = {0};
-    struct tally whole = {0};
+    struct launch_stats whole = {0};
     struct elsewhere x;
     if (g->o->progress) g->o->progress(g->o->user, "timing");
     bool check = g->o->count_modelled && !g->o->trusted, there = go_elsewhere(g, &x);
@@ -374,6 +375,6 @@ bool speed_run(struct grading *g) {
         time_on_device(g, &x, known, &solution, &base, &whole);
     }
     come_back(&x);
-    tally_free(&whole);
+    launch_stats_free(&whole);
     return v == V_AC || v == V_TLE;
 }

@@ -57,12 +57,13 @@ bool speed_gpu_ceiling(const struct grade_options *o, struct roofline *out, stru
     struct device_process_options po = {
         .device = o->device, .gpu = gpu_options_of(o->device), .alone = true};
     struct device_process *d = device_process_start(&po, e);
-    struct control_request q = {.op = CONTROL_OPEN, .seconds = 60};
+    struct control_request q = {.op = CONTROL_OPEN, .time_limit_seconds = 60};
     struct control_reply p = {0};
     if (!d) return false;
-    q.u.open = (struct control_open){.device = "gpu", .gpu = 1, .pool_bytes = po.gpu->pool_bytes};
+    q.u.open =
+        (struct control_open){.device = "gpu", .is_gpu = 1, .pool_bytes = po.gpu->pool_bytes};
     bool ok = device_process_ask(d, &q, -1, -1, &p) == DEVICE_ANSWERED;
-    q = (struct control_request){.op = CONTROL_ROOFLINE, .seconds = 60};
+    q = (struct control_request){.op = CONTROL_ROOFLINE, .time_limit_seconds = 60};
     ok = ok && device_process_ask(d, &q, -1, -1, &p) == DEVICE_ANSWERED;
     *out = (struct roofline){p.bytes_per_second, p.flops_per_second};
     if (!ok)

@@ -11,21 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void pack(const struct tally *t, struct buf *out) {
-    void *box = xmalloc(tally_wire_bytes());
-    uint64_t size = t->launches ? tally_pack(t, box) : 0;
+static void pack(const struct launch_stats *t, struct buf *out) {
+    void *box = xmalloc(launch_stats_wire_bytes());
+    uint64_t size = t->launches ? launch_stats_pack(t, box) : 0;
     buf_add(out, &size, sizeof size);
     buf_add(out, box, size);
     free(box);
 }
 
-static const char *unpack(const char *at, const char *end, struct tally *t) {
+static const char *unpack(const char *at, const char *end, struct launch_stats *t) {
     uint64_t size;
-    *t = (struct tally){0};
+    *t = (struct launch_stats){0};
     if (!at || (size_t)(end - at) < sizeof size) return NULL;
     memcpy(&size, at, sizeof size);
     at += sizeof size;
-    if ((uint64_t)(end - at) < size || (size && !tally_unpack(t, at, size))) return NULL;
+    if ((uint64_t)(end - at) < size || (size && !launch_stats_unpack(t, at, size))) return NULL;
     return at + size;
 }
 
@@ -74,7 +74,7 @@ static void key_of(const struct exercise *ex, const struct build *b, const struc
 
 static bool take(const struct exercise *ex, const char *file, const struct buf *bytes,
                  struct version *v) {
-    struct tally counted, timed;
+    struct launch_stats counted, timed;
     const char *end = bytes->data + bytes->size, *rest = unpack(bytes->data, end, &counted);
     bool ok = unpack(rest, end, &timed);
     v->shown = (struct result){.ex = ex};
@@ -85,7 +85,7 @@ static bool take(const struct exercise *ex, const char *file, const struct buf *
         v->us = timed.seconds * 1e6, v->counted_us = counted.seconds * 1e6;
         v->shown.counters = counted.counters, v->shown.occupancy = counted.occupancy;
     }
-    tally_free(&counted), tally_free(&timed);
+    launch_stats_free(&counted), launch_stats_free(&timed);
     return ok;
 }
 

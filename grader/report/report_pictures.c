@@ -46,7 +46,7 @@ static const char *look_of(const char *name) {
 static struct page_bar bar_of(const struct shown *s) {
     struct page_bar b = {.name = s->name, .total = s->us};
     for (unsigned i = 0; s->result && i < s->result->ntimes; i++)
-        b.part[0] += s->result->times[i].parts[TIME_PART_LAUNCH];
+        b.part[0] += s->result->times[i].parts[TIME_COMPONENT_LAUNCH];
     for (unsigned i = 0; s->result && i < s->result->nlines; i++)
         for (unsigned k = 0; k < SIM_STALL_COUNT; k++)
             b.part[k + 1] += s->result->lines[i].waits[k];
@@ -131,10 +131,10 @@ static void kernel_row(const struct kernel_time *k, double all, struct buf *out)
 static void resources(const struct kernel_time *k, struct buf *out) {
     double seconds = k->us * 1e-6;
     buf_puts(out, "<figure><table>\n");
-    for (unsigned i = 0; time_part_name(i) && seconds > 0; i++) {
+    for (unsigned i = 0; time_component_name(i) && seconds > 0; i++) {
         double part = k->parts[i] / seconds;
-        if (part < 0.01 || time_part_is_wait(i)) continue;
-        buf_puts(out, "<tr><td>"), page_put(time_part_name(i), out);
+        if (part < 0.01 || time_component_is_stall(i)) continue;
+        buf_puts(out, "<tr><td>"), page_put(time_component_name(i), out);
         buf_printf(out,
                    "</td><td class=\"n\">%.0f %%</td><td><svg viewBox=\"0 0 100 10\" "
                    "role=\"img\"><title>%.0f "

@@ -50,7 +50,7 @@ static int gone(const struct wb_call *c) {
 uint32_t wb_last_sent(void) { return last_seq; }
 bool wb_is_done(uint32_t number) {
     return !progress ||
-           (int32_t)(atomic_load_explicit(&progress->done, memory_order_acquire) - number) >= 0;
+           (int32_t)(atomic_load_explicit(&progress->done_seq, memory_order_acquire) - number) >= 0;
 }
 int wb_known_error(void) {
     return progress ? (int)atomic_load_explicit(&progress->error, memory_order_relaxed) : 0;
@@ -60,7 +60,7 @@ int wb_known_error(void) {
  * process' answers apart. */
 static uint32_t next_seq(void) {
     uint32_t first = (uint32_t)session_pid << 8;
-    return last_seq = progress ? first + 1 + atomic_fetch_add(&progress->next, 1) : first;
+    return last_seq = progress ? first + 1 + atomic_fetch_add(&progress->next_seq, 1) : first;
 }
 
 bool wb_await(uint32_t number, void (*pause)(unsigned round)) {
@@ -87,7 +87,7 @@ static bool send_frame(const struct wb_call *c, uint32_t seq, uint32_t flags) {
 static int take_reply(struct wb_call *c, const uint8_t *frame, size_t size) {
     const struct wb_header *h = (const void *)frame;
     time_ns = h->time_ns;
-    output_waits = h->flags & WB_OUTPUT;
+    output_waits = h->flags & WB_OUTPUT_PENDING;
     if (c->reply_size) memset(c->reply, 0, c->reply_size);
     c->out_size = 0;
     if (h->status) return refusal = (int)h->status;
@@ -100,7 +100,7 @@ static int take_reply(struct wb_call *c, const uint8_t *frame, size_t size) {
 }
 
 static int exchange_locked(struct wb_call *c) {
-    _Alignas(8) uint8_t frame[WB_FRAME];
+    _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
     const struct wb_header *h = (const void *)frame;
     uint32_t seq = next_seq();
     if (!send_frame(c, seq, 0)) return gone(c);
@@ -291,7 +291,7 @@ int wb_send(const struct wb_call *c) {
     if (!error) error = wb_known_error(); /* as the answer would be */
     if (error) return error;
     wb_lock();
-    if (!send_frame(c, next_seq(), WB_POST)) error = gone(c);
+    if (!send_frame(c, next_seq(), WB_ONE_WAY)) error = gone(c);
     wb_unlock();
     return error;
 }

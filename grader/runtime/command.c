@@ -44,7 +44,7 @@ static int run_launch(const struct wb_command *c) {
         .cluster = c->launch.cluster,
     };
     if (!wb_translates()) return send_launch(f, &q, c->launch.params, c->launch.param_bytes);
-    _Alignas(16) uint8_t params[WB_PARAMS];
+    _Alignas(16) uint8_t params[WB_PARAM_BYTES];
     memcpy(params, c->launch.params, c->launch.param_bytes);
     wb_translate(params, c->launch.param_bytes);
     return send_launch(f, &q, params, c->launch.param_bytes);

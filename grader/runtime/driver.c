@@ -293,7 +293,7 @@ static int launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream
     size_t n;
     const struct wb_function *k = wb_function(f, &error);
     if (!k) return error == cudaErrorInvalidDeviceFunction ? cudaErrorInvalidResourceHandle : error;
-    _Alignas(16) uint8_t bytes[WB_PARAMS];
+    _Alignas(16) uint8_t bytes[WB_PARAM_BYTES];
     error = extra ? packed(extra, &given, &n) : wb_pack(k, params, bytes);
     if (!error && extra && n < k->info.param_bytes) error = cudaErrorInvalidValue;
     if (error) return error;

@@ -28,8 +28,8 @@ static void tell_failure(int error, const char *call) {
     int unused;
     const struct wb_session *s = error && error != cudaErrorNotReady ? wb_session(&unused) : NULL;
     if (s && s->grading)
-        wb_ask_tail(failed, &((struct wb_req_failed){.error = error}), NULL, call, strlen(call),
-                    NULL, 0);
+        wb_ask_tail(api_error, &((struct wb_req_api_error){.error = error}), NULL, call,
+                    strlen(call), NULL, 0);
 }
 
 /* ---- failures that nobody asks for ----

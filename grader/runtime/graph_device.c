@@ -1,8 +1,8 @@
 /* graph_device.c — graphs that kernels launch (cudaGraphInstantiateFlagDeviceLaunch). A kernel
- * leaves what it launches in a place of device memory (sim/graph_box.def); when the graph that it
- * belongs to is done, what is found there runs: what was launched beside it first, each with what
- * it launches itself, then what was launched behind it. That is one of the orders that a GPU may
- * take. */
+ * leaves what it launches in a place of device memory (sim/graph_mailbox.def); when the graph that
+ * it belongs to is done, what is found there runs: what was launched beside it first, each with
+ * what it launches itself, then what was launched behind it. That is one of the orders that a GPU
+ * may take. */
 #include "grader/runtime/graph.h"
 
 #include <stddef.h>
@@ -20,8 +20,8 @@ static struct box box; /* but for what kernels asked for */
 static uint64_t place; /* of the device's; 0 = no graph is for the device */
 
 static int put(void) {
-    struct wb_rep_graph_box p;
-    int error = place ? 0 : wb_ask(graph_box, NULL, &p);
+    struct wb_rep_graph_mailbox p;
+    int error = place ? 0 : wb_ask(graph_mailbox, NULL, &p);
     if (error) return error;
     if (!place) place = p.address;
     size_t n = offsetof(struct box, requests);

@@ -33,7 +33,7 @@ static int packed(void **extra, uint8_t *params, uint32_t bytes) {
     return 0;
 }
 
-/* `params` must hold WB_PARAMS bytes, and live as long as the command. */
+/* `params` must hold WB_PARAM_BYTES bytes, and live as long as the command. */
 static int kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params,
                           struct wb_command *c) {
     int error;
@@ -51,7 +51,7 @@ static int kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params,
 }
 
 static int set_kernel(cudaGraphNode_t node, const struct cudaKernelNodeParams *p) {
-    uint8_t params[WB_PARAMS];
+    uint8_t params[WB_PARAM_BYTES];
     struct wb_command c;
     int error = node ? kernel_command(p, params, &c) : cudaErrorInvalidValue;
     if (!error) c.launch.cooperative = node->command.launch.cooperative;
@@ -79,7 +79,7 @@ static int get_kernel(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
 
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
                                    size_t ndeps, const struct cudaKernelNodeParams *p) {
-    uint8_t params[WB_PARAMS];
+    uint8_t params[WB_PARAM_BYTES];
     struct wb_command c;
     int error = kernel_command(p, params, &c);
     return wb_return(error ? error : add(out, g, deps, ndeps, &c));

@@ -79,7 +79,7 @@ static void list_functions(void *object, const char *entry, char *out, size_t si
 
 /* ---- calls ---- */
 
-static ffi_type *const types[WB_TYPES] = {
+static ffi_type *const types[WB_TYPE_COUNT] = {
 #define X(id, ctype, ffi) [id] = &ffi,
     WB_ARGS(X)
 #undef X
@@ -90,7 +90,7 @@ static void call(void (*function)(void), struct wb_arg *args, uint32_t n) {
     void *values[WB_MAX_ARGS];
     ffi_cif cif;
     for (uint32_t i = 0; i < n; i++) {
-        if (args[i].type >= WB_TYPES) abort();
+        if (args[i].type >= WB_TYPE_COUNT) abort();
         kinds[i] = types[args[i].type];
         values[i] = &args[i].value;
     }
@@ -107,7 +107,8 @@ struct job {
 /* Buffers in the host's memory: the program copies from and to them, and must not look. */
 static void lend(const struct job *job, bool on) {
     for (uint32_t i = 0; i < job->nargs; i++)
-        if (job->args[i].host) wb_lend_host(job->args[i].value, on ? job->args[i].host : 0);
+        if (job->args[i].host_bytes)
+            wb_lend_host(job->args[i].value, on ? job->args[i].host_bytes : 0);
 }
 
 /* Reports, then waits for the next call. False: the server has no more. */

@@ -39,7 +39,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 /* ---- launches ---- */
 
 int wb_pack(const struct wb_function *f, void *const *args, uint8_t *out) {
-    if (f->info.param_bytes > WB_PARAMS) return cudaErrorInvalidValue;
+    if (f->info.param_bytes > WB_PARAM_BYTES) return cudaErrorInvalidValue;
     memset(out, 0, f->info.param_bytes);
     for (uint32_t i = 0; i < f->info.nparams; i++) {
         const struct wb_param *p = &f->params[i];
@@ -67,7 +67,7 @@ static int launch(const void *kernel, dim3 grid, dim3 block, void **args, size_t
     if (error) return error;
     struct wb_function *f = wb_function(kernel, &error);
     if (!f) return error;
-    _Alignas(16) uint8_t params[WB_PARAMS];
+    _Alignas(16) uint8_t params[WB_PARAM_BYTES];
     error = wb_pack(f, args, params);
     if (error) return error;
     struct wb_command c = {.kind = WB_LAUNCH,
@@ -148,7 +148,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *fu
     for (unsigned i = 0; i < 3; i++)
         (&out->requiredClusterWidth)[i] =
             (int)(f->cluster[i] ? f->cluster[i] : WB_CLUSTER_DIM(f->info.cluster, i));
-    out->clusterDimMustBeSet = f->info.must_cluster || f->info.cluster;
+    out->clusterDimMustBeSet = f->info.requires_cluster || f->info.cluster;
     out->nonPortableClusterSizeAllowed = f->large_clusters;
     return cudaSuccess;
 }

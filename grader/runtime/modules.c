@@ -93,7 +93,7 @@ static int load(struct wb_module *m) {
 static int look_up(struct wb_function *f) {
     int error = load(f->module);
     if (error) return error;
-    struct wb_param params[WB_NPARAMS];
+    struct wb_param params[WB_MAX_PARAMS];
     struct wb_req_kernel_find q = {.module = f->module->id};
     error = wb_ask_tail(kernel_find, &q, &f->info, f->name, strlen(f->name), params, sizeof params);
     if (error) return error;

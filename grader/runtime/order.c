@@ -14,7 +14,7 @@ enum { LEGACY, PER_THREAD, FIRST };
 static struct {
     bool used, apart; /* apart: does not wait for the legacy default stream */
     struct wb_clock after;
-} lanes[WB_STREAMS] = {[LEGACY] = {.used = true}, [PER_THREAD] = {.used = true}};
+} lanes[WB_MAX_STREAMS] = {[LEGACY] = {.used = true}, [PER_THREAD] = {.used = true}};
 
 static struct wb_clock host, current;
 static unsigned current_lane;
@@ -22,7 +22,7 @@ static bool watching, counting, several_threads; /* counting: clocks are kept, b
 static pthread_t thread;
 
 static void join(struct wb_clock *to, const struct wb_clock *from) {
-    for (unsigned i = 0; i < WB_STREAMS; i++)
+    for (unsigned i = 0; i < WB_MAX_STREAMS; i++)
         if (from->of[i] > to->of[i]) to->of[i] = from->of[i];
 }
 
@@ -42,7 +42,7 @@ unsigned wb_order_open(bool apart) {
     wb_lock();
     watch();
     unsigned i = FIRST;
-    while (i < WB_STREAMS - 1 && lanes[i].used)
+    while (i < WB_MAX_STREAMS - 1 && lanes[i].used)
         i++; /* the last is shared by those that are too many */
     lanes[i].used = true;
     lanes[i].apart = apart;
@@ -53,7 +53,7 @@ unsigned wb_order_open(bool apart) {
 /* Its clock stays, for the next stream that has this place. */
 void wb_order_close(unsigned lane) {
     wb_lock();
-    if (lane < WB_STREAMS - 1) lanes[lane].used = false;
+    if (lane < WB_MAX_STREAMS - 1) lanes[lane].used = false;
     wb_unlock();
 }
 
@@ -82,7 +82,7 @@ void wb_order_command(cudaStream_t s) {
     several_threads |= !pthread_equal(thread, pthread_self());
     if (several_threads) wb_flights_forget();
     join(own, &host);
-    for (unsigned i = FIRST; lane == LEGACY && i < WB_STREAMS; i++)
+    for (unsigned i = FIRST; lane == LEGACY && i < WB_MAX_STREAMS; i++)
         if (!lanes[i].apart) join(own, &lanes[i].after);
     if (lane == LEGACY) join(own, &lanes[PER_THREAD].after);
     else if (!lanes[lane].apart) join(own, &lanes[LEGACY].after);
@@ -127,7 +127,7 @@ void wb_order_host_stream(cudaStream_t s) {
     wb_lock();
     unsigned lane = lane_of(s);
     join(&host, &lanes[lane].after);
-    for (unsigned i = PER_THREAD; lane == LEGACY && i < WB_STREAMS; i++)
+    for (unsigned i = PER_THREAD; lane == LEGACY && i < WB_MAX_STREAMS; i++)
         if (!lanes[i].apart) join(&host, &lanes[i].after);
     wb_flights_known(&host);
     wb_unlock();
@@ -135,7 +135,7 @@ void wb_order_host_stream(cudaStream_t s) {
 
 void wb_order_host_all(void) {
     wb_lock();
-    for (unsigned i = 0; (watching || counting) && i < WB_STREAMS; i++)
+    for (unsigned i = 0; (watching || counting) && i < WB_MAX_STREAMS; i++)
         join(&host, &lanes[i].after);
     wb_flights_known(&host);
     wb_unlock();

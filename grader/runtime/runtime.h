@@ -198,7 +198,7 @@ int wb_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_com
 int wb_array_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
 /* Runs it, or adds it to the graph that the stream is captured into. Checks the stream. */
 int wb_issue(cudaStream_t s, const struct wb_command *c);
-/* Kernel parameters from pointers to each, into WB_PARAMS bytes. */
+/* Kernel parameters from pointers to each, into WB_PARAM_BYTES bytes. */
 int wb_pack(const struct wb_function *f, void *const *args, uint8_t *out);
 
 /* ---- graphs (graph.c) ---- */
@@ -239,7 +239,7 @@ int wb_check_stream(cudaStream_t s);
 /* ---- the order of commands (order.c) ---- */
 
 struct wb_clock {
-    uint32_t of[WB_STREAMS]; /* commands, by a stream's lane */
+    uint32_t of[WB_MAX_STREAMS]; /* commands, by a stream's lane */
 };
 /* A lane for a new stream. */
 unsigned wb_order_open(bool apart);

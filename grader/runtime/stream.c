@@ -122,7 +122,7 @@ static int check_event(cudaEvent_t e) {
 
 void wb_flush_output(void) {
     while (wb_output_waits()) {
-        char text[WB_FRAME];
+        char text[WB_FRAME_BYTES];
         struct wb_rep_output p;
         struct wb_call c = {.op = WB_OP_output,
                             .reply = &p,
@@ -360,10 +360,10 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 static uint32_t free_number(void) {
     static uint8_t *taken;
     static uint32_t first;
-    if (!taken && !(taken = calloc(WB_EVENTS, 1))) return 0;
+    if (!taken && !(taken = calloc(WB_MAX_EVENTS, 1))) return 0;
     for (struct CUevent_st *e = dead; e; e = dead)
         dead = e->next, taken[e->number] = 0, first = 0, free(e);
-    while (first + 1 < WB_EVENTS && taken[first]) first++;
+    while (first + 1 < WB_MAX_EVENTS && taken[first]) first++;
     taken[first] = 1;
     return first;
 }

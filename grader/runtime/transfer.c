@@ -52,7 +52,7 @@ static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8
         if (i >= PARTS) wait_until_done(used[part]);
         memcpy(s->window + part * PART, from + at, n);
         struct wb_req_write q = {
-            .address = to + at, .pitch = n, .width = n, .rows = 1, .at = part * PART};
+            .address = to + at, .pitch = n, .width = n, .rows = 1, .window_offset = part * PART};
         error = wb_post(write, &q);
         used[part] = wb_last_sent();
     }
@@ -61,7 +61,7 @@ static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8
 
 static int ask_part(uint64_t from, size_t bytes, size_t part, uint32_t *number) {
     struct wb_req_read q = {
-        .address = from, .pitch = bytes, .width = bytes, .rows = 1, .at = part * PART};
+        .address = from, .pitch = bytes, .width = bytes, .rows = 1, .window_offset = part * PART};
     int error = wb_post(read, &q);
     *number = wb_last_sent();
     return error;
@@ -136,7 +136,7 @@ int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t wid
 
 static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                           size_t width, size_t rows, bool wait) {
-    struct wb_req_copy q = {.to = (uint64_t)to,
+    struct wb_req_copy q = {.lowering = (uint64_t)to,
                             .to_pitch = to_pitch,
                             .from = (uint64_t)from,
                             .from_pitch = from_pitch,

@@ -71,13 +71,13 @@ struct backend_ops {
     uint64_t (*alloc_host)(struct backend *, uint64_t bytes, const char *name);
     /* Memory that host and device share: the pages of a file, from `offset` on; `base` is the
      * address of the first. How many bytes, 0 = there can be none. NULL where a device cannot. */
-    uint64_t (*back_shared)(struct backend *, int fd, uint64_t offset);
+    uint64_t (*map_shared)(struct backend *, int fd, uint64_t offset);
     uint64_t (*alloc_shared)(struct backend *, uint64_t bytes, const char *name);
-    bool (*share)(struct backend *, uint64_t address, int fd, uint64_t offset);
-    void (*unshare)(struct backend *);
-    bool (*mark)(struct backend *, uint64_t address, uint64_t bytes, bool written);
+    bool (*share_pages)(struct backend *, uint64_t address, int fd, uint64_t offset);
+    void (*unshare_pages)(struct backend *);
+    bool (*mark_contents)(struct backend *, uint64_t address, uint64_t bytes, bool written);
     bool (*free)(struct backend *, uint64_t address);
-    bool (*range)(struct backend *, uint64_t address, uint64_t *start, uint64_t *bytes);
+    bool (*find_allocation)(struct backend *, uint64_t address, uint64_t *start, uint64_t *bytes);
     uint64_t (*memory_used)(struct backend *);
     /* False: the range does not lie in one allocation. */
     bool (*write)(struct backend *, uint64_t to, const void *data, uint64_t bytes);
@@ -87,30 +87,31 @@ struct backend_ops {
 
     /* Whether a range holds values that came from reads of what nothing wrote; told once. NULL
      * where a device cannot say. */
-    bool (*undefined)(struct backend *, uint64_t from, uint64_t bytes, struct sim_report *out);
+    bool (*check_initialized)(struct backend *, uint64_t from, uint64_t bytes,
+                              struct sim_report *out);
 
     /* Races between streams, of the commands that follow (sim.h). NULL where a device cannot look
      * for them. */
-    void (*order)(struct backend *, const struct sim_stream_clock *);
-    bool (*accessed)(struct backend *, const char *what, const struct sim_strided_range *,
-                     struct sim_report *out);
+    void (*set_stream_clock)(struct backend *, const struct sim_stream_clock *);
+    bool (*check_host_access)(struct backend *, const char *description,
+                              const struct sim_strided_range *, struct sim_report *out);
 
     /* Textures and surfaces: a handle, or 0. NULL where a device has none for us. */
     uint64_t (*texture_create)(struct backend *, const struct sim_texture *);
     bool (*texture_destroy)(struct backend *, uint64_t handle);
 
     /* 0, or what a launch of that configuration would return, with the reason in `e`. */
-    int (*check)(struct backend *, const struct backend_launch *, struct err *e);
+    int (*check_launch)(struct backend *, const struct backend_launch *, struct err *e);
     /* Runs to the end. `out->sim` is the caller's to free with sim_result_free. */
     void (*launch)(struct backend *, const struct backend_launch *, struct backend_result *out);
     unsigned (*occupancy)(struct backend *, const void *kernel, unsigned threads,
                           unsigned dynamic_shared);
     /* Wall-clock seconds that a launch may take from now on, a backstop; 0 = the backend's own
      * limit. */
-    void (*time_limit)(struct backend *, double seconds);
-    void (*take_output)(struct backend *, struct buf *out, struct buf *errors);
+    void (*set_time_limit)(struct backend *, double seconds);
+    void (*drain_output)(struct backend *, struct buf *out, struct buf *errors);
     /* Bytes of device malloc's heap; false: too many. NULL where a device has its own. */
-    bool (*heap)(struct backend *, uint64_t bytes);
+    bool (*set_heap_size)(struct backend *, uint64_t bytes);
 };
 
 /* NULL with the reason in `e`. `instructions` is the budget of a launch in warp instructions, 0 =
@@ -120,7 +121,7 @@ struct backend_ops {
 struct backend_ptxas {
     const char *path, *cache;
     void *user;
-    void (*failed)(void *user, const char *text);
+    void (*on_failure)(void *user, const char *text);
 };
 void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p);
 struct backend *backend_sim_open(const struct sim_options *o, struct err *e);
@@ -130,8 +131,8 @@ struct sim *backend_sim(struct backend *b);
  * of host time, or roughly, from their counters. Launches that are sampled (sim_set_sample) are
  * timed in any case. */
 void backend_sim_set_timing(struct backend *b, bool on);
-void backend_sim_set_cold(struct backend *b,
-                          bool on); /* no launch finds in L2 what others left there */
+void backend_sim_set_cold_l2(struct backend *b,
+                             bool on); /* no launch finds in L2 what others left there */
 /* The budget that later launches share, in warp instructions, whole again at each call; 0 = none.
  */
-void backend_sim_set_instructions(struct backend *b, uint64_t budget);
+void backend_sim_set_instruction_budget(struct backend *b, uint64_t budget);

@@ -2,12 +2,12 @@
  *
  *   struct backend *b = backend_gpu_open(&(struct gpu_options){0}, &err);
  *   ... as any backend; a launch is bracketed by events, `measured` and waited for ...
- *   backend_gpu_flush(b);                         L2 holds nothing of ours
- *   backend_gpu_begin(b, &err);                   from here on commands are only queued; none runs
- * yet
+ *   backend_gpu_flush_l2(b);                         L2 holds nothing of ours
+ *   backend_gpu_begin_timed(b, &err);                   from here on commands are only queued; none
+ * runs yet
  *   ... launches, fills, copies on the device ...
- *   seconds = backend_gpu_end(b, &error);         the queue runs, from its first command to its
- * last
+ *   seconds = backend_gpu_end_timed(b, &error);         the queue runs, from its first command to
+ * its last
  *
  * Device memory is one pool, taken when the backend opens, so that addresses are the same in every
  * replay. A kernel that never ends cannot be stopped on a GPU: run on the simulator first what may
@@ -30,8 +30,8 @@ struct gpu_info {
 struct backend *backend_gpu_open(const struct gpu_options *o, struct err *e);
 void backend_gpu_info(const struct backend *b, struct gpu_info *out);
 
-bool backend_gpu_flush(struct backend *b);
+bool backend_gpu_flush_l2(struct backend *b);
 /* False with a reason: the queue cannot be held back. */
-bool backend_gpu_begin(struct backend *b, struct err *e);
+bool backend_gpu_begin_timed(struct backend *b, struct err *e);
 /* `error`: a cudaError_t of what was queued, or 0. */
-double backend_gpu_end(struct backend *b, int *error);
+double backend_gpu_end_timed(struct backend *b, int *error);

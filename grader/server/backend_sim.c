@@ -8,39 +8,43 @@
 #include <string.h>
 
 enum {
-    MOST_PARTS = 256 /* fat binaries in one image: files that were compiled apart (-rdc=true) */
+    MAX_FATBINS = 256 /* fat binaries in one image: files that were compiled apart (-rdc=true) */
 };
 
 struct backend_sim {
     struct backend base;
     struct sim *sim;
     struct sim_options options;
-    bool timing;
-    bool cold;    /* every launch finds the caches full of what it does not want */
-    double moved; /* bytes between DRAM and L2, by launches since the reset */
+    bool timing_enabled;
+    bool cold_l2;            /* every launch finds the caches full of what it does not want */
+    double dram_bytes_moved; /* bytes between DRAM and L2, by launches since the reset */
     struct backend_ptxas ptxas;
-    struct pending *pending;
-    unsigned npending;
+    struct ptxas_batch *ptxas_batches;
+    unsigned nptxas_batches;
 };
 
 /* ptxas at work on a module's texts, until somebody asks for a kernel of it. */
-struct pending {
+struct ptxas_batch {
     void *module;
-    struct ptxas_run *run[MOST_PARTS];
-    unsigned n;
+    struct ptxas_run *runs[MAX_FATBINS];
+    unsigned nruns;
 };
 
 struct sim *backend_sim(struct backend *b) {
     return ((struct backend_sim *)b)->sim;
 }
 
-void backend_sim_set_instructions(struct backend *b, uint64_t budget) {
+void backend_sim_set_instruction_budget(struct backend *b, uint64_t budget) {
     ((struct backend_sim *)b)->options.instruction_budget = budget;
     sim_begin_shared_budget(backend_sim(b));
 }
 
-void backend_sim_set_cold(struct backend *b, bool on) { ((struct backend_sim *)b)->cold = on; }
-void backend_sim_set_timing(struct backend *b, bool on) { ((struct backend_sim *)b)->timing = on; }
+void backend_sim_set_cold_l2(struct backend *b, bool on) {
+    ((struct backend_sim *)b)->cold_l2 = on;
+}
+void backend_sim_set_timing(struct backend *b, bool on) {
+    ((struct backend_sim *)b)->timing_enabled = on;
+}
 
 void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p) {
     ((struct backend_sim *)b)->ptxas = *p;
@@ -48,43 +52,45 @@ void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p) {
 
 /* ---- what ptxas says of kernels ---- */
 
-static void begin_ptxas(struct backend_sim *s, void *module, const struct sim_ptx_text *texts,
-                        unsigned n) {
+static void start_ptxas_batch(struct backend_sim *s, void *module, const struct sim_ptx_text *texts,
+                              unsigned n) {
     unsigned arch = s->base.device->cc_major * 10 + s->base.device->cc_minor;
     if (!s->ptxas.path) return;
-    s->pending = xrealloc(s->pending, (s->npending + 1) * sizeof *s->pending);
-    struct pending *p = &s->pending[s->npending++];
-    *p = (struct pending){.module = module, .n = n};
+    s->ptxas_batches =
+        xrealloc(s->ptxas_batches, (s->nptxas_batches + 1) * sizeof *s->ptxas_batches);
+    struct ptxas_batch *p = &s->ptxas_batches[s->nptxas_batches++];
+    *p = (struct ptxas_batch){.module = module, .nruns = n};
     for (unsigned i = 0; i < n; i++)
-        p->run[i] = ptxas_begin(texts[i].ptx, texts[i].length, arch < 75 ? 75 : arch, n > 1,
-                                s->ptxas.path, s->ptxas.cache);
+        p->runs[i] = ptxas_begin(texts[i].ptx, texts[i].length, arch < 75 ? 75 : arch, n > 1,
+                                 s->ptxas.path, s->ptxas.cache);
 }
 
 /* `asked`: for its kernels; else it goes. */
-static void end_ptxas(struct backend_sim *s, const void *module, bool asked) {
-    for (unsigned i = 0; i < s->npending; i++) {
-        struct pending *p = &s->pending[i];
+static void finish_ptxas_batch(struct backend_sim *s, const void *module, bool apply) {
+    for (unsigned i = 0; i < s->nptxas_batches; i++) {
+        struct ptxas_batch *p = &s->ptxas_batches[i];
         if (p->module != module) continue;
-        for (unsigned k = 0; k < p->n; k++) {
+        for (unsigned k = 0; k < p->nruns; k++) {
             struct err e = {0};
-            if (!ptxas_end(p->run[k], asked ? p->module : NULL, &e) && asked && s->ptxas.failed)
-                s->ptxas.failed(s->ptxas.user, e.text);
+            if (!ptxas_end(p->runs[k], apply ? p->module : NULL, &e) && apply &&
+                s->ptxas.on_failure)
+                s->ptxas.on_failure(s->ptxas.user, e.text);
         }
-        *p = s->pending[--s->npending];
+        *p = s->ptxas_batches[--s->nptxas_batches];
         return;
     }
 }
 
 static void sim_backend_close(struct backend *b) {
     struct backend_sim *s = (struct backend_sim *)b;
-    while (s->npending) end_ptxas(s, s->pending[0].module, false);
-    free(s->pending);
+    while (s->nptxas_batches) finish_ptxas_batch(s, s->ptxas_batches[0].module, false);
+    free(s->ptxas_batches);
     sim_close(backend_sim(b));
     free(b);
 }
 
 static void sim_backend_reset(struct backend *b) {
-    ((struct backend_sim *)b)->moved = 0;
+    ((struct backend_sim *)b)->dram_bytes_moved = 0;
     sim_reset(backend_sim(b));
 }
 static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b)); }
@@ -103,24 +109,25 @@ static bool is_text(const void *image, size_t size) {
 static int sim_backend_load(struct backend *b, const void *image, size_t size, void **module,
                             struct err *e) {
     struct arena arena = {0};
-    struct sim_ptx_text texts[MOST_PARTS];
+    struct sim_ptx_text texts[MAX_FATBINS];
     unsigned n = 0, sm = b->device->cc_major * 10 + b->device->cc_minor;
     bool found = true;
     for (size_t at = 0, bytes; found && at < size; at += bytes) {
-        const uint8_t *part = (const uint8_t *)image + at;
-        bytes = ptx_fatbin_bytes(part, size - at);
+        const uint8_t *image_part = (const uint8_t *)image + at;
+        bytes = ptx_fatbin_bytes(image_part, size - at);
         if (n && !bytes) break; /* what follows is none */
-        if (n == MOST_PARTS)
-            return arena_free(&arena), err_set(e, ERR_LIMIT, "more than %d files", MOST_PARTS),
+        if (n == MAX_FATBINS)
+            return arena_free(&arena), err_set(e, ERR_LIMIT, "more than %d files", MAX_FATBINS),
                    WB_cudaErrorInvalidPtx;
-        bool text = is_text(part, size - at);
-        if (text) texts[n].length = bytes = strnlen((const char *)part, size - at);
-        texts[n].ptx = text ? (const char *)part
-                            : ptx_from_fatbin(&arena, part, size - at, sm, &texts[n].length, e);
+        bool text = is_text(image_part, size - at);
+        if (text) texts[n].length = bytes = strnlen((const char *)image_part, size - at);
+        texts[n].ptx =
+            text ? (const char *)image_part
+                 : ptx_from_fatbin(&arena, image_part, size - at, sm, &texts[n].length, e);
         found = texts[n++].ptx;
     }
     *module = found && n ? sim_load_linked(backend_sim(b), texts, n, e) : NULL;
-    if (*module) begin_ptxas((struct backend_sim *)b, *module, texts, n);
+    if (*module) start_ptxas_batch((struct backend_sim *)b, *module, texts, n);
     arena_free(&arena);
     if (*module) return 0;
     if (!found || !n) return WB_cudaErrorNoKernelImageForDevice;
@@ -130,13 +137,13 @@ static int sim_backend_load(struct backend *b, const void *image, size_t size, v
 }
 
 static void sim_backend_unload(struct backend *b, void *module) {
-    end_ptxas((struct backend_sim *)b, module, false);
+    finish_ptxas_batch((struct backend_sim *)b, module, false);
     sim_unload(backend_sim(b), module);
 }
 
 static bool sim_backend_find_kernel(struct backend *b, void *module, const char *name,
                                     struct backend_kernel *out) {
-    end_ptxas((struct backend_sim *)b, module, true);
+    finish_ptxas_batch((struct backend_sim *)b, module, true);
     const struct sim_kernel *k = sim_find_kernel(module, name);
     out->handle = k;
     if (k) sim_kernel_info(k, &out->info);
@@ -158,25 +165,26 @@ static uint64_t sim_backend_alloc_pages(struct backend *b, uint64_t bytes, const
 static uint64_t sim_backend_alloc_host(struct backend *b, uint64_t bytes, const char *name) {
     return sim_alloc_pinned(backend_sim(b), bytes, name);
 }
-static uint64_t sim_backend_back_shared(struct backend *b, int fd, uint64_t offset) {
+static uint64_t sim_backend_map_shared(struct backend *b, int fd, uint64_t offset) {
     return sim_map_host_shared(backend_sim(b), fd, offset) ? SIM_HOST_SHARED_BYTES : 0;
 }
 static uint64_t sim_backend_alloc_shared(struct backend *b, uint64_t bytes, const char *name) {
     return sim_alloc_host_shared(backend_sim(b), bytes, name);
 }
-static bool sim_backend_share(struct backend *b, uint64_t address, int fd, uint64_t offset) {
+static bool sim_backend_share_pages(struct backend *b, uint64_t address, int fd, uint64_t offset) {
     return sim_map_shared_pages(backend_sim(b), address, fd, offset);
 }
-static void sim_backend_unshare(struct backend *b) { sim_unmap_shared_pages(backend_sim(b)); }
-static bool sim_backend_mark(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
+static void sim_backend_unshare_pages(struct backend *b) { sim_unmap_shared_pages(backend_sim(b)); }
+static bool sim_backend_mark_contents(struct backend *b, uint64_t address, uint64_t bytes,
+                                      bool written) {
     return (written ? sim_mark_initialized : sim_mark_uninitialized)(backend_sim(b), address,
                                                                      bytes) == SIM_OK;
 }
 static bool sim_backend_free(struct backend *b, uint64_t address) {
     return sim_free(backend_sim(b), address) == SIM_OK;
 }
-static bool sim_backend_range(struct backend *b, uint64_t address, uint64_t *start,
-                              uint64_t *bytes) {
+static bool sim_backend_find_allocation(struct backend *b, uint64_t address, uint64_t *start,
+                                        uint64_t *bytes) {
     return sim_find_allocation(backend_sim(b), address, start, bytes);
 }
 static uint64_t sim_backend_memory_used(struct backend *b) {
@@ -195,17 +203,18 @@ static bool sim_backend_copy(struct backend *b, uint64_t to, uint64_t from, uint
     return sim_copy(backend_sim(b), to, from, bytes) == SIM_OK;
 }
 
-static bool sim_backend_undefined(struct backend *b, uint64_t from, uint64_t bytes,
-                                  struct sim_report *out) {
+static bool sim_backend_check_initialized(struct backend *b, uint64_t from, uint64_t bytes,
+                                          struct sim_report *out) {
     return sim_check_undefined(backend_sim(b), from, bytes, out);
 }
 
-static void sim_backend_order(struct backend *b, const struct sim_stream_clock *o) {
+static void sim_backend_set_stream_clock(struct backend *b, const struct sim_stream_clock *o) {
     sim_set_stream_clock(backend_sim(b), o);
 }
-static bool sim_backend_accessed(struct backend *b, const char *what,
-                                 const struct sim_strided_range *r, struct sim_report *out) {
-    return sim_check_host_access(backend_sim(b), what, r, out);
+static bool sim_backend_check_host_access(struct backend *b, const char *description,
+                                          const struct sim_strided_range *r,
+                                          struct sim_report *out) {
+    return sim_check_host_access(backend_sim(b), description, r, out);
 }
 
 static uint64_t sim_backend_texture_create(struct backend *b, const struct sim_texture *t) {
@@ -215,7 +224,7 @@ static bool sim_backend_texture_destroy(struct backend *b, uint64_t handle) {
     return sim_texture_destroy(backend_sim(b), handle);
 }
 
-static struct sim_launch to_sim(const struct backend_launch *l) {
+static struct sim_launch to_sim_launch(const struct backend_launch *l) {
     struct sim_launch s = {
         .kernel = l->kernel,
         .dynamic_shared = l->dynamic_shared,
@@ -231,7 +240,7 @@ static struct sim_launch to_sim(const struct backend_launch *l) {
 }
 
 /* The simulator names errors, so as not to know the protocol. */
-static int error_named(const char *name) {
+static int error_by_name(const char *name) {
     static const struct {
         const char *name;
         int code;
@@ -245,10 +254,11 @@ static int error_named(const char *name) {
     return WB_cudaErrorUnknown;
 }
 
-static int sim_backend_check(struct backend *b, const struct backend_launch *l, struct err *e) {
-    struct sim_launch s = to_sim(l);
+static int sim_backend_check_launch(struct backend *b, const struct backend_launch *l,
+                                    struct err *e) {
+    struct sim_launch s = to_sim_launch(l);
     const char *name = sim_check_launch(backend_sim(b), &s, e);
-    return name ? error_named(name) : 0;
+    return name ? error_by_name(name) : 0;
 }
 
 static const int fault_errors[SIM_FAULT_COUNT] = {
@@ -259,23 +269,23 @@ static const int fault_errors[SIM_FAULT_COUNT] = {
 
 static void sim_backend_launch(struct backend *b, const struct backend_launch *l,
                                struct backend_result *out) {
-    struct sim_launch s = to_sim(l);
+    struct sim_launch s = to_sim_launch(l);
     memset(out, 0, sizeof *out);
     uint64_t sample = sim_get_sample_warps(backend_sim(b));
-    bool timing = sample || ((struct backend_sim *)b)->timing;
+    bool timing = sample || ((struct backend_sim *)b)->timing_enabled;
     double warps = ((double)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] *
                    s.grid[1] * s.grid[2];
-    struct backend_sim *own = (struct backend_sim *)b;
+    struct backend_sim *bs = (struct backend_sim *)b;
     /* A launch behind another finds in L2 what that one left there. */
-    struct time_options o = {.whole = warps <= (double)sample || !sample,
-                             .warm_bytes = own->cold ? 0 : own->moved};
+    struct time_options o = {.full_grid = warps <= (double)sample || !sample,
+                             .prior_dram_bytes = bs->cold_l2 ? 0 : bs->dram_bytes_moved};
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
     else sim_launch(backend_sim(b), &s, &out->sim);
-    if (timing) own->moved += out->estimate.dram_bytes;
+    if (timing) bs->dram_bytes_moved += out->estimate.dram_bytes;
     out->error = fault_errors[out->sim.fault];
-    struct time_estimate rough = {0};
-    if (!timing) time_model(b->device, &s, &out->sim, &rough);
-    out->seconds = timing ? out->estimate.seconds : rough.seconds;
+    struct time_estimate counter_estimate = {0};
+    if (!timing) time_from_counters(b->device, &s, &out->sim, &counter_estimate);
+    out->seconds = timing ? out->estimate.seconds : counter_estimate.seconds;
 }
 
 static unsigned sim_backend_occupancy(struct backend *b, const void *kernel, unsigned threads,
@@ -287,31 +297,55 @@ static unsigned sim_backend_occupancy(struct backend *b, const void *kernel, uns
                                 info.static_shared + dynamic_shared, NULL);
 }
 
-static void sim_backend_time_limit(struct backend *b, double seconds) {
+static void sim_backend_set_time_limit(struct backend *b, double seconds) {
     struct backend_sim *s = (struct backend_sim *)b;
-    double own = s->options.time_budget;
-    double limit = !seconds || (own && own < seconds) ? own : seconds;
+    double default_limit = s->options.time_budget;
+    double limit = !seconds || (default_limit && default_limit < seconds) ? default_limit : seconds;
     sim_set_budget(s->sim, s->options.instruction_budget, limit);
 }
 
-static void sim_backend_take_output(struct backend *b, struct buf *out, struct buf *errors) {
+static void sim_backend_drain_output(struct backend *b, struct buf *out, struct buf *errors) {
     sim_drain_output(backend_sim(b), out, errors);
 }
 
-static bool sim_backend_heap(struct backend *b, uint64_t bytes) {
+static bool sim_backend_set_heap_size(struct backend *b, uint64_t bytes) {
     return sim_set_heap(backend_sim(b), bytes);
 }
 
 static const struct backend_ops sim_ops = {
 #define OP(name) .name = sim_backend_##name
-    OP(close),        OP(reset),          OP(free_all),        OP(load),
-    OP(unload),       OP(find_kernel),    OP(find_symbol),     OP(alloc),
-    OP(alloc_pages),  OP(share),          OP(unshare),         OP(mark),
-    OP(free),         OP(range),          OP(memory_used),     OP(write),
-    OP(read),         OP(undefined),      OP(order),           OP(accessed),
-    OP(fill),         OP(copy),           OP(check),           OP(launch),
-    OP(occupancy),    OP(time_limit),     OP(take_output),     OP(back_shared),
-    OP(alloc_shared), OP(texture_create), OP(texture_destroy), OP(heap),
+    OP(close),
+    OP(reset),
+    OP(free_all),
+    OP(load),
+    OP(unload),
+    OP(find_kernel),
+    OP(find_symbol),
+    OP(alloc),
+    OP(alloc_pages),
+    OP(share_pages),
+    OP(unshare_pages),
+    OP(mark_contents),
+    OP(free),
+    OP(find_allocation),
+    OP(memory_used),
+    OP(write),
+    OP(read),
+    OP(check_initialized),
+    OP(set_stream_clock),
+    OP(check_host_access),
+    OP(fill),
+    OP(copy),
+    OP(check_launch),
+    OP(launch),
+    OP(occupancy),
+    OP(set_time_limit),
+    OP(drain_output),
+    OP(map_shared),
+    OP(alloc_shared),
+    OP(texture_create),
+    OP(texture_destroy),
+    OP(set_heap_size),
     OP(alloc_host),
 #undef OP
 };

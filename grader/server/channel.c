@@ -27,12 +27,12 @@ int server_shared_memory(const char *name, uint64_t bytes, struct err *e) {
 /* The file of a program's window goes on with the memory that host and device share, if there can
  * be any. */
 static bool open_window(struct server *s, struct err *e) {
-    uint64_t bytes = SERVER_WINDOW_FILE(s->options.window_bytes);
-    bool shares = !s->options.grading && !s->options.window && s->backend->ops->back_shared;
-    s->window_fd = s->options.window
-                       ? s->options.window
+    uint64_t bytes = SERVER_WINDOW_FILE_BYTES(s->options.window_bytes);
+    bool has_shared = !s->options.grading && !s->options.window_fd && s->backend->ops->map_shared;
+    s->window_fd = s->options.window_fd
+                       ? s->options.window_fd
                        : server_shared_memory("warpbook-window",
-                                              bytes + (shares ? SIM_HOST_SHARED_BYTES : 0), e);
+                                              bytes + (has_shared ? SIM_HOST_SHARED_BYTES : 0), e);
     if (s->window_fd < 0) return false;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, s->window_fd, 0);
     if (p == MAP_FAILED)
@@ -40,18 +40,18 @@ static bool open_window(struct server *s, struct err *e) {
                        strerror(errno));
     s->window = p;
     s->progress = (struct wb_progress *)(s->window + s->options.window_bytes);
-    if (shares) s->shared_bytes = s->backend->ops->back_shared(s->backend, s->window_fd, bytes);
+    if (has_shared) s->shared_bytes = s->backend->ops->map_shared(s->backend, s->window_fd, bytes);
     return true;
 }
 
 /* To a client that came by itself: the window. */
-static bool welcome(struct server *s, struct err *e) {
+static bool send_window(struct server *s, struct err *e) {
     union {
         struct cmsghdr header;
         char bytes[CMSG_SPACE(sizeof(int))];
     } control = {0};
-    struct iovec part = {"w", 1};
-    struct msghdr m = {.msg_iov = &part,
+    struct iovec iov = {"w", 1};
+    struct msghdr m = {.msg_iov = &iov,
                        .msg_iovlen = 1,
                        .msg_control = &control,
                        .msg_controllen = sizeof control};
@@ -66,9 +66,9 @@ static bool welcome(struct server *s, struct err *e) {
 
 bool server_channel_open(struct server *s, struct err *e) {
     int pair[2];
-    if (s->options.connection) {
-        s->fd = s->options.connection;
-        return open_window(s, e) && (s->options.window || welcome(s, e));
+    if (s->options.connection_fd) {
+        s->fd = s->options.connection_fd;
+        return open_window(s, e) && (s->options.window_fd || send_window(s, e));
     }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_set(e, ERR_SYSTEM, "device server: cannot create a socket: %s", strerror(errno));
@@ -78,31 +78,31 @@ bool server_channel_open(struct server *s, struct err *e) {
 }
 
 void server_channel_close(struct server *s) {
-    if (s->window) munmap(s->window, SERVER_WINDOW_FILE(s->options.window_bytes));
+    if (s->window) munmap(s->window, SERVER_WINDOW_FILE_BYTES(s->options.window_bytes));
     int fds[] = {s->fd, s->client_fd, s->window_fd};
     for (unsigned i = 0; i < 3; i++)
         if (fds[i] >= 0) close(fds[i]);
 }
 
-static int poll_milliseconds(double deadline) {
+static int poll_timeout_ms(double deadline) {
     if (!deadline) return -1;
-    double left = deadline - server_now();
-    return left <= 0 ? 0 : left > 1e6 ? -1 : (int)(left * 1e3) + 1;
+    double remaining = deadline - server_now();
+    return remaining <= 0 ? 0 : remaining > 1e6 ? -1 : (int)(remaining * 1e3) + 1;
 }
 
 /* SERVER_CALL stands for "a frame is here". */
-enum server_end server_channel_receive(struct server *s, void *frame, size_t *size, double deadline,
-                                       int watch) {
+enum server_end_reason server_channel_receive(struct server *s, void *frame, size_t *size,
+                                              double deadline, int watch) {
     for (;;) {
-        ssize_t n = recv(s->fd, frame, WB_FRAME, MSG_DONTWAIT | MSG_TRUNC);
+        ssize_t n = recv(s->fd, frame, WB_FRAME_BYTES, MSG_DONTWAIT | MSG_TRUNC);
         if (n > 0) {
-            *size = (size_t)n; /* above WB_FRAME if cut off: the caller refuses that */
+            *size = (size_t)n; /* above WB_FRAME_BYTES if cut off: the caller refuses that */
             return SERVER_CALL;
         }
         if (n == 0 || (errno != EAGAIN && errno != EINTR)) return SERVER_CLOSED;
         struct pollfd p[2] = {{.fd = s->fd, .events = POLLIN}, {.fd = watch, .events = POLLIN}};
-        int wait = poll_milliseconds(deadline);
-        int ready = poll(p, 2, wait);
+        int timeout_ms = poll_timeout_ms(deadline);
+        int ready = poll(p, 2, timeout_ms);
         if (ready == 0 && deadline && server_now() >= deadline) return SERVER_DEADLINE;
         if (ready > 0 && !p[0].revents && p[1].revents) return SERVER_CLOSED;
     }
@@ -110,12 +110,13 @@ enum server_end server_channel_receive(struct server *s, void *frame, size_t *si
 
 /* A client that never reads its answers fills the socket; it has a second to make room. */
 bool server_channel_send(struct server *s, const void *frame, size_t size) {
-    double patience = server_now() + 1;
-    if (s->deadline && s->deadline < patience) patience = s->deadline;
+    double send_deadline = server_now() + 1;
+    if (s->deadline && s->deadline < send_deadline) send_deadline = s->deadline;
     for (;;) {
         if (send(s->fd, frame, size, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
         if (errno != EAGAIN && errno != EINTR) return false;
         struct pollfd p = {.fd = s->fd, .events = POLLOUT};
-        if (poll(&p, 1, poll_milliseconds(patience)) == 0 && server_now() >= patience) return false;
+        if (poll(&p, 1, poll_timeout_ms(send_deadline)) == 0 && server_now() >= send_deadline)
+            return false;
     }
 }

@@ -9,7 +9,7 @@
  * is handed over with the request that first needs it.
  *
  * The device process is not trusted: it executes what a submission chose. The grader believes no
- * length, index, number or text of a reply before it has looked at it (tally_unpack, and
+ * length, index, number or text of a reply before it has looked at it (launch_stats_unpack, and
  * grader/grade/device.c), copies the box before it looks, waits no longer than a deadline, and puts
  * nothing into a request that the process might not know: no reference, no seed, no input of
  * another case. */
@@ -19,58 +19,59 @@
 #include "grader/server/server.h"
 
 enum {
-    CONTROL_SOCKET = 3, /* descriptors that the device process starts with */
-    CONTROL_CLIENT = 4, /* the connection to the host process; closed where there is none */
-    CONTROL_WINDOW = 5, /* the window of that connection */
-    CONTROL_ARGS = 16,  /* of an entry; buffers of a case */
-    CONTROL_RANGES = 32,
-    CONTROL_KERNELS = 1 << 16,
-    CONTROL_BOX = 4 << 20,  /* bytes at the start of a case's memory file */
-    CONTROL_LOG = 16 << 10, /* bytes of device printf that are handed on, at the end of the box */
+    CONTROL_SOCKET = 3,    /* descriptors that the device process starts with */
+    CONTROL_CLIENT = 4,    /* the connection to the host process; closed where there is none */
+    CONTROL_WINDOW = 5,    /* the window of that connection */
+    CONTROL_MAX_ARGS = 16, /* of an entry; buffers of a case */
+    CONTROL_MAX_RANGES = 32,
+    CONTROL_MAX_KERNELS = 1 << 16,
+    CONTROL_RESULT_BYTES = 4 << 20, /* bytes at the start of a case's memory file */
+    CONTROL_LOG_BYTES =
+        16 << 10, /* bytes of device printf that are handed on, at the end of the box */
 };
 
 enum control_op {
-    CONTROL_OPEN,     /* with a memory file of struct control_kernel, if there are any */
-    CONTROL_READY,    /* serve the host process until it has loaded the object */
-    CONTROL_BUFFERS,  /* with the case's memory file */
-    CONTROL_RECORD,   /* have the host process call the entry */
-    CONTROL_REPLAY,   /* run what was recorded on what lies in the memory file; outputs come back
-                         there */
-    CONTROL_ROUND,    /* GPU: the same between two events, outputs left where they are */
-    CONTROL_ROOFLINE, /* GPU: what the device can do */
-    CONTROL_OPS
+    CONTROL_OPEN,       /* with a memory file of struct control_kernel, if there are any */
+    CONTROL_WAIT_READY, /* serve the host process until it has loaded the object */
+    CONTROL_BUFFERS,    /* with the case's memory file */
+    CONTROL_RECORD,     /* have the host process call the entry */
+    CONTROL_REPLAY,     /* run what was recorded on what lies in the memory file; outputs come back
+                           there */
+    CONTROL_TIMED_REPLAY, /* GPU: the same between two events, outputs left where they are */
+    CONTROL_ROOFLINE,     /* GPU: what the device can do */
+    CONTROL_OP_COUNT
 };
 
 /* What ptxas said of a kernel; the name's digest stands for a name of any length. */
 struct control_kernel {
-    char name[HASH_HEX + 7];
+    char name_digest[HASH_HEX + 7];
     uint32_t registers, spill_bytes;
 };
 
 struct control_open {
-    char device[32];                                /* of the table; "gpu" = a real one */
-    uint32_t gpu, workers, kernels, images, client; /* client: there is one */
-    uint32_t code;       /* records of machine code, in the file behind the kernels */
+    char device[32];                                         /* of the table; "gpu" = a real one */
+    uint32_t is_gpu, workers, nkernels, nimages, has_client; /* client: there is one */
+    uint32_t ncode;      /* records of machine code, in the file behind the kernels */
     uint64_t pool_bytes; /* GPU */
-    char image[4][HASH_HEX + 7];
+    char image_digest[4][HASH_HEX + 7];
 };
 
 struct control_buffer {
     char name[64];
-    uint64_t bytes, offset; /* offset: in the memory file, of a page */
-    uint32_t host, pad;     /* host: in pinned memory of the host */
+    uint64_t bytes, offset;       /* offset: in the memory file, of a page */
+    uint32_t is_host_memory, pad; /* host: in pinned memory of the host */
 };
 
 struct control_buffers {
     uint64_t file_bytes;
     uint32_t n, pad;
-    struct control_buffer buffer[CONTROL_ARGS];
+    struct control_buffer buffer[CONTROL_MAX_ARGS];
 };
 
 struct control_record {
     char entry[256];
     uint32_t nargs, pad;
-    struct wb_arg args[CONTROL_ARGS];
+    struct wb_arg args[CONTROL_MAX_ARGS];
 };
 
 struct control_range {
@@ -79,17 +80,18 @@ struct control_range {
 };
 
 struct control_replay {
-    uint64_t instructions, sample_warps;
+    uint64_t instruction_budget, sample_warps;
     uint64_t sample_key; /* which blocks are sampled */
-    uint32_t sanitize, timing, ranges, read_back;
-    uint32_t again; /* a second call in a row: module variables are as the last replay left them */
-    uint32_t later_first; /* sim_set_reverse_block_order */
-    struct control_range range[CONTROL_RANGES];
+    uint32_t sanitize, timing, nranges, read_back;
+    uint32_t keep_variables; /* a second call in a row: module variables are as the last replay left
+                                them */
+    uint32_t reverse_block_order; /* sim_set_reverse_block_order */
+    struct control_range range[CONTROL_MAX_RANGES];
 };
 
 struct control_request {
     uint32_t version, op, serial, pad;
-    double seconds; /* the step may take, on the device process's clock */
+    double time_limit_seconds; /* the step may take, on the device process's clock */
     union {
         struct control_open open;
         struct control_buffers buffers;
@@ -99,29 +101,30 @@ struct control_request {
 };
 
 struct control_outcome {
-    uint32_t end, state; /* enum server_end, enum wb_call_state */
+    uint32_t end_reason, call_state; /* enum server_end_reason, enum wb_call_state */
     int32_t error, fault;
-    char text[1024], call[32], why[512];
+    char text[1024], call_name[32], reason[512];
 };
 
 struct control_reply {
     uint32_t version, op, serial;
     uint32_t ok; /* 0: `why` says what went wrong; not of the submission's making */
-    char why[512];
-    struct control_outcome outcome; /* READY, RECORD, REPLAY */
-    uint64_t address[CONTROL_ARGS]; /* BUFFERS */
-    uint32_t launches, writes;      /* RECORD: launches; other commands that write device memory */
-    struct server_moves moves;      /* RECORD */
-    double seconds;                 /* REPLAY, ROUND */
+    char reason[512];
+    struct control_outcome outcome;     /* READY, RECORD, REPLAY */
+    uint64_t address[CONTROL_MAX_ARGS]; /* BUFFERS */
+    uint32_t launches,
+        has_other_writes; /* RECORD: launches; other commands that write device memory */
+    struct server_transfers transfers;         /* RECORD */
+    double seconds;                            /* REPLAY, ROUND */
     double bytes_per_second, flops_per_second; /* ROOFLINE */
     char compiled_by[64];                      /* GPU: who made the machine code */
-    char leaks[256];                           /* RECORD: what the entry did not free */
-    uint32_t log_bytes, tally_bytes;           /* REPLAY: of the box */
+    char leak_text[256];                       /* RECORD: what the entry did not free */
+    uint32_t log_bytes, stats_bytes;           /* REPLAY: of the box */
 };
 
 /* Changes with the layout of any message, and with the list of counters. */
 static inline uint32_t control_version(void) {
     return 5u ^ (uint32_t)sizeof(struct control_request) << 4 ^
            (uint32_t)sizeof(struct control_reply) << 9 ^
-           (uint32_t)sizeof(struct sim_counters) << 18 ^ CONTROL_OPS << 28;
+           (uint32_t)sizeof(struct sim_counters) << 18 ^ CONTROL_OP_COUNT << 28;
 }

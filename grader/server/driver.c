@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool load(struct driver *d, struct err *e) {
+static bool load_driver(struct driver *d, struct err *e) {
     /* Kernels loaded at their first launch would make the driver wait for a queue that is held
      * back. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);
@@ -36,7 +36,7 @@ void driver_error(const struct driver *d, int error, char *out, size_t size) {
     snprintf(out, size, "%s: %s", name ? name : "unknown error", text ? text : "no text");
 }
 
-static bool start(struct driver *d, struct err *e) {
+static bool init_driver(struct driver *d, struct err *e) {
     char text[256];
     int count = 0, error = d->cuInit(0);
     if (!error) error = d->cuDeviceGetCount(&count);
@@ -51,7 +51,7 @@ static bool start(struct driver *d, struct err *e) {
 
 bool driver_open(struct driver *d, struct err *e) {
     *d = (struct driver){0};
-    if (load(d, e) && start(d, e)) return true;
+    if (load_driver(d, e) && init_driver(d, e)) return true;
     driver_close(d);
     return false;
 }
@@ -68,12 +68,14 @@ struct nvml {
     int (*shutdown)(void);
     int (*clock)(void *, int, unsigned *);
     int (*temperature)(void *, int, unsigned *);
-    int (*reasons)(void *, unsigned long long *);
+    int (*throttle_reasons)(void *, unsigned long long *);
     int (*processes)(void *, unsigned *, void *);
     int (*utilization)(void *, unsigned *);
 };
 
-static void *symbol(const struct nvml *n, const char *name) { return dlsym(n->library, name); }
+static void *find_nvml_symbol(const struct nvml *n, const char *name) {
+    return dlsym(n->library, name);
+}
 
 struct nvml *nvml_open(void) {
     const char *path = getenv("WARPBOOK_LIBNVML");
@@ -81,16 +83,17 @@ struct nvml *nvml_open(void) {
     n->library = dlopen(path ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     int (*init)(void) = NULL, (*by_index)(unsigned, void **) = NULL;
     if (n->library) {
-        *(void **)&init = symbol(n, "nvmlInit_v2");
-        *(void **)&by_index = symbol(n, "nvmlDeviceGetHandleByIndex_v2");
-        *(void **)&n->shutdown = symbol(n, "nvmlShutdown");
-        *(void **)&n->clock = symbol(n, "nvmlDeviceGetClockInfo");
-        *(void **)&n->temperature = symbol(n, "nvmlDeviceGetTemperature");
-        *(void **)&n->reasons = symbol(n, "nvmlDeviceGetCurrentClocksThrottleReasons");
-        *(void **)&n->processes = symbol(n, "nvmlDeviceGetComputeRunningProcesses_v3");
-        *(void **)&n->utilization = symbol(n, "nvmlDeviceGetUtilizationRates");
+        *(void **)&init = find_nvml_symbol(n, "nvmlInit_v2");
+        *(void **)&by_index = find_nvml_symbol(n, "nvmlDeviceGetHandleByIndex_v2");
+        *(void **)&n->shutdown = find_nvml_symbol(n, "nvmlShutdown");
+        *(void **)&n->clock = find_nvml_symbol(n, "nvmlDeviceGetClockInfo");
+        *(void **)&n->temperature = find_nvml_symbol(n, "nvmlDeviceGetTemperature");
+        *(void **)&n->throttle_reasons =
+            find_nvml_symbol(n, "nvmlDeviceGetCurrentClocksThrottleReasons");
+        *(void **)&n->processes = find_nvml_symbol(n, "nvmlDeviceGetComputeRunningProcesses_v3");
+        *(void **)&n->utilization = find_nvml_symbol(n, "nvmlDeviceGetUtilizationRates");
     }
-    bool ok = init && by_index && n->shutdown && n->clock && n->reasons && init() == 0;
+    bool ok = init && by_index && n->shutdown && n->clock && n->throttle_reasons && init() == 0;
     if (ok && by_index(0, &n->device) == 0) return n;
     if (n->library) dlclose(n->library);
     free(n);
@@ -104,12 +107,13 @@ struct nvml_process {
     unsigned instance, compute;
 };
 
-static unsigned count_others(struct nvml *n) {
+static unsigned count_other_processes(struct nvml *n) {
     struct nvml_process list[64];
-    unsigned count = 64, others = 0;
+    unsigned count = 64, other_processes = 0;
     if (!n->processes || n->processes(n->device, &count, list) != 0) return 0;
-    for (unsigned i = 0; i < count && i < 64; i++) others += list[i].pid != (unsigned)getpid();
-    return others;
+    for (unsigned i = 0; i < count && i < 64; i++)
+        other_processes += list[i].pid != (unsigned)getpid();
+    return other_processes;
 }
 
 void nvml_read(struct nvml *n, struct gpu_state *out) {
@@ -117,11 +121,12 @@ void nvml_read(struct nvml *n, struct gpu_state *out) {
     unsigned rates[2] = {0, 0};
     *out = (struct gpu_state){0};
     if (!n || n->clock(n->device, 1 /* SM */, &out->sm_mhz) != 0) return;
-    out->known = n->reasons(n->device, &reasons) == 0;
-    out->throttle = reasons;
+    out->valid = n->throttle_reasons(n->device, &reasons) == 0;
+    out->throttle_reasons = reasons;
     if (n->temperature) n->temperature(n->device, 0, &out->temperature);
-    if (n->utilization && n->utilization(n->device, rates) == 0) out->busy = rates[0];
-    out->others = count_others(n);
+    if (n->utilization && n->utilization(n->device, rates) == 0)
+        out->utilization_percent = rates[0];
+    out->other_processes = count_other_processes(n);
 }
 
 void nvml_close(struct nvml *n) {

@@ -59,11 +59,11 @@ enum {
 /* ---- NVML: clocks, throttling, who else uses the GPU ---- */
 
 struct gpu_state {
-    bool known;
+    bool valid;
     unsigned sm_mhz, temperature;
-    uint64_t throttle; /* reasons, NVML's bits; 0 = none */
-    unsigned others;   /* processes beside this one that compute on the device */
-    unsigned busy;     /* percent of the last sample period */
+    uint64_t throttle_reasons;    /* reasons, NVML's bits; 0 = none */
+    unsigned other_processes;     /* processes beside this one that compute on the device */
+    unsigned utilization_percent; /* percent of the last sample period */
 };
 struct nvml;
 /* NULL where the library is missing or refuses: nothing can be said about throttling then. */
@@ -73,4 +73,4 @@ void nvml_close(struct nvml *n);
 /* Reasons that make a measurement worthless: power, heat, hardware slow-down. Not: idle,
  * application clocks.
  */
-#define NVML_BAD_REASONS 0x00000000000000ecull
+#define NVML_THROTTLE_MASK 0x00000000000000ecull

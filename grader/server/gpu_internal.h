@@ -15,18 +15,18 @@ struct gpu_block { /* an allocation in the pool */
 /* The streams of a round (gpu_streams.c). */
 struct gpu_streams {
     void *stream[SIM_MAX_STREAMS],
-        *begun[SIM_MAX_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
-    uint32_t seen[SIM_MAX_STREAMS]
-                 [SIM_MAX_STREAMS]; /* up to which command of another stream each has waited */
-    uint32_t done[SIM_MAX_STREAMS]; /* likewise the host */
-    struct gpu_mark {
+        *active[SIM_MAX_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
+    uint32_t waited_clock[SIM_MAX_STREAMS][SIM_MAX_STREAMS]; /* up to which command of another
+                                                                stream each has waited */
+    uint32_t host_clock[SIM_MAX_STREAMS];                    /* likewise the host */
+    struct gpu_event {
         uint32_t stream, number;
         void *event;
-    } * marks; /* events behind commands that somebody waits for: the first `n` are this round's,
+    } * events; /* events behind commands that somebody waits for: the first `n` are this round's,
                   the others to be used again */
-    unsigned n, made, capacity;
+    unsigned nevents, events_created, capacity;
     uint32_t current, number; /* the command at hand */
-    bool waited;
+    bool has_waiter;
 };
 
 struct gpu_kernel {
@@ -57,44 +57,44 @@ struct backend_gpu {
     struct driver d;
     int device;
     void *context, *stream, *start, *stop;
-    struct gpu_device row; /* of the table, with what the driver says put over it */
+    struct gpu_device device_desc; /* of the table, with what the driver says put over it */
     struct gpu_info info;
-    uint64_t pool, flush, flush_bytes;
+    uint64_t pool, flush_buffer, flush_bytes;
     struct gpu_block *blocks; /* sorted */
-    unsigned nblocks, capacity;
+    unsigned nblocks, block_capacity;
     struct gpu_module *modules;
-    int poison; /* the context's error; nothing works any more */
+    int sticky_error; /* the context's error; nothing works any more */
     struct buf output;
     /* A queue that is held back: */
-    bool queueing;
+    bool queue_held;
     pthread_mutex_t lock;
-    pthread_cond_t opened;
-    bool open;
+    pthread_cond_t gate_opened;
+    bool gate_open;
     struct gpu_streams streams;
     struct {
-        unsigned char *bytes;
-        uint64_t room;
-    } hosts[32]; /* pinned memory for buffers, in the order in which they are asked for, again after
-                    each reset */
-    unsigned nhosts;
-    unsigned char *pinned; /* what is copied to the device while the queue is held */
-    size_t pinned_used;
+        unsigned char *data;
+        uint64_t capacity;
+    } host_buffers[32]; /* pinned memory for buffers, in the order in which they are asked for,
+                    again after each reset */
+    unsigned nhost_buffers;
+    unsigned char *staging; /* what is copied to the device while the queue is held */
+    size_t staging_used;
 };
-enum { PINNED_BYTES = 32 << 20 };
+enum { STAGING_BYTES = 32 << 20 };
 
 /* backend_gpu.c: notes an error that poisons the context, and returns it as a cudaError_t. */
-int gpu_fail(struct backend_gpu *g, int error);
+int gpu_check_error(struct backend_gpu *g, int error);
 /* Waits for the stream, with device printf taken from the standard output. */
 bool gpu_upload(struct backend_gpu *g, uint64_t to, const void *data, uint64_t bytes);
 int gpu_wait(struct backend_gpu *g);
 
 /* Lets what is queued begin. */
-void gpu_open_gate(struct backend_gpu *g);
+void gpu_release_queue(struct backend_gpu *g);
 
 /* gpu_streams.c: where the next command goes; of a round that is queued, in streams as they were
  * recorded, else the one stream. */
 void *gpu_stream(struct backend_gpu *g);
-void gpu_order(struct backend *b, const struct sim_stream_clock *o);
+void gpu_set_stream_clock(struct backend *b, const struct sim_stream_clock *o);
 void gpu_streams_begin(struct backend_gpu *g);
 int gpu_streams_join(
     struct backend_gpu *g); /* the one stream waits for all others; returns the driver's error */
@@ -112,7 +112,7 @@ bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t byt
                      uint64_t *size);
 
 /* gpu_launch.c */
-int gpu_check(struct backend *b, const struct backend_launch *l, struct err *e);
+int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct err *e);
 void gpu_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out);
 unsigned gpu_occupancy(struct backend *b, const void *kernel, unsigned threads,
                        unsigned dynamic_shared);

@@ -5,15 +5,16 @@
 
 #include <string.h>
 
-static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
+static struct backend_gpu *gpu_of(const struct backend *b) { return (struct backend_gpu *)b; }
 
 enum {
-    WITHOUT_ASKING = 48 << 10
+    DEFAULT_SHARED_BYTES = 48 << 10
 }; /* bytes of shared memory that a kernel may have without an attribute */
 
 /* Dynamic shared memory beyond 48 KiB has to be allowed for each kernel. */
-static int allow_shared(struct backend_gpu *g, struct gpu_kernel *k, unsigned dynamic) {
-    if (dynamic <= k->dynamic_shared || k->info.static_shared + dynamic <= WITHOUT_ASKING) return 0;
+static int opt_in_shared(struct backend_gpu *g, struct gpu_kernel *k, unsigned dynamic) {
+    if (dynamic <= k->dynamic_shared || k->info.static_shared + dynamic <= DEFAULT_SHARED_BYTES)
+        return 0;
     int error = g->d.cuFuncSetAttribute(k->function, FUNCTION_MAX_DYNAMIC_SHARED, (int)dynamic);
     if (!error) k->dynamic_shared = dynamic;
     return error;
@@ -23,52 +24,54 @@ unsigned gpu_occupancy(struct backend *b, const void *kernel, unsigned threads,
                        unsigned dynamic_shared) {
     struct gpu_kernel *k = (struct gpu_kernel *)kernel;
     int blocks = 0;
-    if (threads > k->info.max_threads || allow_shared(gpu(b), k, dynamic_shared)) return 0;
-    if (gpu(b)->d.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k->function, (int)threads,
-                                                              dynamic_shared))
+    if (threads > k->info.max_threads || opt_in_shared(gpu_of(b), k, dynamic_shared)) return 0;
+    if (gpu_of(b)->d.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k->function, (int)threads,
+                                                                 dynamic_shared))
         return 0;
     return blocks > 0 ? (unsigned)blocks : 0;
 }
 
-static int refuse(struct err *e, int error, const char *text) {
+static int reject_launch(struct err *e, int error, const char *text) {
     err_set(e, ERR_INPUT, "%s", text);
     return error;
 }
 
-int gpu_check(struct backend *b, const struct backend_launch *l, struct err *e) {
+int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct err *e) {
     const struct gpu_kernel *k = l->kernel;
     const struct gpu_device *d = b->device;
     uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     if (!threads || !l->grid[0] || !l->grid[1] || !l->grid[2])
-        return refuse(e, WB_cudaErrorInvalidConfiguration, "an empty launch");
+        return reject_launch(e, WB_cudaErrorInvalidConfiguration, "an empty launch");
     if (l->block[0] > 1024 || l->block[1] > 1024 || l->block[2] > 64 ||
         threads > d->threads_per_block)
-        return refuse(e, WB_cudaErrorInvalidConfiguration,
-                      "more threads a block than the device allows (1024, at most (1024,1024,64))");
+        return reject_launch(
+            e, WB_cudaErrorInvalidConfiguration,
+            "more threads a block than the device allows (1024, at most (1024,1024,64))");
     if (l->grid[0] > 2147483647u || l->grid[1] > 65535 || l->grid[2] > 65535)
-        return refuse(e, WB_cudaErrorInvalidConfiguration,
-                      "a larger grid than the device allows (2147483647,65535,65535)");
+        return reject_launch(e, WB_cudaErrorInvalidConfiguration,
+                             "a larger grid than the device allows (2147483647,65535,65535)");
     if (threads > k->info.max_threads)
-        return refuse(
+        return reject_launch(
             e, WB_cudaErrorInvalidValue,
             "more threads a block than the kernel was compiled for (__launch_bounds__, registers)");
     if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1)
-        return refuse(e, WB_cudaErrorNotSupported,
-                      "clusters that the launch asks for are not passed on to a GPU here: use "
-                      "__cluster_dims__");
+        return reject_launch(
+            e, WB_cudaErrorNotSupported,
+            "clusters that the launch asks for are not passed on to a GPU here: use "
+            "__cluster_dims__");
     if ((uint64_t)k->info.static_shared + l->dynamic_shared > d->shared_per_block)
-        return refuse(e, WB_cudaErrorInvalidValue,
-                      "more shared memory a block than the device allows");
+        return reject_launch(e, WB_cudaErrorInvalidValue,
+                             "more shared memory a block than the device allows");
     if (!gpu_occupancy(b, k, (unsigned)threads, l->dynamic_shared))
-        return refuse(e, WB_cudaErrorLaunchOutOfResources,
-                      "no block fits on a multiprocessor (registers, shared memory)");
+        return reject_launch(e, WB_cudaErrorLaunchOutOfResources,
+                             "no block fits on a multiprocessor (registers, shared memory)");
     return 0;
 }
 
 static int enqueue(struct backend_gpu *g, const struct backend_launch *l) {
     struct gpu_kernel *k = (struct gpu_kernel *)l->kernel;
     size_t bytes = l->param_bytes;
-    int error = allow_shared(g, k, l->dynamic_shared);
+    int error = opt_in_shared(g, k, l->dynamic_shared);
     if (error) return error;
     if (l->cooperative) {
         void *params[256];
@@ -86,22 +89,22 @@ static int enqueue(struct backend_gpu *g, const struct backend_launch *l) {
 }
 
 void gpu_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {
-    struct backend_gpu *g = gpu(b);
+    struct backend_gpu *g = gpu_of(b);
     float milliseconds = 0;
     memset(out, 0, sizeof *out);
     out->measured = true;
-    out->error = g->poison;
+    out->error = g->sticky_error;
     if (out->error) return;
-    if (g->queueing) {
-        out->error = gpu_fail(g, enqueue(g, l));
+    if (g->queue_held) {
+        out->error = gpu_check_error(g, enqueue(g, l));
         return;
     }
     int error = g->d.cuEventRecord(g->start, g->stream);
     if (!error) error = enqueue(g, l);
     if (!error) error = g->d.cuEventRecord(g->stop, g->stream);
-    out->error = gpu_fail(g, error);
-    int waited = gpu_wait(g);
-    if (!out->error) out->error = waited;
+    out->error = gpu_check_error(g, error);
+    int wait_error = gpu_wait(g);
+    if (!out->error) out->error = wait_error;
     if (!out->error && !g->d.cuEventElapsedTime(&milliseconds, g->start, g->stop))
         out->seconds = milliseconds * 1e-3;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct backend_gpu *gpu(const struct backend *b) { return (struct backend_gpu *)b; }
+static struct backend_gpu *gpu_of(const struct backend *b) { return (struct backend_gpu *)b; }
 
 /* ---- compiling ---- */
 
@@ -36,7 +36,7 @@ static const struct ptx_func *function_of(const struct gpu_module *m, const char
     return f && f->is_entry ? f : NULL;
 }
 
-static void lay_out(const struct ptx_func *f, struct sim_kernel_info *info) {
+static void compute_param_layout(const struct ptx_func *f, struct sim_kernel_info *info) {
     uint32_t offset = 0;
     for (unsigned i = 0; i < f->nparams && i < 256; i++) {
         uint32_t align = f->params[i].align ? f->params[i].align : 1;
@@ -48,7 +48,7 @@ static void lay_out(const struct ptx_func *f, struct sim_kernel_info *info) {
     info->param_bytes = offset;
 }
 
-static uint32_t figure(struct backend_gpu *g, void *function, int attribute) {
+static uint32_t get_function_attribute(struct backend_gpu *g, void *function, int attribute) {
     int value = 0;
     g->d.cuFuncGetAttribute(&value, attribute, function);
     return value > 0 ? (uint32_t)value : 0;
@@ -58,17 +58,17 @@ static struct gpu_kernel *make_kernel(struct backend_gpu *g, struct gpu_module *
                                       const char *name) {
     const struct ptx_func *f = function_of(m, name);
     void *function = NULL;
-    if (!f || gpu_fail(g, g->d.cuModuleGetFunction(&function, m->handle, name))) return NULL;
+    if (!f || gpu_check_error(g, g->d.cuModuleGetFunction(&function, m->handle, name))) return NULL;
     struct gpu_kernel *k = xcalloc(1, sizeof *k);
     *k = (struct gpu_kernel){
         .module = m, .function = function, .name = xstrdup(name), .next = m->kernels};
     k->info.name = k->name;
-    lay_out(f, &k->info);
-    k->info.static_shared = figure(g, function, FUNCTION_SHARED);
-    k->info.local_bytes = figure(g, function, FUNCTION_LOCAL);
-    k->info.const_bytes = figure(g, function, FUNCTION_CONST);
-    k->info.registers = figure(g, function, FUNCTION_REGISTERS);
-    k->info.max_threads = figure(g, function, FUNCTION_MAX_THREADS);
+    compute_param_layout(f, &k->info);
+    k->info.static_shared = get_function_attribute(g, function, FUNCTION_SHARED);
+    k->info.local_bytes = get_function_attribute(g, function, FUNCTION_LOCAL);
+    k->info.const_bytes = get_function_attribute(g, function, FUNCTION_CONST);
+    k->info.registers = get_function_attribute(g, function, FUNCTION_REGISTERS);
+    k->info.max_threads = get_function_attribute(g, function, FUNCTION_MAX_THREADS);
     return m->kernels = k;
 }
 
@@ -77,7 +77,7 @@ bool gpu_find_kernel(struct backend *b, void *module, const char *name,
     struct gpu_module *m = module;
     struct gpu_kernel *k = m->kernels;
     while (k && strcmp(k->name, name)) k = k->next;
-    if (!k) k = make_kernel(gpu(b), m, name);
+    if (!k) k = make_kernel(gpu_of(b), m, name);
     if (!k) return false;
     *out = (struct backend_kernel){.handle = k, .info = k->info};
     return true;
@@ -89,13 +89,13 @@ bool gpu_find_symbol(struct backend *b, void *module, const char *name, uint64_t
                      uint64_t *bytes) {
     struct gpu_module *m = module;
     size_t size = 0;
-    if (gpu(b)->d.cuModuleGetGlobal_v2(address, &size, m->handle, name)) return false;
+    if (gpu_of(b)->d.cuModuleGetGlobal_v2(address, &size, m->handle, name)) return false;
     *bytes = size;
     return true;
 }
 
 /* Where the variables lie and what they hold now, which is what a reset brings back. */
-static void note_variables(struct backend_gpu *g, struct gpu_module *m) {
+static void save_variables(struct backend_gpu *g, struct gpu_module *m) {
     m->variables = xcalloc(m->ptx->nvars + 1, sizeof *m->variables);
     for (unsigned i = 0; i < m->ptx->nvars; i++) {
         struct gpu_variable v = {0};
@@ -104,7 +104,7 @@ static void note_variables(struct backend_gpu *g, struct gpu_module *m) {
             continue;
         v.bytes = size;
         v.initial = xcalloc(1, size);
-        if (gpu_fail(g, g->d.cuMemcpyDtoH_v2(v.initial, v.address, size))) {
+        if (gpu_check_error(g, g->d.cuMemcpyDtoH_v2(v.initial, v.address, size))) {
             free(v.initial);
             continue;
         }
@@ -135,36 +135,35 @@ bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t byt
 /* ---- loading ---- */
 
 int gpu_load(struct backend *b, const void *image, size_t size, void **module, struct err *e) {
-    struct backend_gpu *g = gpu(b);
+    struct backend_gpu *g = gpu_of(b);
     struct gpu_module *m = xcalloc(1, sizeof *m);
     size_t n = 0;
-    bool text_itself =
+    bool is_ptx =
         size > 9 && !memcmp(image, ".version ", 9); /* PTX as it stands: our own kernels */
-    const char *ptx = text_itself
-                          ? image
-                          : ptx_from_fatbin(&m->arena, image, size,
-                                            g->info.cc_major * 10 + g->info.cc_minor, &n, e);
-    if (text_itself) n = size;
+    const char *ptx = is_ptx ? image
+                             : ptx_from_fatbin(&m->arena, image, size,
+                                               g->info.cc_major * 10 + g->info.cc_minor, &n, e);
+    if (is_ptx) n = size;
     int error = ptx ? 0 : WB_cudaErrorNoKernelImageForDevice;
     char *text = ptx ? arena_strndup(&m->arena, ptx, n)
                      : NULL; /* ends with a zero, as the driver wants it */
     if (!error && !(m->ptx = ptx_parse(&m->arena, text, n, e))) error = WB_cudaErrorInvalidPtx;
     size_t bytes;
     const char *machine =
-        text_itself ? NULL
-                    : ptx_cubin_from_fatbin(&m->arena, image, size,
-                                            g->info.cc_major * 10 + g->info.cc_minor, &bytes);
-    if (!error) error = gpu_fail(g, load_image(g, m, machine, text, e));
+        is_ptx ? NULL
+               : ptx_cubin_from_fatbin(&m->arena, image, size,
+                                       g->info.cc_major * 10 + g->info.cc_minor, &bytes);
+    if (!error) error = gpu_check_error(g, load_image(g, m, machine, text, e));
     m->next = g->modules;
     g->modules = m;
-    if (!error) note_variables(g, m);
+    if (!error) save_variables(g, m);
     if (error) gpu_unload(b, m), m = NULL;
     *module = m;
     return error;
 }
 
 void gpu_unload(struct backend *b, void *module) {
-    struct backend_gpu *g = gpu(b);
+    struct backend_gpu *g = gpu_of(b);
     struct gpu_module *m = module, **p = &g->modules;
     while (*p != m) p = &(*p)->next;
     *p = m->next;

@@ -10,113 +10,115 @@
 #include <string.h>
 
 void *gpu_stream(struct backend_gpu *g) {
-    void *s = g->queueing ? g->streams.begun[g->streams.current] : NULL;
+    void *s = g->queue_held ? g->streams.active[g->streams.current] : NULL;
     return s ? s : g->stream;
 }
 
 void gpu_streams_begin(struct backend_gpu *g) {
     struct gpu_streams *s = &g->streams;
-    memset(s->begun, 0, sizeof s->begun);
-    memset(s->seen, 0, sizeof s->seen);
-    memset(s->done, 0, sizeof s->done);
-    s->begun[0] = g->stream;
-    s->n = s->current = s->number = 0;
-    s->waited = false;
+    memset(s->active, 0, sizeof s->active);
+    memset(s->waited_clock, 0, sizeof s->waited_clock);
+    memset(s->host_clock, 0, sizeof s->host_clock);
+    s->active[0] = g->stream;
+    s->nevents = s->current = s->number = 0;
+    s->has_waiter = false;
 }
 
 /* An event at the end of a stream, kept under a number; NULL with the driver's error. */
-static void *put_mark(struct backend_gpu *g, uint32_t stream, uint32_t number, int *error) {
+static void *record_event(struct backend_gpu *g, uint32_t stream, uint32_t number, int *error) {
     struct gpu_streams *s = &g->streams;
-    GROW(s->marks, s->n + 1, s->capacity, 32);
-    if (s->n == s->made) {
-        if ((*error = g->d.cuEventCreate(&s->marks[s->n].event, EVENT_DISABLE_TIMING))) return NULL;
-        s->made++;
+    GROW(s->events, s->nevents + 1, s->capacity, 32);
+    if (s->nevents == s->events_created) {
+        if ((*error = g->d.cuEventCreate(&s->events[s->nevents].event, EVENT_DISABLE_TIMING)))
+            return NULL;
+        s->events_created++;
     }
-    struct gpu_mark *m = &s->marks[s->n++];
+    struct gpu_event *m = &s->events[s->nevents++];
     m->stream = stream, m->number = number;
-    *error = g->d.cuEventRecord(m->event, s->begun[stream] ? s->begun[stream] : g->stream);
+    *error = g->d.cuEventRecord(m->event, s->active[stream] ? s->active[stream] : g->stream);
     return *error ? NULL : m->event;
 }
 
-static void *find_mark(const struct gpu_streams *s, uint32_t stream, uint32_t number) {
-    for (unsigned i = s->n; i-- > 0;)
-        if (s->marks[i].stream == stream && s->marks[i].number == number) return s->marks[i].event;
+static void *find_event(const struct gpu_streams *s, uint32_t stream, uint32_t number) {
+    for (unsigned i = s->nevents; i-- > 0;)
+        if (s->events[i].stream == stream && s->events[i].number == number)
+            return s->events[i].event;
     return NULL;
 }
 
 /* Behind what the command at hand has queued. */
-static int close_command(struct backend_gpu *g) {
+static int finish_command(struct backend_gpu *g) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
-    if (s->waited) put_mark(g, s->current, s->number, &error);
-    s->waited = false;
+    if (s->has_waiter) record_event(g, s->current, s->number, &error);
+    s->has_waiter = false;
     return error;
 }
 
 /* What the host had waited for when it gave a command. */
-static int host_wait(struct backend_gpu *g, const uint32_t done[SIM_MAX_STREAMS]) {
+static int wait_on_host(struct backend_gpu *g, const uint32_t done[SIM_MAX_STREAMS]) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
     for (uint32_t k = 0; k < SIM_MAX_STREAMS && !error; k++) {
-        if (done[k] <= s->done[k]) continue;
-        s->done[k] = done[k];
-        void *mark = find_mark(s, k, done[k]);
-        if (!mark) continue; /* of a call before this one */
-        gpu_open_gate(g);
-        error = g->d.cuEventSynchronize(mark);
+        if (done[k] <= s->host_clock[k]) continue;
+        s->host_clock[k] = done[k];
+        void *event = find_event(s, k, done[k]);
+        if (!event) continue; /* of a call before this one */
+        gpu_release_queue(g);
+        error = g->d.cuEventSynchronize(event);
     }
     return error;
 }
 
-static int begin_stream(struct backend_gpu *g, uint32_t k) {
+static int activate_stream(struct backend_gpu *g, uint32_t k) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
-    if (s->begun[k]) return 0;
+    if (s->active[k]) return 0;
     if (!s->stream[k]) error = g->d.cuStreamCreate(&s->stream[k], STREAM_NON_BLOCKING);
     if (error) return error;
-    s->begun[k] = s->stream[k];
+    s->active[k] = s->stream[k];
     return g->d.cuStreamWaitEvent(s->stream[k], g->start, 0); /* behind the gate */
 }
 
-static int wait_for_others(struct backend_gpu *g, const struct sim_stream_clock *o) {
+static int wait_on_streams(struct backend_gpu *g, const struct sim_stream_clock *o) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
     for (uint32_t k = 0; k < SIM_MAX_STREAMS && !error; k++) {
-        if (k == o->stream || o->ordered_after[k] <= s->seen[o->stream][k] ||
-            o->ordered_after[k] <= s->done[k])
+        if (k == o->stream || o->ordered_after[k] <= s->waited_clock[o->stream][k] ||
+            o->ordered_after[k] <= s->host_clock[k])
             continue;
-        s->seen[o->stream][k] = o->ordered_after[k];
-        void *mark = find_mark(s, k, o->ordered_after[k]);
-        if (mark) error = g->d.cuStreamWaitEvent(s->begun[o->stream], mark, 0);
+        s->waited_clock[o->stream][k] = o->ordered_after[k];
+        void *event = find_event(s, k, o->ordered_after[k]);
+        if (event) error = g->d.cuStreamWaitEvent(s->active[o->stream], event, 0);
     }
     return error;
 }
 
 /* Of commands that nobody knows the order of, the rest goes into the one stream, behind all. */
-void gpu_order(struct backend *b, const struct sim_stream_clock *o) {
+void gpu_set_stream_clock(struct backend *b, const struct sim_stream_clock *o) {
     struct backend_gpu *g = (struct backend_gpu *)b;
-    if (!g->queueing || g->poison) return;
-    int error = close_command(g);
+    if (!g->queue_held || g->sticky_error) return;
+    int error = finish_command(g);
     if (!o) {
         if (!error) error = gpu_streams_join(g);
         g->streams.current = 0;
     } else if (o->stream < SIM_MAX_STREAMS) {
-        if (!error) error = host_wait(g, o->permanently_after);
-        if (!error) error = begin_stream(g, o->stream);
-        if (!error) error = wait_for_others(g, o);
+        if (!error) error = wait_on_host(g, o->permanently_after);
+        if (!error) error = activate_stream(g, o->stream);
+        if (!error) error = wait_on_streams(g, o);
         g->streams.current = o->stream, g->streams.number = o->sequence,
-        g->streams.waited = o->has_dependent;
+        g->streams.has_waiter = o->has_dependent;
     }
-    gpu_fail(g, error);
+    gpu_check_error(g, error);
 }
 
 int gpu_streams_join(struct backend_gpu *g) {
     struct gpu_streams *s = &g->streams;
-    int error = close_command(g);
+    int error = finish_command(g);
     for (uint32_t k = 1; k < SIM_MAX_STREAMS && !error; k++) {
-        if (!s->begun[k]) continue;
-        void *mark = put_mark(g, k, 0, &error);
-        if (mark) error = g->d.cuStreamWaitEvent(g->stream, mark, 0);
+        if (!s->active[k]) continue;
+        void *event = record_event(g, k, 0, &error);
+        if (event) error = g->d.cuStreamWaitEvent(g->stream, event, 0);
     }
     return error;
 }
@@ -125,6 +127,6 @@ void gpu_streams_close(struct backend_gpu *g) {
     struct gpu_streams *s = &g->streams;
     for (unsigned k = 0; k < SIM_MAX_STREAMS; k++)
         if (s->stream[k]) g->d.cuStreamDestroy_v2(s->stream[k]);
-    for (unsigned i = 0; i < s->made; i++) g->d.cuEventDestroy_v2(s->marks[i].event);
-    free(s->marks);
+    for (unsigned i = 0; i < s->events_created; i++) g->d.cuEventDestroy_v2(s->events[i].event);
+    free(s->events);
 }

@@ -8,10 +8,10 @@ enum {
     MAX_MODULES = 256,
     MAX_KERNELS = 16384,
     MAX_BUFFERS = 64,
-    MAX_UPLOAD = 256 << 20,
-    MAX_OUTPUT = 4 << 20,             /* of device printf, not asked for */
-    MAX_LOCAL = 512 << 10,            /* of a thread, from compute capability 2.0 on */
-    STATIC_SHARED_DEFAULT = 48 << 10, /* shared memory of a block without cudaFuncSetAttribute */
+    MAX_UPLOAD_BYTES = 256 << 20,
+    MAX_OUTPUT_BYTES = 4 << 20,      /* of device printf, not asked for */
+    MAX_LOCAL_BYTES = 512 << 10,     /* of a thread, from compute capability 2.0 on */
+    DEFAULT_SHARED_LIMIT = 48 << 10, /* shared memory of a block without cudaFuncSetAttribute */
 };
 
 struct server_module {
@@ -21,7 +21,7 @@ struct server_module {
 struct server_kernel {
     unsigned module; /* index */
     char *name;
-    struct backend_kernel k;
+    struct backend_kernel backend;
     uint32_t max_dynamic_shared;
 };
 
@@ -34,13 +34,13 @@ struct live_allocation {
 struct pending_launch {
     const struct server_kernel *kernel; /* NULL = none */
     struct backend_launch launch;
-    _Alignas(16) uint8_t params[WB_PARAMS];
+    _Alignas(16) uint8_t params[WB_PARAM_BYTES];
 };
 
-struct own_buffer {
+struct problem_buffer {
     char *name;
     uint64_t bytes, address;
-    bool shared, host;
+    bool is_shared, is_host_memory;
 };
 
 struct server {
@@ -55,55 +55,56 @@ struct server {
     unsigned nmodules;
     struct server_kernel *kernels;
     unsigned nkernels;
-    struct own_buffer own[MAX_BUFFERS];
-    unsigned nown;
+    struct problem_buffer problem_buffers[MAX_BUFFERS];
+    unsigned nproblem_buffers;
     uint8_t *upload;
     uint64_t upload_bytes;
 
     struct recording *recording; /* being recorded, or NULL */
     struct server_outcome *outcome;
-    char note[512]; /* of the message being handled */
-    int poison;     /* sticky error */
-    double seconds; /* device time */
+    char note[512];   /* of the message being handled */
+    int sticky_error; /* sticky error */
+    double seconds;   /* device time */
     double deadline;
     uint64_t messages;
     uint32_t client_pid; /* as it says */
     unsigned launches, allocations;
-    struct live_allocation *live; /* of the client: open addressing, by address */
-    unsigned nlive, live_places;  /* places: a power of two */
-    uint64_t graph_box;           /* where graphs that kernels launch are told; 0 = nowhere yet */
+    struct live_allocation *live_allocations; /* of the client: open addressing, by address */
+    unsigned nlive_allocations, live_slots;   /* places: a power of two */
+    uint64_t graph_mailbox; /* where graphs that kernels launch are told; 0 = nowhere yet */
     struct pending_launch pending;
-    int posted;                 /* the first error of messages that were not answered */
-    uint64_t *event_ns;         /* WB_EVENTS of them, or NULL: while grading */
-    struct server_clock *clock; /* else: clock.c; NULL before the first event */
-    bool over_limit;
-    struct buf output, errors; /* of device code (printf; failed assertions), not yet asked for */
-    bool stranger;             /* its last message was the hello of another version */
+    int deferred_error;        /* the first error of messages that were not answered */
+    uint64_t *event_ns;        /* WB_MAX_EVENTS of them, or NULL: while grading */
+    struct event_clock *clock; /* else: clock.c; NULL before the first event */
+    bool limit_exceeded;
+    struct buf device_stdout,
+        device_stderr;     /* of device code (printf; failed assertions), not yet asked for */
+    bool version_mismatch; /* its last message was the hello of another version */
 
-    bool in_streams; /* the order of commands is known: memory.c tells of what they touch */
+    bool has_stream_order; /* the order of commands is known: memory.c tells of what they touch */
 
-    bool waiting; /* the host process asked for a call, with: */
-    uint32_t waiting_seq;
+    bool call_requested; /* the host process asked for a call, with: */
+    uint32_t call_request_seq;
 };
 
 /* A message's tail, or a reply's tail to fill in. */
-struct tail {
+struct message_tail {
     const uint8_t *data;
     size_t size;
 };
 
 /* Handlers return a cudaError_t. The reply is zeroed beforehand. */
-#define MESSAGE(name, flags, request, reply)                                                \
-    int server_on_##name(struct server *s, const struct wb_req_##name *q, struct tail tail, \
-                         struct wb_rep_##name *p, struct buf *out);
+#define MESSAGE(name, flags, request, reply)                              \
+    int server_on_##name(struct server *s, const struct wb_req_##name *q, \
+                         struct message_tail tail, struct wb_rep_##name *p, struct buf *out);
 #include "grader/server/protocol.def"
 #undef MESSAGE
 
 /* channel.c */
 bool server_channel_open(struct server *s, struct err *e);
 void server_channel_close(struct server *s);
-enum server_end server_channel_receive(struct server *s, void *frame, size_t *size, double deadline,
-                                       int watch);
+enum server_end_reason server_channel_receive(struct server *s, void *frame, size_t *size,
+                                              double deadline, int watch);
 bool server_channel_send(struct server *s, const void *frame, size_t size);
 
 /* Says why the present message fails; returns `error`, so that a handler can end with it. */
@@ -111,22 +112,25 @@ int server_refuse(struct server *s, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* A name from a tail, terminated; false if it is empty, too long or holds a zero byte. */
-bool server_tail_name(struct tail t, char *out, size_t size);
+bool server_tail_name(struct message_tail t, char *out, size_t size);
 struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);
 
 /* ---- the time of events (clock.c): what a program's device does, from the first event on ---- */
 
-void server_clock_order(struct server *s, const struct wb_req_order *q, struct tail tail);
+void server_clock_set_order(struct server *s, const struct wb_req_order *q,
+                            struct message_tail tail);
 void server_clock_launch(struct server *s, const struct server_launch *l);
 /* A copy within the device, a fill: as many launches' overhead, and bytes that DRAM moves. */
-void server_clock_inside(struct server *s, double launches, double bytes);
+void server_clock_device_op(struct server *s, double launches, double bytes);
 /* A copy from the host, or to it, or a piece of one; `address`: on the device. */
-void server_clock_bus(struct server *s, bool in, bool pinned, uint64_t address, uint64_t bytes);
+void server_clock_bus_copy(struct server *s, bool to_device, bool pinned, uint64_t address,
+                           uint64_t bytes);
 void server_clock_sync(struct server *s);
-void server_clock_event(struct server *s, uint32_t event);
-double server_clock_seconds(struct server *s, uint32_t event); /* since the program's first event */
+void server_clock_record_event(struct server *s, uint32_t event);
+double server_clock_event_seconds(struct server *s,
+                                  uint32_t event); /* since the program's first event */
 void server_clock_clear(struct server *s);
 
 /* ---- recordings (record.c, schedule.c) ---- */
@@ -135,7 +139,7 @@ struct command {
     enum wb_op op;
     size_t request, tail, tail_size; /* offsets into the recording's bytes */
     uint64_t result;
-    bool waited; /* an order: another stream or the host waits for what follows */
+    bool has_waiter; /* an order: another stream or the host waits for what follows */
 };
 
 struct recording {
@@ -147,28 +151,29 @@ struct recording {
 
 /* schedule.c: bytes over the bus, one after another: of those that wait for each other, and of
  * those that go the same way. */
-double recording_bus_path(const struct server *s, const struct recording *r);
+double recording_bus_critical_path(const struct server *s, const struct recording *r);
 
 /* Over the bus, from the exercise's memory of the host or to it; or within the device. */
-enum server_way { SERVER_WAY_WITHIN, SERVER_WAY_IN, SERVER_WAY_OUT };
-enum server_way server_way_of(const struct server *s, const struct wb_req_copy *q);
+enum copy_direction { COPY_DEVICE_TO_DEVICE, COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST };
+enum copy_direction server_copy_direction(const struct server *s, const struct wb_req_copy *q);
 
 /* memory.c: what a live message and a replayed one have in common. `data` is private memory. */
-int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);
-int server_do_free(struct server *s, const struct wb_req_free *q);
-int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
-int server_do_fill(struct server *s, const struct wb_req_fill *q);
-int server_do_copy(struct server *s, const struct wb_req_copy *q);
+int server_exec_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);
+int server_exec_free(struct server *s, const struct wb_req_free *q);
+int server_exec_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
+int server_exec_fill(struct server *s, const struct wb_req_fill *q);
+int server_exec_copy(struct server *s, const struct wb_req_copy *q);
 /* waited: as in struct sim_stream_clock. */
-void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail, bool waited);
+void server_exec_order(struct server *s, const struct wb_req_order *q, struct message_tail tail,
+                       bool has_waiter);
 /* schedule.c: marks the orders of a recording that others wait for. */
-void recording_mark_waited(struct recording *r);
-void server_forget_live(struct server *s);
+void recording_mark_waiters(struct recording *r);
+void server_clear_allocations(struct server *s);
 /* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */
-int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params,
-                     bool again);
+int server_exec_launch(struct server *s, const struct wb_req_launch *q, struct message_tail params,
+                       bool is_replay);
 void server_run_pending(struct server *s);
 
 /* record.c: appends a message that was carried out; `result` is the address that it gave. */
 void recording_append(struct server *s, enum wb_op op, const void *request, size_t size,
-                      struct tail tail, uint64_t result);
+                      struct message_tail tail, uint64_t result);

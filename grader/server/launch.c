@@ -8,36 +8,38 @@
 
 /* 0 = no limit. */
 static double seconds_left(const struct server *s) {
-    double own = s->options.launch_seconds;
-    if (!s->deadline) return own;
-    double left = s->deadline - server_now();
-    if (left < 1e-3) left = 1e-3;
-    return own && own < left ? own : left;
+    double launch_limit = s->options.launch_seconds;
+    if (!s->deadline) return launch_limit;
+    double remaining = s->deadline - server_now();
+    if (remaining < 1e-3) remaining = 1e-3;
+    return launch_limit && launch_limit < remaining ? launch_limit : remaining;
 }
 
-static void cut(struct buf *b) {
-    if (b->size <= MAX_OUTPUT) return;
-    b->size = MAX_OUTPUT;
-    b->data[MAX_OUTPUT] = 0;
+static void truncate_output(struct buf *b) {
+    if (b->size <= MAX_OUTPUT_BYTES) return;
+    b->size = MAX_OUTPUT_BYTES;
+    b->data[MAX_OUTPUT_BYTES] = 0;
 }
 
-/* A client that never asks for its output loses what comes after the first MAX_OUTPUT bytes. */
-static void take_output(struct server *s) {
-    s->backend->ops->take_output(s->backend, &s->output, &s->errors);
-    cut(&s->output);
-    cut(&s->errors);
+/* A client that never asks for its output loses what comes after the first MAX_OUTPUT_BYTES bytes.
+ */
+static void drain_output(struct server *s) {
+    s->backend->ops->drain_output(s->backend, &s->device_stdout, &s->device_stderr);
+    truncate_output(&s->device_stdout);
+    truncate_output(&s->device_stderr);
 }
 
-static void run(struct server *s, const struct server_kernel *k, const struct backend_launch *l) {
+static void execute_launch(struct server *s, const struct server_kernel *k,
+                           const struct backend_launch *l) {
     struct backend_result result = {0};
-    s->backend->ops->time_limit(s->backend, seconds_left(s));
+    s->backend->ops->set_time_limit(s->backend, seconds_left(s));
     s->backend->ops->launch(s->backend, l, &result);
     s->seconds += result.seconds;
-    s->poison = result.error;
-    take_output(s);
+    s->sticky_error = result.error;
+    drain_output(s);
     struct server_launch done = {s->launches, k->name, l, &result};
     server_clock_launch(s, &done);
-    if (s->options.launched) s->options.launched(s->options.user, &done);
+    if (s->options.on_launch) s->options.on_launch(s->options.user, &done);
     sim_result_free(&result.sim);
 }
 
@@ -46,29 +48,30 @@ static int check_cooperative(struct server *s, const struct server_kernel *k,
                              const struct backend_launch *l) {
     unsigned threads = l->block[0] * l->block[1] * l->block[2];
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    uint64_t most = (uint64_t)s->backend->device->sms *
-                    s->backend->ops->occupancy(s->backend, k->k.handle, threads, l->dynamic_shared);
-    if (blocks <= most) return 0;
+    uint64_t max_blocks =
+        (uint64_t)s->backend->device->sms *
+        s->backend->ops->occupancy(s->backend, k->backend.handle, threads, l->dynamic_shared);
+    if (blocks <= max_blocks) return 0;
     return server_refuse(
         s, WB_cudaErrorCooperativeLaunchTooLarge,
         "kernel `%.200s`: a cooperative launch of %llu blocks; the device holds %llu at once",
-        k->name, (unsigned long long)blocks, (unsigned long long)most);
+        k->name, (unsigned long long)blocks, (unsigned long long)max_blocks);
 }
 
-static int check(struct server *s, const struct server_kernel *k, const struct wb_req_launch *q,
-                 const struct backend_launch *l) {
-    if (l->param_bytes != k->k.info.param_bytes)
+static int check_launch(struct server *s, const struct server_kernel *k,
+                        const struct wb_req_launch *q, const struct backend_launch *l) {
+    if (l->param_bytes != k->backend.info.param_bytes)
         return server_refuse(s, WB_cudaErrorInvalidValue,
                              "kernel `%.200s`: %u bytes of parameters, expected %u", k->name,
-                             l->param_bytes, k->k.info.param_bytes);
+                             l->param_bytes, k->backend.info.param_bytes);
     struct err e = {0};
-    if (k->k.info.local_bytes > MAX_LOCAL)
+    if (k->backend.info.local_bytes > MAX_LOCAL_BYTES)
         return server_refuse(
             s, WB_cudaErrorLaunchOutOfResources,
             "kernel `%.200s`: %u bytes of local memory a thread; a GPU has %d at most", k->name,
-            k->k.info.local_bytes, MAX_LOCAL);
+            k->backend.info.local_bytes, MAX_LOCAL_BYTES);
     if (q->dynamic_shared <= UINT32_MAX) {
-        int error = s->backend->ops->check(s->backend, l, &e);
+        int error = s->backend->ops->check_launch(s->backend, l, &e);
         if (error) return server_refuse(s, error, "kernel `%.200s`: %.280s", k->name, e.text);
     }
     if (q->dynamic_shared <= k->max_dynamic_shared)
@@ -79,20 +82,20 @@ static int check(struct server *s, const struct server_kernel *k, const struct w
                          k->name, (unsigned long long)q->dynamic_shared, k->max_dynamic_shared);
 }
 
-static void wait_to_run(struct server *s, const struct server_kernel *k,
-                        const struct backend_launch *l) {
+static void defer_launch(struct server *s, const struct server_kernel *k,
+                         const struct backend_launch *l) {
     s->pending.kernel = k;
     s->pending.launch = *l;
     s->pending.launch.params = s->pending.params;
     memcpy(s->pending.params, l->params, l->param_bytes);
 }
 
-int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tail params,
-                     bool again) {
+int server_exec_launch(struct server *s, const struct wb_req_launch *q, struct message_tail params,
+                       bool is_replay) {
     const struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;
     struct backend_launch l = {
-        .kernel = k->k.handle,
+        .kernel = k->backend.handle,
         .grid = {q->grid_x, q->grid_y, q->grid_z},
         .block = {q->block_x, q->block_y, q->block_z},
         .dynamic_shared = (uint32_t)q->dynamic_shared,
@@ -105,45 +108,45 @@ int server_do_launch(struct server *s, const struct wb_req_launch *q, struct tai
     };
     /* Once recorded, it was allowed: what the client asked of the kernel since then is of no
      * account. */
-    int error = again ? 0 : check(s, k, q, &l);
+    int error = is_replay ? 0 : check_launch(s, k, q, &l);
     if (error) return error;
-    if (again) run(s, k, &l), s->launches++;
+    if (is_replay) execute_launch(s, k, &l), s->launches++;
     else if (s->recording) s->seconds += s->backend->device->launch_seconds, s->launches++;
-    else wait_to_run(s, k, &l);
+    else defer_launch(s, k, &l);
     return 0;
 }
 
 void server_run_pending(struct server *s) {
     const struct server_kernel *k = s->pending.kernel;
     s->pending.kernel = NULL;
-    run(s, k, &s->pending.launch);
+    execute_launch(s, k, &s->pending.launch);
     s->launches++;
 }
 
-int server_on_launch(struct server *s, const struct wb_req_launch *q, struct tail tail,
+int server_on_launch(struct server *s, const struct wb_req_launch *q, struct message_tail tail,
                      struct wb_rep_launch *p, struct buf *out) {
     (void)p, (void)out;
-    _Alignas(16) uint8_t params[WB_PARAMS];
+    _Alignas(16) uint8_t params[WB_PARAM_BYTES];
     if (tail.size > sizeof params) return WB_cudaErrorInvalidValue;
     if (s->options.max_launches && s->launches >= s->options.max_launches) {
-        s->over_limit = true;
+        s->limit_exceeded = true;
         return server_refuse(s, WB_cudaErrorNotPermitted, "more than %u kernel launches",
                              s->options.max_launches);
     }
     memcpy(params, tail.data, tail.size); /* in the frame they are aligned to 8 bytes only */
-    struct tail aligned = {params, tail.size};
-    int error = server_do_launch(s, q, aligned, false);
+    struct message_tail aligned = {params, tail.size};
+    int error = server_exec_launch(s, q, aligned, false);
     if (!error) recording_append(s, WB_OP_launch, q, sizeof *q, aligned, 0);
     return error;
 }
 
-int server_on_occupancy(struct server *s, const struct wb_req_occupancy *q, struct tail tail,
-                        struct wb_rep_occupancy *p, struct buf *out) {
+int server_on_occupancy(struct server *s, const struct wb_req_occupancy *q,
+                        struct message_tail tail, struct wb_rep_occupancy *p, struct buf *out) {
     (void)tail, (void)out;
     const struct server_kernel *k = server_kernel_at(s, q->kernel);
     if (!k) return WB_cudaErrorInvalidDeviceFunction;
     if (!q->threads || q->dynamic_shared > UINT32_MAX / 2) return WB_cudaErrorInvalidValue;
-    p->blocks = s->backend->ops->occupancy(s->backend, k->k.handle, q->threads,
+    p->blocks = s->backend->ops->occupancy(s->backend, k->backend.handle, q->threads,
                                            (unsigned)q->dynamic_shared);
     return 0;
 }

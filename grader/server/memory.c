@@ -18,92 +18,97 @@ static bool extent(uint64_t pitch, uint64_t width, uint64_t rows, uint64_t *byte
            !__builtin_add_overflow(strides, width, bytes);
 }
 
-static bool inside_one(struct server *s, uint64_t address, uint64_t bytes) {
+static bool is_in_one_allocation(struct server *s, uint64_t address, uint64_t bytes) {
     uint64_t start, size;
-    if (!s->backend->ops->range(s->backend, address, &start, &size)) return false;
+    if (!s->backend->ops->find_allocation(s->backend, address, &start, &size)) return false;
     return address - start <= size && bytes <= size - (address - start);
 }
 
-static int check_range(struct server *s, const char *what, uint64_t address, uint64_t pitch,
+static int check_range(struct server *s, const char *description, uint64_t address, uint64_t pitch,
                        uint64_t width, uint64_t rows) {
     uint64_t bytes;
     if (!extent(pitch, width, rows, &bytes)) return WB_cudaErrorInvalidPitchValue;
-    if (!bytes || inside_one(s, address, bytes)) return 0;
+    if (!bytes || is_in_one_allocation(s, address, bytes)) return 0;
     return server_refuse(s, WB_cudaErrorInvalidValue,
                          "%s: %llu bytes at 0x%llx do not lie in one allocation of the device",
-                         what, (unsigned long long)bytes, (unsigned long long)address);
+                         description, (unsigned long long)bytes, (unsigned long long)address);
 }
 
-static const struct own_buffer *own_at(const struct server *s, uint64_t address) {
-    for (unsigned i = 0; i < s->nown; i++)
-        if (address >= s->own[i].address && address <= s->own[i].address + s->own[i].bytes)
-            return &s->own[i];
+static const struct problem_buffer *problem_buffer_at(const struct server *s, uint64_t address) {
+    for (unsigned i = 0; i < s->nproblem_buffers; i++)
+        if (address >= s->problem_buffers[i].address &&
+            address <= s->problem_buffers[i].address + s->problem_buffers[i].bytes)
+            return &s->problem_buffers[i];
     return NULL;
 }
 
 /* The exercise's buffer in the host's memory that holds the address. */
-static const struct own_buffer *host_at(const struct server *s, uint64_t address) {
-    for (unsigned i = 0; i < s->nown; i++)
-        if (s->own[i].host && address - s->own[i].address < s->own[i].bytes) return &s->own[i];
+static const struct problem_buffer *host_buffer_at(const struct server *s, uint64_t address) {
+    for (unsigned i = 0; i < s->nproblem_buffers; i++)
+        if (s->problem_buffers[i].is_host_memory &&
+            address - s->problem_buffers[i].address < s->problem_buffers[i].bytes)
+            return &s->problem_buffers[i];
     return NULL;
 }
 
-enum server_way server_way_of(const struct server *s, const struct wb_req_copy *q) {
-    return host_at(s, q->from) ? SERVER_WAY_IN
-           : host_at(s, q->to) ? SERVER_WAY_OUT
-                               : SERVER_WAY_WITHIN;
+enum copy_direction server_copy_direction(const struct server *s, const struct wb_req_copy *q) {
+    return host_buffer_at(s, q->from)       ? COPY_HOST_TO_DEVICE
+           : host_buffer_at(s, q->lowering) ? COPY_DEVICE_TO_HOST
+                                            : COPY_DEVICE_TO_DEVICE;
 }
 
 /* ---- carried out live and in replays ---- */
 
-static unsigned live_home(const struct server *s, uint64_t address) {
-    return (unsigned)(address * 0x9e3779b97f4a7c15ull >> 32) & (s->live_places - 1);
+static unsigned live_hash_slot(const struct server *s, uint64_t address) {
+    return (unsigned)(address * 0x9e3779b97f4a7c15ull >> 32) & (s->live_slots - 1);
 }
 
 /* Where it is, or where it would be put. */
-static unsigned live_place(const struct server *s, uint64_t address) {
-    unsigned i = live_home(s, address);
-    while (s->live[i].address && s->live[i].address != address) i = (i + 1) & (s->live_places - 1);
+static unsigned find_live_slot(const struct server *s, uint64_t address) {
+    unsigned i = live_hash_slot(s, address);
+    while (s->live_allocations[i].address && s->live_allocations[i].address != address)
+        i = (i + 1) & (s->live_slots - 1);
     return i;
 }
 
 static void grow_live(struct server *s) {
-    struct live_allocation *old = s->live;
-    unsigned n = s->live_places;
-    s->live_places = n ? 2 * n : 64;
-    s->live = xcalloc(s->live_places, sizeof *s->live);
+    struct live_allocation *old = s->live_allocations;
+    unsigned n = s->live_slots;
+    s->live_slots = n ? 2 * n : 64;
+    s->live_allocations = xcalloc(s->live_slots, sizeof *s->live_allocations);
     for (unsigned i = 0; i < n; i++)
-        if (old[i].address) s->live[live_place(s, old[i].address)] = old[i];
+        if (old[i].address) s->live_allocations[find_live_slot(s, old[i].address)] = old[i];
     free(old);
 }
 
 static void add_live(struct server *s, uint64_t address, uint64_t bytes) {
-    if (2 * s->nlive >= s->live_places) grow_live(s);
-    s->live[live_place(s, address)] = (struct live_allocation){address, bytes, s->allocations};
-    s->nlive++;
+    if (2 * s->nlive_allocations >= s->live_slots) grow_live(s);
+    s->live_allocations[find_live_slot(s, address)] =
+        (struct live_allocation){address, bytes, s->allocations};
+    s->nlive_allocations++;
 }
 
 /* What would not be found behind the gap any more moves into it. */
 static void remove_live(struct server *s, uint64_t address) {
-    unsigned mask = s->live_places - 1, gap = s->live_places ? live_place(s, address) : 0;
-    if (!s->live_places || !s->live[gap].address) return;
-    s->nlive--;
-    for (unsigned i = (gap + 1) & mask; s->live[i].address; i = (i + 1) & mask) {
-        unsigned home = live_home(s, s->live[i].address);
-        if (((i - home) & mask) < ((i - gap) & mask)) continue;
-        s->live[gap] = s->live[i];
+    unsigned mask = s->live_slots - 1, gap = s->live_slots ? find_live_slot(s, address) : 0;
+    if (!s->live_slots || !s->live_allocations[gap].address) return;
+    s->nlive_allocations--;
+    for (unsigned i = (gap + 1) & mask; s->live_allocations[i].address; i = (i + 1) & mask) {
+        unsigned home_slot = live_hash_slot(s, s->live_allocations[i].address);
+        if (((i - home_slot) & mask) < ((i - gap) & mask)) continue;
+        s->live_allocations[gap] = s->live_allocations[i];
         gap = i;
     }
-    s->live[gap].address = 0;
+    s->live_allocations[gap].address = 0;
 }
 
-void server_forget_live(struct server *s) {
-    free(s->live);
-    s->live = NULL;
-    s->nlive = s->live_places = 0;
+void server_clear_allocations(struct server *s) {
+    free(s->live_allocations);
+    s->live_allocations = NULL;
+    s->nlive_allocations = s->live_slots = 0;
 }
 
-int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
+int server_exec_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
     char name[40];
     snprintf(name, sizeof name, "cudaMalloc #%u", ++s->allocations);
     *address = s->backend->ops->alloc(s->backend, q->bytes, name);
@@ -115,7 +120,7 @@ int server_do_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *ad
                          (unsigned long long)s->backend->memory_bytes);
 }
 
-int server_do_free(struct server *s, const struct wb_req_free *q) {
+int server_exec_free(struct server *s, const struct wb_req_free *q) {
     if (!s->backend->ops->free(s->backend, q->address))
         return server_refuse(
             s, WB_cudaErrorInvalidValue,
@@ -126,107 +131,114 @@ int server_do_free(struct server *s, const struct wb_req_free *q) {
 }
 
 static void clear_order(struct server *s) {
-    if (s->in_streams) s->backend->ops->order(s->backend, NULL);
-    s->in_streams = false;
+    if (s->has_stream_order) s->backend->ops->set_stream_clock(s->backend, NULL);
+    s->has_stream_order = false;
 }
 
-void server_do_order(struct server *s, const struct wb_req_order *q, struct tail tail,
-                     bool waited) {
+void server_exec_order(struct server *s, const struct wb_req_order *q, struct message_tail tail,
+                       bool has_waiter) {
     struct sim_stream_clock o = {
-        .stream = q->stream, .sequence = q->number, .has_dependent = waited};
-    _Static_assert((int)WB_STREAMS == (int)SIM_MAX_STREAMS, "one list");
-    if (!s->backend->ops->order) return;
+        .stream = q->stream, .sequence = q->number, .has_dependent = has_waiter};
+    _Static_assert((int)WB_MAX_STREAMS == (int)SIM_MAX_STREAMS, "one list");
+    if (!s->backend->ops->set_stream_clock) return;
     if (!q->number || tail.size != sizeof o.ordered_after + sizeof o.permanently_after)
         return clear_order(s);
     memcpy(o.ordered_after, tail.data, sizeof o.ordered_after);
     memcpy(o.permanently_after, tail.data + sizeof o.ordered_after, sizeof o.permanently_after);
-    s->in_streams = true;
-    s->backend->ops->order(s->backend, &o);
+    s->has_stream_order = true;
+    s->backend->ops->set_stream_clock(s->backend, &o);
 }
 
-static void tell_access(struct server *s, const char *what, struct sim_strided_range r) {
+static void report_host_race(struct server *s, const char *description,
+                             struct sim_strided_range r) {
     struct sim_report report;
-    if (!s->in_streams || !s->backend->ops->accessed || !r.width || !r.rows) return;
-    if (s->backend->ops->accessed(s->backend, what, &r, &report) && s->options.reported)
-        s->options.reported(s->options.user, &report);
+    if (!s->has_stream_order || !s->backend->ops->check_host_access || !r.width || !r.rows) return;
+    if (s->backend->ops->check_host_access(s->backend, description, &r, &report) &&
+        s->options.on_report)
+        s->options.on_report(s->options.user, &report);
 }
 
 /* A hostile pitch makes for a billion rows: the deadline holds here too. */
-static bool in_time(const struct server *s, uint64_t row) {
+static bool is_before_deadline(const struct server *s, uint64_t row) {
     return row % 4096 || !s->deadline || server_now() < s->deadline;
 }
 
-int server_do_write(struct server *s, const struct wb_req_write *q, const uint8_t *data) {
+int server_exec_write(struct server *s, const struct wb_req_write *q, const uint8_t *data) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
-    tell_access(s, "a copy from the host",
-                (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true});
+    report_host_race(s, "a copy from the host",
+                     (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows)
                    ? 0
                    : WB_cudaErrorInvalidValue;
-    for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
+    for (uint64_t r = 0; ok && r < q->rows && (ok = is_before_deadline(s, r)); r++)
         ok = s->backend->ops->write(s->backend, q->address + r * q->pitch, data + r * q->width,
                                     q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
-int server_do_fill(struct server *s, const struct wb_req_fill *q) {
+int server_exec_fill(struct server *s, const struct wb_req_fill *q) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
-    tell_access(s, "cudaMemset",
-                (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true});
+    report_host_race(s, "cudaMemset",
+                     (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->fill(s->backend, q->address, (uint8_t)q->value, q->width * q->rows)
                    ? 0
                    : WB_cudaErrorInvalidValue;
-    for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
+    for (uint64_t r = 0; ok && r < q->rows && (ok = is_before_deadline(s, r)); r++)
         ok = s->backend->ops->fill(s->backend, q->address + r * q->pitch, (uint8_t)q->value,
                                    q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
-int server_do_copy(struct server *s, const struct wb_req_copy *q) {
+int server_exec_copy(struct server *s, const struct wb_req_copy *q) {
     if (!q->width || !q->rows) return 0;
-    const char *what =
-        q->from - s->backend->base < s->shared_bytes || host_at(s, q->from) ? "a copy from the host"
-        : q->to - s->backend->base < s->shared_bytes || host_at(s, q->to)   ? "a copy to the host"
-                                                                          : "a copy on the device";
-    tell_access(s, what,
-                (struct sim_strided_range){q->from, q->from_pitch, q->width, q->rows, false});
-    tell_access(s, what, (struct sim_strided_range){q->to, q->to_pitch, q->width, q->rows, true});
+    const char *description =
+        q->from - s->backend->base < s->shared_bytes || host_buffer_at(s, q->from)
+            ? "a copy from the host"
+        : q->lowering - s->backend->base < s->shared_bytes || host_buffer_at(s, q->lowering)
+            ? "a copy to the host"
+            : "a copy on the device";
+    report_host_race(s, description,
+                     (struct sim_strided_range){q->from, q->from_pitch, q->width, q->rows, false});
+    report_host_race(s, description,
+                     (struct sim_strided_range){q->lowering, q->to_pitch, q->width, q->rows, true});
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
-        return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows)
+        return s->backend->ops->copy(s->backend, q->lowering, q->from, q->width * q->rows)
                    ? 0
                    : WB_cudaErrorInvalidValue;
-    for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
-        ok = s->backend->ops->copy(s->backend, q->to + r * q->to_pitch, q->from + r * q->from_pitch,
-                                   q->width);
+    for (uint64_t r = 0; ok && r < q->rows && (ok = is_before_deadline(s, r)); r++)
+        ok = s->backend->ops->copy(s->backend, q->lowering + r * q->to_pitch,
+                                   q->from + r * q->from_pitch, q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
 /* ---- messages ---- */
 
-int server_on_order(struct server *s, const struct wb_req_order *q, struct tail tail,
+int server_on_order(struct server *s, const struct wb_req_order *q, struct message_tail tail,
                     struct wb_rep_order *p, struct buf *out) {
     (void)p, (void)out;
-    server_do_order(s, q, tail, false);
-    server_clock_order(s, q, tail);
+    server_exec_order(s, q, tail, false);
+    server_clock_set_order(s, q, tail);
     recording_append(s, WB_OP_order, q, sizeof *q, tail, 0);
     return 0;
 }
 
-int server_on_alloc(struct server *s, const struct wb_req_alloc *q, struct tail tail,
+int server_on_alloc(struct server *s, const struct wb_req_alloc *q, struct message_tail tail,
                     struct wb_rep_alloc *p, struct buf *out) {
     (void)tail, (void)out;
-    int error = server_do_alloc(s, q, &p->address);
-    if (!error) recording_append(s, WB_OP_alloc, q, sizeof *q, (struct tail){0}, p->address);
+    int error = server_exec_alloc(s, q, &p->address);
+    if (!error)
+        recording_append(s, WB_OP_alloc, q, sizeof *q, (struct message_tail){0}, p->address);
     return error;
 }
 
-int server_on_alloc_shared(struct server *s, const struct wb_req_alloc_shared *q, struct tail tail,
-                           struct wb_rep_alloc_shared *p, struct buf *out) {
+int server_on_alloc_shared(struct server *s, const struct wb_req_alloc_shared *q,
+                           struct message_tail tail, struct wb_rep_alloc_shared *p,
+                           struct buf *out) {
     (void)tail, (void)out;
     char name[40];
     if (s->options.grading)
@@ -245,8 +257,8 @@ int server_on_alloc_shared(struct server *s, const struct wb_req_alloc_shared *q
                          (unsigned long long)q->bytes, (unsigned long long)s->shared_bytes);
 }
 
-int server_on_condition(struct server *s, const struct wb_req_condition *q, struct tail tail,
-                        struct wb_rep_condition *p, struct buf *out) {
+int server_on_condition(struct server *s, const struct wb_req_condition *q,
+                        struct message_tail tail, struct wb_rep_condition *p, struct buf *out) {
     (void)q, (void)tail, (void)out;
     if (s->options.grading)
         return server_refuse(s, WB_cudaErrorNotSupported,
@@ -257,42 +269,43 @@ int server_on_condition(struct server *s, const struct wb_req_condition *q, stru
     return 0;
 }
 
-int server_on_graph_box(struct server *s, const struct wb_req_graph_box *q, struct tail tail,
-                        struct wb_rep_graph_box *p, struct buf *out) {
+int server_on_graph_mailbox(struct server *s, const struct wb_req_graph_mailbox *q,
+                            struct message_tail tail, struct wb_rep_graph_mailbox *p,
+                            struct buf *out) {
     (void)q, (void)tail, (void)out;
     if (s->options.grading)
         return server_refuse(s, WB_cudaErrorNotSupported,
                              "graphs that kernels launch are not part of exercises");
-    if (!s->graph_box)
-        s->graph_box = s->backend->ops->alloc(s->backend, sizeof(struct sim_graph_mailbox),
-                                              SIM_GRAPH_MAILBOX_NAME);
-    p->address = s->graph_box; /* the program's, but no leak of it */
+    if (!s->graph_mailbox)
+        s->graph_mailbox = s->backend->ops->alloc(s->backend, sizeof(struct sim_graph_mailbox),
+                                                  SIM_GRAPH_MAILBOX_NAME);
+    p->address = s->graph_mailbox; /* the program's, but no leak of it */
     return p->address ? 0 : WB_cudaErrorMemoryAllocation;
 }
 
-int server_on_free(struct server *s, const struct wb_req_free *q, struct tail tail,
+int server_on_free(struct server *s, const struct wb_req_free *q, struct message_tail tail,
                    struct wb_rep_free *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
-    for (unsigned i = 0; i < s->nown; i++)
-        if (q->address == s->own[i].address)
+    for (unsigned i = 0; i < s->nproblem_buffers; i++)
+        if (q->address == s->problem_buffers[i].address)
             return server_refuse(s, WB_cudaErrorNotPermitted,
                                  "`%s` belongs to the exercise: its entry must not free it",
-                                 s->own[i].name);
-    int error = server_do_free(s, q);
-    if (!error) recording_append(s, WB_OP_free, q, sizeof *q, (struct tail){0}, 0);
+                                 s->problem_buffers[i].name);
+    int error = server_exec_free(s, q);
+    if (!error) recording_append(s, WB_OP_free, q, sizeof *q, (struct message_tail){0}, 0);
     return error;
 }
 
-int server_on_range(struct server *s, const struct wb_req_range *q, struct tail tail,
+int server_on_range(struct server *s, const struct wb_req_range *q, struct message_tail tail,
                     struct wb_rep_range *p, struct buf *out) {
     (void)tail, (void)out;
-    return s->backend->ops->range(s->backend, q->address, &p->start, &p->bytes)
+    return s->backend->ops->find_allocation(s->backend, q->address, &p->start, &p->bytes)
                ? 0
                : WB_cudaErrorInvalidValue;
 }
 
-int server_on_memory_info(struct server *s, const struct wb_req_memory_info *q, struct tail tail,
-                          struct wb_rep_memory_info *p, struct buf *out) {
+int server_on_memory_info(struct server *s, const struct wb_req_memory_info *q,
+                          struct message_tail tail, struct wb_rep_memory_info *p, struct buf *out) {
     (void)q, (void)tail, (void)out;
     uint64_t used = s->backend->ops->memory_used(s->backend);
     p->total = s->backend->memory_bytes;
@@ -303,54 +316,58 @@ int server_on_memory_info(struct server *s, const struct wb_req_memory_info *q, 
 /* Rows packed in the window. */
 static bool fits_window(const struct server *s, uint64_t at, uint64_t width, uint64_t rows,
                         uint64_t *bytes) {
-    uint64_t room = s->options.window_bytes;
-    return !__builtin_mul_overflow(width, rows, bytes) && at <= room && *bytes <= room - at;
+    uint64_t capacity = s->options.window_bytes;
+    return !__builtin_mul_overflow(width, rows, bytes) && at <= capacity && *bytes <= capacity - at;
 }
 
 /* What is recorded must be what was written: a private copy, unless it came in the message itself.
  */
-static int write_recorded(struct server *s, const struct wb_req_write *q, struct tail data,
+static int write_recorded(struct server *s, const struct wb_req_write *q, struct message_tail data,
                           bool in_window) {
     uint8_t *copy = in_window ? xmalloc(data.size + 1) : NULL;
     if (copy) memcpy(copy, data.data, data.size), data.data = copy;
-    int error = server_do_write(s, q, data.data);
+    int error = server_exec_write(s, q, data.data);
     if (!error) recording_append(s, WB_OP_write, q, sizeof *q, data, 0);
     free(copy);
     return error;
 }
 
-int server_on_write(struct server *s, const struct wb_req_write *q, struct tail tail,
+int server_on_write(struct server *s, const struct wb_req_write *q, struct message_tail tail,
                     struct wb_rep_write *p, struct buf *out) {
     (void)p, (void)out;
     uint64_t bytes;
     int error = check_range(s, "copy from the host", q->address, q->pitch, q->width, q->rows);
     if (error) return error;
-    if (!fits_window(s, q->at, q->width, q->rows, &bytes) || (tail.size && tail.size != bytes))
+    if (!fits_window(s, q->window_offset, q->width, q->rows, &bytes) ||
+        (tail.size && tail.size != bytes))
         return WB_cudaErrorInvalidValue;
-    const struct own_buffer *own = own_at(s, q->address);
-    if (own && s->options.grading)
+    const struct problem_buffer *buffer = problem_buffer_at(s, q->address);
+    if (buffer && s->options.grading)
         return server_refuse(
             s, WB_cudaErrorNotPermitted,
             "`%s` belongs to the exercise: its entry must compute on the device, not copy from the "
             "host into it",
-            own->name);
-    struct tail data = {tail.size ? tail.data : s->window + q->at, bytes};
-    server_clock_bus(s, true, false, q->address, bytes);
-    return s->recording ? write_recorded(s, q, data, !tail.size) : server_do_write(s, q, data.data);
+            buffer->name);
+    struct message_tail data = {tail.size ? tail.data : s->window + q->window_offset, bytes};
+    server_clock_bus_copy(s, true, false, q->address, bytes);
+    return s->recording ? write_recorded(s, q, data, !tail.size)
+                        : server_exec_write(s, q, data.data);
 }
 
 /* Of what is read back. */
-static void tell_undefined(struct server *s, uint64_t address, uint64_t pitch, uint64_t width,
-                           uint64_t rows) {
+static void report_uninitialized(struct server *s, uint64_t address, uint64_t pitch, uint64_t width,
+                                 uint64_t rows) {
     const struct backend_ops *ops = s->backend->ops;
     struct sim_report r;
     bool flat = pitch == width || rows == 1;
-    for (uint64_t i = 0; s->options.reported && ops->undefined && i < (flat ? 1 : rows); i++)
-        if (ops->undefined(s->backend, address + i * pitch, flat ? width * rows : width, &r))
-            s->options.reported(s->options.user, &r);
+    for (uint64_t i = 0; s->options.on_report && ops->check_initialized && i < (flat ? 1 : rows);
+         i++)
+        if (ops->check_initialized(s->backend, address + i * pitch, flat ? width * rows : width,
+                                   &r))
+            s->options.on_report(s->options.user, &r);
 }
 
-int server_on_read(struct server *s, const struct wb_req_read *q, struct tail tail,
+int server_on_read(struct server *s, const struct wb_req_read *q, struct message_tail tail,
                    struct wb_rep_read *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     uint64_t bytes;
@@ -361,68 +378,70 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct tail ta
                              "an exercise's entry must not read device memory back: the grader "
                              "records what it launches and "
                              "runs that again with other data; let a kernel make the decision");
-    if (!fits_window(s, q->at, q->width, q->rows, &bytes)) return WB_cudaErrorInvalidValue;
+    if (!fits_window(s, q->window_offset, q->width, q->rows, &bytes))
+        return WB_cudaErrorInvalidValue;
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
-    tell_access(s, "a copy to the host",
-                (struct sim_strided_range){q->address, pitch, q->width, q->rows, false});
-    server_clock_bus(s, false, false, q->address, bytes);
+    report_host_race(s, "a copy to the host",
+                     (struct sim_strided_range){q->address, pitch, q->width, q->rows, false});
+    server_clock_bus_copy(s, false, false, q->address, bytes);
     bool ok = true;
     if (pitch == q->width)
-        ok = s->backend->ops->read(s->backend, q->address, s->window + q->at, bytes);
+        ok = s->backend->ops->read(s->backend, q->address, s->window + q->window_offset, bytes);
     else
-        for (uint64_t r = 0; ok && r < q->rows && (ok = in_time(s, r)); r++)
+        for (uint64_t r = 0; ok && r < q->rows && (ok = is_before_deadline(s, r)); r++)
             ok = s->backend->ops->read(s->backend, q->address + r * pitch,
-                                       s->window + q->at + r * q->width, q->width);
-    if (ok) tell_undefined(s, q->address, pitch, q->width, q->rows);
+                                       s->window + q->window_offset + r * q->width, q->width);
+    if (ok) report_uninitialized(s, q->address, pitch, q->width, q->rows);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
-int server_on_fill(struct server *s, const struct wb_req_fill *q, struct tail tail,
+int server_on_fill(struct server *s, const struct wb_req_fill *q, struct message_tail tail,
                    struct wb_rep_fill *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     int error = check_range(s, "cudaMemset", q->address, q->pitch, q->width, q->rows);
-    if (!error && host_at(s, q->address))
+    if (!error && host_buffer_at(s, q->address))
         error =
             server_refuse(s, WB_cudaErrorNotPermitted,
                           "`%s` lies in the host's memory: fill device memory, and copy it there",
-                          host_at(s, q->address)->name);
-    if (!error) error = server_do_fill(s, q);
-    if (!error) server_clock_inside(s, server_fill_launches, (double)q->width * (double)q->rows);
-    if (!error) recording_append(s, WB_OP_fill, q, sizeof *q, (struct tail){0}, 0);
+                          host_buffer_at(s, q->address)->name);
+    if (!error) error = server_exec_fill(s, q);
+    if (!error)
+        server_clock_device_op(s, server_fill_launch_fraction, (double)q->width * (double)q->rows);
+    if (!error) recording_append(s, WB_OP_fill, q, sizeof *q, (struct message_tail){0}, 0);
     return error;
 }
 
 /* Memory that host and device share is at home with the host. */
-static void time_copy(struct server *s, const struct wb_req_copy *q) {
+static void clock_copy(struct server *s, const struct wb_req_copy *q) {
     uint64_t bytes = q->width * q->rows;
     bool from_host = q->from - s->backend->base < s->shared_bytes,
-         to_host = q->to - s->backend->base < s->shared_bytes;
-    if (!from_host && !to_host) server_clock_inside(s, 1, 2 * (double)bytes);
+         to_host = q->lowering - s->backend->base < s->shared_bytes;
+    if (!from_host && !to_host) server_clock_device_op(s, 1, 2 * (double)bytes);
     else if (!(from_host && to_host))
-        server_clock_bus(s, from_host, true, from_host ? q->to : q->from, bytes);
+        server_clock_bus_copy(s, from_host, true, from_host ? q->lowering : q->from, bytes);
 }
 
-int server_on_copy(struct server *s, const struct wb_req_copy *q, struct tail tail,
+int server_on_copy(struct server *s, const struct wb_req_copy *q, struct message_tail tail,
                    struct wb_rep_copy *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
-    static const char *const ends[][2] = {
-        [SERVER_WAY_WITHIN] = {"copy on the device, to", "copy on the device, from"},
-        [SERVER_WAY_IN] = {"copy from the host, to", "copy from the host, from"},
-        [SERVER_WAY_OUT] = {"copy to the host, to", "copy to the host, from"},
+    static const char *const direction_names[][2] = {
+        [COPY_DEVICE_TO_DEVICE] = {"copy on the device, to", "copy on the device, from"},
+        [COPY_HOST_TO_DEVICE] = {"copy from the host, to", "copy from the host, from"},
+        [COPY_DEVICE_TO_HOST] = {"copy to the host, to", "copy to the host, from"},
     };
-    const char *const *what = ends[server_way_of(s, q)];
-    int error = check_range(s, what[0], q->to, q->to_pitch, q->width, q->rows);
-    if (!error) error = check_range(s, what[1], q->from, q->from_pitch, q->width, q->rows);
-    if (!error && host_at(s, q->from) && host_at(s, q->to))
+    const char *const *descriptions = direction_names[server_copy_direction(s, q)];
+    int error = check_range(s, descriptions[0], q->lowering, q->to_pitch, q->width, q->rows);
+    if (!error) error = check_range(s, descriptions[1], q->from, q->from_pitch, q->width, q->rows);
+    if (!error && host_buffer_at(s, q->from) && host_buffer_at(s, q->lowering))
         error = server_refuse(
             s, WB_cudaErrorNotPermitted,
             "both `%s` and `%s` lie in the host's memory: the way goes through the device",
-            host_at(s, q->from)->name, host_at(s, q->to)->name);
-    if (!error && q->to - s->backend->base < s->shared_bytes)
-        tell_undefined(s, q->from, q->from_pitch, q->width, q->rows);
-    if (!error) error = server_do_copy(s, q);
-    if (!error) time_copy(s, q);
-    if (!error) recording_append(s, WB_OP_copy, q, sizeof *q, (struct tail){0}, 0);
+            host_buffer_at(s, q->from)->name, host_buffer_at(s, q->lowering)->name);
+    if (!error && q->lowering - s->backend->base < s->shared_bytes)
+        report_uninitialized(s, q->from, q->from_pitch, q->width, q->rows);
+    if (!error) error = server_exec_copy(s, q);
+    if (!error) clock_copy(s, q);
+    if (!error) recording_append(s, WB_OP_copy, q, sizeof *q, (struct message_tail){0}, 0);
     return error;
 }

@@ -8,11 +8,11 @@
  * client can shrink it under the server's feet. What the window holds may change at any moment: the
  * server copies from it once and looks only at the copy.
  *
- * A message that the client marks WB_POST, of those that the table allows it for, is not answered:
- * what is issued in order is carried out in order, and the client goes on meanwhile. It posts only
- * what it knows to be right; an error all the same is the answer to the next `sync`. A launch is
- * answered when it was checked, before it runs. How far the server has come it tells in a page
- * behind the window, which it writes and never reads.
+ * A message that the client marks WB_ONE_WAY, of those that the table allows it for, is not
+ * answered: what is issued in order is carried out in order, and the client goes on meanwhile. It
+ * posts only what it knows to be right; an error all the same is the answer to the next `sync`. A
+ * launch is answered when it was checked, before it runs. How far the server has come it tells in a
+ * page behind the window, which it writes and never reads.
  *
  * The client is untrusted: the server checks every size, handle and range, and answers what makes
  * no sense with an error code. Codes are those of cudaError_t (errors.def). */
@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 enum {
-    WB_FRAME = 48 << 10,  /* bytes of the largest frame */
-    WB_PARAMS = 32 << 10, /* bytes of kernel parameters, at most 32764 in CUDA */
-    WB_NPARAMS = 256,     /* parameters of a kernel that the server describes */
+    WB_FRAME_BYTES = 48 << 10, /* bytes of the largest frame */
+    WB_PARAM_BYTES = 32 << 10, /* bytes of kernel parameters, at most 32764 in CUDA */
+    WB_MAX_PARAMS = 256,       /* parameters of a kernel that the server describes */
 };
 
 /* The environment of the client names its descriptors: the connection and the window (grading), or
@@ -37,21 +37,24 @@ enum {
 #define WB_ENV_CONNECTED "WARPBOOK_CONNECTED"
 
 /* Streams whose order is known; 0 and 1 are the default streams. */
-enum { WB_STREAMS = 64 };
+enum { WB_MAX_STREAMS = 64 };
 
 enum {
-    WB_OUTPUT = 1, /* replies: device code has written something: ask for it */
-    WB_POST = 2,   /* requests: no answer */
+    WB_OUTPUT_PENDING = 1, /* replies: device code has written something: ask for it */
+    WB_ONE_WAY = 2,        /* requests: no answer */
 };
 
 /* The page behind the window, whatever the machine's pages are: what comes behind it in the file
  * can be mapped by itself. */
-enum { WB_PROGRESS_BYTES = 65536, WB_EVENTS = 1 << 16 /* events whose times the server keeps */ };
+enum {
+    WB_PROGRESS_BYTES = 65536,
+    WB_MAX_EVENTS = 1 << 16 /* events whose times the server keeps */
+};
 struct wb_progress {
-    _Atomic uint32_t done;  /* seq of the last message that was carried out */
-    _Atomic uint32_t error; /* what poisons the context */
-    _Atomic uint32_t
-        next; /* the client's own: seqs are drawn here by all copies of the runtime in a process */
+    _Atomic uint32_t done_seq; /* seq of the last message that was carried out */
+    _Atomic uint32_t error;    /* what poisons the context */
+    _Atomic uint32_t next_seq; /* the client's own: seqs are drawn here by all copies of the runtime
+                                  in a process */
 };
 
 struct wb_header {
@@ -88,15 +91,15 @@ enum wb_type {
 #define X(id, ctype, ffi) id,
     WB_ARGS(X)
 #undef X
-        WB_TYPES
+        WB_TYPE_COUNT
 };
 
 enum { WB_MAX_ARGS = 64 };
 
 struct wb_arg {
     uint32_t type, pad;
-    uint64_t value; /* the value's bytes, from the lowest address on */
-    uint64_t host;  /* of a pointer: so many bytes there are pinned memory of the host */
+    uint64_t value;      /* the value's bytes, from the lowest address on */
+    uint64_t host_bytes; /* of a pointer: so many bytes there are pinned memory of the host */
 };
 
 /* X(id, what it means) */
@@ -150,7 +153,7 @@ enum wb_op {
 #define MESSAGE(name, flags, request, reply) WB_OP_##name,
 #include "grader/server/protocol.def"
 #undef MESSAGE
-    WB_OPS
+    WB_OP_COUNT
 };
 
 /* What `hello` begins with: a hash of the table above and of the header. Where meanings change and

@@ -18,25 +18,27 @@
 
 struct ptxas_run {
     pid_t pid; /* 0: `out` came from the cache, or `why` says what went wrong */
-    int text, answer;
-    struct buf out;
-    char path[PATH_MAX]; /* in the cache; empty: not kept */
-    struct err why;
+    int input_fd, output_fd;
+    struct buf output;
+    char cache_path[PATH_MAX]; /* in the cache; empty: not kept */
+    struct err error;
 };
 
 /* ---- what it says ---- */
 
 /* Ends at the largest value, not beyond. */
-static uint32_t add_up(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
+static uint32_t saturating_add(uint32_t a, uint32_t b) {
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
 
-static void read_figures(const char *line, struct ptxas_figures *out) {
+static void parse_usage(const char *line, struct ptxas_usage *out) {
     unsigned stack, stores, loads;
     const char *used = strstr(line, ": Used ");
     if (text_starts(line, "ptxas info")) {
         if (used) sscanf(used, ": Used %u registers", &out->registers);
     } else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads",
                       &stack, &stores, &loads) == 3)
-        out->spill_bytes = add_up(out->spill_bytes, add_up(stores, loads));
+        out->spill_bytes = saturating_add(out->spill_bytes, saturating_add(stores, loads));
 }
 
 /* The text has a part for each kernel:
@@ -46,10 +48,10 @@ static void read_figures(const char *line, struct ptxas_figures *out) {
  *     ptxas info    : Used 32 registers, used 1 barriers
  * and then, once more for each kernel, the properties of every function that it may call, through a
  * register as well. */
-const char *ptxas_next(const char *text, struct ptxas_figures *out) {
+const char *ptxas_parse_next(const char *text, struct ptxas_usage *out) {
     static const char head[] = "ptxas info", entry[] = "Compiling entry function '";
     char line[256];
-    *out = (struct ptxas_figures){0};
+    *out = (struct ptxas_usage){0};
     for (size_t n; *text; text += n + (text[n] == '\n')) {
         n = strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
@@ -57,15 +59,15 @@ const char *ptxas_next(const char *text, struct ptxas_figures *out) {
         if (at && out->length && out->registers) return text;
         if (at) {
             const char *name = text + (at - line) + sizeof entry - 1;
-            *out = (struct ptxas_figures){.name = name, .length = strcspn(name, "'\n")};
-        } else read_figures(line, out);
+            *out = (struct ptxas_usage){.name = name, .length = strcspn(name, "'\n")};
+        } else parse_usage(line, out);
     }
     return out->length && out->registers ? text : NULL;
 }
 
-static void take(const struct sim_module *m, const char *text) {
-    struct ptxas_figures f;
-    while ((text = ptxas_next(text, &f))) {
+static void apply_usage(const struct sim_module *m, const char *text) {
+    struct ptxas_usage f;
+    while ((text = ptxas_parse_next(text, &f))) {
         char *name = xmalloc(f.length + 1);
         memcpy(name, f.name, f.length);
         name[f.length] = 0;
@@ -89,7 +91,7 @@ static unsigned target_of(const char *text, size_t n, char suffix[2]) {
     return sm;
 }
 
-static int memory_file(const void *data, size_t n) {
+static int make_memory_file(const void *data, size_t n) {
     int fd = memfd_create("ptxas", MFD_CLOEXEC);
     for (size_t at = 0; fd >= 0 && at < n;) {
         ssize_t k = write(fd, (const char *)data + at, n - at);
@@ -101,32 +103,33 @@ static int memory_file(const void *data, size_t n) {
 
 /* The text comes as a memory file, and its answers go to one, so that nothing waits for us and
  * nothing is left behind. */
-static void start(struct ptxas_run *r, const char *ptxas, unsigned arch, const char *suffix,
-                  bool part) {
+static void spawn_ptxas(struct ptxas_run *r, const char *ptxas, unsigned arch, const char *suffix,
+                        bool is_relocatable) {
     char option[32], input[32];
     snprintf(option, sizeof option, "-arch=sm_%u%s", arch, suffix);
-    snprintf(input, sizeof input, "/dev/fd/%d", r->text);
+    snprintf(input, sizeof input, "/dev/fd/%d", r->input_fd);
     r->pid = fork();
     if (r->pid == 0) {
-        dup2(r->answer, 1), dup2(r->answer, 2);
-        fcntl(r->text, F_SETFD, 0);
-        execl(ptxas, ptxas, option, "-v", input, "-o", "/dev/null", part ? "-c" : (char *)NULL,
-              (char *)NULL);
+        dup2(r->output_fd, 1), dup2(r->output_fd, 2);
+        fcntl(r->input_fd, F_SETFD, 0);
+        execl(ptxas, ptxas, option, "-v", input, "-o", "/dev/null",
+              is_relocatable ? "-c" : (char *)NULL, (char *)NULL);
         _exit(127);
     }
-    if (r->pid < 0) r->pid = 0, err_set(&r->why, ERR_SYSTEM, "fork: %s", strerror(errno));
+    if (r->pid < 0) r->pid = 0, err_set(&r->error, ERR_SYSTEM, "fork: %s", strerror(errno));
 }
 
-static void key_of(const char *text, size_t n, unsigned arch, bool part, char key[HASH_HEX]) {
+static void cache_key(const char *text, size_t n, unsigned arch, bool is_relocatable,
+                      char key[HASH_HEX]) {
     struct hash h;
     hash_start(&h);
     hash_add(&h, &arch, sizeof arch);
-    if (part) hash_text(&h, "-c");
+    if (is_relocatable) hash_text(&h, "-c");
     hash_add(&h, text, n);
     hash_hex(&h, key);
 }
 
-struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool part,
+struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool is_relocatable,
                               const char *ptxas, const char *cache) {
     struct ptxas_run *r = xcalloc(1, sizeof *r);
     struct err ignored = {0};
@@ -135,45 +138,45 @@ struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool pa
     if (target > arch) arch = target;
     if (target != arch)
         suffix[0] = 0; /* code for sm_90a is for that device alone: ptxas says so of any other */
-    key_of(text, n, arch, part, key);
+    cache_key(text, n, arch, is_relocatable, key);
     if (cache && dir_make(cache, &ignored))
-        snprintf(r->path, sizeof r->path, "%s/ptxas-%s", cache, key);
-    r->text = r->answer = -1;
-    if (r->path[0] && file_read(r->path, 1 << 20, &r->out, &ignored)) return r;
-    buf_clear(&r->out);
-    r->text = memory_file(text, n), r->answer = memory_file("", 0);
-    if (r->text < 0 || r->answer < 0)
-        err_set(&r->why, ERR_SYSTEM, "no memory file: %s", strerror(errno));
-    else start(r, ptxas, arch, suffix, part);
+        snprintf(r->cache_path, sizeof r->cache_path, "%s/ptxas-%s", cache, key);
+    r->input_fd = r->output_fd = -1;
+    if (r->cache_path[0] && file_read(r->cache_path, 1 << 20, &r->output, &ignored)) return r;
+    buf_clear(&r->output);
+    r->input_fd = make_memory_file(text, n), r->output_fd = make_memory_file("", 0);
+    if (r->input_fd < 0 || r->output_fd < 0)
+        err_set(&r->error, ERR_SYSTEM, "no memory file: %s", strerror(errno));
+    else spawn_ptxas(r, ptxas, arch, suffix, is_relocatable);
     return r;
 }
 
-static void read_answer(struct ptxas_run *r) {
-    char part[4096];
-    lseek(r->answer, 0, SEEK_SET);
-    for (ssize_t k; (k = read(r->answer, part, sizeof part)) > 0;)
-        buf_add(&r->out, part, (size_t)k);
+static void read_output(struct ptxas_run *r) {
+    char chunk[4096];
+    lseek(r->output_fd, 0, SEEK_SET);
+    for (ssize_t k; (k = read(r->output_fd, chunk, sizeof chunk)) > 0;)
+        buf_add(&r->output, chunk, (size_t)k);
 }
 
-static bool finish(struct ptxas_run *r, struct err *e) {
+static bool wait_for_ptxas(struct ptxas_run *r, struct err *e) {
     int status = -1;
     struct err ignored = {0};
-    if (r->why.kind) return *e = r->why, false;
+    if (r->error.kind) return *e = r->error, false;
     if (!r->pid) return true;
     while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR) {}
-    read_answer(r);
+    read_output(r);
     if (!WIFEXITED(status) || WEXITSTATUS(status))
-        return err_set(e, ERR_SYSTEM, "ptxas failed: %.200s", buf_str(&r->out));
-    if (r->path[0]) file_write(r->path, r->out.data, r->out.size, &ignored);
+        return err_set(e, ERR_SYSTEM, "ptxas failed: %.200s", buf_str(&r->output));
+    if (r->cache_path[0]) file_write(r->cache_path, r->output.data, r->output.size, &ignored);
     return true;
 }
 
 bool ptxas_end(struct ptxas_run *r, const struct sim_module *m, struct err *e) {
-    bool ok = finish(r, e);
-    if (ok && m) take(m, buf_str(&r->out));
-    if (r->text >= 0) close(r->text);
-    if (r->answer >= 0) close(r->answer);
-    buf_free(&r->out);
+    bool ok = wait_for_ptxas(r, e);
+    if (ok && m) apply_usage(m, buf_str(&r->output));
+    if (r->input_fd >= 0) close(r->input_fd);
+    if (r->output_fd >= 0) close(r->output_fd);
+    buf_free(&r->output);
     free(r);
     return ok;
 }

@@ -6,14 +6,14 @@
 #include <stddef.h>
 
 /* What it says of one kernel; `name` lies in its text and does not end there. */
-struct ptxas_figures {
+struct ptxas_usage {
     const char *name;
     size_t length;
     uint32_t registers,
         spill_bytes; /* spills: of its code and of that of all functions that it may call */
 };
 /* The next kernel of what `ptxas -v` said, and where to go on; NULL: no more. */
-const char *ptxas_next(const char *text, struct ptxas_figures *out);
+const char *ptxas_parse_next(const char *text, struct ptxas_usage *out);
 
 /* Runs `ptxas` (its path) for the architecture (such as 90) on the text and gives the module's
  * kernels their registers and spills. What it said is kept in the folder `cache`, by content; NULL
@@ -25,7 +25,7 @@ bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n,
 /* The same in two steps, so that it runs while the program goes on. `part`: of several texts that
  * are to be linked. An older architecture than the text's own target becomes that. */
 struct ptxas_run;
-struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool part,
+struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool is_relocatable,
                               const char *ptxas, const char *cache);
 bool ptxas_end(struct ptxas_run *r, const struct sim_module *m,
                struct err *e); /* m: NULL = no more interest */

@@ -22,13 +22,13 @@ void recording_free(struct recording *r) {
 
 unsigned recording_launches(const struct recording *r) { return r->launches; }
 
-static bool is_move(enum wb_op op) {
+static bool is_transfer(enum wb_op op) {
     return op == WB_OP_write || op == WB_OP_fill || op == WB_OP_copy;
 }
 
-bool recording_writes(const struct recording *r) {
+bool recording_has_writes(const struct recording *r) {
     for (size_t i = 0; i < r->ncommands; i++) {
-        if (is_move(r->commands[i].op)) return true;
+        if (is_transfer(r->commands[i].op)) return true;
     }
     return false;
 }
@@ -43,31 +43,32 @@ static uint64_t row_sectors(uint64_t from, uint64_t pitch, uint64_t width, uint6
     if (!width || !rows) return 0;
     if (rows == 1 || pitch == width || pitch <= SECTOR)
         return sectors_of(from, (rows - 1) * pitch + width);
-    uint64_t period = 0, rest = 0;
+    uint64_t period_sectors = 0, rest_sectors = 0;
     for (uint64_t r = 0; r < SECTOR; r++) {
         uint64_t n = sectors_of((from + r * pitch) % SECTOR, width);
-        period += n, rest += r < rows % SECTOR ? n : 0;
+        period_sectors += n, rest_sectors += r < rows % SECTOR ? n : 0;
     }
-    return period * (rows / SECTOR) + rest;
+    return period_sectors * (rows / SECTOR) + rest_sectors;
 }
 
-static void add_copy(struct server_moves *m, const struct server *s, const struct wb_req_copy *q) {
-    enum server_way way = server_way_of(s, q);
-    if (way == SERVER_WAY_IN) m->bus_bytes_in += q->width * q->rows;
-    if (way == SERVER_WAY_OUT) m->bus_bytes_out += q->width * q->rows;
-    if (way != SERVER_WAY_WITHIN) return;
+static void add_copy(struct server_transfers *m, const struct server *s,
+                     const struct wb_req_copy *q) {
+    enum copy_direction direction = server_copy_direction(s, q);
+    if (direction == COPY_HOST_TO_DEVICE) m->bus_bytes_in += q->width * q->rows;
+    if (direction == COPY_DEVICE_TO_HOST) m->bus_bytes_out += q->width * q->rows;
+    if (direction != COPY_DEVICE_TO_DEVICE) return;
     m->copied_bytes += q->width * q->rows;
     m->copied_sectors_read += row_sectors(q->from, q->from_pitch, q->width, q->rows);
-    m->copied_sectors_written += row_sectors(q->to, q->to_pitch, q->width, q->rows);
+    m->copied_sectors_written += row_sectors(q->lowering, q->to_pitch, q->width, q->rows);
 }
 
-static void add_fill(struct server_moves *m, const struct wb_req_fill *q) {
+static void add_fill(struct server_transfers *m, const struct wb_req_fill *q) {
     m->filled_bytes += q->width * q->rows;
     m->filled_sectors += row_sectors(q->address, q->pitch, q->width, q->rows);
 }
 
-struct server_moves recording_moves(const struct server *s, const struct recording *r) {
-    struct server_moves m = {0};
+struct server_transfers recording_transfers(const struct server *s, const struct recording *r) {
+    struct server_transfers m = {0};
     for (size_t i = 0; i < r->ncommands; i++) {
         const void *q = r->bytes.data + r->commands[i].request;
         enum wb_op op = r->commands[i].op;
@@ -75,12 +76,12 @@ struct server_moves recording_moves(const struct server *s, const struct recordi
         if (op == WB_OP_fill) add_fill(&m, q);
         m.copies += op == WB_OP_copy || op == WB_OP_write, m.fills += op == WB_OP_fill;
     }
-    m.bus_path_bytes = (uint64_t)recording_bus_path(s, r);
+    m.bus_critical_path_bytes = (uint64_t)recording_bus_critical_path(s, r);
     return m;
 }
 
 /* Offsets stay multiples of 16, so that a request or parameters can be used where they lie. */
-static size_t append(struct recording *r, const void *data, size_t size) {
+static size_t append_bytes(struct recording *r, const void *data, size_t size) {
     static const uint8_t zeros[16];
     size_t at = r->bytes.size;
     if (size) buf_add(&r->bytes, data, size);
@@ -89,11 +90,11 @@ static size_t append(struct recording *r, const void *data, size_t size) {
 }
 
 void recording_append(struct server *s, enum wb_op op, const void *request, size_t size,
-                      struct tail tail, uint64_t result) {
+                      struct message_tail tail, uint64_t result) {
     struct recording *r = s->recording;
     if (!r) return;
     if (r->bytes.size + size + tail.size > s->options.max_recorded_bytes) {
-        s->over_limit = true;
+        s->limit_exceeded = true;
         server_refuse(s, 0, "the entry's commands carry more than %llu MiB of data",
                       (unsigned long long)(s->options.max_recorded_bytes >> 20));
         return;
@@ -101,24 +102,25 @@ void recording_append(struct server *s, enum wb_op op, const void *request, size
     GROW(r->commands, r->ncommands + 1, r->capacity, 16);
     struct command *c = &r->commands[r->ncommands++];
     *c = (struct command){.op = op, .tail_size = tail.size, .result = result};
-    c->request = append(r, request, size);
-    c->tail = append(r, tail.data, tail.size);
+    c->request = append_bytes(r, request, size);
+    c->tail = append_bytes(r, tail.data, tail.size);
     r->launches += op == WB_OP_launch;
 }
 
 /* ---- the problem's own buffers ---- */
 
-static bool allocate_own(struct server *s, bool again, bool keep_variables, struct err *e) {
+static bool allocate_problem_buffers(struct server *s, bool must_match, bool keep_variables,
+                                     struct err *e) {
     server_context_clear(s, keep_variables);
-    for (unsigned i = 0; i < s->nown; i++) {
-        struct own_buffer *b = &s->own[i];
+    for (unsigned i = 0; i < s->nproblem_buffers; i++) {
+        struct problem_buffer *b = &s->problem_buffers[i];
         const struct backend_ops *ops = s->backend->ops;
         uint64_t address =
-            (b->host ? ops->alloc_host : ops->alloc_pages)(s->backend, b->bytes, b->name);
+            (b->is_host_memory ? ops->alloc_host : ops->alloc_pages)(s->backend, b->bytes, b->name);
         if (!address)
             return err_set(e, ERR_LIMIT, "the device has no room for `%s` of %llu bytes", b->name,
                            (unsigned long long)b->bytes);
-        if (again && address != b->address)
+        if (must_match && address != b->address)
             return err_set(e, ERR_INTERNAL, "device server: `%s` moved from 0x%llx to 0x%llx",
                            b->name, (unsigned long long)b->address, (unsigned long long)address);
         b->address = address;
@@ -130,28 +132,41 @@ bool server_buffers(struct server *s, const struct server_buffer *buffers, unsig
                     struct err *e) {
     if (n > MAX_BUFFERS)
         return err_set(e, ERR_INTERNAL, "device server: more than %d buffers", MAX_BUFFERS);
-    for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
-    s->nown = n;
+    for (unsigned i = 0; i < s->nproblem_buffers; i++) free(s->problem_buffers[i].name);
+    s->nproblem_buffers = n;
     for (unsigned i = 0; i < n; i++)
-        s->own[i] = (struct own_buffer){
-            .name = xstrdup(buffers[i].name), .bytes = buffers[i].bytes, .host = buffers[i].host};
-    if (s->backend->ops->unshare) s->backend->ops->unshare(s->backend);
-    if (!allocate_own(s, false, false, e)) return false;
-    for (unsigned i = 0; s->backend->ops->share && i < n; i++)
-        s->own[i].shared =
+        s->problem_buffers[i] =
+            (struct problem_buffer){.name = xstrdup(buffers[i].name),
+                                    .bytes = buffers[i].bytes,
+                                    .is_host_memory = buffers[i].is_host_memory};
+    if (s->backend->ops->unshare_pages) s->backend->ops->unshare_pages(s->backend);
+    if (!allocate_problem_buffers(s, false, false, e)) return false;
+    for (unsigned i = 0; s->backend->ops->share_pages && i < n; i++)
+        s->problem_buffers[i].is_shared =
             buffers[i].fd && buffers[i].bytes &&
-            s->backend->ops->share(s->backend, s->own[i].address, buffers[i].fd, buffers[i].offset);
+            s->backend->ops->share_pages(s->backend, s->problem_buffers[i].address, buffers[i].fd,
+                                         buffers[i].offset);
     return true;
 }
 
-uint64_t server_buffer_address(const struct server *s, unsigned i) { return s->own[i].address; }
+uint64_t server_buffer_address(const struct server *s, unsigned i) {
+    return s->problem_buffers[i].address;
+}
 
-bool server_restart(struct server *s, struct err *e) { return allocate_own(s, true, false, e); }
-bool server_call_again(struct server *s, struct err *e) { return allocate_own(s, true, true, e); }
+bool server_restart(struct server *s, struct err *e) {
+    return allocate_problem_buffers(s, true, false, e);
+}
+bool server_restart_keep_variables(struct server *s, struct err *e) {
+    return allocate_problem_buffers(s, true, true, e);
+}
 
-bool server_is_shared(const struct server *s, unsigned i) { return s->own[i].shared; }
-bool server_mark(struct server *s, uint64_t address, uint64_t bytes, enum server_content what) {
-    return s->backend->ops->mark(s->backend, address, bytes, what == SERVER_WRITTEN);
+bool server_is_shared(const struct server *s, unsigned i) {
+    return s->problem_buffers[i].is_shared;
+}
+bool server_mark_contents(struct server *s, uint64_t address, uint64_t bytes,
+                          enum server_content content) {
+    return s->backend->ops->mark_contents(s->backend, address, bytes,
+                                          content == SERVER_INITIALIZED);
 }
 bool server_write(struct server *s, uint64_t to, const void *data, uint64_t bytes) {
     return s->backend->ops->write(s->backend, to, data, bytes);
@@ -160,16 +175,16 @@ bool server_read(struct server *s, uint64_t from, void *data, uint64_t bytes) {
     return s->backend->ops->read(s->backend, from, data, bytes);
 }
 
-void server_take_output(struct server *s, struct buf *out) {
-    if (s->output.size) buf_add(out, s->output.data, s->output.size);
-    if (s->errors.size) buf_add(out, s->errors.data, s->errors.size);
-    buf_clear(&s->output);
-    buf_clear(&s->errors);
+void server_drain_output(struct server *s, struct buf *out) {
+    if (s->device_stdout.size) buf_add(out, s->device_stdout.data, s->device_stdout.size);
+    if (s->device_stderr.size) buf_add(out, s->device_stderr.data, s->device_stderr.size);
+    buf_clear(&s->device_stdout);
+    buf_clear(&s->device_stderr);
 }
 
 /* ---- recording ---- */
 
-static void printable(char *out, size_t size, struct tail t) {
+static void copy_printable(char *out, size_t size, struct message_tail t) {
     size_t n = 0;
     for (size_t i = 0; i < t.size && n + 1 < size; i++)
         out[n++] =
@@ -177,14 +192,14 @@ static void printable(char *out, size_t size, struct tail t) {
     out[n] = 0;
 }
 
-int server_on_next_call(struct server *s, const struct wb_req_next_call *q, struct tail tail,
-                        struct wb_rep_next_call *p, struct buf *out) {
+int server_on_next_call(struct server *s, const struct wb_req_next_call *q,
+                        struct message_tail tail, struct wb_rep_next_call *p, struct buf *out) {
     (void)p, (void)out;
     if (!s->options.grading || q->state >= WB_CALL_STATE_COUNT) return WB_cudaErrorNotPermitted;
-    s->waiting = true;
+    s->call_requested = true;
     if (!s->outcome) return 0;
-    s->outcome->state = q->state;
-    printable(s->outcome->text, sizeof s->outcome->text, tail);
+    s->outcome->call_state = q->state;
+    copy_printable(s->outcome->text, sizeof s->outcome->text, tail);
     return 0;
 }
 
@@ -199,15 +214,15 @@ static bool send_call(struct server *s, const char *entry, const struct wb_arg *
     p->nargs = nargs;
     if (nargs) memcpy(p + 1, args, nbytes);
     memcpy((uint8_t *)(p + 1) + nbytes, entry, name);
-    *h = (struct wb_header){.op = WB_OP_next_call, .seq = s->waiting_seq};
+    *h = (struct wb_header){.op = WB_OP_next_call, .seq = s->call_request_seq};
     h->size = (uint32_t)(sizeof *h + sizeof *p + nbytes + name);
-    s->waiting = false;
+    s->call_requested = false;
     return server_channel_send(s, frame, h->size);
 }
 
-static void serve_for(struct server *s, double deadline, int watch, struct server_outcome *out) {
+static void serve_until(struct server *s, double deadline, int watch, struct server_outcome *out) {
     s->outcome = out;
-    out->end = server_serve(s, deadline, watch);
+    out->end_reason = server_serve(s, deadline, watch);
     s->outcome = NULL;
     out->launches = s->launches;
     out->seconds = s->seconds;
@@ -215,41 +230,41 @@ static void serve_for(struct server *s, double deadline, int watch, struct serve
 
 bool server_wait_ready(struct server *s, double deadline, int watch, struct server_outcome *out) {
     *out = (struct server_outcome){0};
-    serve_for(s, deadline, watch, out);
-    return out->end == SERVER_CALL && out->state == WB_READY;
+    serve_until(s, deadline, watch, out);
+    return out->end_reason == SERVER_CALL && out->call_state == WB_READY;
 }
 
 bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs,
                    double deadline, int watch, struct recording **recording,
                    struct server_outcome *out) {
     *recording = NULL;
-    *out = (struct server_outcome){.end = SERVER_CLOSED};
-    if (!s->waiting) return false;
-    s->over_limit = false;
+    *out = (struct server_outcome){.end_reason = SERVER_CLOSED};
+    if (!s->call_requested) return false;
+    s->limit_exceeded = false;
     s->recording = xcalloc(1, sizeof *s->recording);
-    if (send_call(s, entry, args, nargs)) serve_for(s, deadline, watch, out);
+    if (send_call(s, entry, args, nargs)) serve_until(s, deadline, watch, out);
     struct recording *r = s->recording;
     s->recording = NULL;
-    if (out->end == SERVER_CALL && out->state == WB_RETURNED)
-        *recording = r, recording_mark_waited(r);
+    if (out->end_reason == SERVER_CALL && out->call_state == WB_RETURNED)
+        *recording = r, recording_mark_waiters(r);
     else recording_free(r);
     return *recording;
 }
 
 /* ---- replay ---- */
 
-static int replay_one(struct server *s, const struct recording *r, const struct command *c,
-                      uint64_t *result) {
+static int replay_command(struct server *s, const struct recording *r, const struct command *c,
+                          uint64_t *result) {
     const void *q = r->bytes.data + c->request;
-    struct tail tail = {(const uint8_t *)r->bytes.data + c->tail, c->tail_size};
+    struct message_tail tail = {(const uint8_t *)r->bytes.data + c->tail, c->tail_size};
     switch ((int)c->op) {
-    case WB_OP_alloc: return server_do_alloc(s, q, result);
-    case WB_OP_free: return server_do_free(s, q);
-    case WB_OP_write: return server_do_write(s, q, tail.data);
-    case WB_OP_fill: return server_do_fill(s, q);
-    case WB_OP_copy: return server_do_copy(s, q);
-    case WB_OP_launch: return server_do_launch(s, q, tail, true);
-    case WB_OP_order: return server_do_order(s, q, tail, c->waited), 0;
+    case WB_OP_alloc: return server_exec_alloc(s, q, result);
+    case WB_OP_free: return server_exec_free(s, q);
+    case WB_OP_write: return server_exec_write(s, q, tail.data);
+    case WB_OP_fill: return server_exec_fill(s, q);
+    case WB_OP_copy: return server_exec_copy(s, q);
+    case WB_OP_launch: return server_exec_launch(s, q, tail, true);
+    case WB_OP_order: return server_exec_order(s, q, tail, c->has_waiter), 0;
     }
     die("device server: message %d in a recording", c->op);
 }
@@ -265,19 +280,20 @@ static const char *op_name(enum wb_op op) {
 
 bool server_replay(struct server *s, const struct recording *r, double deadline,
                    struct server_outcome *out, struct err *e) {
-    *out = (struct server_outcome){.end = SERVER_CALL, .state = WB_RETURNED};
-    double before = s->seconds;
+    *out = (struct server_outcome){.end_reason = SERVER_CALL, .call_state = WB_RETURNED};
+    double start_seconds = s->seconds;
     s->deadline = deadline;
     bool ok = true;
-    for (size_t i = 0; ok && i < r->ncommands && !s->poison && out->end == SERVER_CALL; i++) {
+    for (size_t i = 0; ok && i < r->ncommands && !s->sticky_error && out->end_reason == SERVER_CALL;
+         i++) {
         const struct command *c = &r->commands[i];
         if (deadline && server_now() >= deadline) {
-            out->end = SERVER_DEADLINE;
+            out->end_reason = SERVER_DEADLINE;
             break;
         }
         uint64_t result = 0;
-        int error = replay_one(s, r, c, &result);
-        if (error && deadline && server_now() >= deadline) out->end = SERVER_DEADLINE;
+        int error = replay_command(s, r, c, &result);
+        if (error && deadline && server_now() >= deadline) out->end_reason = SERVER_DEADLINE;
         else if (error || result != c->result)
             ok = err_set(
                 e, ERR_INTERNAL,
@@ -285,8 +301,8 @@ bool server_replay(struct server *s, const struct recording *r, double deadline,
                 op_name(c->op), server_error_name(error), (unsigned long long)result,
                 (unsigned long long)c->result);
     }
-    out->fault = s->poison;
-    out->seconds = s->seconds - before;
+    out->fault = s->sticky_error;
+    out->seconds = s->seconds - start_seconds;
     out->launches = s->launches;
     return ok;
 }

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { THREADS = 256, FMA_STEPS = 4096, CHAINS = 16, RUNS = 8 };
+enum { THREADS = 256, FMA_ITERATIONS = 4096, CHAINS = 16, RUNS = 8 };
 
-#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
-static const char copy_ptx[] = HEAD
+#define PTX_HEADER ".version 7.0\n.target sm_70\n.address_size 64\n"
+static const char copy_ptx[] = PTX_HEADER
     ".visible .entry wb_copy(.param .u64 to, .param .u64 from, .param .u64 n) {\n"
     ".reg .pred %p; .reg .b32 %r<8>; .reg .b64 %d<10>;\n"
     "ld.param.u64 %d0, [to];\nld.param.u64 %d1, [from];\nld.param.u64 %d2, [n];\n"
@@ -27,11 +27,11 @@ static const char copy_ptx[] = HEAD
     "add.s64 %d3, %d3, %d5;\nbra LOOP;\nEND:\nret;\n}\n";
 
 static void fma_ptx(struct buf *out) {
-    buf_puts(out, HEAD ".visible .entry wb_fma(.param .u64 to, .param .u32 n) {\n"
-                       ".reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<20>; .reg .b64 %d<3>;\n"
-                       "ld.param.u64 %d0, [to];\nld.param.u32 %r0, [n];\nmov.u32 %r1, "
-                       "%tid.x;\ncvt.rn.f32.u32 %f16, %r1;\n"
-                       "mov.f32 %f17, 0f3F7FFFFE;\n");
+    buf_puts(out, PTX_HEADER ".visible .entry wb_fma(.param .u64 to, .param .u32 n) {\n"
+                             ".reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<20>; .reg .b64 %d<3>;\n"
+                             "ld.param.u64 %d0, [to];\nld.param.u32 %r0, [n];\nmov.u32 %r1, "
+                             "%tid.x;\ncvt.rn.f32.u32 %f16, %r1;\n"
+                             "mov.f32 %f17, 0f3F7FFFFE;\n");
     for (unsigned i = 0; i < CHAINS; i++)
         buf_printf(out, "add.f32 %%f%u, %%f16, 0f%08X;\n", i, 0x3f800000u + i * 0x800u);
     buf_puts(out, "mov.u32 %r2, 0;\nLOOP:\n");
@@ -45,15 +45,15 @@ static void fma_ptx(struct buf *out) {
                   "%d0;\nst.global.f32 [%d0], %f0;\nEND:\nret;\n}\n");
 }
 
-static bool best_time(struct backend *b, const struct backend_launch *l, double *seconds,
-                      struct err *e) {
+static bool min_time(struct backend *b, const struct backend_launch *l, double *seconds,
+                     struct err *e) {
     *seconds = 1e9;
     for (unsigned i = 0; i < RUNS; i++) {
         int error = 0;
         struct backend_result r;
-        if (!backend_gpu_begin(b, e)) return false;
+        if (!backend_gpu_begin_timed(b, e)) return false;
         b->ops->launch(b, l, &r);
-        double s = backend_gpu_end(b, &error);
+        double s = backend_gpu_end_timed(b, &error);
         if (r.error || error)
             return err_set(e, ERR_SYSTEM, "the roofline kernel failed with error %d",
                            r.error ? r.error : error);
@@ -74,7 +74,7 @@ static bool measure_copy(struct backend *b, struct roofline *out, struct err *e)
     bytes = bytes / 4096 * 4096;
     uint64_t to = b->ops->alloc(b, bytes, "to"), from = b->ops->alloc(b, bytes, "from");
     struct {
-        uint64_t to, from, n;
+        uint64_t lowering, from, n;
     } params = {to, from, bytes / 16};
     struct backend_kernel k;
     void *module;
@@ -86,7 +86,7 @@ static bool measure_copy(struct backend *b, struct roofline *out, struct err *e)
                                .params = &params,
                                .param_bytes = 24};
     double seconds;
-    bool ok = b->ops->fill(b, from, 1, bytes) && best_time(b, &l, &seconds, e);
+    bool ok = b->ops->fill(b, from, 1, bytes) && min_time(b, &l, &seconds, e);
     if (ok) out->bytes_per_second = 2.0 * (double)bytes / seconds;
     b->ops->free(b, from), b->ops->free(b, to);
     b->ops->unload(b, module);
@@ -98,9 +98,9 @@ static bool measure_fma(struct backend *b, struct roofline *out, struct err *e) 
     struct backend_kernel k;
     void *module;
     struct {
-        uint64_t to;
+        uint64_t lowering;
         uint32_t n;
-    } params = {b->ops->alloc(b, 4, "to"), FMA_STEPS};
+    } params = {b->ops->alloc(b, 4, "to"), FMA_ITERATIONS};
     fma_ptx(&ptx);
     bool ok = find(b, ptx.data, ptx.size, "wb_fma", &k, &module, e);
     buf_free(&ptx);
@@ -111,9 +111,9 @@ static bool measure_fma(struct backend *b, struct roofline *out, struct err *e) 
                                .params = &params,
                                .param_bytes = 12};
     double seconds;
-    ok = best_time(b, &l, &seconds, e);
-    if (ok) out->flops_per_second = 2.0 * CHAINS * FMA_STEPS * THREADS * l.grid[0] / seconds;
-    b->ops->free(b, params.to);
+    ok = min_time(b, &l, &seconds, e);
+    if (ok) out->flops_per_second = 2.0 * CHAINS * FMA_ITERATIONS * THREADS * l.grid[0] / seconds;
+    b->ops->free(b, params.lowering);
     b->ops->unload(b, module);
     return ok;
 }

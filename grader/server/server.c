@@ -10,24 +10,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ALWAYS = 1, RECORD = 2, QUIET = 4, POST = 8 };
+enum { DESPITE_ERROR = 1, RECORD = 2, QUERY = 4, ONE_WAY = 8 };
 
-struct handler {
+struct message_handler {
     const char *name;
     unsigned flags;
     size_t request, reply;
-    int (*run)(struct server *s, const void *q, struct tail tail, void *p, struct buf *out);
+    int (*run)(struct server *s, const void *q, struct message_tail tail, void *p, struct buf *out);
 };
 
-#define MESSAGE(name, flags, request, reply)                                          \
-    static int run_##name(struct server *s, const void *q, struct tail tail, void *p, \
-                          struct buf *out) {                                          \
-        return server_on_##name(s, q, tail, p, out);                                  \
+#define MESSAGE(name, flags, request, reply)                                                  \
+    static int run_##name(struct server *s, const void *q, struct message_tail tail, void *p, \
+                          struct buf *out) {                                                  \
+        return server_on_##name(s, q, tail, p, out);                                          \
     }
 #include "grader/server/protocol.def"
 #undef MESSAGE
 
-static const struct handler handlers[WB_OPS] = {
+static const struct message_handler handlers[WB_OP_COUNT] = {
 #define MESSAGE(name, flags, request, reply)                                                    \
     [WB_OP_##name] = {#name, flags, sizeof(struct wb_req_##name), sizeof(struct wb_rep_##name), \
                       run_##name},
@@ -62,11 +62,11 @@ int server_refuse(struct server *s, int error, const char *format, ...) {
     va_start(ap, format);
     vsnprintf(s->note, sizeof s->note, format, ap);
     va_end(ap);
-    if (s->options.note) s->options.note(s->options.user, s->note);
+    if (s->options.on_note) s->options.on_note(s->options.user, s->note);
     return error;
 }
 
-bool server_tail_name(struct tail t, char *out, size_t size) {
+bool server_tail_name(struct message_tail t, char *out, size_t size) {
     if (!t.size || t.size >= size || memchr(t.data, 0, t.size)) return false;
     memcpy(out, t.data, t.size);
     out[t.size] = 0;
@@ -79,7 +79,7 @@ struct server *server_open(struct backend *b, const struct server_options *o, st
     struct server *s = xcalloc(1, sizeof *s);
     s->backend = b;
     s->options = *o;
-    if (!s->options.window_bytes) s->options.window_bytes = SERVER_WINDOW;
+    if (!s->options.window_bytes) s->options.window_bytes = SERVER_WINDOW_BYTES;
     if (!s->options.max_recorded_bytes) s->options.max_recorded_bytes = 256 << 20;
     s->fd = s->client_fd = s->window_fd = -1;
     if (server_channel_open(s, e)) return s;
@@ -93,23 +93,23 @@ void server_close(struct server *s) {
     server_modules_clear(s);
     free(s->kernels);
     free(s->upload);
-    free(s->live);
+    free(s->live_allocations);
     free(s->event_ns);
     server_clock_clear(s);
-    for (unsigned i = 0; i < s->nown; i++) free(s->own[i].name);
+    for (unsigned i = 0; i < s->nproblem_buffers; i++) free(s->problem_buffers[i].name);
     recording_free(s->recording);
-    buf_free(&s->output);
-    buf_free(&s->errors);
+    buf_free(&s->device_stdout);
+    buf_free(&s->device_stderr);
     s->backend->ops->close(s->backend);
     free(s);
 }
 
-void server_leaks(const struct server *s, struct buf *out) {
+void server_append_leaks(const struct server *s, struct buf *out) {
     uint64_t bytes = 0;
     const struct live_allocation *first = NULL;
-    if (!s->nlive) return;
-    for (unsigned i = 0; i < s->live_places; i++) {
-        const struct live_allocation *a = &s->live[i];
+    if (!s->nlive_allocations) return;
+    for (unsigned i = 0; i < s->live_slots; i++) {
+        const struct live_allocation *a = &s->live_allocations[i];
         if (!a->address) continue;
         bytes += a->bytes;
         if (!first || a->number < first->number) first = a;
@@ -117,8 +117,8 @@ void server_leaks(const struct server *s, struct buf *out) {
     buf_printf(
         out,
         "%u allocation%s of %llu bytes in all not freed, the first: cudaMalloc #%u (%llu bytes)",
-        s->nlive, s->nlive > 1 ? "s" : "", (unsigned long long)bytes, first->number,
-        (unsigned long long)first->bytes);
+        s->nlive_allocations, s->nlive_allocations > 1 ? "s" : "", (unsigned long long)bytes,
+        first->number, (unsigned long long)first->bytes);
 }
 
 struct backend *server_backend(struct server *s) {
@@ -127,64 +127,64 @@ struct backend *server_backend(struct server *s) {
 int server_client_socket(const struct server *s) { return s->client_fd; }
 int server_client_window(const struct server *s) { return s->window_fd; }
 
-void server_client_started(struct server *s) {
+void server_close_client_end(struct server *s) {
     if (s->client_fd >= 0) close(s->client_fd);
     s->client_fd = -1;
 }
 
-void server_hang_up(struct server *s) { shutdown(s->fd, SHUT_RDWR); }
+void server_disconnect(struct server *s) { shutdown(s->fd, SHUT_RDWR); }
 
 void server_context_clear(struct server *s, bool keep_variables) {
     (keep_variables ? s->backend->ops->free_all : s->backend->ops->reset)(s->backend);
-    s->poison = 0;
+    s->sticky_error = 0;
     s->seconds = 0;
     s->launches = s->allocations = 0;
-    s->graph_box = 0;
-    s->posted = 0;
-    server_do_order(s, &(struct wb_req_order){0}, (struct tail){0}, false);
+    s->graph_mailbox = 0;
+    s->deferred_error = 0;
+    server_exec_order(s, &(struct wb_req_order){0}, (struct message_tail){0}, false);
     /* The client outlives the context: an event must not carry a time from one call into the next.
      */
     free(s->event_ns), s->event_ns = NULL;
     server_clock_clear(s);
-    server_forget_live(s);
-    buf_clear(&s->output);
-    buf_clear(&s->errors);
+    server_clear_allocations(s);
+    buf_clear(&s->device_stdout);
+    buf_clear(&s->device_stderr);
 }
 
 /* ---- the loop ---- */
 
-static void remember_error(struct server *s, const struct handler *h, int status) {
+static void record_first_error(struct server *s, const struct message_handler *h, int status) {
     struct server_outcome *o = s->outcome;
-    if (!o || o->error || !status || (h->flags & QUIET)) return;
+    if (!o || o->error || !status || (h->flags & QUERY)) return;
     o->error = status;
-    snprintf(o->call, sizeof o->call, "%s", h->name);
-    snprintf(o->why, sizeof o->why, "%s", s->note);
+    snprintf(o->call_name, sizeof o->call_name, "%s", h->name);
+    snprintf(o->reason, sizeof o->reason, "%s", s->note);
 }
 
 static int dispatch(struct server *s, const uint8_t *frame, size_t size, void *reply,
                     struct buf *out) {
     const struct wb_header *q = (const void *)frame;
-    const struct handler *h = &handlers[q->op];
+    const struct message_handler *h = &handlers[q->op];
     if (size < sizeof *q + h->request) return WB_cudaErrorInvalidValue;
-    if (s->poison && !(h->flags & ALWAYS)) return s->poison;
+    if (s->sticky_error && !(h->flags & DESPITE_ERROR)) return s->sticky_error;
     const uint8_t *fixed = frame + sizeof *q;
-    struct tail tail = {fixed + h->request, size - sizeof *q - h->request};
+    struct message_tail tail = {fixed + h->request, size - sizeof *q - h->request};
     s->note[0] = 0;
     int status = h->run(s, fixed, tail, reply, out);
-    remember_error(s, h, status);
+    record_first_error(s, h, status);
     return status;
 }
 
-static bool answer(struct server *s, const struct wb_header *q, int status, const void *fixed,
-                   size_t nfixed, const struct buf *tail) {
-    _Alignas(8) uint8_t frame[WB_FRAME];
+static bool send_reply(struct server *s, const struct wb_header *q, int status, const void *fixed,
+                       size_t nfixed, const struct buf *tail) {
+    _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
     struct wb_header *p = (void *)frame;
     if (sizeof *p + nfixed + tail->size > sizeof frame) die("device server: a reply too long");
     *p = (struct wb_header){
         .op = q->op,
         .seq = q->seq,
         .status = status,
-        .flags = s->output.size || s->errors.size ? WB_OUTPUT : 0,
+        .flags = s->device_stdout.size || s->device_stderr.size ? WB_OUTPUT_PENDING : 0,
         .time_ns = (uint64_t)(s->seconds * 1e9 + 0.5),
         .size = (uint32_t)(sizeof *p + nfixed + tail->size),
     };
@@ -194,7 +194,7 @@ static bool answer(struct server *s, const struct wb_header *q, int status, cons
 }
 
 /* A client that was built from another list of messages, whatever the size of its hello. */
-static bool is_stranger(const uint8_t *frame, size_t size) {
+static bool is_version_mismatch(const uint8_t *frame, size_t size) {
     const struct wb_header *q = (const void *)frame;
     uint32_t version = 0;
     if (q->op != WB_OP_hello) return false;
@@ -202,63 +202,64 @@ static bool is_stranger(const uint8_t *frame, size_t size) {
     return version != wb_version();
 }
 
-static bool is_posted(const struct wb_header *q) { return q->flags & WB_POST; }
+static bool is_one_way(const struct wb_header *q) { return q->flags & WB_ONE_WAY; }
 
 /* Tells a client that looks, and takes its word for nothing. */
-static void publish(struct server *s, const struct wb_header *q) {
-    atomic_store_explicit(&s->progress->error, (uint32_t)s->poison, memory_order_relaxed);
+static void publish_progress(struct server *s, const struct wb_header *q) {
+    atomic_store_explicit(&s->progress->error, (uint32_t)s->sticky_error, memory_order_relaxed);
     if (q->op != WB_OP_hello)
-        atomic_store_explicit(&s->progress->done, q->seq, memory_order_release);
+        atomic_store_explicit(&s->progress->done_seq, q->seq, memory_order_release);
 }
 
 /* False: the client is not worth listening to any more. */
-static bool handle(struct server *s, const uint8_t *frame, size_t size) {
+static bool handle_frame(struct server *s, const uint8_t *frame, size_t size) {
     const struct wb_header *q = (const void *)frame;
-    if (size < sizeof *q || size > WB_FRAME || q->size != size || q->op >= WB_OPS) return false;
-    if (is_posted(q) && !(handlers[q->op].flags & POST)) return false;
+    if (size < sizeof *q || size > WB_FRAME_BYTES || q->size != size || q->op >= WB_OP_COUNT)
+        return false;
+    if (is_one_way(q) && !(handlers[q->op].flags & ONE_WAY)) return false;
     _Alignas(8) uint8_t reply[256] = {0};
     struct buf out = {0};
-    s->stranger = is_stranger(frame, size);
-    int status =
-        s->stranger ? WB_cudaErrorInsufficientDriver : dispatch(s, frame, size, reply, &out);
+    s->version_mismatch = is_version_mismatch(frame, size);
+    int status = s->version_mismatch ? WB_cudaErrorInsufficientDriver
+                                     : dispatch(s, frame, size, reply, &out);
     if (status) {
         memset(reply, 0, sizeof reply);
         buf_clear(&out);
     }
     bool ok = true;
-    if (s->waiting) s->waiting_seq = q->seq; /* answered when there is a call to make */
-    else if (is_posted(q)) s->posted = s->posted ? s->posted : status;
-    else ok = answer(s, q, status, reply, handlers[q->op].reply, &out);
+    if (s->call_requested) s->call_request_seq = q->seq; /* answered when there is a call to make */
+    else if (is_one_way(q)) s->deferred_error = s->deferred_error ? s->deferred_error : status;
+    else ok = send_reply(s, q, status, reply, handlers[q->op].reply, &out);
     buf_free(&out);
     if (s->pending.kernel) server_run_pending(s);
-    publish(s, q);
+    publish_progress(s, q);
     /* A submission's runtime is ours: there, another version is one of the frames that it made up.
      */
-    return ok && (!s->stranger || s->options.grading);
+    return ok && (!s->version_mismatch || s->options.grading);
 }
 
-bool server_met_stranger(const struct server *s) { return s->stranger; }
+bool server_has_version_mismatch(const struct server *s) { return s->version_mismatch; }
 
-enum server_end server_serve(struct server *s, double deadline, int watch) {
-    _Alignas(8) uint8_t frame[WB_FRAME];
+enum server_end_reason server_serve(struct server *s, double deadline, int watch) {
+    _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
     s->deadline = deadline;
     for (;;) {
         size_t size = 0;
-        enum server_end end = server_channel_receive(s, frame, &size, deadline, watch);
+        enum server_end_reason end = server_channel_receive(s, frame, &size, deadline, watch);
         if (end != SERVER_CALL) return end;
         if (s->options.max_messages && ++s->messages > s->options.max_messages) return SERVER_LIMIT;
-        if (s->waiting)
+        if (s->call_requested)
             return SERVER_CLOSED; /* it asked for a call and did not wait for the answer */
-        if (!handle(s, frame, size)) return SERVER_CLOSED;
-        if (s->over_limit) return SERVER_LIMIT;
-        if (s->waiting) return SERVER_CALL;
+        if (!handle_frame(s, frame, size)) return SERVER_CLOSED;
+        if (s->limit_exceeded) return SERVER_LIMIT;
+        if (s->call_requested) return SERVER_CALL;
         if (deadline && server_now() >= deadline) return SERVER_DEADLINE;
     }
 }
 
 /* ---- messages about the connection ---- */
 
-int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail tail,
+int server_on_hello(struct server *s, const struct wb_req_hello *q, struct message_tail tail,
                     struct wb_rep_hello *p, struct buf *out) {
     (void)tail, (void)out;
     /* A program and a library of its, each with a runtime of its own, say hello twice. */
@@ -276,8 +277,8 @@ int server_on_hello(struct server *s, const struct wb_req_hello *q, struct tail 
     return 0;
 }
 
-int server_on_device_info(struct server *s, const struct wb_req_device_info *q, struct tail tail,
-                          struct wb_rep_device_info *p, struct buf *out) {
+int server_on_device_info(struct server *s, const struct wb_req_device_info *q,
+                          struct message_tail tail, struct wb_rep_device_info *p, struct buf *out) {
     (void)q, (void)tail, (void)out;
     const struct gpu_device *d = s->backend->device;
     *p = (struct wb_rep_device_info){
@@ -300,26 +301,27 @@ int server_on_device_info(struct server *s, const struct wb_req_device_info *q, 
     return 0;
 }
 
-int server_on_sync(struct server *s, const struct wb_req_sync *q, struct tail tail,
+int server_on_sync(struct server *s, const struct wb_req_sync *q, struct message_tail tail,
                    struct wb_rep_sync *p, struct buf *out) {
     (void)q, (void)tail, (void)p, (void)out;
-    int error = s->posted; /* all that came before is done; a poisoned context never gets here */
-    s->posted = 0;
+    int error =
+        s->deferred_error; /* all that came before is done; a poisoned context never gets here */
+    s->deferred_error = 0;
     server_clock_sync(s);
     return error;
 }
 
-int server_on_heap(struct server *s, const struct wb_req_heap *q, struct tail tail,
+int server_on_heap(struct server *s, const struct wb_req_heap *q, struct message_tail tail,
                    struct wb_rep_heap *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
-    if (s->options.grading || !s->backend->ops->heap) return WB_cudaErrorNotPermitted;
-    if (s->backend->ops->heap(s->backend, q->bytes)) return 0;
+    if (s->options.grading || !s->backend->ops->set_heap_size) return WB_cudaErrorNotPermitted;
+    if (s->backend->ops->set_heap_size(s->backend, q->bytes)) return 0;
     return server_refuse(s, WB_cudaErrorMemoryAllocation,
                          "a heap of %llu bytes: the simulated device has %llu at most",
                          (unsigned long long)q->bytes, (unsigned long long)SIM_MAX_HEAP_BYTES);
 }
 
-int server_on_reset(struct server *s, const struct wb_req_reset *q, struct tail tail,
+int server_on_reset(struct server *s, const struct wb_req_reset *q, struct message_tail tail,
                     struct wb_rep_reset *p, struct buf *out) {
     (void)q, (void)tail, (void)p, (void)out;
     if (s->options.grading)
@@ -329,46 +331,47 @@ int server_on_reset(struct server *s, const struct wb_req_reset *q, struct tail 
     return 0;
 }
 
-int server_on_event(struct server *s, const struct wb_req_event *q, struct tail tail,
+int server_on_event(struct server *s, const struct wb_req_event *q, struct message_tail tail,
                     struct wb_rep_event *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
-    if (q->event >= WB_EVENTS) return WB_cudaErrorInvalidValue;
-    if (!s->options.grading) return server_clock_event(s, q->event), 0;
-    if (!s->event_ns) s->event_ns = xcalloc(WB_EVENTS, sizeof *s->event_ns);
+    if (q->event >= WB_MAX_EVENTS) return WB_cudaErrorInvalidValue;
+    if (!s->options.grading) return server_clock_record_event(s, q->event), 0;
+    if (!s->event_ns) s->event_ns = xcalloc(WB_MAX_EVENTS, sizeof *s->event_ns);
     s->event_ns[q->event] = (uint64_t)(s->seconds * 1e9 + 0.5);
     return 0;
 }
 
-int server_on_event_time(struct server *s, const struct wb_req_event_time *q, struct tail tail,
-                         struct wb_rep_event_time *p, struct buf *out) {
+int server_on_event_time(struct server *s, const struct wb_req_event_time *q,
+                         struct message_tail tail, struct wb_rep_event_time *p, struct buf *out) {
     (void)tail, (void)out;
-    if (q->event >= WB_EVENTS) return WB_cudaErrorInvalidValue;
-    double seconds = server_clock_seconds(s, q->event);
+    if (q->event >= WB_MAX_EVENTS) return WB_cudaErrorInvalidValue;
+    double seconds = server_clock_event_seconds(s, q->event);
     p->time_ns = s->event_ns ? s->event_ns[q->event] : (uint64_t)(seconds * 1e9 + 0.5);
     return 0;
 }
 
 /* What the server refused itself is known with its reason; only what it never saw is new. */
-int server_on_failed(struct server *s, const struct wb_req_failed *q, struct tail tail,
-                     struct wb_rep_failed *p, struct buf *out) {
+int server_on_api_error(struct server *s, const struct wb_req_api_error *q,
+                        struct message_tail tail, struct wb_rep_api_error *p, struct buf *out) {
     (void)p, (void)out;
     struct server_outcome *o = s->outcome;
     char name[32];
     if (!o || o->error || !s->recording || !q->error || !server_tail_name(tail, name, sizeof name))
         return 0;
     o->error = (int)q->error;
-    snprintf(o->call, sizeof o->call, "%s", name);
-    snprintf(o->why, sizeof o->why, "the runtime refuses it: %s", server_error_text((int)q->error));
+    snprintf(o->call_name, sizeof o->call_name, "%s", name);
+    snprintf(o->reason, sizeof o->reason, "the runtime refuses it: %s",
+             server_error_text((int)q->error));
     return 0;
 }
 
-int server_on_output(struct server *s, const struct wb_req_output *q, struct tail tail,
+int server_on_output(struct server *s, const struct wb_req_output *q, struct message_tail tail,
                      struct wb_rep_output *p, struct buf *out) {
     (void)q, (void)tail;
-    struct buf *text = s->output.size ? &s->output : &s->errors;
-    size_t room = WB_FRAME - sizeof(struct wb_header) - sizeof *p, n = text->size;
-    p->to_stderr = text == &s->errors;
-    if (n > room) n = room;
+    struct buf *text = s->device_stdout.size ? &s->device_stdout : &s->device_stderr;
+    size_t capacity = WB_FRAME_BYTES - sizeof(struct wb_header) - sizeof *p, n = text->size;
+    p->to_stderr = text == &s->device_stderr;
+    if (n > capacity) n = capacity;
     if (!n) return 0;
     buf_add(out, text->data, n);
     memmove(text->data, text->data + n, text->size - n);

@@ -7,90 +7,102 @@
 /* Behind others, on an H100 (200 in a row, small ones): a kernel 1.8 us, a copy 2.0 (2.6 of a
  * column of 1024 rows), a fill 0.76: so a copy's start is a launch's, and a fill's so much of one.
  */
-static const double server_fill_launches = 0.26;
+static const double server_fill_launch_fraction = 0.26;
 
-enum { TALLY_REPORTS = 8, TALLY_KERNELS = 16, TALLY_ACCESSES = 256, TALLY_FILE = 64 };
+enum {
+    LAUNCH_STATS_MAX_REPORTS = 8,
+    LAUNCH_STATS_MAX_KERNELS = 16,
+    LAUNCH_STATS_MAX_ACCESSES = 256,
+    LAUNCH_STATS_FILE_BYTES = 64
+};
 
-struct tally_line {
+struct launch_stats_line {
     char *file; /* base name */
     uint32_t line;
     struct sim_counters counters;
-    double waits[SIM_STALL_COUNT]; /* seconds of the modelled time */
+    double stall_seconds[SIM_STALL_COUNT]; /* seconds of the modelled time */
 };
 
 /* The launches of one kernel; the last one is of all others where there are more. */
-struct tally_kernel {
-    char name[64], limit[24]; /* limit: what keeps more blocks from an SM, of the first launch, as
-                                 all down to occupancy */
+struct launch_stats_kernel {
+    char name[64], occupancy_limit[24]; /* limit: what keeps more blocks from an SM, of the first
+                                 launch, as all down to occupancy */
     uint32_t launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
     double occupancy;
-    double seconds, parts[TIME_PARTS]; /* modelled, summed */
+    double seconds, components[TIME_MAX_COMPONENTS]; /* modelled, summed */
 };
 
 /* The costliest access of a line: struct sim_access. */
-struct tally_access {
-    char file[TALLY_FILE], kernel[64];
+struct launch_stats_access {
+    char file[LAUNCH_STATS_FILE_BYTES], kernel[64];
     uint32_t line, mask, kind, bytes, shared, cost;
     uint32_t offset[32];
 };
 
-struct tally {
+struct launch_stats {
     unsigned launches;
-    bool other_writes; /* memory was written by other commands than launches: copies, fills */
-    /* By copies from device memory to device memory, and by fills: see struct server_moves. */
+    bool has_other_writes; /* memory was written by other commands than launches: copies, fills */
+    /* By copies from device memory to device memory, and by fills: see struct server_transfers. */
     double copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes, filled_sectors;
-    /* Over the bus: see struct server_moves. */
-    double bus_bytes_in, bus_bytes_out, bus_path_bytes;
+    /* Over the bus: see struct server_transfers. */
+    double bus_bytes_in, bus_bytes_out, bus_critical_path_bytes;
     bool scheduled; /* the seconds are those of a schedule, in which commands overlap
-                       (tally_schedule) */
-    double bus_in, bus_out,
-        kernels_busy; /* of it, seconds in which copies go each way, and kernels run */
-    struct server_launch_time *times; /* of each launch, until tally_schedule; not sent */
-    unsigned ntimes, room;
+                       (launch_stats_apply_schedule) */
+    double bus_in_seconds, bus_out_seconds,
+        kernel_seconds; /* of it, seconds in which copies go each way, and kernels run */
+    struct server_launch_time
+        *launch_times; /* of each launch, until launch_stats_apply_schedule; not sent */
+    unsigned nlaunch_times, time_capacity;
     double blocks, threads;        /* summed over the launches */
     double shared_bytes;           /* of a block, static and dynamic: most of the launches */
     double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */
     struct sim_counters counters;
-    struct tally_line *lines;                 /* sorted by tally_sort */
-    unsigned nlines, capacity;                /* capacity: a power of two */
-    uint32_t *slots;                          /* of lines, while they are added: index + 1 */
-    struct sim_report reports[TALLY_REPORTS]; /* the first ones */
+    struct launch_stats_line *lines; /* sorted by launch_stats_sort */
+    unsigned nlines, capacity;       /* capacity: a power of two */
+    uint32_t *slots;                 /* of lines, while they are added: index + 1 */
+    struct sim_report reports[LAUNCH_STATS_MAX_REPORTS]; /* the first ones */
     unsigned nreports;
     enum sim_fault fault;
     double occupancy;          /* lowest of the launches */
     double seconds, low, high; /* modelled, summed */
-    bool from_ptx; /* the time of a launch: its machine code was not at hand or did not fit */
-    bool waits;    /* blocks of a launch wait for each other: not modelled */
-    struct tally_kernel kernels[TALLY_KERNELS]; /* in the order of their first launches */
+    bool from_ptx;      /* the time of a launch: its machine code was not at hand or did not fit */
+    bool blocks_depend; /* blocks of a launch wait for each other: not modelled */
+    struct launch_stats_kernel
+        kernels[LAUNCH_STATS_MAX_KERNELS]; /* in the order of their first launches */
     unsigned nkernels;
-    struct tally_access *accesses; /* by file and line, once sorted; TALLY_ACCESSES at most */
+    struct launch_stats_access
+        *accesses; /* by file and line, once sorted; LAUNCH_STATS_MAX_ACCESSES at most */
     unsigned naccesses;
 };
 
 /* The kernel whose launches take longest; NULL where there is none. */
-const struct tally_kernel *tally_longest(const struct tally *t);
+const struct launch_stats_kernel *launch_stats_longest_kernel(const struct launch_stats *t);
 /* "DRAM bandwidth, 87 % (next: …)". */
-void tally_bound_text(const struct tally_kernel *k, char *out, size_t size);
+void launch_stats_format_bound(const struct launch_stats_kernel *k, char *out, size_t size);
 
-void tally_add(struct tally *t, const struct gpu_device *d, const struct server_launch *l);
+void launch_stats_add_launch(struct launch_stats *t, const struct gpu_device *d,
+                             const struct server_launch *l);
 /* What a launch takes of the device: of the places for blocks, or, where `e` says so, of what the
  * SMs share; at most 1. */
-double tally_share(const struct gpu_device *d, const struct server_launch *l,
-                   const struct time_estimate *e);
-void tally_report(struct tally *t, const struct sim_report *r); /* found when no launch ran */
+double launch_stats_device_share(const struct gpu_device *d, const struct server_launch *l,
+                                 const struct time_estimate *e);
+void launch_stats_add_report(struct launch_stats *t,
+                             const struct sim_report *r); /* found when no launch ran */
 /* Copies and fills, after the launches: counted; each copy is charged a start, as a launch behind
  * another one, each fill a part of that, and those within device memory their sectors at the DRAM's
  * rate. */
-void tally_moved(struct tally *t, const struct gpu_device *d, const struct server_moves *m);
+void launch_stats_add_transfers(struct launch_stats *t, const struct gpu_device *d,
+                                const struct server_transfers *m);
 /* In place of the sum of the launches' times, how long they and all other commands take together,
  * where the recording has several streams or copies over the bus; else nothing. */
-void tally_schedule(struct tally *t, const struct server *s, const struct recording *r);
-void tally_sort(struct tally *t); /* by file, then line */
-void tally_free(struct tally *t);
+void launch_stats_apply_schedule(struct launch_stats *t, const struct server *s,
+                                 const struct recording *r);
+void launch_stats_sort(struct launch_stats *t); /* by file, then line */
+void launch_stats_free(struct launch_stats *t);
 
-/* As bytes, from one process to another (tally_wire.c): `box` has room for tally_wire_bytes();
- * returns the bytes written. */
-size_t tally_wire_bytes(void);
-size_t tally_pack(const struct tally *t, void *box);
+/* As bytes, from one process to another (tally_wire.c): `box` has room for
+ * launch_stats_wire_bytes(); returns the bytes written. */
+size_t launch_stats_wire_bytes(void);
+size_t launch_stats_pack(const struct launch_stats *t, void *buffer);
 /* False, and nothing to free, where the bytes are no tally. */
-bool tally_unpack(struct tally *t, const void *box, size_t size);
+bool launch_stats_unpack(struct launch_stats *t, const void *buffer, size_t size);

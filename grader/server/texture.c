@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool is_sound(const struct wb_req_texture_create *q) {
+static bool is_valid(const struct wb_req_texture_create *q) {
     bool channels = q->channels == 1 || q->channels == 2 || q->channels == 4;
     bool bits = q->bits == 8 || q->bits == 16 || q->bits == 32;
     bool modes = (q->modes & 0xff) <= SIM_TEX_BORDER && (q->modes >> 8 & 0xff) <= SIM_TEX_BORDER &&
@@ -16,7 +16,7 @@ static bool is_sound(const struct wb_req_texture_create *q) {
 }
 
 /* Bytes from the first texel to behind the last; 0: rows or planes overlap. */
-static uint64_t bytes_of(const struct wb_req_texture_create *q) {
+static uint64_t texture_bytes(const struct wb_req_texture_create *q) {
     uint64_t row = (uint64_t)q->width * q->channels * q->bits / 8,
              planes = q->shape == SIM_TEX_3D ? q->depth : 1;
     if (q->shape == SIM_TEX_CUBE) planes = 6;
@@ -28,7 +28,7 @@ static uint64_t bytes_of(const struct wb_req_texture_create *q) {
     return (planes - 1) * q->plane + (q->height - 1) * q->pitch + row;
 }
 
-static struct sim_texture described(const struct wb_req_texture_create *q) {
+static struct sim_texture to_sim_texture(const struct wb_req_texture_create *q) {
     struct sim_texture t = {.address = q->address,
                             .pitch = q->pitch,
                             .slice_pitch = q->plane,
@@ -53,9 +53,10 @@ static struct sim_texture described(const struct wb_req_texture_create *q) {
 }
 
 int server_on_texture_create(struct server *s, const struct wb_req_texture_create *q,
-                             struct tail tail, struct wb_rep_texture_create *p, struct buf *out) {
+                             struct message_tail tail, struct wb_rep_texture_create *p,
+                             struct buf *out) {
     (void)tail, (void)out;
-    uint64_t start, bytes, wanted = is_sound(q) ? bytes_of(q) : 0;
+    uint64_t start, bytes, required_bytes = is_valid(q) ? texture_bytes(q) : 0;
     if (s->options.grading)
         return server_refuse(
             s, WB_cudaErrorNotSupported,
@@ -63,19 +64,21 @@ int server_on_texture_create(struct server *s, const struct wb_req_texture_creat
     if (!s->backend->ops->texture_create)
         return server_refuse(s, WB_cudaErrorNotSupported,
                              "textures and surfaces are not passed on to a GPU here");
-    if (!wanted || !s->backend->ops->range(s->backend, q->address, &start, &bytes) ||
-        wanted > bytes - (q->address - start))
+    if (!required_bytes ||
+        !s->backend->ops->find_allocation(s->backend, q->address, &start, &bytes) ||
+        required_bytes > bytes - (q->address - start))
         return server_refuse(s, WB_cudaErrorInvalidValue,
                              "a texture or surface does not lie in device memory, or its rows "
                              "overlap: width %u, height %u, pitch %llu",
                              q->width, q->height, (unsigned long long)q->pitch);
-    struct sim_texture t = described(q);
+    struct sim_texture t = to_sim_texture(q);
     p->handle = s->backend->ops->texture_create(s->backend, &t);
     return p->handle ? 0 : WB_cudaErrorMemoryAllocation;
 }
 
 int server_on_texture_destroy(struct server *s, const struct wb_req_texture_destroy *q,
-                              struct tail tail, struct wb_rep_texture_destroy *p, struct buf *out) {
+                              struct message_tail tail, struct wb_rep_texture_destroy *p,
+                              struct buf *out) {
     (void)tail, (void)p, (void)out;
     bool ok =
         s->backend->ops->texture_destroy && s->backend->ops->texture_destroy(s->backend, q->handle);

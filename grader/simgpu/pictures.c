@@ -75,9 +75,10 @@ static bool read_wishes(struct wishes *all, const char *path, struct err *e) {
     return ok;
 }
 
-static const struct tally_access *access_of(const struct tally *t, const struct wish *w) {
+static const struct launch_stats_access *access_of(const struct launch_stats *t,
+                                                   const struct wish *w) {
     for (unsigned i = 0; i < t->naccesses; i++) {
-        const struct tally_access *a = &t->accesses[i];
+        const struct launch_stats_access *a = &t->accesses[i];
         if (a->line == w->number && a->kind == w->kind && !strcmp(a->file, w->file)) return a;
     }
     return NULL;
@@ -96,7 +97,7 @@ static bool write_picture(const struct page_panel *panels, unsigned n, const cha
 }
 
 /* All wishes of the name of the first one. */
-static bool draw(const struct tally *t, const struct wishes *all, const struct wish *first,
+static bool draw(const struct launch_stats *t, const struct wishes *all, const struct wish *first,
                  const char *folder, struct err *e) {
     struct sim_access at[PANELS];
     struct buf name[PANELS] = {0};
@@ -105,7 +106,7 @@ static bool draw(const struct tally *t, const struct wishes *all, const struct w
     bool ok = true;
     for (const struct wish *w = first; ok && w < all->list + all->n; w++) {
         if (strcmp(w->name, first->name) != 0) continue;
-        const struct tally_access *a = access_of(t, w);
+        const struct launch_stats_access *a = access_of(t, w);
         if (!a)
             ok = err_set(e, ERR_INPUT, "%s:%u: no launch did what is to be drawn there", w->file,
                          w->number);

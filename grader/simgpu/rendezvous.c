@@ -128,7 +128,7 @@ void rendezvous_close(struct rendezvous *r) {
     pthread_mutex_lock(&r->lock);
     for (unsigned i = 0; i < MAX_CONNECTIONS; i++)
         if (r->connections[i].used && r->connections[i].server)
-            server_hang_up(r->connections[i].server);
+            server_disconnect(r->connections[i].server);
     pthread_mutex_unlock(&r->lock);
     for (unsigned i = 0; i < MAX_CONNECTIONS; i++)
         if (r->connections[i].used) pthread_join(r->connections[i].thread, NULL);

@@ -15,7 +15,7 @@ enum { MOST_FILES = 16, SOURCE_LIMIT = 1 << 20 };
 struct simgpu_page {
     const struct gpu_device *device;
     const char *program;
-    struct tally tally;
+    struct launch_stats tally;
     char *paths[MOST_FILES]; /* of source files, as nvcc wrote them */
     unsigned npaths;
 };
@@ -34,7 +34,7 @@ static void note_path(struct simgpu_page *p, const char *path) {
 
 void simgpu_page_add(struct simgpu_page *p, const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
-    tally_add(&p->tally, p->device, l);
+    launch_stats_add_launch(&p->tally, p->device, l);
     for (unsigned i = 0; i < r->nlines; i++) note_path(p, r->lines[i].file);
 }
 
@@ -48,21 +48,21 @@ static void put_name(const char *mangled, struct buf *out) {
     buf_free(&name);
 }
 
-static void kernels(const struct tally *t, struct buf *out) {
+static void kernels(const struct launch_stats *t, struct buf *out) {
     buf_puts(out,
              "<h2>Kernels</h2>\n<div class=\"scroll\"><table><tr><th>kernel</th><th "
              "class=\"n\">launches</th><th "
              "class=\"n\">modelled</th><th class=\"n\">occupancy</th><th>limited by</th><th "
              "class=\"n\">registers</th><th class=\"n\">shared bytes</th><th>bound by</th></tr>\n");
     for (unsigned i = 0; i < t->nkernels; i++) {
-        const struct tally_kernel *k = &t->kernels[i];
+        const struct launch_stats_kernel *k = &t->kernels[i];
         char bound[192];
-        tally_bound_text(k, bound, sizeof bound);
+        launch_stats_format_bound(k, bound, sizeof bound);
         buf_puts(out, "<tr><td>"), put_name(k->name, out);
         buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">", k->launches);
         page_time(k->seconds * 1e6, out);
         buf_printf(out, "</td><td class=\"n\">%.0f %%</td><td class=\"w\">", 100 * k->occupancy);
-        page_put(k->limit, out);
+        page_put(k->occupancy_limit, out);
         buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"w\">",
                    k->registers, k->shared_bytes);
         page_put(bound, out);
@@ -71,19 +71,21 @@ static void kernels(const struct tally *t, struct buf *out) {
     buf_puts(out, "</table></div>\n");
 }
 
-static void stacks(const struct tally *t, struct buf *out) {
+static void stacks(const struct launch_stats *t, struct buf *out) {
     const char *names[PAGE_PARTS] = {"launch"};
     struct page_bar bar = {.name = "all kernels", .total = t->seconds * 1e6};
     for (unsigned k = 0; k < SIM_STALL_COUNT; k++) names[k + 1] = sim_stall_text(k);
-    for (unsigned i = 0; i < t->nkernels; i++) bar.part[0] += t->kernels[i].parts[TIME_PART_LAUNCH];
+    for (unsigned i = 0; i < t->nkernels; i++)
+        bar.part[0] += t->kernels[i].components[TIME_COMPONENT_LAUNCH];
     for (unsigned i = 0; i < t->nlines; i++)
-        for (unsigned k = 0; k < SIM_STALL_COUNT; k++) bar.part[k + 1] += t->lines[i].waits[k];
+        for (unsigned k = 0; k < SIM_STALL_COUNT; k++)
+            bar.part[k + 1] += t->lines[i].stall_seconds[k];
     buf_puts(out, "<figure>");
     page_stacks("Time by what warps wait for", &bar, 1, names, out);
     buf_puts(out, "<figcaption>The modelled time, by what warps wait for.</figcaption></figure>\n");
 }
 
-struct sim_access simgpu_access(const struct tally_access *t) {
+struct sim_access simgpu_access(const struct launch_stats_access *t) {
     struct sim_access a = {
         .file = t->file, .line = t->line, .mask = t->mask, .kind = (uint8_t)t->kind};
     a.lane_bytes = (uint8_t)t->bytes, a.is_shared = t->shared, a.cost = (uint16_t)t->cost;
@@ -91,7 +93,7 @@ struct sim_access simgpu_access(const struct tally_access *t) {
     return a;
 }
 
-static double waste(const struct tally_access *t) {
+static double waste(const struct launch_stats_access *t) {
     struct sim_access a = simgpu_access(t);
     unsigned bytes, ideal = page_map_ideal(&a, &bytes);
     return t->shared || t->kind == SIM_ACCESS_ATOMIC ? t->cost
@@ -103,7 +105,7 @@ static int by_waste(const void *x, const void *y) {
     return (a < b) - (a > b);
 }
 
-static void figure(const struct tally_access *t, struct buf *out) {
+static void figure(const struct launch_stats_access *t, struct buf *out) {
     static const char *const verbs[] = {"load", "store", "atomic"};
     struct sim_access a = simgpu_access(t);
     buf_puts(out, "<figure>");
@@ -118,7 +120,7 @@ static void figure(const struct tally_access *t, struct buf *out) {
 }
 
 /* The most wasteful lines, of shared and of global memory. */
-static void accesses(struct tally *t, struct buf *out) {
+static void accesses(struct launch_stats *t, struct buf *out) {
     enum { MOST = 6 };
     if (!t->naccesses) return;
     qsort(t->accesses, t->naccesses, sizeof *t->accesses, by_waste);
@@ -140,9 +142,9 @@ struct sums {
     uint64_t instructions, sectors, passes;
 };
 
-static struct sums sums_of(const struct tally_line *l) {
+static struct sums sums_of(const struct launch_stats_line *l) {
     struct sums s = {0};
-    for (unsigned k = 0; k < SIM_STALL_COUNT; k++) s.seconds += l->waits[k];
+    for (unsigned k = 0; k < SIM_STALL_COUNT; k++) s.seconds += l->stall_seconds[k];
     s.instructions = l->counters.inst_executed;
     s.sectors = l->counters.global_load_sectors + l->counters.global_store_sectors +
                 l->counters.atomic_sectors;
@@ -150,7 +152,7 @@ static struct sums sums_of(const struct tally_line *l) {
     return s;
 }
 
-static struct sums sums_all(const struct tally *t) {
+static struct sums sums_all(const struct launch_stats *t) {
     struct sums all = {0};
     for (unsigned i = 0; i < t->nlines; i++) {
         struct sums s = sums_of(&t->lines[i]);
@@ -167,7 +169,7 @@ static void cell(double v, struct buf *out) {
     else buf_printf(out, "<td class=\"n\">%.1f</td>", v);
 }
 
-static void source_line(const struct tally_line *l, unsigned n, const struct sums *all,
+static void source_line(const struct launch_stats_line *l, unsigned n, const struct sums *all,
                         const char *text, size_t size, struct buf *out) {
     struct sums s = l ? sums_of(l) : (struct sums){0};
     struct buf clean = {0};
@@ -188,14 +190,15 @@ static void source_line(const struct tally_line *l, unsigned n, const struct sum
     buf_free(&clean);
 }
 
-static const struct tally_line *line_of(const struct tally *t, const char *file, unsigned n) {
+static const struct launch_stats_line *line_of(const struct launch_stats *t, const char *file,
+                                               unsigned n) {
     for (unsigned i = 0; i < t->nlines; i++)
         if (t->lines[i].line == n && !strcmp(t->lines[i].file, file)) return &t->lines[i];
     return NULL;
 }
 
 /* The toolkit's own headers are nobody's to change. */
-static void source_file(const struct tally *t, const char *path, const struct sums *all,
+static void source_file(const struct launch_stats *t, const char *path, const struct sums *all,
                         struct buf *out) {
     struct buf text = {0};
     struct err e = {0};
@@ -218,14 +221,14 @@ static void source_file(const struct tally *t, const char *path, const struct su
     buf_free(&text);
 }
 
-const struct tally *simgpu_page_tally(const struct simgpu_page *p) { return &p->tally; }
+const struct launch_stats *simgpu_page_tally(const struct simgpu_page *p) { return &p->tally; }
 const char *simgpu_page_source(const struct simgpu_page *p, unsigned i) {
     return i < p->npaths ? p->paths[i] : NULL;
 }
 
 void simgpu_page_free(struct simgpu_page *p) {
     for (unsigned i = 0; i < p->npaths; i++) free(p->paths[i]);
-    tally_free(&p->tally);
+    launch_stats_free(&p->tally);
     free(p);
 }
 

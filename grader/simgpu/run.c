@@ -165,9 +165,10 @@ static void take_time(struct run *r, const struct server_launch *l) {
     struct buf line = {0};
     char bound[192];
     if (!(t->seconds > 0)) return;
-    time_bound_text(t, bound, sizeof bound);
+    time_format_bound(t, bound, sizeof bound);
     buf_printf(&line, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s", l->kernel,
-               t->seconds * 1e6, t->low * 1e6, t->high * 1e6, bound, *t->note ? "; " : "", t->note);
+               t->seconds * 1e6, t->low * 1e6, t->high * 1e6, bound,
+               *t->uncertainty_note ? "; " : "", t->uncertainty_note);
     text_demangle(&line);
     if (strcmp(buf_str(&line), buf_str(&r->time)) != 0) say_times(r);
     buf_free(&r->time);
@@ -285,15 +286,15 @@ static struct server *open_device(void *user, int connection) {
     };
     struct server_options options = {.user = run,
                                      .sanitize = o->sanitize,
-                                     .found = found,
-                                     .launched = launched,
-                                     .reported = reported,
-                                     .note = note,
-                                     .connection = connection};
+                                     .on_kernel_found = found,
+                                     .on_launch = launched,
+                                     .on_report = reported,
+                                     .on_note = note,
+                                     .connection_fd = connection};
     struct backend *b = backend_sim_open(&so, &e);
     if (b)
         backend_sim_set_timing(b, o->time || o->report || o->pictures),
-            backend_sim_set_cold(b, o->cold);
+            backend_sim_set_cold_l2(b, o->cold);
     if (b && run->ptxas[0])
         backend_sim_set_ptxas(
             b, &(struct backend_ptxas){run->ptxas, run->cache, run, without_registers});
@@ -319,8 +320,8 @@ static void end_stranger(struct run *run) {
 static void closing(void *user, struct server *s) {
     struct run *run = user;
     struct buf text = {0};
-    if (server_met_stranger(s)) end_stranger(run);
-    if (run->options->leaks) server_leaks(s, &text);
+    if (server_has_version_mismatch(s)) end_stranger(run);
+    if (run->options->leaks) server_append_leaks(s, &text);
     if (text.size) fprintf(stderr, "simgpu: leak: %s\n", buf_str(&text));
     buf_free(&text);
 }

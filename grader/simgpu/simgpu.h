@@ -45,9 +45,9 @@ bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e);
 bool simgpu_page_pictures(const struct simgpu_page *p, const char *folder, struct err *e);
 void simgpu_page_free(struct simgpu_page *p);
 /* What it has gathered; the source files that launches named, NULL past the last. */
-const struct tally *simgpu_page_tally(const struct simgpu_page *p);
+const struct launch_stats *simgpu_page_tally(const struct simgpu_page *p);
 const char *simgpu_page_source(const struct simgpu_page *p, unsigned i);
-struct sim_access simgpu_access(const struct tally_access *t);
+struct sim_access simgpu_access(const struct launch_stats_access *t);
 
 /* Prints a launch's reports to standard error: the first of a kind for each kernel, the rest as a
  * count at the end. */

@@ -42,9 +42,8 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
                        "accesses %u bytes at offset %lld of the kernel's parameters, which is no "
                        "multiple of %u",
                        span, (long long)ea[l], span);
-        else
-            ISAFN(lane_move)
-            (x, d, (unsigned char *)r->params + ea[l], zero_offsets, 1u << l, PATTERN_ANY);
+        else ISAFN(lane_move)
+        (x, d, (unsigned char *)r->params + ea[l], zero_offsets, 1u << l, PATTERN_ANY);
     }
 }
 

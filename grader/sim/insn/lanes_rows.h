@@ -55,7 +55,7 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
         }                                                      \
         FOR_LANES D[l] = (mask >> l & 1) ? computed[l] : D[l]; \
     }
-#define HEAD(id, TD)                                                     \
+#define PTX_HEADER(id, TD)                                               \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
         st_##TD *D = operand_at(x, o->dst);                              \
         const u32 env = o->env;                                          \
@@ -65,22 +65,22 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
     }
 
 #define R1(id, name, mods, pipe, flops, TD, TA, expr) \
-    HEAD(id, TD);                                     \
+    PTX_HEADER(id, TD);                               \
     SRC(0, TA);                                       \
     LOOP(TD, ARG(a, 0, TA), expr) TAIL(mods)
 #define R2(id, name, mods, pipe, flops, TD, TA, TB, expr) \
-    HEAD(id, TD);                                         \
+    PTX_HEADER(id, TD);                                   \
     SRC(0, TA);                                           \
     SRC(1, TB);                                           \
     LOOP(TD, ARG(a, 0, TA); ARG(b, 1, TB), expr) TAIL(mods)
 #define R3(id, name, mods, pipe, flops, TD, TA, TB, TC, expr) \
-    HEAD(id, TD);                                             \
+    PTX_HEADER(id, TD);                                       \
     SRC(0, TA);                                               \
     SRC(1, TB);                                               \
     SRC(2, TC);                                               \
     LOOP(TD, ARG(a, 0, TA); ARG(b, 1, TB); ARG(c, 2, TC), expr) TAIL(mods)
 #define R4(id, name, mods, pipe, flops, TD, TA, TB, TC, TE, expr) \
-    HEAD(id, TD);                                                 \
+    PTX_HEADER(id, TD);                                           \
     SRC(0, TA);                                                   \
     SRC(1, TB);                                                   \
     SRC(2, TC);                                                   \

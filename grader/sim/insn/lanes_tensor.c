@@ -256,9 +256,8 @@ static void count_target(const struct tile_copy *c, const struct tile_target *e)
     }
     ISAFN(lane_bulk_count)
     (x, c->o, in ? BULK_STAT_SHARED_STORE : BULK_STAT_SHARED_LOAD, c->offset, (u32)c->tile.bytes);
-    if (x->sanitize)
-        ISAFN(lane_bulk_check_race)
-        (x, c->o, c->lane, e->address, c->span_bytes, in ? RACE_WRITE : RACE_READ);
+    if (x->sanitize) ISAFN(lane_bulk_check_race)
+    (x, c->o, c->lane, e->address, c->span_bytes, in ? RACE_WRITE : RACE_READ);
     if (!e->mbarrier || !mbarrier_is_local(x, e->mbarrier)) return;
     u32 mbarrier_offset = shared_offset(x->block, e->mbarrier);
     if (c->moved_bytes)

@@ -75,13 +75,12 @@ static void record_map_access(struct exec *x, const struct op *o, u32 lane,
                               enum race_access_kind access) {
     static const s32 zero_offsets[32];
     if (!x->sanitize) return;
-    if (shared)
-        ISAFN(race_shared_access)
-        (x, o, NULL, m->address, zero_offsets, 1u << lane, TENSOR_MAP_BYTES, access);
+    if (shared) ISAFN(race_shared_access)
+    (x, o, NULL, m->address, zero_offsets, 1u << lane, TENSOR_MAP_BYTES, access);
     else if (x->tracks_global_races &&
              memory_find_allocation(x->memory, m->address)->is_race_checked)
-        ISAFN(race_global_lane_access)
-    (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, m->address, TENSOR_MAP_BYTES, access);
+        ISAFN(race_global_lane_access)(x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane,
+                                       m->address, TENSOR_MAP_BYTES, access);
     if (!shared) race_tensor_map_update(x, o, m->address);
 }
 
@@ -149,7 +148,6 @@ void ISAFN(op_tensormap)(struct exec *x, const struct op *o, u32 mask) {
     memcpy(&t, &o->target, sizeof t);
     if (t.verb == TENSORMAP_CP_FENCEPROXY) publish(x, o, mask);
     if (t.verb == TENSORMAP_REPLACE) FOR_ACTIVE_LANES(mask) replace(x, o, l, t);
-    if (t.verb == TENSORMAP_ACQUIRE && x->sanitize)
-        FOR_ACTIVE_LANES(mask)
-        race_tensor_map_acquire(x, ((const u64 *)operand_at(x, o->src[0]))[l]);
+    if (t.verb == TENSORMAP_ACQUIRE && x->sanitize) FOR_ACTIVE_LANES(mask)
+    race_tensor_map_acquire(x, ((const u64 *)operand_at(x, o->src[0]))[l]);
 }

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 64, LINE = 128 };
+enum { WAYS = 64, LINE_BYTES = 128 };
 
 void time_cache_open(struct cache *c, double bytes) {
-    double lines = bytes / LINE;
-    *c = (struct cache){.ways = WAYS, .random = 0x9e3779b97f4a7c15ull};
+    double lines = bytes / LINE_BYTES;
+    *c = (struct cache){.ways = WAYS, .rng_state = 0x9e3779b97f4a7c15ull};
     c->sets = lines < WAYS ? 1 : (u32)(lines / WAYS);
     if (lines < WAYS) c->ways = lines < 1 ? 1 : (u32)lines;
     c->lines = xcalloc((size_t)c->sets * c->ways, sizeof *c->lines);
@@ -19,7 +19,7 @@ void time_cache_open(struct cache *c, double bytes) {
 
 void time_cache_close(struct cache *c) { free(c->lines); }
 
-void time_cache_forget(struct cache *c) {
+void time_cache_invalidate(struct cache *c) {
     memset(c->lines, 0, (size_t)c->sets * c->ways * sizeof *c->lines);
 }
 
@@ -40,8 +40,9 @@ struct cache_line *time_cache_insert(struct cache *c, u64 line) {
     u32 victim = c->ways;
     for (u32 i = 0; i < c->ways && victim == c->ways; i++)
         if (!set[i].tag) victim = i;
-    c->random ^= c->random << 13, c->random ^= c->random >> 7, c->random ^= c->random << 17;
-    if (victim == c->ways) victim = (u32)(c->random >> 33) % c->ways;
+    c->rng_state ^= c->rng_state << 13, c->rng_state ^= c->rng_state >> 7,
+        c->rng_state ^= c->rng_state << 17;
+    if (victim == c->ways) victim = (u32)(c->rng_state >> 33) % c->ways;
     set[victim] = (struct cache_line){.tag = line + 1};
     return &set[victim];
 }

@@ -19,24 +19,24 @@ static struct sim_line *line_of(const struct sim_module *m, u32 op, struct sim_r
     return NULL;
 }
 
-static double sum(const double waits[SIM_STALL_COUNT]) {
-    double all = 0;
-    for (u32 k = 0; k < SIM_STALL_COUNT; k++) all += waits[k];
-    return all;
+static double sum_stalls(const double stalls[SIM_STALL_COUNT]) {
+    double total = 0;
+    for (u32 k = 0; k < SIM_STALL_COUNT; k++) total += stalls[k];
+    return total;
 }
 
-void time_look_waits(const struct sim_module *m, double (*waits)[SIM_STALL_COUNT], double seconds,
-                     struct sim_result *out) {
+void time_attribute_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
+                           double seconds, struct sim_result *out) {
     double all = 0;
-    for (u32 op = 0; waits && op < m->nops; op++) all += sum(waits[op]);
+    for (u32 op = 0; op_stalls && op < m->nops; op++) all += sum_stalls(op_stalls[op]);
     for (u32 op = 0; all > 0 && op < m->nops; op++) {
-        struct sim_line *l = sum(waits[op]) > 0 ? line_of(m, op, out) : NULL;
+        struct sim_line *l = sum_stalls(op_stalls[op]) > 0 ? line_of(m, op, out) : NULL;
         for (u32 k = 0; l && k < SIM_STALL_COUNT; k++)
-            l->stall_seconds[k] += waits[op][k] / all * seconds;
+            l->stall_seconds[k] += op_stalls[op][k] / all * seconds;
     }
 }
 
-static void take_lanes(const struct trace_max_access *l, struct sim_access *a) {
+static void set_lane_offsets(const struct trace_max_access *l, struct sim_access *a) {
     u64 low = UINT64_MAX;
     for (u32 i = 0; i < 32; i++)
         if (l->mask >> i & 1 && l->ea[i] < low) low = l->ea[i];
@@ -47,19 +47,20 @@ static void take_lanes(const struct trace_max_access *l, struct sim_access *a) {
     }
 }
 
-static struct sim_access *access_of(struct sim_result *r, const struct sim_access *like) {
+static struct sim_access *find_or_add_access(struct sim_result *r,
+                                             const struct sim_access *sample) {
     for (unsigned i = 0; i < r->naccesses; i++) {
         struct sim_access *a = &r->accesses[i];
-        if (a->line == like->line && a->kind == like->kind && a->is_shared == like->is_shared &&
-            !strcmp(a->file, like->file))
+        if (a->line == sample->line && a->kind == sample->kind &&
+            a->is_shared == sample->is_shared && !strcmp(a->file, sample->file))
             return a;
     }
-    r->accesses[r->naccesses] = *like;
+    r->accesses[r->naccesses] = *sample;
     return &r->accesses[r->naccesses++];
 }
 
-static void look(const struct sim_module *m, const struct trace_max_access *l,
-                 struct sim_result *out) {
+static void record_access(const struct sim_module *m, const struct trace_max_access *l,
+                          struct sim_result *out) {
     const struct ptx_loc *at = source_location_of(m->ptx, m->ops[l->op].loc);
     struct sim_access a = {.file = file_of(m, at),
                            .line = at->line,
@@ -71,19 +72,20 @@ static void look(const struct sim_module *m, const struct trace_max_access *l,
                            .is_shared = l->space == SPACE_SHARED,
                            .cost = (uint16_t)l->cost};
     if (l->space != SPACE_SHARED && l->space != SPACE_GLOBAL) return;
-    take_lanes(l, &a);
-    struct sim_access *kept = access_of(out, &a);
-    if (a.cost > kept->cost ||
-        (a.cost == kept->cost && __builtin_popcount(a.mask) > __builtin_popcount(kept->mask)))
-        *kept = a;
+    set_lane_offsets(l, &a);
+    struct sim_access *costliest = find_or_add_access(out, &a);
+    if (a.cost > costliest->cost ||
+        (a.cost == costliest->cost &&
+         __builtin_popcount(a.mask) > __builtin_popcount(costliest->mask)))
+        *costliest = a;
 }
 
-void time_look_accesses(const struct sim_module *m, const struct sim_trace *t,
-                        struct sim_result *out) {
-    unsigned room = 0;
-    for (u32 i = 0; i < t->nblocks; i++) room += t->blocks[i].nmax_accesses;
-    out->accesses = xcalloc(room + 1, sizeof *out->accesses);
+void time_collect_accesses(const struct sim_module *m, const struct sim_trace *t,
+                           struct sim_result *out) {
+    unsigned capacity = 0;
+    for (u32 i = 0; i < t->nblocks; i++) capacity += t->blocks[i].nmax_accesses;
+    out->accesses = xcalloc(capacity + 1, sizeof *out->accesses);
     for (u32 i = 0; i < t->nblocks; i++)
         for (u32 k = 0; k < t->blocks[i].nmax_accesses; k++)
-            look(m, &t->blocks[i].max_accesses[k], out);
+            record_access(m, &t->blocks[i].max_accesses[k], out);
 }

@@ -5,8 +5,8 @@
 
 static const struct {
     const char *prefix;
-    struct lowered to;
-} rows[] = {
+    struct lowering lowering;
+} lowering_rows[] = {
 #define LOWER(prefix, unit, count, special) {prefix, {unit, count, special}},
 #include "grader/sim/timing/lowering.def"
 #undef LOWER
@@ -19,8 +19,9 @@ static const u8 unit_of_pipe[PIPE_COUNT] = {
     [PIPE_NONE] = UNIT_NONE,
 };
 
-struct lowered time_lower(const char *name, u8 pipe) {
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strncmp(name, rows[i].prefix, strlen(rows[i].prefix))) return rows[i].to;
-    return (struct lowered){unit_of_pipe[pipe], unit_of_pipe[pipe] != UNIT_NONE, 0};
+struct lowering time_lower_insn(const char *name, u8 pipe) {
+    for (unsigned i = 0; i < sizeof lowering_rows / sizeof *lowering_rows; i++)
+        if (!strncmp(name, lowering_rows[i].prefix, strlen(lowering_rows[i].prefix)))
+            return lowering_rows[i].lowering;
+    return (struct lowering){unit_of_pipe[pipe], unit_of_pipe[pipe] != UNIT_NONE, 0};
 }

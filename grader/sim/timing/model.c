@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-void time_bound_text(const struct time_estimate *t, char *out, size_t size) {
+void time_format_bound(const struct time_estimate *t, char *out, size_t size) {
     *out = 0;
     if (!t->bound_by[0]) return;
     int n = snprintf(out, size, "%s, %.0f %%", t->bound_by[0], 100 * t->share[0]);
@@ -13,22 +13,22 @@ void time_bound_text(const struct time_estimate *t, char *out, size_t size) {
                  100 * t->share[1], t->bound_by[2], 100 * t->share[2]);
 }
 
-struct limit {
+struct resource_time {
     const char *name;
     double seconds;
 };
 
-static void sort_limits(struct limit *l, unsigned n) {
+static void sort_by_time(struct resource_time *l, unsigned n) {
     for (unsigned i = 1; i < n; i++)
         for (unsigned j = i; j && l[j].seconds > l[j - 1].seconds; j--) {
-            struct limit t = l[j];
+            struct resource_time t = l[j];
             l[j] = l[j - 1];
             l[j - 1] = t;
         }
 }
 
-void time_model(const struct gpu_device *d, const struct sim_launch *l, const struct sim_result *r,
-                struct time_estimate *out) {
+void time_from_counters(const struct gpu_device *d, const struct sim_launch *l,
+                        const struct sim_result *r, struct time_estimate *out) {
     const struct sim_counters *c = &r->counters;
     double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2];
     double sms = blocks < d->sms ? blocks : d->sms, sm_clocks = sms * d->clock_hz;
@@ -36,7 +36,7 @@ void time_model(const struct gpu_device *d, const struct sim_launch *l, const st
                               c->local_sectors);
     double shared = (double)(c->shared_load_wavefronts + c->shared_store_wavefronts +
                              c->shared_atomic_serialized);
-    struct limit limits[] = {
+    struct resource_time limits[] = {
         {"instruction issue", (double)c->inst_executed / 4 / sm_clocks},
         {"FP32 units", (double)c->flops_f32 / 2 / d->fp32_lanes / sm_clocks},
         {"FP64 units", (double)c->flops_f64 / 2 / d->fp64_lanes / sm_clocks},
@@ -49,12 +49,12 @@ void time_model(const struct gpu_device *d, const struct sim_launch *l, const st
          (double)(c->global_sectors_ideal + c->global_sectors_excessive / 4) * 32 / d->dram_rate},
         {"atomics", (double)c->atomic_operations / d->clock_hz / 32},
     };
-    enum { N = sizeof limits / sizeof *limits };
-    sort_limits(limits, N);
-    double busy = limits[0].seconds + 0.3 * limits[1].seconds,
+    enum { LIMIT_COUNT = sizeof limits / sizeof *limits };
+    sort_by_time(limits, LIMIT_COUNT);
+    double bottleneck_seconds = limits[0].seconds + 0.3 * limits[1].seconds,
            latency = (d->lat_dram + 200.0) / d->clock_hz;
-    out->seconds = d->launch_seconds + latency + busy;
-    out->note = "from counters alone";
+    out->seconds = d->launch_seconds + latency + bottleneck_seconds;
+    out->uncertainty_note = "from counters alone";
     out->low = out->seconds / 2;
     out->high = out->seconds * 2;
     for (unsigned i = 0; i < 3; i++) {

@@ -11,55 +11,58 @@
  * trip to L2 and back for the arrival, what was written before it to be seen, another trip for the
  * look; and 1.2 ns for each block, where that is longer. In cycles, also where another GPU's are
  * others: an assumption. */
-static const double least_grid = 2050, some_blocks = 1815, of_a_block = 2.38;
+static const double min_grid_barrier_cycles = 2050, block_base_cycles = 1815,
+                    cycles_per_block = 2.38;
 
-static double grid_cycles(const struct machine *m) {
-    if (off(m, TERM_BIT(LATENCY))) return 0;
-    return max2(least_grid, some_blocks + of_a_block * (double)m->in->place->nblocks);
+static double grid_barrier_cycles(const struct sm_model *m) {
+    if (is_disabled(m, TERM_BIT(LATENCY))) return 0;
+    return max2(min_grid_barrier_cycles,
+                block_base_cycles + cycles_per_block * (double)m->in->geometry->nblocks);
 }
 
-double time_grid_mark(struct machine *m, struct rwarp *w, u64 mark, double t, u8 *why) {
-    struct grid_meeting *g = &m->grid;
-    struct rblock *b = &m->blocks[w->slot];
-    if (off(m, TERM_BIT(BARRIERS))) return t;
-    *why = STALL_BARRIER;
-    if (trace_verb(mark) == MEM_LOAD) {
-        w->at_grid = b->met > g->phases;
-        if (!w->at_grid) w->held = g->go;
+double time_grid_access(struct sm_model *m, struct sm_warp *w, u64 word, double t, u8 *reason) {
+    struct sm_grid_barrier *g = &m->grid_barrier;
+    struct sm_block *b = &m->blocks[w->block_slot];
+    if (is_disabled(m, TERM_BIT(BARRIERS))) return t;
+    *reason = STALL_BARRIER;
+    if (trace_verb(word) == MEM_LOAD) {
+        w->at_grid_barrier = b->grid_arrivals > g->generation;
+        if (!w->at_grid_barrier) w->held_until = g->released_at;
         return t;
     }
-    b->met++;
-    g->came = max2(g->came, t), g->changed = true;
+    b->grid_arrivals++;
+    g->last_arrival = max2(g->last_arrival, t), g->changed = true;
     return t + m->lat_l2;
 }
 
-static void meet(struct machine *m) {
-    struct grid_meeting *g = &m->grid;
-    g->phases++;
-    g->go = max2(g->came, g->go) + grid_cycles(m);
-    g->cycles += grid_cycles(m);
-    g->came = 0, g->changed = true;
-    time_cache_forget(&m->l1_lines);
+static void release_generation(struct sm_model *m) {
+    struct sm_grid_barrier *g = &m->grid_barrier;
+    g->generation++;
+    g->released_at = max2(g->last_arrival, g->released_at) + grid_barrier_cycles(m);
+    g->total_cycles += grid_barrier_cycles(m);
+    g->last_arrival = 0, g->changed = true;
+    time_cache_invalidate(&m->l1_cache);
 }
 
 /* Blocks that have ended come no more. */
-bool time_grid_meets(struct machine *m) {
-    struct grid_meeting *g = &m->grid;
-    bool some = false;
+bool time_grid_try_release(struct sm_model *m) {
+    struct sm_grid_barrier *g = &m->grid_barrier;
+    bool any_running = false;
     if (!g->changed) return false;
     g->changed = false;
-    for (u32 i = 0; i < m->in->resident; i++) {
-        const struct rblock *b = &m->blocks[i];
-        if (b->running && b->met <= g->phases) return false;
-        some |= b->running;
+    for (u32 i = 0; i < m->in->resident_blocks; i++) {
+        const struct sm_block *b = &m->blocks[i];
+        if (b->running_warps && b->grid_arrivals <= g->generation) return false;
+        any_running |= b->running_warps;
     }
-    if (some) meet(m);
-    return some;
+    if (any_running) release_generation(m);
+    return any_running;
 }
 
-void time_grid_force(struct machine *m) {
-    u32 most = 0;
-    for (u32 i = 0; i < m->in->resident; i++)
-        most = m->blocks[i].met > most ? m->blocks[i].met : most;
-    while (m->grid.phases < most) meet(m);
+void time_grid_force_release(struct sm_model *m) {
+    u32 max_arrivals = 0;
+    for (u32 i = 0; i < m->in->resident_blocks; i++)
+        max_arrivals =
+            m->blocks[i].grid_arrivals > max_arrivals ? m->blocks[i].grid_arrivals : max_arrivals;
+    while (m->grid_barrier.generation < max_arrivals) release_generation(m);
 }

@@ -18,48 +18,50 @@
 #pragma once
 #include "grader/sim/timing/internal.h"
 
-enum { MOST_LOOPS = 4096 };
-#define NO_CLUSTER UINT32_MAX
+enum { MAX_LOOPS = 4096 };
+#define NO_LOOP_BODY UINT32_MAX
 
-struct place {            /* of a machine instruction */
-    u32 cluster, segment; /* NO_CLUSTER: is never played, UINT32_MAX: of no PTX */
-    u32 copy, copies;     /* among those of its line in its cluster */
+struct sass_location {       /* of a machine instruction */
+    u32 loop_body, segment;  /* NO_LOOP_BODY: is never played, UINT32_MAX: of no PTX */
+    u32 copy_index, ncopies; /* among those of its line in its cluster */
 };
-struct stretch {
-    u32 first, end;     /* machine instructions */
-    u32 owner, nowners; /* segments that it executes, in schedule.owners */
-    u32 next;           /* of the cluster; UINT32_MAX = none */
-    bool rare;
+struct basic_block {
+    u32 first, end;               /* machine instructions */
+    u32 first_segment, nsegments; /* segments that it executes, in schedule.owners */
+    u32 next;                     /* of the cluster; UINT32_MAX = none */
+    bool is_cold;
 };
-struct own { /* a machine instruction of a segment, for sorting */
-    u32 segment, cluster, line, insn;
+struct sass_ref { /* a machine instruction of a segment, for sorting */
+    u32 segment, loop_body, line, insn;
 };
-struct home {     /* of an op that accesses memory, or a barrier: its machine instructions */
-    u32 first, n; /* in schedule.homes */
+struct sass_sites { /* of an op that accesses memory, or a barrier: its machine instructions */
+    u32 first, n;   /* in schedule.homes */
 };
 struct schedule {
     const struct sim_module *m;
     const struct gpu_device *d;
     const struct sass_insn *code;
-    u32 n, frame;                  /* frame: of local memory, as far as what was played reaches */
-    struct step *steps;            /* [n] */
-    struct step barrier;           /* one that no machine instruction was found for */
-    struct place *places;          /* [n] */
-    u32 *loops, nloops;            /* [n]: the innermost loop, from 1; 0 = none */
-    u32 *loop_length;              /* [nloops + 1] */
-    u32 nclusters, *cluster_block; /* [nclusters]: its first block */
-    struct stretch *stretches;
-    u32 nstretches, *owners;
-    u32 *ptx_loops, nptx_loops;  /* [segments]: the innermost loop in PTX, from 1; 0 = none */
-    u32 *loop_cluster;           /* [nptx_loops + 1]: that has most of its instructions */
-    u32 *cluster_of, *copies_of; /* [segments] */
-    bool *
-        sure; /* [segments]: the number of copies is counted, not taken from the cluster's others */
-    u32 *most_copies;  /* [nclusters]: of a segment that is sure of it */
-    struct home *home; /* [ops] */
-    u32 *homes, nhomes, home_capacity;
+    u32 n, frame_bytes;       /* frame: of local memory, as far as what was played reaches */
+    struct sched_insn *insns; /* [n] */
+    struct sched_insn fallback_barrier; /* one that no machine instruction was found for */
+    struct sass_location *locations;    /* [n] */
+    u32 *innermost_loop, nloops;        /* [n]: the innermost loop, from 1; 0 = none */
+    u32 *loop_length;                   /* [nloops + 1] */
+    u32 nloop_bodies, *first_block;     /* [nclusters]: its first block */
+    struct basic_block *basic_blocks;
+    u32 nbasic_blocks, *block_segments;
+    u32 *innermost_ptx_loop,
+        nptx_loops;                    /* [segments]: the innermost loop in PTX, from 1; 0 = none */
+    u32 *ptx_loop_body;                /* [nptx_loops + 1]: that has most of its instructions */
+    u32 *loop_body_of, *unroll_factor; /* [segments] */
+    bool *unroll_exact; /* [segments]: the number of copies is counted, not taken from the cluster's
+                           others */
+    u32 *max_unroll_factor;   /* [nclusters]: of a segment that is sure of it */
+    struct sass_sites *sites; /* [ops] */
+    u32 *site_insns, nsite_insns, site_capacity;
     /* of the chunk at hand */
-    u32 *count, *taken, ntaken;    /* [segments]: how often each was taken; which */
-    u32 *head, *touched, ntouched; /* [n]: its first event, + 1; which have any */
-    double accesses, lost; /* global ones seen so far; those that no machine instruction makes */
+    u32 *taken_count, *taken_segments, ntaken;    /* [segments]: how often each was taken; which */
+    u32 *first_event, *event_insns, nevent_insns; /* [n]: its first event, + 1; which have any */
+    double accesses,
+        unmatched; /* global ones seen so far; those that no machine instruction makes */
 };

@@ -107,12 +107,14 @@ static void change(struct taken *t, struct control_reply *p) {
     uint8_t *box = t->memory;
     if (area % 4 == 0) memcpy((uint8_t *)p + 4ul * offset % (sizeof *p - 8), &w, bytes);
     else if (!box) return;
-    else if (area % 4 == 1) memcpy(box + 4ul * offset % (tally_wire_bytes() - 8), &w, bytes);
+    else if (area % 4 == 1) memcpy(box + 4ul * offset % (launch_stats_wire_bytes() - 8), &w, bytes);
     else if (area % 4 == 2)
-        memcpy(box + CONTROL_BOX - CONTROL_LOG + offset % (CONTROL_LOG - 8), &w, bytes);
+        memcpy(box + CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES + offset % (CONTROL_LOG_BYTES - 8),
+               &w, bytes);
     else
-        memcpy(box + CONTROL_BOX + 4ul * offset % (t->buffers.file_bytes - CONTROL_BOX - 8), &w,
-               bytes);
+        memcpy(box + CONTROL_RESULT_BYTES +
+                   4ul * offset % (t->buffers.file_bytes - CONTROL_RESULT_BYTES - 8),
+               &w, bytes);
 }
 
 static void unmap(struct taken *t) {
@@ -131,12 +133,12 @@ static void take_memory(struct taken *t, const struct control_buffers *b, int fd
 
 /* What a replay of an honest copy leaves. */
 static void replay(struct taken *t, struct control_reply *p) {
-    struct tally_line line = {"copy.cu", 3, {0}, {0}};
-    struct tally y = {
+    struct launch_stats_line line = {"copy.cu", 3, {0}, {0}};
+    struct launch_stats y = {
         .launches = 1, .lines = &line, .nlines = 1, .blocks = 2, .threads = 64, .registers = 8};
     y.occupancy = 1, y.seconds = 2e-6, y.low = 1e-6, y.high = 3e-6;
     y.nkernels = 1, memcpy(y.kernels[0].name, "nothing", 8);
-    p->tally_bytes = (uint32_t)tally_pack(&y, t->memory);
+    p->stats_bytes = (uint32_t)launch_stats_pack(&y, t->memory);
     memcpy(t->memory + t->buffers.buffer[0].offset, t->memory + t->buffers.buffer[1].offset,
            t->buffers.buffer[0].bytes);
 }
@@ -146,8 +148,8 @@ static void honest(struct taken *t, const struct control_request *q, int fd,
     *p = (struct control_reply){
         .version = control_version(), .op = q->op, .serial = q->serial, .ok = 1};
     if (q->op == CONTROL_BUFFERS) take_memory(t, &q->u.buffers, fd);
-    for (unsigned i = 0; i < CONTROL_ARGS; i++) p->address[i] = (i + 1) << 20;
-    p->outcome = (struct control_outcome){.end = SERVER_CALL, .state = WB_RETURNED};
+    for (unsigned i = 0; i < CONTROL_MAX_ARGS; i++) p->address[i] = (i + 1) << 20;
+    p->outcome = (struct control_outcome){.end_reason = SERVER_CALL, .call_state = WB_RETURNED};
     p->launches = 1;
     if (q->op == CONTROL_REPLAY && t->memory) replay(t, p);
 }
@@ -241,7 +243,7 @@ static void graded(const struct grade_options *o, struct grading *g, int channel
     grade_evaluate(g);
     session_log(g->session, &r->log);
     session_close(g->session);
-    tally_free(&g->tally);
+    launch_stats_free(&g->tally);
 }
 
 /* Check, whose tests run here, answers SIGALRM by killing the process group of its last fork, and

@@ -42,7 +42,7 @@ static void launch(struct sim *s, const struct sim_kernel *k, const uint64_t *bu
                            .param_bytes = info.param_bytes,
                            .cooperative = info.cooperative};
     if (!sim_check_launch(s, &l, &e)) {
-        struct time_options o = {.whole = choice & 16};
+        struct time_options o = {.full_grid = choice & 16};
         struct time_estimate t;
         if (choice & 8) time_launch(s, &l, &o, &result, &t);
         else sim_launch(s, &l, &result);

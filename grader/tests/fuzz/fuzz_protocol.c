@@ -54,7 +54,7 @@ FUZZ(protocol) {
     for (unsigned n = 0; n < MAX_MESSAGES && at + 2 <= size; n++) {
         size_t bytes = data[at + 1];
         if (bytes > size - at - 2) bytes = size - at - 2;
-        send_frame(fd, data[at] % WB_OPS, data + at + 2, bytes);
+        send_frame(fd, data[at] % WB_OP_COUNT, data + at + 2, bytes);
         at += 2 + bytes;
     }
     shutdown(fd, SHUT_WR);

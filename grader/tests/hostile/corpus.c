@@ -25,12 +25,12 @@ static void list_messages(struct buf *out) {
 #undef MESSAGE
     };
     buf_puts(out, "enum {");
-    for (unsigned i = 0; i < WB_OPS; i++) buf_printf(out, " OP_%s,", messages[i].name);
+    for (unsigned i = 0; i < WB_OP_COUNT; i++) buf_printf(out, " OP_%s,", messages[i].name);
     buf_printf(
         out,
         " OPS, POSTED = %u };\n__attribute__((unused)) static const uint32_t request_bytes[] = {",
-        WB_POST);
-    for (unsigned i = 0; i < WB_OPS; i++) buf_printf(out, " %zu,", messages[i].bytes);
+        WB_ONE_WAY);
+    for (unsigned i = 0; i < WB_OP_COUNT; i++) buf_printf(out, " %zu,", messages[i].bytes);
     buf_puts(out, " };");
 }
 

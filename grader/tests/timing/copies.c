@@ -42,24 +42,24 @@ static void read_rows(void) {
 
 static struct list {
     struct timeline_command c[MOST_COMMANDS];
-    uint32_t after[MOST_COMMANDS][TIMELINE_STREAMS], numbers[TIMELINE_STREAMS];
+    uint32_t after[MOST_COMMANDS][TIMELINE_MAX_STREAMS], numbers[TIMELINE_MAX_STREAMS];
     unsigned n;
 } list;
 
 static struct timeline_command *add(enum timeline_engine e, unsigned stream) {
     struct timeline_command *c = &list.c[list.n++];
     *c = (struct timeline_command){
-        .engine = e, .stream = stream, .number = ++list.numbers[stream], .share = 1};
+        .engine = e, .stream = stream, .number = ++list.numbers[stream], .device_share = 1};
     return c;
 }
 
 static double run(void) {
     const struct gpu_device *d = device_find("h100");
-    struct timeline_rates r = time_line_rates(d);
+    struct timeline_rates r = time_timeline_rates(d);
     double around = (measured("in host 4") - measured("in events 4") + measured("out host 4") -
                      measured("out events 4")) /
                     2;
-    double us = time_line_run(list.c, list.n, &r).seconds * 1e6 + around;
+    double us = time_timeline_run(list.c, list.n, &r).seconds * 1e6 + around;
     memset(&list, 0, sizeof list);
     return us;
 }
@@ -89,10 +89,10 @@ static double pipeline(unsigned work, unsigned parts, unsigned streams, unsigned
     double step = alone(measured("work 0, kernels alone")), spin = alone(measured(name)) - step;
     for (unsigned p = 0; p < parts; p++) {
         unsigned s = p % streams;
-        if (what & IN) add(TIMELINE_IN, s)->bytes = array / parts;
+        if (what & IN) add(TIMELINE_H2D, s)->bytes = array / parts;
         if (what & KERNELS) add(TIMELINE_KERNEL, s)->seconds = part_of(step, parts);
         if (what & KERNELS && work) add(TIMELINE_KERNEL, s)->seconds = part_of(spin, parts);
-        if (what & OUT) add(TIMELINE_OUT, s)->bytes = array / parts;
+        if (what & OUT) add(TIMELINE_D2H, s)->bytes = array / parts;
     }
     return run();
 }
@@ -100,14 +100,14 @@ static double pipeline(unsigned work, unsigned parts, unsigned streams, unsigned
 static double spins(double one, unsigned n, unsigned streams, double share) {
     for (unsigned i = 0; i < n; i++) {
         struct timeline_command *c = add(TIMELINE_KERNEL, i % streams);
-        c->seconds = alone(one), c->share = share;
+        c->seconds = alone(one), c->device_share = share;
     }
     return run();
 }
 
 static double copies(double bytes, unsigned n, unsigned streams, bool both) {
     for (unsigned i = 0; i < n; i++)
-        add(both && i % 2 ? TIMELINE_OUT : TIMELINE_IN, i % streams)->bytes = bytes;
+        add(both && i % 2 ? TIMELINE_D2H : TIMELINE_H2D, i % streams)->bytes = bytes;
     return run();
 }
 

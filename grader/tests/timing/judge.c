@@ -155,7 +155,7 @@ static void model_row(const struct setting *o, const struct row *r, const struct
     if (sim_check_launch(s, &l, &e)) fail(r->kernel, e.text);
     for (unsigned i = 0; i < n; i++) {
         struct sim_result result;
-        struct time_options to = {.without = i ? terms[i - 1].bit : 0, .warm = true};
+        struct time_options to = {.disabled_terms = i ? terms[i - 1].bit : 0, .warm_l2 = true};
         if (!time_launch(s, &l, &to, &result, &t[i]))
             fail(r->label, result.nreports ? result.reports[0].text : "not sampled");
         sim_result_free(&result);
@@ -234,8 +234,9 @@ static void one_row(const struct setting *o, const struct row *r, struct group_s
         100 * t[0].share[1]);
     if (o->verbose)
         printf("<!-- third: %s %.0f %%; L1 hits %.2f, L2 hits %.2f, DRAM %.0f MB; %.2f s%s%s -->\n",
-               t[0].bound_by[2], 100 * t[0].share[2], t[0].l1_hits, t[0].l2_hits,
-               t[0].dram_bytes * 1e-6, took, *t[0].note ? "; " : "", t[0].note);
+               t[0].bound_by[2], 100 * t[0].share[2], t[0].l1_hit_rate, t[0].l2_hit_rate,
+               t[0].dram_bytes * 1e-6, took, *t[0].uncertainty_note ? "; " : "",
+               t[0].uncertainty_note);
     fflush(stdout);
     for (unsigned i = 0; i < n; i++) log_times[i][index] = log(t[i].seconds * 1e6);
 }

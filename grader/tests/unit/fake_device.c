@@ -107,7 +107,8 @@ static bool fake_free(struct backend *b, uint64_t address) {
     return !address;
 }
 
-static bool fake_range(struct backend *b, uint64_t address, uint64_t *start, uint64_t *bytes) {
+static bool fake_find_allocation(struct backend *b, uint64_t address, uint64_t *start,
+                                 uint64_t *bytes) {
     struct fake *f = fake_of(b);
     for (unsigned i = 0; i < f->nblocks; i++)
         if (f->blocks[i].live && address >= f->blocks[i].start &&
@@ -123,7 +124,8 @@ static uint64_t fake_memory_used(struct backend *b) { return fake_of(b)->top - F
 
 static uint8_t *at(struct backend *b, uint64_t address, uint64_t bytes) {
     uint64_t start, size;
-    if (!fake_range(b, address, &start, &size) || bytes > size - (address - start)) return NULL;
+    if (!fake_find_allocation(b, address, &start, &size) || bytes > size - (address - start))
+        return NULL;
     return fake_of(b)->bytes + (address - FAKE_BASE);
 }
 static bool fake_write(struct backend *b, uint64_t to, const void *data, uint64_t bytes) {
@@ -147,7 +149,7 @@ static bool fake_copy(struct backend *b, uint64_t to, uint64_t from, uint64_t by
     return p && q;
 }
 
-static int fake_check(struct backend *b, const struct backend_launch *l, struct err *e) {
+static int fake_check_launch(struct backend *b, const struct backend_launch *l, struct err *e) {
     (void)b;
     if ((uint64_t)l->block[0] * l->block[1] * l->block[2] <= 1024) return 0;
     err_set(e, ERR_INPUT, "too many threads");
@@ -170,27 +172,27 @@ static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned t
     (void)b, (void)kernel, (void)shared;
     return !threads || threads > 1024 ? 0 : 2048 / threads;
 }
-static void fake_time_limit(struct backend *b, double seconds) { (void)b, (void)seconds; }
-static bool fake_mark(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
+static void fake_set_time_limit(struct backend *b, double seconds) { (void)b, (void)seconds; }
+static bool fake_mark_contents(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
     (void)b, (void)address, (void)bytes, (void)written;
     return true;
 }
 
-static void fake_take_output(struct backend *b, struct buf *out, struct buf *errors) {
+static void fake_drain_output(struct backend *b, struct buf *out, struct buf *errors) {
     (void)b, (void)errors;
     buf_puts(out, "hello\n");
 }
 
 static const struct backend_ops fake_ops = {
 #define OP(name) .name = fake_##name
-    OP(close),       OP(reset),      OP(free_all),
-    OP(load),        OP(unload),     OP(find_kernel),
-    OP(find_symbol), OP(alloc),      .alloc_pages = fake_alloc,
-    OP(mark),        OP(free),       OP(range),
-    OP(memory_used), OP(write),      OP(read),
-    OP(fill),        OP(copy),       OP(check),
-    OP(launch),      OP(occupancy),  OP(time_limit),
-    OP(take_output), OP(alloc_host),
+    OP(close),         OP(reset),      OP(free_all),
+    OP(load),          OP(unload),     OP(find_kernel),
+    OP(find_symbol),   OP(alloc),      .alloc_pages = fake_alloc,
+    OP(mark_contents), OP(free),       OP(find_allocation),
+    OP(memory_used),   OP(write),      OP(read),
+    OP(fill),          OP(copy),       OP(check_launch),
+    OP(launch),        OP(occupancy),  OP(set_time_limit),
+    OP(drain_output),  OP(alloc_host),
 #undef OP
 };
 
@@ -210,7 +212,7 @@ struct backend *fake_device(void) {
 static void *serve(void *user) {
     struct fixture *f = user;
     f->end = server_serve(f->server, server_now() + 20, -1);
-    server_hang_up(f->server);
+    server_disconnect(f->server);
     return NULL;
 }
 
@@ -229,14 +231,14 @@ void fixture_open(struct fixture *f, struct server_options o, bool with_thread) 
     struct err e = {0};
     memset(f, 0, sizeof *f);
     o.user = f;
-    o.note = take_note;
-    o.launched = count_launch;
+    o.on_note = take_note;
+    o.on_launch = count_launch;
     if (!o.window_bytes) o.window_bytes = 64 << 10;
     f->server = server_open(fake_device(), &o, &e);
     if (!f->server) die("%s", e.text); /* not ck_assert: fuzzers use this too */
     f->window_bytes = o.window_bytes;
-    f->window = mmap(NULL, SERVER_WINDOW_FILE(o.window_bytes), PROT_READ | PROT_WRITE, MAP_SHARED,
-                     server_client_window(f->server), 0);
+    f->window = mmap(NULL, SERVER_WINDOW_FILE_BYTES(o.window_bytes), PROT_READ | PROT_WRITE,
+                     MAP_SHARED, server_client_window(f->server), 0);
     if (f->window == MAP_FAILED) die("no memory for the window");
     if (with_thread && pthread_create(&f->thread, NULL, serve, f)) die("no thread");
 }
@@ -244,20 +246,20 @@ void fixture_open(struct fixture *f, struct server_options o, bool with_thread) 
 void fixture_close(struct fixture *f) {
     shutdown(server_client_socket(f->server), SHUT_RDWR);
     if (f->thread) pthread_join(f->thread, NULL);
-    munmap(f->window, SERVER_WINDOW_FILE(f->window_bytes));
+    munmap(f->window, SERVER_WINDOW_FILE_BYTES(f->window_bytes));
     server_close(f->server);
 }
 
 size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *frame) {
     int fd = server_client_socket(f->server);
     if (send(fd, bytes, size, MSG_NOSIGNAL) < 0) return 0;
-    ssize_t n = recv(fd, frame, WB_FRAME, 0);
+    ssize_t n = recv(fd, frame, WB_FRAME_BYTES, 0);
     return n > 0 ? (size_t)n : 0;
 }
 
 int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
                 size_t ntail, void *p, size_t np) {
-    _Alignas(8) uint8_t out[WB_FRAME], in[WB_FRAME];
+    _Alignas(8) uint8_t out[WB_FRAME_BYTES], in[WB_FRAME_BYTES];
     struct wb_header h = {.op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail)};
     memcpy(out, &h, sizeof h);
     if (nq) memcpy(out + sizeof h, q, nq);
@@ -275,7 +277,7 @@ int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, cons
 void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
                   size_t ntail) {
     struct wb_header h = {
-        .op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail), .flags = WB_POST};
+        .op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail), .flags = WB_ONE_WAY};
     struct iovec parts[] = {{&h, sizeof h}, {(void *)q, nq}, {(void *)tail, ntail}};
     struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
     ck_assert_int_ge(sendmsg(server_client_socket(f->server), &m, MSG_NOSIGNAL), 0);

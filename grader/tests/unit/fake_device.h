@@ -15,7 +15,7 @@ struct backend *fake_device(void);
 struct fixture {
     struct server *server;
     pthread_t thread;
-    enum server_end end;
+    enum server_end_reason end;
     uint8_t *window;
     size_t window_bytes;
     uint32_t seq;
@@ -28,7 +28,8 @@ void fixture_open(struct fixture *f, struct server_options o, bool serve);
 /* Hangs up and waits for the server's thread. */
 void fixture_close(struct fixture *f);
 
-/* Sends any bytes; returns the size of the answer in `frame` (WB_FRAME bytes of room), 0 = hung up.
+/* Sends any bytes; returns the size of the answer in `frame` (WB_FRAME_BYTES bytes of room), 0 =
+ * hung up.
  */
 size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *frame);
 /* Returns the reply's status, -1 = hung up. */

@@ -156,7 +156,7 @@ START_TEST(test_launch) {
     struct backend_launch l = scale_launch(&k, &p);
     struct backend_result r;
     struct err e = {0};
-    ck_assert_int_eq(b->ops->check(b, &l, &e), 0);
+    ck_assert_int_eq(b->ops->check_launch(b, &l, &e), 0);
     b->ops->launch(b, &l, &r);
     ck_assert_int_eq(r.error, 0);
     ck_assert(r.measured && r.seconds > 0.9e-5 && r.seconds < 1.1e-5);
@@ -184,7 +184,7 @@ START_TEST(test_memory) {
               back[99] == 7);
     ck_assert(!b->ops->write(b, p + 1, data, 100) && !b->ops->fill(b, p - 1, 0, 1) &&
               !b->ops->read(b, r + 1000, back, 1));
-    ck_assert(b->ops->range(b, r + 999, &start, &bytes) && start == r && bytes == 1000);
+    ck_assert(b->ops->find_allocation(b, r + 999, &start, &bytes) && start == r && bytes == 1000);
     ck_assert(b->ops->free(b, q) && !b->ops->free(b, r + 4) && b->ops->free(b, 0));
     ck_assert_uint_eq(b->ops->alloc(b, 8, "again"), q); /* the first gap */
     b->ops->reset(b);
@@ -203,8 +203,8 @@ START_TEST(test_queue_held_back) {
     struct backend_launch l = scale_launch(&k, &p);
     struct backend_result r;
     struct err e = {0};
-    ck_assert(backend_gpu_flush(b));
-    ck_assert(backend_gpu_begin(b, &e));
+    ck_assert(backend_gpu_flush_l2(b));
+    ck_assert(backend_gpu_begin_timed(b, &e));
     for (int i = 0; i < 3; i++) {
         b->ops->launch(b, &l, &r);
         ck_assert(r.error == 0 && r.seconds == 0);
@@ -213,7 +213,7 @@ START_TEST(test_queue_held_back) {
     ck_assert(b->ops->write(b, p, got, 4));
     got[0] = 0;
     ck_assert(!b->ops->read(b, p, got, 4)); /* it would wait for ever */
-    double seconds = backend_gpu_end(b, &error);
+    double seconds = backend_gpu_end_timed(b, &error);
     ck_assert_int_eq(error, 0);
     ck_assert(seconds > 2.9e-5 && seconds < 3.3e-5);
     ck_assert(b->ops->read(b, p, got, sizeof got));
@@ -234,7 +234,8 @@ START_TEST(test_host_buffers) {
              out = b->ops->alloc_host(b, sizeof data, "out"),
              p = b->ops->alloc(b, sizeof data, "p"), start, bytes;
     for (int i = 0; i < 64; i++) data[i] = 5 * i;
-    ck_assert(b->ops->range(b, out + 9, &start, &bytes) && start == out && bytes == sizeof data);
+    ck_assert(b->ops->find_allocation(b, out + 9, &start, &bytes) && start == out &&
+              bytes == sizeof data);
     ck_assert(b->ops->write(b, in, data, sizeof data));
     ck_assert(b->ops->copy(b, p, in + 4, 252) && b->ops->copy(b, out, p, 252) &&
               b->ops->read(b, out, got, 252));
@@ -252,7 +253,7 @@ static void give_order(struct backend *b, uint32_t stream, uint32_t number, uint
                        uint32_t its, bool waited) {
     struct sim_stream_clock o = {.stream = stream, .sequence = number, .has_dependent = waited};
     if (after) o.ordered_after[after] = its;
-    b->ops->order(b, &o);
+    b->ops->set_stream_clock(b, &o);
 }
 
 /* in and out in stream 2, the kernel in stream 3 between them. */
@@ -269,7 +270,7 @@ START_TEST(test_round_in_streams) {
     for (int round = 0; round < 2; round++) {
         memset(got, 7, sizeof got);
         ck_assert(b->ops->write(b, out, got, sizeof got));
-        ck_assert(backend_gpu_begin(b, &e));
+        ck_assert(backend_gpu_begin_timed(b, &e));
         give_order(b, 2, 1, 0, 0, true);
         ck_assert(b->ops->fill(b, p, 0, sizeof got));
         give_order(b, 3, 1, 2, 1, true);
@@ -277,7 +278,7 @@ START_TEST(test_round_in_streams) {
         ck_assert_int_eq(r.error, 0);
         give_order(b, 2, 2, 3, 1, false);
         ck_assert(b->ops->copy(b, out, p, sizeof got));
-        backend_gpu_end(b, &error);
+        backend_gpu_end_timed(b, &error);
         ck_assert_int_eq(error, 0);
         ck_assert(b->ops->read(b, out, got, sizeof got));
         for (int i = 0; i < 64; i++) ck_assert_int_eq(got[i], 3 * i);
@@ -297,15 +298,15 @@ START_TEST(test_round_with_a_host_that_waits) {
     struct err e = {0};
     int error = -1;
     uint64_t p = b->ops->alloc(b, 64, "p");
-    ck_assert(backend_gpu_begin(b, &e));
+    ck_assert(backend_gpu_begin_timed(b, &e));
     give_order(b, 2, 1, 0, 0, true);
     ck_assert(b->ops->fill(b, p, 1, 64));
     struct sim_stream_clock o = {.stream = 3, .sequence = 1, .permanently_after = {0, 0, 1}};
-    b->ops->order(b, &o);
+    b->ops->set_stream_clock(b, &o);
     ck_assert_uint_eq(fake.calls("cuEventSynchronize"), 1);
-    b->ops->order(b, NULL); /* and what has no order goes behind all of it */
+    b->ops->set_stream_clock(b, NULL); /* and what has no order goes behind all of it */
     ck_assert(b->ops->fill(b, p, 2, 64));
-    backend_gpu_end(b, &error);
+    backend_gpu_end_timed(b, &error);
     ck_assert_int_eq(error, 0);
     close_gpu(b);
 }
@@ -339,13 +340,13 @@ START_TEST(test_refused_launches) {
     struct err e = {0};
     struct backend_launch l = scale_launch(&k, &p);
     l.block[0] = 2048;
-    ck_assert_int_eq(b->ops->check(b, &l, &e), WB_cudaErrorInvalidConfiguration);
+    ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidConfiguration);
     l = scale_launch(&k, &p);
     l.grid[1] = 0;
-    ck_assert_int_eq(b->ops->check(b, &l, &e), WB_cudaErrorInvalidConfiguration);
+    ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidConfiguration);
     l = scale_launch(&k, &p);
     l.dynamic_shared = 300000;
-    ck_assert_int_eq(b->ops->check(b, &l, &e), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidValue);
     close_gpu(b);
 }
 END_TEST
@@ -356,10 +357,10 @@ START_TEST(test_fake_finds_a_deadlock) {
     struct err e = {0};
     struct driver d;
     ck_assert(driver_open(&d, &e));
-    ck_assert(backend_gpu_begin(b, &e));
+    ck_assert(backend_gpu_begin_timed(b, &e));
     d.cuCtxSynchronize();
     int error;
-    backend_gpu_end(b, &error);
+    backend_gpu_end_timed(b, &error);
     ck_assert_ptr_nonnull(strstr(fake.violations(), "held back"));
     driver_close(&d);
     close_gpu(b);
@@ -373,10 +374,11 @@ START_TEST(test_nvml) {
     ck_assert_ptr_nonnull(n);
     fake.set_throttle(4, 2);
     nvml_read(n, &s);
-    ck_assert(s.known && s.sm_mhz == 1980 && s.others == 2 && (s.throttle & NVML_BAD_REASONS));
+    ck_assert(s.valid && s.sm_mhz == 1980 && s.other_processes == 2 &&
+              (s.throttle_reasons & NVML_THROTTLE_MASK));
     fake.set_throttle(1, 0); /* idle is no throttling */
     nvml_read(n, &s);
-    ck_assert(!(s.throttle & NVML_BAD_REASONS) && s.others == 0);
+    ck_assert(!(s.throttle_reasons & NVML_THROTTLE_MASK) && s.other_processes == 0);
     nvml_close(n);
 }
 END_TEST

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
+#define PTX_HEADER ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
 
 /* Clusters of 2 × 1 × 2 blocks in a grid of 4 × 2 × 2. Each block leaves its rank and its cluster's
  * number. */
-static const char places[] = HEAD
+static const char places[] = PTX_HEADER
     ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 2\n{\n"
     ".reg .b32 %r<20>; .reg .b64 %d<4>; .reg .pred %p<2>;\nld.param.u64 %d0, [out];\n"
     "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ctaid.y;\nmov.u32 %r2, %ctaid.z;\nmad.lo.u32 %r3, %r2, "
@@ -51,24 +51,24 @@ END_TEST
 
 /* Two blocks of 2 warps; each thread reads the word of the other block's thread of the same number,
  * stores it one block further, and adds there: lines 20, 21 and 22. */
-static const char exchange[] =
-    HEAD ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{\n"
-         ".reg .b32 %r<20>; .reg .b64 %d<4>;\n.shared .align 128 .b8 s[768];\n"
-         ".loc 1 10 0\nmov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\nmov.u32 %r2, s;\nadd.u32 %r2, "
-         "%r2, %r1;\n"
-         "mov.u32 %r3, %ctaid.x;\nmad.lo.u32 %r4, %r3, 1000, %r0;\nst.shared.u32 [%r2], %r4;\n"
-         "mov.u32 %r9, 0;\nst.shared.u32 [%r2+512], %r9;\n"
-         "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nmov.u32 %r5, "
-         "%cluster_ctarank;\nxor.b32 %r5, "
-         "%r5, 1;\n"
-         "mapa.shared::cluster.u32 %r6, %r2, %r5;\n"
-         ".loc 1 20 0\nld.shared::cluster.u32 %r7, [%r6];\n"
-         ".loc 1 21 0\nst.shared::cluster.u32 [%r6+256], %r7;\n"
-         ".loc 1 22 0\nred.shared::cluster.add.u32 [%r6+512], %r0;\n"
-         ".loc 1 30 0\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
-         "ld.shared.u32 %r7, [%r2+256];\nld.shared.u32 %r8, [%r2+512];\nadd.u32 %r7, %r7, %r8;\n"
-         "ld.param.u64 %d0, [out];\nmad.lo.u32 %r8, %r3, 64, %r0;\nmad.wide.u32 %d1, %r8, 4, %d0;\n"
-         "st.global.u32 [%d1], %r7;\nret;\n}\n";
+static const char exchange[] = PTX_HEADER
+    ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{\n"
+    ".reg .b32 %r<20>; .reg .b64 %d<4>;\n.shared .align 128 .b8 s[768];\n"
+    ".loc 1 10 0\nmov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\nmov.u32 %r2, s;\nadd.u32 %r2, "
+    "%r2, %r1;\n"
+    "mov.u32 %r3, %ctaid.x;\nmad.lo.u32 %r4, %r3, 1000, %r0;\nst.shared.u32 [%r2], %r4;\n"
+    "mov.u32 %r9, 0;\nst.shared.u32 [%r2+512], %r9;\n"
+    "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nmov.u32 %r5, "
+    "%cluster_ctarank;\nxor.b32 %r5, "
+    "%r5, 1;\n"
+    "mapa.shared::cluster.u32 %r6, %r2, %r5;\n"
+    ".loc 1 20 0\nld.shared::cluster.u32 %r7, [%r6];\n"
+    ".loc 1 21 0\nst.shared::cluster.u32 [%r6+256], %r7;\n"
+    ".loc 1 22 0\nred.shared::cluster.add.u32 [%r6+512], %r0;\n"
+    ".loc 1 30 0\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n"
+    "ld.shared.u32 %r7, [%r2+256];\nld.shared.u32 %r8, [%r2+512];\nadd.u32 %r7, %r7, %r8;\n"
+    "ld.param.u64 %d0, [out];\nmad.lo.u32 %r8, %r3, 64, %r0;\nmad.wide.u32 %d1, %r8, 4, %d0;\n"
+    "st.global.u32 [%d1], %r7;\nret;\n}\n";
 
 static struct sim_counters run_exchange(unsigned workers, uint32_t out[512]) {
     struct kernel_rig r =
@@ -112,7 +112,7 @@ END_TEST
 /* One warp a block, clusters of 4. Line 20: lane l writes word l / 4 of block l % 4, 8 words of
  * each block's banks. Line 21: all write to the next block, 32 words of one bank; its own writes
  * none. */
-static const char spread[] = HEAD
+static const char spread[] = PTX_HEADER
     ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 4, 1, 1\n{\n"
     ".reg .b32 %r<20>;\n.shared .align 128 .b8 s[8192];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, "
     "%cluster_ctarank;\n"

@@ -6,28 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD   ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
-#define HEAD90 ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
+#define PTX_HEADER ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
+#define HEAD90     ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
 
 /* ---- c[i] = a[i] + b[i], guarded: line 10 ten instructions, line 11 eleven, line 12 one ---- */
 
-static const char vector_add[] =
-    HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n"
-         ".reg .pred %p; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %d<12>;\n"
-         ".loc 1 10 0\n"
-         "ld.param.u64 %d0, [a];\nld.param.u64 %d1, [b];\nld.param.u64 %d2, [c];\nld.param.u32 "
-         "%r0, [n];\n"
-         "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, "
-         "%r1, %r2, %r3;\n"
-         "setp.ge.s32 %p, %r4, %r0;\n@%p bra END;\n"
-         ".loc 1 11 0\n"
-         "cvta.to.global.u64 %d3, %d0;\ncvta.to.global.u64 %d4, %d1;\ncvta.to.global.u64 %d5, "
-         "%d2;\nmul.wide.s32 %d6, "
-         "%r4, 4;\n"
-         "add.s64 %d7, %d3, %d6;\nadd.s64 %d8, %d4, %d6;\nadd.s64 %d9, %d5, %d6;\n"
-         "ld.global.f32 %f0, [%d7];\nld.global.f32 %f1, [%d8];\nadd.f32 %f2, %f0, "
-         "%f1;\nst.global.f32 [%d9], %f2;\n"
-         "END:\n.loc 1 12 0\nret;\n}\n";
+static const char vector_add[] = PTX_HEADER
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {\n"
+    ".reg .pred %p; .reg .b32 %r<8>; .reg .f32 %f<4>; .reg .b64 %d<12>;\n"
+    ".loc 1 10 0\n"
+    "ld.param.u64 %d0, [a];\nld.param.u64 %d1, [b];\nld.param.u64 %d2, [c];\nld.param.u32 "
+    "%r0, [n];\n"
+    "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.s32 %r4, "
+    "%r1, %r2, %r3;\n"
+    "setp.ge.s32 %p, %r4, %r0;\n@%p bra END;\n"
+    ".loc 1 11 0\n"
+    "cvta.to.global.u64 %d3, %d0;\ncvta.to.global.u64 %d4, %d1;\ncvta.to.global.u64 %d5, "
+    "%d2;\nmul.wide.s32 %d6, "
+    "%r4, 4;\n"
+    "add.s64 %d7, %d3, %d6;\nadd.s64 %d8, %d4, %d6;\nadd.s64 %d9, %d5, %d6;\n"
+    "ld.global.f32 %f0, [%d7];\nld.global.f32 %f1, [%d8];\nadd.f32 %f2, %f0, "
+    "%f1;\nst.global.f32 [%d9], %f2;\n"
+    "END:\n.loc 1 12 0\nret;\n}\n";
 
 /* 300 blocks of 2 warps, n 42 short of that: 598 whole warps, one of 22 lanes, one with none. */
 enum {
@@ -89,24 +89,24 @@ END_TEST
 
 /* ---- a block of 64 sums its thread numbers by halving, thread 0 adds the sum to *out ---- */
 
-static const char reduce[] =
-    HEAD ".visible .entry k(.param .u64 out) {\n"
-         ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<4>;\n.shared .align 4 .b32 tile[64];\n"
-         ".loc 1 20 0\n"
-         "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.s32 %r3, %r1, "
-         "%r2;\nst.shared.u32 [%r3], "
-         "%r0;\nmov.u32 %r4, 32;\n"
-         ".loc 1 21 0\nbar.sync 0;\n"
-         "LOOP:\n.loc 1 22 0\nsetp.ge.u32 %p0, %r0, %r4;\n@%p0 bra SKIP;\n"
-         ".loc 1 23 0\nshl.b32 %r5, %r4, 2;\nadd.s32 %r6, %r3, %r5;\nld.shared.u32 %r7, "
-         "[%r6];\nld.shared.u32 %r8, [%r3];\n"
-         "add.s32 %r9, %r7, %r8;\nst.shared.u32 [%r3], %r9;\n"
-         "SKIP:\n.loc 1 24 0\nbar.sync 0;\n"
-         ".loc 1 22 0\nshr.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra LOOP;\n"
-         ".loc 1 25 0\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 bra END;\n"
-         ".loc 1 26 0\nld.param.u64 %d0, [out];\nld.shared.u32 %r10, [tile];\nred.global.add.u32 "
-         "[%d0], %r10;\n"
-         "END:\n.loc 1 27 0\nret;\n}\n";
+static const char reduce[] = PTX_HEADER
+    ".visible .entry k(.param .u64 out) {\n"
+    ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %d<4>;\n.shared .align 4 .b32 tile[64];\n"
+    ".loc 1 20 0\n"
+    "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\nadd.s32 %r3, %r1, "
+    "%r2;\nst.shared.u32 [%r3], "
+    "%r0;\nmov.u32 %r4, 32;\n"
+    ".loc 1 21 0\nbar.sync 0;\n"
+    "LOOP:\n.loc 1 22 0\nsetp.ge.u32 %p0, %r0, %r4;\n@%p0 bra SKIP;\n"
+    ".loc 1 23 0\nshl.b32 %r5, %r4, 2;\nadd.s32 %r6, %r3, %r5;\nld.shared.u32 %r7, "
+    "[%r6];\nld.shared.u32 %r8, [%r3];\n"
+    "add.s32 %r9, %r7, %r8;\nst.shared.u32 [%r3], %r9;\n"
+    "SKIP:\n.loc 1 24 0\nbar.sync 0;\n"
+    ".loc 1 22 0\nshr.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra LOOP;\n"
+    ".loc 1 25 0\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 bra END;\n"
+    ".loc 1 26 0\nld.param.u64 %d0, [out];\nld.shared.u32 %r10, [tile];\nred.global.add.u32 "
+    "[%d0], %r10;\n"
+    "END:\n.loc 1 27 0\nret;\n}\n";
 
 START_TEST(test_reduce) {
     struct kernel_rig r = rig_open_with(reduce, (struct rig_options){.sanitize = true});
@@ -145,7 +145,7 @@ END_TEST
 
 /* Even lanes take three instructions, odd ones two, all meet for one; then lane l goes l + 1 times
  * round a loop. */
-static const char divergent[] = HEAD
+static const char divergent[] = PTX_HEADER
     ".visible .entry k(.param .u64 out) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>;\n"
     ".loc 1 30 0\nmov.u32 %r0, %laneid;\nand.b32 %r1, %r0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra "
@@ -184,7 +184,7 @@ END_TEST
  * on an H100.) */
 START_TEST(test_lanes_that_wait_for_a_long_loop) {
     struct kernel_rig r = rig_open(
-        HEAD
+        PTX_HEADER
         ".visible .entry k(.param .u64 out) {\n.reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 "
         "%d<4>;\n"
         ".loc 1 10 0\nld.param.u64 %d0, [out];\nmov.u32 %r0, %laneid;\nsetp.eq.u32 %p0, %r0, 0;\n"
@@ -210,7 +210,7 @@ END_TEST
  * the warp, and 4 additions before the mbarrier is asked. Line 65: all lanes copy the same 16
  * bytes, which are a sector. */
 #define ADD "add.u32 %r1, %r1, 1;\n"
-static const char ahead[] = HEAD
+static const char ahead[] = PTX_HEADER
     ".visible .entry k(.param .u64 buffer) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
     "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %laneid;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, "
@@ -256,7 +256,7 @@ END_TEST
  * no lane of it takes part in, and a barrier) and 3 additions. Line 71: each warp asks for 128
  * bytes, arrives, and makes 2 additions before it waits. Warp 0 comes first, asks the mbarrier and
  * branches back in vain: 1 + 2 + 2 instructions. Warp 1's arrival ends the phase: 1 + 2. */
-static const char ahead_of_others[] = HEAD
+static const char ahead_of_others[] = PTX_HEADER
     ".visible .entry k(.param .u64 buffer) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
     "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, "
@@ -291,7 +291,7 @@ END_TEST
 /* One warp. Lane l updates the word at 128 l and uses what was there; adds to word l; reads word l
  * of a table, and its first; lanes 0 and 1 copy 48 bytes from 16 + 64 l on; lane 0 copies 1024
  * bytes out; lane l updates word 32 l of shared memory; lane l copies 8 bytes of 16. */
-static const char paths[] = HEAD
+static const char paths[] = PTX_HEADER
     ".const .align 4 .b32 table[32];\n"
     ".visible .entry k(.param .u64 buffer) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
@@ -512,7 +512,7 @@ END_TEST
  * the end: 3 instructions each, and a store by five. */
 START_TEST(test_a_label_at_the_end) {
     struct kernel_rig r = rig_open(
-        HEAD
+        PTX_HEADER
         ".visible .entry k(.param .u64 p) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<2>;\n"
         ".loc 1 10 0\nmov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p, %r1, 3;\n@%p bra END;\n"
         ".loc 1 11 0\nld.param.u64 %d0, [p];\nst.global.u32 [%d0], %r1;\nEND:\n}\n");

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static struct tally_line lines[] = {
+static struct launch_stats_line lines[] = {
     {.file = (char *)"",
      .line = 0,
      .counters = {.global_load_sectors = 999, .global_load_requests = 1}},
@@ -22,15 +22,15 @@ static struct tally_line lines[] = {
                   .global_load_requests = 10,
                   .global_store_threads = 5}},
 };
-static struct tally tally = {.lines = lines,
-                             .nlines = 4,
-                             .launches = 2,
-                             .occupancy = 0.5,
-                             .counters = {.global_load_sectors = 720,
-                                          .global_load_requests = 110,
-                                          .global_store_threads = 15,
-                                          .shared_load_bank_conflicts = 3,
-                                          .shared_store_bank_conflicts = 4}};
+static struct launch_stats tally = {.lines = lines,
+                                    .nlines = 4,
+                                    .launches = 2,
+                                    .occupancy = 0.5,
+                                    .counters = {.global_load_sectors = 720,
+                                                 .global_load_requests = 110,
+                                                 .global_store_threads = 15,
+                                                 .shared_load_bank_conflicts = 3,
+                                                 .shared_store_bank_conflicts = 4}};
 
 static double value(const char *name) {
     const struct metric *m = metric_find(name);
@@ -41,7 +41,8 @@ static double value(const char *name) {
 START_TEST(values) {
     ck_assert_double_eq_tol(value("global_load_sectors_per_request"), 720.0 / 110.0, 1e-12);
     ck_assert_double_eq(value("bank_conflicts"), 7);
-    struct tally copies = {.counters = {.async_copy_byte_distance = 51200, .inst_executed = 400}};
+    struct launch_stats copies = {
+        .counters = {.async_copy_byte_distance = 51200, .inst_executed = 400}};
     ck_assert_double_eq(metric_value(metric_find("async_copy_bytes_in_flight"), &copies), 128);
     ck_assert_double_eq(value("global_store_threads"), 15);
     ck_assert_double_eq(value("theoretical_occupancy"), 0.5);
@@ -52,13 +53,13 @@ END_TEST
 /* 4.8 MB on an MX330 (48 GB/s): in and out, 200 us; a column of 100 000 floats is a sector
  * each, 3.2 MB in, and 0.4 MB out: 75 us; a fill of 2.4 MB, 50 us. */
 START_TEST(copies) {
-    struct tally t = {.seconds = 1e-3, .low = 0.5e-3, .high = 2e-3};
-    struct server_moves m = {.copied_bytes = 5200000,
-                             .copied_sectors_read = 150000 + 100000,
-                             .copied_sectors_written = 150000 + 12500,
-                             .filled_bytes = 2400000,
-                             .filled_sectors = 75000};
-    tally_moved(&t, device_find("mx330"), &m);
+    struct launch_stats t = {.seconds = 1e-3, .low = 0.5e-3, .high = 2e-3};
+    struct server_transfers m = {.copied_bytes = 5200000,
+                                 .copied_sectors_read = 150000 + 100000,
+                                 .copied_sectors_written = 150000 + 12500,
+                                 .filled_bytes = 2400000,
+                                 .filled_sectors = 75000};
+    launch_stats_add_transfers(&t, device_find("mx330"), &m);
     ck_assert_double_eq_tol(t.seconds, 1.325e-3, 1e-9);
     ck_assert_double_eq_tol(t.low, 0.825e-3, 1e-9);
     ck_assert_double_eq_tol(t.high, 2.325e-3, 1e-9);
@@ -81,23 +82,23 @@ END_TEST
  * of it. Of fills, 0.26. */
 START_TEST(each_copy_costs_its_start) {
     const struct gpu_device *d = device_find("h200");
-    struct server_moves m = {.copies = 100,
-                             .copied_bytes = 1600,
-                             .copied_sectors_read = 100,
-                             .copied_sectors_written = 50};
-    struct tally behind = {.launches = 1}, alone = {0};
+    struct server_transfers m = {.copies = 100,
+                                 .copied_bytes = 1600,
+                                 .copied_sectors_read = 100,
+                                 .copied_sectors_written = 50};
+    struct launch_stats behind = {.launches = 1}, alone = {0};
     double sectors = 150 * 32 / d->dram_rate;
-    tally_moved(&behind, d, &m), tally_moved(&alone, d, &m);
+    launch_stats_add_transfers(&behind, d, &m), launch_stats_add_transfers(&alone, d, &m);
     ck_assert_double_eq_tol(behind.seconds, 72 * d->launch_seconds + sectors, 1e-12);
     ck_assert_double_eq_tol(alone.seconds, 72.28 * d->launch_seconds + sectors, 1e-12);
     ck_assert(behind.low > 72 * d->launch_seconds && behind.high > 72 * d->launch_seconds);
-    m = (struct server_moves){.fills = 50};
-    behind = (struct tally){.launches = 1};
-    tally_moved(&behind, d, &m);
+    m = (struct server_transfers){.fills = 50};
+    behind = (struct launch_stats){.launches = 1};
+    launch_stats_add_transfers(&behind, d, &m);
     ck_assert_double_eq_tol(behind.seconds, 13 * d->launch_seconds, 1e-12);
-    m = (struct server_moves){0};
-    alone = (struct tally){0};
-    tally_moved(&alone, d, &m);
+    m = (struct server_transfers){0};
+    alone = (struct launch_stats){0};
+    launch_stats_add_transfers(&alone, d, &m);
     ck_assert_double_eq(alone.seconds, 0);
 }
 END_TEST
@@ -105,7 +106,7 @@ END_TEST
 /* Each path is one figure of its own, so that a sum that leaves one out, or takes one twice, is
  * seen. */
 START_TEST(effects) {
-    struct tally t = {
+    struct launch_stats t = {
         .counters = {.inst_executed = 10, /* of 320 lanes 270 took part */
                      .thread_inst_executed = 270,
                      .global_load_sectors = 1,
@@ -177,7 +178,8 @@ START_TEST(nothing_counted) {
 END_TEST
 
 static unsigned blamed(const char *name, const char *file, double per, double limit, bool at_most) {
-    const struct tally_line *l = metric_line(metric_find(name), &tally, file, per, limit, at_most);
+    const struct launch_stats_line *l =
+        metric_line(metric_find(name), &tally, file, per, limit, at_most);
     return l ? l->line : 0;
 }
 

@@ -413,8 +413,8 @@ START_TEST(names_of_files) {
 END_TEST
 
 static void note_kernels(const char *text, struct buf *seen) {
-    struct ptxas_figures k;
-    while ((text = ptxas_next(text, &k)))
+    struct ptxas_usage k;
+    while ((text = ptxas_parse_next(text, &k)))
         buf_printf(seen, "%.*s %u %u\n", (int)k.length, k.name, k.registers, k.spill_bytes);
 }
 

@@ -73,7 +73,7 @@ static void start(const char *path) {
         execl(hostproc, hostproc, path, NULL);
         _exit(99);
     }
-    server_client_started(server);
+    server_close_client_end(server);
 }
 
 static void start_entries(void) {
@@ -196,7 +196,7 @@ START_TEST(test_bad_launch) {
     start_entries();
     ck_assert(record("too_many_threads", 10, &r, &o));
     ck_assert_int_eq(o.error, WB_cudaErrorInvalidConfiguration);
-    ck_assert_str_eq(o.call, "launch");
+    ck_assert_str_eq(o.call_name, "launch");
     ck_assert_uint_eq(recording_launches(r), 0);
     finish(r);
     host_end();
@@ -222,8 +222,8 @@ START_TEST(test_no_entry) {
     struct recording *r;
     start_entries();
     ck_assert(!record("mangled", 10, &r, &o));
-    ck_assert_int_eq(o.end, SERVER_CALL);
-    ck_assert_int_eq(o.state, WB_NO_ENTRY);
+    ck_assert_int_eq(o.end_reason, SERVER_CALL);
+    ck_assert_int_eq(o.call_state, WB_NO_ENTRY);
     ck_assert_ptr_nonnull(strstr(o.text, "no function `mangled`"));
     ck_assert_ptr_nonnull(strstr(o.text, "temporaries"));
     ck_assert_ptr_nonnull(strstr(o.text, "_Z7mangledPdi"));
@@ -239,8 +239,8 @@ START_TEST(test_no_object) {
     struct server_outcome o;
     start("/dev/null");
     ck_assert(!server_wait_ready(server, server_now() + 10, -1, &o));
-    ck_assert_int_eq(o.end, SERVER_CALL);
-    ck_assert_int_eq(o.state, WB_NO_OBJECT);
+    ck_assert_int_eq(o.end_reason, SERVER_CALL);
+    ck_assert_int_eq(o.call_state, WB_NO_OBJECT);
     ck_assert_str_ne(o.text, "");
     finish(NULL);
     ck_assert_int_eq(host_end(), 0);
@@ -249,7 +249,7 @@ END_TEST
 
 static const struct {
     const char *entry;
-    enum server_end end;
+    enum server_end_reason end;
     double seconds;
 } ends[] = {
     {"crashes", SERVER_CLOSED, 10}, {"exits", SERVER_CLOSED, 10}, {"hangs", SERVER_DEADLINE, 0.2}};
@@ -260,7 +260,7 @@ START_TEST(test_entries_that_do_not_return) {
     start_entries();
     ck_assert(!record(ends[_i].entry, ends[_i].seconds, &r, &o));
     ck_assert_ptr_null(r);
-    ck_assert_int_eq(o.end, ends[_i].end);
+    ck_assert_int_eq(o.end_reason, ends[_i].end);
     finish(r);
     if (ends[_i].end == SERVER_DEADLINE) kill(host, SIGKILL); /* as the jail does */
     int status = host_end();

@@ -7,20 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD  ".version 8.0\n.target sm_90\n.address_size 64\n"
-#define ENTRY HEAD ".visible .entry k() {\n"
+#define PTX_HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define ENTRY      PTX_HEADER ".visible .entry k() {\n"
 
 static const struct {
     const char *ptx, *says; /* NULL = it loads */
 } texts[] = {
-    {HEAD ".visible .entry k(.param .align 4 .b8 a[32764]) { ret; }", NULL},
-    {HEAD ".visible .entry k(.param .align 4 .b8 a[32768]) { ret; }",
+    {PTX_HEADER ".visible .entry k(.param .align 4 .b8 a[32764]) { ret; }", NULL},
+    {PTX_HEADER ".visible .entry k(.param .align 4 .b8 a[32768]) { ret; }",
      "more than 32764 bytes of parameters"},
-    {HEAD ".visible .entry k(.param .b8 a[2147483648], .param .b8 b[2147483648]) { ret; }",
+    {PTX_HEADER ".visible .entry k(.param .b8 a[2147483648], .param .b8 b[2147483648]) { ret; }",
      "bytes of parameters"},
-    {HEAD ".visible .entry k(.param .b8 a[2147483647], .param .align 8 .b8 b[8]) { ret; }",
+    {PTX_HEADER ".visible .entry k(.param .b8 a[2147483647], .param .align 8 .b8 b[8]) { ret; }",
      "bytes of parameters"},
-    {HEAD ".visible .entry k(.param .b8 a[4294967296]) { ret; }", "array size"},
+    {PTX_HEADER ".visible .entry k(.param .b8 a[4294967296]) { ret; }", "array size"},
     {ENTRY ".local .align 4 .b8 a[524288];\nret;\n}", NULL},
     {ENTRY ".local .align 4 .b8 a[524288];\n.local .b8 b[4];\nret;\n}",
      "more than 524288 bytes of local memory"},
@@ -28,10 +28,12 @@ static const struct {
      "bytes of local memory"},
     {ENTRY ".shared .b8 a[2147483648];\n.shared .b8 b[2147483648];\nret;\n}",
      "bytes of shared memory"},
-    {HEAD ".shared .b8 a[2147483648];\n.shared .b8 b[2147483648];\n.visible .entry k() { ret; }",
+    {PTX_HEADER
+     ".shared .b8 a[2147483648];\n.shared .b8 b[2147483648];\n.visible .entry k() { ret; }",
      "bytes of shared memory"},
-    {HEAD ".func f(.param .b8 a[2147483648], .param .b8 b[2147483648]) { ret; }\n.visible .entry "
-          "k() { ret; }",
+    {PTX_HEADER
+     ".func f(.param .b8 a[2147483648], .param .b8 b[2147483648]) { ret; }\n.visible .entry "
+     "k() { ret; }",
      "registers and parameters of calls"},
 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+#define PTX_HEADER ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define ENTRY                                                                                   \
     ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<9>; .reg .b64 %d<9>;\nld.param.u64 %d0, " \
     "[p];\n"
@@ -25,12 +25,12 @@ static struct sim *open_sim(void) {
 }
 
 /* k leaves x, y and f() of the first text; what each case says of them. */
-static const char first[] =
-    HEAD ".extern .global .u32 x;\n.global .u32 y = 7;\n.extern .func (.param .b32 r) f();\n" ENTRY
-         "ld.global.u32 %r0, [x];\nst.global.u32 [%d0], %r0;\nld.global.u32 %r1, "
-         "[y];\nst.global.u32 [%d0+4], %r1;\n"
-         "{ .param .b32 v; call (v), f; ld.param.b32 %r2, [v]; }\nst.global.u32 [%d0+8], "
-         "%r2;\nret;\n}\n";
+static const char first[] = PTX_HEADER
+    ".extern .global .u32 x;\n.global .u32 y = 7;\n.extern .func (.param .b32 r) f();\n" ENTRY
+    "ld.global.u32 %r0, [x];\nst.global.u32 [%d0], %r0;\nld.global.u32 %r1, "
+    "[y];\nst.global.u32 [%d0+4], %r1;\n"
+    "{ .param .b32 v; call (v), f; ld.param.b32 %r2, [v]; }\nst.global.u32 [%d0+8], "
+    "%r2;\nret;\n}\n";
 #define F(linkage, value)                                          \
     linkage " .func (.param .b32 r) f() { .reg .b32 %r<2>; " value \
             " st.param.b32 [r], %r0; ret; }\n"
@@ -57,11 +57,11 @@ static void run(const char *second, uint32_t want[3]) {
 }
 
 START_TEST(test_definitions) {
-    run(HEAD ".visible .global .u32 x = 3;\n.global .u32 y = 9;\n" F(".visible",
-                                                                     "ld.global.u32 %r0, [y];"),
+    run(PTX_HEADER ".visible .global .u32 x = 3;\n.global .u32 y = 9;\n" F(
+            ".visible", "ld.global.u32 %r0, [y];"),
         (uint32_t[]){3, 7, 9}); /* y is each text's own */
-    run(HEAD ".weak .global .u32 x = 4;\n.weak .global .u32 z[2] = {1, 2};\n" F(".weak",
-                                                                                "mov.u32 %r0, 5;"),
+    run(PTX_HEADER ".weak .global .u32 x = 4;\n.weak .global .u32 z[2] = {1, 2};\n" F(
+            ".weak", "mov.u32 %r0, 5;"),
         (uint32_t[]){4, 7, 5});
 }
 END_TEST
@@ -69,13 +69,13 @@ END_TEST
 static const struct {
     const char *a, *b, *want;
 } refused[] = {
-    {HEAD ".visible .global .u32 x = 3;\n", HEAD ".visible .global .u32 x;\n",
+    {PTX_HEADER ".visible .global .u32 x = 3;\n", PTX_HEADER ".visible .global .u32 x;\n",
      "Multiple definition of 'x' in files 1 and 2 of the program"},
-    {HEAD F(".visible", "mov.u32 %r0, 5;"), HEAD F(".visible", "mov.u32 %r0, 5;"),
+    {PTX_HEADER F(".visible", "mov.u32 %r0, 5;"), PTX_HEADER F(".visible", "mov.u32 %r0, 5;"),
      "Multiple definition of 'f'"},
-    {first, HEAD F(".visible", "mov.u32 %r0, 5;"),
+    {first, PTX_HEADER F(".visible", "mov.u32 %r0, 5;"),
      "variable `x` is declared extern and defined nowhere"},
-    {first, HEAD ".visible .global .u32 x;\n", "function `f`, which is not defined"},
+    {first, PTX_HEADER ".visible .global .u32 x;\n", "function `f`, which is not defined"},
 };
 
 START_TEST(test_refused) {
@@ -91,8 +91,8 @@ END_TEST
 START_TEST(test_strong_over_weak) {
     struct sim *s = open_sim();
     struct err e = {0};
-    struct sim_module *m =
-        load(s, HEAD ".weak .global .u32 x = 4;\n", HEAD ".visible .global .u32 x = 3;\n", &e);
+    struct sim_module *m = load(s, PTX_HEADER ".weak .global .u32 x = 4;\n",
+                                PTX_HEADER ".visible .global .u32 x = 3;\n", &e);
     uint64_t at, bytes;
     uint32_t v;
     ck_assert_msg(m != NULL, "%s", e.text);

@@ -43,7 +43,7 @@ static struct run run_kernel(void) {
                            .block = {32, 1, 1},
                            .params = params,
                            .param_bytes = sizeof params};
-    struct time_options o = {.whole = true};
+    struct time_options o = {.full_grid = true};
     ck_assert(time_launch(x.rig.sim, &l, &o, &x.r, &x.t));
     return x;
 }
@@ -89,7 +89,7 @@ static const struct sim_line *line_at(const struct sim_result *r, unsigned line)
  * time beside its start. */
 START_TEST(a_warp_waits_where_it_reads_what_was_loaded) {
     struct run x = run_kernel();
-    double all = 0, device = x.t.seconds - x.t.parts[TIME_PART_LAUNCH];
+    double all = 0, device = x.t.seconds - x.t.components[TIME_COMPONENT_LAUNCH];
     for (unsigned i = 0; i < x.r.nlines; i++)
         for (unsigned k = 0; k < SIM_STALL_COUNT; k++) all += x.r.lines[i].stall_seconds[k];
     ck_assert_msg(fabs(all - device) < 1e-6 * device, "lines have %g s of %g s", all, device);
@@ -110,15 +110,15 @@ END_TEST
 /* Parts of 10 us: DRAM busy for 6 of them, the issue slots for 3, 1 us of launch; waits share what
  * no resource explains. */
 START_TEST(what_limits_is_ranked_by_parts) {
-    double parts[TIME_PARTS] = {0}, share[3];
+    double parts[TIME_MAX_COMPONENTS] = {0}, share[3];
     const char *names[3];
-    for (unsigned i = 0; time_part_name(i); i++) {
-        if (!strcmp(time_part_name(i), "DRAM bandwidth")) parts[i] = 6e-6;
-        if (!strcmp(time_part_name(i), "instruction issue")) parts[i] = 3e-6;
-        if (!strcmp(time_part_name(i), "latency of L2")) parts[i] = 4e-6;
+    for (unsigned i = 0; time_component_name(i); i++) {
+        if (!strcmp(time_component_name(i), "DRAM bandwidth")) parts[i] = 6e-6;
+        if (!strcmp(time_component_name(i), "instruction issue")) parts[i] = 3e-6;
+        if (!strcmp(time_component_name(i), "latency of L2")) parts[i] = 4e-6;
     }
-    parts[TIME_PART_LAUNCH] = 1e-6;
-    time_rank(parts, 10e-6, names, share);
+    parts[TIME_COMPONENT_LAUNCH] = 1e-6;
+    time_rank_limiters(parts, 10e-6, names, share);
     ck_assert_str_eq(names[0], "DRAM bandwidth");
     ck_assert_double_eq_tol(share[0], 0.6, 1e-12);
     ck_assert_double_eq_tol(share[1], 0.3,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
+#define PTX_HEADER ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
 
 /* ---- adjacent accesses: base = tile + (%tid.x % 32) * scale + start; one access at each offset,
  * on line 20 ---- */
@@ -55,14 +55,14 @@ static const struct row rows[] = {
     {"a load between stores", S(0) "ld.shared.u32 %v0, [tile+1024];\n" S(4), 16, 0, 1, 2, 1},
 };
 
-static const char access_kernel[] =
-    HEAD ".visible .entry k(.param .u64 out) {\n"
-         ".reg .pred %%p; .reg .b16 %%h<2>; .reg .b32 %%t, %%u, %%b, %%c, %%v<40>; .reg .b64 "
-         "%%g;\n.shared .align 16 .b8 "
-         "tile[4096];\n"
-         ".loc 1 10 0\nld.param.u64 %%g, [out];\nmov.u32 %%t, %%tid.x;\nsetp.lt.u32 %%p, %%t, 16;\n"
-         "mov.u32 %%u, tile;\nmad.lo.s32 %%c, %%t, %d, %%u;\nadd.s32 %%b, %%c, %d;\n.loc 1 20 "
-         "0\n%s.loc 1 30 0\nret;\n}\n";
+static const char access_kernel[] = PTX_HEADER
+    ".visible .entry k(.param .u64 out) {\n"
+    ".reg .pred %%p; .reg .b16 %%h<2>; .reg .b32 %%t, %%u, %%b, %%c, %%v<40>; .reg .b64 "
+    "%%g;\n.shared .align 16 .b8 "
+    "tile[4096];\n"
+    ".loc 1 10 0\nld.param.u64 %%g, [out];\nmov.u32 %%t, %%tid.x;\nsetp.lt.u32 %%p, %%t, 16;\n"
+    "mov.u32 %%u, tile;\nmad.lo.s32 %%c, %%t, %d, %%u;\nadd.s32 %%b, %%c, %d;\n.loc 1 20 "
+    "0\n%s.loc 1 30 0\nret;\n}\n";
 
 static struct sim_counters run(const char *ptx, struct rig_options o, uint64_t lanes) {
     struct kernel_rig r = rig_open_with(ptx, o);
@@ -97,12 +97,13 @@ START_TEST(test_tile_product) {
     char ptx[16384];
     size_t n = (size_t)snprintf(
         ptx, sizeof ptx,
-        HEAD ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<9>; .reg .f32 %%f<200>;\n"
-             ".shared .align 4 .b8 s[4096];\n.shared .align 4 .b8 t[4096];\n.loc 1 10 0\n"
-             "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%tid.y;\nshl.b32 %%r3, %%r2, 7;\nmov.u32 "
-             "%%r4, s;\nadd.s32 %%r5, %%r4, %%r3;\n"
-             "shl.b32 %%r6, %%r1, 2;\nmov.u32 %%r7, t;\nadd.s32 %%r8, %%r7, %%r6;\nmov.f32 "
-             "%%f0, 0f00000000;\n.loc 1 20 0\n");
+        PTX_HEADER
+        ".visible .entry k(.param .u64 out) {\n.reg .b32 %%r<9>; .reg .f32 %%f<200>;\n"
+        ".shared .align 4 .b8 s[4096];\n.shared .align 4 .b8 t[4096];\n.loc 1 10 0\n"
+        "mov.u32 %%r1, %%tid.x;\nmov.u32 %%r2, %%tid.y;\nshl.b32 %%r3, %%r2, 7;\nmov.u32 "
+        "%%r4, s;\nadd.s32 %%r5, %%r4, %%r3;\n"
+        "shl.b32 %%r6, %%r1, 2;\nmov.u32 %%r7, t;\nadd.s32 %%r8, %%r7, %%r6;\nmov.f32 "
+        "%%f0, 0f00000000;\n.loc 1 20 0\n");
     for (int i = 0; i < 32; i++)
         n += (size_t)snprintf(ptx + n, sizeof ptx - n,
                               "ld.shared.f32 %%f%d, [%%r5+%d];\nld.shared.f32 %%f%d, "
@@ -170,12 +171,13 @@ START_TEST(test_atomic) {
     const struct atomic *a = &atomics[_i];
     char ptx[4096];
     snprintf(ptx, sizeof ptx,
-             HEAD ".visible .entry k(.param .u64 out) {\n.reg .pred %%p; .reg .b32 %%r, %%u, %%v; "
-                  ".reg .b64 %%d, %%w, %%x;\n"
-                  ".loc 1 10 0\nld.param.u64 %%d, [out];\nmov.u32 %%r, %%tid.x;\nmul.wide.u32 %%w, "
-                  "%%r, 4;\nadd.s64 %%w, "
-                  "%%w, %%d;\nsetp.eq.u32 %%p, %%r, 7;\n"
-                  ".loc 1 20 0\n%s.loc 1 30 0\nret;\n}\n",
+             PTX_HEADER
+             ".visible .entry k(.param .u64 out) {\n.reg .pred %%p; .reg .b32 %%r, %%u, %%v; "
+             ".reg .b64 %%d, %%w, %%x;\n"
+             ".loc 1 10 0\nld.param.u64 %%d, [out];\nmov.u32 %%r, %%tid.x;\nmul.wide.u32 %%w, "
+             "%%r, 4;\nadd.s64 %%w, "
+             "%%w, %%d;\nsetp.eq.u32 %%p, %%r, 7;\n"
+             ".loc 1 20 0\n%s.loc 1 30 0\nret;\n}\n",
              a->body);
     struct sim_counters c = run(ptx, (struct rig_options){0}, 40),
                         old = run(ptx, (struct rig_options){.device = "t4"}, 40);
@@ -191,7 +193,7 @@ END_TEST
 
 /* A loop whose count is the same for all lanes adds to each element once a warp; one that lanes
  * leave one by one does not. */
-static const char loop[] = HEAD
+static const char loop[] = PTX_HEADER
     ".visible .entry k(.param .u64 out) {\n.reg .pred %%p; .reg .b32 %%r, %%n; .reg .b64 %%d;\n"
     ".loc 1 10 0\nld.param.u64 %%d, [out];\nmov.u32 %%r, %s;\nmov.u32 %%n, 0;\n.loc 1 20 0\n"
     "A:\nred.global.add.u32 [%%d], 1;\nadd.s64 %%d, %%d, 4;\nadd.s32 %%n, %%n, 1;\nsetp.le.u32 "

@@ -32,7 +32,7 @@ START_TEST(the_floor_and_the_interval) {
     const struct grade_options o = {.device = device_find("mx330")};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct grading g = {.ex = &exercise, .o = &o};
-        struct tally own = {
+        struct launch_stats own = {
             .seconds = rows[i].us * 1e-6, .high = rows[i].high_us * 1e-6, .launches = 1};
         own.counters.global_store_sectors = rows[i].sectors;
         check_plausible(&g, &own);

@@ -62,8 +62,9 @@ START_TEST(test_posted) {
     ck_assert_uint_eq(f.launched, 2);
     const struct wb_progress *far = (const void *)(f.window + f.window_bytes);
     ck_assert_int_eq(synchronise(), 0);
-    for (int i = 0; i < 1000 && far->done != f.seq; i++) usleep(1000); /* told after the answer */
-    ck_assert_uint_eq(far->done, f.seq);
+    for (int i = 0; i < 1000 && far->done_seq != f.seq; i++)
+        usleep(1000); /* told after the answer */
+    ck_assert_uint_eq(far->done_seq, f.seq);
 }
 END_TEST
 
@@ -99,7 +100,7 @@ END_TEST
 START_TEST(test_post_of_questions) {
     struct wb_rep_event_time t;
     struct wb_rep_alloc_shared shared;
-    ck_assert_int_eq(ASK(&f, event, &(struct wb_req_event){.event = WB_EVENTS}, NULL),
+    ck_assert_int_eq(ASK(&f, event, &(struct wb_req_event){.event = WB_MAX_EVENTS}, NULL),
                      WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK(&f, event_time, &(struct wb_req_event_time){.event = UINT32_MAX}, &t),
                      WB_cudaErrorInvalidValue);
@@ -184,7 +185,7 @@ START_TEST(test_parameters) {
                               .block_x = 1,
                               .block_y = 1,
                               .block_z = 1};
-    uint8_t tail[WB_PARAMS + 1] = {0};
+    uint8_t tail[WB_PARAM_BYTES + 1] = {0};
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 15), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, 17), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(ASK_TAIL(&f, launch, &q, NULL, tail, sizeof tail), WB_cudaErrorInvalidValue);
@@ -218,7 +219,7 @@ START_TEST(test_dynamic_shared) {
 END_TEST
 
 static size_t raw(uint32_t op, uint32_t claimed, size_t size) {
-    _Alignas(8) static uint8_t out[1 << 16], in[WB_FRAME];
+    _Alignas(8) static uint8_t out[1 << 16], in[WB_FRAME_BYTES];
     struct wb_header h = {.op = op, .size = claimed};
     memset(out, 0xa5, sizeof out);
     memcpy(out, &h, sizeof h);
@@ -232,11 +233,11 @@ START_TEST(test_frames) {
         uint32_t op, claimed;
         size_t size;
     } bad[] = {
-        {WB_OPS, sizeof(struct wb_header), sizeof(struct wb_header)},
+        {WB_OP_COUNT, sizeof(struct wb_header), sizeof(struct wb_header)},
         {UINT32_MAX, sizeof(struct wb_header), sizeof(struct wb_header)},
         {WB_OP_sync, 1000, sizeof(struct wb_header)},
         {WB_OP_sync, 0, 7},
-        {WB_OP_sync, WB_FRAME + 8, WB_FRAME + 8},
+        {WB_OP_sync, WB_FRAME_BYTES + 8, WB_FRAME_BYTES + 8},
     };
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_uint_eq(raw(bad[i].op, bad[i].claimed, bad[i].size), 0);
@@ -249,7 +250,7 @@ END_TEST
 /* Any bytes at all: every frame is answered, or the connection ends; the fake's bounds are checked
  * by ASan. */
 START_TEST(test_noise) {
-    _Alignas(8) uint8_t out[512], in[WB_FRAME];
+    _Alignas(8) uint8_t out[512], in[WB_FRAME_BYTES];
     srandom((unsigned)_i + 1);
     fixture_kernel(&f, "add");
     fixture_alloc(&f, 1000);
@@ -259,7 +260,7 @@ START_TEST(test_noise) {
             sizeof(struct wb_header) + (size_t)random() % (sizeof out - sizeof(struct wb_header));
         for (size_t i = 0; i < size; i++)
             out[i] = random() % 3 ? (uint8_t)random() % 4 : (uint8_t)random();
-        struct wb_header h = {.op = (uint32_t)random() % WB_OPS, .size = (uint32_t)size};
+        struct wb_header h = {.op = (uint32_t)random() % WB_OP_COUNT, .size = (uint32_t)size};
         memcpy(out, &h, sizeof h);
         uint64_t near = FAKE_BASE + 64 + (uint64_t)random() % 1024;
         if (random() % 2) memcpy(out + sizeof h, &near, sizeof near);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD ".version 8.4\n.target sm_80\n.address_size 64\n"
+#define PTX_HEADER ".version 8.4\n.target sm_80\n.address_size 64\n"
 
 static struct arena arena;
 
@@ -22,8 +22,9 @@ static const struct ptx_module *parse(const char *text) {
 static const struct ptx_func *parse_kernel(const char *body) {
     char *text = rig_printf(
         &arena,
-        HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24]) {\n"
-             ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>;\n%s\n}\n",
+        PTX_HEADER
+        ".visible .entry k(.param .u64 a, .param .align 8 .b8 s[24]) {\n"
+        ".reg .pred %%p<4>; .reg .b32 %%r<9>; .reg .f32 %%f<9>; .reg .b64 %%rd<9>;\n%s\n}\n",
         body);
     return ptx_module_func(parse(text), "k");
 }
@@ -114,7 +115,7 @@ END_TEST
 
 START_TEST(addresses) {
     const struct ptx_module *m = parse(
-        HEAD
+        PTX_HEADER
         ".global .align 4 .b8 g[64];\n.visible .entry k(.param .u64 a) {\n.reg .b32 %r<9>; .reg "
         ".b64 "
         "%rd<2>;\n"
@@ -194,7 +195,7 @@ START_TEST(registers_are_scoped) {
 }
 END_TEST
 
-static const char calls[] = HEAD
+static const char calls[] = PTX_HEADER
     ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);\n"
     ".func (.reg .f32 out) inner (.reg .f32 in);\n"
     ".visible .entry k() {\n.reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .f32 %f<3>;\n"
@@ -251,7 +252,7 @@ END_TEST
 
 START_TEST(heads) {
     const struct ptx_module *m = parse(
-        HEAD
+        PTX_HEADER
         ".func die() .noreturn;\n.visible .entry k .maxntid 16, 8 .reqntid 32,1,1 .minnctapersm 2 "
         ".maxnreg 40\n"
         ".explicitcluster .reqnctapercluster 2, 1, 1 .maxclusterrank 8 .pragma \"x\"; { ret; }\n"
@@ -278,8 +279,8 @@ END_TEST
 
 START_TEST(modules_own_static_variables) {
     const struct ptx_module *m =
-        parse(HEAD ".visible .entry k() { .shared .align 16 .b8 tile[4224]; .global "
-                   ".u32 once; st.u32 [once], 1; { .shared .b32 s; } ret; }");
+        parse(PTX_HEADER ".visible .entry k() { .shared .align 16 .b8 tile[4224]; .global "
+                         ".u32 once; st.u32 [once], 1; { .shared .b32 s; } ret; }");
     const struct ptx_func *k = ptx_module_func(m, "k");
     ck_assert_uint_eq(k->nvars, 2);
     ck_assert_str_eq(k->vars[0]->name, "tile");

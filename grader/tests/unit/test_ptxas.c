@@ -9,8 +9,8 @@
 #include <string.h>
 
 static void expect(const char **text, const char *name, unsigned registers, unsigned spill_bytes) {
-    struct ptxas_figures f;
-    *text = ptxas_next(*text, &f);
+    struct ptxas_usage f;
+    *text = ptxas_parse_next(*text, &f);
     ck_assert_msg(*text != NULL, "%s is not found", name);
     ck_assert_msg(f.length == strlen(name) && !memcmp(f.name, name, f.length),
                   "`%.*s`, expected `%s`", (int)f.length, f.name, name);
@@ -19,8 +19,8 @@ static void expect(const char **text, const char *name, unsigned registers, unsi
 }
 
 static void expect_end(const char *text) {
-    struct ptxas_figures f;
-    ck_assert(ptxas_next(text, &f) == NULL);
+    struct ptxas_usage f;
+    ck_assert(ptxas_parse_next(text, &f) == NULL);
 }
 
 START_TEST(test_each_kernel_has_its_own_figures) {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD "# Predict\n\nText.\n\n"
+#define PTX_HEADER "# Predict\n\nText.\n\n"
 #define NUMBER(n)                                                                       \
     "## " n ". Number\n\nHow many?\n\n<!--quiz\nanswer: 1/8\nwithin: 0.01\nwhy: So it " \
     "is.\nSecond line.\n-->\n\n"
@@ -28,9 +28,10 @@ static struct quiz parsed(const char *text) {
 }
 
 START_TEST(a_page_is_read) {
-    struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu")
-                               COUNTED("4", "theoretical_occupancy of k in quiz/y.cu")
-                                   COUNTED("5", "barriers in quiz/z.cu"));
+    struct quiz q =
+        parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu")
+                   COUNTED("4", "theoretical_occupancy of k in quiz/y.cu")
+                       COUNTED("5", "barriers in quiz/z.cu"));
     ck_assert_uint_eq(q.n, 5);
     ck_assert_double_eq(q.questions[0].answer, 0.125);
     ck_assert_double_eq(q.questions[0].within, 0.01);
@@ -50,26 +51,29 @@ END_TEST
 
 /* {a page, what the error says} */
 static const char *const refused[][2] = {
-    {HEAD NUMBER("1") NUMBER("2"), "2 questions instead of 3 to 6"},
-    {HEAD NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 begins with no line `## 2. "},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\nText.\n", "3. X: no comment"},
-    {HEAD "## 1. X\n\nText.\n\n" NUMBER("2") NUMBER("3"), "1. X: no comment"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\n-->\n", "3. X: no `why:`"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\nwhy: \n-->\n",
+    {PTX_HEADER NUMBER("1") NUMBER("2"), "2 questions instead of 3 to 6"},
+    {PTX_HEADER NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 begins with no line `## 2. "},
+    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\nText.\n", "3. X: no comment"},
+    {PTX_HEADER "## 1. X\n\nText.\n\n" NUMBER("2") NUMBER("3"), "1. X: no comment"},
+    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\n-->\n", "3. X: no `why:`"},
+    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\nwhy: \n-->\n",
      "3. X: `why:` is empty"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nwhy: a\n-->\n", "3. X: no answer"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: maybe\nwhy: a\n-->\n",
+    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nwhy: a\n-->\n", "3. X: no answer"},
+    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: maybe\nwhy: a\n-->\n",
      "3. X: `answer: maybe`"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: b\nwhy: a\n-->\n", "has 0 choices"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: c\nwhy: a\n-->\n",
+    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: b\nwhy: a\n-->\n",
+     "has 0 choices"},
+    {PTX_HEADER NUMBER("1")
+         NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: c\nwhy: a\n-->\n",
      "has 2 choices"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: 2\nwhy: a\n-->\n",
+    {PTX_HEADER NUMBER("1")
+         NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: 2\nwhy: a\n-->\n",
      "has choices"},
-    {HEAD NUMBER("1") NUMBER("2") COUNTED("3", "barriers"),
+    {PTX_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "barriers"),
      "`counted: barriers` is not understood"},
-    {HEAD NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nspoiler: 2\nwhy: a\n-->\n",
+    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nspoiler: 2\nwhy: a\n-->\n",
      "`spoiler: 2` is not understood"},
-    {HEAD NUMBER("1") NUMBER("2") NUMBER("3") "The answer was 1/8.\n",
+    {PTX_HEADER NUMBER("1") NUMBER("2") NUMBER("3") "The answer was 1/8.\n",
      "there is text behind its comment"},
 };
 enum { REFUSED = sizeof refused / sizeof *refused };
@@ -91,7 +95,8 @@ static bool judged(const struct quiz_question *q, const char *given, double figu
 }
 
 START_TEST(numbers_and_letters_are_judged) {
-    struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
+    struct quiz q =
+        parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
     const struct quiz_question *number = &q.questions[0], *choice = &q.questions[1],
                                *exact = &q.questions[2];
     ck_assert(judged(number, "0.125", 0.125) && judged(number, "1/8", 0.125) &&
@@ -104,7 +109,7 @@ START_TEST(numbers_and_letters_are_judged) {
 END_TEST
 
 START_TEST(what_is_no_answer_is_told_and_not_judged) {
-    struct quiz q = parsed(HEAD NUMBER("1") CHOICE("2") NUMBER("3"));
+    struct quiz q = parsed(PTX_HEADER NUMBER("1") CHOICE("2") NUMBER("3"));
     static const char *const numbers[] = {"", "b", "1/0", "8 sectors", "nan", "inf", "1/"},
                              *const letters[] = {"", "c", "8", "ab"};
     bool right;
@@ -133,7 +138,7 @@ static double figure(const char *counted, const char **error) {
     char page[2000];
     static struct err e;
     double out = -1;
-    snprintf(page, sizeof page, HEAD NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"),
+    snprintf(page, sizeof page, PTX_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"),
              counted);
     struct quiz q = parsed(page);
     e = (struct err){0};

@@ -7,31 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
+#define PTX_HEADER ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
 
 enum { TURNS = 6, WORDS = 1024, LOADS = 6 };
 
 /* Turn i: lane t at in + t * (4 << i / 2). What each load is for stands in expected() below. */
-static const char loads[] =
-    HEAD ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
-         ".reg .pred %p, %q; .reg .b32 %i, %t, %s, %u, %v<8>; .reg .b64 %a, %o, %g, %w;\n"
-         ".loc 1 10 0\nld.param.u64 %a, [in];\nld.param.u64 %o, [out];\nmov.u32 %t, "
-         "%tid.x;\nmov.u32 %i, 0;\n"
-         "mul.wide.u32 %w, %t, 4;\nadd.s64 %o, %o, %w;\n"
-         "NEXT:\n.loc 1 11 0\nshr.u32 %u, %i, 1;\nadd.u32 %u, %u, 2;\nshl.b32 %s, %t, "
-         "%u;\ncvt.u64.u32 %w, %s;\n"
-         "add.s64 %g, %a, %w;\nsetp.lt.u32 %p, %t, 16;\nmov.u32 %v2, 7;\nmov.u32 %v3, 7;\n"
-         ".loc 1 20 0\nld.global.u32 %v0, [%g];\n"
-         ".loc 1 21 0\nld.global.u32 %v1, [%g+64];\n"
-         ".loc 1 22 0\n@%p ld.global.u32 %v2, [%g+128];\nsetp.lt.u32 %p, %t, 8;\n@%p ld.global.u32 "
-         "%v3, [%g+132];\n"
-         ".loc 1 23 0\nadd.s64 %g, %g, 4;\nld.global.u32 %v4, [%g+64];\n"
-         ".loc 1 24 0\nld.global.u32 %v5, [%g+60];\n"
-         ".loc 1 30 0\nst.global.u32 [%o], %v0;\nst.global.u32 [%o+128], %v1;\nst.global.u32 "
-         "[%o+256], %v2;\n"
-         "st.global.u32 [%o+384], %v3;\nst.global.u32 [%o+512], %v4;\nst.global.u32 [%o+640], "
-         "%v5;\nadd.s64 %o, %o, 768;\n"
-         ".loc 1 40 0\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 6;\n@%q bra NEXT;\nret;\n}\n";
+static const char loads[] = PTX_HEADER
+    ".visible .entry k(.param .u64 in, .param .u64 out) {\n"
+    ".reg .pred %p, %q; .reg .b32 %i, %t, %s, %u, %v<8>; .reg .b64 %a, %o, %g, %w;\n"
+    ".loc 1 10 0\nld.param.u64 %a, [in];\nld.param.u64 %o, [out];\nmov.u32 %t, "
+    "%tid.x;\nmov.u32 %i, 0;\n"
+    "mul.wide.u32 %w, %t, 4;\nadd.s64 %o, %o, %w;\n"
+    "NEXT:\n.loc 1 11 0\nshr.u32 %u, %i, 1;\nadd.u32 %u, %u, 2;\nshl.b32 %s, %t, "
+    "%u;\ncvt.u64.u32 %w, %s;\n"
+    "add.s64 %g, %a, %w;\nsetp.lt.u32 %p, %t, 16;\nmov.u32 %v2, 7;\nmov.u32 %v3, 7;\n"
+    ".loc 1 20 0\nld.global.u32 %v0, [%g];\n"
+    ".loc 1 21 0\nld.global.u32 %v1, [%g+64];\n"
+    ".loc 1 22 0\n@%p ld.global.u32 %v2, [%g+128];\nsetp.lt.u32 %p, %t, 8;\n@%p ld.global.u32 "
+    "%v3, [%g+132];\n"
+    ".loc 1 23 0\nadd.s64 %g, %g, 4;\nld.global.u32 %v4, [%g+64];\n"
+    ".loc 1 24 0\nld.global.u32 %v5, [%g+60];\n"
+    ".loc 1 30 0\nst.global.u32 [%o], %v0;\nst.global.u32 [%o+128], %v1;\nst.global.u32 "
+    "[%o+256], %v2;\n"
+    "st.global.u32 [%o+384], %v3;\nst.global.u32 [%o+512], %v4;\nst.global.u32 [%o+640], "
+    "%v5;\nadd.s64 %o, %o, 768;\n"
+    ".loc 1 40 0\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 6;\n@%q bra NEXT;\nret;\n}\n";
 
 static uint32_t word(uint32_t i) { return i * 2654435761u + 1; }
 
@@ -72,7 +72,7 @@ END_TEST
 
 /* Turn 0 is right; in turn 1 the second access's lanes 0 to 15 lie before the beginning of shared
  * memory, by wrapping round. */
-static const char wraps[] = HEAD
+static const char wraps[] = PTX_HEADER
     ".visible .entry k() {\n.reg .pred %q; .reg .b32 %i, %t, %b, %v;\n.shared .align 16 .b8 "
     "tile[512];\n"
     ".loc 1 10 0\nmov.u32 %t, %tid.x;\nshl.b32 %b, %t, 2;\nadd.u32 %b, %b, 256;\nmov.u32 %i, 0;\n"

@@ -38,7 +38,7 @@ START_TEST(test_hello) {
     uint64_t p = fixture_alloc(&f, 16);
     ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h),
                      WB_cudaErrorInsufficientDriver);
-    ck_assert(server_met_stranger(f.server));
+    ck_assert(server_has_version_mismatch(f.server));
     fixture_close(&f);
     open_plain();
     p = fixture_alloc(&f, 16);
@@ -54,14 +54,14 @@ START_TEST(test_hello) {
 END_TEST
 
 START_TEST(test_time_and_output) {
-    _Alignas(8) uint8_t frame[WB_FRAME];
+    _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
     struct wb_header q = {.op = WB_OP_sync, .seq = 7, .size = sizeof q}, p;
     uint64_t add = fixture_kernel(&f, "add"), a = fixture_alloc(&f, 4);
     for (int i = 0; i < 2; i++) ck_assert_int_eq(fixture_launch(&f, add, 32, a, 4), 0);
     ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof q);
     memcpy(&p, frame, sizeof p);
     ck_assert_uint_eq(p.time_ns, 4000); /* two launches of 2 us */
-    ck_assert_uint_eq(p.flags, WB_OUTPUT);
+    ck_assert_uint_eq(p.flags, WB_OUTPUT_PENDING);
     q.op = WB_OP_output;
     ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame),
                       sizeof q + sizeof(struct wb_rep_output) + 12);
@@ -85,7 +85,7 @@ static struct {
 } host;
 
 static bool next_call(enum wb_call_state state) {
-    _Alignas(8) uint8_t out[256], in[WB_FRAME];
+    _Alignas(8) uint8_t out[256], in[WB_FRAME_BYTES];
     struct wb_req_next_call q = {.state = state};
     struct wb_header h = {.op = WB_OP_next_call, .seq = ++f.seq, .size = sizeof h + sizeof q};
     struct wb_rep_next_call p;
@@ -117,8 +117,8 @@ static struct recording *recorded(entry_fn *entry, struct server_outcome *out) {
     host.entry = entry;
     ck_assert_int_eq(pthread_create(&f.thread, NULL, play_host, NULL), 0);
     ck_assert(server_wait_ready(f.server, server_now() + 10, -1, out));
-    struct server_buffer buffers[] = {{.name = "in", .bytes = 32, .host = host.owns},
-                                      {.name = "out", .bytes = 32, .host = host.owns}};
+    struct server_buffer buffers[] = {{.name = "in", .bytes = 32, .is_host_memory = host.owns},
+                                      {.name = "out", .bytes = 32, .is_host_memory = host.owns}};
     ck_assert(server_buffers(f.server, buffers, 2, &e));
     struct wb_arg args[] = {{WB_PTR, 0, server_buffer_address(f.server, 0), 0},
                             {WB_PTR, 0, server_buffer_address(f.server, 1), 0},
@@ -174,7 +174,7 @@ START_TEST(test_moves) {
     struct server_outcome o;
     struct recording *r = recorded(moving_entry, &o);
     ck_assert_ptr_nonnull(r);
-    struct server_moves m = recording_moves(f.server, r);
+    struct server_transfers m = recording_transfers(f.server, r);
     ck_assert_uint_eq(m.copies, 2);
     ck_assert_uint_eq(m.fills, 1);
     ck_assert_uint_eq(m.copied_bytes, 160 + 60);
@@ -194,7 +194,7 @@ START_TEST(test_record_and_replay) {
     ck_assert_int_eq(o.error, 0);
     ck_assert_uint_eq(f.launched, 0); /* recorded, not run */
     ck_assert_uint_eq(recording_launches(r), 3);
-    struct server_moves m = recording_moves(f.server, r);
+    struct server_transfers m = recording_transfers(f.server, r);
     ck_assert_uint_eq(m.copied_bytes, 32 + 32 + 1);
     ck_assert_uint_eq(m.copied_sectors_read, 3); /* each copy lies in one sector at both ends */
     ck_assert_uint_eq(m.copied_sectors_written, 3);
@@ -241,8 +241,8 @@ START_TEST(test_grading_refuses) {
     ck_assert_int_eq(statuses[8], WB_cudaErrorNotPermitted);
     ck_assert_int_eq(statuses[9], WB_cudaErrorNotPermitted);
     ck_assert_int_eq(o.error, WB_cudaErrorNotPermitted);
-    ck_assert_str_eq(o.call, "read");
-    ck_assert_ptr_nonnull(strstr(o.why, "must not read device memory back"));
+    ck_assert_str_eq(o.call_name, "read");
+    ck_assert_ptr_nonnull(strstr(o.reason, "must not read device memory back"));
     ck_assert_uint_eq(f.notes, 7);
     ck_assert_uint_eq(recording_launches(r), 1);
     recording_free(r);
@@ -251,8 +251,8 @@ END_TEST
 
 /* ---- buffers in the host's memory ---- */
 
-static uint32_t
-    clocks[2][WB_STREAMS]; /* what comes before the next command; what the host knows to be done */
+static uint32_t clocks[2][WB_MAX_STREAMS]; /* what comes before the next command; what the host
+                                              knows to be done */
 
 static void order(uint32_t stream, uint32_t number) {
     clocks[0][stream] = number;
@@ -283,13 +283,13 @@ static void check_halves(unsigned streams, uint64_t path) {
     host.owns = true, halves_in = streams;
     struct recording *r = recorded(halves_entry, &o);
     ck_assert_ptr_nonnull(r);
-    ck_assert_msg(o.error == 0, "%s", o.why);
-    struct server_moves m = recording_moves(f.server, r);
+    ck_assert_msg(o.error == 0, "%s", o.reason);
+    struct server_transfers m = recording_transfers(f.server, r);
     ck_assert_uint_eq(m.bus_bytes_in, 32);
     ck_assert_uint_eq(m.bus_bytes_out, 32);
     ck_assert_uint_eq(m.copied_bytes + m.copied_sectors_read,
                       0); /* they are not within the device */
-    ck_assert_uint_eq(m.bus_path_bytes, path);
+    ck_assert_uint_eq(m.bus_critical_path_bytes, path);
     replay(r, "0123456701234567012345670123456-", out);
     ck_assert_str_eq(out, "1234567812345678123456781234567.");
     recording_free(r);
@@ -314,7 +314,7 @@ START_TEST(test_host_buffers_without_an_order) {
     struct server_outcome o;
     host.owns = true;
     struct recording *r = recorded(unordered_entry, &o);
-    ck_assert_uint_eq(recording_moves(f.server, r).bus_path_bytes, 64);
+    ck_assert_uint_eq(recording_transfers(f.server, r).bus_critical_path_bytes, 64);
     recording_free(r);
 }
 END_TEST
@@ -371,7 +371,7 @@ START_TEST(test_limits) {
     struct server_outcome o;
     struct recording *r = recorded(_i ? endless_entry : flooding_entry, &o);
     ck_assert_ptr_null(r);
-    ck_assert_int_eq(o.end, SERVER_LIMIT);
+    ck_assert_int_eq(o.end_reason, SERVER_LIMIT);
 }
 END_TEST
 

@@ -225,8 +225,8 @@ END_TEST
 
 /* ---- a kernel: line 10 loads a tile, line 11 stores it, line 12 adds it ---- */
 
-#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
-static const char copies[] = HEAD
+#define PTX_HEADER ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n"
+static const char copies[] = PTX_HEADER
     ".visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y) {\n"
     ".reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %q<4>;\n.shared .align 128 .b8 s[256];\n"
     "ld.param.u32 %r0, [x];\nld.param.u32 %r1, [y];\nmov.b64 %q0, map;\ncvta.param.u64 %q1, %q0;\n"
@@ -376,7 +376,7 @@ START_TEST(test_coordinates) {
     };
     unsigned bytes = sizes[measured[_i].type];
     snprintf(ptx, sizeof ptx,
-             HEAD
+             PTX_HEADER
              ".visible .entry k(.param .align 64 .b8 map[128], .param .u32 x, .param .u32 y) {\n"
              ".reg .b32 %%r<2>; .reg .b64 %%q<2>;\n.shared .align 128 .b8 s[1152];\n"
              "ld.param.u32 %%r0, [x];\nld.param.u32 %%r1, [y];\nmov.b64 %%q0, map;\ncvta.param.u64 "

@@ -7,9 +7,10 @@
 #include <string.h>
 
 enum { MOST = 32 };
-static const struct timeline_rates plain = {.in = 1, .out = 1, .both = 1.5};
+static const struct timeline_rates plain = {.h2d = 1, .d2h = 1, .bidirectional = 1.5};
 static struct timeline_command c[MOST];
-static uint32_t after[MOST][TIMELINE_STREAMS], done[MOST][TIMELINE_STREAMS], last[TIMELINE_STREAMS];
+static uint32_t after[MOST][TIMELINE_MAX_STREAMS], done[MOST][TIMELINE_MAX_STREAMS],
+    last[TIMELINE_MAX_STREAMS];
 static unsigned n;
 
 static void begin(void) {
@@ -19,8 +20,8 @@ static void begin(void) {
 
 static unsigned add(enum timeline_engine e, uint32_t stream, double size) {
     c[n] = (struct timeline_command){
-        .engine = e, .stream = stream, .number = ++last[stream], .share = 1};
-    c[n].after = after[n], c[n].done = done[n];
+        .engine = e, .stream = stream, .number = ++last[stream], .device_share = 1};
+    c[n].after = after[n], c[n].host_done = done[n];
     if (e == TIMELINE_KERNEL) c[n].seconds = size;
     else c[n].bytes = size;
     return n++;
@@ -30,13 +31,13 @@ static unsigned add(enum timeline_engine e, uint32_t stream, double size) {
 static void wait_for(unsigned i, uint32_t s) { after[i][s] = last[s]; }
 static void host_waits(unsigned i, uint32_t s) { done[i][s] = last[s]; }
 
-static double run(const struct timeline_rates *r) { return time_line_run(c, n, r).seconds; }
+static double run(const struct timeline_rates *r) { return time_timeline_run(c, n, r).seconds; }
 
 #define ck_seconds(x, y) ck_assert_double_eq_tol(x, y, 1e-9)
 
 START_TEST(test_one_stream_adds_up) {
     begin();
-    add(TIMELINE_IN, 0, 4), add(TIMELINE_KERNEL, 0, 2), add(TIMELINE_OUT, 0, 4);
+    add(TIMELINE_H2D, 0, 4), add(TIMELINE_KERNEL, 0, 2), add(TIMELINE_D2H, 0, 4);
     ck_seconds(run(&plain), 10);
     ck_seconds(c[1].begin, 4);
     ck_seconds(c[2].end, 10);
@@ -46,18 +47,18 @@ END_TEST
 /* 4 in; then 4 in beside 4 out, at three quarters of the rate; then 4 out. */
 START_TEST(test_directions_share_the_bus) {
     begin();
-    for (uint32_t k = 0; k < 2; k++) add(TIMELINE_IN, k, 4), add(TIMELINE_OUT, k, 4);
-    struct timeline_total t = time_line_run(c, n, &plain);
+    for (uint32_t k = 0; k < 2; k++) add(TIMELINE_H2D, k, 4), add(TIMELINE_D2H, k, 4);
+    struct timeline_total t = time_timeline_run(c, n, &plain);
     ck_seconds(t.seconds, 4 + 4 / 0.75 + 4);
-    ck_seconds(t.busy[TIMELINE_IN], 4 + 4 / 0.75);
-    ck_seconds(t.busy[TIMELINE_OUT], 4 / 0.75 + 4);
-    ck_seconds(t.busy[TIMELINE_KERNEL], 0);
+    ck_seconds(t.engine_busy[TIMELINE_H2D], 4 + 4 / 0.75);
+    ck_seconds(t.engine_busy[TIMELINE_D2H], 4 / 0.75 + 4);
+    ck_seconds(t.engine_busy[TIMELINE_KERNEL], 0);
 }
 END_TEST
 
 START_TEST(test_a_direction_takes_turns) {
     begin();
-    add(TIMELINE_IN, 0, 3), add(TIMELINE_IN, 1, 5);
+    add(TIMELINE_H2D, 0, 3), add(TIMELINE_H2D, 1, 5);
     ck_seconds(run(&plain), 8);
     ck_seconds(c[1].begin, 3); /* in the order of the calls */
 }
@@ -65,7 +66,7 @@ END_TEST
 
 START_TEST(test_kernels_beside_each_other) {
     begin();
-    for (uint32_t k = 0; k < 3; k++) c[add(TIMELINE_KERNEL, k, 5)].share = 0.4;
+    for (uint32_t k = 0; k < 3; k++) c[add(TIMELINE_KERNEL, k, 5)].device_share = 0.4;
     ck_seconds(run(&plain), 10); /* two at once; the third finds no room */
     ck_seconds(c[1].begin, 0);
     begin();
@@ -77,9 +78,9 @@ END_TEST
 /* A large kernel waits for room; a small one that was issued behind it does not pass by. */
 START_TEST(test_kernels_do_not_overtake) {
     begin();
-    c[add(TIMELINE_KERNEL, 0, 5)].share = 0.5;
+    c[add(TIMELINE_KERNEL, 0, 5)].device_share = 0.5;
     add(TIMELINE_KERNEL, 1, 5);
-    c[add(TIMELINE_KERNEL, 2, 1)].share = 0.5;
+    c[add(TIMELINE_KERNEL, 2, 1)].device_share = 0.5;
     ck_seconds(run(&plain), 11);
     ck_seconds(c[2].begin, 10);
 }
@@ -87,9 +88,9 @@ END_TEST
 
 START_TEST(test_events_order_streams) {
     begin();
-    add(TIMELINE_IN, 0, 4);
+    add(TIMELINE_H2D, 0, 4);
     add(TIMELINE_NONE, 0, 0); /* an event */
-    add(TIMELINE_IN, 0, 4);
+    add(TIMELINE_H2D, 0, 4);
     unsigned k = add(TIMELINE_KERNEL, 1, 2);
     after[k][0] = 2;
     ck_seconds(run(&plain), 8);
@@ -99,9 +100,9 @@ END_TEST
 
 /* What the host waits for holds back even streams that have nothing to do with it. */
 START_TEST(test_a_host_that_waits) {
-    const struct timeline_rates r = {.in = 1, .out = 1, .both = 1.5, .wait = 0.5};
+    const struct timeline_rates r = {.h2d = 1, .d2h = 1, .bidirectional = 1.5, .host_wakeup = 0.5};
     begin();
-    add(TIMELINE_IN, 0, 4);
+    add(TIMELINE_H2D, 0, 4);
     unsigned k = add(TIMELINE_KERNEL, 1, 2);
     host_waits(k, 0);
     ck_seconds(run(&r), 6.5);
@@ -110,24 +111,29 @@ START_TEST(test_a_host_that_waits) {
 END_TEST
 
 START_TEST(test_starts_and_turns_cost) {
-    const struct timeline_rates r = {
-        .in = 1, .out = 1, .both = 1.5, .copy = 0.25, .turn = 0.5, .behind = 0.125, .call = 0.01};
+    const struct timeline_rates r = {.h2d = 1,
+                                     .d2h = 1,
+                                     .bidirectional = 1.5,
+                                     .copy_overhead = 0.25,
+                                     .engine_switch = 0.5,
+                                     .overlap = 0.125,
+                                     .host_call = 0.01};
     begin();
-    add(TIMELINE_IN, 0, 1), add(TIMELINE_IN, 0, 1), add(TIMELINE_KERNEL, 0, 1),
-        add(TIMELINE_KERNEL, 0, 1), add(TIMELINE_OUT, 0, 1);
+    add(TIMELINE_H2D, 0, 1), add(TIMELINE_H2D, 0, 1), add(TIMELINE_KERNEL, 0, 1),
+        add(TIMELINE_KERNEL, 0, 1), add(TIMELINE_D2H, 0, 1);
     ck_seconds(run(&r), 1.25 + 1.25 + 0.5 + 1 + 0.875 + 0.5 + 1.25);
     begin();
     add(TIMELINE_KERNEL, 0, 1);
-    unsigned k = add(TIMELINE_OUT, 1, 1);
+    unsigned k = add(TIMELINE_D2H, 1, 1);
     wait_for(k, 0);
     ck_seconds(run(&r), 1 + 0.5 + 1.25);
 }
 END_TEST
 
 START_TEST(test_calls_take_the_host) {
-    const struct timeline_rates r = {.in = 1, .out = 1, .both = 1.5, .call = 2};
+    const struct timeline_rates r = {.h2d = 1, .d2h = 1, .bidirectional = 1.5, .host_call = 2};
     begin();
-    for (uint32_t k = 0; k < 4; k++) c[add(TIMELINE_KERNEL, k, 1)].share = 0.1;
+    for (uint32_t k = 0; k < 4; k++) c[add(TIMELINE_KERNEL, k, 1)].device_share = 0.1;
     ck_seconds(run(&r), 7);
 }
 END_TEST
@@ -136,7 +142,7 @@ END_TEST
 START_TEST(test_numbers_go_on) {
     begin();
     last[0] = 100, last[5] = 7;
-    add(TIMELINE_IN, 0, 4);
+    add(TIMELINE_H2D, 0, 4);
     unsigned k = add(TIMELINE_KERNEL, 1, 2);
     after[k][0] = 100, after[k][5] = 7, done[k][0] = 99;
     ck_seconds(run(&plain), 4);
@@ -152,12 +158,12 @@ START_TEST(test_an_h100) {
         double us;
     } rows[] = {
         {1, 1, 2448.55}, {8, 1, 2549.99}, {2, 2, 1908.19}, {8, 2, 1533.82}, {8, 4, 1509.86}};
-    struct timeline_rates r = time_line_rates(device_find("h100"));
+    struct timeline_rates r = time_timeline_rates(device_find("h100"));
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin();
         for (unsigned p = 0; p < rows[i].parts; p++) {
-            add(TIMELINE_IN, p % rows[i].streams, (64 << 20) / rows[i].parts);
-            add(TIMELINE_OUT, p % rows[i].streams, (64 << 20) / rows[i].parts);
+            add(TIMELINE_H2D, p % rows[i].streams, (64 << 20) / rows[i].parts);
+            add(TIMELINE_D2H, p % rows[i].streams, (64 << 20) / rows[i].parts);
         }
         double us = run(&r) * 1e6;
         ck_assert_msg(us > 0.98 * rows[i].us && us < 1.02 * rows[i].us, "%u parts: %.0f us",

@@ -12,7 +12,7 @@ START_TEST(test_fp32_units) {
     ck_about(spec_cycles(&v), 32 * 50 * 64 / 2.0, 0.1);
     struct time_estimate t = spec_model(&v);
     ck_bound(t, "FP32 units");
-    ck_assert(spec_cycles_without(&v, TERM_BIT(UNITS)) < 0.6 * spec_cycles(&v));
+    ck_assert(spec_cycles_without(&v, TERM_BIT(PIPES)) < 0.6 * spec_cycles(&v));
     buf_free(&s.body), buf_free(&v.body);
 }
 END_TEST
@@ -127,7 +127,7 @@ START_TEST(test_shared_passes) {
     ck_about(spec_cycles(&all), 16 * 10 * 16 * 32, 0.1); /* all lanes in one bank */
     struct time_estimate t = spec_model(&all);
     ck_bound(t, "shared memory");
-    ck_assert(spec_cycles_without(&all, TERM_BIT(SHARED)) < 0.1 * spec_cycles(&all));
+    ck_assert(spec_cycles_without(&all, TERM_BIT(SHARED_WAVEFRONTS)) < 0.1 * spec_cycles(&all));
     buf_free(&one.body), buf_free(&all.body);
 }
 END_TEST
@@ -153,7 +153,7 @@ START_TEST(test_l1_passes) {
     ck_about(spec_cycles(&far), 16 * 20 * 8 * 32, 0.1); /* 32 lines whose words lie in one bank */
     struct time_estimate t = spec_model(&far);
     ck_bound(t, "L1 passes");
-    ck_assert(spec_cycles_without(&far, TERM_BIT(PASSES)) < 0.2 * spec_cycles(&far));
+    ck_assert(spec_cycles_without(&far, TERM_BIT(L1_WAVEFRONTS)) < 0.2 * spec_cycles(&far));
     ck_assert(spec_cycles_without(&near, TERM_BIT(CACHE)) > 2 * spec_cycles(&near));
     buf_free(&near.body), buf_free(&far.body);
 }

@@ -41,7 +41,7 @@ static struct seen look(const char *text, unsigned blocks, bool timed) {
                            .block = {1, 1, 1},
                            .params = &p,
                            .param_bytes = 8};
-    struct time_options o = {.whole = true};
+    struct time_options o = {.full_grid = true};
     struct sim_result got;
     sim_set_registers(l.kernel, 32, 0);
     if (timed) ck_assert(time_launch(r.sim, &l, &o, &got, &out.t));
@@ -94,7 +94,7 @@ START_TEST(test_links_of_a_chain) {
                   l2);
     ck_assert_msg(many.n.global_load_requests >= 8128 && many.n.global_load_requests <= 2 * 8128,
                   "%lu looks", (unsigned long)many.n.global_load_requests);
-    ck_assert(!many.t.waits);
+    ck_assert(!many.t.blocks_depend);
 }
 END_TEST
 
@@ -111,7 +111,7 @@ END_TEST
  * 132 SMs of 32. */
 START_TEST(test_later_waves_find_it_done) {
     struct seen s = look(back, 5000, true);
-    ck_assert(!s.t.waits);
+    ck_assert(!s.t.blocks_depend);
     ck_assert_uint_gt(s.n.global_load_requests, 4999);
 }
 END_TEST
@@ -119,8 +119,8 @@ END_TEST
 /* Block 0 is asked at once, others when they got nowhere in 64 turns though all before them are
  * done. */
 START_TEST(test_who_waits_for_later_blocks_has_no_time) {
-    ck_assert(look(forward, 200, true).t.waits);
-    ck_assert(!look(forward, 1, true).t.waits);
+    ck_assert(look(forward, 200, true).t.blocks_depend);
+    ck_assert(!look(forward, 1, true).t.blocks_depend);
 }
 END_TEST
 

@@ -56,7 +56,7 @@ START_TEST(test_blocks_of_one_sm_are_no_neighbours) {
         spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 50 + i, 128 * i);
     for (unsigned whole = 0; whole < 2; whole++)
         for (s.key = 1, s.whole = whole; s.key <= 5; s.key++)
-            ck_assert(spec_model(&s).l1_hits == 0);
+            ck_assert(spec_model(&s).l1_hit_rate == 0);
     buf_free(&s.body);
 }
 END_TEST
@@ -94,9 +94,9 @@ START_TEST(test_one_heavy_block_is_not_lost_beside_the_sample) {
     struct time_estimate t = spec_model_with(&s, 0, 2);
     double cycles = t.seconds * device_find("h200")->clock_hz;
     ck_about(cycles, 2000 * 64 * 4.0, 0.6);
-    ck_assert_str_eq(t.note, "some blocks do far more than those that were traced");
+    ck_assert_str_eq(t.uncertainty_note, "some blocks do far more than those that were traced");
     s.before = "";
-    ck_assert_str_eq(spec_model_with(&s, 0, 2).note, "");
+    ck_assert_str_eq(spec_model_with(&s, 0, 2).uncertainty_note, "");
     buf_free(&s.body);
 }
 END_TEST
@@ -174,9 +174,9 @@ START_TEST(test_blocks_that_wait_are_told) {
     for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
         s.before = ways[i];
         s.blocks = 1;
-        ck_assert(!spec_model(&s).waits);
+        ck_assert(!spec_model(&s).blocks_depend);
         s.blocks = 8;
-        ck_assert(spec_model(&s).waits);
+        ck_assert(spec_model(&s).blocks_depend);
     }
     buf_free(&s.body);
 }
@@ -200,7 +200,7 @@ START_TEST(test_blocks_that_draw_their_work_share_it) {
                                "@%p3 bra ROUND;\nbra DRAW;\nDONE:\n"};
     spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
     struct time_estimate t = spec_model(&s);
-    ck_assert(!t.waits);
+    ck_assert(!t.blocks_depend);
     ck_about(t.seconds * device_find("h200")->clock_hz, 16 * 64 * 64 * 4.0, 0.3);
     buf_free(&s.body);
 }

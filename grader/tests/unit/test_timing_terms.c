@@ -27,11 +27,11 @@ static struct spec spec_of(enum time_term term) {
                      20 + i % 30, 20 + i % 30);
         return s;
     }
-    case TERM_UNITS:
+    case TERM_PIPES:
         return make_spec("ex2.approx.ftz.f32 %f0, %f0;\nex2.approx.ftz.f32 %f1, %f1;\n",
                          (struct spec){.threads = 512, .n = 100});
-    case TERM_SHARED: return shared_spec(128);
-    case TERM_PASSES: return l1_spec(128);
+    case TERM_SHARED_WAVEFRONTS: return shared_spec(128);
+    case TERM_L1_WAVEFRONTS: return l1_spec(128);
     case TERM_CACHE: return l1_spec(4);
     case TERM_L2:
         return make_spec("ld.global.cg.u32 %r20, [%d11];\n",

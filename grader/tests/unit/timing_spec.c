@@ -84,8 +84,10 @@ struct time_estimate spec_model_with(const struct spec *s, unsigned without, uns
     sim_set_machine_code(l.kernel, code, ncode);
     struct sim_result r;
     struct time_estimate t;
-    struct time_options o = {
-        .without = without, .warm = s->warm, .whole = s->whole, .warm_bytes = s->warm_bytes};
+    struct time_options o = {.disabled_terms = without,
+                             .warm_l2 = s->warm,
+                             .full_grid = s->whole,
+                             .prior_dram_bytes = s->warm_bytes};
     bool ok = time_launch(sim, &l, &o, &r, &t);
     ck_assert_msg(ok, "%s", r.nreports ? r.reports[0].text : "no estimate");
     sim_result_free(&r);

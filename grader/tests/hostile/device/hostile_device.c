@@ -51,7 +51,7 @@ static bool receive(void) {
 
 static void leak(const char *text, size_t n) {
     if (n > 1000) n = 1000;
-    memcpy(box + CONTROL_BOX - CONTROL_LOG, text, n);
+    memcpy(box + CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES, text, n);
     p.log_bytes = (uint32_t)n;
 }
 
@@ -102,19 +102,21 @@ static size_t spoil(void) {
     if (is("serial")) p.serial--;
     if (is("other-op")) p.op = CONTROL_ROOFLINE;
     if (is("endless-text"))
-        memset(p.why, 'A', sizeof p.why), memset(p.outcome.why, 'A', sizeof p.outcome.why);
-    if (is("end")) p.outcome.end = 77;
-    if (is("state")) p.outcome.state = 1u << 31;
+        memset(p.reason, 'A', sizeof p.reason),
+            memset(p.outcome.reason, 'A', sizeof p.outcome.reason);
+    if (is("end")) p.outcome.end_reason = 77;
+    if (is("state")) p.outcome.call_state = 1u << 31;
     if (is("nan")) p.seconds = NAN;
     if (is("long-log")) p.log_bytes = 0xfffffff0u;
-    if (is("long-tally")) p.tally_bytes = 0xfffffff0u;
-    if (is("tally-past-end")) p.tally_bytes = CONTROL_BOX;
-    if (is("no-tally")) p.tally_bytes = 3;
-    if (is("tally-lines")) memset(box, 0xff, 64), p.tally_bytes = CONTROL_BOX - CONTROL_LOG;
+    if (is("long-tally")) p.stats_bytes = 0xfffffff0u;
+    if (is("tally-past-end")) p.stats_bytes = CONTROL_RESULT_BYTES;
+    if (is("no-tally")) p.stats_bytes = 3;
+    if (is("tally-lines"))
+        memset(box, 0xff, 64), p.stats_bytes = CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES;
     if (is("tally-reports"))
-        memset(box, 0, 1 << 20), ((uint32_t *)box)[1] = 1u << 30, p.tally_bytes = 1 << 20;
+        memset(box, 0, 1 << 20), ((uint32_t *)box)[1] = 1u << 30, p.stats_bytes = 1 << 20;
     if (is("tally-fault"))
-        memset(box, 0, 1 << 20), ((uint32_t *)box)[2] = 0x80000000u, p.tally_bytes = 1 << 20;
+        memset(box, 0, 1 << 20), ((uint32_t *)box)[2] = 0x80000000u, p.stats_bytes = 1 << 20;
     if (is("escapes")) leak("\033]0;owned\007\033[2J", 14);
     return n;
 }
@@ -122,13 +124,13 @@ static size_t spoil(void) {
 /* All zero is a sound tally of the smallest size: nothing was launched. */
 static void answer_as_a_real_one(void) {
     p = (struct control_reply){.version = q.version, .op = q.op, .serial = q.serial, .ok = 1};
-    p.outcome.end = SERVER_CALL;
-    p.outcome.state = q.op == CONTROL_READY ? WB_READY : WB_RETURNED;
-    for (unsigned i = 0; q.op == CONTROL_BUFFERS && i < CONTROL_ARGS; i++)
+    p.outcome.end_reason = SERVER_CALL;
+    p.outcome.call_state = q.op == CONTROL_WAIT_READY ? WB_READY : WB_RETURNED;
+    for (unsigned i = 0; q.op == CONTROL_BUFFERS && i < CONTROL_MAX_ARGS; i++)
         p.address[i] = 0x300000001000ull + 4096 * i;
     if (q.op != CONTROL_REPLAY) return;
-    struct tally nothing = {.launches = 1};
-    p.tally_bytes = (uint32_t)tally_pack(&nothing, box);
+    struct launch_stats nothing = {.launches = 1};
+    p.stats_bytes = (uint32_t)launch_stats_pack(&nothing, box);
     p.launches = 1;
 }
 
