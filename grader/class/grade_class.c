@@ -287,8 +287,9 @@ static bool put_result(struct grading *m, const struct slot *slot, const struct 
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         "tttttttttlttftfftfttttb", slot->key, r->id, slot->digest, r->file, m->g->grade.seed,
         m->g->grade.device->name, grade_build(), grade_nvcc(), book_of(slot->ex),
-        (long long)m->g->grade.count_modelled, jail_tier(), date, clock_seconds() - slot->began,
-        verdict_code(r->verdict), verdict_scored(r->verdict) ? r->score : NAN, r->max_score, kind,
+        (long long)m->g->grade.count_modelled, jail_describe_tier(), date,
+        clock_seconds() - slot->began, verdict_code(r->verdict),
+        verdict_scored(r->verdict) ? r->score : NAN, r->max_score, kind,
         r->speed.valid ? r->speed.vs_solution : NAN, buf_str(&reason), buf_str(&report), json,
         terms, &whole);
     buf_free(&reason), buf_free(&report), buf_free(&whole), free(json);

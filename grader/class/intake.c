@@ -283,26 +283,26 @@ static bool run_reader(struct reader *r, int fd, int out, struct jail_result *re
                        struct err *e) {
     struct jail_fd fds[] = {{fd, IN}, {out, OUT}};
     struct jail_job job = {.kind = JAIL_HOST,
-                           .inside = read_archive,
-                           .inside_data = r,
+                           .entry = read_archive,
+                           .entry_data = r,
                            .fds = fds,
                            .nfds = 2,
                            .limits = {.cpu_seconds = 10,
                                       .memory_bytes = 256 << 20,
                                       .file_bytes = INTAKE_TOTAL_BYTES + (8 << 20),
                                       .work_bytes = 1 << 20,
-                                      .processes = 4,
-                                      .files = 64}};
+                                      .max_processes = 4,
+                                      .max_fds = 64}};
     job.binds = jail_system_binds(JAIL_HOST, &job.nbinds);
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0), before = utf8 ? uselocale(utf8) : 0;
     struct jail *j = jail_start(&job, e);
     if (utf8) uselocale(before), freelocale(utf8);
     if (!j) return false;
     jail_wait(j, 20, result);
-    if (result->end == JAIL_BROKEN) return err_set(e, ERR_SYSTEM, "%s", result->why);
-    if (result->end == JAIL_STARVED)
+    if (result->outcome == JAIL_INTERNAL_ERROR) return err_set(e, ERR_SYSTEM, "%s", result->reason);
+    if (result->outcome == JAIL_SYSTEM_OOM)
         return err_set(e, ERR_SYSTEM, "the machine ran out of memory while it was read");
-    return (result->end == JAIL_EXITED && result->code == 0) ||
+    return (result->outcome == JAIL_EXITED && result->code == 0) ||
            err_set(e, ERR_INPUT, "reading it took more time or memory than is given, or crashed");
 }
 

@@ -49,8 +49,8 @@ static bool last_commit(const char *git, long long *out) {
                                       .memory_bytes = 512 << 20,
                                       .file_bytes = 1 << 20,
                                       .work_bytes = 1 << 20,
-                                      .processes = 8,
-                                      .files = 128}};
+                                      .max_processes = 8,
+                                      .max_fds = 128}};
     struct err ignored = {0};
     struct jail_result r;
     const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &job.nbinds);
@@ -59,7 +59,7 @@ static bool last_commit(const char *git, long long *out) {
     struct jail *j = jail_start(&job, &ignored);
     if (!j) return false;
     jail_wait(j, 10, &r);
-    bool ok = r.end == JAIL_EXITED && r.code == 0 && is_time(&r.output, out);
+    bool ok = r.outcome == JAIL_EXITED && r.code == 0 && is_time(&r.output, out);
     jail_result_free(&r);
     return ok;
 }

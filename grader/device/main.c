@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
                            getenv("WARPBOOK_DEVICE_UNLOCKED"); /* the variable: sanitisers */
     bool may_fail = getenv("WARPBOOK_DEVICE_LOCK_MAY_FAIL");   /* --no-jail: what the kernel has */
     sim_init_before_sandbox();
-    if (!is_unrestricted && !jail_lock() && !may_fail)
+    if (!is_unrestricted && !jail_restrict_self() && !may_fail)
         return fputs("device: cannot lock itself in\n", stderr), 3;
     return device_serve();
 }

@@ -65,8 +65,8 @@ const struct jail_limits build_limits = {.cpu_seconds = 60,
                                          .memory_bytes = 2ull << 30,
                                          .file_bytes = 64 << 20,
                                          .work_bytes = 512 << 20,
-                                         .processes = 64,
-                                         .files = 256};
+                                         .max_processes = 64,
+                                         .max_fds = 256};
 
 bool build_disassembler(char path[PATH_MAX]) {
     char ignored[PATH_MAX];
@@ -178,12 +178,12 @@ static bool fetch(struct build *b) {
 /* ---- the compiler ---- */
 
 static const char *end_reason(const struct jail_result *r) {
-    switch (r->end) {
+    switch (r->outcome) {
     case JAIL_TIMEOUT: return "the compiler ran for more than 60 s and was stopped";
-    case JAIL_OUTPUT: return "the compiler wrote more than 64 MiB and was stopped";
+    case JAIL_OUTPUT_LIMIT: return "the compiler wrote more than 64 MiB and was stopped";
     case JAIL_VIOLATION:
         return "the compiler was stopped at a system call that compiling does not need";
-    case JAIL_MEMORY: return "the compiler ran out of memory and was stopped";
+    case JAIL_MEMORY_LIMIT: return "the compiler ran out of memory and was stopped";
     case JAIL_SIGNALLED: return "the compiler crashed or ran out of memory";
     default: return NULL;
     }
@@ -192,29 +192,30 @@ static const char *end_reason(const struct jail_result *r) {
 /* Not by a limit of the jail, which would say so: what the machine does where its own memory, or a
  * container's, runs out. nvcc tells of its parts in words, the shell between them by the status. */
 bool build_was_killed(const struct jail_result *r) {
-    bool failed = r->end == JAIL_EXITED && r->code != 0;
-    return r->end == JAIL_STARVED || (r->end == JAIL_SIGNALLED && r->signal == SIGKILL) ||
+    bool failed = r->outcome == JAIL_EXITED && r->code != 0;
+    return r->outcome == JAIL_SYSTEM_OOM ||
+           (r->outcome == JAIL_SIGNALLED && r->signal == SIGKILL) ||
            (failed && r->code == 128 + SIGKILL) ||
            (failed && strstr(buf_str(&r->output), "died due to signal 9 "));
 }
 
 static void take_result(struct jail_result *r, struct build *out) {
-    out->end = r->end;
+    out->end = r->outcome;
     out->why = end_reason(r);
-    out->ok = r->end == JAIL_EXITED && r->code == 0 && r->has_taken[0] && r->has_taken[1] &&
-              r->has_taken[2];
-    if (out->ok && r->taken[1].size > PTX_LIMIT)
+    out->ok = r->outcome == JAIL_EXITED && r->code == 0 && r->has_out_file[0] &&
+              r->has_out_file[1] && r->has_out_file[2];
+    if (out->ok && r->out_files[1].size > PTX_LIMIT)
         out->ok = false, out->why = "the device code is more than 32 MiB of PTX";
     struct buf clean = {0};
     text_clean(&clean, buf_str(&r->output), r->output.size, MESSAGE_LIMIT);
     text_replace(&clean, "/work/", "");
     out->messages = clean;
     if (!out->ok) return;
-    buf_add(&out->object, r->taken[0].data, r->taken[0].size);
-    buf_add(&out->ptx, r->taken[1].data, r->taken[1].size);
+    buf_add(&out->object, r->out_files[0].data, r->out_files[0].size);
+    buf_add(&out->ptx, r->out_files[1].data, r->out_files[1].size);
     struct hash h;
     hash_start(&h);
-    hash_add(&h, r->taken[2].data, r->taken[2].size);
+    hash_add(&h, r->out_files[2].data, r->out_files[2].size);
     hash_hex(&h, out->image);
 }
 
@@ -255,13 +256,13 @@ static bool compile(const struct toolbox *t, const struct build_source *s, struc
                            .nbinds = t->n,
                            .files = &file,
                            .nfiles = 1,
-                           .take = {"out.so", kept.ptx, kept.image},
+                           .out_files = {"out.so", kept.ptx, kept.image},
                            .limits = build_limits};
     struct jail *j = jail_start(&job, e);
     if (!j) return false;
     struct jail_result r;
     jail_wait(j, BUILD_SECONDS, &r);
-    bool ok = r.end != JAIL_BROKEN || err_set(e, ERR_SYSTEM, "%s", r.why);
+    bool ok = r.outcome != JAIL_INTERNAL_ERROR || err_set(e, ERR_SYSTEM, "%s", r.reason);
     if (ok && build_was_killed(&r))
         ok = err_set(e, ERR_SYSTEM, "the machine killed the compiler: it has too little memory");
     if (ok) take_result(&r, out);

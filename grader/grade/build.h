@@ -19,8 +19,8 @@ struct build {
     struct buf messages;  /* the compiler's words, cleaned; warnings when ok */
     const char *why; /* not ok, and not the compiler's refusal: "took longer than 60 s" (a literal),
                         else NULL */
-    enum jail_end end;  /* how nvcc ended */
-    char key[HASH_HEX]; /* names the object */
+    enum jail_outcome end; /* how nvcc ended */
+    char key[HASH_HEX];    /* names the object */
 };
 
 struct build_source {

@@ -69,7 +69,7 @@ static bool launch(struct device_process *d, const struct device_process_options
     if (stand_in) snprintf(program, sizeof program, "%s", stand_in);
     else where_part("device", program);
     where_part("carry", carried);
-    if (o->gpu && jail_tier_now() == JAIL_LANDLOCK)
+    if (o->gpu && jail_current_tier() == JAIL_LANDLOCK)
         return err_set(
             e, ERR_SYSTEM,
             "a GPU is used only in a jail with namespaces (T1), which its driver can live in; this "
@@ -84,13 +84,13 @@ static bool launch(struct device_process *d, const struct device_process_options
                            .binds = binds,
                            .fds = fds,
                            .nfds = o->alone ? 1 : 3,
-                           .proc = o->gpu,
+                           .mounts_proc = o->gpu,
                            .limits = {.cpu_seconds = 3600,
                                       .memory_bytes = most_memory,
                                       .file_bytes = 4ull << 30,
                                       .work_bytes = 1 << 20,
-                                      .processes = 1024,
-                                      .files = 256}};
+                                      .max_processes = 1024,
+                                      .max_fds = 256}};
     const struct jail_bind *system = jail_system_binds(JAIL_DEVICE, &job.nbinds);
     memcpy(binds, system, job.nbinds * sizeof *system);
     binds[job.nbinds++] = (struct jail_bind){program, "/device", false};
@@ -171,13 +171,14 @@ static enum device_end ended(struct device_process *d, enum device_end because) 
     d->jail = NULL;
     close_fd(&d->control);
     if (because == DEVICE_CRASHED && was_jailed) {
-        if (r.end == JAIL_VIOLATION)
+        if (r.outcome == JAIL_VIOLATION)
             because = fate(d, DEVICE_ATTACK, "a system call that it has no use for");
-        else if (r.end == JAIL_MEMORY) because = fate(d, DEVICE_MEMORY, NULL);
-        else if (r.end == JAIL_STARVED || (r.end == JAIL_SIGNALLED && r.signal == SIGKILL))
+        else if (r.outcome == JAIL_MEMORY_LIMIT) because = fate(d, DEVICE_MEMORY, NULL);
+        else if (r.outcome == JAIL_SYSTEM_OOM ||
+                 (r.outcome == JAIL_SIGNALLED && r.signal == SIGKILL))
             because = fate(d, DEVICE_REFUSED, "the machine killed it: it has too little memory");
-        else if (r.end == JAIL_SIGNALLED) fate(d, because, strsignal(r.signal));
-        else if (r.end == JAIL_BROKEN) because = fate(d, DEVICE_REFUSED, r.why);
+        else if (r.outcome == JAIL_SIGNALLED) fate(d, because, strsignal(r.signal));
+        else if (r.outcome == JAIL_INTERNAL_ERROR) because = fate(d, DEVICE_REFUSED, r.reason);
         else snprintf(d->fate, sizeof d->fate, "exit status %d %.200s", r.code, buf_str(&r.output));
     }
     jail_result_free(&r);
@@ -259,7 +260,7 @@ enum device_end device_process_ask(struct device_process *d, struct control_requ
         poll(f, 2, 50);
         if (f[0].revents) return take_answer(d, q, p);
         if (f[1].revents) hang_up(d, &watch);
-        if (d->jail && jail_resident(d->jail) > most_memory) return ended(d, DEVICE_MEMORY);
+        if (d->jail && jail_resident_bytes(d->jail) > most_memory) return ended(d, DEVICE_MEMORY);
         if (server_now() > end) return ended(d, DEVICE_LATE);
     }
 }

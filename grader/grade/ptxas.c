@@ -73,7 +73,7 @@ static void launch(struct ptxas_job *p, const struct buf *text, unsigned arch) {
                            .nbinds = t.n,
                            .files = &file,
                            .nfiles = 1,
-                           .take = {p->disassembles ? "k.sass" : NULL},
+                           .out_files = {p->disassembles ? "k.sass" : NULL},
                            .limits = build_limits};
     p->jail = jail_start(&job, &e);
     if (!p->jail) snprintf(p->why, sizeof p->why, "%.250s", e.text);
@@ -143,11 +143,11 @@ static void take(struct ptxas_job *p) {
     jail_wait(p->jail, BUILD_SECONDS, &r);
     p->jail = NULL;
     buf_clear(&p->text);
-    bool ended = r.end == JAIL_EXITED && (r.code < KILLED || r.code > KILLED + MOST_SIGNALS);
+    bool ended = r.outcome == JAIL_EXITED && (r.code < KILLED || r.code > KILLED + MOST_SIGNALS);
     p->refused = ended && r.code != 0;
     text_clean(&p->text, buf_str(&r.output), r.output.size, TEXT_LIMIT);
-    if (r.has_taken[0]) take_listing(p, &r.taken[0]);
-    if (r.end == JAIL_BROKEN) snprintf(p->why, sizeof p->why, "%s", r.why);
+    if (r.has_out_file[0]) take_listing(p, &r.out_files[0]);
+    if (r.outcome == JAIL_INTERNAL_ERROR) snprintf(p->why, sizeof p->why, "%s", r.reason);
     else if (build_was_killed(&r))
         p->refused = false,
         snprintf(p->why, sizeof p->why, "the machine killed ptxas: it has too little memory");

@@ -42,22 +42,23 @@ static enum verdict tell_signal(struct case_run *out, int signal) {
 }
 
 enum verdict session_tell_end(struct case_run *out, const struct jail_result *r) {
-    switch (r->end) {
+    switch (r->outcome) {
     case JAIL_VIOLATION:
         return session_tell(
             out, V_SEC,
             "the host code made a system call that an entry has no use for; the jail stopped it");
-    case JAIL_MEMORY:
+    case JAIL_MEMORY_LIMIT:
         return session_tell(out, V_MLE,
                             "the host code used more memory than its processes together may");
-    case JAIL_STARVED:
+    case JAIL_SYSTEM_OOM:
         return session_tell(
             out, V_IE,
             "the machine killed the host process: it, or the container that this runs in, has too "
             "little memory; grade again with fewer --jobs");
     case JAIL_TIMEOUT:
         return session_tell(out, V_TLE, "the host code did not return within its time limit");
-    case JAIL_OUTPUT: return session_tell(out, V_OLE, "the host code printed more than 1 MiB");
+    case JAIL_OUTPUT_LIMIT:
+        return session_tell(out, V_OLE, "the host code printed more than 1 MiB");
     case JAIL_SIGNALLED:
         if (ran_out(r))
             return session_tell(out, V_MLE,
@@ -69,9 +70,9 @@ enum verdict session_tell_end(struct case_run *out, const struct jail_result *r)
             out, V_RTE,
             "the host process ended with exit status %d instead of returning from the entry",
             r->code);
-    case JAIL_BROKEN: break;
+    case JAIL_INTERNAL_ERROR: break;
     }
-    return session_tell(out, V_IE, "%s", r->why);
+    return session_tell(out, V_IE, "%s", r->reason);
 }
 
 void session_read_log(struct session *s) {
@@ -217,8 +218,8 @@ static bool start_host(struct session *s, struct err *e) {
                    .address_bytes = 96ull << 30, /* 64 GiB stand for the device; page tables cost */
                    .file_bytes = 1 << 20,
                    .work_bytes = 96 << 20,
-                   .processes = 8,
-                   .files = 64}};
+                   .max_processes = 8,
+                   .max_fds = 64}};
     const struct jail_bind *system = jail_system_binds(JAIL_HOST, &job.nbinds);
     memcpy(binds, system, job.nbinds * sizeof *system);
     binds[job.nbinds++] = (struct jail_bind){host, "/hostproc", false};

@@ -1,5 +1,6 @@
 /* jail.c — the outer half of the jail: prepares everything, clones into new namespaces, writes the
- * user map, waits, kills. The inner half is jail_inside.c; jail_plan.h is what passes between them.
+ * user map, waits, kills. The inner half is jail_init_run.c; jail_plan.h is what passes between
+ * them.
  *
  * Output goes to a memory file under a file size limit, not to a pipe: nobody has to drain it, and
  * a flood ends the program instead of filling the grader. The file asked for comes back in another
@@ -34,26 +35,27 @@ enum { TMPFILE = O_TMPFILE & ~O_DIRECTORY };
 
 struct jail {
     pid_t pid;
-    int pidfd, output, report, take[JAIL_TAKES];
-    bool kept; /* without namespaces: `pid` is the keeper, which ends everything when `life` closes
-                */
-    int life;
+    int pidfd, output_fd, report_fd, out_fds[JAIL_MAX_OUT_FILES];
+    bool has_keeper; /* without namespaces: `pid` is the keeper, which ends everything when `life`
+                      * closes
+                      */
+    int liveness_fd;
     uint64_t file_bytes;
-    struct jail_cgroup groups;
-    long long kills; /* for want of memory, in the whole machine, when it started */
+    struct jail_cgroup cgroups;
+    long long oom_kills_at_start; /* for want of memory, in the whole machine, when it started */
 };
 
 static enum jail_tier tier = JAIL_NAMESPACES;
-static bool groups; /* control groups can be made here */
+static bool use_cgroups; /* control groups can be made here */
 
-void jail_use_groups(bool on) { groups = on; }
+void jail_use_cgroups(bool enabled) { use_cgroups = enabled; }
 
-void jail_choose(enum jail_tier t) { tier = t; }
+void jail_set_tier(enum jail_tier t) { tier = t; }
 void jail_disable(void) { tier = JAIL_NONE; }
 bool jail_disabled(void) { return tier == JAIL_NONE; }
-enum jail_tier jail_tier_now(void) { return tier; }
+enum jail_tier jail_current_tier(void) { return tier; }
 
-const char *jail_tier(void) {
+const char *jail_describe_tier(void) {
     static char text[128];
     int abi = jail_landlock_abi();
     char files[32] = "no Landlock";
@@ -62,10 +64,10 @@ const char *jail_tier(void) {
     if (tier == JAIL_LANDLOCK)
         snprintf(text, sizeof text, "T2: %s, seccomp, %s%s", files,
                  geteuid() ? "the grader's own user" : "a user of its own",
-                 groups ? ", cgroup" : "");
+                 use_cgroups ? ", cgroup" : "");
     else
         snprintf(text, sizeof text, "T1: namespaces, %s, seccomp%s", files,
-                 groups ? ", cgroup" : "");
+                 use_cgroups ? ", cgroup" : "");
     return text;
 }
 
@@ -104,11 +106,12 @@ const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
 static const struct {
     int number;
     bool fatal[2];
-    bool shared;    /* only where the program shares the machine's files and processes */
-    bool others;    /* only where the first argument names another process */
-    bool host_only; /* compilers may */
-    bool socket;    /* a GPU's driver may: it will not start without a socket to listen on */
-} calls[] = {
+    bool without_namespaces_only; /* only where the program shares the machine's files and processes
+                                   */
+    bool other_process_only;      /* only where the first argument names another process */
+    bool host_only;               /* compilers may */
+    bool is_socket; /* a GPU's driver may: it will not start without a socket to listen on */
+} syscalls[] = {
 #define FAIL                         false
 #define KILL                         true
 #define CALL(name, compiler, host)   {SCMP_SYS(name), {compiler, host}, false, false, false, false},
@@ -116,37 +119,41 @@ static const struct {
 #define SHARED(name)                 {SCMP_SYS(name), {false, false}, true, false, false, false},
 #define SHARED_HOST(name)            {SCMP_SYS(name), {false, false}, true, false, true, false},
 #define HOST(name)                   {SCMP_SYS(name), {false, false}, false, false, true, false},
-#define OTHERS(name)                 {SCMP_SYS(name), {false, false}, false, true, false, false},
+#define OTHER_PROCESS(name)          {SCMP_SYS(name), {false, false}, false, true, false, false},
 #include "grader/jail/seccomp.def"
 #undef CALL
 #undef SOCKET
 #undef SHARED
 #undef SHARED_HOST
 #undef HOST
-#undef OTHERS
+#undef OTHER_PROCESS
 #undef FAIL
 #undef KILL
 };
 
-static bool add_rules(scmp_filter_ctx filter, enum jail_kind kind, bool shared) {
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if ((calls[i].host_only && kind != JAIL_HOST) || (calls[i].socket && kind == JAIL_GPU))
+static bool add_syscall_rules(scmp_filter_ctx filter, enum jail_kind kind,
+                              bool without_namespaces) {
+    for (size_t i = 0; i < sizeof syscalls / sizeof *syscalls; i++) {
+        if ((syscalls[i].host_only && kind != JAIL_HOST) ||
+            (syscalls[i].is_socket && kind == JAIL_GPU))
             continue;
-        uint32_t action = kind <= JAIL_HOST && calls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS
-                                                                    : SCMP_ACT_ERRNO(EPERM);
-        if (calls[i].number < 0 || (calls[i].shared && !shared)) continue;
-        if (calls[i].others
-                ? seccomp_rule_add(filter, action, calls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) < 0
-                : seccomp_rule_add(filter, action, calls[i].number, 0) < 0)
+        uint32_t action = kind <= JAIL_HOST && syscalls[i].fatal[kind] ? SCMP_ACT_KILL_PROCESS
+                                                                       : SCMP_ACT_ERRNO(EPERM);
+        if (syscalls[i].number < 0 || (syscalls[i].without_namespaces_only && !without_namespaces))
+            continue;
+        if (syscalls[i].other_process_only
+                ? seccomp_rule_add(filter, action, syscalls[i].number, 1, SCMP_A0(SCMP_CMP_NE, 0)) <
+                      0
+                : seccomp_rule_add(filter, action, syscalls[i].number, 0) < 0)
             return false;
     }
     /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to
      * clone. */
-    uint64_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
-                      CLONE_NEWUTS | CLONE_NEWCGROUP;
-    for (uint64_t bit = 1; bit <= spaces; bit <<= 1)
-        if ((spaces & bit) && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                               SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)) < 0)
+    uint64_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
+                          CLONE_NEWUTS | CLONE_NEWCGROUP;
+    for (uint64_t bit = 1; bit <= namespaces; bit <<= 1)
+        if ((namespaces & bit) && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone),
+                                                   1, SCMP_A0(SCMP_CMP_MASKED_EQ, bit, bit)) < 0)
             return false;
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
@@ -188,10 +195,10 @@ static bool add_file_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     if (kind != JAIL_HOST) return true;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (rules[i].number < 0) continue; /* aarch64 has no open */
-        struct scmp_arg_cmp when = {rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask,
-                                    rules[i].value};
-        if (seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), rules[i].number, 1, &when) <
-            0)
+        struct scmp_arg_cmp condition = {rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask,
+                                         rules[i].value};
+        if (seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), rules[i].number, 1,
+                                   &condition) < 0)
             return false;
     }
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) ==
@@ -201,36 +208,37 @@ static bool add_file_rules(scmp_filter_ctx filter, enum jail_kind kind) {
 /* The newest system call that the lists above were made with; the kernel has one row of numbers for
  * all machines from 424 on. What came later does not exist in a jail, as on an older kernel:
  * fchmodat2 and setxattrat undo what their elders may not. */
-enum { NEWEST_CALL = 450 };
+enum { MAX_KNOWN_SYSCALL = 450 };
 
 static bool read_filter(int fd, struct sock_fprog *out) {
-    static const struct sock_filter later[] = {
+    static const struct sock_filter reject_newer[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, NEWEST_CALL, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, MAX_KNOWN_SYSCALL, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
     };
     off_t size = lseek(fd, 0, SEEK_END);
     if (size <= 0 || size > 65536) return false;
-    out->filter = xmalloc((size_t)size + sizeof later);
-    out->len = (unsigned short)(((size_t)size + sizeof later) / sizeof(struct sock_filter));
-    memcpy(out->filter, later, sizeof later);
-    return pread(fd, (char *)out->filter + sizeof later, (size_t)size, 0) == size;
+    out->filter = xmalloc((size_t)size + sizeof reject_newer);
+    out->len = (unsigned short)(((size_t)size + sizeof reject_newer) / sizeof(struct sock_filter));
+    memcpy(out->filter, reject_newer, sizeof reject_newer);
+    return pread(fd, (char *)out->filter + sizeof reject_newer, (size_t)size, 0) == size;
 }
 
 /* libseccomp knows the rules' calls by their names on all machines: what one lacks, it leaves out.
  */
-static bool for_machine(scmp_filter_ctx filter, uint32_t machine) {
-    return machine == seccomp_arch_native() ||
-           (!seccomp_arch_remove(filter, SCMP_ARCH_NATIVE) && !seccomp_arch_add(filter, machine));
+static bool set_architecture(scmp_filter_ctx filter, uint32_t arch) {
+    return arch == seccomp_arch_native() ||
+           (!seccomp_arch_remove(filter, SCMP_ARCH_NATIVE) && !seccomp_arch_add(filter, arch));
 }
 
-bool jail_filter(enum jail_kind kind, bool shared, uint32_t machine, struct sock_fprog *out) {
+bool jail_filter(enum jail_kind kind, bool without_namespaces, uint32_t arch,
+                 struct sock_fprog *out) {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int fd = memfd_create("filter", MFD_CLOEXEC);
-    bool ok = filter && fd >= 0 && for_machine(filter, machine) &&
-              add_rules(filter, kind, shared) && add_memory_rules(filter, kind) &&
-              add_file_rules(filter, kind) && seccomp_export_bpf(filter, fd) == 0 &&
-              read_filter(fd, out);
+    bool ok = filter && fd >= 0 && set_architecture(filter, arch) &&
+              add_syscall_rules(filter, kind, without_namespaces) &&
+              add_memory_rules(filter, kind) && add_file_rules(filter, kind) &&
+              seccomp_export_bpf(filter, fd) == 0 && read_filter(fd, out);
     if (fd >= 0) close(fd);
     seccomp_release(filter);
     return ok;
@@ -238,11 +246,12 @@ bool jail_filter(enum jail_kind kind, bool shared, uint32_t machine, struct sock
 
 /* Built once a kind and tier; the programs live as long as the grader. */
 static const struct sock_fprog *filter_for(enum jail_kind kind) {
-    static struct sock_fprog both[2][JAIL_KINDS];
-    bool shared = tier != JAIL_NAMESPACES;
-    struct sock_fprog *program = &both[shared][kind];
-    return program->filter || jail_filter(kind, shared, seccomp_arch_native(), program) ? program
-                                                                                        : NULL;
+    static struct sock_fprog filters[2][JAIL_KIND_COUNT];
+    bool without_namespaces = tier != JAIL_NAMESPACES;
+    struct sock_fprog *program = &filters[without_namespaces][kind];
+    return program->filter || jail_filter(kind, without_namespaces, seccomp_arch_native(), program)
+               ? program
+               : NULL;
 }
 
 /* ---- starting ---- */
@@ -259,9 +268,9 @@ static bool write_proc(pid_t pid, const char *name, const char *text) {
 
 /* Root maps a second, powerless id for the program; others (and root in a small container) have
  * only their own. */
-static bool write_maps(pid_t pid, bool own_uid) {
+static bool write_id_maps(pid_t pid, bool keeps_uid) {
     char uid[64], gid[64];
-    if (!own_uid)
+    if (!keeps_uid)
         return write_proc(pid, "uid_map", "0 0 1\n1000 65534 1\n") &&
                write_proc(pid, "gid_map", "0 0 1\n1000 65534 1\n");
     snprintf(uid, sizeof uid, "%d %u 1\n", JAIL_UID, geteuid());
@@ -271,9 +280,9 @@ static bool write_maps(pid_t pid, bool own_uid) {
 }
 
 /* True if this process may map the id "nobody" beside its own. */
-static bool may_map_two(void) {
-    static int known = -1;
-    if (known >= 0) return known;
+static bool can_map_second_id(void) {
+    static int cached = -1;
+    if (cached >= 0) return cached;
     char line[128];
     unsigned inside, outside, count, found = 0;
     FILE *f = geteuid() == 0 ? fopen("/proc/self/uid_map", "re") : NULL;
@@ -282,12 +291,13 @@ static bool may_map_two(void) {
             65534 - inside < count)
             found = 1;
     if (f) fclose(f);
-    known = (int)found;
-    return known;
+    cached = (int)found;
+    return cached;
 }
 
 enum {
-    SPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+    NAMESPACE_FLAGS =
+        CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
 };
 
 static void close_fd(int *fd) {
@@ -295,78 +305,80 @@ static void close_fd(int *fd) {
     *fd = -1;
 }
 
-static bool spawn(struct jail *j, struct jail_plan *p, struct err *e) {
-    int go[2], report[2];
-    if (pipe2(go, O_CLOEXEC) < 0) return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
+static bool spawn_in_namespaces(struct jail *j, struct jail_plan *p, struct err *e) {
+    int start[2], report[2];
+    if (pipe2(start, O_CLOEXEC) < 0) return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
     if (pipe2(report, O_CLOEXEC) < 0)
-        return close(go[0]), close(go[1]), err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
-    p->go = go[0], p->report = report[1];
-    p->own_uid = !may_map_two();
-    pid_t pid =
-        (pid_t)syscall(SYS_clone, SPACES | CLONE_PIDFD | SIGCHLD, NULL, &j->pidfd, NULL, NULL);
+        return close(start[0]), close(start[1]),
+               err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
+    p->start_fd = start[0], p->report_fd = report[1];
+    p->keeps_uid = !can_map_second_id();
+    pid_t pid = (pid_t)syscall(SYS_clone, NAMESPACE_FLAGS | CLONE_PIDFD | SIGCHLD, NULL, &j->pidfd,
+                               NULL, NULL);
     if (pid == 0) {
-        close(go[1]);
-        jail_inside(p);
+        close(start[1]);
+        jail_init_run(p);
     }
-    int why = errno;
-    j->pid = pid, j->report = report[0];
-    close(go[0]), close(report[1]);
-    bool ok = pid > 0 && write_maps(pid, p->own_uid) && jail_cgroup_add(&j->groups, pid) &&
-              write(go[1], "g", 1) == 1;
-    if (pid > 0 && !ok) why = errno;
-    close(go[1]);
+    int error = errno;
+    j->pid = pid, j->report_fd = report[0];
+    close(start[0]), close(report[1]);
+    bool ok = pid > 0 && write_id_maps(pid, p->keeps_uid) && jail_cgroup_add(&j->cgroups, pid) &&
+              write(start[1], "g", 1) == 1;
+    if (pid > 0 && !ok) error = errno;
+    close(start[1]);
     return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s",
-                         pid > 0 ? "user map" : "new namespaces", strerror(why));
+                         pid > 0 ? "user map" : "new namespaces", strerror(error));
 }
 
-static bool prepare(struct jail *j, struct jail_plan *p, struct err *e) {
-    static const struct sock_fprog
-        none; /* with --no-jail nothing is laid on anybody, so a kernel without filters will do */
-    const struct sock_fprog *filter = tier == JAIL_NONE ? &none : filter_for(p->job->kind);
+static bool open_descriptors(struct jail *j, struct jail_plan *p, struct err *e) {
+    static const struct sock_fprog no_filter; /* with --no-jail nothing is laid on anybody, so a
+                                                 kernel without filters will do */
+    const struct sock_fprog *filter = tier == JAIL_NONE ? &no_filter : filter_for(p->job->kind);
     if (!filter) return err_set(e, ERR_SYSTEM, "cannot build the jail's system call filter");
     p->filter = *filter;
-    j->output = memfd_create("output", MFD_CLOEXEC);
-    bool takes = true;
-    for (unsigned i = 0; i < JAIL_TAKES; i++) {
-        j->take[i] = p->take[i] = p->job->take[i] ? memfd_create("take", MFD_CLOEXEC) : -1;
-        takes &= !p->job->take[i] || j->take[i] >= 0;
+    j->output_fd = memfd_create("output", MFD_CLOEXEC);
+    bool has_out_fds = true;
+    for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) {
+        j->out_fds[i] = p->out_fds[i] =
+            p->job->out_files[i] ? memfd_create("take", MFD_CLOEXEC) : -1;
+        has_out_fds &= !p->job->out_files[i] || j->out_fds[i] >= 0;
     }
-    p->null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    p->output = j->output;
-    if (j->output >= 0 && p->null >= 0 && takes) return true;
+    p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    p->output_fd = j->output_fd;
+    if (j->output_fd >= 0 && p->null_fd >= 0 && has_out_fds) return true;
     return err_set(e, ERR_SYSTEM, "cannot open the jail's descriptors: %s", strerror(errno));
 }
 
-static void reap_killed(struct jail *j) {
-    close_fd(&j->life);
+static void kill_and_reap(struct jail *j) {
+    close_fd(&j->liveness_fd);
     if (j->pid <= 0) return;
-    if (!j->kept) kill(j->pid, SIGKILL);
+    if (!j->has_keeper) kill(j->pid, SIGKILL);
     while (waitpid(j->pid, NULL, __WALL) < 0 && errno == EINTR) {}
 }
 
 static void jail_free(struct jail *j) {
-    close_fd(&j->pidfd), close_fd(&j->output), close_fd(&j->report);
-    for (unsigned i = 0; i < JAIL_TAKES; i++) close_fd(&j->take[i]);
-    close_fd(&j->life);
-    jail_cgroup_close(&j->groups);
+    close_fd(&j->pidfd), close_fd(&j->output_fd), close_fd(&j->report_fd);
+    for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) close_fd(&j->out_fds[i]);
+    close_fd(&j->liveness_fd);
+    jail_cgroup_close(&j->cgroups);
     free(j);
 }
 
 /* ---- without namespaces ---- */
 
 /* fork, not a bare clone: the keeper lives on in this program's memory and uses the C library. */
-static bool spawn_kept(struct jail *j, struct jail_plan *p, struct err *e) {
-    int life[2], report[2];
-    if (pipe2(life, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
+static bool spawn_keeper(struct jail *j, struct jail_plan *p, struct err *e) {
+    int liveness[2], report[2];
+    if (pipe2(liveness, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
         return err_set(e, ERR_SYSTEM, "pipe: %s", strerror(errno));
-    p->groups = &j->groups, p->go = life[0], p->report = report[1],
-    p->confined = tier == JAIL_LANDLOCK;
-    j->kept = true;
+    p->cgroups = &j->cgroups, p->start_fd = liveness[0], p->report_fd = report[1],
+    p->is_confined = tier == JAIL_LANDLOCK;
+    j->has_keeper = true;
     fflush(NULL);
     j->pid = fork();
-    if (j->pid == 0) close(life[1]), jail_keeper_run(p);
-    j->life = life[1], j->report = report[0];
-    close(life[0]), close(report[1]);
+    if (j->pid == 0) close(liveness[1]), jail_keeper_run(p);
+    j->liveness_fd = liveness[1], j->report_fd = report[0];
+    close(liveness[0]), close(report[1]);
     j->pidfd = j->pid > 0 ? (int)syscall(SYS_pidfd_open, j->pid, 0) : -1;
     return j->pidfd >= 0 || err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
 }
@@ -375,19 +387,19 @@ struct jail *jail_start(const struct jail_job *job, struct err *e) {
     struct jail *j = xcalloc(1, sizeof *j);
     *j = (struct jail){.pid = -1,
                        .pidfd = -1,
-                       .output = -1,
-                       .report = -1,
-                       .life = -1,
+                       .output_fd = -1,
+                       .report_fd = -1,
+                       .liveness_fd = -1,
                        .file_bytes = job->limits.file_bytes};
-    j->kills = jail_cgroup_machine_kills();
-    struct jail_plan p = {.job = job, .null = -1};
-    for (unsigned i = 0; i < JAIL_TAKES; i++) j->take[i] = -1;
-    if (groups && tier != JAIL_NONE) jail_cgroup_open(&j->groups, &job->limits);
-    bool ok =
-        prepare(j, &p, e) && (tier == JAIL_NAMESPACES ? spawn(j, &p, e) : spawn_kept(j, &p, e));
-    close_fd(&p.null);
+    j->oom_kills_at_start = jail_cgroup_system_oom_kills();
+    struct jail_plan p = {.job = job, .null_fd = -1};
+    for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) j->out_fds[i] = -1;
+    if (use_cgroups && tier != JAIL_NONE) jail_cgroup_open(&j->cgroups, &job->limits);
+    bool ok = open_descriptors(j, &p, e) &&
+              (tier == JAIL_NAMESPACES ? spawn_in_namespaces(j, &p, e) : spawn_keeper(j, &p, e));
+    close_fd(&p.null_fd);
     if (ok) return j;
-    reap_killed(j);
+    kill_and_reap(j);
     jail_free(j);
     return NULL;
 }
@@ -396,7 +408,7 @@ struct jail *jail_start(const struct jail_job *job, struct err *e) {
 
 int jail_pollfd(const struct jail *j) { return j->pidfd; }
 
-static void append(int fd, size_t from, size_t limit, struct buf *out) {
+static void append_fd(int fd, size_t from, size_t limit, struct buf *out) {
     char chunk[16384];
     for (ssize_t n; limit && (n = pread(fd, chunk, limit < sizeof chunk ? limit : sizeof chunk,
                                         (off_t)from)) > 0;) {
@@ -406,106 +418,108 @@ static void append(int fd, size_t from, size_t limit, struct buf *out) {
 }
 
 size_t jail_output(const struct jail *j, size_t from, size_t limit, struct buf *out) {
-    size_t before = out->size;
-    append(j->output, from, limit, out);
-    return from + out->size - before;
+    size_t old_size = out->size;
+    append_fd(j->output_fd, from, limit, out);
+    return from + out->size - old_size;
 }
 
-static void classify(struct jail_result *r, int status) {
-    r->end = WIFEXITED(status) ? JAIL_EXITED : JAIL_SIGNALLED;
+static void classify_status(struct jail_result *r, int status) {
+    r->outcome = WIFEXITED(status) ? JAIL_EXITED : JAIL_SIGNALLED;
     if (WIFEXITED(status)) r->code = WEXITSTATUS(status);
     else r->signal = WTERMSIG(status);
-    if (r->signal == SIGSYS) r->end = JAIL_VIOLATION;
-    if (r->signal == SIGXCPU) r->end = JAIL_TIMEOUT;
-    if (r->signal == SIGXFSZ) r->end = JAIL_OUTPUT;
+    if (r->signal == SIGSYS) r->outcome = JAIL_VIOLATION;
+    if (r->signal == SIGXCPU) r->outcome = JAIL_TIMEOUT;
+    if (r->signal == SIGXFSZ) r->outcome = JAIL_OUTPUT_LIMIT;
 }
 
-static void broken(struct jail_result *r, const char *stage, int error) {
-    r->end = JAIL_BROKEN;
-    snprintf(r->why, sizeof r->why, "jail: %s: %s", stage, strerror(error));
+static void set_internal_error(struct jail_result *r, const char *stage, int error) {
+    r->outcome = JAIL_INTERNAL_ERROR;
+    snprintf(r->reason, sizeof r->reason, "jail: %s: %s", stage, strerror(error));
 }
 
 /* Who sent SIGKILL, where neither the grader did nor a group says more: the kernel counts those
  * that it sends for want of memory. What it does not say is no submission's fault. */
-static bool starved(const struct jail *j) {
-    long long now = jail_cgroup_machine_kills();
-    return now < 0 || now > j->kills;
+static bool was_system_oom_killed(const struct jail *j) {
+    long long now = jail_cgroup_system_oom_kills();
+    return now < 0 || now > j->oom_kills_at_start;
 }
 
 /* A group's limit also is the end of a program one of whose children was killed, and of a jail
  * whose first process was. */
-static void explain_kill(struct jail *j, struct jail_result *r, bool first) {
-    enum jail_cgroup_end end = jail_cgroup_close(&j->groups);
-    bool killed = r->end == JAIL_SIGNALLED && r->signal == SIGKILL;
-    bool failed = r->end == JAIL_SIGNALLED || (r->end == JAIL_EXITED && r->code) || first;
-    if (end == JAIL_CGROUP_FULL && failed) r->end = JAIL_MEMORY;
-    else if (killed && (end == JAIL_CGROUP_STARVED || starved(j))) r->end = JAIL_STARVED;
+static void classify_kill(struct jail *j, struct jail_result *r, bool first_process_killed) {
+    enum jail_cgroup_outcome end = jail_cgroup_close(&j->cgroups);
+    bool killed = r->outcome == JAIL_SIGNALLED && r->signal == SIGKILL;
+    bool failed = r->outcome == JAIL_SIGNALLED || (r->outcome == JAIL_EXITED && r->code) ||
+                  first_process_killed;
+    if (end == JAIL_CGROUP_LIMIT_OOM && failed) r->outcome = JAIL_MEMORY_LIMIT;
+    else if (killed && (end == JAIL_CGROUP_SYSTEM_OOM || was_system_oom_killed(j)))
+        r->outcome = JAIL_SYSTEM_OOM;
 }
 
-static void collect(struct jail *j, struct jail_result *r, bool late) {
+static void collect_result(struct jail *j, struct jail_result *r, bool timed_out) {
     struct jail_report report;
-    bool told = read(j->report, &report, sizeof report) == sizeof report;
-    if (told) {
-        if (report.stage) broken(r, report.stage, report.error);
-        else if (late && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL)
-            r->end = JAIL_TIMEOUT;
-        else classify(r, report.status);
-        if (report.full) r->end = JAIL_OUTPUT;
-        for (unsigned i = 0; i < JAIL_TAKES; i++) {
-            r->has_taken[i] = report.took >> i & 1;
-            if (r->has_taken[i]) append(j->take[i], 0, j->file_bytes, &r->taken[i]);
+    bool has_report = read(j->report_fd, &report, sizeof report) == sizeof report;
+    if (has_report) {
+        if (report.failed_stage) set_internal_error(r, report.failed_stage, report.error);
+        else if (timed_out && WIFSIGNALED(report.status) && WTERMSIG(report.status) == SIGKILL)
+            r->outcome = JAIL_TIMEOUT;
+        else classify_status(r, report.status);
+        if (report.work_limit_exceeded) r->outcome = JAIL_OUTPUT_LIMIT;
+        for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) {
+            r->has_out_file[i] = report.out_mask >> i & 1;
+            if (r->has_out_file[i]) append_fd(j->out_fds[i], 0, j->file_bytes, &r->out_files[i]);
         }
-    } else if (late) r->end = JAIL_TIMEOUT;
-    else broken(r, "its first process was killed", EINTR);
-    append(j->output, 0, 1 << 20, &r->output);
-    explain_kill(j, r, !told && !late);
+    } else if (timed_out) r->outcome = JAIL_TIMEOUT;
+    else set_internal_error(r, "its first process was killed", EINTR);
+    append_fd(j->output_fd, 0, 1 << 20, &r->output);
+    classify_kill(j, r, !has_report && !timed_out);
 }
 
 void jail_wait(struct jail *j, double seconds, struct jail_result *r) {
     *r = (struct jail_result){0};
     struct pollfd p = {.fd = j->pidfd, .events = POLLIN};
-    double end = clock_seconds() + seconds;
-    bool late = true;
-    for (double left = seconds; left >= 0 && late;) {
-        late = poll(&p, 1, (int)(left * 1000) + 1) <= 0;
-        left = end - clock_seconds();
+    double deadline = clock_seconds() + seconds;
+    bool timed_out = true;
+    for (double remaining = seconds; remaining >= 0 && timed_out;) {
+        timed_out = poll(&p, 1, (int)(remaining * 1000) + 1) <= 0;
+        remaining = deadline - clock_seconds();
     }
-    if (late && !j->kept) kill(j->pid, SIGKILL);
-    close_fd(&j->life); /* a keeper then kills what is left */
+    if (timed_out && !j->has_keeper) kill(j->pid, SIGKILL);
+    close_fd(&j->liveness_fd); /* a keeper then kills what is left */
     int status = 0;
     while (waitpid(j->pid, &status, __WALL) < 0 && errno == EINTR) {}
-    collect(j, r, late);
+    collect_result(j, r, timed_out);
     jail_free(j);
 }
 
 void jail_result_free(struct jail_result *r) {
     buf_free(&r->output);
-    for (unsigned i = 0; i < JAIL_TAKES; i++) buf_free(&r->taken[i]);
+    for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) buf_free(&r->out_files[i]);
 }
 
 /* ---- memory in use ---- */
 
-static uint64_t resident_of(pid_t pid) {
+static uint64_t process_resident_bytes(pid_t pid) {
     char path[64];
-    unsigned long long all, resident = 0;
+    unsigned long long total, resident = 0;
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
     FILE *f = fopen(path, "re");
-    if (f && fscanf(f, "%llu %llu", &all, &resident) != 2) resident = 0;
+    if (f && fscanf(f, "%llu %llu", &total, &resident) != 2) resident = 0;
     if (f) fclose(f);
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Of a process and what it started: a jail is shallow. */
-static uint64_t resident_below(pid_t pid, unsigned depth) {
+static uint64_t descendants_resident_bytes(pid_t pid, unsigned depth) {
     char path[64];
     int child;
     uint64_t sum = 0;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
     FILE *f = depth < 4 ? fopen(path, "re") : NULL;
     while (f && fscanf(f, "%d", &child) == 1)
-        sum += resident_of(child) + resident_below(child, depth + 1);
+        sum += process_resident_bytes(child) + descendants_resident_bytes(child, depth + 1);
     if (f) fclose(f);
     return sum;
 }
 
-uint64_t jail_resident(const struct jail *j) { return resident_below(j->pid, 0); }
+uint64_t jail_resident_bytes(const struct jail *j) { return descendants_resident_bytes(j->pid, 0); }

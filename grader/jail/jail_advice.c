@@ -12,8 +12,8 @@
  * can be made, but nothing be mounted in it. */
 static const struct {
     const char *path;
-    char bad;
-    const char *set;
+    char blocking_value;
+    const char *fix;
 } settings[] = {
     {"kernel/unprivileged_userns_clone", '0', "kernel.unprivileged_userns_clone=1"},
     {"user/max_user_namespaces", '0', "user.max_user_namespaces=15000"},
@@ -21,23 +21,23 @@ static const struct {
      "kernel.apparmor_restrict_unprivileged_userns=0"},
 };
 
-static const char *const containers[] = {"/.dockerenv", "/run/.containerenv",
-                                         "/run/systemd/container"};
+static const char *const container_markers[] = {"/.dockerenv", "/run/.containerenv",
+                                                "/run/systemd/container"};
 
 /* The first letter of a setting; 0 = there is no such setting. */
-static char setting(const char *root, const char *path) {
-    char full[512], c[2] = {0};
-    snprintf(full, sizeof full, "%s/proc/sys/%s", root, path);
-    int fd = open(full, O_RDONLY | O_CLOEXEC);
-    bool alone = fd >= 0 && read(fd, c, 2) > 0 && (c[1] == '\n' || c[1] == 0);
+static char read_setting(const char *root, const char *path) {
+    char full_path[512], c[2] = {0};
+    snprintf(full_path, sizeof full_path, "%s/proc/sys/%s", root, path);
+    int fd = open(full_path, O_RDONLY | O_CLOEXEC);
+    bool is_single_char = fd >= 0 && read(fd, c, 2) > 0 && (c[1] == '\n' || c[1] == 0);
     if (fd >= 0) close(fd);
-    return alone ? c[0] : 0;
+    return is_single_char ? c[0] : 0;
 }
 
 static bool is_container(const char *root) {
-    for (unsigned i = 0; i < sizeof containers / sizeof *containers; i++) {
+    for (unsigned i = 0; i < sizeof container_markers / sizeof *container_markers; i++) {
         char path[512];
-        snprintf(path, sizeof path, "%s%s", root, containers[i]);
+        snprintf(path, sizeof path, "%s%s", root, container_markers[i]);
         if (access(path, F_OK) == 0) return true;
     }
     return false;
@@ -58,8 +58,8 @@ static void advise_landlock(struct buf *out, int version) {
 void jail_advice(struct buf *out, const char *root, int landlock) {
     bool found = false;
     for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++) {
-        if (setting(root, settings[i].path) != settings[i].bad) continue;
-        buf_printf(out, "  - sudo sysctl -w %s   (outside of containers)\n", settings[i].set);
+        if (read_setting(root, settings[i].path) != settings[i].blocking_value) continue;
+        buf_printf(out, "  - sudo sysctl -w %s   (outside of containers)\n", settings[i].fix);
         found = true;
     }
     if (is_container(root)) {

@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 static const char prefix[] = "warpbook.";
-enum { OVERHEAD = 192 << 20 /* libraries' pages, kernel memory, the folder's own */ };
+enum { OVERHEAD_BYTES = 192 << 20 /* libraries' pages, kernel memory, the folder's own */ };
 
 /* Folders under which groups are made; read once. */
 enum { BASE_PATH = JAIL_CGROUP_PATH - 40 };
 static char bases[2][BASE_PATH];
 static unsigned nbases;
-static bool looked;
+static bool bases_known;
 
 static bool write_text(const char *folder, const char *name, const char *text) {
     char path[JAIL_CGROUP_PATH + 64];
@@ -37,11 +37,11 @@ static bool write_number(const char *folder, const char *name, uint64_t v) {
     return write_text(folder, name, text);
 }
 
-static bool is_version_2(void) { return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
+static bool is_cgroup_v2(void) { return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
 
-static void look(void) {
-    looked = true;
-    if (is_version_2()) {
+static void find_bases(void) {
+    bases_known = true;
+    if (is_cgroup_v2()) {
         nbases = machine_own_group("", bases[0], sizeof bases[0]);
         if (nbases) write_text(bases[0], "cgroup.subtree_control", "+pids +memory");
         return;
@@ -51,21 +51,21 @@ static void look(void) {
 }
 
 static bool set_limits(const char *folder, const struct jail_limits *l) {
-    uint64_t memory = l->memory_bytes ? l->memory_bytes + l->work_bytes + OVERHEAD : 0;
+    uint64_t memory = l->memory_bytes ? l->memory_bytes + l->work_bytes + OVERHEAD_BYTES : 0;
     uint64_t processes =
-        l->processes ? l->processes + 4 : 0; /* the jail's own first process, the keeper */
-    bool pids = !processes || write_number(folder, "pids.max", processes);
-    bool most =
+        l->max_processes ? l->max_processes + 4 : 0; /* the jail's own first process, the keeper */
+    bool pids_ok = !processes || write_number(folder, "pids.max", processes);
+    bool memory_ok =
         !memory ||
-        write_number(folder, is_version_2() ? "memory.max" : "memory.limit_in_bytes", memory);
-    if (memory && most && is_version_2()) write_text(folder, "memory.swap.max", "0");
-    return is_version_2() ? pids && most : strstr(folder, "/pids/") ? pids : most;
+        write_number(folder, is_cgroup_v2() ? "memory.max" : "memory.limit_in_bytes", memory);
+    if (memory && memory_ok && is_cgroup_v2()) write_text(folder, "memory.swap.max", "0");
+    return is_cgroup_v2() ? pids_ok && memory_ok : strstr(folder, "/pids/") ? pids_ok : memory_ok;
 }
 
 void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l) {
     static unsigned serial;
     *c = (struct jail_cgroup){0};
-    if (!looked) look();
+    if (!bases_known) find_bases();
     serial++;
     for (unsigned i = 0; i < nbases; i++) {
         char *path = c->paths[c->n];
@@ -86,50 +86,50 @@ bool jail_cgroup_add(const struct jail_cgroup *c, pid_t pid) {
 
 /* The number behind a word at the start of a line; without a word, the first number. -1 = there is
  * none. */
-static long long number_in(const char *path, const char *word) {
+static long long read_number(const char *path, const char *key) {
     char line[256];
     long long n = -1;
-    size_t length = strlen(word);
+    size_t length = strlen(key);
     FILE *f = fopen(path, "re");
     while (f && n < 0 && fgets(line, sizeof line, f))
         if (!length) n = strtoll(line, NULL, 10);
-        else if (!strncmp(line, word, length) && line[length] == ' ')
+        else if (!strncmp(line, key, length) && line[length] == ' ')
             n = strtoll(line + length, NULL, 10);
     if (f) fclose(f);
     return n;
 }
 
-static long long number_of(const char *folder, const char *name, const char *word) {
+static long long read_group_number(const char *folder, const char *name, const char *key) {
     char path[JAIL_CGROUP_PATH + 64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    return number_in(path, word);
+    return read_number(path, key);
 }
 
-long long jail_cgroup_machine_kills(void) { return number_in("/proc/vmstat", "oom_kill"); }
+long long jail_cgroup_system_oom_kills(void) { return read_number("/proc/vmstat", "oom_kill"); }
 
 /* "oom_kill" counts kills for whatever want of memory. Whether the limit was this group's: version
  * 2 has a line "oom" for that, version 1 a file that counts how often the limit held something
  * back. */
-static enum jail_cgroup_end end_of(const char *folder) {
-    bool new = is_version_2();
-    if (number_of(folder, new ? "memory.events" : "memory.oom_control", "oom_kill") <= 0)
-        return JAIL_CGROUP_QUIET;
-    long long held =
-        new ? number_of(folder, "memory.events", "oom") : number_of(folder, "memory.failcnt", "");
-    return held > 0 ? JAIL_CGROUP_FULL : JAIL_CGROUP_STARVED;
+static enum jail_cgroup_outcome group_outcome(const char *folder) {
+    bool is_v2 = is_cgroup_v2();
+    if (read_group_number(folder, is_v2 ? "memory.events" : "memory.oom_control", "oom_kill") <= 0)
+        return JAIL_CGROUP_NO_KILL;
+    long long limit_hits = is_v2 ? read_group_number(folder, "memory.events", "oom")
+                                 : read_group_number(folder, "memory.failcnt", "");
+    return limit_hits > 0 ? JAIL_CGROUP_LIMIT_OOM : JAIL_CGROUP_SYSTEM_OOM;
 }
 
-enum jail_cgroup_end jail_cgroup_close(struct jail_cgroup *c) {
-    enum jail_cgroup_end end = JAIL_CGROUP_QUIET;
+enum jail_cgroup_outcome jail_cgroup_close(struct jail_cgroup *c) {
+    enum jail_cgroup_outcome end = JAIL_CGROUP_NO_KILL;
     for (unsigned i = 0; i < c->n; i++) {
-        if (end == JAIL_CGROUP_QUIET) end = end_of(c->paths[i]);
+        if (end == JAIL_CGROUP_NO_KILL) end = group_outcome(c->paths[i]);
         for (unsigned k = 0; k < 200 && rmdir(c->paths[i]) < 0 && errno == EBUSY; k++) usleep(500);
     }
     c->n = 0;
     return end;
 }
 
-static void sweep(const char *base) {
+static void remove_stale_groups(const char *base) {
     DIR *d = opendir(base);
     for (struct dirent *x; d && (x = readdir(d));) {
         char path[JAIL_CGROUP_PATH + 300];
@@ -146,9 +146,9 @@ static void sweep(const char *base) {
 
 bool jail_cgroup_usable(void) {
     struct jail_cgroup c;
-    jail_cgroup_open(&c, &(struct jail_limits){.memory_bytes = 1 << 20, .processes = 1});
+    jail_cgroup_open(&c, &(struct jail_limits){.memory_bytes = 1 << 20, .max_processes = 1});
     bool usable = c.n > 0;
-    for (unsigned i = 0; i < nbases; i++) sweep(bases[i]);
+    for (unsigned i = 0; i < nbases; i++) remove_stale_groups(bases[i]);
     jail_cgroup_close(&c);
     return usable;
 }

@@ -13,16 +13,16 @@ struct jail_cgroup {
 };
 void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l);
 bool jail_cgroup_add(const struct jail_cgroup *c, pid_t pid);
-enum jail_cgroup_end {
-    JAIL_CGROUP_QUIET,
-    JAIL_CGROUP_FULL,   /* a process was killed because the groups' own limit was reached */
-    JAIL_CGROUP_STARVED /* one was killed, and the limit was not reached: memory ran out further up,
-                           or in the machine */
+enum jail_cgroup_outcome {
+    JAIL_CGROUP_NO_KILL,
+    JAIL_CGROUP_LIMIT_OOM, /* a process was killed because the groups' own limit was reached */
+    JAIL_CGROUP_SYSTEM_OOM /* one was killed, and the limit was not reached: memory ran out further
+                           up, or in the machine */
 };
 /* Removes the groups, whose processes must be dead. */
-enum jail_cgroup_end jail_cgroup_close(struct jail_cgroup *c);
+enum jail_cgroup_outcome jail_cgroup_close(struct jail_cgroup *c);
 /* Processes that the kernel has killed for want of memory since it started, in any group; -1 = it
  * does not say. */
-long long jail_cgroup_machine_kills(void);
+long long jail_cgroup_system_oom_kills(void);
 /* True if groups can be made; also removes those of graders that were killed. */
 bool jail_cgroup_usable(void);

@@ -1,4 +1,4 @@
-/* jail_inside.c — the inner half of the jail: runs in the new namespaces, between clone and exec.
+/* jail_init_run.c — the inner half of the jail: runs in the new namespaces, between clone and exec.
  *
  * The first process (pid 1 of the jail) builds the root from binds, writes the given files into
  * /work, starts the program as its child under another uid without capabilities, reaps, hands out
@@ -37,9 +37,9 @@ static long do_mount(const char *from, const char *to, const char *type, unsigne
 
 static const struct jail_plan *plan;
 
-static _Noreturn void fail(const char *stage) {
-    struct jail_report r = {.stage = stage, .error = errno};
-    if (write(plan->report, &r, sizeof r)) {}
+static _Noreturn void report_failure(const char *stage) {
+    struct jail_report r = {.failed_stage = stage, .error = errno};
+    if (write(plan->report_fd, &r, sizeof r)) {}
     _exit(1);
 }
 
@@ -48,7 +48,7 @@ static _Noreturn void fail(const char *stage) {
 static void make_target(const char *path, bool folder) {
     char part[PATH_MAX];
     size_t n = strlen(path);
-    if (n >= sizeof part) fail("path of a bind");
+    if (n >= sizeof part) report_failure("path of a bind");
     memcpy(part, path, n + 1);
     for (char *p = part; *p; p++) {
         if (*p != '/') continue;
@@ -60,26 +60,26 @@ static void make_target(const char *path, bool folder) {
     else close(open(part, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
 }
 
-static void bind_one(const struct jail_bind *b) {
-    int tree = (int)syscall(SYS_open_tree, AT_FDCWD, b->from,
-                            OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
-    if (tree < 0 && errno == ENOENT && b->optional) return;
-    if (tree < 0) fail(b->from);
+static void mount_bind(const struct jail_bind *b) {
+    int tree_fd = (int)syscall(SYS_open_tree, AT_FDCWD, b->from,
+                               OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (tree_fd < 0 && errno == ENOENT && b->optional) return;
+    if (tree_fd < 0) report_failure(b->from);
     struct stat st;
-    if (fstat(tree, &st) < 0) fail(b->from);
+    if (fstat(tree_fd, &st) < 0) report_failure(b->from);
     make_target(b->to + 1, S_ISDIR(st.st_mode));
-    bool device = S_ISCHR(st.st_mode);
+    bool is_device = S_ISCHR(st.st_mode);
     struct mount_attr a = {.attr_set = MOUNT_ATTR_NOSUID |
-                                       (device ? 0 : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)};
-    if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &a, sizeof a) < 0)
-        fail("mount_setattr");
-    if (syscall(SYS_move_mount, tree, "", AT_FDCWD, b->to + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-        fail(b->to);
-    close(tree);
+                                       (is_device ? 0 : MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV)};
+    if (syscall(SYS_mount_setattr, tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &a, sizeof a) < 0)
+        report_failure("mount_setattr");
+    if (syscall(SYS_move_mount, tree_fd, "", AT_FDCWD, b->to + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+        report_failure(b->to);
+    close(tree_fd);
 }
 
-static void link_folder(const char *name, const char *to) {
-    if (symlink(to, name) < 0 && errno != EEXIST) fail("symlink");
+static void make_symlink(const char *name, const char *to) {
+    if (symlink(to, name) < 0 && errno != EEXIST) report_failure("symlink");
 }
 
 static void mount_work(uint64_t bytes) {
@@ -88,22 +88,23 @@ static void mount_work(uint64_t bytes) {
              (unsigned long long)bytes);
     mkdir("work", 0755);
     if (do_mount("tmpfs", "work", "tmpfs", NO_SUID | NO_DEV, options) < 0)
-        fail("mount of the writable folder");
-    if (symlink("work", "tmp") < 0) fail("symlink");
+        report_failure("mount of the writable folder");
+    if (symlink("work", "tmp") < 0) report_failure("symlink");
 }
 
 /* Of the pid namespace that we are the first process of: it shows this jail alone. */
 static void mount_proc(void) {
     mkdir("proc", 0755);
-    if (do_mount("proc", "proc", "proc", NO_SUID | NO_DEV, NULL) < 0) fail("mount of /proc");
+    if (do_mount("proc", "proc", "proc", NO_SUID | NO_DEV, NULL) < 0)
+        report_failure("mount of /proc");
 }
 
 static void write_file(int folder, const struct jail_file *f) {
     int fd = openat(folder, f->name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-    if (fd < 0) fail("file for the jail");
+    if (fd < 0) report_failure("file for the jail");
     for (size_t done = 0; done < f->size;) {
         ssize_t n = write(fd, (const char *)f->data + done, f->size - done);
-        if (n < 0) fail("file for the jail");
+        if (n < 0) report_failure("file for the jail");
         done += (size_t)n;
     }
     struct timespec epoch[2] = {
@@ -116,184 +117,189 @@ static void write_file(int folder, const struct jail_file *f) {
  * as the place to build on: it always exists and holds nothing that a bind may come from. */
 static void build_root(void) {
     const struct jail_job *job = plan->job;
-    if (do_mount(NULL, "/", NULL, RECURSIVE | PRIVATE, NULL) < 0) fail("private mounts");
-    int old = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (do_mount(NULL, "/", NULL, RECURSIVE | PRIVATE, NULL) < 0) report_failure("private mounts");
+    int old_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (do_mount("tmpfs", "/proc", "tmpfs", NO_SUID | NO_DEV, "size=1m,nr_inodes=2048,mode=0755") <
         0)
-        fail("mount of a root");
-    if (chdir("/proc") < 0) fail("chdir");
-    for (unsigned i = 0; i < job->nbinds; i++) bind_one(&job->binds[i]);
-    link_folder("lib", "usr/lib");
-    link_folder("lib64", "usr/lib64");
-    link_folder("bin", "usr/bin");
+        report_failure("mount of a root");
+    if (chdir("/proc") < 0) report_failure("chdir");
+    for (unsigned i = 0; i < job->nbinds; i++) mount_bind(&job->binds[i]);
+    make_symlink("lib", "usr/lib");
+    make_symlink("lib64", "usr/lib64");
+    make_symlink("bin", "usr/bin");
     mount_work(job->limits.work_bytes);
-    if (job->proc) mount_proc();
-    int work = open("work", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    for (unsigned i = 0; i < job->nfiles; i++) write_file(work, &job->files[i]);
-    if (syscall(SYS_pivot_root, ".", ".") < 0) fail("pivot_root");
-    if (syscall(SYS_umount2, ".", DETACH) < 0) fail("umount of the old root");
+    if (job->mounts_proc) mount_proc();
+    int work_fd = open("work", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (unsigned i = 0; i < job->nfiles; i++) write_file(work_fd, &job->files[i]);
+    if (syscall(SYS_pivot_root, ".", ".") < 0) report_failure("pivot_root");
+    if (syscall(SYS_umount2, ".", DETACH) < 0) report_failure("umount of the old root");
     struct mount_attr a = {.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV};
-    if (syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &a, sizeof a) < 0) fail("read-only root");
-    if (chdir("/work") < 0) fail("chdir");
-    close(old);
-    close(work);
+    if (syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, &a, sizeof a) < 0)
+        report_failure("read-only root");
+    if (chdir("/work") < 0) report_failure("chdir");
+    close(old_root);
+    close(work_fd);
 }
 
-static void limit(int which, uint64_t value, bool on) {
+static void set_rlimit(int resource, uint64_t value, bool enabled) {
     struct rlimit r = {value, value};
-    if (on && setrlimit((__rlimit_resource_t)which, &r) < 0) fail("setrlimit");
+    if (enabled && setrlimit((__rlimit_resource_t)resource, &r) < 0) report_failure("setrlimit");
 }
 
 /* The kernel sends SIGXCPU at the soft limit, unless the hard one is reached too: then SIGKILL,
  * which says nothing. */
-static void limit_time(double seconds) {
+static void set_cpu_limit(double seconds) {
     struct rlimit r = {(rlim_t)(seconds + 0.999), (rlim_t)(seconds + 0.999) + 1};
-    if (seconds > 0 && setrlimit(RLIMIT_CPU, &r) < 0) fail("setrlimit");
+    if (seconds > 0 && setrlimit(RLIMIT_CPU, &r) < 0) report_failure("setrlimit");
 }
 
 /* A sanitised build of our own reader has terabytes of shadow; what is executed in the jail never
  * is sanitised. */
 #ifdef __SANITIZE_ADDRESS__
-enum { SHADOWS = 1 };
+enum { HAS_SHADOW_MEMORY = 1 };
 #else
-enum { SHADOWS = 0 };
+enum { HAS_SHADOW_MEMORY = 0 };
 #endif
 
 static void set_limits(const struct jail_job *job) {
     const struct jail_limits *l = &job->limits;
-    bool namespaces = !plan->folder;
-    limit(RLIMIT_CORE, 0, true);
-    limit_time(l->cpu_seconds);
-    limit(RLIMIT_DATA, l->memory_bytes,
-          l->memory_bytes && job->kind < JAIL_DEVICE && !(SHADOWS && job->inside));
-    limit(RLIMIT_AS, l->address_bytes, l->address_bytes);
-    limit(RLIMIT_FSIZE, l->file_bytes, l->file_bytes);
-    limit(RLIMIT_NOFILE, l->files, l->files);
-    limit(RLIMIT_MEMLOCK, 0, true);
-    limit(RLIMIT_MSGQUEUE, 0, namespaces);
+    bool namespaces = !plan->work_folder;
+    set_rlimit(RLIMIT_CORE, 0, true);
+    set_cpu_limit(l->cpu_seconds);
+    set_rlimit(RLIMIT_DATA, l->memory_bytes,
+               l->memory_bytes && job->kind < JAIL_DEVICE && !(HAS_SHADOW_MEMORY && job->entry));
+    set_rlimit(RLIMIT_AS, l->address_bytes, l->address_bytes);
+    set_rlimit(RLIMIT_FSIZE, l->file_bytes, l->file_bytes);
+    set_rlimit(RLIMIT_NOFILE, l->max_fds, l->max_fds);
+    set_rlimit(RLIMIT_MEMLOCK, 0, true);
+    set_rlimit(RLIMIT_MSGQUEUE, 0, namespaces);
     /* Without a user namespace the kernel counts every process of the user. */
-    limit(RLIMIT_NPROC, namespaces ? l->processes : plan->processes,
-          l->processes && (namespaces || plan->processes));
+    set_rlimit(RLIMIT_NPROC, namespaces ? l->max_processes : plan->max_processes,
+               l->max_processes && (namespaces || plan->max_processes));
 }
 
 /* Leaves descriptors 0 to 2, those that were asked for, and `complain`, which closes on exec. */
-static int arrange_fds(int complain) {
+static int set_up_fds(int error_fd) {
     const struct jail_job *job = plan->job;
-    int high[JAIL_MAX_FDS + 4], want[JAIL_MAX_FDS + 4], n = 0, top = 2;
-    int base[3] = {plan->null, plan->output, plan->output};
-    for (int i = 0; i < 3; i++) want[n] = i, high[n++] = fcntl(base[i], F_DUPFD, 200);
+    int parked[JAIL_MAX_FDS + 4], target[JAIL_MAX_FDS + 4], n = 0, last_fd = 2;
+    int std_fds[3] = {plan->null_fd, plan->output_fd, plan->output_fd};
+    for (int i = 0; i < 3; i++) target[n] = i, parked[n++] = fcntl(std_fds[i], F_DUPFD, 200);
     for (unsigned i = 0; i < job->nfds; i++) {
-        want[n] = job->fds[i].to;
-        high[n++] = fcntl(job->fds[i].from, F_DUPFD, 200);
-        if (job->fds[i].to > top) top = job->fds[i].to;
+        target[n] = job->fds[i].to;
+        parked[n++] = fcntl(job->fds[i].from, F_DUPFD, 200);
+        if (job->fds[i].to > last_fd) last_fd = job->fds[i].to;
     }
-    want[n] = ++top;
-    high[n++] = fcntl(complain, F_DUPFD, 200);
+    target[n] = ++last_fd;
+    parked[n++] = fcntl(error_fd, F_DUPFD, 200);
     for (int i = 0; i < n; i++)
-        if (high[i] < 0 || dup2(high[i], want[i]) < 0) fail("descriptors");
-    fcntl(top, F_SETFD, FD_CLOEXEC);
-    syscall(SYS_close_range, top + 1, ~0u, 0);
-    return top;
+        if (parked[i] < 0 || dup2(parked[i], target[i]) < 0) report_failure("descriptors");
+    fcntl(last_fd, F_SETFD, FD_CLOEXEC);
+    syscall(SYS_close_range, last_fd + 1, ~0u, 0);
+    return last_fd;
 }
 
 static void drop_privileges(void) {
-    unsigned uid = plan->folder ? plan->uid : JAIL_UID;
-    bool change = !plan->folder || !plan->own_uid;
-    if (!plan->own_uid && syscall(SYS_setgroups, 0, NULL) < 0) fail("setgroups");
-    if (change && syscall(SYS_setresgid, uid, uid, uid) < 0) fail("setresgid");
-    if (change && syscall(SYS_setresuid, uid, uid, uid) < 0) fail("setresuid");
+    unsigned uid = plan->work_folder ? plan->uid : JAIL_UID;
+    bool changes_uid = !plan->work_folder || !plan->keeps_uid;
+    if (!plan->keeps_uid && syscall(SYS_setgroups, 0, NULL) < 0) report_failure("setgroups");
+    if (changes_uid && syscall(SYS_setresgid, uid, uid, uid) < 0) report_failure("setresgid");
+    if (changes_uid && syscall(SYS_setresuid, uid, uid, uid) < 0) report_failure("setresuid");
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-    struct __user_cap_data_struct none[2] = {0};
-    if (syscall(SYS_capset, &header, none) < 0) fail("capset");
+    struct __user_cap_data_struct no_caps[2] = {0};
+    if (syscall(SYS_capset, &header, no_caps) < 0) report_failure("capset");
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
 /* In namespaces everything that there is may be read; without them, what would have been bound.
  * Only that may be executed: rights add up along a path, so the root itself must not grant it. */
-static bool grant(int rules) {
+static bool grant_paths(int ruleset_fd) {
     const struct jail_job *job = plan->job;
-    bool ok =
-        jail_landlock_allow(rules, plan->folder ? plan->folder : "/work", LANDLOCK_WORK) &&
-        jail_landlock_allow(rules, "/dev/null", LANDLOCK_DEVICE) &&
-        (job->kind != JAIL_COMPILER || jail_landlock_allow(rules, "/dev/zero", LANDLOCK_DEVICE));
-    if (!plan->folder) ok = ok && jail_landlock_allow(rules, "/", LANDLOCK_LOOK);
-    if (job->proc) ok = ok && jail_landlock_allow(rules, "/proc", LANDLOCK_DRIVER);
+    bool ok = jail_landlock_allow(ruleset_fd, plan->work_folder ? plan->work_folder : "/work",
+                                  LANDLOCK_READ_WRITE) &&
+              jail_landlock_allow(ruleset_fd, "/dev/null", LANDLOCK_DEVICE_NODE) &&
+              (job->kind != JAIL_COMPILER ||
+               jail_landlock_allow(ruleset_fd, "/dev/zero", LANDLOCK_DEVICE_NODE));
+    if (!plan->work_folder) ok = ok && jail_landlock_allow(ruleset_fd, "/", LANDLOCK_LIST);
+    if (job->mounts_proc) ok = ok && jail_landlock_allow(ruleset_fd, "/proc", LANDLOCK_DRIVER);
     for (unsigned i = 0; ok && i < job->nbinds; i++)
-        ok = jail_landlock_allow(rules, plan->folder ? job->binds[i].from : job->binds[i].to,
-                                 strncmp(job->binds[i].to, "/dev/nvidia", 11) ? LANDLOCK_READ
-                                                                              : LANDLOCK_DRIVER);
+        ok = jail_landlock_allow(
+            ruleset_fd, plan->work_folder ? job->binds[i].from : job->binds[i].to,
+            strncmp(job->binds[i].to, "/dev/nvidia", 11) ? LANDLOCK_READ_EXECUTE : LANDLOCK_DRIVER);
     return ok;
 }
 
-static void lock_files(void) {
-    int rules = jail_landlock_open();
-    if (rules < 0 && !plan->folder) return; /* a second wall, which older kernels lack */
-    if (rules < 0 || !grant(rules) || !jail_landlock_enter(rules)) fail("Landlock");
+static void restrict_files(void) {
+    int ruleset_fd = jail_landlock_create();
+    if (ruleset_fd < 0 && !plan->work_folder) return; /* a second wall, which older kernels lack */
+    if (ruleset_fd < 0 || !grant_paths(ruleset_fd) || !jail_landlock_restrict_self(ruleset_fd))
+        report_failure("Landlock");
 }
 
-void jail_become(const struct jail_plan *p, const char *const *argv, const char *const *env,
-                 int complain) {
+void jail_exec(const struct jail_plan *p, const char *const *argv, const char *const *env,
+               int error_fd) {
     const struct jail_job *job = p->job;
-    struct jail_plan copy = *p;
-    bool confined = !p->folder || p->confined;
-    plan = &copy;
-    copy.report = arrange_fds(complain);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    struct jail_plan child_plan = *p;
+    bool is_confined = !p->work_folder || p->is_confined;
+    plan = &child_plan;
+    child_plan.report_fd = set_up_fds(error_fd);
+    sigset_t empty_mask;
+    sigemptyset(&empty_mask);
+    sigprocmask(SIG_SETMASK, &empty_mask, NULL);
     for (int s = 1; s < 32; s++) signal(s, SIG_DFL);
     setsid();
     umask(022);
-    if (confined) drop_privileges();
+    if (is_confined) drop_privileges();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_limits(job);
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) fail("no_new_privs");
-    if (confined) lock_files();
-    if (confined && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &copy.filter) < 0) fail("seccomp");
-    if (job->inside) {
-        close(copy.report); /* as exec would */
-        _exit(job->inside(job->inside_data));
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) report_failure("no_new_privs");
+    if (is_confined) restrict_files();
+    if (is_confined && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &child_plan.filter) < 0)
+        report_failure("seccomp");
+    if (job->entry) {
+        close(child_plan.report_fd); /* as exec would */
+        _exit(job->entry(job->entry_data));
     }
     execve(argv[0], (char *const *)argv, (char *const *)env);
-    fail("start of the program");
+    report_failure("start of the program");
 }
 
 /* Opened in the program's folder. */
-static bool hand_out(const struct jail_job *job, const char *name, int to) {
+static bool copy_out(const struct jail_job *job, const char *name, int to) {
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
               (uint64_t)st.st_size <= job->limits.file_bytes;
-    for (off_t left = ok ? st.st_size : 0; ok && left > 0;) {
-        ssize_t n = syscall(SYS_sendfile, to, fd, NULL, left);
+    for (off_t remaining = ok ? st.st_size : 0; ok && remaining > 0;) {
+        ssize_t n = syscall(SYS_sendfile, to, fd, NULL, remaining);
         ok = n > 0;
-        left -= n;
+        remaining -= n;
     }
     if (fd >= 0) close(fd);
     return ok;
 }
 
-unsigned jail_hand_out(const struct jail_plan *p) {
-    unsigned took = 0;
-    for (unsigned i = 0; i < JAIL_TAKES; i++)
-        if (p->take[i] >= 0 && hand_out(p->job, p->job->take[i], p->take[i])) took |= 1u << i;
-    return took;
+unsigned jail_copy_out(const struct jail_plan *p) {
+    unsigned out_mask = 0;
+    for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++)
+        if (p->out_fds[i] >= 0 && copy_out(p->job, p->job->out_files[i], p->out_fds[i]))
+            out_mask |= 1u << i;
+    return out_mask;
 }
 
 pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char *const *env) {
-    int problem[2];
+    int error_pipe[2];
     plan = p;
-    if (pipe2(problem, O_CLOEXEC) < 0) fail("pipe");
+    if (pipe2(error_pipe, O_CLOEXEC) < 0) report_failure("pipe");
     pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
-    if (child < 0) fail("fork");
-    if (child == 0) jail_become(p, argv, env, problem[1]);
-    close(problem[1]);
+    if (child < 0) report_failure("fork");
+    if (child == 0) jail_exec(p, argv, env, error_pipe[1]);
+    close(error_pipe[1]);
     struct jail_report r = {0};
-    if (read(problem[0], &r, sizeof r) == sizeof r) { /* it could not even start */
-        if (write(p->report, &r, sizeof r)) {}
+    if (read(error_pipe[0], &r, sizeof r) == sizeof r) { /* it could not even start */
+        if (write(p->report_fd, &r, sizeof r)) {}
         child = -1;
     }
-    close(problem[0]);
+    close(error_pipe[0]);
     return child;
 }
 
@@ -302,24 +308,26 @@ static int reap(pid_t child) {
     for (int status;;) {
         pid_t pid = (pid_t)syscall(SYS_wait4, -1, &status, __WALL, NULL);
         if (pid == child) return status;
-        if (pid < 0 && errno != EINTR) fail("wait");
+        if (pid < 0 && errno != EINTR) report_failure("wait");
     }
 }
 
-void jail_inside(const struct jail_plan *p) {
+void jail_init_run(const struct jail_plan *p) {
     plan = p;
-    char go;
+    char start_byte;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (read(p->go, &go, 1) != 1) _exit(1); /* the grader died, or could not write the map */
-    if (!p->own_uid && (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0))
-        fail("setuid");
-    if (syscall(SYS_sethostname, "jail", 4) < 0) fail("sethostname");
+    if (read(p->start_fd, &start_byte, 1) != 1)
+        _exit(1); /* the grader died, or could not write the map */
+    if (!p->keeps_uid &&
+        (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0))
+        report_failure("setuid");
+    if (syscall(SYS_sethostname, "jail", 4) < 0) report_failure("sethostname");
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* changing the uid cleared it */
     build_root();
     pid_t child = jail_launch(p, p->job->argv, p->job->env);
     if (child < 0) _exit(1);
     struct jail_report r = {.status = reap(child)};
-    if (WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0) r.took = jail_hand_out(p);
-    if (write(p->report, &r, sizeof r)) {}
+    if (WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0) r.out_mask = jail_copy_out(p);
+    if (write(p->report_fd, &r, sizeof r)) {}
     _exit(0);
 }

@@ -27,10 +27,10 @@
 
 /* ---- who the program is ---- */
 
-enum { FIRST_UID = 2000000000, NOBODY = 65534 };
+enum { FIRST_UID = 2000000000, NOBODY_UID = 65534 };
 
 /* True if this process may become `uid`: in a container's user namespace, few are mapped. */
-static bool mapped(unsigned uid) {
+static bool is_uid_mapped(unsigned uid) {
     unsigned inside, outside, count, found = 0;
     FILE *f = fopen("/proc/self/uid_map", "re");
     while (f && fscanf(f, "%u %u %u", &inside, &outside, &count) == 3)
@@ -40,7 +40,7 @@ static bool mapped(unsigned uid) {
 }
 
 /* Processes and threads of this user: what RLIMIT_NPROC counts. */
-static unsigned tasks_of(unsigned uid) {
+static unsigned count_tasks(unsigned uid) {
     unsigned n = 0;
     DIR *d = opendir("/proc");
     for (struct dirent *x; d && (x = readdir(d));) {
@@ -57,51 +57,53 @@ static unsigned tasks_of(unsigned uid) {
 
 /* A user of its own for each program, where root can give one: its number comes from the keeper's,
  * which no other living process has. */
-static void choose_user(struct jail_plan *p) {
-    unsigned wanted = p->job->limits.processes;
-    p->own_uid = geteuid() != 0 || !p->confined;
-    p->uid = p->own_uid ? geteuid() : FIRST_UID + (unsigned)getpid();
-    if (!p->own_uid && !mapped(p->uid)) p->uid = NOBODY;
-    bool alone = !p->own_uid && p->uid != NOBODY;
-    p->processes = !wanted || !p->confined ? 0 : alone ? wanted : tasks_of(p->uid) + 2 * wanted;
+static void choose_uid(struct jail_plan *p) {
+    unsigned max_processes = p->job->limits.max_processes;
+    p->keeps_uid = geteuid() != 0 || !p->is_confined;
+    p->uid = p->keeps_uid ? geteuid() : FIRST_UID + (unsigned)getpid();
+    if (!p->keeps_uid && !is_uid_mapped(p->uid)) p->uid = NOBODY_UID;
+    bool is_unique_uid = !p->keeps_uid && p->uid != NOBODY_UID;
+    p->max_processes = !max_processes || !p->is_confined ? 0
+                       : is_unique_uid                   ? max_processes
+                                                         : count_tasks(p->uid) + 2 * max_processes;
 }
 
 /* ---- the folder ---- */
 
-static char folder[PATH_MAX];
+static char work_folder[PATH_MAX];
 
-static bool open_folder(const struct jail_plan *p) {
+static bool create_work_folder(const struct jail_plan *p) {
     const char *base = getenv("TMPDIR");
     char path[PATH_MAX];
     struct err e = {0};
     if (!base || *base != '/' || strlen(base) > 200) base = "/tmp";
-    snprintf(folder, sizeof folder, "%s/warpbook-XXXXXX", base);
-    if (!mkdtemp(folder)) return folder[0] = 0, false;
+    snprintf(work_folder, sizeof work_folder, "%s/warpbook-XXXXXX", base);
+    if (!mkdtemp(work_folder)) return work_folder[0] = 0, false;
     for (unsigned i = 0; i < p->job->nfiles; i++)
-        if (!path_join(path, sizeof path, folder, p->job->files[i].name) ||
+        if (!path_join(path, sizeof path, work_folder, p->job->files[i].name) ||
             !file_write(path, p->job->files[i].data, p->job->files[i].size, &e) ||
             utimensat(AT_FDCWD, path, (struct timespec[2]){{0}}, 0) <
-                0) /* one time for all, see jail_inside.c */
+                0) /* one time for all, see jail_init_run.c */
             return false;
-    return chdir(folder) == 0 && (p->own_uid || chown(".", p->uid, p->uid) == 0);
+    return chdir(work_folder) == 0 && (p->keeps_uid || chown(".", p->uid, p->uid) == 0);
 }
 
 static bool is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
 
 /* Bytes on the disk, each entry a page at least. What can't be looked into, or is nested deeper
  * than any compiler does, counts as too much. */
-static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
+static uint64_t folder_bytes(const char *path, unsigned depth, uint64_t limit) {
     uint64_t total = 0;
     DIR *d = depth < 32 ? opendir(path) : NULL;
     if (!d) return errno == ENOENT ? 0 : limit + 1;
     for (struct dirent *x; total <= limit && (x = readdir(d));) {
-        char below[PATH_MAX];
+        char entry_path[PATH_MAX];
         struct stat st;
-        if (is_dots(x->d_name) || !path_join(below, sizeof below, path, x->d_name) ||
-            lstat(below, &st) < 0)
+        if (is_dots(x->d_name) || !path_join(entry_path, sizeof entry_path, path, x->d_name) ||
+            lstat(entry_path, &st) < 0)
             continue;
         total += (uint64_t)st.st_blocks * 512 + 4096;
-        if (S_ISDIR(st.st_mode)) total += bytes_in(below, depth + 1, limit);
+        if (S_ISDIR(st.st_mode)) total += folder_bytes(entry_path, depth + 1, limit);
     }
     closedir(d);
     return total;
@@ -110,17 +112,17 @@ static uint64_t bytes_in(const char *path, unsigned depth, uint64_t limit) {
 /* Empties folder `name` of `top` and removes it; folders in it move up into `top`, so that no depth
  * of nesting takes more descriptors or a longer path. */
 static void remove_folder(int top, const char *name) {
-    static unsigned moved;
-    char fresh[32];
+    static unsigned nmoved;
+    char new_name[32];
     struct stat st;
     if (fchmodat(top, name, 0700, 0) < 0 && errno == ENOENT) return;
     int fd = openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *x; d && (x = readdir(d));) {
         if (is_dots(x->d_name) || fstatat(fd, x->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0) continue;
-        snprintf(fresh, sizeof fresh, ".moved-%u", moved++);
+        snprintf(new_name, sizeof new_name, ".moved-%u", nmoved++);
         if (!S_ISDIR(st.st_mode)) unlinkat(fd, x->d_name, 0);
-        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, fresh) < 0)
+        else if (fchmodat(fd, x->d_name, 0700, 0) < 0 || renameat(fd, x->d_name, top, new_name) < 0)
             continue;
     }
     if (d) closedir(d);
@@ -128,26 +130,26 @@ static void remove_folder(int top, const char *name) {
 }
 
 /* The current folder, after everything that could write to it is dead. */
-static void close_folder(void) {
-    for (unsigned round = 0, left = 1; left && round < 100000; round++) {
+static void remove_work_folder(void) {
+    for (unsigned attempt = 0, remaining = 1; remaining && attempt < 100000; attempt++) {
         struct stat st;
-        left = 0;
+        remaining = 0;
         DIR *d = opendir(".");
         for (struct dirent *x; d && (x = readdir(d));) {
             if (is_dots(x->d_name) || lstat(x->d_name, &st) < 0) continue;
-            left++;
+            remaining++;
             if (S_ISDIR(st.st_mode)) remove_folder(dirfd(d), x->d_name);
             else unlink(x->d_name);
         }
         if (d) closedir(d);
     }
-    if (chdir("/") == 0) rmdir(folder);
+    if (chdir("/") == 0) rmdir(work_folder);
 }
 
 /* ---- paths ---- */
 
 /* Paths inside become paths outside, wherever an argument or variable holds one. */
-static char *translate(const struct jail_plan *p, const char *s) {
+static char *translate_path(const struct jail_plan *p, const char *s) {
     const struct jail_job *job = p->job;
     for (unsigned i = 0; i < job->nbinds; i++) {
         const char *at = strstr(s, job->binds[i].to);
@@ -161,17 +163,17 @@ static char *translate(const struct jail_plan *p, const char *s) {
     }
     const char *at = strstr(s, "/work");
     if (!at || (at != s && at[-1] != '=')) return xstrdup(s);
-    char *out = xmalloc(strlen(s) + strlen(folder) + 1);
-    sprintf(out, "%.*s%s%s", (int)(at - s), s, folder, at + 5);
+    char *out = xmalloc(strlen(s) + strlen(work_folder) + 1);
+    sprintf(out, "%.*s%s%s", (int)(at - s), s, work_folder, at + 5);
     return out;
 }
 
 /* Freed by the keeper's end. */
-static const char *const *translate_all(const struct jail_plan *p, const char *const *list) {
+static const char *const *translate_paths(const struct jail_plan *p, const char *const *list) {
     unsigned n = 0;
     while (list && list[n]) n++;
     const char **out = xcalloc(n + 1, sizeof *out);
-    for (unsigned i = 0; i < n; i++) out[i] = translate(p, list[i]);
+    for (unsigned i = 0; i < n; i++) out[i] = translate_path(p, list[i]);
     return out;
 }
 
@@ -190,66 +192,67 @@ static void kill_children(void) {
 /* Until nothing is left; `status` gets the program's own end. Its group is named by its number only
  * as long as it has not been waited for: afterwards the number can be a stranger's. What is left of
  * the group then is children of ours, or becomes so. */
-static void kill_all(pid_t program, int *status) {
-    for (unsigned round = 0; round < 2000; round++) {
+static void kill_and_reap_all(pid_t program, int *status) {
+    for (unsigned attempt = 0; attempt < 2000; attempt++) {
         if (program) kill(-program, SIGKILL);
         kill_children();
         for (;;) {
-            int how;
-            pid_t pid = waitpid(-1, &how, __WALL | WNOHANG);
+            int child_status;
+            pid_t pid = waitpid(-1, &child_status, __WALL | WNOHANG);
             if (pid < 0 && errno == ECHILD) return;
             if (pid <= 0) break;
-            if (pid == program) *status = how, program = 0;
+            if (pid == program) *status = child_status, program = 0;
         }
         usleep(2000);
     }
 }
 
 /* Waits for the program's end, the grader's word or end, or a full folder. */
-static void watch(const struct jail_plan *p, pid_t program, struct jail_report *r) {
+static void watch_program(const struct jail_plan *p, pid_t program, struct jail_report *r) {
     int fd = (int)syscall(SYS_pidfd_open, program, 0);
-    struct pollfd q[2] = {{.fd = fd, .events = POLLIN}, {.fd = p->go, .events = POLLIN}};
+    struct pollfd q[2] = {{.fd = fd, .events = POLLIN}, {.fd = p->start_fd, .events = POLLIN}};
     uint64_t limit = p->job->limits.work_bytes;
-    while (fd >= 0 && !r->full && poll(q, 2, 100) <= 0)
-        r->full = limit && p->confined && bytes_in(".", 0, limit) > limit;
+    while (fd >= 0 && !r->work_limit_exceeded && poll(q, 2, 100) <= 0)
+        r->work_limit_exceeded = limit && p->is_confined && folder_bytes(".", 0, limit) > limit;
     if (fd >= 0) close(fd);
 }
 
 /* The grader's other descriptors would stay open in here: among them the ends by which other
  * keepers are told. */
-static void close_others(const struct jail_plan *p) {
+static void close_inherited_fds(const struct jail_plan *p) {
     for (int fd = 3; fd < 1024; fd++) {
-        bool needed = fd == p->go || fd == p->report || fd == p->output || fd == p->null;
-        for (unsigned i = 0; i < JAIL_TAKES; i++) needed |= fd == p->take[i];
+        bool needed =
+            fd == p->start_fd || fd == p->report_fd || fd == p->output_fd || fd == p->null_fd;
+        for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) needed |= fd == p->out_fds[i];
         for (unsigned i = 0; i < p->job->nfds; i++) needed |= fd == p->job->fds[i].from;
         if (!needed) close(fd);
     }
     close_range(1024, ~0u, 0);
 }
 
-void jail_keeper_run(const struct jail_plan *given) {
-    struct jail_plan p = *given;
+void jail_keeper_run(const struct jail_plan *job_plan) {
+    struct jail_plan p = *job_plan;
     struct jail_report r = {0};
     signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN),
         signal(SIGCHLD, SIG_DFL);
     setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    close_others(&p);
-    if (!jail_cgroup_add(p.groups, getpid()))
-        r = (struct jail_report){.stage = "control group", .error = errno};
-    choose_user(&p);
-    p.folder = folder;
-    if (!r.stage && !open_folder(&p))
-        r = (struct jail_report){.stage = "folder for the program", .error = errno};
-    pid_t program =
-        r.stage ? 0
-                : jail_launch(&p, translate_all(&p, p.job->argv), translate_all(&p, p.job->env));
+    close_inherited_fds(&p);
+    if (!jail_cgroup_add(p.cgroups, getpid()))
+        r = (struct jail_report){.failed_stage = "control group", .error = errno};
+    choose_uid(&p);
+    p.work_folder = work_folder;
+    if (!r.failed_stage && !create_work_folder(&p))
+        r = (struct jail_report){.failed_stage = "folder for the program", .error = errno};
+    pid_t program = r.failed_stage ? 0
+                                   : jail_launch(&p, translate_paths(&p, p.job->argv),
+                                                 translate_paths(&p, p.job->env));
     if (program > 0) {
-        watch(&p, program, &r);
-        kill_all(program, &r.status);
-        if (WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0) r.took = jail_hand_out(&p);
+        watch_program(&p, program, &r);
+        kill_and_reap_all(program, &r.status);
+        if (WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0) r.out_mask = jail_copy_out(&p);
     }
-    if (folder[0]) close_folder();
-    if (program >= 0 && write(p.report, &r, sizeof r)) {} /* else jail_launch has said why */
+    if (work_folder[0]) remove_work_folder();
+    if (program >= 0 && write(p.report_fd, &r, sizeof r)) {} /* else jail_launch has said why */
     _exit(0);
 }

@@ -1,7 +1,7 @@
-/* jail_lock.c — what the device process lays on itself, see jail_lock in jail.h: a list of the
- * system calls that computing takes, all others are deadly. New calls of later kernels are
- * therefore refused from the day they come. Of the jail that it was started in, everything else
- * still holds. */
+/* jail_restrict_self.c — what the device process lays on itself, see jail_restrict_self in jail.h:
+ * a list of the system calls that computing takes, all others are deadly. New calls of later
+ * kernels are therefore refused from the day they come. Of the jail that it was started in,
+ * everything else still holds. */
 #include "grader/jail/jail.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <seccomp.h>
 #include <sys/mman.h>
 
-static const int allowed[] = {
+static const int allowed_syscalls[] = {
     /* speaking with grader and client, over descriptors that are open */
     SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(recvfrom), SCMP_SYS(recvmsg),
     SCMP_SYS(sendto), SCMP_SYS(sendmsg), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(close),
@@ -29,7 +29,7 @@ static const int allowed[] = {
 
 /* Memory is data: none that is mapped from now on can be executed. Threads share everything; a
  * process of its own has no use. */
-static bool add_careful(scmp_filter_ctx f) {
+static bool add_argument_rules(scmp_filter_ctx f) {
     uint64_t thread = 0x00010000 /* CLONE_THREAD */;
     return !seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
                              SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)) &&
@@ -43,11 +43,12 @@ static bool add_careful(scmp_filter_ctx f) {
                              0); /* looks at /sys for the number of cores */
 }
 
-bool jail_lock(void) {
+bool jail_restrict_self(void) {
     scmp_filter_ctx f = seccomp_init(SCMP_ACT_KILL_PROCESS);
-    bool ok = f && add_careful(f);
-    for (unsigned i = 0; ok && i < sizeof allowed / sizeof *allowed; i++)
-        ok = allowed[i] < 0 || !seccomp_rule_add(f, SCMP_ACT_ALLOW, allowed[i], 0);
+    bool ok = f && add_argument_rules(f);
+    for (unsigned i = 0; ok && i < sizeof allowed_syscalls / sizeof *allowed_syscalls; i++)
+        ok =
+            allowed_syscalls[i] < 0 || !seccomp_rule_add(f, SCMP_ACT_ALLOW, allowed_syscalls[i], 0);
     ok = ok && !seccomp_load(f);
     seccomp_release(f);
     return ok;

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 struct probe {
-    pid_t grader;
-    int secret; /* a descriptor of the grader that was not passed */
+    pid_t grader_pid;
+    int secret_fd; /* a descriptor of the grader that was not passed */
 };
 
 static bool can_open(const char *path) {
@@ -36,46 +36,46 @@ static bool can_create(const char *path) {
     return fd >= 0;
 }
 
-static bool sees_files(struct probe *p) {
+static bool can_read_host_files(struct probe *p) {
     (void)p;
     return can_open("/etc/passwd") || can_open("/proc/self/status") || can_open("/home") ||
            can_open("/root") || can_open("/sys");
 }
-static bool writes_root(struct probe *p) {
+static bool can_write_root(struct probe *p) {
     (void)p;
     return can_create("/x") || can_create("/usr/lib/x") || can_create("/dev/x");
 }
 /* Not by what kill() returns: a jail with process numbers of its own has another process by the
  * grader's where that is small, as in a container, whose first process the grader may be. What
  * arrives counts; it does nothing to another process. */
-static volatile sig_atomic_t reached;
-static void arrives(int signal) { (void)signal, reached = 1; }
-static bool signals_grader(struct probe *p) {
-    kill(p->grader, SIGURG);
+static volatile sig_atomic_t signal_received;
+static void on_signal(int signal) { (void)signal, signal_received = 1; }
+static bool signal_grader(struct probe *p) {
+    kill(p->grader_pid, SIGURG);
     return false;
 }
-static bool has_descriptor(struct probe *p) { return fcntl(p->secret, F_GETFD) >= 0; }
-static bool opens_socket(struct probe *p) {
+static bool has_leaked_fd(struct probe *p) { return fcntl(p->secret_fd, F_GETFD) >= 0; }
+static bool can_open_socket(struct probe *p) {
     (void)p;
     return socket(AF_INET, SOCK_STREAM, 0) >= 0;
 }
-static bool traces(struct probe *p) {
+static bool can_ptrace(struct probe *p) {
     (void)p;
     return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0;
 }
-static bool makes_namespace(struct probe *p) {
+static bool can_make_namespace(struct probe *p) {
     (void)p;
     return unshare(CLONE_NEWUSER) == 0;
 }
-static bool mounts(struct probe *p) {
+static bool can_mount(struct probe *p) {
     (void)p;
     return syscall(SYS_mount, "none", "/work", "tmpfs", 0, NULL) == 0;
 }
-static bool gains_privileges(struct probe *p) {
+static bool can_gain_privileges(struct probe *p) {
     (void)p;
     return setuid(0) == 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
-static bool forks_freely(struct probe *p) {
+static bool can_fork_unlimited(struct probe *p) {
     (void)p;
     for (int i = 0; i < 64; i++) {
         pid_t pid = fork();
@@ -84,82 +84,83 @@ static bool forks_freely(struct probe *p) {
     }
     return true;
 }
-static bool cannot_work(struct probe *p) {
+static bool cannot_write_work(struct probe *p) {
     (void)p;
     return !can_create("x");
 }
 
 static const struct {
     bool (*try)(struct probe *);
-    const char *what;
-} attempts[] = {
-    {sees_files, "reads files of this machine"},
-    {writes_root, "writes outside its folder"},
-    {signals_grader, "signals the grader"}, /* judge() looks whether that arrived */
-    {has_descriptor, "keeps a descriptor of the grader"},
-    {opens_socket, "opens a socket"},
-    {traces, "traces processes"},
-    {makes_namespace, "makes namespaces"},
-    {mounts, "mounts"},
-    {gains_privileges, "gains privileges"},
-    {cannot_work, "cannot write its own folder"},
-    {forks_freely, "starts processes without limit"}, /* last: it fills the jail */
+    const char *description;
+} probes[] = {
+    {can_read_host_files, "reads files of this machine"},
+    {can_write_root, "writes outside its folder"},
+    {signal_grader, "signals the grader"}, /* judge() looks whether that arrived */
+    {has_leaked_fd, "keeps a descriptor of the grader"},
+    {can_open_socket, "opens a socket"},
+    {can_ptrace, "traces processes"},
+    {can_make_namespace, "makes namespaces"},
+    {can_mount, "mounts"},
+    {can_gain_privileges, "gains privileges"},
+    {cannot_write_work, "cannot write its own folder"},
+    {can_fork_unlimited, "starts processes without limit"}, /* last: it fills the jail */
 };
 
-static int inside(void *data) {
-    for (unsigned i = 0; i < sizeof attempts / sizeof *attempts; i++)
-        if (attempts[i].try(data)) return (int)i + 1;
+static int run_probes(void *data) {
+    for (unsigned i = 0; i < sizeof probes / sizeof *probes; i++)
+        if (probes[i].try(data)) return (int)i + 1;
     return 0;
 }
 
-static bool judge(struct jail *j, struct err *e) {
-    struct jail_result r = {.end = JAIL_BROKEN};
+static bool check_probe_result(struct jail *j, struct err *e) {
+    struct jail_result r = {.outcome = JAIL_INTERNAL_ERROR};
     if (j) jail_wait(j, 5, &r);
-    bool ok = j && r.end == JAIL_EXITED && r.code == 0 && !reached;
-    if (reached) err_set(e, ERR_SYSTEM, "a jailed program reaches the grader's process");
-    else if (j && r.end == JAIL_BROKEN) err_set(e, ERR_SYSTEM, "%s", r.why);
-    else if (j && r.end == JAIL_EXITED && r.code)
-        err_set(e, ERR_SYSTEM, "a jailed program %s", attempts[r.code - 1].what);
+    bool ok = j && r.outcome == JAIL_EXITED && r.code == 0 && !signal_received;
+    if (signal_received) err_set(e, ERR_SYSTEM, "a jailed program reaches the grader's process");
+    else if (j && r.outcome == JAIL_INTERNAL_ERROR) err_set(e, ERR_SYSTEM, "%s", r.reason);
+    else if (j && r.outcome == JAIL_EXITED && r.code)
+        err_set(e, ERR_SYSTEM, "a jailed program %s", probes[r.code - 1].description);
     else if (j && !ok)
         err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
     jail_result_free(&r);
     return ok;
 }
 
-static bool holds(enum jail_tier tier, struct err *e) {
-    jail_choose(tier);
+static bool probe_tier(enum jail_tier tier, struct err *e) {
+    jail_set_tier(tier);
     struct probe p = {getpid(), 150};
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC), secret = fcntl(null, F_DUPFD, 150);
-    p.secret = secret;
-    struct sigaction listen = {.sa_handler = arrives}, before;
-    reached = 0, sigaction(SIGURG, &listen, &before);
+    p.secret_fd = secret;
+    struct sigaction action = {.sa_handler = on_signal}, previous;
+    signal_received = 0, sigaction(SIGURG, &action, &previous);
     struct jail_job job = {.kind = JAIL_COMPILER,
-                           .inside = inside,
-                           .inside_data = &p,
+                           .entry = run_probes,
+                           .entry_data = &p,
                            .limits = {.cpu_seconds = 5,
                                       .file_bytes = 1 << 20,
                                       .work_bytes = 1 << 20,
-                                      .processes = 16,
-                                      .files = 256}};
+                                      .max_processes = 16,
+                                      .max_fds = 256}};
     job.binds = jail_system_binds(JAIL_HOST, &job.nbinds);
     struct jail *j = jail_start(&job, e);
     close(secret), close(null);
-    bool ok = judge(j, e);
-    sigaction(SIGURG, &before, NULL);
+    bool ok = check_probe_result(j, e);
+    sigaction(SIGURG, &previous, NULL);
     return ok;
 }
 
 bool jail_probe(struct err *e) {
     static const char *const names[] = {[JAIL_NAMESPACES] = "T1", [JAIL_LANDLOCK] = "T2"};
-    const char *forced = getenv("WARPBOOK_JAIL_TIER");
-    struct buf why = {0};
+    const char *forced_tier = getenv("WARPBOOK_JAIL_TIER");
+    struct buf reasons = {0};
     bool ok = jail_disabled();
-    if (!ok) jail_use_groups(jail_cgroup_usable());
+    if (!ok) jail_use_cgroups(jail_cgroup_usable());
     for (int t = JAIL_NAMESPACES; !ok && t <= JAIL_LANDLOCK; t++) {
-        struct err one = {0};
-        if (forced && strcmp(forced, names[t])) continue;
-        ok = holds(t, &one);
-        if (!ok) buf_printf(&why, "%s%s: %.110s", why.size ? "; " : "", names[t], one.text);
+        struct err tier_err = {0};
+        if (forced_tier && strcmp(forced_tier, names[t])) continue;
+        ok = probe_tier(t, &tier_err);
+        if (!ok)
+            buf_printf(&reasons, "%s%s: %.110s", reasons.size ? "; " : "", names[t], tier_err.text);
     }
     struct buf advice = {0};
     jail_advice(&advice, "", jail_landlock_abi());
@@ -168,7 +169,7 @@ bool jail_probe(struct err *e) {
                 "no jail holds on this machine (%s).\nSubmissions are not run without one. One of "
                 "these allows it:\n%s"
                 "docs/other-systems.md says more",
-                buf_str(&why), buf_str(&advice));
-    buf_free(&why), buf_free(&advice);
+                buf_str(&reasons), buf_str(&advice));
+    buf_free(&reasons), buf_free(&advice);
     return ok;
 }

@@ -148,7 +148,7 @@ static json_t *extra(const struct result *results, unsigned n, const struct gpu_
     json_object_set_new(o, "grader", string(grade_build())),
         json_object_set_new(o, "nvcc", string(grade_nvcc()));
     json_object_set_new(o, "device", string(d->name)),
-        json_object_set_new(o, "jail", string(jail_tier()));
+        json_object_set_new(o, "jail", string(jail_describe_tier()));
     for (unsigned i = 0; i < n; i++) {
         bool absent = how->absent && how->absent[i];
         json_object_set_new(list, results[i].id,

@@ -28,7 +28,7 @@ static void head(const struct result *r, const struct gpu_device *d, struct buf 
     page_element("p", "", r->ex->title, out);
     buf_puts(out, "<p class=\"dim\">");
     page_put(r->file, out), buf_puts(out, " on "), page_put(d->full_name, out),
-        buf_puts(out, "; jail: "), page_put(jail_tier(), out);
+        buf_puts(out, "; jail: "), page_put(jail_describe_tier(), out);
     buf_puts(out, "</p>\n");
     if (r->message[0]) page_element("pre", "", r->message, out);
 }

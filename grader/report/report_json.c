@@ -153,7 +153,7 @@ struct json_t *report_json(const struct result *const *results, unsigned n,
     json_object_set_new(o, "schema", json_integer(2));
     json_object_set_new(o, "device", device);
     json_object_set_new(o, "seed", text(seed));
-    json_object_set_new(o, "jail", text(jail_tier()));
+    json_object_set_new(o, "jail", text(jail_describe_tier()));
     json_object_set_new(o, "exercises", list);
     return o;
 }

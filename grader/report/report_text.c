@@ -234,7 +234,7 @@ static void head(const struct result *r, const struct report_style *s, struct bu
     if (s->brief) return;
     buf_printf(out, "  %s%s%s\n", report_ink(s, INK_DIM), r->ex->title, report_ink(s, INK_NONE));
     enum ink how = jail_disabled() ? INK_BAD : INK_DIM;
-    buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_tier(),
+    buf_printf(out, "  %s%-10s %s%s\n", report_ink(s, how), "jail", jail_describe_tier(),
                report_ink(s, INK_NONE));
 }
 

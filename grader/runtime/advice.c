@@ -4,66 +4,74 @@
 
 #include <string.h>
 
-enum { NOWHERE = -2 /* cudaInvalidDeviceId */ };
+enum { LOCATION_NONE = -2 /* cudaInvalidDeviceId */ };
 
-static int check(const void *p, size_t n) {
-    return wb_is_managed(p) && wb_range_holds(p, n, n, 1) ? 0 : cudaErrorInvalidValue;
+static int check_managed_range(const void *p, size_t n) {
+    return wb_is_managed(p) && wb_range_contains(p, n, n, 1) ? 0 : cudaErrorInvalidValue;
 }
 
-static int check_place(struct cudaMemLocation where) {
-    bool host = where.type != cudaMemLocationTypeDevice && where.type != cudaMemLocationTypeInvalid;
-    return host || (where.type == cudaMemLocationTypeDevice && where.id <= 0)
+static int check_location(struct cudaMemLocation location) {
+    bool is_host =
+        location.type != cudaMemLocationTypeDevice && location.type != cudaMemLocationTypeInvalid;
+    return is_host || (location.type == cudaMemLocationTypeDevice && location.id <= 0)
                ? 0
                : cudaErrorInvalidDevice;
 }
 
 /* The host is -1, the device 0. */
-static int number_of(struct cudaMemLocation where) {
-    return where.type == cudaMemLocationTypeDevice ? where.id : -1;
+static int location_id(struct cudaMemLocation location) {
+    return location.type == cudaMemLocationTypeDevice ? location.id : -1;
 }
 
 static int prefetch(const void *p, size_t n, struct cudaMemLocation to, cudaStream_t s) {
     int error = wb_check_stream(s);
-    if (!error) error = check(p, n);
-    if (!error) error = check_place(to);
-    if (!error) wb_range_advise(p, WB_ADVICE_PREFETCHED, number_of(to));
+    if (!error) error = check_managed_range(p, n);
+    if (!error) error = check_location(to);
+    if (!error) wb_range_set_advice(p, WB_ADVICE_LAST_PREFETCH, location_id(to));
     return error;
 }
 
 static int advise(const void *p, size_t n, enum cudaMemoryAdvise advice,
-                  struct cudaMemLocation where) {
-    int error = check(p, n), place = number_of(where);
+                  struct cudaMemLocation location) {
+    int error = check_managed_range(p, n), id = location_id(location);
     if (error) return error;
     switch ((int)advice) {
-    case cudaMemAdviseSetReadMostly: wb_range_advise(p, WB_ADVICE_READ_MOSTLY, 1); return 0;
-    case cudaMemAdviseUnsetReadMostly: wb_range_advise(p, WB_ADVICE_READ_MOSTLY, 0); return 0;
+    case cudaMemAdviseSetReadMostly: wb_range_set_advice(p, WB_ADVICE_READ_MOSTLY, 1); return 0;
+    case cudaMemAdviseUnsetReadMostly: wb_range_set_advice(p, WB_ADVICE_READ_MOSTLY, 0); return 0;
     case cudaMemAdviseUnsetPreferredLocation:
-        wb_range_advise(p, WB_ADVICE_PREFERRED, NOWHERE);
+        wb_range_set_advice(p, WB_ADVICE_PREFERRED_LOCATION, LOCATION_NONE);
         return 0;
     case cudaMemAdviseSetPreferredLocation:
-        if (!(error = check_place(where))) wb_range_advise(p, WB_ADVICE_PREFERRED, place);
+        if (!(error = check_location(location)))
+            wb_range_set_advice(p, WB_ADVICE_PREFERRED_LOCATION, id);
         return error;
     case cudaMemAdviseSetAccessedBy:
     case cudaMemAdviseUnsetAccessedBy:
-        if (!(error = check_place(where)))
-            wb_range_advise(p, WB_ADVICE_ACCESSED,
-                            advice == cudaMemAdviseSetAccessedBy ? place : NOWHERE);
+        if (!(error = check_location(location)))
+            wb_range_set_advice(p, WB_ADVICE_ACCESSED_BY,
+                                advice == cudaMemAdviseSetAccessedBy ? id : LOCATION_NONE);
         return error;
     }
     return cudaErrorInvalidValue;
 }
 
-static int ask(void *data, size_t size, enum cudaMemRangeAttribute a, const void *p, size_t n) {
-    int error = check(p, n);
+static int get_range_attribute(void *data, size_t size, enum cudaMemRangeAttribute a, const void *p,
+                               size_t n) {
+    int error = check_managed_range(p, n);
     struct wb_range r;
     if (error || !data || size % 4 || !size || !wb_range_find(p, &r)) return cudaErrorInvalidValue;
     int *out = data;
     switch ((int)a) {
     case cudaMemRangeAttributeReadMostly: *out = r.advice[WB_ADVICE_READ_MOSTLY]; return 0;
-    case cudaMemRangeAttributePreferredLocation: *out = r.advice[WB_ADVICE_PREFERRED]; return 0;
-    case cudaMemRangeAttributeLastPrefetchLocation: *out = r.advice[WB_ADVICE_PREFETCHED]; return 0;
+    case cudaMemRangeAttributePreferredLocation:
+        *out = r.advice[WB_ADVICE_PREFERRED_LOCATION];
+        return 0;
+    case cudaMemRangeAttributeLastPrefetchLocation:
+        *out = r.advice[WB_ADVICE_LAST_PREFETCH];
+        return 0;
     case cudaMemRangeAttributeAccessedBy:
-        for (size_t i = 0; i < size / 4; i++) out[i] = i ? NOWHERE : r.advice[WB_ADVICE_ACCESSED];
+        for (size_t i = 0; i < size / 4; i++)
+            out[i] = i ? LOCATION_NONE : r.advice[WB_ADVICE_ACCESSED_BY];
         return 0;
     }
     return wb_unsupported("cudaMemRangeGetAttribute of this kind");
@@ -71,12 +79,13 @@ static int ask(void *data, size_t size, enum cudaMemRangeAttribute a, const void
 
 cudaError_t cudaMemRangeGetAttribute(void *data, size_t size, enum cudaMemRangeAttribute a,
                                      const void *p, size_t n) {
-    return wb_return(ask(data, size, a, p, n));
+    return wb_return(get_range_attribute(data, size, a, p, n));
 }
 cudaError_t cudaMemRangeGetAttributes(void **data, size_t *sizes, enum cudaMemRangeAttribute *a,
                                       size_t count, const void *p, size_t n) {
     int error = data && sizes && a && count ? 0 : cudaErrorInvalidValue;
-    for (size_t i = 0; !error && i < count; i++) error = ask(data[i], sizes[i], a[i], p, n);
+    for (size_t i = 0; !error && i < count; i++)
+        error = get_range_attribute(data[i], sizes[i], a[i], p, n);
     return wb_return(error);
 }
 
@@ -86,19 +95,19 @@ cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, struct cudaMemLocation
     return wb_return(flags ? cudaErrorInvalidValue : prefetch(p, n, to, s));
 }
 cudaError_t cudaMemAdvise(const void *p, size_t n, enum cudaMemoryAdvise advice,
-                          struct cudaMemLocation where) {
-    return wb_return(advise(p, n, advice, where));
+                          struct cudaMemLocation location) {
+    return wb_return(advise(p, n, advice, location));
 }
 #else
-static struct cudaMemLocation place_of(int device) {
+static struct cudaMemLocation device_location(int device) {
     return (struct cudaMemLocation){
         device < 0 ? (enum cudaMemLocationType)2 : cudaMemLocationTypeDevice, device};
 }
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, int device, cudaStream_t s) {
-    return wb_return(prefetch(p, n, place_of(device), s));
+    return wb_return(prefetch(p, n, device_location(device), s));
 }
 cudaError_t cudaMemAdvise(const void *p, size_t n, enum cudaMemoryAdvise advice, int device) {
-    return wb_return(advise(p, n, advice, place_of(device)));
+    return wb_return(advise(p, n, advice, device_location(device)));
 }
 #endif
 
@@ -106,8 +115,8 @@ cudaError_t cudaMemAdvise(const void *p, size_t n, enum cudaMemoryAdvise advice,
 
 #if CUDART_VERSION >= 12080
 static int copy_batch(void *const *to, const void *const *from, const size_t *bytes, size_t count,
-                      const size_t *first, size_t n, cudaStream_t s) {
-    if (!to || !from || !bytes || !count || !first || !n || n > count || first[0])
+                      const size_t *attr_indices, size_t n, cudaStream_t s) {
+    if (!to || !from || !bytes || !count || !attr_indices || !n || n > count || attr_indices[0])
         return cudaErrorInvalidValue;
     int error = wb_check_stream(s);
     for (size_t i = 0; !error && i < count; i++) {
@@ -115,7 +124,7 @@ static int copy_batch(void *const *to, const void *const *from, const size_t *by
                                .copy = {(void *)to[i], from[i], bytes[i], bytes[i], bytes[i], 1}};
         c.copy.kind = cudaMemcpyDefault;
         c.copy.async = true;
-        error = wb_issue(s, &c);
+        error = wb_issue_command(s, &c);
     }
     return error;
 }
@@ -124,8 +133,8 @@ static int copy_batch(void *const *to, const void *const *from, const size_t *by
 #if CUDART_VERSION >= 13000
 cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *bytes,
                                  size_t count, struct cudaMemcpyAttributes *attributes,
-                                 size_t *first, size_t n, cudaStream_t s) {
-    return wb_return(attributes ? copy_batch(to, from, bytes, count, first, n, s)
+                                 size_t *attr_indices, size_t n, cudaStream_t s) {
+    return wb_return(attributes ? copy_batch(to, from, bytes, count, attr_indices, n, s)
                                 : cudaErrorInvalidValue);
 }
 #elif CUDART_VERSION >= 12080

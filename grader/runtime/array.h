@@ -9,7 +9,7 @@ struct cudaArray {
     struct cudaChannelFormatDesc desc;
     struct cudaExtent extent; /* in elements, as asked for */
     unsigned flags;
-    size_t element; /* bytes */
+    size_t element_bytes; /* bytes */
 };
 
 /* Bytes of an element; 0: no such format. */

@@ -1,26 +1,30 @@
 /* capture.c — capturing a stream's commands into a graph. */
 #include "grader/runtime/runtime.h"
 
-static int begin(cudaStream_t s, enum cudaStreamCaptureMode mode, cudaGraph_t g,
-                 const cudaGraphNode_t *deps, size_t n) {
+static int begin_capture(cudaStream_t s, enum cudaStreamCaptureMode mode, cudaGraph_t g,
+                         const cudaGraphNode_t *deps, size_t n) {
     int error = wb_check_stream(s);
     if (error) return error;
-    struct wb_capture *c = wb_capture(s);
+    struct wb_capture *c = wb_stream_capture(s);
     if (!c) return cudaErrorStreamCaptureUnsupported;
     if (c->graph) return cudaErrorIllegalState;
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed || n > WB_CAPTURE_DEPS)
         return cudaErrorInvalidValue;
-    *c = (struct wb_capture){
-        .graph = g, .origin = true, .given = g, .mode = mode, .thread = pthread_self(), .nlast = n};
-    for (size_t i = 0; i < n; i++) c->last[i] = deps[i];
+    *c = (struct wb_capture){.graph = g,
+                             .is_origin = true,
+                             .into_user_graph = g,
+                             .mode = mode,
+                             .thread = pthread_self(),
+                             .ndeps = n};
+    for (size_t i = 0; i < n; i++) c->deps[i] = deps[i];
     return 0;
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode) {
     cudaGraph_t g = NULL;
-    int error = begin(s, mode, NULL, NULL, 0);
+    int error = begin_capture(s, mode, NULL, NULL, 0);
     if (!error) error = cudaGraphCreate(&g, 0);
-    if (!error) wb_capture(s)->graph = g;
+    if (!error) wb_stream_capture(s)->graph = g;
     return wb_return(error);
 }
 
@@ -31,50 +35,51 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g,
                                           const cudaGraphEdgeData *data, size_t n,
                                           enum cudaStreamCaptureMode mode) {
     (void)data;
-    return wb_return(g ? begin(s, mode, g, deps, n) : cudaErrorInvalidValue);
+    return wb_return(g ? begin_capture(s, mode, g, deps, n) : cudaErrorInvalidValue);
 }
 #endif
 
 cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
     int error = wb_check_stream(s);
-    struct wb_capture *c = error ? NULL : wb_capture(s);
+    struct wb_capture *c = error ? NULL : wb_stream_capture(s);
     if (error) return wb_return(error);
     if (!c || !c->graph) return wb_return(cudaErrorIllegalState);
-    if (!c->origin) return wb_return(cudaErrorStreamCaptureUnmatched);
-    if (!out && !c->given) return wb_return(cudaErrorInvalidValue);
-    bool broken = c->broken, given = c->given;
+    if (!c->is_origin) return wb_return(cudaErrorStreamCaptureUnmatched);
+    if (!out && !c->into_user_graph) return wb_return(cudaErrorInvalidValue);
+    bool invalidated = c->invalidated, into_user_graph = c->into_user_graph;
     cudaGraph_t g = c->graph;
     wb_capture_end(g);
-    if (broken && !given) cudaGraphDestroy(g);
-    if (out) *out = broken ? NULL : g; /* a graph that the program gave needs no handing back */
-    return wb_return(broken ? cudaErrorStreamCaptureInvalidated : 0);
+    if (invalidated && !into_user_graph) cudaGraphDestroy(g);
+    if (out)
+        *out = invalidated ? NULL : g; /* a graph that the program gave needs no handing back */
+    return wb_return(invalidated ? cudaErrorStreamCaptureInvalidated : 0);
 }
 
 /* What the next command depends on. */
-static int capture_info(cudaStream_t s, enum cudaStreamCaptureStatus *status,
-                        unsigned long long *id, cudaGraph_t *graph, const cudaGraphNode_t **deps,
-                        size_t *n) {
+static int get_capture_info(cudaStream_t s, enum cudaStreamCaptureStatus *status,
+                            unsigned long long *id, cudaGraph_t *graph,
+                            const cudaGraphNode_t **deps, size_t *n) {
     int error = wb_check_stream(s);
-    struct wb_capture *c = error ? NULL : wb_capture(s);
+    struct wb_capture *c = error ? NULL : wb_stream_capture(s);
     if (error || !status) return error ? error : cudaErrorInvalidValue;
-    *status = !c || !c->graph ? cudaStreamCaptureStatusNone
-              : c->broken     ? cudaStreamCaptureStatusInvalidated
-                              : cudaStreamCaptureStatusActive;
+    *status = !c || !c->graph  ? cudaStreamCaptureStatusNone
+              : c->invalidated ? cudaStreamCaptureStatusInvalidated
+                               : cudaStreamCaptureStatusActive;
     if (*status != cudaStreamCaptureStatusActive) return 0;
     if (id) *id = (unsigned long long)c->graph;
     if (graph) *graph = c->graph;
-    if (deps) *deps = c->last;
-    if (n) *n = c->nlast;
+    if (deps) *deps = c->deps;
+    if (n) *n = c->ndeps;
     return 0;
 }
 
 static int update_dependencies(cudaStream_t s, cudaGraphNode_t *deps, size_t n, unsigned flags) {
     int error = wb_check_stream(s);
-    struct wb_capture *c = error ? NULL : wb_capture(s);
+    struct wb_capture *c = error ? NULL : wb_stream_capture(s);
     if (error || !c || !c->graph) return error ? error : cudaErrorIllegalState;
-    if (flags == cudaStreamSetCaptureDependencies) c->nlast = 0;
-    if (n > WB_CAPTURE_DEPS - c->nlast) return cudaErrorNotSupported;
-    for (size_t i = 0; i < n; i++) c->last[c->nlast++] = deps[i];
+    if (flags == cudaStreamSetCaptureDependencies) c->ndeps = 0;
+    if (n > WB_CAPTURE_DEPS - c->ndeps) return cudaErrorNotSupported;
+    for (size_t i = 0; i < n; i++) c->deps[c->ndeps++] = deps[i];
     return 0;
 }
 
@@ -84,7 +89,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatu
                                      const cudaGraphNode_t **deps, const cudaGraphEdgeData **edges,
                                      size_t *n) {
     if (edges) *edges = NULL;
-    return wb_return(capture_info(s, status, id, graph, deps, n));
+    return wb_return(get_capture_info(s, status, id, graph, deps, n));
 }
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps,
                                                 const cudaGraphEdgeData *data, size_t n,
@@ -98,7 +103,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t s, enum cudaStreamCaptureStatus *status,
                                      unsigned long long *id, cudaGraph_t *graph,
                                      const cudaGraphNode_t **deps, size_t *n) {
-    return wb_return(capture_info(s, status, id, graph, deps, n));
+    return wb_return(get_capture_info(s, status, id, graph, deps, n));
 }
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *deps, size_t n,
                                                 unsigned flags) {
@@ -110,7 +115,7 @@ cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t s, enum cudaStreamCaptureSt
                                         const cudaGraphNode_t **deps,
                                         const cudaGraphEdgeData **edges, size_t *n) {
     if (edges) *edges = NULL;
-    return wb_return(capture_info(s, status, id, graph, deps, n));
+    return wb_return(get_capture_info(s, status, id, graph, deps, n));
 }
 cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t s, cudaGraphNode_t *deps,
                                                    const cudaGraphEdgeData *data, size_t n,
@@ -123,11 +128,11 @@ cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t s, cudaGraphNode
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *status) {
     int error = wb_check_stream(s);
-    struct wb_capture *c = error ? NULL : wb_capture(s);
+    struct wb_capture *c = error ? NULL : wb_stream_capture(s);
     if (!error)
-        *status = !c || !c->graph ? cudaStreamCaptureStatusNone
-                  : c->broken     ? cudaStreamCaptureStatusInvalidated
-                                  : cudaStreamCaptureStatusActive;
+        *status = !c || !c->graph  ? cudaStreamCaptureStatusNone
+                  : c->invalidated ? cudaStreamCaptureStatusInvalidated
+                                   : cudaStreamCaptureStatusActive;
     return wb_return(error);
 }
 

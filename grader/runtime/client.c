@@ -22,53 +22,54 @@ static int socket_fd = -1, window_fd = -1;
 static uint32_t last_seq;
 static struct wb_progress *progress;
 static uint64_t time_ns;
-static bool output_waits;
+static bool output_pending;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-static _Thread_local int refusal; /* by the device, which has said why */
+static _Thread_local int request_error; /* by the device, which has said why */
 
-int wb_refusal(void) {
-    int error = refusal;
-    refusal = 0;
+int wb_take_request_error(void) {
+    int error = request_error;
+    request_error = 0;
     return error;
 }
 
 void wb_lock(void) { pthread_mutex_lock(&lock); }
 void wb_unlock(void) { pthread_mutex_unlock(&lock); }
 uint64_t wb_time_ns(void) { return time_ns; }
-bool wb_output_waits(void) { return output_waits; }
+bool wb_output_pending(void) { return output_pending; }
 
-static int gone(const struct wb_call *c) {
-    static bool said;
+static int handle_disconnect(const struct wb_call *c) {
+    static bool reported;
     if (c->op == WB_OP_next_call) _exit(0); /* there is nothing more to call */
-    if (!said) fprintf(stderr, "warpbook: the device server has gone\n");
-    said = true;
+    if (!reported) fprintf(stderr, "warpbook: the device server has gone\n");
+    reported = true;
     if (session.grading) _exit(1);
     return WB_cudaErrorDevicesUnavailable;
 }
 
-uint32_t wb_last_sent(void) { return last_seq; }
-bool wb_is_done(uint32_t number) {
+uint32_t wb_last_seq(void) { return last_seq; }
+bool wb_is_done(uint32_t seq) {
     return !progress ||
-           (int32_t)(atomic_load_explicit(&progress->done_seq, memory_order_acquire) - number) >= 0;
+           (int32_t)(atomic_load_explicit(&progress->done_seq, memory_order_acquire) - seq) >= 0;
 }
-int wb_known_error(void) {
+int wb_sticky_error(void) {
     return progress ? (int)atomic_load_explicit(&progress->error, memory_order_relaxed) : 0;
 }
 
 /* Every copy of this runtime in the process draws from the same numbers, which tell an earlier
  * process' answers apart. */
 static uint32_t next_seq(void) {
-    uint32_t first = (uint32_t)session_pid << 8;
-    return last_seq = progress ? first + 1 + atomic_fetch_add(&progress->next_seq, 1) : first;
+    uint32_t first_seq = (uint32_t)session_pid << 8;
+    return last_seq =
+               progress ? first_seq + 1 + atomic_fetch_add(&progress->next_seq, 1) : first_seq;
 }
 
-bool wb_await(uint32_t number, void (*pause)(unsigned round)) {
+bool wb_wait_done(uint32_t seq, void (*backoff)(unsigned round)) {
     struct pollfd p = {.fd = socket_fd};
-    for (unsigned round = 0; !wb_is_done(number); round++) {
-        if (round % 64 == 63 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR))
-            return wb_is_done(number);
-        pause(round);
+    for (unsigned attempt = 0; !wb_is_done(seq); attempt++) {
+        if (attempt % 64 == 63 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR))
+            return wb_is_done(seq);
+        backoff(attempt);
     }
     return true;
 }
@@ -76,25 +77,25 @@ bool wb_await(uint32_t number, void (*pause)(unsigned round)) {
 static bool send_frame(const struct wb_call *c, uint32_t seq, uint32_t flags) {
     struct wb_header h = {.op = c->op, .seq = seq, .flags = flags};
     h.size = (uint32_t)(sizeof h + c->request_size + c->tail_size);
-    struct iovec parts[] = {
+    struct iovec iov[] = {
         {&h, sizeof h}, {(void *)c->request, c->request_size}, {(void *)c->tail, c->tail_size}};
-    struct msghdr m = {.msg_iov = parts, .msg_iovlen = 3};
+    struct msghdr m = {.msg_iov = iov, .msg_iovlen = 3};
     while (sendmsg(socket_fd, &m, MSG_NOSIGNAL) < 0)
         if (errno != EINTR) return false;
     return true;
 }
 
-static int take_reply(struct wb_call *c, const uint8_t *frame, size_t size) {
+static int decode_reply(struct wb_call *c, const uint8_t *frame, size_t size) {
     const struct wb_header *h = (const void *)frame;
     time_ns = h->time_ns;
-    output_waits = h->flags & WB_OUTPUT_PENDING;
+    output_pending = h->flags & WB_OUTPUT_PENDING;
     if (c->reply_size) memset(c->reply, 0, c->reply_size);
     c->out_size = 0;
-    if (h->status) return refusal = (int)h->status;
-    if (size < sizeof *h + c->reply_size) return gone(c);
+    if (h->status) return request_error = (int)h->status;
+    if (size < sizeof *h + c->reply_size) return handle_disconnect(c);
     if (c->reply_size) memcpy(c->reply, frame + sizeof *h, c->reply_size);
     c->out_size = size - sizeof *h - c->reply_size;
-    if (c->out_size > c->out_room) c->out_size = c->out_room;
+    if (c->out_size > c->out_capacity) c->out_size = c->out_capacity;
     if (c->out_size) memcpy(c->out, frame + sizeof *h + c->reply_size, c->out_size);
     return 0;
 }
@@ -103,23 +104,24 @@ static int exchange_locked(struct wb_call *c) {
     _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
     const struct wb_header *h = (const void *)frame;
     uint32_t seq = next_seq();
-    if (!send_frame(c, seq, 0)) return gone(c);
+    if (!send_frame(c, seq, 0)) return handle_disconnect(c);
     for (;;) {
         ssize_t n = recv(socket_fd, frame, sizeof frame, 0);
         if (n < 0 && errno == EINTR) continue;
-        if (n < (ssize_t)sizeof *h) return gone(c);
-        if (h->op == c->op && h->seq == seq) return take_reply(c, frame, (size_t)n);
+        if (n < (ssize_t)sizeof *h) return handle_disconnect(c);
+        if (h->op == c->op && h->seq == seq) return decode_reply(c, frame, (size_t)n);
     }
 }
 
-static int descriptor(const char *variable) {
+static int env_fd(const char *variable) {
     const char *text = getenv(variable);
     return text && *text >= '0' && *text <= '9' ? atoi(text) : -1;
 }
 
-static int no_device(const char *why) {
+static int report_no_device(const char *reason) {
     fprintf(stderr,
-            "warpbook: no device (%s): start this program with `build/simgpu run PROGRAM`\n", why);
+            "warpbook: no device (%s): start this program with `build/simgpu run PROGRAM`\n",
+            reason);
     return WB_cudaErrorNoDevice;
 }
 
@@ -127,7 +129,7 @@ static int no_device(const char *why) {
 
 /* Another copy of this runtime in the same process, in a library that was loaded later, has
  * connected already. */
-static bool share_connection(void) {
+static bool reuse_connection(void) {
     int pid, fd, window;
     unsigned long long inode;
     struct stat st;
@@ -150,18 +152,16 @@ static void publish_connection(void) {
     setenv(WB_ENV_CONNECTED, text, 1);
 }
 
-union control {
+union cmsg_buffer {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
 static bool send_descriptor(int to, int fd) {
-    union control control = {0};
-    struct iovec part = {"c", 1};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = sizeof control};
+    union cmsg_buffer cmsg = {0};
+    struct iovec iov = {"c", 1};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &cmsg, .msg_controllen = sizeof cmsg};
     struct cmsghdr *c = CMSG_FIRSTHDR(&m);
     c->cmsg_level = SOL_SOCKET;
     c->cmsg_type = SCM_RIGHTS;
@@ -171,13 +171,11 @@ static bool send_descriptor(int to, int fd) {
 }
 
 static int receive_descriptor(int from) {
-    union control control;
+    union cmsg_buffer cmsg;
     char byte;
-    struct iovec part = {&byte, 1};
-    struct msghdr m = {.msg_iov = &part,
-                       .msg_iovlen = 1,
-                       .msg_control = &control,
-                       .msg_controllen = sizeof control};
+    struct iovec iov = {&byte, 1};
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &cmsg, .msg_controllen = sizeof cmsg};
     int fd = -1;
     if (recvmsg(from, &m, MSG_CMSG_CLOEXEC) != 1) return -1;
     const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
@@ -186,66 +184,66 @@ static int receive_descriptor(int from) {
 }
 
 /* How long an answer may take; 0 = for ever, as a kernel may. */
-enum { HANDSHAKE_SECONDS = 60 };
-static void set_patience(int seconds) {
+enum { HANDSHAKE_TIMEOUT_SECONDS = 60 };
+static void set_receive_timeout(int seconds) {
     setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = seconds},
                sizeof(struct timeval));
 }
 
-static _Noreturn void end_stranger(void) {
+static _Noreturn void exit_version_mismatch(void) {
     fprintf(stderr, "warpbook: this program and the device server are of different versions: "
                     "rebuild the program with "
                     "`build/simgpu nvcc`\n");
     _exit(3);
 }
 
-static int meet(int rendezvous) {
+static int request_connection(int listener_fd) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return no_device("no socket");
-    bool sent = send_descriptor(rendezvous, pair[1]);
+        return report_no_device("no socket");
+    bool sent = send_descriptor(listener_fd, pair[1]);
     close(pair[1]);
     socket_fd = pair[0];
-    set_patience(HANDSHAKE_SECONDS);
+    set_receive_timeout(HANDSHAKE_TIMEOUT_SECONDS);
     window_fd = sent ? receive_descriptor(socket_fd) : -1;
-    if (window_fd < 0) return no_device("the device server does not answer");
+    if (window_fd < 0) return report_no_device("the device server does not answer");
     publish_connection();
     return 0;
 }
 
-static int find_descriptors(void) {
+static int find_connection(void) {
     struct stat st;
-    int fd = descriptor(WB_ENV_SOCKET), type = 0;
+    int fd = env_fd(WB_ENV_SOCKET), type = 0;
     socklen_t size = sizeof type;
-    if (fd < 0) return no_device(WB_ENV_SOCKET " is not set");
+    if (fd < 0) return report_no_device(WB_ENV_SOCKET " is not set");
     if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
-        return no_device(WB_ENV_SOCKET " names no socket");
-    window_fd = descriptor(WB_ENV_WINDOW);
+        return report_no_device(WB_ENV_SOCKET " names no socket");
+    window_fd = env_fd(WB_ENV_WINDOW);
     socket_fd = fd;
-    if (window_fd >= 0 || share_connection()) return 0;
+    if (window_fd >= 0 || reuse_connection()) return 0;
     getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
-    return type == SOCK_DGRAM ? meet(fd) : no_device("no shared memory");
+    return type == SOCK_DGRAM ? request_connection(fd) : report_no_device("no shared memory");
 }
 
 static int map_window(uint64_t bytes, uint64_t shared) {
     struct stat st;
-    uint64_t whole = bytes + WB_PROGRESS_BYTES;
-    if (fstat(window_fd, &st) < 0 || (uint64_t)st.st_size < whole + shared)
-        return no_device("no shared memory");
-    void *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, window_fd, 0);
-    if (p == MAP_FAILED) return no_device("cannot map the shared memory");
+    uint64_t total = bytes + WB_PROGRESS_BYTES;
+    if (fstat(window_fd, &st) < 0 || (uint64_t)st.st_size < total + shared)
+        return report_no_device("no shared memory");
+    void *p = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, window_fd, 0);
+    if (p == MAP_FAILED) return report_no_device("cannot map the shared memory");
     session.window = p;
     session.window_bytes = bytes;
     session.shared_bytes = shared;
     session.shared_fd = window_fd;
-    session.shared_offset = whole;
+    session.shared_offset = total;
     progress = (struct wb_progress *)(session.window + bytes);
     return 0;
 }
 
 static int connect_locked(void) {
     session_pid = getpid();
-    int error = find_descriptors();
+    int error = find_connection();
     if (error) return error;
     struct wb_req_hello q = {.version = wb_version(), .pid = (uint32_t)session_pid};
     struct wb_rep_hello p;
@@ -254,10 +252,10 @@ static int connect_locked(void) {
                         .request_size = sizeof q,
                         .reply = &p,
                         .reply_size = sizeof p};
-    set_patience(HANDSHAKE_SECONDS);
+    set_receive_timeout(HANDSHAKE_TIMEOUT_SECONDS);
     error = exchange_locked(&c);
-    set_patience(0);
-    if (error == WB_cudaErrorInsufficientDriver) end_stranger();
+    set_receive_timeout(0);
+    if (error == WB_cudaErrorInsufficientDriver) exit_version_mismatch();
     if (error) return error;
     session.base = p.base;
     session.span = p.span;
@@ -275,30 +273,34 @@ const struct wb_session *wb_session(int *error) {
 }
 
 /* As with a real context, a forked child cannot use its parent's. */
-static int usable(void) {
+static int check_session(void) {
     int error;
     if (!wb_session(&error)) return error;
     return getpid() == session_pid ? 0 : WB_cudaErrorInitializationError;
 }
 
-static atomic_bool used;
-bool wb_used(void) { return atomic_load_explicit(&used, memory_order_relaxed); }
-void wb_use(void) { atomic_store_explicit(&used, true, memory_order_relaxed); }
+static atomic_bool context_active;
+bool wb_context_is_active(void) {
+    return atomic_load_explicit(&context_active, memory_order_relaxed);
+}
+void wb_activate_context(void) {
+    atomic_store_explicit(&context_active, true, memory_order_relaxed);
+}
 
 int wb_send(const struct wb_call *c) {
-    wb_use();
-    int error = usable();
-    if (!error) error = wb_known_error(); /* as the answer would be */
+    wb_activate_context();
+    int error = check_session();
+    if (!error) error = wb_sticky_error(); /* as the answer would be */
     if (error) return error;
     wb_lock();
-    if (!send_frame(c, next_seq(), WB_ONE_WAY)) error = gone(c);
+    if (!send_frame(c, next_seq(), WB_ONE_WAY)) error = handle_disconnect(c);
     wb_unlock();
     return error;
 }
 
 int wb_exchange(struct wb_call *c) {
-    if (c->op != WB_OP_device_info && c->op != WB_OP_memory_info) wb_use();
-    int error = usable();
+    if (c->op != WB_OP_device_info && c->op != WB_OP_memory_info) wb_activate_context();
+    int error = check_session();
     if (error) return error;
     wb_lock();
     error = exchange_locked(c);
@@ -309,27 +311,30 @@ int wb_exchange(struct wb_call *c) {
 /* ---- what is lent ---- */
 
 /* Set between calls of entries, by the thread that makes them. */
-enum { LENT = 64 };
-static struct { _Atomic uint64_t start, bytes; } lent[LENT];
-static _Atomic unsigned nlent;
+enum { MAX_HOST_BUFFERS = 64 };
+static struct { _Atomic uint64_t start, bytes; } host_buffers[MAX_HOST_BUFFERS];
+static _Atomic unsigned nhost_buffers;
 
-void wb_lend_host(uint64_t start, uint64_t bytes) {
+void wb_set_host_buffer(uint64_t start, uint64_t bytes) {
     unsigned i = 0;
-    bool begins = bytes > 0;
-    while (i < LENT && !(begins ? !lent[i].bytes : lent[i].bytes && lent[i].start == start)) i++;
-    if (i == LENT) return;
-    lent[i].start = start;
-    lent[i].bytes = bytes;
-    if (begins) nlent++;
-    else nlent--;
+    bool is_new = bytes > 0;
+    while (i < MAX_HOST_BUFFERS &&
+           !(is_new ? !host_buffers[i].bytes
+                    : host_buffers[i].bytes && host_buffers[i].start == start))
+        i++;
+    if (i == MAX_HOST_BUFFERS) return;
+    host_buffers[i].start = start;
+    host_buffers[i].bytes = bytes;
+    if (is_new) nhost_buffers++;
+    else nhost_buffers--;
 }
 
-bool wb_lent(uint64_t address, uint64_t *start, uint64_t *bytes) {
-    for (unsigned i = 0; nlent && i < LENT; i++) {
-        *start = lent[i].start, *bytes = lent[i].bytes;
+bool wb_find_host_buffer(uint64_t address, uint64_t *start, uint64_t *bytes) {
+    for (unsigned i = 0; nhost_buffers && i < MAX_HOST_BUFFERS; i++) {
+        *start = host_buffers[i].start, *bytes = host_buffers[i].bytes;
         if (address - *start < *bytes) return true;
     }
     return false;
 }
 
-bool wb_lends(void) { return nlent; }
+bool wb_has_host_buffers(void) { return nhost_buffers; }

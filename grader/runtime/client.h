@@ -1,7 +1,7 @@
 /* client.h — the runtime's end of the protocol: one connection a process, shared by its threads.
  *
  *   struct wb_rep_alloc p;
- *   int error = wb_ask(alloc, &(struct wb_req_alloc){.bytes = n}, &p);
+ *   int error = wb_request(alloc, &(struct wb_req_alloc){.bytes = n}, &p);
  *
  * A request that uses the window is made between wb_lock and wb_unlock, together with filling or
  * emptying it; the lock may be taken again by the thread that holds it. */
@@ -33,7 +33,7 @@ struct wb_call {
     void *reply;
     size_t reply_size;
     void *out; /* room for the reply's tail, or NULL */
-    size_t out_room, out_size;
+    size_t out_capacity, out_size;
 };
 
 /* Returns the reply's status. */
@@ -43,25 +43,25 @@ int wb_exchange(struct wb_call *c);
 int wb_send(const struct wb_call *c);
 /* The number of what was sent last; whether the server has carried out what has that number; and
  * what poisons the context, as far as is known without asking. */
-uint32_t wb_last_sent(void);
-bool wb_is_done(uint32_t number);
+uint32_t wb_last_seq(void);
+bool wb_is_done(uint32_t seq);
 /* Looks until it has, pausing between looks; false: the server has gone. */
-bool wb_await(uint32_t number, void (*pause)(unsigned round));
-int wb_known_error(void);
+bool wb_wait_done(uint32_t seq, void (*backoff)(unsigned round));
+int wb_sticky_error(void);
 /* The last error with which the device refused something that this thread asked for, since the last
  * call. */
-int wb_refusal(void);
+int wb_take_request_error(void);
 /* While an entry is called: so many bytes from there on, of the device's addresses, stand for an
  * exercise's memory of the host. 0 bytes: no more. */
-void wb_lend_host(uint64_t start, uint64_t bytes);
+void wb_set_host_buffer(uint64_t start, uint64_t bytes);
 /* The range that holds the address; false: it is in none. Without a lock, for signal handlers. */
-bool wb_lent(uint64_t address, uint64_t *start, uint64_t *bytes);
-bool wb_lends(void);
+bool wb_find_host_buffer(uint64_t address, uint64_t *start, uint64_t *bytes);
+bool wb_has_host_buffers(void);
 /* Whether the program has done anything with the device but ask about it. */
-bool wb_used(void);
-void wb_use(void);
-uint64_t wb_time_ns(void);  /* device time, as of the last reply */
-bool wb_output_waits(void); /* device printf has written something */
+bool wb_context_is_active(void);
+void wb_activate_context(void);
+uint64_t wb_time_ns(void);    /* device time, as of the last reply */
+bool wb_output_pending(void); /* device printf has written something */
 void wb_lock(void);
 void wb_unlock(void);
 
@@ -72,8 +72,8 @@ void wb_unlock(void);
                               .request_size = sizeof(struct wb_req_##name), \
                               .tail = text,                                 \
                               .tail_size = ntext})
-#define wb_ask(name, q, p) wb_ask_tail(name, q, p, NULL, 0, NULL, 0)
-#define wb_ask_tail(name, q, p, text, ntext, room, nroom)                       \
+#define wb_request(name, q, p) wb_request_tail(name, q, p, NULL, 0, NULL, 0)
+#define wb_request_tail(name, q, p, text, ntext, room, nroom)                   \
     wb_exchange(&(struct wb_call){.op = WB_OP_##name,                           \
                                   .request = (const struct wb_req_##name *){q}, \
                                   .request_size = sizeof(struct wb_req_##name), \
@@ -82,4 +82,4 @@ void wb_unlock(void);
                                   .reply = (struct wb_rep_##name *){p},         \
                                   .reply_size = sizeof(struct wb_rep_##name),   \
                                   .out = room,                                  \
-                                  .out_room = nroom})
+                                  .out_capacity = nroom})

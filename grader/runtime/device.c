@@ -13,8 +13,8 @@ static int info_error = -1;
 static void fetch_info(void) {
     const struct wb_session *s = wb_session(&info_error);
     if (!s) return;
-    wb_reserve(s);
-    info_error = wb_ask(device_info, NULL, &info);
+    wb_reserve_addresses(s);
+    info_error = wb_request(device_info, NULL, &info);
 }
 
 const struct wb_rep_device_info *wb_device(int *error) {
@@ -28,9 +28,9 @@ const struct wb_rep_device_info *wb_device(int *error) {
 
 /* A bus as wide as the memory's kind has it, and the clock that gives the device's bandwidth with
  * the usual formula 2 * clock * width. */
-static int bus_bits(void) { return info.dram_rate > 1200000000000ull ? 5120 : 384; }
-static int memory_khz(void) {
-    return (int)(info.dram_rate / (2 * (uint64_t)bus_bits() / 8) / 1000);
+static int memory_bus_bits(void) { return info.dram_rate > 1200000000000ull ? 5120 : 384; }
+static int memory_clock_khz(void) {
+    return (int)(info.dram_rate / (2 * (uint64_t)memory_bus_bits() / 8) / 1000);
 }
 
 static void fill_properties(struct cudaDeviceProp *p) {
@@ -57,7 +57,7 @@ static void fill_properties(struct cudaDeviceProp *p) {
     p->pciBusID = 1;
     p->asyncEngineCount = 1;
     p->unifiedAddressing = 1;
-    p->memoryBusWidth = bus_bits();
+    p->memoryBusWidth = memory_bus_bits();
     p->l2CacheSize = (int)info.l2_bytes;
     p->maxThreadsPerMultiProcessor = (int)info.warps_per_sm * 32;
     p->streamPrioritiesSupported = 1;
@@ -74,14 +74,14 @@ static void fill_properties(struct cudaDeviceProp *p) {
     p->clusterLaunch = info.cc_major >= 9;
 #if CUDART_VERSION < 13000
     p->clockRate = (int)info.clock_khz;
-    p->memoryClockRate = memory_khz();
+    p->memoryClockRate = memory_clock_khz();
     p->singleToDoublePrecisionPerfRatio = (int)info.fp32_per_fp64;
 #endif
 }
 
 static int check_device(int device) { return device ? cudaErrorInvalidDevice : 0; }
 
-static cudaError_t properties(struct cudaDeviceProp *p, int device) {
+static cudaError_t get_properties(struct cudaDeviceProp *p, int device) {
     int error;
     if (!wb_device(&error)) return wb_return(error);
     error = p ? check_device(device) : cudaErrorInvalidValue;
@@ -93,22 +93,22 @@ static cudaError_t properties(struct cudaDeviceProp *p, int device) {
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device);
 cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) {
-    return properties(p, device);
+    return get_properties(p, device);
 }
 cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device) {
-    return properties(p, device);
+    return get_properties(p, device);
 }
 
-static bool attribute(enum cudaDeviceAttr a, int *value) {
+static bool get_attribute(enum cudaDeviceAttr a, int *value) {
     struct cudaDeviceProp p;
     fill_properties(&p);
     switch ((int)a) {
-#define A(id, expression)           \
+#define ATTRIBUTE(id, expression)   \
     case cudaDevAttr##id:           \
         *value = (int)(expression); \
         return true;
 #include "grader/runtime/attributes.def"
-#undef A
+#undef ATTRIBUTE
     }
     *value = 0; /* what the device has not: textures, peers… */
     return (int)a > 0 && a < cudaDevAttrMax;
@@ -118,7 +118,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr a, int device
     int error;
     if (!wb_device(&error)) return wb_return(error);
     error = check_device(device);
-    if (!error && (!value || !attribute(a, value))) error = cudaErrorInvalidValue;
+    if (!error && (!value || !get_attribute(a, value))) error = cudaErrorInvalidValue;
     return wb_return(error);
 }
 
@@ -126,9 +126,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr a, int device
 
 cudaError_t cudaGetDeviceCount(int *count) {
     int error;
-    bool there = wb_device(&error);
+    bool has_device = wb_device(&error);
     if (!count) return wb_return(cudaErrorInvalidValue);
-    *count = there;
+    *count = has_device;
     return wb_return(error);
 }
 
@@ -141,7 +141,7 @@ cudaError_t cudaGetDevice(int *device) {
 cudaError_t cudaSetDevice(int device) {
     int error;
     if (wb_device(&error)) error = check_device(device);
-    if (!error) wb_use();
+    if (!error) wb_activate_context();
     return wb_return(error);
 }
 
@@ -150,8 +150,8 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     return cudaSetDevice(device);
 }
 
-cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *wanted) {
-    (void)wanted;
+cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop) {
+    (void)prop;
     return cudaGetDevice(device);
 }
 
@@ -212,19 +212,19 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 
 /* Memory goes, variables begin anew; handles of streams and events stay, of which nothing is left
  * to be used. */
-static int reset(void) {
+static int reset_device(void) {
     const struct wb_session *s;
     int error;
     if (!wb_device(&error) || !(s = wb_session(&error))) return error;
     error = wb_sync();
     if (error || s->grading) return error;
     wb_unregister_all();
-    error = wb_ask(reset, NULL, NULL);
-    wb_flights_forget();
-    if (!error) wb_range_clear(), wb_graph_device_forget();
+    error = wb_request(reset, NULL, NULL);
+    wb_inflight_clear();
+    if (!error) wb_range_clear(), wb_graph_device_reset();
     return error;
 }
-cudaError_t cudaDeviceReset(void) { return wb_return(reset()); }
+cudaError_t cudaDeviceReset(void) { return wb_return(reset_device()); }
 
 static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {
     [cudaLimitStackSize] = 1024,
@@ -243,7 +243,7 @@ static int set_limit(enum cudaLimit limit, size_t value) {
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize) return cudaErrorUnsupportedLimit;
     if (!wb_device(&error) || !(s = wb_session(&error))) return error;
     if (limit == cudaLimitMallocHeapSize && !s->grading)
-        error = wb_ask(heap, &((struct wb_req_heap){value}), NULL);
+        error = wb_request(heap, &((struct wb_req_heap){value}), NULL);
     if (!error) limits[limit] = value;
     return error;
 }
@@ -277,9 +277,9 @@ cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config) {
 }
 cudaError_t cudaCtxResetPersistingL2Cache(void) { return cudaSuccess; }
 
-cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
-    if (least) *least = 0;
-    if (greatest) *greatest = -5;
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least_priority, int *greatest_priority) {
+    if (least_priority) *least_priority = 0;
+    if (greatest_priority) *greatest_priority = -5;
     return cudaSuccess;
 }
 

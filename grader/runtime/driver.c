@@ -19,31 +19,31 @@ CUresult wb_driver_result(int error) {
     return (CUresult)error;
 }
 
-static bool started;
-static struct CUctx_st { unsigned flags; } the_context;
-static _Thread_local CUcontext current;
-static _Thread_local unsigned depth; /* of the stack of contexts, which are all the same */
-static _Thread_local bool chosen;    /* the program has said which is current */
+static bool initialized;
+static struct CUctx_st { unsigned flags; } primary_context;
+static _Thread_local CUcontext current_context;
+static _Thread_local unsigned context_depth; /* of the stack of contexts, which are all the same */
+static _Thread_local bool has_explicit_context; /* the program has said which is current */
 
 CUresult cuInit(unsigned flags) {
     int error;
     if (flags) return CUDA_ERROR_INVALID_VALUE;
-    started = wb_device(&error);
+    initialized = wb_device(&error);
     return wb_driver_result(error);
 }
 
 /* What the runtime API did has initialised the driver, and made the device's primary context
  * current. */
-static void adopt(void) {
-    if (!wb_used()) return;
-    started = true;
-    if (!chosen) current = &the_context, depth = 1;
+static void adopt_primary_context(void) {
+    if (!wb_context_is_active()) return;
+    initialized = true;
+    if (!has_explicit_context) current_context = &primary_context, context_depth = 1;
 }
 
-CUresult wb_driver_ready(void) {
-    if (!current) adopt();
-    if (!started) return CUDA_ERROR_NOT_INITIALIZED;
-    return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+CUresult wb_driver_check_context(void) {
+    if (!current_context) adopt_primary_context();
+    if (!initialized) return CUDA_ERROR_NOT_INITIALIZED;
+    return current_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuDriverGetVersion(int *version) {
@@ -62,13 +62,13 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
 /* ---- the device and its context ---- */
 
 CUresult wb_driver_check_device(CUdevice d) {
-    if (!started) adopt();
-    return !started ? CUDA_ERROR_NOT_INITIALIZED : d ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+    if (!initialized) adopt_primary_context();
+    return !initialized ? CUDA_ERROR_NOT_INITIALIZED : d ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int *n) {
     *n = 1;
-    return started ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+    return initialized ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 CUresult cuDeviceGet(CUdevice *d, int ordinal) {
     *d = 0;
@@ -88,16 +88,16 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice d) {
 }
 /* What the runtime API has no attribute for: driver_virtual.c. Compression of memory is a hint,
  * which changes nothing. */
-static bool driver_attribute(int *value, CUdevice_attribute a) {
-    bool there = a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
-                 a == CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED;
-    if (there) *value = 1;
-    return there;
+static bool get_driver_attribute(int *value, CUdevice_attribute a) {
+    bool is_supported = a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
+                        a == CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED;
+    if (is_supported) *value = 1;
+    return is_supported;
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d) {
     CUresult error = wb_driver_check_device(d);
-    if (error || driver_attribute(value, a)) return error;
+    if (error || get_driver_attribute(value, a)) return error;
     return wb_driver_result(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)a, 0));
 }
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d) {
@@ -106,36 +106,36 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d) {
                  : cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d);
 }
 
-static CUresult push(CUcontext *out, CUdevice d) {
+static CUresult push_context(CUcontext *out, CUdevice d) {
     CUresult error = wb_driver_check_device(d);
     if (error) return error;
-    current = &the_context;
-    chosen = true;
-    depth++;
-    if (out) *out = current;
+    current_context = &primary_context;
+    has_explicit_context = true;
+    context_depth++;
+    if (out) *out = current_context;
     return CUDA_SUCCESS;
 }
 
 #if CUDA_VERSION >= 13000
 CUresult cuCtxCreate(CUcontext *out, CUctxCreateParams *params, unsigned flags, CUdevice d) {
     (void)params;
-    the_context.flags = flags;
-    return push(out, d);
+    primary_context.flags = flags;
+    return push_context(out, d);
 }
 #else
 CUresult cuCtxCreate(CUcontext *out, unsigned flags, CUdevice d) {
-    the_context.flags = flags;
+    primary_context.flags = flags;
     return push(out, d);
 }
 #endif
 CUresult cuCtxDestroy(CUcontext c) {
-    if (c != &the_context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (depth) depth--;
-    if (!depth) current = NULL;
+    if (c != &primary_context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context_depth) context_depth--;
+    if (!context_depth) current_context = NULL;
     return CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d) {
-    *out = &the_context;
+    *out = &primary_context;
     return wb_driver_check_device(d);
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return wb_driver_check_device(d); }
@@ -144,29 +144,29 @@ CUresult cuDevicePrimaryCtxReset(CUdevice d) {
                                      : wb_driver_result(cudaDeviceReset());
 }
 CUresult cuCtxSetCurrent(CUcontext c) {
-    if (c && c != &the_context) return CUDA_ERROR_INVALID_CONTEXT;
-    current = c;
-    chosen = true;
-    depth = c ? (depth ? depth : 1) : 0;
+    if (c && c != &primary_context) return CUDA_ERROR_INVALID_CONTEXT;
+    current_context = c;
+    has_explicit_context = true;
+    context_depth = c ? (context_depth ? context_depth : 1) : 0;
     return CUDA_SUCCESS;
 }
 CUresult cuCtxGetCurrent(CUcontext *out) {
-    wb_driver_ready();
-    *out = current;
+    wb_driver_check_context();
+    *out = current_context;
     return CUDA_SUCCESS;
 }
 CUresult cuCtxPushCurrent(CUcontext c) {
-    return c == &the_context ? push(NULL, 0) : CUDA_ERROR_INVALID_CONTEXT;
+    return c == &primary_context ? push_context(NULL, 0) : CUDA_ERROR_INVALID_CONTEXT;
 }
 CUresult cuCtxPopCurrent(CUcontext *out) {
-    if (wb_driver_ready()) return CUDA_ERROR_INVALID_CONTEXT;
-    chosen = true;
-    if (out) *out = current;
-    return cuCtxDestroy(current);
+    if (wb_driver_check_context()) return CUDA_ERROR_INVALID_CONTEXT;
+    has_explicit_context = true;
+    if (out) *out = current_context;
+    return cuCtxDestroy(current_context);
 }
 CUresult cuCtxGetDevice(CUdevice *d) {
     *d = 0;
-    return wb_driver_ready();
+    return wb_driver_check_context();
 }
 CUresult cuCtxSynchronize(void) { return WITH_CONTEXT(cudaDeviceSynchronize()); }
 
@@ -184,18 +184,19 @@ CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image) {
     return cuModuleLoadData(out, image);
 }
 CUresult cuModuleLoad(CUmodule *out, const char *path) {
-    return WITH_CONTEXT(wb_library_file((struct wb_module **)out, path));
+    return WITH_CONTEXT(wb_library_load_file((struct wb_module **)out, path));
 }
 CUresult cuModuleUnload(CUmodule m) {
     return WITH_CONTEXT(wb_library_unload((struct wb_module *)m));
 }
 CUresult cuModuleGetFunction(CUfunction *out, CUmodule m, const char *name) {
-    return WITH_CONTEXT(wb_library_kernel((struct wb_function **)out, (struct wb_module *)m, name));
+    return WITH_CONTEXT(
+        wb_library_get_kernel((struct wb_function **)out, (struct wb_module *)m, name));
 }
 CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *size, CUmodule m, const char *name) {
     uint64_t address = 0, bytes = 0;
     CUresult error =
-        WITH_CONTEXT(wb_library_variable((struct wb_module *)m, name, &address, &bytes));
+        WITH_CONTEXT(wb_library_get_variable((struct wb_module *)m, name, &address, &bytes));
     if (!error && out) *out = address;
     if (!error && size) *size = bytes;
     return error;
@@ -254,30 +255,30 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream 
 }
 
 /* Elements of 1, 2 or 4 bytes. */
-static int fill(CUdeviceptr p, uint32_t value, unsigned unit, size_t n, CUstream s) {
+static int issue_fill(CUdeviceptr p, uint32_t value, unsigned unit, size_t n, CUstream s) {
     struct wb_command c = {.kind = WB_FILL, .fill = {(void *)p, n * unit, n, 1, value, unit}};
-    return wb_issue(s, &c);
+    return wb_issue_command(s, &c);
 }
 CUresult cuMemsetD8(CUdeviceptr p, unsigned char value, size_t n) {
-    return WITH_CONTEXT(fill(p, value, 1, n, 0));
+    return WITH_CONTEXT(issue_fill(p, value, 1, n, 0));
 }
 CUresult cuMemsetD16(CUdeviceptr p, unsigned short value, size_t n) {
-    return WITH_CONTEXT(fill(p, value, 2, n, 0));
+    return WITH_CONTEXT(issue_fill(p, value, 2, n, 0));
 }
 CUresult cuMemsetD32(CUdeviceptr p, unsigned value, size_t n) {
-    return WITH_CONTEXT(fill(p, value, 4, n, 0));
+    return WITH_CONTEXT(issue_fill(p, value, 4, n, 0));
 }
 CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char value, size_t n, CUstream s) {
-    return WITH_CONTEXT(fill(p, value, 1, n, s));
+    return WITH_CONTEXT(issue_fill(p, value, 1, n, s));
 }
 CUresult cuMemsetD32Async(CUdeviceptr p, unsigned value, size_t n, CUstream s) {
-    return WITH_CONTEXT(fill(p, value, 4, n, s));
+    return WITH_CONTEXT(issue_fill(p, value, 4, n, s));
 }
 
 /* ---- launches ---- */
 
 /* Parameters that the caller has packed already. */
-static int packed(void **extra, void **p, size_t *n) {
+static int find_packed_params(void **extra, void **p, size_t *n) {
     *p = NULL, *n = 0;
     for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
         if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER) *p = extra[1];
@@ -286,18 +287,19 @@ static int packed(void **extra, void **p, size_t *n) {
     return *p ? 0 : cudaErrorInvalidValue;
 }
 
-static int launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream s, void **params,
-                  void **extra, bool cooperative) {
+static int issue_launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream s,
+                        void **params, void **extra, bool cooperative) {
     int error;
-    void *given;
+    void *packed_params;
     size_t n;
-    const struct wb_function *k = wb_function(f, &error);
+    const struct wb_function *k = wb_get_function(f, &error);
     if (!k) return error == cudaErrorInvalidDeviceFunction ? cudaErrorInvalidResourceHandle : error;
     _Alignas(16) uint8_t bytes[WB_PARAM_BYTES];
-    error = extra ? packed(extra, &given, &n) : wb_pack(k, params, bytes);
+    error =
+        extra ? find_packed_params(extra, &packed_params, &n) : wb_pack_params(k, params, bytes);
     if (!error && extra && n < k->info.param_bytes) error = cudaErrorInvalidValue;
     if (error) return error;
-    if (extra) memcpy(bytes, given, k->info.param_bytes);
+    if (extra) memcpy(bytes, packed_params, k->info.param_bytes);
     struct wb_command c = {.kind = WB_LAUNCH,
                            .launch = {.func = f,
                                       .grid = grid,
@@ -307,42 +309,42 @@ static int launch(CUfunction f, dim3 grid, dim3 block, unsigned shared, CUstream
                                       .cooperative = cooperative,
                                       .params = bytes,
                                       .param_bytes = k->info.param_bytes}};
-    return wb_issue(s, &c);
+    return wb_issue_command(s, &c);
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                         unsigned by, unsigned bz, unsigned shared, CUstream s, void **params,
                         void **extra) {
     return WITH_CONTEXT(
-        launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, extra, false));
+        issue_launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, extra, false));
 }
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                    unsigned by, unsigned bz, unsigned shared, CUstream s,
                                    void **params) {
     return WITH_CONTEXT(
-        launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, NULL, true));
+        issue_launch(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, shared, s, params, NULL, true));
 }
 
-static int function_attribute(int *value, CUfunction_attribute a, CUfunction f) {
-    struct cudaFuncAttributes all;
-    int error = cudaFuncGetAttributes(&all, f);
+static int get_function_attribute(int *value, CUfunction_attribute a, CUfunction f) {
+    struct cudaFuncAttributes attributes;
+    int error = cudaFuncGetAttributes(&attributes, f);
     if (error) return error;
     switch ((int)a) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = all.maxThreadsPerBlock; return 0;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)all.sharedSizeBytes; return 0;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)all.constSizeBytes; return 0;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)all.localSizeBytes; return 0;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = all.numRegs; return 0;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = all.ptxVersion; return 0;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = all.binaryVersion; return 0;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = attributes.maxThreadsPerBlock; return 0;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)attributes.sharedSizeBytes; return 0;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)attributes.constSizeBytes; return 0;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)attributes.localSizeBytes; return 0;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = attributes.numRegs; return 0;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = attributes.ptxVersion; return 0;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = attributes.binaryVersion; return 0;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = all.maxDynamicSharedSizeBytes;
+        *value = attributes.maxDynamicSharedSizeBytes;
         return 0;
     }
     return cudaErrorInvalidValue;
 }
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute a, CUfunction f) {
-    return WITH_CONTEXT(function_attribute(value, a, f));
+    return WITH_CONTEXT(get_function_attribute(value, a, f));
 }
 CUresult cuFuncSetAttribute(CUfunction f, CUfunction_attribute a, int value) {
     return WITH_CONTEXT(cudaFuncSetAttribute(f, (enum cudaFuncAttribute)a, value));

@@ -7,8 +7,9 @@
 /* The runtime's error as the driver's. */
 CUresult wb_driver_result(int error);
 /* Whether this thread has a context. */
-CUresult wb_driver_ready(void);
+CUresult wb_driver_check_context(void);
 CUresult wb_driver_check_device(CUdevice d);
 
 /* Of a call that needs a context: `call` is evaluated only then. */
-#define WITH_CONTEXT(call) (wb_driver_ready() ? wb_driver_ready() : wb_driver_result(call))
+#define WITH_CONTEXT(call) \
+    (wb_driver_check_context() ? wb_driver_check_context() : wb_driver_result(call))

@@ -6,8 +6,8 @@
 
 /* ---- the device ---- */
 
-CUresult cuDeviceCanAccessPeer(int *can, CUdevice d, CUdevice peer) {
-    *can = 0; /* of one device, none is a peer */
+CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice d, CUdevice peer) {
+    *can_access = 0; /* of one device, none is a peer */
     return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_check_device(peer);
 }
 CUresult cuDeviceGetPCIBusId(char *out, int size, CUdevice d) {
@@ -27,8 +27,8 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     return WITH_CONTEXT(cudaDeviceSetLimit((enum cudaLimit)limit, value));
 }
-CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-    return WITH_CONTEXT(cudaDeviceGetStreamPriorityRange(least, greatest));
+CUresult cuCtxGetStreamPriorityRange(int *least_priority, int *greatest_priority) {
+    return WITH_CONTEXT(cudaDeviceGetStreamPriorityRange(least_priority, greatest_priority));
 }
 
 /* ---- memory ---- */
@@ -75,25 +75,27 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
         cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, f, threads, shared, flags));
 }
 
-struct choice {
-    CUoccupancyB2DSize shared_of; /* of a block of so many threads, or NULL: always `shared` */
+struct occupancy_query {
+    CUoccupancyB2DSize
+        shared_for_block; /* of a block of so many threads, or NULL: always `shared` */
     size_t shared;
     unsigned flags;
-    int most; /* threads of a block, 0: as many as can be */
+    int block_size_limit; /* threads of a block, 0: as many as can be */
 };
 
 /* The largest block of whole warps that fills an SM most, and the grid that fills the device with
  * it. */
-static int choose(int *grid, int *block, CUfunction f, const struct choice *c) {
+static int choose_block_size(int *grid, int *block, CUfunction f, const struct occupancy_query *c) {
     struct cudaFuncAttributes a;
     struct cudaDeviceProp p;
     int error = cudaFuncGetAttributes(&a, f), best = 0;
     if (!error) error = cudaGetDeviceProperties(&p, 0);
-    int top = error                                       ? 0
-              : c->most && c->most < a.maxThreadsPerBlock ? c->most
-                                                          : a.maxThreadsPerBlock;
-    for (int threads = top, n; !error && threads > 0; threads = (threads - 1) / 32 * 32) {
-        size_t shared = c->shared_of ? c->shared_of(threads) : c->shared;
+    int max_threads = error ? 0
+                      : c->block_size_limit && c->block_size_limit < a.maxThreadsPerBlock
+                          ? c->block_size_limit
+                          : a.maxThreadsPerBlock;
+    for (int threads = max_threads, n; !error && threads > 0; threads = (threads - 1) / 32 * 32) {
+        size_t shared = c->shared_for_block ? c->shared_for_block(threads) : c->shared;
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&n, f, threads, shared,
                                                                        c->flags);
         if (error || n * threads <= best) continue;
@@ -104,14 +106,17 @@ static int choose(int *grid, int *block, CUfunction f, const struct choice *c) {
     return error;
 }
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction f,
-                                                   CUoccupancyB2DSize shared_of, size_t shared,
-                                                   int most, unsigned flags) {
-    struct choice c = {shared_of, shared, flags, most};
-    return WITH_CONTEXT(choose(grid, block, f, &c));
+                                                   CUoccupancyB2DSize shared_for_block,
+                                                   size_t shared, int block_size_limit,
+                                                   unsigned flags) {
+    struct occupancy_query c = {shared_for_block, shared, flags, block_size_limit};
+    return WITH_CONTEXT(choose_block_size(grid, block, f, &c));
 }
 CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
-                                          CUoccupancyB2DSize shared_of, size_t shared, int most) {
-    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, shared_of, shared, most, 0);
+                                          CUoccupancyB2DSize shared_for_block, size_t shared,
+                                          int block_size_limit) {
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, f, shared_for_block, shared,
+                                                     block_size_limit, 0);
 }
 
 /* ---- libraries ---- */
@@ -125,15 +130,16 @@ CUresult cuLibraryUnload(CUlibrary l) {
     return WITH_CONTEXT(wb_library_unload((struct wb_module *)l));
 }
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary l, const char *name) {
-    return WITH_CONTEXT(wb_library_kernel((struct wb_function **)out, (struct wb_module *)l, name));
+    return WITH_CONTEXT(
+        wb_library_get_kernel((struct wb_function **)out, (struct wb_module *)l, name));
 }
 CUresult cuLibraryGetModule(CUmodule *out, CUlibrary l) {
     *out = (CUmodule)l;
-    return wb_driver_ready();
+    return wb_driver_check_context();
 }
 CUresult cuKernelGetFunction(CUfunction *out, CUkernel k) {
     *out = (CUfunction)k;
-    return wb_driver_ready();
+    return wb_driver_check_context();
 }
 
 /* ---- streams, events, graphs ---- */

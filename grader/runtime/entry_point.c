@@ -21,16 +21,17 @@ static void (*const entries[])(void) = {
 };
 #undef ENTRY
 
-static void *find(const char *symbol) {
+static void *find_entry_point(const char *symbol) {
     void *out = NULL;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (!strcmp(names[i], symbol)) memcpy(&out, &entries[i], sizeof out);
     return out;
 }
 
-static int look_up(const char *symbol, void **out, enum cudaDriverEntryPointQueryResult *status) {
+static int get_entry_point(const char *symbol, void **out,
+                           enum cudaDriverEntryPointQueryResult *status) {
     if (!symbol || !*symbol || !out) return cudaErrorInvalidValue;
-    *out = find(symbol);
+    *out = find_entry_point(symbol);
     if (status) *status = *out ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return 0;
 }
@@ -38,14 +39,14 @@ static int look_up(const char *symbol, void **out, enum cudaDriverEntryPointQuer
 cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **out, unsigned long long flags,
                                     enum cudaDriverEntryPointQueryResult *status) {
     (void)flags;
-    return wb_return(look_up(symbol, out, status));
+    return wb_return(get_entry_point(symbol, out, status));
 }
 #if CUDART_VERSION >= 12050
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **out, unsigned version,
                                              unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *status) {
     (void)version, (void)flags; /* each call has one form */
-    return wb_return(look_up(symbol, out, status));
+    return wb_return(get_entry_point(symbol, out, status));
 }
 cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **out, unsigned version,
                                                   unsigned long long flags,
@@ -59,9 +60,9 @@ cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **out
 
 CUresult cuGetProcAddress(const char *symbol, void **out, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status) {
-    enum cudaDriverEntryPointQueryResult found;
+    enum cudaDriverEntryPointQueryResult query_result;
     (void)version, (void)flags;
-    if (look_up(symbol, out, &found)) return CUDA_ERROR_INVALID_VALUE;
+    if (get_entry_point(symbol, out, &query_result)) return CUDA_ERROR_INVALID_VALUE;
     if (status) *status = *out ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return *out ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

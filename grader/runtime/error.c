@@ -9,7 +9,7 @@
 
 static _Thread_local int last_error;
 
-static bool sticky(int error) {
+static bool is_sticky_error(int error) {
     switch (error) {
     case cudaErrorIllegalAddress:
     case cudaErrorMisalignedAddress:
@@ -24,12 +24,12 @@ static bool sticky(int error) {
     return false;
 }
 
-static void tell_failure(int error, const char *call) {
+static void report_failure(int error, const char *call) {
     int unused;
     const struct wb_session *s = error && error != cudaErrorNotReady ? wb_session(&unused) : NULL;
     if (s && s->grading)
-        wb_ask_tail(api_error, &((struct wb_req_api_error){.error = error}), NULL, call,
-                    strlen(call), NULL, 0);
+        wb_request_tail(api_error, &((struct wb_req_api_error){.error = error}), NULL, call,
+                        strlen(call), NULL, 0);
 }
 
 /* ---- failures that nobody asks for ----
@@ -43,55 +43,55 @@ static struct {
     char call[64];
     int error;
     unsigned count;
-} unasked;
+} unchecked_failure;
 
-static void tell_unasked(int status, void *unused) {
+static void report_unchecked(int status, void *unused) {
     (void)unused;
-    if (status || !unasked.count) return;
+    if (status || !unchecked_failure.count) return;
     fprintf(stderr, "warpbook: %s() failed with %s, and the program never asked cudaGetLastError()",
-            unasked.call, cudaGetErrorName((cudaError_t)unasked.error));
-    if (unasked.count > 1)
-        fprintf(stderr, "; %u more call%s failed", unasked.count - 1,
-                unasked.count == 2 ? "" : "s");
+            unchecked_failure.call, cudaGetErrorName((cudaError_t)unchecked_failure.error));
+    if (unchecked_failure.count > 1)
+        fprintf(stderr, "; %u more call%s failed", unchecked_failure.count - 1,
+                unchecked_failure.count == 2 ? "" : "s");
     fprintf(stderr, "\n");
 }
 
-static void note_unasked(int error, const char *call) {
+static void record_unchecked(int error, const char *call) {
     static bool registered;
-    int unused, said = wb_refusal();
-    if (!error || error == said || error == cudaErrorNotReady || error == cudaErrorNotSupported ||
-        sticky(error))
+    int unused, request_error = wb_take_request_error();
+    if (!error || error == request_error || error == cudaErrorNotReady ||
+        error == cudaErrorNotSupported || is_sticky_error(error))
         return;
     const struct wb_session *s = wb_session(&unused);
     if (!s || s->grading) return;
     wb_lock();
-    if (!registered) registered = !on_exit(tell_unasked, NULL);
-    if (!unasked.count++) {
-        snprintf(unasked.call, sizeof unasked.call, "%s", call);
-        unasked.error = error;
+    if (!registered) registered = !on_exit(report_unchecked, NULL);
+    if (!unchecked_failure.count++) {
+        snprintf(unchecked_failure.call, sizeof unchecked_failure.call, "%s", call);
+        unchecked_failure.error = error;
     }
     wb_unlock();
 }
 
-static int asked(int error) {
-    if (error) unasked.count = 0;
+static int mark_checked(int error) {
+    if (error) unchecked_failure.count = 0;
     return error;
 }
 
 cudaError_t wb_return_from(int error, const char *call) {
-    tell_failure(error, call);
-    note_unasked(error, call);
-    if (error && error != cudaErrorNotReady && !sticky(last_error)) last_error = error;
+    report_failure(error, call);
+    record_unchecked(error, call);
+    if (error && error != cudaErrorNotReady && !is_sticky_error(last_error)) last_error = error;
     return (cudaError_t)error;
 }
 
 cudaError_t cudaGetLastError(void) {
-    int error = asked(last_error);
-    if (!sticky(error)) last_error = 0;
+    int error = mark_checked(last_error);
+    if (!is_sticky_error(error)) last_error = 0;
     return (cudaError_t)error;
 }
 
-cudaError_t cudaPeekAtLastError(void) { return (cudaError_t)asked(last_error); }
+cudaError_t cudaPeekAtLastError(void) { return (cudaError_t)mark_checked(last_error); }
 
 const char *cudaGetErrorName(cudaError_t error) {
     switch ((int)error) {
@@ -117,13 +117,14 @@ const char *cudaGetErrorString(cudaError_t error) {
 
 cudaError_t wb_unsupported(const char *call) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static const char *said[512];
+    static const char *reported_calls[512];
     static unsigned n;
     pthread_mutex_lock(&lock);
-    bool known = false;
-    for (unsigned i = 0; i < n && !known; i++) known = !strcmp(said[i], call);
-    if (!known && n < sizeof said / sizeof *said) said[n++] = call;
+    bool is_reported = false;
+    for (unsigned i = 0; i < n && !is_reported; i++) is_reported = !strcmp(reported_calls[i], call);
+    if (!is_reported && n < sizeof reported_calls / sizeof *reported_calls)
+        reported_calls[n++] = call;
     pthread_mutex_unlock(&lock);
-    if (!known) fprintf(stderr, "warpbook: %s is not supported\n", call);
+    if (!is_reported) fprintf(stderr, "warpbook: %s is not supported\n", call);
     return wb_return(cudaErrorNotSupported);
 }

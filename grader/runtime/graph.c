@@ -9,58 +9,60 @@
 
 /* ---- building ---- */
 
-static void *grown(void *array, size_t n, size_t size) {
+static void *grow_array(void *array, size_t n, size_t size) {
     void *p = realloc(array, (n + 1) * size);
     if (!p) abort();
     return p;
 }
 
 void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep) {
-    node->deps = grown(node->deps, node->ndeps, sizeof *node->deps);
+    node->deps = grow_array(node->deps, node->ndeps, sizeof *node->deps);
     node->deps[node->ndeps++] = dep;
 }
 
 /* What a command points to becomes the node's own. */
-static void own(struct wb_command *c) {
-    if (c->kind == WB_ALLOC || c->kind == WB_FREE) wb_graph_memory_hold(c->memory.p);
-    if (c->kind == WB_CONDITIONAL) wb_graph_memory_hold((void *)c->conditional.word);
+static void acquire_resources(struct wb_command *c) {
+    if (c->kind == WB_ALLOC || c->kind == WB_FREE) wb_graph_memory_retain(c->memory.p);
+    if (c->kind == WB_CONDITIONAL) wb_graph_memory_retain((void *)c->conditional.handle);
     if (c->kind != WB_LAUNCH) return;
-    uint8_t *copy = grown(NULL, c->launch.param_bytes, 1);
+    uint8_t *copy = grow_array(NULL, c->launch.param_bytes, 1);
     if (c->launch.param_bytes) memcpy(copy, c->launch.params, c->launch.param_bytes);
     c->launch.params = copy;
 }
 
-static void disown(struct wb_command *c) {
+static void release_resources(struct wb_command *c) {
     if (c->kind == WB_LAUNCH) free(c->launch.params);
     if (c->kind == WB_CHILD) cudaGraphDestroy(c->child);
-    if (c->kind == WB_ALLOC || c->kind == WB_FREE) wb_graph_memory_drop(c->memory.p);
+    if (c->kind == WB_ALLOC || c->kind == WB_FREE) wb_graph_memory_release(c->memory.p);
     if (c->kind != WB_CONDITIONAL) return;
-    for (unsigned i = 0; i < c->conditional.size; i++) cudaGraphDestroy(c->conditional.bodies[i]);
+    for (unsigned i = 0; i < c->conditional.body_count; i++)
+        cudaGraphDestroy(c->conditional.bodies[i]);
     free(c->conditional.bodies);
-    wb_graph_memory_drop((void *)c->conditional.word);
+    wb_graph_memory_release((void *)c->conditional.handle);
 }
 
 /* Copies of the graphs that a command owns in place of them. */
 static void clone_children(struct wb_command *c) {
     if (c->kind == WB_CHILD) c->child = wb_graph_clone(c->child);
     if (c->kind != WB_CONDITIONAL) return;
-    cudaGraph_t *copies = grown(NULL, c->conditional.size, sizeof *copies);
-    for (unsigned i = 0; i < c->conditional.size; i++)
+    cudaGraph_t *copies = grow_array(NULL, c->conditional.body_count, sizeof *copies);
+    for (unsigned i = 0; i < c->conditional.body_count; i++)
         copies[i] = wb_graph_clone(c->conditional.bodies[i]);
     c->conditional.bodies = copies;
 }
 
 cudaGraph_t wb_graph_child(const struct wb_command *c, size_t i) {
     if (c->kind == WB_CHILD) return i ? NULL : c->child;
-    return c->kind == WB_CONDITIONAL && i < c->conditional.size ? c->conditional.bodies[i] : NULL;
+    return c->kind == WB_CONDITIONAL && i < c->conditional.body_count ? c->conditional.bodies[i]
+                                                                      : NULL;
 }
 
-int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *what) {
-    if (!node || node->command.kind != what->kind) return cudaErrorInvalidValue;
+int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *command) {
+    if (!node || node->command.kind != command->kind) return cudaErrorInvalidValue;
     struct wb_command old = node->command;
-    node->command = *what;
-    own(&node->command);
-    disown(&old);
+    node->command = *command;
+    acquire_resources(&node->command);
+    release_resources(&old);
     return 0;
 }
 
@@ -72,17 +74,17 @@ int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t cons
     if (!node) return cudaErrorMemoryAllocation;
     node->graph = g;
     node->command = *c;
-    own(&node->command);
+    acquire_resources(&node->command);
     for (size_t i = 0; i < ndeps; i++) wb_graph_add_dep(node, deps[i]);
-    g->nodes = grown(g->nodes, g->n, sizeof *g->nodes);
+    g->nodes = grow_array(g->nodes, g->n, sizeof *g->nodes);
     g->nodes[g->n++] = node;
     if (out) *out = node;
     return 0;
 }
 
 void wb_graph_free_node(cudaGraphNode_t node) {
-    disown(&node->command);
-    free(node->pointers);
+    release_resources(&node->command);
+    free(node->param_pointers);
     free(node->deps);
     free(node);
 }
@@ -103,7 +105,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t g) {
 
 cudaGraphNode_t wb_graph_copy_of(cudaGraph_t g, cudaGraphNode_t original) {
     for (size_t i = 0; i < g->n; i++)
-        if (g->nodes[i]->original == original) return g->nodes[i];
+        if (g->nodes[i]->source == original) return g->nodes[i];
     return NULL;
 }
 
@@ -114,7 +116,7 @@ cudaGraph_t wb_graph_clone(cudaGraph_t g) {
         clone_children(&c);
         cudaGraphNode_t node;
         if (wb_graph_add(clone, &c, NULL, 0, &node)) abort();
-        node->original = g->nodes[i];
+        node->source = g->nodes[i];
     }
     for (size_t i = 0; clone && i < g->n; i++)
         for (size_t d = 0; d < g->nodes[i]->ndeps; d++)
@@ -124,40 +126,40 @@ cudaGraph_t wb_graph_clone(cudaGraph_t g) {
 
 /* ---- running ---- */
 
-static bool ready(cudaGraphNode_t node) {
+static bool is_ready(cudaGraphNode_t node) {
     for (size_t i = 0; i < node->ndeps; i++)
         if (!node->deps[i]->done) return false;
     return !node->done;
 }
 
 /* Puts nodes into an order that respects the edges; false if they form a cycle. */
-static bool sort(cudaGraph_t g) {
-    cudaGraphNode_t *sorted = grown(NULL, g->n, sizeof *sorted);
-    size_t n = 0, before;
+static bool topological_sort(cudaGraph_t g) {
+    cudaGraphNode_t *sorted = grow_array(NULL, g->n, sizeof *sorted);
+    size_t n = 0, prev;
     for (size_t i = 0; i < g->n; i++) g->nodes[i]->done = false;
     do {
-        before = n;
+        prev = n;
         for (size_t i = 0; i < g->n; i++) {
-            if (!ready(g->nodes[i])) continue;
+            if (!is_ready(g->nodes[i])) continue;
             g->nodes[i]->done = true;
             sorted[n++] = g->nodes[i];
         }
-    } while (n > before);
-    bool whole = n == g->n;
-    if (whole) memcpy(g->nodes, sorted, n * sizeof *sorted);
+    } while (n > prev);
+    bool is_acyclic = n == g->n;
+    if (is_acyclic) memcpy(g->nodes, sorted, n * sizeof *sorted);
     free(sorted);
-    return whole;
+    return is_acyclic;
 }
 
 int wb_graph_run(cudaGraph_t g) {
     int error = 0;
     for (size_t i = 0; !error && i < g->n; i++)
-        if (!g->nodes[i]->disabled) error = wb_run(&g->nodes[i]->command);
+        if (!g->nodes[i]->disabled) error = wb_run_command(&g->nodes[i]->command);
     return error;
 }
 
 bool wb_graph_sort(cudaGraph_t g) {
-    bool ok = sort(g);
+    bool ok = topological_sort(g);
     for (size_t i = 0; i < g->n; i++)
         for (size_t k = 0; ok && wb_graph_child(&g->nodes[i]->command, k); k++)
             ok = wb_graph_sort(wb_graph_child(&g->nodes[i]->command, k));
@@ -165,24 +167,25 @@ bool wb_graph_sort(cudaGraph_t g) {
 }
 
 /* Whether what an earlier launch allocated and nobody freed is freed by the next. */
-static void free_before(cudaGraph_t g, bool yes) {
+static void set_auto_free(cudaGraph_t g, bool auto_free) {
     for (size_t i = 0; i < g->n; i++) {
         struct wb_command *c = &g->nodes[i]->command;
-        if (c->kind == WB_ALLOC) c->memory.again = yes;
-        for (size_t k = 0; wb_graph_child(c, k); k++) free_before(wb_graph_child(c, k), yes);
+        if (c->kind == WB_ALLOC) c->memory.auto_free = auto_free;
+        for (size_t k = 0; wb_graph_child(c, k); k++)
+            set_auto_free(wb_graph_child(c, k), auto_free);
     }
 }
 
 static int instantiate(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long flags) {
     if (!out || !g) return cudaErrorInvalidValue;
-    int error = flags & cudaGraphInstantiateFlagDeviceLaunch ? wb_graph_device_new(g) : 0;
+    int error = flags & cudaGraphInstantiateFlagDeviceLaunch ? wb_graph_device_prepare(g) : 0;
     if (error) return error;
     cudaGraphExec_t x = calloc(1, sizeof *x);
     if (!x) return cudaErrorMemoryAllocation;
     x->graph = wb_graph_clone(g);
     x->graph->executable = true;
     x->graph->flags = flags;
-    free_before(x->graph, flags & cudaGraphInstantiateFlagAutoFreeOnLaunch);
+    set_auto_free(x->graph, flags & cudaGraphInstantiateFlagAutoFreeOnLaunch);
     if (!wb_graph_sort(x->graph)) {
         cudaGraphExecDestroy(x);
         return cudaErrorInvalidValue;
@@ -210,7 +213,7 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *out, cudaGraph_t g,
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x) {
     if (!x) return wb_return(cudaErrorInvalidValue);
-    wb_graph_device_gone(x);
+    wb_graph_device_remove(x);
     cudaGraphDestroy(x->graph);
     free(x);
     return cudaSuccess;
@@ -218,23 +221,23 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x) {
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s) {
     int error = x ? wb_check_stream(s) : cudaErrorInvalidValue;
-    struct wb_capture *into = error ? NULL : wb_capture(s);
-    if (into && into->graph) { /* captured: it becomes a child of the other graph */
+    struct wb_capture *capture = error ? NULL : wb_stream_capture(s);
+    if (capture && capture->graph) { /* captured: it becomes a child of the other graph */
         struct wb_command c = {.kind = WB_CHILD, .child = wb_graph_clone(x->graph)};
-        return wb_return(wb_issue(s, &c));
+        return wb_return(wb_issue_command(s, &c));
     }
-    if (!error) error = wb_implicit(s);
+    if (!error) error = wb_check_implicit_sync(s);
     if (!error) wb_order_command(s);
-    if (!error) error = wb_graph_conditional_start(x->graph);
-    if (!error) error = wb_graph_device_ready(x);
+    if (!error) error = wb_graph_conditional_reset(x->graph);
+    if (!error) error = wb_graph_device_upload(x);
     if (!error) error = wb_graph_device_run(x);
-    if (!error) wb_stream_used(s);
+    if (!error) wb_stream_update_seq(s);
     return wb_return(error);
 }
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t x, cudaStream_t s) {
     int error = x ? wb_check_stream(s) : cudaErrorInvalidValue;
-    return wb_return(error ? error : wb_graph_device_ready(x));
+    return wb_return(error ? error : wb_graph_device_upload(x));
 }
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t x, unsigned long long *flags) {

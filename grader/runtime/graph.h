@@ -8,8 +8,8 @@ struct CUgraphNode_st {
     struct wb_command command;
     cudaGraphNode_t *deps;
     size_t ndeps;
-    cudaGraphNode_t original; /* the node this is a copy of, or NULL */
-    void **pointers;          /* to each of a kernel's parameters, once asked for */
+    cudaGraphNode_t source; /* the node this is a copy of, or NULL */
+    void **param_pointers;  /* to each of a kernel's parameters, once asked for */
     bool disabled, done;
 };
 
@@ -26,12 +26,12 @@ struct CUgraphExec_st {
 
 cudaGraph_t wb_graph_clone(cudaGraph_t g);
 /* The node of `g` that is a copy of `original`. */
-cudaGraphNode_t wb_graph_copy_of(cudaGraph_t g, cudaGraphNode_t original);
+cudaGraphNode_t wb_graph_copy_of(cudaGraph_t g, cudaGraphNode_t source);
 /* Puts nodes into an order that respects the edges, in child graphs too; false if they form a
  * cycle. */
 bool wb_graph_sort(cudaGraph_t g);
 /* `what` in place of a node's command, of the same kind; a copy of what it points to is made. */
-int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *what);
+int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *command);
 /* The i-th graph that a command owns; NULL after the last. */
 cudaGraph_t wb_graph_child(const struct wb_command *c, size_t i);
 void wb_graph_free_node(cudaGraphNode_t node);
@@ -39,21 +39,21 @@ void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep);
 
 /* ---- conditional nodes (graph_conditional.c) ---- */
 
-enum { WB_BODIES = 1 << 16 /* of one node */ };
+enum { WB_MAX_BODIES = 1 << 16 /* of one node */ };
 #if CUDART_VERSION >= 12080
 /* The node's command, with a graph for each body; `p` gets them. */
 int wb_graph_conditional_new(struct cudaConditionalNodeParams *p, struct wb_command *c);
 #endif
 int wb_graph_conditional_run(const struct wb_command *c);
-int wb_graph_conditional_start(cudaGraph_t g);
+int wb_graph_conditional_reset(cudaGraph_t g);
 
 /* ---- graphs that kernels launch (graph_device.c) ---- */
 
-int wb_graph_device_new(cudaGraph_t g); /* it may be made for the device */
+int wb_graph_device_prepare(cudaGraph_t g); /* it may be made for the device */
 /* Where it was: from now on kernels may launch it; no more. */
-int wb_graph_device_ready(cudaGraphExec_t x);
-void wb_graph_device_gone(cudaGraphExec_t x);
-void wb_graph_device_forget(void); /* the device's memory goes */
+int wb_graph_device_upload(cudaGraphExec_t x);
+void wb_graph_device_remove(cudaGraphExec_t x);
+void wb_graph_device_reset(void); /* the device's memory goes */
 /* Runs it, and what its kernels launch. */
 int wb_graph_device_run(cudaGraphExec_t x);
 
@@ -61,9 +61,10 @@ int wb_graph_device_run(cudaGraphExec_t x);
  * allocated between its nodes ---- */
 
 int wb_graph_memory_new(void **out, size_t bytes);
-int wb_graph_condition_new(void **out); /* a word that kernels may set by cudaGraphSetConditional */
+int wb_graph_condition_word_new(
+    void **out); /* a word that kernels may set by cudaGraphSetConditional */
 /* Nodes that name it keep it. */
-void wb_graph_memory_hold(void *p);
-void wb_graph_memory_drop(void *p);
+void wb_graph_memory_retain(void *p);
+void wb_graph_memory_release(void *p);
 /* An allocation node is reached. */
-int wb_graph_memory_begin(void *p, bool again);
+int wb_graph_memory_alloc(void *p, bool auto_free);

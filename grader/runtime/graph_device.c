@@ -9,107 +9,109 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct box {
+struct graph_mailbox {
 #define FIELD(type, name)    type name;
 #define ARRAY(type, name, n) type name[n];
 #include "grader/sim/graph_box.def"
 };
-#define BEHIND (1ull << 56) /* cudaStreamGraphTailLaunch, of the device alone */
+#define TAIL_LAUNCH (1ull << 56) /* cudaStreamGraphTailLaunch, of the device alone */
 
-static struct box box; /* but for what kernels asked for */
-static uint64_t place; /* of the device's; 0 = no graph is for the device */
+static struct graph_mailbox mailbox; /* but for what kernels asked for */
+static uint64_t mailbox_address;     /* of the device's; 0 = no graph is for the device */
 
-static int put(void) {
+static int write_mailbox(void) {
     struct wb_rep_graph_mailbox p;
-    int error = place ? 0 : wb_ask(graph_mailbox, NULL, &p);
+    int error = mailbox_address ? 0 : wb_request(graph_mailbox, NULL, &p);
     if (error) return error;
-    if (!place) place = p.address;
-    size_t n = offsetof(struct box, requests);
-    return wb_write(place, n, &box, n, n, 1);
+    if (!mailbox_address) mailbox_address = p.address;
+    size_t n = offsetof(struct graph_mailbox, requests);
+    return wb_write(mailbox_address, n, &mailbox, n, n, 1);
 }
 
 /* A kernel, copies, fills, and graphs of those. */
-static bool is_sound(cudaGraph_t g) {
+static bool is_device_launchable(cudaGraph_t g) {
     for (size_t i = 0; i < g->n; i++) {
         const struct wb_command *c = &g->nodes[i]->command;
-        if (c->kind == WB_CHILD && !is_sound(c->child)) return false;
+        if (c->kind == WB_CHILD && !is_device_launchable(c->child)) return false;
         if (c->kind != WB_CHILD && c->kind != WB_LAUNCH && c->kind != WB_COPY && c->kind != WB_FILL)
             return false;
     }
     return g->n > 0;
 }
 
-int wb_graph_device_new(cudaGraph_t g) { return is_sound(g) ? put() : cudaErrorInvalidValue; }
-
-void wb_graph_device_forget(void) {
-    place = 0;
-    box.nlaunchable = 0;
+int wb_graph_device_prepare(cudaGraph_t g) {
+    return is_device_launchable(g) ? write_mailbox() : cudaErrorInvalidValue;
 }
 
-static uint64_t *find(cudaGraphExec_t x) {
-    for (uint32_t i = 0; i < box.nlaunchable; i++)
-        if (box.launchable[i] == (uint64_t)x) return &box.launchable[i];
+void wb_graph_device_reset(void) {
+    mailbox_address = 0;
+    mailbox.nlaunchable = 0;
+}
+
+static uint64_t *find_uploaded(cudaGraphExec_t x) {
+    for (uint32_t i = 0; i < mailbox.nlaunchable; i++)
+        if (mailbox.launchable[i] == (uint64_t)x) return &mailbox.launchable[i];
     return NULL;
 }
 
-int wb_graph_device_ready(cudaGraphExec_t x) {
-    if (!(x->graph->flags & cudaGraphInstantiateFlagDeviceLaunch) || find(x)) return 0;
-    if (box.nlaunchable == sizeof box.launchable / sizeof *box.launchable)
+int wb_graph_device_upload(cudaGraphExec_t x) {
+    if (!(x->graph->flags & cudaGraphInstantiateFlagDeviceLaunch) || find_uploaded(x)) return 0;
+    if (mailbox.nlaunchable == sizeof mailbox.launchable / sizeof *mailbox.launchable)
         return cudaErrorMemoryAllocation;
-    box.launchable[box.nlaunchable++] = (uint64_t)x;
-    return put();
+    mailbox.launchable[mailbox.nlaunchable++] = (uint64_t)x;
+    return write_mailbox();
 }
 
-void wb_graph_device_gone(cudaGraphExec_t x) {
-    uint64_t *at = find(x);
-    if (at) *at = box.launchable[--box.nlaunchable];
-    if (at && place) put();
+void wb_graph_device_remove(cudaGraphExec_t x) {
+    uint64_t *at = find_uploaded(x);
+    if (at) *at = mailbox.launchable[--mailbox.nlaunchable];
+    if (at && mailbox_address) write_mailbox();
 }
 
 /* ---- running ---- */
 
 /* Graphs to run, the next one last. */
-struct waiting {
-    cudaGraphExec_t *graph;
+struct launch_stack {
+    cudaGraphExec_t *graphs;
     size_t n;
 };
 
 static int run_one(cudaGraphExec_t x) {
-    bool device = x->graph->flags & cudaGraphInstantiateFlagDeviceLaunch;
-    box.current_graph = device ? (uint64_t)x : 0;
-    box.is_graph_running = 1;
-    int error = put();
+    bool is_device_graph = x->graph->flags & cudaGraphInstantiateFlagDeviceLaunch;
+    mailbox.current_graph = is_device_graph ? (uint64_t)x : 0;
+    mailbox.is_graph_running = 1;
+    int error = write_mailbox();
     return error ? error : wb_graph_run(x->graph);
 }
 
-static void take(struct waiting *w, const struct box *b, bool behind) {
+static void push_requests(struct launch_stack *w, const struct graph_mailbox *b, bool tail) {
     for (uint32_t i = b->nrequests; i-- > 0;)
-        if ((b->requests[2 * i + 1] == BEHIND) == behind)
-            w->graph[w->n++] = (cudaGraphExec_t)b->requests[2 * i];
+        if ((b->requests[2 * i + 1] == TAIL_LAUNCH) == tail)
+            w->graphs[w->n++] = (cudaGraphExec_t)b->requests[2 * i];
 }
 
-static int take_all(struct waiting *w) {
-    struct box b;
-    int error = wb_read(&b, sizeof b, place, sizeof b, sizeof b, 1);
+static int push_all_requests(struct launch_stack *w) {
+    struct graph_mailbox b;
+    int error = wb_read(&b, sizeof b, mailbox_address, sizeof b, sizeof b, 1);
     if (error) return error;
-    void *more = realloc(w->graph, (w->n + b.nrequests + 1) * sizeof *w->graph);
-    if (!more) return cudaErrorMemoryAllocation;
-    w->graph = more;
-    take(w, &b, true);
-    take(w, &b, false);
+    void *resized = realloc(w->graphs, (w->n + b.nrequests + 1) * sizeof *w->graphs);
+    if (!resized) return cudaErrorMemoryAllocation;
+    w->graphs = resized;
+    push_requests(w, &b, true);
+    push_requests(w, &b, false);
     return 0;
 }
 
 int wb_graph_device_run(cudaGraphExec_t x) {
-    struct waiting w = {malloc(sizeof *w.graph), 0};
-    if (!place) return free(w.graph), wb_graph_run(x->graph);
-    int error = w.graph ? 0 : cudaErrorMemoryAllocation;
-    if (!error) w.graph[w.n++] = x;
+    struct launch_stack w = {malloc(sizeof *w.graphs), 0};
+    if (!mailbox_address) return free(w.graphs), wb_graph_run(x->graph);
+    int error = w.graphs ? 0 : cudaErrorMemoryAllocation;
+    if (!error) w.graphs[w.n++] = x;
     while (!error && w.n) {
-        error = run_one(w.graph[--w.n]);
-        if (!error) error = take_all(&w);
+        error = run_one(w.graphs[--w.n]);
+        if (!error) error = push_all_requests(&w);
     }
-    free(w.graph);
-    box.current_graph = box.is_graph_running = 0;
-    return error ? error : put();
+    free(w.graphs);
+    mailbox.current_graph = mailbox.is_graph_running = 0;
+    return error ? error : write_mailbox();
 }

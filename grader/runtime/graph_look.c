@@ -28,99 +28,101 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *t
 
 /* ---- lists: as many as there is room for; without room, how many there are ---- */
 
-struct list {
-    cudaGraphNode_t *out, *second; /* second: the other ends of edges, or NULL */
-    size_t room, found;
+struct node_list {
+    cudaGraphNode_t *out, *edge_ends; /* second: the other ends of edges, or NULL */
+    size_t capacity, count;
 };
 
-static void put(struct list *l, cudaGraphNode_t node, cudaGraphNode_t second) {
-    if (l->out && l->found < l->room) l->out[l->found] = node;
-    if (l->second && l->found < l->room) l->second[l->found] = second;
-    l->found++;
+static void append(struct node_list *l, cudaGraphNode_t node, cudaGraphNode_t edge_end) {
+    if (l->out && l->count < l->capacity) l->out[l->count] = node;
+    if (l->edge_ends && l->count < l->capacity) l->edge_ends[l->count] = edge_end;
+    l->count++;
 }
 
-static int finish(struct list *l, size_t *n) {
-    for (size_t i = l->found; i < l->room; i++) {
+static int finish_list(struct node_list *l, size_t *n) {
+    for (size_t i = l->count; i < l->capacity; i++) {
         if (l->out) l->out[i] = NULL;
-        if (l->second) l->second[i] = NULL;
+        if (l->edge_ends) l->edge_ends[i] = NULL;
     }
-    if (!l->out || l->found < *n) *n = l->found;
+    if (!l->out || l->count < *n) *n = l->count;
     return 0;
 }
 
-static struct list list(cudaGraphNode_t *out, cudaGraphNode_t *second, const size_t *n) {
-    return (struct list){.out = out, .second = second, .room = out ? *n : 0};
+static struct node_list make_list(cudaGraphNode_t *out, cudaGraphNode_t *edge_ends,
+                                  const size_t *n) {
+    return (struct node_list){.out = out, .edge_ends = edge_ends, .capacity = out ? *n : 0};
 }
 
-static int nodes_of(cudaGraph_t g, bool roots_only, cudaGraphNode_t *out, size_t *n) {
+static int list_nodes(cudaGraph_t g, bool roots_only, cudaGraphNode_t *out, size_t *n) {
     if (!g || !n) return cudaErrorInvalidValue;
-    struct list l = list(out, NULL, n);
+    struct node_list l = make_list(out, NULL, n);
     for (size_t i = 0; i < g->n; i++)
-        if (!roots_only || !g->nodes[i]->ndeps) put(&l, g->nodes[i], NULL);
-    return finish(&l, n);
+        if (!roots_only || !g->nodes[i]->ndeps) append(&l, g->nodes[i], NULL);
+    return finish_list(&l, n);
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n) {
-    return wb_return(nodes_of(g, false, out, n));
+    return wb_return(list_nodes(g, false, out, n));
 }
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t g, cudaGraphNode_t *out, size_t *n) {
-    return wb_return(nodes_of(g, true, out, n));
+    return wb_return(list_nodes(g, true, out, n));
 }
 
-static int edges(cudaGraph_t g, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n) {
+static int list_edges(cudaGraph_t g, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *n) {
     if (!g || !n || !from != !to) return cudaErrorInvalidValue;
-    struct list l = list(from, to, n);
+    struct node_list l = make_list(from, to, n);
     for (size_t i = 0; i < g->n; i++)
-        for (size_t d = 0; d < g->nodes[i]->ndeps; d++) put(&l, g->nodes[i]->deps[d], g->nodes[i]);
-    return finish(&l, n);
+        for (size_t d = 0; d < g->nodes[i]->ndeps; d++)
+            append(&l, g->nodes[i]->deps[d], g->nodes[i]);
+    return finish_list(&l, n);
 }
 
-static int dependencies(cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n) {
+static int list_dependencies(cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n) {
     if (!node || !n) return cudaErrorInvalidValue;
-    struct list l = list(out, NULL, n);
-    for (size_t i = 0; i < node->ndeps; i++) put(&l, node->deps[i], NULL);
-    return finish(&l, n);
+    struct node_list l = make_list(out, NULL, n);
+    for (size_t i = 0; i < node->ndeps; i++) append(&l, node->deps[i], NULL);
+    return finish_list(&l, n);
 }
 
-static bool depends(cudaGraphNode_t node, cudaGraphNode_t on) {
+static bool depends_on(cudaGraphNode_t node, cudaGraphNode_t dep) {
     for (size_t i = 0; i < node->ndeps; i++)
-        if (node->deps[i] == on) return true;
+        if (node->deps[i] == dep) return true;
     return false;
 }
 
-static int dependents(cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n) {
+static int list_dependents(cudaGraphNode_t node, cudaGraphNode_t *out, size_t *n) {
     if (!node || !n) return cudaErrorInvalidValue;
-    struct list l = list(out, NULL, n);
+    struct node_list l = make_list(out, NULL, n);
     for (size_t i = 0; i < node->graph->n; i++)
-        if (depends(node->graph->nodes[i], node)) put(&l, node->graph->nodes[i], NULL);
-    return finish(&l, n);
+        if (depends_on(node->graph->nodes[i], node)) append(&l, node->graph->nodes[i], NULL);
+    return finish_list(&l, n);
 }
 
 /* ---- edges, changed ---- */
 
-static int connect_nodes(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                         size_t n) {
+static int add_edges(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                     size_t n) {
     for (size_t i = 0; i < n; i++)
         if (!from[i] || !to[i] || from[i]->graph != g || to[i]->graph != g ||
-            depends(to[i], from[i]))
+            depends_on(to[i], from[i]))
             return cudaErrorInvalidValue;
     for (size_t i = 0; i < n; i++) wb_graph_add_dep(to[i], from[i]);
     return 0;
 }
 
-static void cut(cudaGraphNode_t node, cudaGraphNode_t dep) {
-    size_t kept = 0;
+static void remove_edge(cudaGraphNode_t node, cudaGraphNode_t dep) {
+    size_t nretained = 0;
     for (size_t i = 0; i < node->ndeps; i++)
-        if (node->deps[i] != dep) node->deps[kept++] = node->deps[i];
-    node->ndeps = kept;
+        if (node->deps[i] != dep) node->deps[nretained++] = node->deps[i];
+    node->ndeps = nretained;
 }
 
-static int disconnect_nodes(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                            size_t n) {
+static int remove_edges(cudaGraph_t g, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                        size_t n) {
     for (size_t i = 0; i < n; i++)
-        if (!from[i] || !to[i] || to[i]->graph != g || !depends(to[i], from[i]))
+        if (!from[i] || !to[i] || to[i]->graph != g || !depends_on(to[i], from[i]))
             return cudaErrorInvalidValue;
-    for (size_t i = 0; i < n; i++) cut(to[i], from[i]);
+    for (size_t i = 0; i < n; i++) remove_edge(to[i], from[i]);
     return 0;
 }
 
@@ -129,12 +131,12 @@ static int destroy_node(cudaGraphNode_t node) {
         node->command.kind == WB_FREE)
         return node && !node->graph->executable ? cudaErrorNotSupported : cudaErrorInvalidValue;
     cudaGraph_t g = node->graph;
-    size_t kept = 0;
+    size_t nretained = 0;
     for (size_t i = 0; i < g->n; i++) {
-        cut(g->nodes[i], node);
-        if (g->nodes[i] != node) g->nodes[kept++] = g->nodes[i];
+        remove_edge(g->nodes[i], node);
+        if (g->nodes[i] != node) g->nodes[nretained++] = g->nodes[i];
     }
-    g->n = kept;
+    g->n = nretained;
     wb_graph_free_node(node);
     return 0;
 }
@@ -152,32 +154,32 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) { return wb_return(destro
 cudaError_t cudaGraphGetEdges(cudaGraph_t g, cudaGraphNode_t *from,
                               cudaGraphNode_t *to WITH_DATA(cudaGraphEdgeData *), size_t *n) {
     IGNORE_DATA;
-    return wb_return(edges(g, from, to, n));
+    return wb_return(list_edges(g, from, to, n));
 }
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node,
                                          cudaGraphNode_t *out WITH_DATA(cudaGraphEdgeData *),
                                          size_t *n) {
     IGNORE_DATA;
-    return wb_return(dependencies(node, out, n));
+    return wb_return(list_dependencies(node, out, n));
 }
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
                                            cudaGraphNode_t *out WITH_DATA(cudaGraphEdgeData *),
                                            size_t *n) {
     IGNORE_DATA;
-    return wb_return(dependents(node, out, n));
+    return wb_return(list_dependents(node, out, n));
 }
 cudaError_t cudaGraphAddDependencies(cudaGraph_t g, const cudaGraphNode_t *from,
                                      const cudaGraphNode_t *to WITH_DATA(const cudaGraphEdgeData *),
                                      size_t n) {
     IGNORE_DATA;
-    return wb_return(g ? connect_nodes(g, from, to, n) : cudaErrorInvalidValue);
+    return wb_return(g ? add_edges(g, from, to, n) : cudaErrorInvalidValue);
 }
 cudaError_t
 cudaGraphRemoveDependencies(cudaGraph_t g, const cudaGraphNode_t *from,
                             const cudaGraphNode_t *to WITH_DATA(const cudaGraphEdgeData *),
                             size_t n) {
     IGNORE_DATA;
-    return wb_return(g ? disconnect_nodes(g, from, to, n) : cudaErrorInvalidValue);
+    return wb_return(g ? remove_edges(g, from, to, n) : cudaErrorInvalidValue);
 }
 
 /* ---- copies ---- */
@@ -200,14 +202,14 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t origi
 
 /* Nodes pair up in the order in which they run. What does not: its kind, its edges; a memory node's
  * address. */
-static enum cudaGraphExecUpdateResult differs(cudaGraphNode_t a, cudaGraphNode_t b) {
+static enum cudaGraphExecUpdateResult compare_nodes(cudaGraphNode_t a, cudaGraphNode_t b) {
     if (a->command.kind != b->command.kind) return cudaGraphExecUpdateErrorNodeTypeChanged;
     if (a->ndeps != b->ndeps) return cudaGraphExecUpdateErrorTopologyChanged;
     if (a->command.kind == WB_ALLOC && a->command.memory.bytes != b->command.memory.bytes)
         return cudaGraphExecUpdateErrorParametersChanged;
     if (a->command.kind == WB_CONDITIONAL &&
         (a->command.conditional.type != b->command.conditional.type ||
-         a->command.conditional.size != b->command.conditional.size))
+         a->command.conditional.body_count != b->command.conditional.body_count))
         return cudaGraphExecUpdateErrorParametersChanged;
     if (a->command.kind == WB_LAUNCH &&
         a->command.launch.cooperative != b->command.launch.cooperative)
@@ -215,32 +217,32 @@ static enum cudaGraphExecUpdateResult differs(cudaGraphNode_t a, cudaGraphNode_t
     return cudaGraphExecUpdateSuccess;
 }
 
-static void compare(cudaGraph_t a, cudaGraph_t b, cudaGraphExecUpdateResultInfo *out) {
+static void compare_graphs(cudaGraph_t a, cudaGraph_t b, cudaGraphExecUpdateResultInfo *out) {
     for (size_t i = 0; i < a->n && i < b->n && out->result == cudaGraphExecUpdateSuccess; i++) {
-        out->result = differs(a->nodes[i], b->nodes[i]);
-        if (out->result) out->errorNode = b->nodes[i]->original;
+        out->result = compare_nodes(a->nodes[i], b->nodes[i]);
+        if (out->result) out->errorNode = b->nodes[i]->source;
         for (size_t k = 0; !out->result && wb_graph_child(&a->nodes[i]->command, k); k++)
-            compare(wb_graph_child(&a->nodes[i]->command, k),
-                    wb_graph_child(&b->nodes[i]->command, k), out);
+            compare_graphs(wb_graph_child(&a->nodes[i]->command, k),
+                           wb_graph_child(&b->nodes[i]->command, k), out);
     }
     if (!out->result && a->n != b->n) out->result = cudaGraphExecUpdateErrorTopologyChanged;
 }
 
 /* The new kernels set the new graph's conditions. Each node goes on holding the memory that it
  * names. */
-static void swap_words(struct wb_command *a, struct wb_command *b) {
-    uint64_t word = a->conditional.word;
-    a->conditional.word = b->conditional.word, b->conditional.word = word;
+static void swap_handles(struct wb_command *a, struct wb_command *b) {
+    uint64_t handle = a->conditional.handle;
+    a->conditional.handle = b->conditional.handle, b->conditional.handle = handle;
 }
 
 /* The nodes keep standing for those that the executable graph was made from. */
-static void take_commands(cudaGraph_t to, cudaGraph_t from) {
+static void swap_commands(cudaGraph_t to, cudaGraph_t from) {
     for (size_t i = 0; i < to->n; i++) {
         struct wb_command old = to->nodes[i]->command;
         for (size_t k = 0; wb_graph_child(&old, k); k++)
-            take_commands(wb_graph_child(&old, k), wb_graph_child(&from->nodes[i]->command, k));
+            swap_commands(wb_graph_child(&old, k), wb_graph_child(&from->nodes[i]->command, k));
         if (old.kind == WB_CONDITIONAL)
-            swap_words(&to->nodes[i]->command, &from->nodes[i]->command);
+            swap_handles(&to->nodes[i]->command, &from->nodes[i]->command);
         if (old.kind == WB_CHILD || old.kind == WB_ALLOC || old.kind == WB_CONDITIONAL) continue;
         to->nodes[i]->command = from->nodes[i]->command;
         from->nodes[i]->command = old;
@@ -251,11 +253,11 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g,
                                 cudaGraphExecUpdateResultInfo *result) {
     if (!x || !g || !result) return wb_return(cudaErrorInvalidValue);
     memset(result, 0, sizeof *result);
-    cudaGraph_t fresh = wb_graph_clone(g);
-    if (!wb_graph_sort(fresh)) result->result = cudaGraphExecUpdateError;
-    else compare(x->graph, fresh, result);
-    if (!result->result) take_commands(x->graph, fresh);
-    cudaGraphDestroy(fresh);
+    cudaGraph_t updated = wb_graph_clone(g);
+    if (!wb_graph_sort(updated)) result->result = cudaGraphExecUpdateError;
+    else compare_graphs(x->graph, updated, result);
+    if (!result->result) swap_commands(x->graph, updated);
+    cudaGraphDestroy(updated);
     return wb_return(result->result ? cudaErrorGraphExecUpdateFailure : 0);
 }
 
@@ -268,7 +270,7 @@ static const char *const names[] = {
     [WB_FREE] = "free",     [WB_CONDITIONAL] = "condition",
 };
 
-static size_t index_of(cudaGraphNode_t node) {
+static size_t node_index(cudaGraphNode_t node) {
     size_t i = 0;
     while (node->graph->nodes[i] != node) i++;
     return i;
@@ -277,7 +279,7 @@ static size_t index_of(cudaGraphNode_t node) {
 static const char *kernel_of(cudaGraphNode_t node) {
     int error;
     const struct wb_function *f = NULL;
-    if (node->command.kind == WB_LAUNCH) f = wb_function(node->command.launch.func, &error);
+    if (node->command.kind == WB_LAUNCH) f = wb_get_function(node->command.launch.func, &error);
     return f ? f->name : "";
 }
 
@@ -290,7 +292,7 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t g, const char *path, unsigned fla
         fprintf(f, "  node_%zu [label=\"%s %s\"];\n", i, names[g->nodes[i]->command.kind],
                 kernel_of(g->nodes[i]));
         for (size_t d = 0; d < g->nodes[i]->ndeps; d++)
-            fprintf(f, "  node_%zu -> node_%zu;\n", index_of(g->nodes[i]->deps[d]), i);
+            fprintf(f, "  node_%zu -> node_%zu;\n", node_index(g->nodes[i]->deps[d]), i);
     }
     fprintf(f, "}\n");
     return wb_return(fclose(f) ? cudaErrorOperatingSystem : 0);

@@ -5,47 +5,47 @@
 
 #include <stdlib.h>
 
-struct memory {
-    struct memory *next;
+struct graph_allocation {
+    struct graph_allocation *next;
     void *p;
     size_t bytes;
-    unsigned holders; /* nodes */
-    bool live;        /* allocated by a launch, not freed yet */
+    unsigned refcount; /* nodes */
+    bool is_allocated; /* allocated by a launch, not freed yet */
 };
 
-static struct memory *all;
-static uint64_t used, used_high, reserved_high;
+static struct graph_allocation *allocations;
+static uint64_t used_bytes, used_high, reserved_high;
 
-static uint64_t reserved(void) {
+static uint64_t reserved_bytes(void) {
     uint64_t sum = 0;
-    for (const struct memory *m = all; m; m = m->next) sum += m->bytes;
+    for (const struct graph_allocation *m = allocations; m; m = m->next) sum += m->bytes;
     return sum;
 }
 
-static struct memory *find(const void *p) {
-    struct memory *m = all;
+static struct graph_allocation *find_allocation(const void *p) {
+    struct graph_allocation *m = allocations;
     while (m && m->p != p) m = m->next;
     return m;
 }
 
 /* Its last user has gone. */
-static void release(struct memory *m) {
-    struct memory **at = &all;
-    if (m->holders || m->live) return;
+static void free_if_unused(struct graph_allocation *m) {
+    struct graph_allocation **at = &allocations;
+    if (m->refcount || m->is_allocated) return;
     while (*at != m) at = &(*at)->next;
     *at = m->next;
     if (wb_range_remove((uint64_t)m->p)) wb_post(free, &((struct wb_req_free){(uint64_t)m->p}));
     free(m);
 }
 
-static int add(uint64_t address, size_t bytes, void **out) {
-    struct memory *m = calloc(1, sizeof *m);
+static int add_allocation(uint64_t address, size_t bytes, void **out) {
+    struct graph_allocation *m = calloc(1, sizeof *m);
     if (!m || !wb_range_add(address, bytes, WB_MEMORY_DEVICE, 0))
         return free(m), cudaErrorMemoryAllocation;
     wb_lock();
-    *m = (struct memory){.next = all, .p = (void *)address, .bytes = bytes};
-    all = m;
-    if (reserved() > reserved_high) reserved_high = reserved();
+    *m = (struct graph_allocation){.next = allocations, .p = (void *)address, .bytes = bytes};
+    allocations = m;
+    if (reserved_bytes() > reserved_high) reserved_high = reserved_bytes();
     wb_unlock();
     *out = m->p;
     return 0;
@@ -53,46 +53,46 @@ static int add(uint64_t address, size_t bytes, void **out) {
 
 int wb_graph_memory_new(void **out, size_t bytes) {
     struct wb_rep_alloc p;
-    int error = wb_ask(alloc, &((struct wb_req_alloc){bytes}), &p);
-    return error ? error : add(p.address, bytes, out);
+    int error = wb_request(alloc, &((struct wb_req_alloc){bytes}), &p);
+    return error ? error : add_allocation(p.address, bytes, out);
 }
 
-int wb_graph_condition_new(void **out) {
+int wb_graph_condition_word_new(void **out) {
     struct wb_rep_condition p;
-    int error = wb_ask(condition, NULL, &p);
-    return error ? error : add(p.address, sizeof(uint32_t), out);
+    int error = wb_request(condition, NULL, &p);
+    return error ? error : add_allocation(p.address, sizeof(uint32_t), out);
 }
 
-void wb_graph_memory_hold(void *p) {
+void wb_graph_memory_retain(void *p) {
     wb_lock();
-    struct memory *m = find(p);
-    if (m) m->holders++;
+    struct graph_allocation *m = find_allocation(p);
+    if (m) m->refcount++;
     wb_unlock();
 }
 
-void wb_graph_memory_drop(void *p) {
+void wb_graph_memory_release(void *p) {
     wb_lock();
-    struct memory *m = find(p);
-    if (m) m->holders--, release(m);
+    struct graph_allocation *m = find_allocation(p);
+    if (m) m->refcount--, free_if_unused(m);
     wb_unlock();
 }
 
-int wb_graph_memory_begin(void *p, bool again) {
+int wb_graph_memory_alloc(void *p, bool auto_free) {
     wb_lock();
-    struct memory *m = find(p);
-    int error = !m || (m->live && !again) ? cudaErrorInvalidValue : 0;
-    if (!error && !m->live) m->live = true, used += m->bytes;
-    if (used > used_high) used_high = used;
+    struct graph_allocation *m = find_allocation(p);
+    int error = !m || (m->is_allocated && !auto_free) ? cudaErrorInvalidValue : 0;
+    if (!error && !m->is_allocated) m->is_allocated = true, used_bytes += m->bytes;
+    if (used_bytes > used_high) used_high = used_bytes;
     wb_unlock();
     return error;
 }
 
-int wb_graph_memory_end(void *p) {
-    if (!all) return -1;
+int wb_graph_memory_free(void *p) {
+    if (!allocations) return -1;
     wb_lock();
-    struct memory *m = find(p);
-    int error = !m ? -1 : m->live ? 0 : cudaErrorInvalidValue;
-    if (!error) m->live = false, used -= m->bytes, release(m);
+    struct graph_allocation *m = find_allocation(p);
+    int error = !m ? -1 : m->is_allocated ? 0 : cudaErrorInvalidValue;
+    if (!error) m->is_allocated = false, used_bytes -= m->bytes, free_if_unused(m);
     wb_unlock();
     return error;
 }
@@ -104,13 +104,13 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttribut
     if (device) return wb_return(cudaErrorInvalidDevice);
     if (!value) return wb_return(cudaErrorInvalidValue);
     wb_lock();
-    const uint64_t figures[] = {[cudaGraphMemAttrUsedMemCurrent] = used,
-                                [cudaGraphMemAttrUsedMemHigh] = used_high,
-                                [cudaGraphMemAttrReservedMemCurrent] = reserved(),
-                                [cudaGraphMemAttrReservedMemHigh] = reserved_high};
+    const uint64_t values[] = {[cudaGraphMemAttrUsedMemCurrent] = used_bytes,
+                               [cudaGraphMemAttrUsedMemHigh] = used_high,
+                               [cudaGraphMemAttrReservedMemCurrent] = reserved_bytes(),
+                               [cudaGraphMemAttrReservedMemHigh] = reserved_high};
     wb_unlock();
-    if ((unsigned)a >= sizeof figures / sizeof *figures) return wb_return(cudaErrorInvalidValue);
-    *(uint64_t *)value = figures[a];
+    if ((unsigned)a >= sizeof values / sizeof *values) return wb_return(cudaErrorInvalidValue);
+    *(uint64_t *)value = values[a];
     return cudaSuccess;
 }
 
@@ -119,8 +119,8 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
     if (device) return wb_return(cudaErrorInvalidDevice);
     if (!value || *(uint64_t *)value)
         return wb_return(cudaErrorInvalidValue); /* high marks can be put back, only */
-    if (a == cudaGraphMemAttrUsedMemHigh) used_high = used;
-    else if (a == cudaGraphMemAttrReservedMemHigh) reserved_high = reserved();
+    if (a == cudaGraphMemAttrUsedMemHigh) used_high = used_bytes;
+    else if (a == cudaGraphMemAttrReservedMemHigh) reserved_high = reserved_bytes();
     else return wb_return(cudaErrorInvalidValue);
     return cudaSuccess;
 }

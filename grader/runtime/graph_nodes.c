@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-               const struct wb_command *c) {
+static int add_command_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
+                            size_t ndeps, const struct wb_command *c) {
     return g && out && (!ndeps || deps) ? wb_graph_add(g, c, deps, ndeps, out)
                                         : cudaErrorInvalidValue;
 }
 
 /* A node of an executable graph by that of the graph that it was made from. */
-static cudaGraphNode_t of(cudaGraphExec_t x, cudaGraphNode_t node) {
+static cudaGraphNode_t exec_node(cudaGraphExec_t x, cudaGraphNode_t node) {
     return x && node ? wb_graph_copy_of(x->graph, node) : NULL;
 }
 
@@ -21,7 +21,7 @@ static cudaGraphNode_t of(cudaGraphExec_t x, cudaGraphNode_t node) {
 
 /* Parameters that the caller has packed already: {CU_LAUNCH_PARAM_BUFFER_POINTER, p,
  * CU_LAUNCH_PARAM_BUFFER_SIZE, &n, END}. */
-static int packed(void **extra, uint8_t *params, uint32_t bytes) {
+static int copy_packed_params(void **extra, uint8_t *params, uint32_t bytes) {
     const void *from = NULL;
     size_t n = 0;
     for (; *extra; extra += 2) {
@@ -34,10 +34,10 @@ static int packed(void **extra, uint8_t *params, uint32_t bytes) {
 }
 
 /* `params` must hold WB_PARAM_BYTES bytes, and live as long as the command. */
-static int kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params,
-                          struct wb_command *c) {
+static int make_kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params,
+                               struct wb_command *c) {
     int error;
-    const struct wb_function *f = p ? wb_function(p->func, &error) : NULL;
+    const struct wb_function *f = p ? wb_get_function(p->func, &error) : NULL;
     if (!f) return p ? error : cudaErrorInvalidValue;
     *c = (struct wb_command){.kind = WB_LAUNCH,
                              .launch = {.func = p->func,
@@ -46,34 +46,34 @@ static int kernel_command(const struct cudaKernelNodeParams *p, uint8_t *params,
                                         .shared = p->sharedMemBytes,
                                         .params = params,
                                         .param_bytes = f->info.param_bytes}};
-    return p->extra ? packed(p->extra, params, f->info.param_bytes)
-                    : wb_pack(f, p->kernelParams, params);
+    return p->extra ? copy_packed_params(p->extra, params, f->info.param_bytes)
+                    : wb_pack_params(f, p->kernelParams, params);
 }
 
-static int set_kernel(cudaGraphNode_t node, const struct cudaKernelNodeParams *p) {
+static int set_kernel_params(cudaGraphNode_t node, const struct cudaKernelNodeParams *p) {
     uint8_t params[WB_PARAM_BYTES];
     struct wb_command c;
-    int error = node ? kernel_command(p, params, &c) : cudaErrorInvalidValue;
+    int error = node ? make_kernel_command(p, params, &c) : cudaErrorInvalidValue;
     if (!error) c.launch.cooperative = node->command.launch.cooperative;
     return error ? error : wb_graph_replace(node, &c);
 }
 
 /* The pointers are the node's, and hold until it is changed. */
-static int get_kernel(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
+static int get_kernel_params(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
     int error;
     if (!node || !p || node->command.kind != WB_LAUNCH) return cudaErrorInvalidValue;
     const struct wb_command *c = &node->command;
-    const struct wb_function *f = wb_function(c->launch.func, &error);
+    const struct wb_function *f = wb_get_function(c->launch.func, &error);
     if (!f) return error;
-    free(node->pointers);
-    node->pointers = calloc(f->info.nparams + 1, sizeof *node->pointers);
-    for (uint32_t i = 0; node->pointers && i < f->info.nparams; i++)
-        node->pointers[i] = c->launch.params + f->params[i].offset;
+    free(node->param_pointers);
+    node->param_pointers = calloc(f->info.nparams + 1, sizeof *node->param_pointers);
+    for (uint32_t i = 0; node->param_pointers && i < f->info.nparams; i++)
+        node->param_pointers[i] = c->launch.params + f->params[i].offset;
     *p = (struct cudaKernelNodeParams){.func = (void *)c->launch.func,
                                        .gridDim = c->launch.grid,
                                        .blockDim = c->launch.block,
                                        .sharedMemBytes = (unsigned)c->launch.shared,
-                                       .kernelParams = node->pointers};
+                                       .kernelParams = node->param_pointers};
     return 0;
 }
 
@@ -81,19 +81,19 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *out, cudaGraph_t g, const cu
                                    size_t ndeps, const struct cudaKernelNodeParams *p) {
     uint8_t params[WB_PARAM_BYTES];
     struct wb_command c;
-    int error = kernel_command(p, params, &c);
-    return wb_return(error ? error : add(out, g, deps, ndeps, &c));
+    int error = make_kernel_command(p, params, &c);
+    return wb_return(error ? error : add_command_node(out, g, deps, ndeps, &c));
 }
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const struct cudaKernelNodeParams *p) {
-    return wb_return(set_kernel(node, p));
+    return wb_return(set_kernel_params(node, p));
 }
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
-    return wb_return(get_kernel(node, p));
+    return wb_return(get_kernel_params(node, p));
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *p) {
-    return wb_return(set_kernel(of(x, node), p));
+    return wb_return(set_kernel_params(exec_node(x, node), p));
 }
 
 /* Of a launch's attributes, a node keeps whether it is cooperative; others are hints. */
@@ -121,8 +121,8 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
 
 /* ---- copies ---- */
 
-static struct wb_command row_command(void *to, const void *from, size_t n,
-                                     enum cudaMemcpyKind kind) {
+static struct wb_command make_linear_copy(void *to, const void *from, size_t n,
+                                          enum cudaMemcpyKind kind) {
     return (struct wb_command){.kind = WB_COPY,
                                .copy = {.to = to,
                                         .from = from,
@@ -134,25 +134,25 @@ static struct wb_command row_command(void *to, const void *from, size_t n,
                                         .async = true}};
 }
 
-static int symbol_command(const void *symbol, void *host, const void *source, size_t n,
-                          size_t offset, enum cudaMemcpyKind kind, struct wb_command *c) {
+static int make_symbol_copy(const void *symbol, void *host, const void *source, size_t n,
+                            size_t offset, enum cudaMemcpyKind kind, struct wb_command *c) {
     uint64_t address, bytes;
-    int error = wb_symbol(symbol, &address, &bytes);
+    int error = wb_get_symbol(symbol, &address, &bytes);
     if (error) return error;
     if (offset > bytes || n > bytes - offset) return cudaErrorInvalidValue;
-    void *there = (void *)(address + offset);
-    *c = row_command(host ? host : there, host ? there : source, n, kind);
+    void *device_address = (void *)(address + offset);
+    *c = make_linear_copy(host ? host : device_address, host ? device_address : source, n, kind);
     return 0;
 }
 
-static int set_row(cudaGraphNode_t node, void *to, const void *from, size_t n,
-                   enum cudaMemcpyKind kind) {
-    struct wb_command c = row_command(to, from, n, kind);
+static int set_linear_copy(cudaGraphNode_t node, void *to, const void *from, size_t n,
+                           enum cudaMemcpyKind kind) {
+    struct wb_command c = make_linear_copy(to, from, n, kind);
     return wb_graph_replace(node, &c);
 }
 static int set_copy(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p) {
     struct wb_command c;
-    int error = wb_copy_command(p, true, &c);
+    int error = wb_make_copy_command(p, true, &c);
     return error ? error : wb_graph_replace(node, &c);
 }
 
@@ -175,30 +175,31 @@ static int get_copy(cudaGraphNode_t node, struct cudaMemcpy3DParms *p) {
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
                                    size_t ndeps, const struct cudaMemcpy3DParms *p) {
     struct wb_command c;
-    int error = wb_copy_command(p, true, &c);
-    return wb_return(error ? error : add(out, g, deps, ndeps, &c));
+    int error = wb_make_copy_command(p, true, &c);
+    return wb_return(error ? error : add_command_node(out, g, deps, ndeps, &c));
 }
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t g,
                                      const cudaGraphNode_t *deps, size_t ndeps, void *to,
                                      const void *from, size_t n, enum cudaMemcpyKind kind) {
-    struct wb_command c = row_command(to, from, n, kind);
-    return wb_return(add(out, g, deps, ndeps, &c));
+    struct wb_command c = make_linear_copy(to, from, n, kind);
+    return wb_return(add_command_node(out, g, deps, ndeps, &c));
 }
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t g,
                                            const cudaGraphNode_t *deps, size_t ndeps,
                                            const void *symbol, const void *from, size_t n,
                                            size_t offset, enum cudaMemcpyKind kind) {
     struct wb_command c;
-    int error = symbol_command(symbol, NULL, from, n, offset, kind, &c);
-    return wb_return(error ? error : add(out, g, deps, ndeps, &c));
+    int error = make_symbol_copy(symbol, NULL, from, n, offset, kind, &c);
+    return wb_return(error ? error : add_command_node(out, g, deps, ndeps, &c));
 }
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *out, cudaGraph_t g,
                                              const cudaGraphNode_t *deps, size_t ndeps, void *to,
                                              const void *symbol, size_t n, size_t offset,
                                              enum cudaMemcpyKind kind) {
     struct wb_command c;
-    int error = to ? symbol_command(symbol, to, NULL, n, offset, kind, &c) : cudaErrorInvalidValue;
-    return wb_return(error ? error : add(out, g, deps, ndeps, &c));
+    int error =
+        to ? make_symbol_copy(symbol, to, NULL, n, offset, kind, &c) : cudaErrorInvalidValue;
+    return wb_return(error ? error : add_command_node(out, g, deps, ndeps, &c));
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *p) {
@@ -209,28 +210,29 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
                                              const struct cudaMemcpy3DParms *p) {
-    return wb_return(set_copy(of(x, node), p));
+    return wb_return(set_copy(exec_node(x, node), p));
 }
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
                                            size_t n, enum cudaMemcpyKind kind) {
-    return wb_return(set_row(node, to, from, n, kind));
+    return wb_return(set_linear_copy(node, to, from, n, kind));
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t x, cudaGraphNode_t node, void *to,
                                                const void *from, size_t n,
                                                enum cudaMemcpyKind kind) {
-    return wb_return(set_row(of(x, node), to, from, n, kind));
+    return wb_return(set_linear_copy(exec_node(x, node), to, from, n, kind));
 }
 
 static int set_to_symbol(cudaGraphNode_t node, const void *symbol, const void *from, size_t n,
                          size_t offset, enum cudaMemcpyKind kind) {
     struct wb_command c;
-    int error = symbol_command(symbol, NULL, from, n, offset, kind, &c);
+    int error = make_symbol_copy(symbol, NULL, from, n, offset, kind, &c);
     return error ? error : wb_graph_replace(node, &c);
 }
 static int set_from_symbol(cudaGraphNode_t node, void *to, const void *symbol, size_t n,
                            size_t offset, enum cudaMemcpyKind kind) {
     struct wb_command c;
-    int error = to ? symbol_command(symbol, to, NULL, n, offset, kind, &c) : cudaErrorInvalidValue;
+    int error =
+        to ? make_symbol_copy(symbol, to, NULL, n, offset, kind, &c) : cudaErrorInvalidValue;
     return error ? error : wb_graph_replace(node, &c);
 }
 cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
@@ -246,17 +248,17 @@ cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *t
 cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t x, cudaGraphNode_t node,
                                                      const void *symbol, const void *from, size_t n,
                                                      size_t offset, enum cudaMemcpyKind kind) {
-    return wb_return(set_to_symbol(of(x, node), symbol, from, n, offset, kind));
+    return wb_return(set_to_symbol(exec_node(x, node), symbol, from, n, offset, kind));
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t x, cudaGraphNode_t node,
                                                        void *to, const void *symbol, size_t n,
                                                        size_t offset, enum cudaMemcpyKind kind) {
-    return wb_return(set_from_symbol(of(x, node), to, symbol, n, offset, kind));
+    return wb_return(set_from_symbol(exec_node(x, node), to, symbol, n, offset, kind));
 }
 
 /* ---- fills ---- */
 
-static int fill_command(const struct cudaMemsetParams *p, struct wb_command *c) {
+static int make_fill_command(const struct cudaMemsetParams *p, struct wb_command *c) {
     if (!p || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
         return cudaErrorInvalidValue;
     size_t pitch = p->height > 1 ? p->pitch : p->width * p->elementSize;
@@ -267,22 +269,22 @@ static int fill_command(const struct cudaMemsetParams *p, struct wb_command *c) 
 
 static int set_fill(cudaGraphNode_t node, const struct cudaMemsetParams *p) {
     struct wb_command c;
-    int error = fill_command(p, &c);
+    int error = make_fill_command(p, &c);
     return error ? error : wb_graph_replace(node, &c);
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
                                    size_t ndeps, const struct cudaMemsetParams *p) {
     struct wb_command c;
-    int error = fill_command(p, &c);
-    return wb_return(error ? error : add(out, g, deps, ndeps, &c));
+    int error = make_fill_command(p, &c);
+    return wb_return(error ? error : add_command_node(out, g, deps, ndeps, &c));
 }
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *p) {
     return wb_return(set_fill(node, p));
 }
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
                                              const struct cudaMemsetParams *p) {
-    return wb_return(set_fill(of(x, node), p));
+    return wb_return(set_fill(exec_node(x, node), p));
 }
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *p) {
     if (!node || !p || node->command.kind != WB_FILL) return wb_return(cudaErrorInvalidValue);
@@ -308,14 +310,14 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *out, cudaGraph_t g, const cuda
                                  size_t ndeps, const struct cudaHostNodeParams *p) {
     if (!p || !p->fn) return wb_return(cudaErrorInvalidValue);
     struct wb_command c = {.kind = WB_HOST, .host = {p->fn, p->userData}};
-    return wb_return(add(out, g, deps, ndeps, &c));
+    return wb_return(add_command_node(out, g, deps, ndeps, &c));
 }
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *p) {
     return wb_return(set_host(node, p));
 }
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
                                            const struct cudaHostNodeParams *p) {
-    return wb_return(set_host(of(x, node), p));
+    return wb_return(set_host(exec_node(x, node), p));
 }
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *p) {
     if (!node || !p || node->command.kind != WB_HOST) return wb_return(cudaErrorInvalidValue);
@@ -326,19 +328,19 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNode
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
                                   size_t ndeps) {
     struct wb_command c = {.kind = WB_EMPTY};
-    return wb_return(add(out, g, deps, ndeps, &c));
+    return wb_return(add_command_node(out, g, deps, ndeps, &c));
 }
 
 static int add_event(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
-                     enum wb_kind kind, cudaEvent_t e) {
+                     enum wb_command_kind kind, cudaEvent_t e) {
     struct wb_command c = {.kind = kind, .event = e};
-    return e ? add(out, g, deps, ndeps, &c) : cudaErrorInvalidValue;
+    return e ? add_command_node(out, g, deps, ndeps, &c) : cudaErrorInvalidValue;
 }
-static int set_event(cudaGraphNode_t node, enum wb_kind kind, cudaEvent_t e) {
+static int set_event(cudaGraphNode_t node, enum wb_command_kind kind, cudaEvent_t e) {
     struct wb_command c = {.kind = kind, .event = e};
     return e ? wb_graph_replace(node, &c) : cudaErrorInvalidValue;
 }
-static int get_event(cudaGraphNode_t node, enum wb_kind kind, cudaEvent_t *e) {
+static int get_event(cudaGraphNode_t node, enum wb_command_kind kind, cudaEvent_t *e) {
     if (!node || !e || node->command.kind != kind) return cudaErrorInvalidValue;
     *e = node->command.event;
     return 0;
@@ -366,11 +368,11 @@ cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *e)
 }
 cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t x, cudaGraphNode_t node,
                                                  cudaEvent_t e) {
-    return wb_return(set_event(of(x, node), WB_RECORD, e));
+    return wb_return(set_event(exec_node(x, node), WB_RECORD, e));
 }
 cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t x, cudaGraphNode_t node,
                                                cudaEvent_t e) {
-    return wb_return(set_event(of(x, node), WB_WAIT, e));
+    return wb_return(set_event(exec_node(x, node), WB_WAIT, e));
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g,
@@ -378,7 +380,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t g,
                                        cudaGraph_t child) {
     if (!child) return wb_return(cudaErrorInvalidValue);
     struct wb_command c = {.kind = WB_CHILD, .child = wb_graph_clone(child)};
-    return wb_return(add(out, g, deps, ndeps, &c));
+    return wb_return(add_command_node(out, g, deps, ndeps, &c));
 }
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *g) {
     if (!node || !g || node->command.kind != WB_CHILD) return wb_return(cudaErrorInvalidValue);
@@ -394,7 +396,7 @@ static int set_child(cudaGraphNode_t node, cudaGraph_t child) {
 }
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
                                                  cudaGraph_t child) {
-    return wb_return(set_child(of(x, node), child));
+    return wb_return(set_child(exec_node(x, node), child));
 }
 
 /* ---- memory ---- */
@@ -404,12 +406,12 @@ static int add_alloc(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t 
     if (!bytes || !g || !out) return cudaErrorInvalidValue;
     int error = wb_graph_memory_new(p, bytes);
     struct wb_command c = {.kind = WB_ALLOC, .memory = {.p = *p, .bytes = bytes}};
-    return error ? error : add(out, g, deps, ndeps, &c);
+    return error ? error : add_command_node(out, g, deps, ndeps, &c);
 }
 static int add_free(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t ndeps,
                     void *p) {
     struct wb_command c = {.kind = WB_FREE, .memory = {.p = p}};
-    return p ? add(out, g, deps, ndeps, &c) : cudaErrorInvalidValue;
+    return p ? add_command_node(out, g, deps, ndeps, &c) : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *out, cudaGraph_t g,
@@ -441,7 +443,7 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *out) {
 
 #if CUDART_VERSION >= 12020
 
-static struct cudaKernelNodeParams older_kernel(const struct cudaGraphNodeParams *p) {
+static struct cudaKernelNodeParams kernel_params_v1(const struct cudaGraphNodeParams *p) {
     return (struct cudaKernelNodeParams){.func = p->kernel.func,
                                          .gridDim = p->kernel.gridDim,
                                          .blockDim = p->kernel.blockDim,
@@ -449,7 +451,7 @@ static struct cudaKernelNodeParams older_kernel(const struct cudaGraphNodeParams
                                          .kernelParams = p->kernel.kernelParams,
                                          .extra = p->kernel.extra};
 }
-static struct cudaMemsetParams older_fill(const struct cudaGraphNodeParams *p) {
+static struct cudaMemsetParams memset_params_v1(const struct cudaGraphNodeParams *p) {
     return (struct cudaMemsetParams){p->memset.dst,         p->memset.pitch, p->memset.value,
                                      p->memset.elementSize, p->memset.width, p->memset.height};
 }
@@ -459,15 +461,15 @@ static int add_conditional(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphN
                            size_t n, struct cudaConditionalNodeParams *p) {
     struct wb_command c;
     int error = g && out ? wb_graph_conditional_new(p, &c) : cudaErrorInvalidValue;
-    return error ? error : add(out, g, deps, n, &c);
+    return error ? error : add_command_node(out, g, deps, n, &c);
 }
 #endif
 
 static int add_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps, size_t n,
                     struct cudaGraphNodeParams *p) {
     if (!p) return cudaErrorInvalidValue;
-    struct cudaKernelNodeParams kernel = older_kernel(p);
-    struct cudaMemsetParams fill = older_fill(p);
+    struct cudaKernelNodeParams kernel = kernel_params_v1(p);
+    struct cudaMemsetParams fill = memset_params_v1(p);
     struct cudaHostNodeParams host = {p->host.fn, p->host.userData};
     switch ((int)p->type) {
     case cudaGraphNodeTypeKernel: return cudaGraphAddKernelNode(out, g, deps, n, &kernel);
@@ -492,11 +494,11 @@ static int add_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *
 
 static int set_node(cudaGraphNode_t node, const struct cudaGraphNodeParams *p) {
     if (!node || !p) return cudaErrorInvalidValue;
-    struct cudaKernelNodeParams kernel = older_kernel(p);
-    struct cudaMemsetParams fill = older_fill(p);
+    struct cudaKernelNodeParams kernel = kernel_params_v1(p);
+    struct cudaMemsetParams fill = memset_params_v1(p);
     struct cudaHostNodeParams host = {p->host.fn, p->host.userData};
     switch ((int)p->type) {
-    case cudaGraphNodeTypeKernel: return set_kernel(node, &kernel);
+    case cudaGraphNodeTypeKernel: return set_kernel_params(node, &kernel);
     case cudaGraphNodeTypeMemcpy: return set_copy(node, &p->memcpy.copyParams);
     case cudaGraphNodeTypeMemset: return set_fill(node, &fill);
     case cudaGraphNodeTypeHost: return set_host(node, &host);
@@ -512,7 +514,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodePar
 }
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
                                        struct cudaGraphNodeParams *p) {
-    return wb_return(set_node(of(x, node), p));
+    return wb_return(set_node(exec_node(x, node), p));
 }
 
 #if CUDART_VERSION >= 13000
@@ -539,13 +541,13 @@ cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *out, cudaGraph_t g, const cudaG
 #endif
 
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t x, cudaGraphNode_t node, unsigned enabled) {
-    cudaGraphNode_t copy = of(x, node);
+    cudaGraphNode_t copy = exec_node(x, node);
     if (copy) copy->disabled = !enabled;
     return wb_return(copy ? 0 : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t x, cudaGraphNode_t node, unsigned *enabled) {
-    cudaGraphNode_t copy = of(x, node);
+    cudaGraphNode_t copy = exec_node(x, node);
     if (copy) *enabled = !copy->disabled;
     return wb_return(copy ? 0 : cudaErrorInvalidValue);
 }

@@ -54,27 +54,28 @@ static bool is_runtime(const char *name) {
     return false;
 }
 
-static void list_functions(void *object, const char *entry, char *out, size_t size) {
+static void describe_exports(void *object, const char *entry, char *out, size_t size) {
     struct symbols s = {0};
     size_t n = (size_t)snprintf(out, size, "the object exports no function `%s`", entry);
     if (!find_symbols(object, &s)) return;
-    char first[256] = "";
-    unsigned listed = 0;
-    for (uint32_t i = 0, count = count_symbols(s.hash); i < count && listed < 12; i++) {
+    char mangled_name[256] = "";
+    unsigned nlisted = 0;
+    for (uint32_t i = 0, count = count_symbols(s.hash); i < count && nlisted < 12; i++) {
         const char *name = s.names + s.table[i].st_name;
         if (ELF64_ST_TYPE(s.table[i].st_info) != STT_FUNC || !s.table[i].st_shndx ||
             is_runtime(name))
             continue;
         if (!strncmp(name, "_Z", 2) && strstr(name, entry))
-            snprintf(first, sizeof first, "%s", name);
+            snprintf(mangled_name, sizeof mangled_name, "%s", name);
         if (n < size)
-            n += (size_t)snprintf(out + n, size - n, "%s%.80s", listed ? ", " : "; it exports ",
+            n += (size_t)snprintf(out + n, size - n, "%s%.80s", nlisted ? ", " : "; it exports ",
                                   name);
-        listed++;
+        nlisted++;
     }
-    if (*first && n < size)
+    if (*mangled_name && n < size)
         snprintf(out + n, size - n,
-                 "\n`%.80s` is a C++ function: put extern \"C\" before its definition", first);
+                 "\n`%.80s` is a C++ function: put extern \"C\" before its definition",
+                 mangled_name);
 }
 
 /* ---- calls ---- */
@@ -85,35 +86,35 @@ static ffi_type *const types[WB_TYPE_COUNT] = {
 #undef X
 };
 
-static void call(void (*function)(void), struct wb_arg *args, uint32_t n) {
-    ffi_type *kinds[WB_MAX_ARGS];
+static void call_entry(void (*function)(void), struct wb_arg *args, uint32_t n) {
+    ffi_type *arg_types[WB_MAX_ARGS];
     void *values[WB_MAX_ARGS];
     ffi_cif cif;
     for (uint32_t i = 0; i < n; i++) {
         if (args[i].type >= WB_TYPE_COUNT) abort();
-        kinds[i] = types[args[i].type];
+        arg_types[i] = types[args[i].type];
         values[i] = &args[i].value;
     }
-    if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, n, &ffi_type_void, kinds) != FFI_OK) abort();
+    if (ffi_prep_cif(&cif, FFI_DEFAULT_ABI, n, &ffi_type_void, arg_types) != FFI_OK) abort();
     ffi_call(&cif, function, NULL, values);
 }
 
-struct job {
+struct entry_call {
     uint32_t nargs;
     struct wb_arg args[WB_MAX_ARGS];
     char entry[256];
 };
 
 /* Buffers in the host's memory: the program copies from and to them, and must not look. */
-static void lend(const struct job *job, bool on) {
-    for (uint32_t i = 0; i < job->nargs; i++)
-        if (job->args[i].host_bytes)
-            wb_lend_host(job->args[i].value, on ? job->args[i].host_bytes : 0);
+static void set_host_buffers(const struct entry_call *call, bool enabled) {
+    for (uint32_t i = 0; i < call->nargs; i++)
+        if (call->args[i].host_bytes)
+            wb_set_host_buffer(call->args[i].value, enabled ? call->args[i].host_bytes : 0);
 }
 
 /* Reports, then waits for the next call. False: the server has no more. */
-static bool next(enum wb_call_state state, const char *text, struct job *job) {
-    char tail[sizeof job->args + sizeof job->entry];
+static bool next_call(enum wb_call_state state, const char *text, struct entry_call *call) {
+    char tail[sizeof call->args + sizeof call->entry];
     struct wb_req_next_call q = {.state = state};
     struct wb_rep_next_call p;
     struct wb_call c = {.op = WB_OP_next_call,
@@ -124,30 +125,30 @@ static bool next(enum wb_call_state state, const char *text, struct job *job) {
                         .reply = &p,
                         .reply_size = sizeof p,
                         .out = tail,
-                        .out_room = sizeof tail};
+                        .out_capacity = sizeof tail};
     fflush(NULL);
     if (wb_exchange(&c) || p.nargs > WB_MAX_ARGS) return false;
-    size_t nargs = p.nargs * sizeof *job->args;
-    if (c.out_size < nargs || c.out_size - nargs >= sizeof job->entry) return false;
-    job->nargs = p.nargs;
-    memcpy(job->args, tail, nargs);
-    memcpy(job->entry, tail + nargs, c.out_size - nargs);
-    job->entry[c.out_size - nargs] = 0;
+    size_t nargs = p.nargs * sizeof *call->args;
+    if (c.out_size < nargs || c.out_size - nargs >= sizeof call->entry) return false;
+    call->nargs = p.nargs;
+    memcpy(call->args, tail, nargs);
+    memcpy(call->entry, tail + nargs, c.out_size - nargs);
+    call->entry[c.out_size - nargs] = 0;
     return true;
 }
 
 static void serve(void *object) {
     static char text[2048];
-    struct job job;
+    struct entry_call call;
     enum wb_call_state state = WB_READY;
-    while (next(state, text, &job)) {
+    while (next_call(state, text, &call)) {
         text[0] = 0;
-        void *entry = dlsym(object, job.entry);
+        void *entry = dlsym(object, call.entry);
         state = entry ? WB_RETURNED : WB_NO_ENTRY;
-        lend(&job, true);
-        if (entry) call((void (*)(void))entry, job.args, job.nargs);
-        lend(&job, false);
-        if (!entry) list_functions(object, job.entry, text, sizeof text);
+        set_host_buffers(&call, true);
+        if (entry) call_entry((void (*)(void))entry, call.args, call.nargs);
+        set_host_buffers(&call, false);
+        if (!entry) describe_exports(object, call.entry, text, sizeof text);
     }
 }
 
@@ -156,9 +157,9 @@ int main(int argc, char **argv) {
     if (argc != 2) return fprintf(stderr, "usage: hostproc OBJECT\n"), 2;
     if (!wb_session(&error)) return 2;
     void *object = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    struct job job;
+    struct entry_call call;
     if (object) serve(object);
-    else next(WB_NO_OBJECT, dlerror(), &job);
+    else next_call(WB_NO_OBJECT, dlerror(), &call);
     fflush(NULL);
     _exit(0); /* the object's destructors have nothing left to say */
 }

@@ -5,59 +5,60 @@
 
 #include <stdlib.h>
 
-static int allocate(void **out, size_t bytes, unsigned flags) {
-    const unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+static int allocate_pinned(void **out, size_t bytes, unsigned flags) {
+    const unsigned valid_flags =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     const struct wb_session *s;
     int error;
     if (!out) return cudaErrorInvalidValue;
     *out = NULL;
     if (!wb_device(&error) || !(s = wb_session(&error))) return error;
-    if (flags & ~known) return cudaErrorInvalidValue;
+    if (flags & ~valid_flags) return cudaErrorInvalidValue;
     if (!bytes) return 0;
     if (!s->grading || flags & cudaHostAllocMapped)
         return wb_shared_alloc(out, bytes, WB_MEMORY_PINNED, flags);
-    if (posix_memalign(out, wb_page(), bytes)) return cudaErrorMemoryAllocation;
+    if (posix_memalign(out, wb_page_size(), bytes)) return cudaErrorMemoryAllocation;
     return wb_range_add((uint64_t)*out, bytes, WB_MEMORY_PINNED, flags) ? 0
                                                                         : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags) {
-    return wb_return(allocate(out, bytes, flags));
+    return wb_return(allocate_pinned(out, bytes, flags));
 }
 cudaError_t cudaMallocHost(void **out, size_t bytes) {
-    return wb_return(allocate(out, bytes, cudaHostAllocDefault));
+    return wb_return(allocate_pinned(out, bytes, cudaHostAllocDefault));
 }
 
-static int release(void *p) {
+static int free_pinned(void *p) {
     struct wb_range r;
     const struct wb_session *s;
     int error;
     if (!wb_range_find(p, &r) || r.start != (uint64_t)p || r.kind != WB_MEMORY_PINNED)
         return cudaErrorInvalidValue;
     if (wb_is_device(p) && (s = wb_session(&error)) && s->grading)
-        return wb_ask(free, &((struct wb_req_free){r.start}), NULL);
+        return wb_request(free, &((struct wb_req_free){r.start}), NULL);
     if (wb_is_device(p)) return wb_shared_free(p);
     wb_range_remove(r.start);
     free(p);
     return 0;
 }
 
-cudaError_t cudaFreeHost(void *p) { return wb_return(p ? release(p) : 0); }
+cudaError_t cudaFreeHost(void *p) { return wb_return(p ? free_pinned(p) : 0); }
 
 cudaError_t cudaHostGetFlags(unsigned *flags, void *p) {
     struct wb_range r;
-    bool known = flags && wb_range_find(p, &r) &&
+    bool found = flags && wb_range_find(p, &r) &&
                  (r.kind == WB_MEMORY_PINNED || r.kind == WB_MEMORY_REGISTERED);
-    if (known) *flags = r.flags | cudaHostAllocMapped; /* under unified addressing all of it is */
-    return wb_return(known ? 0 : cudaErrorInvalidValue);
+    if (found) *flags = r.flags | cudaHostAllocMapped; /* under unified addressing all of it is */
+    return wb_return(found ? 0 : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaHostGetDevicePointer(void **out, void *p, unsigned flags) {
     struct wb_range r;
     if (!out || flags || !wb_range_find(p, &r) || r.kind == WB_MEMORY_DEVICE)
         return wb_return(cudaErrorInvalidValue);
-    if (r.kind == WB_MEMORY_REGISTERED && !r.device)
+    if (r.kind == WB_MEMORY_REGISTERED && !r.device_start)
         return wb_return(cudaErrorNotSupported); /* while grading */
-    *out = r.kind == WB_MEMORY_REGISTERED ? (void *)(r.device + ((uint64_t)p - r.start)) : p;
+    *out = r.kind == WB_MEMORY_REGISTERED ? (void *)(r.device_start + ((uint64_t)p - r.start)) : p;
     return cudaSuccess;
 }

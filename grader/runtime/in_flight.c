@@ -19,100 +19,110 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct flight {
-    uint64_t start, bytes;   /* of the copy */
-    uint64_t first, covered; /* the pages, and how many bytes they are; 0 = none */
-    bool lands;              /* the device writes there */
-    unsigned lane;           /* the stream it was given to, */
-    uint32_t number;         /* …and which of its commands it is */
+struct inflight_copy {
+    uint64_t start, bytes;             /* of the copy */
+    uint64_t guard_start, guard_bytes; /* the pages, and how many bytes they are; 0 = none */
+    bool writes_host;                  /* the device writes there */
+    unsigned stream_slot;              /* the stream it was given to, */
+    uint32_t stream_seq;               /* …and which of its commands it is */
 };
 
-enum { MOST_FLIGHTS = 64 }; /* of more the first are forgotten */
-static struct flight flights[MOST_FLIGHTS];
-static unsigned nflights;
+enum { MAX_INFLIGHT_COPIES = 64 }; /* of more the first are forgotten */
+static struct inflight_copy inflight_copies[MAX_INFLIGHT_COPIES];
+static unsigned ninflight;
 
-static void set_access(const struct flight *f, int access) {
-    if (f->covered) mprotect((void *)f->first, f->covered, access);
+static void protect_pages(const struct inflight_copy *f, int access) {
+    if (f->guard_bytes) mprotect((void *)f->guard_start, f->guard_bytes, access);
 }
 
-static void guard(const struct flight *f) { set_access(f, f->lands ? PROT_NONE : PROT_READ); }
+static void guard_pages(const struct inflight_copy *f) {
+    protect_pages(f, f->writes_host ? PROT_NONE : PROT_READ);
+}
 
-static bool meet(const struct flight *a, const struct flight *b) {
-    return a->first < b->first + b->covered && b->first < a->first + a->covered;
+static bool overlaps(const struct inflight_copy *a, const struct inflight_copy *b) {
+    return a->guard_start < b->guard_start + b->guard_bytes &&
+           b->guard_start < a->guard_start + a->guard_bytes;
 }
 
 /* Those that have pages of it, the stricter last. */
-static void guard_all(const struct flight *f) {
-    for (unsigned lands = 0; lands < 2; lands++)
-        for (unsigned k = 0; k < nflights; k++)
-            if (flights[k].lands == (lands == 1) && meet(&flights[k], f)) guard(&flights[k]);
+static void guard_overlapping(const struct inflight_copy *f) {
+    for (unsigned writes_host = 0; writes_host < 2; writes_host++)
+        for (unsigned k = 0; k < ninflight; k++)
+            if (inflight_copies[k].writes_host == (writes_host == 1) &&
+                overlaps(&inflight_copies[k], f))
+                guard_pages(&inflight_copies[k]);
 }
 
 /* What it shares with others stays theirs. */
-static void land(unsigned i) {
-    struct flight f = flights[i];
-    flights[i] = flights[--nflights];
-    set_access(&f, PROT_READ | PROT_WRITE);
-    guard_all(&f);
+static void retire_copy(unsigned i) {
+    struct inflight_copy f = inflight_copies[i];
+    inflight_copies[i] = inflight_copies[--ninflight];
+    protect_pages(&f, PROT_READ | PROT_WRITE);
+    guard_overlapping(&f);
 }
 
-void wb_flights_known(const struct wb_clock *host) {
-    for (unsigned i = nflights; i--;)
-        if (host->of[flights[i].lane] >= flights[i].number) land(i);
+void wb_inflight_retire(const struct wb_vector_clock *host) {
+    for (unsigned i = ninflight; i--;)
+        if (host->counts[inflight_copies[i].stream_slot] >= inflight_copies[i].stream_seq)
+            retire_copy(i);
 }
 
-void wb_flights_forget(void) {
+void wb_inflight_clear(void) {
     wb_lock();
-    while (nflights) land(nflights - 1);
+    while (ninflight) retire_copy(ninflight - 1);
     wb_unlock();
 }
 
 /* ---- copies ---- */
 
-static bool is_one_piece(const struct wb_command *c) {
-    bool rows = c->copy.rows == 1 ||
-                (c->copy.to_pitch == c->copy.width && c->copy.from_pitch == c->copy.width);
-    return c->copy.depth <= 1 && rows;
+static bool is_contiguous(const struct wb_command *c) {
+    bool rows_contiguous = c->copy.rows == 1 || (c->copy.to_pitch == c->copy.width &&
+                                                 c->copy.from_pitch == c->copy.width);
+    return c->copy.depth <= 1 && rows_contiguous;
 }
 
-bool wb_flies(const struct wb_command *c) {
+bool wb_is_tracked_copy(const struct wb_command *c) {
     int error;
     const struct wb_session *s;
-    if (c->kind != WB_COPY || !c->copy.async || !is_one_piece(c)) return false;
+    if (c->kind != WB_COPY || !c->copy.async || !is_contiguous(c)) return false;
     if (!(s = wb_session(&error)) || s->grading || !s->sanitize) return false;
     return wb_is_pinned(c->copy.to) || wb_is_pinned(c->copy.from);
 }
 
 /* The pages that are the copy's alone: what lies behind an allocation's end is nobody's. */
-static void cover(struct flight *f) {
+static void set_guard_range(struct inflight_copy *f) {
     struct wb_range r;
-    uint64_t page = wb_page(), end = f->start + f->bytes;
+    uint64_t page = wb_page_size(), end = f->start + f->bytes;
     if (!wb_range_find((void *)f->start, &r)) return;
-    f->first = (f->start + page - 1) / page * page;
+    f->guard_start = (f->start + page - 1) / page * page;
     if (end == r.start + r.bytes) end += page - 1;
     end = end / page * page;
-    f->covered = end > f->first ? end - f->first : 0;
+    f->guard_bytes = end > f->guard_start ? end - f->guard_start : 0;
 }
 
-static void begin(const void *at, size_t bytes, bool lands, unsigned lane, uint32_t number) {
-    struct flight f = {
-        .start = (uint64_t)at, .bytes = bytes, .lands = lands, .lane = lane, .number = number};
+static void track_range(const void *at, size_t bytes, bool writes_host, unsigned stream_slot,
+                        uint32_t stream_seq) {
+    struct inflight_copy f = {.start = (uint64_t)at,
+                              .bytes = bytes,
+                              .writes_host = writes_host,
+                              .stream_slot = stream_slot,
+                              .stream_seq = stream_seq};
     if (!wb_is_pinned(at)) return;
-    cover(&f);
-    if (!f.covered) return;
-    if (nflights == MOST_FLIGHTS) land(0);
-    flights[nflights++] = f;
-    guard_all(&f);
+    set_guard_range(&f);
+    if (!f.guard_bytes) return;
+    if (ninflight == MAX_INFLIGHT_COPIES) retire_copy(0);
+    inflight_copies[ninflight++] = f;
+    guard_overlapping(&f);
 }
 
-void wb_flight_begin(const struct wb_command *c) {
-    uint32_t number;
-    unsigned lane;
+void wb_inflight_track(const struct wb_command *c) {
+    uint32_t stream_seq;
+    unsigned stream_slot;
     size_t bytes = c->copy.width * c->copy.rows;
     wb_lock(); /* another thread may be the one that waits */
-    if (wb_order_last(&lane, &number)) {
-        begin(c->copy.to, bytes, true, lane, number);
-        begin(c->copy.from, bytes, false, lane, number);
+    if (wb_order_last_command(&stream_slot, &stream_seq)) {
+        track_range(c->copy.to, bytes, true, stream_slot, stream_seq);
+        track_range(c->copy.from, bytes, false, stream_slot, stream_seq);
     }
     wb_unlock();
 }
@@ -120,26 +130,27 @@ void wb_flight_begin(const struct wb_command *c) {
 /* ---- a touch ---- */
 
 /* Where the program's own code was, as offset in its file. 0 = not found. */
-static uint64_t place(char *file, size_t size) {
+static uint64_t find_call_site(char *file, size_t size) {
     void *frames[32];
-    Dl_info program, here;
+    Dl_info program_info, frame_info;
     int n = backtrace(frames, sizeof frames / sizeof *frames), i = 0;
-    if (!dladdr((void *)getauxval(AT_ENTRY), &program)) return 0;
+    if (!dladdr((void *)getauxval(AT_ENTRY), &program_info)) return 0;
     for (; i < n;
          i++) /* ours come first: the handler lies in the program, as all of this runtime does */
-        if (dladdr(frames[i], &here) && here.dli_fbase != program.dli_fbase) break;
+        if (dladdr(frames[i], &frame_info) && frame_info.dli_fbase != program_info.dli_fbase) break;
     for (; i < n; i++)
-        if (dladdr(frames[i], &here) && here.dli_fbase == program.dli_fbase) break;
+        if (dladdr(frames[i], &frame_info) && frame_info.dli_fbase == program_info.dli_fbase) break;
     if (i >= n) return 0;
-    snprintf(file, size, "%s", program.dli_fname);
-    return (uint64_t)frames[i] - (uint64_t)program.dli_fbase;
+    snprintf(file, size, "%s", program_info.dli_fname);
+    return (uint64_t)frames[i] - (uint64_t)program_info.dli_fbase;
 }
 
-static void report(const struct flight *f, uint64_t address) {
-    char line[768], file[256] = "", where[320] = "";
-    uint64_t at = place(file, sizeof file);
+static void report_early_access(const struct inflight_copy *f, uint64_t address) {
+    char line[768], file[256] = "", location[320] = "";
+    uint64_t at = find_call_site(file, sizeof file);
     if (at)
-        snprintf(where, sizeof where, " (addr2line -e %s 0x%llx)", file, (unsigned long long)at);
+        snprintf(location, sizeof location, " (addr2line -e %s 0x%llx)", file,
+                 (unsigned long long)at);
     int n = snprintf(
         line, sizeof line,
         "warpbook: the host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, and "
@@ -147,21 +158,23 @@ static void report(const struct flight *f, uint64_t address) {
         "nothing "
         "since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), or for an event behind "
         "the copy, first%s\n",
-        f->lands ? "touches" : "writes", (unsigned long long)(address - f->start),
-        (unsigned long long)f->bytes, f->lane ? "" : " (default stream)",
-        f->lands ? "writes to" : "reads from",
-        f->lands ? "it may find what was there before" : "the copy may take the new value", where);
+        f->writes_host ? "touches" : "writes", (unsigned long long)(address - f->start),
+        (unsigned long long)f->bytes, f->stream_slot ? "" : " (default stream)",
+        f->writes_host ? "writes to" : "reads from",
+        f->writes_host ? "it may find what was there before" : "the copy may take the new value",
+        location);
     if (n > 0 &&
         write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0)
         return;
 }
 
 /* Bytes behind the copy's last share its page at most with nothing. */
-bool wb_flight_touched(uint64_t address) {
-    for (unsigned i = 0; i < nflights; i++) {
-        if (address - flights[i].first >= flights[i].covered) continue;
-        if (address - flights[i].start < flights[i].bytes) report(&flights[i], address);
-        land(i);
+bool wb_inflight_handle_fault(uint64_t address) {
+    for (unsigned i = 0; i < ninflight; i++) {
+        if (address - inflight_copies[i].guard_start >= inflight_copies[i].guard_bytes) continue;
+        if (address - inflight_copies[i].start < inflight_copies[i].bytes)
+            report_early_access(&inflight_copies[i], address);
+        retire_copy(i);
         return true;
     }
     return false;

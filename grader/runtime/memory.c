@@ -6,7 +6,7 @@
 
 /* ---- device memory ---- */
 
-enum { PITCH = 512 };
+enum { PITCH_ALIGN = 512 };
 
 int wb_allocate(void **out, size_t bytes) {
     struct wb_rep_alloc p;
@@ -14,42 +14,42 @@ int wb_allocate(void **out, size_t bytes) {
     *out = NULL;
     int error;
     if (!wb_device(&error) || !bytes) return error; /* zero bytes: success and a null pointer */
-    error = wb_ask(alloc, &((struct wb_req_alloc){bytes}), &p);
+    error = wb_request(alloc, &((struct wb_req_alloc){bytes}), &p);
     if (!error) wb_range_add(p.address, bytes, WB_MEMORY_DEVICE, 0);
     *out = (void *)p.address;
     return error;
 }
 
-static int release(void *p) {
+static int free_memory(void *p) {
     int error;
     if (!wb_device(&error) || !p) return error;
-    int of_graph = wb_graph_memory_end(p);
-    if (of_graph >= 0) return of_graph;
+    int graph_result = wb_graph_memory_free(p);
+    if (graph_result >= 0) return graph_result;
     if (wb_is_managed(p)) return wb_shared_free(p);
     if (!wb_is_device(p) || wb_is_pinned(p)) return cudaErrorInvalidValue;
-    error = wb_settle(); /* freeing waits for the device */
+    error = wb_sync_launches(); /* freeing waits for the device */
     struct wb_req_free q = {(uint64_t)p};
     if (error) return error;
-    return wb_range_remove((uint64_t)p) ? wb_post(free, &q) : wb_ask(free, &q, NULL);
+    return wb_range_remove((uint64_t)p) ? wb_post(free, &q) : wb_request(free, &q, NULL);
 }
 
-int wb_free(void *p) { return release(p); }
+int wb_free(void *p) { return free_memory(p); }
 
 cudaError_t cudaMalloc(void **out, size_t bytes) {
-    int error = wb_unsafe();
+    int error = wb_check_unsafe_call();
     return wb_return(error ? error : wb_allocate(out, bytes));
 }
 cudaError_t cudaFree(void *p) {
-    int error = p ? wb_unsafe() : 0;
-    if (!error && p) wb_order_host_all();
-    wb_use(); /* also of nothing, as many programs begin */
-    return wb_return(error ? error : release(p));
+    int error = p ? wb_check_unsafe_call() : 0;
+    if (!error && p) wb_order_host_wait_all();
+    wb_activate_context(); /* also of nothing, as many programs begin */
+    return wb_return(error ? error : free_memory(p));
 }
 
 cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) {
-    if (!pitch || width > SIZE_MAX - PITCH) return wb_return(cudaErrorInvalidValue);
+    if (!pitch || width > SIZE_MAX - PITCH_ALIGN) return wb_return(cudaErrorInvalidValue);
     size_t bytes;
-    *pitch = (width + PITCH - 1) / PITCH * PITCH;
+    *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (__builtin_mul_overflow(*pitch, height, &bytes)) return wb_return(cudaErrorMemoryAllocation);
     return wb_return(wb_allocate(out, bytes));
 }
@@ -70,10 +70,10 @@ cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags) {
     return wb_return(wb_shared_alloc(out, bytes, WB_MEMORY_MANAGED, flags));
 }
 
-cudaError_t cudaMemGetInfo(size_t *unused, size_t *total) {
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
     struct wb_rep_memory_info p;
-    int error = wb_ask(memory_info, NULL, &p);
-    if (!error && unused) *unused = p.free;
+    int error = wb_request(memory_info, NULL, &p);
+    if (!error && free_bytes) *free_bytes = p.free;
     if (!error && total) *total = p.total;
     return wb_return(error);
 }
@@ -89,16 +89,16 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
     *out = (struct cudaPointerAttributes){
         .type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)p};
     struct wb_range r = {.kind = WB_MEMORY_DEVICE};
-    struct wb_rep_range found;
+    struct wb_rep_range reply;
     if (!wb_range_find(p, &r) &&
-        (!wb_is_device(p) || wb_ask(range, &((struct wb_req_range){(uint64_t)p}), &found)))
+        (!wb_is_device(p) || wb_request(range, &((struct wb_req_range){(uint64_t)p}), &reply)))
         return cudaSuccess;
-    uint64_t into = (uint64_t)p - r.start,
-             seen = r.kind == WB_MEMORY_REGISTERED ? r.device : r.start;
+    uint64_t offset = (uint64_t)p - r.start,
+             device_start = r.kind == WB_MEMORY_REGISTERED ? r.device_start : r.start;
     *out = (struct cudaPointerAttributes){
         .type = types[r.kind],
         .devicePointer = r.kind == WB_MEMORY_DEVICE ? (void *)p
-                         : seen                     ? (void *)(seen + into)
+                         : device_start             ? (void *)(device_start + offset)
                                                     : NULL,
         .hostPointer = r.kind == WB_MEMORY_DEVICE ? NULL : (void *)p,
     };
@@ -109,31 +109,31 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
 
 /* ---- filling ---- */
 
-static int fill(void *p, size_t pitch, int value, size_t width, size_t rows, cudaStream_t s) {
+static int issue_fill(void *p, size_t pitch, int value, size_t width, size_t rows, cudaStream_t s) {
     struct wb_command c = {.kind = WB_FILL, .fill = {p, pitch, width, rows, (uint8_t)value, 1}};
-    return wb_issue(s, &c);
+    return wb_issue_command(s, &c);
 }
 
 cudaError_t cudaMemset(void *p, int value, size_t bytes) {
-    return wb_return(fill(p, bytes, value, bytes, 1, 0));
+    return wb_return(issue_fill(p, bytes, value, bytes, 1, 0));
 }
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
-    return wb_return(fill(p, pitch, value, width, height, 0));
+    return wb_return(issue_fill(p, pitch, value, width, height, 0));
 }
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t s) {
-    return wb_return(fill(p, bytes, value, bytes, 1, s));
+    return wb_return(issue_fill(p, bytes, value, bytes, 1, s));
 }
 cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t s) {
-    return wb_return(fill(p, pitch, value, width, height, s));
+    return wb_return(issue_fill(p, pitch, value, width, height, s));
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent e,
                               cudaStream_t s) {
     int error = wb_check_stream(s);
     for (size_t z = 0; !error && z < e.depth; z++)
-        error =
-            fill((uint8_t *)p.ptr + z * p.pitch * p.ysize, p.pitch, value, e.width, e.height, s);
+        error = issue_fill((uint8_t *)p.ptr + z * p.pitch * p.ysize, p.pitch, value, e.width,
+                           e.height, s);
     return wb_return(error);
 }
 cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e) {
@@ -142,33 +142,34 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e
 
 /* ---- copies ---- */
 
-static int copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                   size_t rows, enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
+static int issue_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t rows, enum cudaMemcpyKind kind, cudaStream_t s,
+                         bool async) {
     struct wb_command c = {.kind = WB_COPY,
                            .copy = {to, from, to_pitch, from_pitch, width, rows, kind, async}};
-    return wb_issue(s, &c);
+    return wb_issue_command(s, &c);
 }
 
-static int copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t s,
-                bool async) {
-    return copy_2d(to, bytes, from, bytes, bytes, 1, kind, s, async);
+static int issue_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                      cudaStream_t s, bool async) {
+    return issue_copy_2d(to, bytes, from, bytes, bytes, 1, kind, s, async);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    return wb_return(copy(to, from, bytes, kind, 0, false));
+    return wb_return(issue_copy(to, from, bytes, kind, 0, false));
 }
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t s) {
-    return wb_return(copy(to, from, bytes, kind, s, true));
+    return wb_return(issue_copy(to, from, bytes, kind, s, true));
 }
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind) {
-    return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, 0, false));
+    return wb_return(issue_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, 0, false));
 }
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t s) {
-    return wb_return(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, s, true));
+    return wb_return(issue_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, s, true));
 }
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                            size_t bytes) {
@@ -177,19 +178,19 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t s) {
     if (to_device || from_device) return wb_return(cudaErrorInvalidDevice);
-    return wb_return(copy(to, from, bytes, cudaMemcpyDeviceToDevice, s, true));
+    return wb_return(issue_copy(to, from, bytes, cudaMemcpyDeviceToDevice, s, true));
 }
 
-static uint8_t *at(const struct cudaPitchedPtr *p, struct cudaPos pos) {
+static uint8_t *pitched_address(const struct cudaPitchedPtr *p, struct cudaPos pos) {
     return (uint8_t *)p->ptr + (pos.z * p->ysize + pos.y) * p->pitch + pos.x;
 }
 
-int wb_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c) {
+int wb_make_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c) {
     if (!p) return cudaErrorInvalidValue;
-    if (p->srcArray || p->dstArray) return wb_array_command(p, async, c);
+    if (p->srcArray || p->dstArray) return wb_make_array_copy_command(p, async, c);
     *c = (struct wb_command){.kind = WB_COPY,
-                             .copy = {.to = at(&p->dstPtr, p->dstPos),
-                                      .from = at(&p->srcPtr, p->srcPos),
+                             .copy = {.to = pitched_address(&p->dstPtr, p->dstPos),
+                                      .from = pitched_address(&p->srcPtr, p->srcPos),
                                       .to_pitch = p->dstPtr.pitch,
                                       .from_pitch = p->srcPtr.pitch,
                                       .width = p->extent.width,
@@ -203,75 +204,75 @@ int wb_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_com
     return 0;
 }
 
-static int copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s, bool async) {
+static int issue_copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s, bool async) {
     struct wb_command c;
-    int error = wb_copy_command(p, async, &c);
-    return error ? error : wb_issue(s, &c);
+    int error = wb_make_copy_command(p, async, &c);
+    return error ? error : wb_issue_command(s, &c);
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) {
-    return wb_return(copy_3d(p, 0, false));
+    return wb_return(issue_copy_3d(p, 0, false));
 }
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t s) {
-    return wb_return(copy_3d(p, s, true));
+    return wb_return(issue_copy_3d(p, s, true));
 }
 
 /* ---- symbols ---- */
 
-static int symbol_part(const void *symbol, size_t offset, size_t bytes, uint64_t *address) {
+static int symbol_range(const void *symbol, size_t offset, size_t bytes, uint64_t *address) {
     uint64_t size;
-    int error = wb_symbol(symbol, address, &size);
+    int error = wb_get_symbol(symbol, address, &size);
     if (error) return error;
     if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
     *address += offset;
     return 0;
 }
 
-static int to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset,
-                     enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
+static int copy_to_symbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                          enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
     uint64_t address;
-    int error = symbol_part(symbol, offset, bytes, &address);
+    int error = symbol_range(symbol, offset, bytes, &address);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
-    return error ? error : copy((void *)address, from, bytes, kind, s, async);
+    return error ? error : issue_copy((void *)address, from, bytes, kind, s, async);
 }
 
-static int from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
-                       enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
+static int copy_from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                            enum cudaMemcpyKind kind, cudaStream_t s, bool async) {
     uint64_t address;
-    int error = symbol_part(symbol, offset, bytes, &address);
+    int error = symbol_range(symbol, offset, bytes, &address);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
-    return error ? error : copy(to, (void *)address, bytes, kind, s, async);
+    return error ? error : issue_copy(to, (void *)address, bytes, kind, s, async);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
                                enum cudaMemcpyKind kind) {
-    return wb_return(to_symbol(symbol, from, bytes, offset, kind, 0, false));
+    return wb_return(copy_to_symbol(symbol, from, bytes, offset, kind, 0, false));
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                     size_t offset, enum cudaMemcpyKind kind, cudaStream_t s) {
-    return wb_return(to_symbol(symbol, from, bytes, offset, kind, s, true));
+    return wb_return(copy_to_symbol(symbol, from, bytes, offset, kind, s, true));
 }
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
                                  enum cudaMemcpyKind kind) {
-    return wb_return(from_symbol(to, symbol, bytes, offset, kind, 0, false));
+    return wb_return(copy_from_symbol(to, symbol, bytes, offset, kind, 0, false));
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t s) {
-    return wb_return(from_symbol(to, symbol, bytes, offset, kind, s, true));
+    return wb_return(copy_from_symbol(to, symbol, bytes, offset, kind, s, true));
 }
 
 cudaError_t cudaGetSymbolAddress(void **address, const void *symbol) {
-    uint64_t at_device = 0, bytes;
-    int error = wb_symbol(symbol, &at_device, &bytes);
-    if (!error) *address = (void *)at_device;
+    uint64_t device_address = 0, bytes;
+    int error = wb_get_symbol(symbol, &device_address, &bytes);
+    if (!error) *address = (void *)device_address;
     return wb_return(error);
 }
 
 cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol) {
     uint64_t address, bytes;
-    int error = wb_symbol(symbol, &address, &bytes);
+    int error = wb_get_symbol(symbol, &address, &bytes);
     if (!error) *size = bytes;
     return wb_return(error);
 }

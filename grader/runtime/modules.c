@@ -11,42 +11,42 @@
 struct wb_module {
     void *handle; /* what the constructors pass around: &handle is the fat binary's handle */
     struct wb_module *next;
-    const uint8_t *image;
+    const uint8_t *fatbin;
     size_t size;
     uint64_t id;
     int error;
     bool loaded;
 };
 
-struct variable {
-    struct variable *next;
+struct device_variable {
+    struct device_variable *next;
     const void *host;
     void **managed; /* the host's pointer to a __managed__ variable, or NULL */
     const char *name;
     struct wb_module *module;
     uint64_t address, bytes;
-    bool found;
+    bool resolved;
 };
 
 static struct wb_module *modules;
 static struct wb_function *functions;
-static struct variable *variables;
+static struct device_variable *variables;
 
 /* The wrapper that nvcc passes, and the header of what it points to. */
-struct image_header {
+struct fatbin_header {
     uint32_t magic;
     uint16_t version, header_size;
     uint64_t payload_size;
 };
-struct wrapper {
+struct fatbin_wrapper {
     uint32_t magic, version;
     const void *data;
-    const struct image_header *const
-        *parts; /* version 2: the fat binaries of files that were compiled apart, up to NULL */
+    const struct fatbin_header *const
+        *fatbins; /* version 2: the fat binaries of files that were compiled apart, up to NULL */
 };
 enum { WRAPPER_MAGIC = 0x466243b1, IMAGE_MAGIC = (int)0xba55ed50 };
 
-static void *allocate(size_t n) {
+static void *calloc_or_abort(size_t n) {
     void *p = calloc(1, n);
     if (!p) abort();
     return p;
@@ -54,35 +54,36 @@ static void *allocate(size_t n) {
 
 /* ---- loading ---- */
 
-static int upload(const struct wb_session *s, const uint8_t *data, size_t size) {
+static int upload_image(const struct wb_session *s, const uint8_t *data, size_t size) {
     int error = 0;
     wb_lock();
     for (size_t at = 0; !error && at < size;) {
         size_t n = size - at < s->window_bytes ? size - at : s->window_bytes;
         memcpy(s->window, data + at, n);
-        error = wb_ask(upload, &((struct wb_req_upload){.offset = at, .bytes = n, .total = size}),
-                       NULL);
+        error = wb_request(
+            upload, &((struct wb_req_upload){.offset = at, .bytes = n, .total = size}), NULL);
         at += n;
     }
     wb_unlock();
     return error;
 }
 
-static int load_locked(struct wb_module *m) {
+static int load_module_locked(struct wb_module *m) {
     int error;
     const struct wb_session *s = wb_session(&error);
     if (!s) return error;
-    if (!m->image) return cudaErrorInvalidKernelImage;
+    if (!m->fatbin) return cudaErrorInvalidKernelImage;
     struct wb_rep_module_load p = {0};
-    error = upload(s, m->image, m->size);
-    if (!error) error = wb_ask(module_load, &((struct wb_req_module_load){.bytes = m->size}), &p);
+    error = upload_image(s, m->fatbin, m->size);
+    if (!error)
+        error = wb_request(module_load, &((struct wb_req_module_load){.bytes = m->size}), &p);
     m->id = p.module;
     return error;
 }
 
-static int load(struct wb_module *m) {
+static int load_module(struct wb_module *m) {
     wb_lock();
-    if (!m->loaded) m->error = load_locked(m);
+    if (!m->loaded) m->error = load_module_locked(m);
     m->loaded = true;
     wb_unlock();
     return m->error;
@@ -90,26 +91,27 @@ static int load(struct wb_module *m) {
 
 /* ---- kernels ---- */
 
-static int look_up(struct wb_function *f) {
-    int error = load(f->module);
+static int resolve_kernel(struct wb_function *f) {
+    int error = load_module(f->module);
     if (error) return error;
     struct wb_param params[WB_MAX_PARAMS];
     struct wb_req_kernel_find q = {.module = f->module->id};
-    error = wb_ask_tail(kernel_find, &q, &f->info, f->name, strlen(f->name), params, sizeof params);
+    error =
+        wb_request_tail(kernel_find, &q, &f->info, f->name, strlen(f->name), params, sizeof params);
     if (error) return error;
-    f->params = allocate(sizeof params);
+    f->params = calloc_or_abort(sizeof params);
     memcpy(f->params, params, sizeof params);
-    f->kernel = f->info.kernel;
+    f->kernel_id = f->info.kernel;
     return 0;
 }
 
-struct wb_function *wb_function(const void *stub_or_handle, int *error) {
+struct wb_function *wb_get_function(const void *stub_or_handle, int *error) {
     wb_lock();
     struct wb_function *f = functions;
-    while (f && f->host != stub_or_handle && f != stub_or_handle) f = f->next;
+    while (f && f->stub != stub_or_handle && f != stub_or_handle) f = f->next;
     if (!f) *error = cudaErrorInvalidDeviceFunction;
     else {
-        if (!f->kernel && !f->error) f->error = look_up(f);
+        if (!f->kernel_id && !f->error) f->error = resolve_kernel(f);
         *error = f->error;
     }
     wb_unlock();
@@ -118,34 +120,34 @@ struct wb_function *wb_function(const void *stub_or_handle, int *error) {
 
 /* ---- variables ---- */
 
-static int find_variable(struct variable *v) {
-    if (v->found) return 0;
-    int error = load(v->module);
+static int resolve_variable(struct device_variable *v) {
+    if (v->resolved) return 0;
+    int error = load_module(v->module);
     if (error) return error;
     struct wb_rep_symbol_find p;
     struct wb_req_symbol_find q = {.module = v->module->id};
-    error = wb_ask_tail(symbol_find, &q, &p, v->name, strlen(v->name), NULL, 0);
+    error = wb_request_tail(symbol_find, &q, &p, v->name, strlen(v->name), NULL, 0);
     if (error) return error;
     v->address = p.address;
     v->bytes = p.bytes;
-    v->found = true;
+    v->resolved = true;
     return 0;
 }
 
-bool wb_in_symbol(const void *p) {
-    bool inside = false;
+bool wb_is_device_variable(const void *p) {
+    bool found = false;
     wb_lock();
-    for (const struct variable *v = variables; v && !inside; v = v->next)
-        inside = v->found && (uint64_t)p - v->address < v->bytes;
+    for (const struct device_variable *v = variables; v && !found; v = v->next)
+        found = v->resolved && (uint64_t)p - v->address < v->bytes;
     wb_unlock();
-    return inside;
+    return found;
 }
 
-int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
+int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
     wb_lock();
-    struct variable *v = variables;
+    struct device_variable *v = variables;
     while (v && v->host != host && !(v->managed && *v->managed == host)) v = v->next;
-    int error = v ? find_variable(v) : cudaErrorInvalidSymbol;
+    int error = v ? resolve_variable(v) : cudaErrorInvalidSymbol;
     if (!error) {
         *address = v->address;
         *bytes = v->bytes;
@@ -154,10 +156,10 @@ int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
     return error;
 }
 
-static void map_managed(struct wb_module *m) {
-    for (struct variable *v = variables; v; v = v->next) {
-        if (!v->managed || v->module != m || v->found || find_variable(v)) continue;
-        if (!wb_shared_open(v->address, v->bytes, WB_MEMORY_MANAGED, WB_VARIABLE))
+static void map_managed_variables(struct wb_module *m) {
+    for (struct device_variable *v = variables; v; v = v->next) {
+        if (!v->managed || v->module != m || v->resolved || resolve_variable(v)) continue;
+        if (!wb_shared_map(v->address, v->bytes, WB_MEMORY_MANAGED, WB_RANGE_VARIABLE))
             *v->managed = (void *)v->address;
     }
 }
@@ -167,34 +169,35 @@ void __cudaUnregisterFatBinary(void **handle);
 /* ---- what the program loads itself; images, and names, live as long as it does ---- */
 
 struct wb_module *wb_module_new(const void *image, size_t size, int *error) {
-    struct wb_module *m = allocate(sizeof *m);
-    m->image = image;
+    struct wb_module *m = calloc_or_abort(sizeof *m);
+    m->fatbin = image;
     m->size = size;
     wb_lock();
     m->next = modules;
     modules = m;
     wb_unlock();
-    *error = load(m);
+    *error = load_module(m);
     return m;
 }
 
-void wb_module_close(struct wb_module *m) { __cudaUnregisterFatBinary((void **)m); }
+void wb_module_unload(struct wb_module *m) { __cudaUnregisterFatBinary((void **)m); }
 
 struct wb_function *wb_function_new(struct wb_module *m, const char *name, int *error) {
-    struct wb_function *f = allocate(sizeof *f);
+    struct wb_function *f = calloc_or_abort(sizeof *f);
     *f = (struct wb_function){.name = name, .module = m, .carveout = -1};
-    f->host = f;
+    f->stub = f;
     wb_lock();
     f->next = functions;
     functions = f;
     wb_unlock();
-    return wb_function(f, error);
+    return wb_get_function(f, error);
 }
 
-int wb_variable_find(struct wb_module *m, const char *name, uint64_t *address, uint64_t *bytes) {
+int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *address,
+                           uint64_t *bytes) {
     struct wb_rep_symbol_find p;
     struct wb_req_symbol_find q = {.module = m->id};
-    int error = wb_ask_tail(symbol_find, &q, &p, name, strlen(name), NULL, 0);
+    int error = wb_request_tail(symbol_find, &q, &p, name, strlen(name), NULL, 0);
     *address = p.address;
     *bytes = p.bytes;
     return error;
@@ -217,25 +220,25 @@ cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub);
 
 /* Code that refers to other files (-rdc=true): one image, which the device links. What nvcc's own
  * linker made of it is machine code, and is left out. */
-static void join_parts(struct wb_module *m, const struct image_header *const *parts) {
+static void join_fatbins(struct wb_module *m, const struct fatbin_header *const *fatbins) {
     uint8_t *image = NULL;
-    for (; *parts; parts++) {
-        size_t n = (*parts)->header_size + (*parts)->payload_size;
+    for (; *fatbins; fatbins++) {
+        size_t n = (*fatbins)->header_size + (*fatbins)->payload_size;
         image = realloc(image, m->size + n);
         if (!image) abort();
-        memcpy(image + m->size, *parts, n);
+        memcpy(image + m->size, *fatbins, n);
         m->size += n;
     }
-    m->image = image; /* for as long as the program runs */
+    m->fatbin = image; /* for as long as the program runs */
 }
 
 void **__cudaRegisterFatBinary(void *wrapper) {
-    const struct wrapper *w = wrapper;
-    struct wb_module *m = allocate(sizeof *m);
-    const struct image_header *h = w->magic == WRAPPER_MAGIC ? w->data : NULL;
-    if (w->magic == WRAPPER_MAGIC && w->version == 2 && w->parts) join_parts(m, w->parts);
+    const struct fatbin_wrapper *w = wrapper;
+    struct wb_module *m = calloc_or_abort(sizeof *m);
+    const struct fatbin_header *h = w->magic == WRAPPER_MAGIC ? w->data : NULL;
+    if (w->magic == WRAPPER_MAGIC && w->version == 2 && w->fatbins) join_fatbins(m, w->fatbins);
     else if (h && h->magic == (uint32_t)IMAGE_MAGIC) {
-        m->image = w->data;
+        m->fatbin = w->data;
         m->size = h->header_size + h->payload_size;
     }
     wb_lock();
@@ -250,11 +253,11 @@ void __cudaRegisterFatBinaryEnd(void **handle) {
     if (!getenv(WB_ENV_WINDOW))
         return; /* not grading; and who forks before the first real use has no device yet */
     const struct wb_session *s = wb_session(&error);
-    if (s && s->grading) load((struct wb_module *)handle);
+    if (s && s->grading) load_module((struct wb_module *)handle);
 }
 
-static void unload(struct wb_module *m) {
-    if (m->id) wb_ask(module_unload, &((struct wb_req_module_unload){.module = m->id}), NULL);
+static void unload_module(struct wb_module *m) {
+    if (m->id) wb_request(module_unload, &((struct wb_req_module_unload){.module = m->id}), NULL);
     m->id = 0;
     m->loaded = true;
     m->error = cudaErrorCudartUnloading;
@@ -264,7 +267,7 @@ static void unload(struct wb_module *m) {
 void __cudaUnregisterFatBinary(void **handle) {
     wb_lock();
     struct wb_module *m = (struct wb_module *)handle;
-    if (m->loaded && !m->error) unload(m);
+    if (m->loaded && !m->error) unload_module(m);
     for (struct wb_function *f = functions; f; f = f->next)
         if (f->module == m) f->error = cudaErrorCudartUnloading;
     wb_unlock();
@@ -274,18 +277,18 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
                             int threads, uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid,
                             int *warp) {
     (void)device, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
-    struct wb_function *f = allocate(sizeof *f);
+    struct wb_function *f = calloc_or_abort(sizeof *f);
     *f = (struct wb_function){
-        .host = host, .name = name, .module = (struct wb_module *)handle, .carveout = -1};
+        .stub = host, .name = name, .module = (struct wb_module *)handle, .carveout = -1};
     wb_lock();
     f->next = functions;
     functions = f;
     wb_unlock();
 }
 
-static void add_variable(void **handle, const void *host, void **managed, const char *name) {
-    struct variable *v = allocate(sizeof *v);
-    *v = (struct variable){
+static void register_variable(void **handle, const void *host, void **managed, const char *name) {
+    struct device_variable *v = calloc_or_abort(sizeof *v);
+    *v = (struct device_variable){
         .host = host, .managed = managed, .name = name, .module = (struct wb_module *)handle};
     wb_lock();
     v->next = variables;
@@ -296,26 +299,26 @@ static void add_variable(void **handle, const void *host, void **managed, const 
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
                        size_t size, int constant, int global) {
     (void)device, (void)external, (void)size, (void)constant, (void)global;
-    add_variable(handle, host, NULL, name);
+    register_variable(handle, host, NULL, name);
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
                               int external, size_t size, int constant, int global) {
     (void)device, (void)external, (void)size, (void)constant, (void)global;
-    add_variable(handle, host, host, name);
+    register_variable(handle, host, host, name);
 }
 
 /* The host is about to use a __managed__ variable. */
 char __cudaInitModule(void **handle) {
     struct wb_module *m = (struct wb_module *)handle;
-    int error = load(m);
+    int error = load_module(m);
     if (error) {
         fprintf(stderr, "warpbook: __managed__ variables cannot be used: %s\n",
                 cudaGetErrorString(error));
         return 0;
     }
     wb_lock();
-    map_managed(m);
+    map_managed_variables(m);
     wb_unlock();
     return 1;
 }
@@ -324,7 +327,7 @@ char __cudaInitModule(void **handle) {
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub) {
     wb_lock();
     struct wb_function *f = functions;
-    while (f && f->host != stub) f = f->next;
+    while (f && f->stub != stub) f = f->next;
     wb_unlock();
     *out = (cudaKernel_t)f;
     return f ? cudaSuccess : wb_return(cudaErrorInvalidDeviceFunction);

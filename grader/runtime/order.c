@@ -9,134 +9,134 @@
  */
 #include "grader/runtime/runtime.h"
 
-enum { LEGACY, PER_THREAD, FIRST };
+enum { SLOT_LEGACY, SLOT_PER_THREAD, SLOT_FIRST };
 
 static struct {
-    bool used, apart; /* apart: does not wait for the legacy default stream */
-    struct wb_clock after;
-} lanes[WB_MAX_STREAMS] = {[LEGACY] = {.used = true}, [PER_THREAD] = {.used = true}};
+    bool used, nonblocking; /* apart: does not wait for the legacy default stream */
+    struct wb_vector_clock clock;
+} slots[WB_MAX_STREAMS] = {[SLOT_LEGACY] = {.used = true}, [SLOT_PER_THREAD] = {.used = true}};
 
-static struct wb_clock host, current;
-static unsigned current_lane;
-static bool watching, counting, several_threads; /* counting: clocks are kept, but not told */
-static pthread_t thread;
+static struct wb_vector_clock host_clock, current_clock;
+static unsigned current_slot;
+static bool reporting, tracking, multithreaded; /* counting: clocks are kept, but not told */
+static pthread_t owner_thread;
 
-static void join(struct wb_clock *to, const struct wb_clock *from) {
+static void clock_join(struct wb_vector_clock *to, const struct wb_vector_clock *from) {
     for (unsigned i = 0; i < WB_MAX_STREAMS; i++)
-        if (from->of[i] > to->of[i]) to->of[i] = from->of[i];
+        if (from->counts[i] > to->counts[i]) to->counts[i] = from->counts[i];
 }
 
-static void watch(void) {
-    if (!watching && !counting) thread = pthread_self();
-    watching = true;
+static void start_reporting(void) {
+    if (!reporting && !tracking) owner_thread = pthread_self();
+    reporting = true;
 }
 
-void wb_order_count(void) {
+void wb_order_track(void) {
     wb_lock();
-    if (!watching && !counting) thread = pthread_self();
-    counting = true;
+    if (!reporting && !tracking) owner_thread = pthread_self();
+    tracking = true;
     wb_unlock();
 }
 
-unsigned wb_order_open(bool apart) {
+unsigned wb_order_add_stream(bool nonblocking) {
     wb_lock();
-    watch();
-    unsigned i = FIRST;
-    while (i < WB_MAX_STREAMS - 1 && lanes[i].used)
+    start_reporting();
+    unsigned i = SLOT_FIRST;
+    while (i < WB_MAX_STREAMS - 1 && slots[i].used)
         i++; /* the last is shared by those that are too many */
-    lanes[i].used = true;
-    lanes[i].apart = apart;
+    slots[i].used = true;
+    slots[i].nonblocking = nonblocking;
     wb_unlock();
     return i;
 }
 
 /* Its clock stays, for the next stream that has this place. */
-void wb_order_close(unsigned lane) {
+void wb_order_remove_stream(unsigned slot) {
     wb_lock();
-    if (lane < WB_MAX_STREAMS - 1) lanes[lane].used = false;
+    if (slot < WB_MAX_STREAMS - 1) slots[slot].used = false;
     wb_unlock();
 }
 
-static unsigned lane_of(cudaStream_t s) {
-    return !s || s == cudaStreamLegacy ? LEGACY
-           : s == cudaStreamPerThread  ? PER_THREAD
-                                       : wb_stream_lane(s);
+static unsigned stream_slot_of(cudaStream_t s) {
+    return !s || s == cudaStreamLegacy ? SLOT_LEGACY
+           : s == cudaStreamPerThread  ? SLOT_PER_THREAD
+                                       : wb_stream_slot(s);
 }
 
-static void tell(void) {
-    struct wb_req_order q = {.stream = current_lane,
-                             .number = several_threads ? 0 : current.of[current_lane]};
-    struct wb_clock both[2] = {current, host};
-    wb_post_tail(order, &q, both, sizeof both);
+static void report_order(void) {
+    struct wb_req_order q = {.stream = current_slot,
+                             .number = multithreaded ? 0 : current_clock.counts[current_slot]};
+    struct wb_vector_clock clocks[2] = {current_clock, host_clock};
+    wb_post_tail(order, &q, clocks, sizeof clocks);
 }
 
 /* Where data come from the host's memory, a single stream is of interest, too: the host may wait
  * for it. */
 void wb_order_command(cudaStream_t s) {
-    bool told = watching || wb_lends();
-    if (!told && !counting) return;
+    bool should_report = reporting || wb_has_host_buffers();
+    if (!should_report && !tracking) return;
     wb_lock();
-    if (told) watch();
-    unsigned lane = lane_of(s);
-    struct wb_clock *own = &lanes[lane].after;
-    several_threads |= !pthread_equal(thread, pthread_self());
-    if (several_threads) wb_flights_forget();
-    join(own, &host);
-    for (unsigned i = FIRST; lane == LEGACY && i < WB_MAX_STREAMS; i++)
-        if (!lanes[i].apart) join(own, &lanes[i].after);
-    if (lane == LEGACY) join(own, &lanes[PER_THREAD].after);
-    else if (!lanes[lane].apart) join(own, &lanes[LEGACY].after);
-    own->of[lane]++;
-    current = *own;
-    current_lane = lane;
-    if (told) tell();
+    if (should_report) start_reporting();
+    unsigned slot = stream_slot_of(s);
+    struct wb_vector_clock *slot_clock = &slots[slot].clock;
+    multithreaded |= !pthread_equal(owner_thread, pthread_self());
+    if (multithreaded) wb_inflight_clear();
+    clock_join(slot_clock, &host_clock);
+    for (unsigned i = SLOT_FIRST; slot == SLOT_LEGACY && i < WB_MAX_STREAMS; i++)
+        if (!slots[i].nonblocking) clock_join(slot_clock, &slots[i].clock);
+    if (slot == SLOT_LEGACY) clock_join(slot_clock, &slots[SLOT_PER_THREAD].clock);
+    else if (!slots[slot].nonblocking) clock_join(slot_clock, &slots[SLOT_LEGACY].clock);
+    slot_clock->counts[slot]++;
+    current_clock = *slot_clock;
+    current_slot = slot;
+    if (should_report) report_order();
     wb_unlock();
 }
 
-void wb_order_current(struct wb_clock *out) { *out = current; }
+void wb_order_get_clock(struct wb_vector_clock *out) { *out = current_clock; }
 
-bool wb_order_last(unsigned *lane, uint32_t *number) {
-    *lane = current_lane;
-    *number = current.of[current_lane];
-    return !several_threads;
+bool wb_order_last_command(unsigned *slot, uint32_t *stream_seq) {
+    *slot = current_slot;
+    *stream_seq = current_clock.counts[current_slot];
+    return !multithreaded;
 }
 
-void wb_order_wait(cudaStream_t s, const struct wb_clock *c) {
+void wb_order_stream_wait(cudaStream_t s, const struct wb_vector_clock *c) {
     wb_lock();
-    join(&lanes[lane_of(s)].after, c);
+    clock_join(&slots[stream_slot_of(s)].clock, c);
     wb_unlock();
 }
 
-void wb_order_wait_now(const struct wb_clock *c) {
+void wb_order_current_wait(const struct wb_vector_clock *c) {
     wb_lock();
-    join(&lanes[current_lane].after, c);
-    join(&current, c);
-    if (watching) tell();
+    clock_join(&slots[current_slot].clock, c);
+    clock_join(&current_clock, c);
+    if (reporting) report_order();
     wb_unlock();
 }
 
-void wb_order_host(const struct wb_clock *c) {
+void wb_order_host_wait(const struct wb_vector_clock *c) {
     wb_lock();
-    join(&host, c);
-    wb_flights_known(&host);
+    clock_join(&host_clock, c);
+    wb_inflight_retire(&host_clock);
     wb_unlock();
 }
 
 /* Who waits for the legacy stream waits for what that would. */
-void wb_order_host_stream(cudaStream_t s) {
+void wb_order_host_wait_stream(cudaStream_t s) {
     wb_lock();
-    unsigned lane = lane_of(s);
-    join(&host, &lanes[lane].after);
-    for (unsigned i = PER_THREAD; lane == LEGACY && i < WB_MAX_STREAMS; i++)
-        if (!lanes[i].apart) join(&host, &lanes[i].after);
-    wb_flights_known(&host);
+    unsigned slot = stream_slot_of(s);
+    clock_join(&host_clock, &slots[slot].clock);
+    for (unsigned i = SLOT_PER_THREAD; slot == SLOT_LEGACY && i < WB_MAX_STREAMS; i++)
+        if (!slots[i].nonblocking) clock_join(&host_clock, &slots[i].clock);
+    wb_inflight_retire(&host_clock);
     wb_unlock();
 }
 
-void wb_order_host_all(void) {
+void wb_order_host_wait_all(void) {
     wb_lock();
-    for (unsigned i = 0; (watching || counting) && i < WB_MAX_STREAMS; i++)
-        join(&host, &lanes[i].after);
-    wb_flights_known(&host);
+    for (unsigned i = 0; (reporting || tracking) && i < WB_MAX_STREAMS; i++)
+        clock_join(&host_clock, &slots[i].clock);
+    wb_inflight_retire(&host_clock);
     wb_unlock();
 }

@@ -6,16 +6,16 @@
 #include <string.h>
 
 struct CUmemPoolHandle_st {
-    uint64_t release_threshold, max; /* bytes; max 0 = no limit */
-    uint64_t used, used_high;
-    int reuse[3]; /* follow events, opportunistic, internal dependencies: not needed here,
+    uint64_t release_threshold, max_bytes; /* bytes; max 0 = no limit */
+    uint64_t used_bytes, used_high;
+    int reuse_policy[3]; /* follow events, opportunistic, internal dependencies: not needed here,
                      remembered */
-    bool dying;   /* destroyed, with allocations that live on */
+    bool is_destroyed;   /* destroyed, with allocations that live on */
 };
-static struct CUmemPoolHandle_st default_pool = {.reuse = {1, 1, 1}};
+static struct CUmemPoolHandle_st default_pool = {.reuse_policy = {1, 1, 1}};
 static cudaMemPool_t current_pool = &default_pool;
 
-static cudaError_t give(cudaMemPool_t *out, cudaMemPool_t pool, int device) {
+static cudaError_t return_pool(cudaMemPool_t *out, cudaMemPool_t pool, int device) {
     int error;
     if (!wb_device(&error)) return wb_return(error);
     if (device) return wb_return(cudaErrorInvalidDevice);
@@ -24,10 +24,10 @@ static cudaError_t give(cudaMemPool_t *out, cudaMemPool_t pool, int device) {
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
-    return give(pool, &default_pool, device);
+    return return_pool(pool, &default_pool, device);
 }
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) {
-    return give(pool, current_pool, device);
+    return return_pool(pool, current_pool, device);
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
@@ -36,7 +36,7 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     return cudaSuccess;
 }
 
-static int create(cudaMemPool_t *out, const struct cudaMemPoolProps *properties) {
+static int create_pool(cudaMemPool_t *out, const struct cudaMemPoolProps *properties) {
     if (!out || !properties || properties->allocType != cudaMemAllocationTypePinned)
         return cudaErrorInvalidValue;
     if (properties->handleTypes != cudaMemHandleTypeNone)
@@ -47,45 +47,45 @@ static int create(cudaMemPool_t *out, const struct cudaMemPoolProps *properties)
     *out = calloc(1, sizeof **out);
     if (!*out) return cudaErrorMemoryAllocation;
 #if CUDART_VERSION >= 12020
-    (*out)->max = properties->maxSize;
+    (*out)->max_bytes = properties->maxSize;
 #endif
-    for (int i = 0; i < 3; i++) (*out)->reuse[i] = 1;
+    for (int i = 0; i < 3; i++) (*out)->reuse_policy[i] = 1;
     return 0;
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const struct cudaMemPoolProps *properties) {
-    return wb_return(create(out, properties));
+    return wb_return(create_pool(out, properties));
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
     if (!pool || pool == &default_pool) return wb_return(cudaErrorInvalidValue);
     if (current_pool == pool) current_pool = &default_pool;
     wb_lock();
-    pool->dying = true;
-    if (!pool->used) free(pool);
+    pool->is_destroyed = true;
+    if (!pool->used_bytes) free(pool);
     wb_unlock();
     return cudaSuccess;
 }
 
 /* Freed memory is never kept, so there is nothing to trim. */
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
-    (void)keep;
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t min_bytes) {
+    (void)min_bytes;
     return wb_return(pool ? 0 : cudaErrorInvalidValue);
 }
 
-static int *reuse(cudaMemPool_t pool, enum cudaMemPoolAttr a) {
-    return a == cudaMemPoolReuseFollowEventDependencies     ? &pool->reuse[0]
-           : a == cudaMemPoolReuseAllowOpportunistic        ? &pool->reuse[1]
-           : a == cudaMemPoolReuseAllowInternalDependencies ? &pool->reuse[2]
+static int *reuse_attribute(cudaMemPool_t pool, enum cudaMemPoolAttr a) {
+    return a == cudaMemPoolReuseFollowEventDependencies     ? &pool->reuse_policy[0]
+           : a == cudaMemPoolReuseAllowOpportunistic        ? &pool->reuse_policy[1]
+           : a == cudaMemPoolReuseAllowInternalDependencies ? &pool->reuse_policy[2]
                                                             : NULL;
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, void *value) {
     if (!pool || !value) return wb_return(cudaErrorInvalidValue);
-    bool high = a == cudaMemPoolAttrUsedMemHigh || a == cudaMemPoolAttrReservedMemHigh;
-    if (reuse(pool, a)) *reuse(pool, a) = *(int *)value;
+    bool is_high = a == cudaMemPoolAttrUsedMemHigh || a == cudaMemPoolAttrReservedMemHigh;
+    if (reuse_attribute(pool, a)) *reuse_attribute(pool, a) = *(int *)value;
     else if (a == cudaMemPoolAttrReleaseThreshold) memcpy(&pool->release_threshold, value, 8);
-    else if (high && !*(uint64_t *)value) pool->used_high = pool->used;
+    else if (is_high && !*(uint64_t *)value) pool->used_high = pool->used_bytes;
     else return wb_return(cudaErrorInvalidValue);
     return cudaSuccess;
 }
@@ -93,11 +93,12 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, 
 /* What is reserved is what is used. */
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, void *value) {
     if (!pool || !value) return wb_return(cudaErrorInvalidValue);
-    bool high = a == cudaMemPoolAttrUsedMemHigh || a == cudaMemPoolAttrReservedMemHigh;
-    bool now = a == cudaMemPoolAttrUsedMemCurrent || a == cudaMemPoolAttrReservedMemCurrent;
-    if (reuse(pool, a)) *(int *)value = *reuse(pool, a);
+    bool is_high = a == cudaMemPoolAttrUsedMemHigh || a == cudaMemPoolAttrReservedMemHigh;
+    bool is_current = a == cudaMemPoolAttrUsedMemCurrent || a == cudaMemPoolAttrReservedMemCurrent;
+    if (reuse_attribute(pool, a)) *(int *)value = *reuse_attribute(pool, a);
     else if (a == cudaMemPoolAttrReleaseThreshold) memcpy(value, &pool->release_threshold, 8);
-    else if (high || now) *(uint64_t *)value = high ? pool->used_high : pool->used;
+    else if (is_high || is_current)
+        *(uint64_t *)value = is_high ? pool->used_high : pool->used_bytes;
     else return wb_return(cudaErrorInvalidValue);
     return cudaSuccess;
 }
@@ -114,51 +115,54 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessD
 }
 
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
-                                 struct cudaMemLocation *where) {
-    if (!pool || !flags || !where) return wb_return(cudaErrorInvalidValue);
-    bool here = where->type == cudaMemLocationTypeDevice && !where->id;
-    *flags = here ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+                                 struct cudaMemLocation *location) {
+    if (!pool || !flags || !location) return wb_return(cudaErrorInvalidValue);
+    bool is_device = location->type == cudaMemLocationTypeDevice && !location->id;
+    *flags = is_device ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }
 
 /* Captured, it is a node of the graph; its address is known at once. */
-static int capture_allocation(struct wb_capture *into, void **out, size_t bytes, cudaStream_t s) {
-    int error = into->broken ? cudaErrorStreamCaptureInvalidated : wb_graph_memory_new(out, bytes);
+static int capture_allocation(struct wb_capture *capture, void **out, size_t bytes,
+                              cudaStream_t s) {
+    int error =
+        capture->invalidated ? cudaErrorStreamCaptureInvalidated : wb_graph_memory_new(out, bytes);
     struct wb_command c = {.kind = WB_ALLOC, .memory = {.p = error ? NULL : *out, .bytes = bytes}};
-    return error ? error : wb_issue(s, &c);
+    return error ? error : wb_issue_command(s, &c);
 }
 
-static int allocate(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
+static int allocate_async(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
     int error = wb_check_stream(s);
     if (!error && (!out || !pool)) error = cudaErrorInvalidValue;
     if (error) return error;
-    struct wb_capture *into = wb_capture(s);
-    if (into && into->graph && bytes) return capture_allocation(into, out, bytes, s);
-    if (pool->max && pool->used + bytes > pool->max) return cudaErrorMemoryAllocation;
+    struct wb_capture *capture = wb_stream_capture(s);
+    if (capture && capture->graph && bytes) return capture_allocation(capture, out, bytes, s);
+    if (pool->max_bytes && pool->used_bytes + bytes > pool->max_bytes)
+        return cudaErrorMemoryAllocation;
     error = wb_allocate(out, bytes);
     if (error || !bytes) return error;
     wb_lock();
-    wb_range_owner(*out, pool);
-    pool->used += bytes;
-    if (pool->used > pool->used_high) pool->used_high = pool->used;
+    wb_range_set_pool(*out, pool);
+    pool->used_bytes += bytes;
+    if (pool->used_bytes > pool->used_high) pool->used_high = pool->used_bytes;
     wb_unlock();
     return 0;
 }
 
-void wb_pool_freed(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
-    if (pool) pool->used -= bytes;
-    if (pool && pool->dying && !pool->used) free(pool);
+void wb_pool_account_free(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
+    if (pool) pool->used_bytes -= bytes;
+    if (pool && pool->is_destroyed && !pool->used_bytes) free(pool);
 }
 
 cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t s) {
-    return wb_return(allocate(out, bytes, current_pool, s));
+    return wb_return(allocate_async(out, bytes, current_pool, s));
 }
 cudaError_t cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
-    return wb_return(allocate(out, bytes, pool, s));
+    return wb_return(allocate_async(out, bytes, pool, s));
 }
 
-static int release(void *p, cudaStream_t s) {
+static int free_async(void *p, cudaStream_t s) {
     struct wb_command c = {.kind = WB_FREE, .memory = {.p = p}};
-    return p ? wb_issue(s, &c) : cudaErrorInvalidValue;
+    return p ? wb_issue_command(s, &c) : cudaErrorInvalidValue;
 }
-cudaError_t cudaFreeAsync(void *p, cudaStream_t s) { return wb_return(release(p, s)); }
+cudaError_t cudaFreeAsync(void *p, cudaStream_t s) { return wb_return(free_async(p, s)); }

@@ -26,95 +26,97 @@ struct wb_module;
 
 struct wb_function {
     struct wb_function *next;
-    const void *host; /* the stub whose address stands for the kernel */
+    const void *stub; /* the stub whose address stands for the kernel */
     const char *name; /* mangled */
     struct wb_module *module;
-    uint64_t kernel; /* 0 = not looked up yet */
-    int error;       /* why it cannot be */
+    uint64_t kernel_id; /* 0 = not looked up yet */
+    int error;          /* why it cannot be */
     struct wb_rep_kernel_find info;
     struct wb_param *params;
     int carveout;
-    uint32_t cluster[3];             /* that cudaFuncSetAttribute asked for */
-    bool large_clusters;             /* likewise */
-    bool accepted;                   /* the server has let such a launch pass, */
-    struct wb_req_launch acceptable; /* and this grid of it, or a smaller one */
+    uint32_t cluster[3];               /* that cudaFuncSetAttribute asked for */
+    bool nonportable_cluster;          /* likewise */
+    bool has_valid_launch;             /* the server has let such a launch pass, */
+    struct wb_req_launch valid_launch; /* and this grid of it, or a smaller one */
 };
 
 /* ---- device code that the program loads itself (library.c) ---- */
 
 /* PTX text, or a fat binary, as nvcc and NVRTC write it. */
 int wb_library_load(struct wb_module **out, const void *code);
-int wb_library_file(struct wb_module **out, const char *path);
+int wb_library_load_file(struct wb_module **out, const char *path);
 int wb_library_unload(struct wb_module *m);
-int wb_library_kernel(struct wb_function **out, struct wb_module *m, const char *name);
-int wb_library_variable(struct wb_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+int wb_library_get_kernel(struct wb_function **out, struct wb_module *m, const char *name);
+int wb_library_get_variable(struct wb_module *m, const char *name, uint64_t *address,
+                            uint64_t *bytes);
 /* modules.c */
 struct wb_module *wb_module_new(const void *image, size_t size, int *error);
-void wb_module_close(struct wb_module *m);
+void wb_module_unload(struct wb_module *m);
 struct wb_function *wb_function_new(struct wb_module *m, const char *name, int *error);
-int wb_variable_find(struct wb_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *address,
+                           uint64_t *bytes);
 
 /* By host stub or by handle; looks the kernel up on the device at first use. NULL with `*error`. */
-struct wb_function *wb_function(const void *stub_or_handle, int *error);
+struct wb_function *wb_get_function(const void *stub_or_handle, int *error);
 /* Address and size of a __device__ or __constant__ variable on the device. */
-int wb_symbol(const void *host, uint64_t *address, uint64_t *bytes);
+int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes);
 
 /* ---- memory (memory.c, shared.c, host_memory.c, ranges.c) ---- */
 
 /* Device memory; memory that host and device share, at the same address on both sides; host memory
  * that is registered. */
-enum wb_memory { WB_MEMORY_DEVICE, WB_MEMORY_MANAGED, WB_MEMORY_PINNED, WB_MEMORY_REGISTERED };
+enum wb_memory_kind { WB_MEMORY_DEVICE, WB_MEMORY_MANAGED, WB_MEMORY_PINNED, WB_MEMORY_REGISTERED };
 enum wb_advice {
     WB_ADVICE_READ_MOSTLY,
-    WB_ADVICE_PREFERRED,
-    WB_ADVICE_ACCESSED,
-    WB_ADVICE_PREFETCHED,
-    WB_ADVICES
+    WB_ADVICE_PREFERRED_LOCATION,
+    WB_ADVICE_ACCESSED_BY,
+    WB_ADVICE_LAST_PREFETCH,
+    WB_ADVICE_COUNT
 };
-enum { WB_VARIABLE = 1 << 30 /* among flags: a variable of device code */ };
+enum { WB_RANGE_VARIABLE = 1 << 30 /* among flags: a variable of device code */ };
 struct wb_range {
     uint64_t start, bytes;
-    enum wb_memory kind;
+    enum wb_memory_kind kind;
     unsigned flags;                  /* of cudaHostAlloc and cudaHostRegister */
-    uint64_t device;                 /* registered: what the device sees at `start`; 0 = nothing */
+    uint64_t device_start;           /* registered: what the device sees at `start`; 0 = nothing */
     struct CUmemPoolHandle_st *pool; /* that it is of, or NULL */
-    int advice[WB_ADVICES];          /* of managed memory: places, -1 the host, -2 none */
+    int advice[WB_ADVICE_COUNT];     /* of managed memory: places, -1 the host, -2 none */
 };
-bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory kind, unsigned flags);
+bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory_kind kind, unsigned flags);
 bool wb_range_find(const void *p, struct wb_range *out);
 bool wb_range_remove(uint64_t start);
-void wb_range_owner(const void *start, struct CUmemPoolHandle_st *pool);
+void wb_range_set_pool(const void *start, struct CUmemPoolHandle_st *pool);
 /* So many bytes of a pool were freed; between wb_lock and wb_unlock. */
-void wb_pool_freed(struct CUmemPoolHandle_st *pool, uint64_t bytes);
+void wb_pool_account_free(struct CUmemPoolHandle_st *pool, uint64_t bytes);
 int wb_allocate(void **out, size_t bytes);
-void wb_range_device(uint64_t start, uint64_t device);
-void wb_range_advise(const void *p, enum wb_advice which, int value);
-bool wb_range_any(uint64_t start, uint64_t bytes);             /* some range overlaps these bytes */
-bool wb_range_next(enum wb_memory kind, struct wb_range *out); /* any of that kind */
+void wb_range_set_device(uint64_t start, uint64_t device);
+void wb_range_set_advice(const void *p, enum wb_advice advice, int value);
+bool wb_range_overlaps(uint64_t start, uint64_t bytes); /* some range overlaps these bytes */
+bool wb_range_find_kind(enum wb_memory_kind kind, struct wb_range *out); /* any of that kind */
 /* Forgets all but variables: the device has freed them. */
 void wb_range_clear(void);
-uint64_t wb_page(void); /* bytes of a page of this machine */
+uint64_t wb_page_size(void); /* bytes of a page of this machine */
 /* These pages are being replaced: whoever writes there waits until it is (0, 0). */
-void wb_moving(uint64_t start, uint64_t bytes);
+void wb_set_moving_range(uint64_t start, uint64_t bytes);
 /* register.c: puts the device's address in place of registered memory's in a launch's parameters.
  */
 void wb_unregister_all(void);
-bool wb_translates(void);
-bool wb_translate(uint8_t *params, uint32_t bytes);
+bool wb_needs_translation(void);
+bool wb_translate_pointers(uint8_t *params, uint32_t bytes);
 /* Whether `rows` rows of `width` bytes, `pitch` bytes apart, lie in one known range. */
-bool wb_range_holds(const void *p, size_t pitch, size_t width, size_t rows);
+bool wb_range_contains(const void *p, size_t pitch, size_t width, size_t rows);
 
 /* In a variable of device code whose address was asked for: a real GPU has constants outside the
  * range of its memory. */
-bool wb_in_symbol(const void *p);
+bool wb_is_device_variable(const void *p);
 bool wb_is_device(const void *p); /* an address of the device, shared memory included */
 bool wb_is_managed(const void *p);
 bool wb_is_pinned(const void *p);
 static inline bool wb_is_shared(const void *p) { return wb_is_managed(p) || wb_is_pinned(p); }
 /* Memory that host and device share. */
-int wb_shared_alloc(void **out, size_t bytes, enum wb_memory kind, unsigned flags);
+int wb_shared_alloc(void **out, size_t bytes, enum wb_memory_kind kind, unsigned flags);
 /* Lets the host touch what the device has there already, such as a variable. */
-int wb_shared_open(uint64_t address, uint64_t bytes, enum wb_memory kind, unsigned flags);
+int wb_shared_map(uint64_t address, uint64_t bytes, enum wb_memory_kind kind, unsigned flags);
 int wb_shared_free(void *p);
 int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width,
              size_t rows);
@@ -127,7 +129,7 @@ int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width,
 /* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched
  * ---- */
 
-enum wb_kind {
+enum wb_command_kind {
     WB_LAUNCH,
     WB_COPY,
     WB_FILL,
@@ -142,7 +144,7 @@ enum wb_kind {
 };
 
 struct wb_command {
-    enum wb_kind kind;
+    enum wb_command_kind kind;
     union {
         struct {
             const void *func; /* stub or handle */
@@ -177,29 +179,29 @@ struct wb_command {
         struct {
             void *p;
             size_t bytes;
-            bool again; /* may be allocated still: it is freed first */
+            bool auto_free; /* may be allocated still: it is freed first */
         } memory;
         struct {
-            uint64_t word; /* of the device, which decides */
-            unsigned type, size;
+            uint64_t handle; /* of the device, which decides */
+            unsigned type, body_count;
             cudaGraph_t *bodies; /* size of them; the command's own */
         } conditional;
     };
 };
 
-int wb_run(const struct wb_command *c);
+int wb_run_command(const struct wb_command *c);
 /* Frees as cudaFreeAsync does. */
 int wb_free(void *p);
 /* -1: it is no memory of a graph; else it counts as freed, or the error. */
-int wb_graph_memory_end(void *p);
+int wb_graph_memory_free(void *p);
 /* Of a copy in three dimensions; it points to nothing of the parameters. */
-int wb_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
+int wb_make_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
 /* array.c: the same where an array takes part. */
-int wb_array_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
+int wb_make_array_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
 /* Runs it, or adds it to the graph that the stream is captured into. Checks the stream. */
-int wb_issue(cudaStream_t s, const struct wb_command *c);
+int wb_issue_command(cudaStream_t s, const struct wb_command *c);
 /* Kernel parameters from pointers to each, into WB_PARAM_BYTES bytes. */
-int wb_pack(const struct wb_function *f, void *const *args, uint8_t *out);
+int wb_pack_params(const struct wb_function *f, void *const *args, uint8_t *out);
 
 /* ---- graphs (graph.c) ---- */
 
@@ -213,76 +215,76 @@ int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t cons
 /* What a stream is being captured into. */
 enum { WB_CAPTURE_DEPS = 32 };
 struct wb_capture {
-    cudaGraph_t graph; /* NULL = not captured */
-    bool origin;       /* began here, rather than through an event */
-    bool given;        /* into a graph that the program made */
-    bool broken;       /* by a call that must not be made meanwhile */
+    cudaGraph_t graph;    /* NULL = not captured */
+    bool is_origin;       /* began here, rather than through an event */
+    bool into_user_graph; /* into a graph that the program made */
+    bool invalidated;     /* by a call that must not be made meanwhile */
     enum cudaStreamCaptureMode mode;
     pthread_t thread;                      /* that began it */
-    cudaGraphNode_t last[WB_CAPTURE_DEPS]; /* what the next node depends on */
-    size_t nlast;
+    cudaGraphNode_t deps[WB_CAPTURE_DEPS]; /* what the next node depends on */
+    size_t ndeps;
 };
 /* NULL for the default streams, which cannot be captured. */
-struct wb_capture *wb_capture(cudaStream_t s);
+struct wb_capture *wb_stream_capture(cudaStream_t s);
 /* Ends the capture of all streams that are captured into `g`. */
 void wb_capture_end(cudaGraph_t g);
 void wb_event_record_now(cudaEvent_t e);
 void wb_event_wait_now(cudaEvent_t e);
 /* A call that must not be made while a stream is captured, or on a stream that implies one that is:
  * breaks the capture. */
-int wb_unsafe(void);
-int wb_implicit(cudaStream_t s);
+int wb_check_unsafe_call(void);
+int wb_check_implicit_sync(cudaStream_t s);
 enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode mode);
 
 int wb_check_stream(cudaStream_t s);
 
 /* ---- the order of commands (order.c) ---- */
 
-struct wb_clock {
-    uint32_t of[WB_MAX_STREAMS]; /* commands, by a stream's lane */
+struct wb_vector_clock {
+    uint32_t counts[WB_MAX_STREAMS]; /* commands, by a stream's lane */
 };
 /* A lane for a new stream. */
-unsigned wb_order_open(bool apart);
-void wb_order_close(unsigned lane);
-unsigned wb_stream_lane(cudaStream_t s); /* not of a default stream */
+unsigned wb_order_add_stream(bool nonblocking);
+void wb_order_remove_stream(unsigned slot);
+unsigned wb_stream_slot(cudaStream_t s); /* not of a default stream */
 /* Before what a stream is given. */
 void wb_order_command(cudaStream_t s);
 /* What the command at hand comes after, itself included. */
-void wb_order_current(struct wb_clock *out);
+void wb_order_get_clock(struct wb_vector_clock *out);
 /* What the stream is given from now on comes after all that the clock stands for; the same of what
  * a graph does next. */
-void wb_order_wait(cudaStream_t s, const struct wb_clock *c);
-void wb_order_wait_now(const struct wb_clock *c);
+void wb_order_stream_wait(cudaStream_t s, const struct wb_vector_clock *c);
+void wb_order_current_wait(const struct wb_vector_clock *c);
 /* The host knows it to be done: what a clock stands for; all of a stream; all. */
-void wb_order_host(const struct wb_clock *c);
-void wb_order_host_stream(cudaStream_t s);
-void wb_order_host_all(void);
+void wb_order_host_wait(const struct wb_vector_clock *c);
+void wb_order_host_wait_stream(cudaStream_t s);
+void wb_order_host_wait_all(void);
 /* From the next command on clocks are kept, though no stream was made. */
-void wb_order_count(void);
+void wb_order_track(void);
 /* The command at hand: its stream's lane, and its number there. False where the order is not known,
  * as several threads give commands. */
-bool wb_order_last(unsigned *lane, uint32_t *number);
+bool wb_order_last_command(unsigned *slot, uint32_t *stream_seq);
 
 /* ---- copies from and to pinned memory that the host has not waited for (in_flight.c) ---- */
 
 /* Whether it is such a copy; after it was given. */
-bool wb_flies(const struct wb_command *c);
-void wb_flight_begin(const struct wb_command *c);
+bool wb_is_tracked_copy(const struct wb_command *c);
+void wb_inflight_track(const struct wb_command *c);
 /* What the host now knows to be done; that it may have waited for any. */
-void wb_flights_known(const struct wb_clock *host);
-void wb_flights_forget(void);
+void wb_inflight_retire(const struct wb_vector_clock *host);
+void wb_inflight_clear(void);
 /* In a handler of SIGSEGV: true if the instruction is to be tried again. */
-bool wb_flight_touched(uint64_t address);
+bool wb_inflight_handle_fault(uint64_t address);
 
 /* Prints what device printf has written. */
 void wb_flush_output(void);
 /* A synchronisation point: the sticky error if there is one. */
 int wb_sync(void);
 /* The same if launches are on their way. */
-int wb_settle(void);
-void wb_launched(void);
+int wb_sync_launches(void);
+void wb_mark_launch_pending(void);
 /* Something was sent for the stream. */
-void wb_stream_used(cudaStream_t s);
+void wb_stream_update_seq(cudaStream_t s);
 
 /* ---- device (device.c) ---- */
 
@@ -292,4 +294,4 @@ const struct wb_rep_device_info *wb_device(int *error);
 /* Says once that a call is not supported. */
 cudaError_t wb_unsupported(const char *call);
 /* Reserves the device's addresses and catches host code that touches them (shared.c). */
-void wb_reserve(const struct wb_session *s);
+void wb_reserve_addresses(const struct wb_session *s);

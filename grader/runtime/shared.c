@@ -18,14 +18,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static struct sigaction previous;
+static struct sigaction previous_action;
 static uint64_t base, span;
 
-uint64_t wb_page(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
+uint64_t wb_page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 /* ---- faults ---- */
 
-static void say(const char *text, uint64_t address, const char *rest) {
+static void write_message(const char *text, uint64_t address, const char *rest) {
     char line[256];
     int n = snprintf(line, sizeof line, "warpbook: %s0x%llx%s\n", text, (unsigned long long)address,
                      rest);
@@ -33,41 +33,43 @@ static void say(const char *text, uint64_t address, const char *rest) {
 }
 
 static _Atomic uint64_t moving_start, moving_bytes;
-static _Atomic unsigned moves;
-void wb_moving(uint64_t start, uint64_t bytes) {
-    if (bytes) moves++;
+static _Atomic unsigned move_count;
+void wb_set_moving_range(uint64_t start, uint64_t bytes) {
+    if (bytes) move_count++;
     moving_start = start;
     moving_bytes = bytes;
 }
 
 /* Pages were being replaced when this thread wrote there, or have been since its last fault: then
  * the write is tried again. */
-static bool try_again(uint64_t address) {
-    static _Thread_local unsigned seen;
-    bool any = seen != moves;
+static bool retry_after_move(uint64_t address) {
+    static _Thread_local unsigned last_move_count;
+    bool any = last_move_count != move_count;
     while (moving_bytes && address - moving_start < moving_bytes) sched_yield();
-    seen = moves;
+    last_move_count = move_count;
     return any;
 }
 
 static void on_fault(int signal_number, siginfo_t *info, void *context) {
     (void)context;
     uint64_t address = (uint64_t)info->si_addr, start, bytes;
-    if (try_again(address) || wb_flight_touched(address)) return;
-    if (wb_lent(address, &start, &bytes))
-        say("host code looks at ", address,
+    if (retry_after_move(address) || wb_inflight_handle_fault(address)) return;
+    if (wb_find_host_buffer(address, &start, &bytes))
+        write_message(
+            "host code looks at ", address,
             ", in an exercise's memory of the host: what lies there is drawn after the entry has "
             "returned; copy it to "
             "the device");
     else if (address >= base && address - base < span)
-        say("host code dereferenced device address ", address, ": copy the data with cudaMemcpy");
+        write_message("host code dereferenced device address ", address,
+                      ": copy the data with cudaMemcpy");
     /* Back to whoever was there before, and let the instruction fault again. */
-    sigaction(signal_number, &previous, NULL);
+    sigaction(signal_number, &previous_action, NULL);
 }
 
 /* Called once, when the device is known. Where address space is too tight for the reservation,
  * faults still come: nothing else is mapped there. */
-void wb_reserve(const struct wb_session *s) {
+void wb_reserve_addresses(const struct wb_session *s) {
     base = s->base;
     span = s->span;
     void *p = mmap((void *)base, span, PROT_NONE,
@@ -77,7 +79,7 @@ void wb_reserve(const struct wb_session *s) {
         mmap(p, s->shared_bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, s->shared_fd,
              (off_t)s->shared_offset);
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    sigaction(SIGSEGV, &action, &previous);
+    sigaction(SIGSEGV, &action, &previous_action);
 }
 
 /* ---- allocations ---- */
@@ -85,12 +87,12 @@ void wb_reserve(const struct wb_session *s) {
 /* Allocations have pages of their own; a variable's first bytes may share one with another's last.
  */
 static bool protect(uint64_t address, uint64_t bytes, int protection) {
-    uint64_t page = wb_page(), start = address & ~(page - 1),
+    uint64_t page = wb_page_size(), start = address & ~(page - 1),
              end = (address + bytes + page - 1) & ~(page - 1);
     return !mprotect((void *)start, end - start, protection);
 }
 
-int wb_shared_open(uint64_t address, uint64_t bytes, enum wb_memory kind, unsigned flags) {
+int wb_shared_map(uint64_t address, uint64_t bytes, enum wb_memory_kind kind, unsigned flags) {
     const struct wb_session *s;
     int error;
     if (!wb_device(&error) || !(s = wb_session(&error))) return error; /* reserves the addresses */
@@ -101,14 +103,14 @@ int wb_shared_open(uint64_t address, uint64_t bytes, enum wb_memory kind, unsign
                : cudaErrorMemoryAllocation;
 }
 
-int wb_shared_alloc(void **out, size_t bytes, enum wb_memory kind, unsigned flags) {
+int wb_shared_alloc(void **out, size_t bytes, enum wb_memory_kind kind, unsigned flags) {
     struct wb_rep_alloc_shared p;
     struct wb_req_alloc_shared q = {.bytes = bytes, .managed = kind == WB_MEMORY_MANAGED};
     int error;
     *out = NULL;
     if (!wb_device(&error)) return error;
-    error = wb_ask(alloc_shared, &q, &p);
-    if (!error) error = wb_shared_open(p.address, bytes, kind, flags);
+    error = wb_request(alloc_shared, &q, &p);
+    if (!error) error = wb_shared_map(p.address, bytes, kind, flags);
     if (!error) *out = (void *)p.address;
     return error;
 }
@@ -118,9 +120,9 @@ int wb_shared_free(void *p) {
     struct wb_range r;
     if (!wb_range_find(p, &r) || r.start != (uint64_t)p) return cudaErrorInvalidValue;
     int error = wb_sync();
-    wb_order_host_all();
+    wb_order_host_wait_all();
     protect(r.start, r.bytes, PROT_NONE);
     wb_range_remove(r.start);
-    int freed = wb_ask(free, &((struct wb_req_free){r.start}), NULL);
-    return error ? error : freed;
+    int free_error = wb_request(free, &((struct wb_req_free){r.start}), NULL);
+    return error ? error : free_error;
 }

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { WB_ATTRIBUTES = 5 };
+enum { WB_ATTRIBUTE_COUNT = 5 };
 struct wb_attribute {
-    bool set;
+    bool is_set;
     cudaStreamAttrValue value;
 };
 
@@ -22,9 +22,9 @@ struct CUstream_st {
     unsigned flags;
     int priority;
     unsigned long long id;
-    uint32_t sent; /* the last message for it */
-    unsigned lane; /* order.c */
-    struct wb_attribute attributes[WB_ATTRIBUTES];
+    uint32_t last_seq; /* the last message for it */
+    unsigned slot;     /* order.c */
+    struct wb_attribute attributes[WB_ATTRIBUTE_COUNT];
     struct wb_capture capture;
 };
 
@@ -32,14 +32,15 @@ struct CUevent_st {
     struct CUevent_st *next;
     unsigned flags;
     bool recorded;
-    uint32_t number;       /* under which the server keeps its time */
-    uint32_t sent;         /* the message that records it */
-    struct wb_capture at;  /* recorded during a capture: what it stands for */
-    struct wb_clock after; /* else: the commands */
+    uint32_t event_id;            /* under which the server keeps its time */
+    uint32_t record_seq;          /* the message that records it */
+    struct wb_capture capture;    /* recorded during a capture: what it stands for */
+    struct wb_vector_clock clock; /* else: the commands */
 };
 
 static struct CUstream_st *streams;
-static struct CUevent_st *events, *dead; /* dead: destroyed, with numbers to be taken again */
+static struct CUevent_st *events,
+    *destroyed_events; /* dead: destroyed, with numbers to be taken again */
 static unsigned long long last_id =
     2; /* 1 and 2 are the legacy and the per-thread default stream */
 
@@ -50,15 +51,15 @@ static bool is_default(cudaStream_t s) {
 int wb_check_stream(cudaStream_t s) {
     if (is_default(s)) return 0;
     wb_lock();
-    struct CUstream_st *known = streams;
-    while (known && known != s) known = known->next;
+    struct CUstream_st *found = streams;
+    while (found && found != s) found = found->next;
     wb_unlock();
-    return known ? 0 : cudaErrorInvalidResourceHandle;
+    return found ? 0 : cudaErrorInvalidResourceHandle;
 }
 
-unsigned wb_stream_lane(cudaStream_t s) { return s->lane; }
+unsigned wb_stream_slot(cudaStream_t s) { return s->slot; }
 
-struct wb_capture *wb_capture(cudaStream_t s) {
+struct wb_capture *wb_stream_capture(cudaStream_t s) {
     return is_default(s) ? NULL : &s->capture;
 }
 
@@ -67,7 +68,7 @@ void wb_capture_end(cudaGraph_t g) {
     for (struct CUstream_st *s = streams; s; s = s->next)
         if (s->capture.graph == g) s->capture = (struct wb_capture){0};
     for (struct CUevent_st *e = events; e; e = e->next)
-        if (e->at.graph == g) e->at = (struct wb_capture){0};
+        if (e->capture.graph == g) e->capture = (struct wb_capture){0};
     wb_unlock();
 }
 
@@ -82,88 +83,91 @@ enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode m
 
 /* Captures that forbid this thread unsafe calls: global ones of any thread, and its own but for
  * relaxed ones. */
-static bool forbids(const struct wb_capture *c) {
-    bool own = pthread_equal(c->thread, pthread_self());
-    return c->origin && (c->mode == cudaStreamCaptureModeGlobal
-                             ? own || thread_mode == cudaStreamCaptureModeGlobal
-                             : c->mode == cudaStreamCaptureModeThreadLocal && own);
+static bool forbids_unsafe_calls(const struct wb_capture *c) {
+    bool same_thread = pthread_equal(c->thread, pthread_self());
+    return c->is_origin && (c->mode == cudaStreamCaptureModeGlobal
+                                ? same_thread || thread_mode == cudaStreamCaptureModeGlobal
+                                : c->mode == cudaStreamCaptureModeThreadLocal && same_thread);
 }
 
-static int break_captures(bool (*which)(const struct CUstream_st *), int error) {
+static int invalidate_captures(bool (*predicate)(const struct CUstream_st *), int error) {
     bool any = false;
     if (!streams) return 0;
     wb_lock();
     for (struct CUstream_st *s = streams; s; s = s->next)
-        if (s->capture.graph && which(s)) any = s->capture.broken = true;
+        if (s->capture.graph && predicate(s)) any = s->capture.invalidated = true;
     wb_unlock();
     return any ? error : 0;
 }
 
-static bool is_unsafe_for(const struct CUstream_st *s) {
-    return thread_mode != cudaStreamCaptureModeRelaxed && forbids(&s->capture);
+static bool breaks_on_unsafe_call(const struct CUstream_st *s) {
+    return thread_mode != cudaStreamCaptureModeRelaxed && forbids_unsafe_calls(&s->capture);
 }
-static bool is_implied(const struct CUstream_st *s) { return !(s->flags & cudaStreamNonBlocking); }
+static bool is_blocking(const struct CUstream_st *s) { return !(s->flags & cudaStreamNonBlocking); }
 
-int wb_unsafe(void) { return break_captures(is_unsafe_for, cudaErrorStreamCaptureUnsupported); }
-int wb_implicit(cudaStream_t s) {
-    return s && s != cudaStreamLegacy ? 0
-                                      : break_captures(is_implied, cudaErrorStreamCaptureImplicit);
+int wb_check_unsafe_call(void) {
+    return invalidate_captures(breaks_on_unsafe_call, cudaErrorStreamCaptureUnsupported);
+}
+int wb_check_implicit_sync(cudaStream_t s) {
+    return s && s != cudaStreamLegacy
+               ? 0
+               : invalidate_captures(is_blocking, cudaErrorStreamCaptureImplicit);
 }
 
-static bool captured(cudaStream_t s) { return !is_default(s) && s->capture.graph; }
+static bool is_capturing(cudaStream_t s) { return !is_default(s) && s->capture.graph; }
 
 static int check_event(cudaEvent_t e) {
     wb_lock();
-    struct CUevent_st *known = events;
-    while (known && known != e) known = known->next;
+    struct CUevent_st *found = events;
+    while (found && found != e) found = found->next;
     wb_unlock();
-    return known ? 0 : cudaErrorInvalidResourceHandle;
+    return found ? 0 : cudaErrorInvalidResourceHandle;
 }
 
 void wb_flush_output(void) {
-    while (wb_output_waits()) {
+    while (wb_output_pending()) {
         char text[WB_FRAME_BYTES];
         struct wb_rep_output p;
         struct wb_call c = {.op = WB_OP_output,
                             .reply = &p,
                             .reply_size = sizeof p,
                             .out = text,
-                            .out_room = sizeof text};
+                            .out_capacity = sizeof text};
         if (wb_exchange(&c) || !c.out_size) return;
         fwrite(text, 1, c.out_size, p.to_stderr ? stderr : stdout);
     }
 }
 
-static _Atomic bool launches_sent; /* since the last synchronisation */
-void wb_launched(void) { launches_sent = true; }
+static _Atomic bool launches_pending; /* since the last synchronisation */
+void wb_mark_launch_pending(void) { launches_pending = true; }
 
 int wb_sync(void) {
-    launches_sent = false;
-    int error = wb_ask(sync, NULL, NULL);
+    launches_pending = false;
+    int error = wb_request(sync, NULL, NULL);
     wb_flush_output();
     return error;
 }
 
-int wb_settle(void) { return launches_sent ? wb_sync() : 0; }
+int wb_sync_launches(void) { return launches_pending ? wb_sync() : 0; }
 
-static uint32_t last_of(cudaStream_t s) { return is_default(s) ? wb_last_sent() : s->sent; }
+static uint32_t last_seq_of(cudaStream_t s) { return is_default(s) ? wb_last_seq() : s->last_seq; }
 
-void wb_stream_used(cudaStream_t s) {
-    if (!is_default(s)) s->sent = wb_last_sent();
+void wb_stream_update_seq(cudaStream_t s) {
+    if (!is_default(s)) s->last_seq = wb_last_seq();
 }
 
-static void doze(unsigned round) {
-    nanosleep(&(struct timespec){.tv_nsec = round < 8 ? 1000l << round : 200000}, NULL);
+static void backoff_sleep(unsigned attempt) {
+    nanosleep(&(struct timespec){.tv_nsec = attempt < 8 ? 1000l << attempt : 200000}, NULL);
 }
 
 /* Waits for a message, not for what was sent after it: that may be waiting for the host. */
-static int wait_for(uint32_t number) {
-    if (number == wb_last_sent()) return wb_sync();
-    return wb_await(number, doze) ? wb_known_error() : cudaErrorDevicesUnavailable;
+static int wait_seq(uint32_t seq) {
+    if (seq == wb_last_seq()) return wb_sync();
+    return wb_wait_done(seq, backoff_sleep) ? wb_sticky_error() : cudaErrorDevicesUnavailable;
 }
 
-static int query(uint32_t number) {
-    if (wb_is_done(number)) return number == wb_last_sent() ? wb_sync() : wb_known_error();
+static int query_seq(uint32_t seq) {
+    if (wb_is_done(seq)) return seq == wb_last_seq() ? wb_sync() : wb_sticky_error();
     sched_yield();
     return cudaErrorNotReady;
 }
@@ -177,7 +181,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int 
     struct CUstream_st *s = calloc(1, sizeof *s);
     if (!s) return wb_return(cudaErrorMemoryAllocation);
     s->flags = flags;
-    s->lane = wb_order_open(flags & cudaStreamNonBlocking);
+    s->slot = wb_order_add_stream(flags & cudaStreamNonBlocking);
     s->priority = priority < -5  ? -5
                   : priority > 0 ? 0
                                  : priority; /* clamped, as the manual says */
@@ -203,56 +207,58 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
     while (*at && *at != s) at = &(*at)->next;
     if (*at) *at = s->next;
     wb_unlock();
-    wb_order_close(s->lane);
+    wb_order_remove_stream(s->slot);
     free(s);
     return cudaSuccess;
 }
 
-static int check_waiting(cudaStream_t s) {
+static int check_sync_allowed(cudaStream_t s) {
     int error = wb_check_stream(s);
-    if (error || !captured(s)) return error;
-    s->capture.broken = true;
+    if (error || !is_capturing(s)) return error;
+    s->capture.invalidated = true;
     return cudaErrorStreamCaptureUnsupported;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
-    int error = check_waiting(s);
-    if (!error) error = wait_for(last_of(s));
-    if (!error) wb_order_host_stream(s);
+    int error = check_sync_allowed(s);
+    if (!error) error = wait_seq(last_seq_of(s));
+    if (!error) wb_order_host_wait_stream(s);
     return wb_return(error);
 }
 cudaError_t cudaStreamQuery(cudaStream_t s) {
-    int error = check_waiting(s);
-    if (!error) error = query(last_of(s));
-    if (!error) wb_order_host_stream(s);
+    int error = check_sync_allowed(s);
+    if (!error) error = query_seq(last_seq_of(s));
+    if (!error) wb_order_host_wait_stream(s);
     return wb_return(error);
 }
 
 /* Waiting for an event of a capture draws the stream into it. */
-static int join(struct wb_capture *c, const struct wb_capture *at) {
+static int join_capture(struct wb_capture *c, const struct wb_capture *at) {
     if (c->graph && c->graph != at->graph) return cudaErrorStreamCaptureMerge;
     c->graph = at->graph;
-    for (size_t i = 0; i < at->nlast; i++) {
-        if (c->nlast == WB_CAPTURE_DEPS) return cudaErrorNotSupported;
-        c->last[c->nlast++] = at->last[i];
+    for (size_t i = 0; i < at->ndeps; i++) {
+        if (c->ndeps == WB_CAPTURE_DEPS) return cudaErrorNotSupported;
+        c->deps[c->ndeps++] = at->deps[i];
     }
     return 0;
 }
 
 /* Who waits for the stream from now on waits for the event, too. */
-static void comes_after(cudaStream_t s, cudaEvent_t e) {
-    wb_order_wait(s, &e->after);
-    if (!is_default(s) && e->recorded && (int32_t)(e->sent - s->sent) > 0) s->sent = e->sent;
+static void order_after_event(cudaStream_t s, cudaEvent_t e) {
+    wb_order_stream_wait(s, &e->clock);
+    if (!is_default(s) && e->recorded && (int32_t)(e->record_seq - s->last_seq) > 0)
+        s->last_seq = e->record_seq;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
     if (!error) error = check_event(e);
-    if (!error && e->at.graph)
-        error = is_default(s) ? cudaErrorStreamCaptureImplicit : join(&s->capture, &e->at);
-    else if (!error && captured(s)) error = cudaErrorStreamCaptureIsolation;
-    else if (!error) comes_after(s, e);
+    if (!error && e->capture.graph)
+        error =
+            is_default(s) ? cudaErrorStreamCaptureImplicit : join_capture(&s->capture, &e->capture);
+    else if (!error && is_capturing(s)) error = cudaErrorStreamCaptureIsolation;
+    else if (!error) order_after_event(s, e);
     return wb_return(error);
 }
 
@@ -283,15 +289,15 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *device) {
 #endif
 
 /* Attributes are hints about caches, priorities, ways of waiting: kept, and given back. */
-static struct wb_attribute *attribute(cudaStream_t s, cudaStreamAttrID id, int *error) {
-    static struct wb_attribute of_default[WB_ATTRIBUTES];
-    static const cudaStreamAttrID ids[WB_ATTRIBUTES] = {
+static struct wb_attribute *find_attribute(cudaStream_t s, cudaStreamAttrID id, int *error) {
+    static struct wb_attribute default_attributes[WB_ATTRIBUTE_COUNT];
+    static const cudaStreamAttrID ids[WB_ATTRIBUTE_COUNT] = {
         cudaLaunchAttributeAccessPolicyWindow, cudaLaunchAttributeSynchronizationPolicy,
         cudaLaunchAttributePriority, cudaLaunchAttributeMemSyncDomainMap,
         cudaLaunchAttributeMemSyncDomain};
     *error = wb_check_stream(s);
-    for (int i = 0; !*error && i < WB_ATTRIBUTES; i++)
-        if (ids[i] == id) return is_default(s) ? &of_default[i] : &s->attributes[i];
+    for (int i = 0; !*error && i < WB_ATTRIBUTE_COUNT; i++)
+        if (ids[i] == id) return is_default(s) ? &default_attributes[i] : &s->attributes[i];
     if (!*error) *error = cudaErrorInvalidValue;
     return NULL;
 }
@@ -299,7 +305,7 @@ static struct wb_attribute *attribute(cudaStream_t s, cudaStreamAttrID id, int *
 cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id,
                                    const cudaStreamAttrValue *value) {
     int error;
-    struct wb_attribute *a = attribute(s, id, &error);
+    struct wb_attribute *a = find_attribute(s, id, &error);
     if (a && !value) return wb_return(cudaErrorInvalidValue);
     if (a) *a = (struct wb_attribute){true, *value};
     return wb_return(error);
@@ -308,11 +314,11 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaStreamAttrID id,
 cudaError_t cudaStreamGetAttribute(cudaStream_t s, cudaStreamAttrID id,
                                    cudaStreamAttrValue *value) {
     int error;
-    const struct wb_attribute *a = attribute(s, id, &error);
+    const struct wb_attribute *a = find_attribute(s, id, &error);
     if (a && !value) return wb_return(cudaErrorInvalidValue);
     if (!a) return wb_return(error);
     *value = a->value;
-    if (id == cudaLaunchAttributePriority && !a->set && !is_default(s))
+    if (id == cudaLaunchAttributePriority && !a->is_set && !is_default(s))
         value->priority = s->priority;
     return cudaSuccess;
 }
@@ -329,9 +335,9 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t length, unsigned flags) {
     (void)length;
     int error = wb_check_stream(s);
-    bool known =
+    bool is_valid =
         flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
-    return wb_return(error ? error : wb_is_managed(p) && known ? 0 : cudaErrorInvalidValue);
+    return wb_return(error ? error : wb_is_managed(p) && is_valid ? 0 : cudaErrorInvalidValue);
 }
 
 /* The work before them is done, so callbacks run at once, on the calling thread. */
@@ -339,11 +345,11 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
                                   unsigned flags) {
     (void)flags;
     int error = wb_check_stream(s);
-    if (!error && captured(s)) error = cudaErrorStreamCaptureUnsupported;
+    if (!error && is_capturing(s)) error = cudaErrorStreamCaptureUnsupported;
     if (!error && !callback) error = cudaErrorInvalidValue;
     if (error) return wb_return(error);
     error = wb_sync();
-    wb_flights_forget();
+    wb_inflight_clear();
     callback(s, (cudaError_t)error, data);
     return cudaSuccess;
 }
@@ -351,33 +357,33 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
 cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data) {
     if (!function) return wb_return(cudaErrorInvalidValue);
     struct wb_command c = {.kind = WB_HOST, .host = {function, data}};
-    return wb_return(wb_issue(s, &c));
+    return wb_return(wb_issue_command(s, &c));
 }
 
 /* ---- events ---- */
 
 /* The lowest that no event has. Two may share one where there are more than the server keeps. */
-static uint32_t free_number(void) {
-    static uint8_t *taken;
-    static uint32_t first;
-    if (!taken && !(taken = calloc(WB_MAX_EVENTS, 1))) return 0;
-    for (struct CUevent_st *e = dead; e; e = dead)
-        dead = e->next, taken[e->number] = 0, first = 0, free(e);
-    while (first + 1 < WB_MAX_EVENTS && taken[first]) first++;
-    taken[first] = 1;
-    return first;
+static uint32_t allocate_event_id(void) {
+    static uint8_t *used_ids;
+    static uint32_t lowest_free;
+    if (!used_ids && !(used_ids = calloc(WB_MAX_EVENTS, 1))) return 0;
+    for (struct CUevent_st *e = destroyed_events; e; e = destroyed_events)
+        destroyed_events = e->next, used_ids[e->event_id] = 0, lowest_free = 0, free(e);
+    while (lowest_free + 1 < WB_MAX_EVENTS && used_ids[lowest_free]) lowest_free++;
+    used_ids[lowest_free] = 1;
+    return lowest_free;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
     int error;
     if (!wb_device(&error)) return wb_return(error);
-    unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    if (!out || flags & ~known) return wb_return(cudaErrorInvalidValue);
+    unsigned valid_flags = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if (!out || flags & ~valid_flags) return wb_return(cudaErrorInvalidValue);
     struct CUevent_st *e = calloc(1, sizeof *e);
     if (!e) return wb_return(cudaErrorMemoryAllocation);
     e->flags = flags;
     wb_lock();
-    e->number = free_number();
+    e->event_id = allocate_event_id();
     e->next = events;
     events = e;
     wb_unlock();
@@ -394,8 +400,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
     struct CUevent_st **at = &events;
     while (*at && *at != e) at = &(*at)->next;
     if (*at) *at = e->next;
-    e->next = dead;
-    dead = e;
+    e->next = destroyed_events;
+    destroyed_events = e;
     wb_unlock();
     return cudaSuccess;
 }
@@ -403,14 +409,14 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
 void wb_event_record_now(cudaEvent_t e) {
     if (check_event(e)) return; /* a graph may outlive its events */
     e->recorded = true;
-    e->at = (struct wb_capture){0};
-    wb_order_current(&e->after);
-    wb_post(event, &((struct wb_req_event){.event = e->number}));
-    e->sent = wb_last_sent();
+    e->capture = (struct wb_capture){0};
+    wb_order_get_clock(&e->clock);
+    wb_post(event, &((struct wb_req_event){.event = e->event_id}));
+    e->record_seq = wb_last_seq();
 }
 
 void wb_event_wait_now(cudaEvent_t e) {
-    if (!check_event(e)) wb_order_wait_now(&e->after);
+    if (!check_event(e)) wb_order_current_wait(&e->clock);
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
@@ -418,7 +424,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned fla
     int error = check_event(e);
     if (!error) error = wb_check_stream(s);
     if (error) return wb_return(error);
-    if (captured(s)) e->at = s->capture;
+    if (is_capturing(s)) e->capture = s->capture;
     else wb_order_command(s), wb_event_record_now(e);
     return cudaSuccess;
 }
@@ -429,55 +435,56 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
 
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     int error = check_event(e);
-    if (!error && e->at.graph) error = cudaErrorCapturedEvent;
-    if (!error && e->recorded) error = wait_for(e->sent);
-    if (!error) wb_order_host(&e->after);
+    if (!error && e->capture.graph) error = cudaErrorCapturedEvent;
+    if (!error && e->recorded) error = wait_seq(e->record_seq);
+    if (!error) wb_order_host_wait(&e->clock);
     return wb_return(error);
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t e) {
     int error = check_event(e);
-    if (!error && e->at.graph) error = cudaErrorCapturedEvent;
-    if (!error && e->recorded) error = query(e->sent);
-    if (!error) wb_order_host(&e->after);
+    if (!error && e->capture.graph) error = cudaErrorCapturedEvent;
+    if (!error && e->recorded) error = query_seq(e->record_seq);
+    if (!error) wb_order_host_wait(&e->clock);
     return wb_return(error);
 }
 
-static int time_of(cudaEvent_t e, uint64_t *ns) {
+static int get_event_time(cudaEvent_t e, uint64_t *ns) {
     struct wb_rep_event_time p;
-    int error = wb_ask(event_time, &((struct wb_req_event_time){.event = e->number}), &p);
+    int error = wb_request(event_time, &((struct wb_req_event_time){.event = e->event_id}), &p);
     *ns = p.time_ns;
     return error;
 }
 
-static cudaError_t elapsed(float *ms, cudaEvent_t start, cudaEvent_t end) {
+static cudaError_t get_elapsed_ms(float *ms, cudaEvent_t start, cudaEvent_t end) {
     int error = check_event(start);
     if (!error) error = check_event(end);
     if (!error && !ms) error = cudaErrorInvalidValue;
     if (error) return wb_return(error);
     if (!start->recorded || !end->recorded || (start->flags | end->flags) & cudaEventDisableTiming)
         return wb_return(cudaErrorInvalidResourceHandle);
-    if (!wb_is_done(start->sent) || !wb_is_done(end->sent)) return wb_return(cudaErrorNotReady);
+    if (!wb_is_done(start->record_seq) || !wb_is_done(end->record_seq))
+        return wb_return(cudaErrorNotReady);
     uint64_t from = 0, to = 0;
-    error = time_of(start, &from);
-    if (!error) error = time_of(end, &to);
+    error = get_event_time(start, &from);
+    if (!error) error = get_event_time(end, &to);
     if (!error) *ms = (float)((double)(int64_t)(to - from) * 1e-6);
     return wb_return(error);
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
-    return elapsed(ms, start, end);
+    return get_elapsed_ms(ms, start, end);
 }
 
 /* Toolkits from 12.8 on rename it in the header. */
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) {
-    return elapsed(ms, start, end);
+    return get_elapsed_ms(ms, start, end);
 }
 
 cudaError_t cudaDeviceSynchronize(void) {
-    int error = wb_unsafe();
+    int error = wb_check_unsafe_call();
     if (!error) error = wb_sync();
-    if (!error) wb_order_host_all();
+    if (!error) wb_order_host_wait_all();
     return wb_return(error);
 }

@@ -23,7 +23,7 @@ static const struct {
 #define TYPE(id, name, bytes, kind) [CU_TENSOR_MAP_DATA_TYPE_##id] = {bytes, kind},
 #include "grader/sim/tensor_map.def"
 };
-enum { TYPES = sizeof types / sizeof *types };
+enum { TYPE_COUNT = sizeof types / sizeof *types };
 
 static bool is_valid(const struct tensor_map *m) {
     uint32_t bytes = types[m->type].bytes;
@@ -39,36 +39,38 @@ static bool is_valid(const struct tensor_map *m) {
 }
 
 /* What the driver takes and this GPU does not simulate. */
-static const char *not_simulated(unsigned type, unsigned interleave, unsigned swizzle) {
-    if (type >= TYPES) return "cuTensorMapEncodeTiled of packed elements";
+static const char *unsupported_feature(unsigned type, unsigned interleave, unsigned swizzle) {
+    if (type >= TYPE_COUNT) return "cuTensorMapEncodeTiled of packed elements";
     if (interleave) return "cuTensorMapEncodeTiled of an interleaved layout";
     if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return "cuTensorMapEncodeTiled of this swizzle";
     return NULL;
 }
 
-static uint8_t narrow(uint32_t v) { return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX; }
+static uint8_t saturate_u8(uint32_t v) { return v < UINT8_MAX ? (uint8_t)v : UINT8_MAX; }
 
 CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
                                 void *address, const cuuint64_t *dim, const cuuint64_t *strides,
-                                const cuuint32_t *box, const cuuint32_t *steps,
+                                const cuuint32_t *box, const cuuint32_t *element_strides,
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
-    struct tensor_map m = {
-        .address = (uint64_t)address, .type = narrow((uint32_t)type), .rank = narrow(rank)};
-    bool known = (unsigned)type <= 15 && (unsigned)interleave <= 2 && (unsigned)swizzle <= 6 &&
-                 (unsigned)promotion <= 3;
-    if (!out || (uintptr_t)out % 64 || !known || rank < 1 || rank > 5 || !dim || !box || !steps ||
-        (rank > 1 && !strides))
+    struct tensor_map m = {.address = (uint64_t)address,
+                           .type = saturate_u8((uint32_t)type),
+                           .rank = saturate_u8(rank)};
+    bool are_valid_enums = (unsigned)type <= 15 && (unsigned)interleave <= 2 &&
+                           (unsigned)swizzle <= 6 && (unsigned)promotion <= 3;
+    if (!out || (uintptr_t)out % 64 || !are_valid_enums || rank < 1 || rank > 5 || !dim || !box ||
+        !element_strides || (rank > 1 && !strides))
         return CUDA_ERROR_INVALID_VALUE;
-    const char *missing = not_simulated((unsigned)type, (unsigned)interleave, (unsigned)swizzle);
-    if (missing) return (CUresult)wb_unsupported(missing);
+    const char *unsupported =
+        unsupported_feature((unsigned)type, (unsigned)interleave, (unsigned)swizzle);
+    if (unsupported) return (CUresult)wb_unsupported(unsupported);
     memcpy(&m.magic, "WBTENSOR", sizeof m.magic);
     m.swizzle = (uint8_t)swizzle;
-    m.fill = narrow((uint32_t)fill);
+    m.fill = saturate_u8((uint32_t)fill);
     for (unsigned i = 0; i < 5; i++) {
         m.dim[i] = i < rank ? dim[i] : 1;
         m.box[i] = i < rank ? box[i] : 1;
-        m.element_stride[i] = i < rank ? narrow(steps[i]) : 1;
+        m.element_stride[i] = i < rank ? saturate_u8(element_strides[i]) : 1;
         if (i + 1 < rank) m.stride[i] = strides[i];
     }
     if (!is_valid(&m)) return CUDA_ERROR_INVALID_VALUE;
@@ -81,7 +83,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
     if (!map || (uintptr_t)map % 64) return CUDA_ERROR_INVALID_VALUE;
     memcpy(&m, map, sizeof m);
     m.address = (uint64_t)address;
-    if (memcmp(&m.magic, "WBTENSOR", sizeof m.magic) || m.type >= TYPES || !is_valid(&m))
+    if (memcmp(&m.magic, "WBTENSOR", sizeof m.magic) || m.type >= TYPE_COUNT || !is_valid(&m))
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(map, &m, sizeof m);
     return CUDA_SUCCESS;
@@ -91,11 +93,12 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
 CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
                                  void *address, const cuuint64_t *dim, const cuuint64_t *strides,
                                  const int *lower, const int *upper, cuuint32_t channels,
-                                 cuuint32_t pixels, const cuuint32_t *steps,
+                                 cuuint32_t pixels, const cuuint32_t *element_strides,
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
     (void)out, (void)type, (void)rank, (void)address, (void)dim, (void)strides, (void)lower,
         (void)upper, (void)channels;
-    (void)pixels, (void)steps, (void)interleave, (void)swizzle, (void)promotion, (void)fill;
+    (void)pixels, (void)element_strides, (void)interleave, (void)swizzle, (void)promotion,
+        (void)fill;
     return (CUresult)wb_unsupported("cuTensorMapEncodeIm2col");
 }

@@ -6,32 +6,32 @@
 #include <string.h>
 
 /* What was asked for, by handle: the program may ask for it again. */
-struct object {
+struct texture_object {
     uint64_t handle; /* 0 = free */
-    bool surface;
+    bool is_surface;
     struct cudaResourceDesc resource;
     struct cudaTextureDesc texture;
 };
-static struct object *objects;
+static struct texture_object *objects;
 static size_t nobjects;
 
-static struct object *find(uint64_t handle, bool surface) {
+static struct texture_object *find_object(uint64_t handle, bool is_surface) {
     for (size_t i = 0; i < nobjects; i++)
-        if (objects[i].handle == handle && (!handle || objects[i].surface == surface))
+        if (objects[i].handle == handle && (!handle || objects[i].is_surface == is_surface))
             return &objects[i];
     return NULL;
 }
 
-static int keep(uint64_t handle, bool surface, const struct cudaResourceDesc *r,
-                const struct cudaTextureDesc *t) {
-    struct object *o = find(0, surface);
+static int save_object(uint64_t handle, bool is_surface, const struct cudaResourceDesc *r,
+                       const struct cudaTextureDesc *t) {
+    struct texture_object *o = find_object(0, is_surface);
     if (!o) {
-        struct object *more = realloc(objects, (nobjects + 1) * sizeof *more);
-        if (!more) return cudaErrorMemoryAllocation;
-        objects = more;
+        struct texture_object *resized = realloc(objects, (nobjects + 1) * sizeof *resized);
+        if (!resized) return cudaErrorMemoryAllocation;
+        objects = resized;
         o = &objects[nobjects++];
     }
-    *o = (struct object){.handle = handle, .surface = surface, .resource = *r};
+    *o = (struct texture_object){.handle = handle, .is_surface = is_surface, .resource = *r};
     if (t) o->texture = *t;
     return 0;
 }
@@ -39,20 +39,20 @@ static int keep(uint64_t handle, bool surface, const struct cudaResourceDesc *r,
 /* ---- from CUDA's description to ours: shapes as in enum SIM_TEX_…, which this side does not see
  * ---- */
 
-enum { BUFFER, ONE, TWO, THREE, CUBE };
+enum { SHAPE_BUFFER, SHAPE_1D, SHAPE_2D, SHAPE_3D, SHAPE_CUBE };
 
 static int set_format(struct wb_req_texture_create *q, const struct cudaChannelFormatDesc *d) {
-    static const uint32_t kinds[] = {[cudaChannelFormatKindSigned] = 0,
-                                     [cudaChannelFormatKindUnsigned] = 1,
-                                     [cudaChannelFormatKindFloat] = 2};
+    static const uint32_t channel_kinds[] = {[cudaChannelFormatKindSigned] = 0,
+                                             [cudaChannelFormatKindUnsigned] = 1,
+                                             [cudaChannelFormatKindFloat] = 2};
     if (!wb_element_bytes(d)) return cudaErrorInvalidChannelDescriptor;
     q->bits = (uint32_t)d->x;
     q->channels = (uint32_t)wb_element_bytes(d) * 8 / q->bits;
-    q->kind = kinds[d->f];
+    q->kind = channel_kinds[d->f];
     return 0;
 }
 
-static int from_array(struct wb_req_texture_create *q, const struct cudaArray *a) {
+static int describe_array(struct wb_req_texture_create *q, const struct cudaArray *a) {
     if (!a) return cudaErrorInvalidValue;
     bool layered = a->flags & cudaArrayLayered, cube = a->flags & cudaArrayCubemap;
     uint32_t depth = (uint32_t)a->extent.depth;
@@ -60,71 +60,74 @@ static int from_array(struct wb_req_texture_create *q, const struct cudaArray *a
     q->width = (uint32_t)a->extent.width;
     q->height = a->extent.height ? (uint32_t)a->extent.height : 1;
     q->depth = !layered && !cube && depth ? depth : 1;
-    q->shape = cube ? CUBE : !a->extent.height ? ONE : depth && !layered ? THREE : TWO;
+    q->shape = cube                ? SHAPE_CUBE
+               : !a->extent.height ? SHAPE_1D
+               : depth && !layered ? SHAPE_3D
+                                   : SHAPE_2D;
     if (layered) q->layers = cube ? depth / 6 : depth;
     q->flags |= WB_TEX_TILED;
     return set_format(q, &a->desc);
 }
 
-static int from_linear(struct wb_req_texture_create *q, const struct cudaResourceDesc *r) {
-    size_t element = wb_element_bytes(&r->res.linear.desc);
+static int describe_linear(struct wb_req_texture_create *q, const struct cudaResourceDesc *r) {
+    size_t element_bytes = wb_element_bytes(&r->res.linear.desc);
     int error = set_format(q, &r->res.linear.desc);
-    if (error || !element) return error;
+    if (error || !element_bytes) return error;
     q->address = (uint64_t)r->res.linear.devPtr;
     q->pitch = r->res.linear.sizeInBytes;
-    q->width = (uint32_t)(r->res.linear.sizeInBytes / element);
+    q->width = (uint32_t)(r->res.linear.sizeInBytes / element_bytes);
     q->height = q->depth = 1;
-    q->shape = BUFFER;
+    q->shape = SHAPE_BUFFER;
     return q->address % 16 ? cudaErrorMisalignedAddress : 0;
 }
 
-static int from_pitched(struct wb_req_texture_create *q, const struct cudaResourceDesc *r) {
+static int describe_pitched(struct wb_req_texture_create *q, const struct cudaResourceDesc *r) {
     q->address = (uint64_t)r->res.pitch2D.devPtr;
     q->pitch = r->res.pitch2D.pitchInBytes;
     q->width = (uint32_t)r->res.pitch2D.width;
     q->height = (uint32_t)r->res.pitch2D.height;
     q->depth = 1;
-    q->shape = TWO;
+    q->shape = SHAPE_2D;
     if (q->address % 32 || q->pitch % 32)
         return cudaErrorInvalidValue; /* textureAlignment, texturePitchAlignment */
     return set_format(q, &r->res.pitch2D.desc);
 }
 
-static int from_resource(struct wb_req_texture_create *q, const struct cudaResourceDesc *r) {
+static int describe_resource(struct wb_req_texture_create *q, const struct cudaResourceDesc *r) {
     switch (r->resType) {
-    case cudaResourceTypeArray: return from_array(q, r->res.array.array);
-    case cudaResourceTypeLinear: return from_linear(q, r);
-    case cudaResourceTypePitch2D: return from_pitched(q, r);
+    case cudaResourceTypeArray: return describe_array(q, r->res.array.array);
+    case cudaResourceTypeLinear: return describe_linear(q, r);
+    case cudaResourceTypePitch2D: return describe_pitched(q, r);
     default: return wb_unsupported("a texture of a mipmapped array");
     }
 }
 
-static uint32_t bits(float v) {
+static uint32_t float_bits(float v) {
     uint32_t b;
     memcpy(&b, &v, sizeof b);
     return b;
 }
 
 static int set_sampling(struct wb_req_texture_create *q, const struct cudaTextureDesc *t) {
-    bool fraction = t->readMode == cudaReadModeNormalizedFloat, is_float = q->kind == 2;
-    if (fraction && !is_float && q->bits == 32) return cudaErrorInvalidNormSetting;
-    if (t->filterMode == cudaFilterModeLinear && !is_float && !fraction)
+    bool is_normalized = t->readMode == cudaReadModeNormalizedFloat, is_float = q->kind == 2;
+    if (is_normalized && !is_float && q->bits == 32) return cudaErrorInvalidNormSetting;
+    if (t->filterMode == cudaFilterModeLinear && !is_float && !is_normalized)
         return cudaErrorInvalidFilterSetting;
     for (unsigned i = 0; i < 3; i++) q->modes |= (uint32_t)t->addressMode[i] << 8 * i;
     if (t->filterMode == cudaFilterModeLinear) q->flags |= WB_TEX_LINEAR;
     if (t->normalizedCoords) q->flags |= WB_TEX_NORMALIZED;
-    if (fraction && !is_float) q->flags |= WB_TEX_FLOAT;
+    if (is_normalized && !is_float) q->flags |= WB_TEX_FLOAT;
     if (t->sRGB) q->flags |= WB_TEX_SRGB;
-    q->border_x = bits(t->borderColor[0]), q->border_y = bits(t->borderColor[1]);
-    q->border_z = bits(t->borderColor[2]), q->border_w = bits(t->borderColor[3]);
+    q->border_x = float_bits(t->borderColor[0]), q->border_y = float_bits(t->borderColor[1]);
+    q->border_z = float_bits(t->borderColor[2]), q->border_w = float_bits(t->borderColor[3]);
     return 0;
 }
 
-static int create(uint64_t *out, struct wb_req_texture_create *q, bool surface,
-                  const struct cudaResourceDesc *r, const struct cudaTextureDesc *t) {
+static int create_object(uint64_t *out, struct wb_req_texture_create *q, bool is_surface,
+                         const struct cudaResourceDesc *r, const struct cudaTextureDesc *t) {
     struct wb_rep_texture_create p;
-    int error = wb_ask(texture_create, q, &p);
-    if (!error) error = keep(p.handle, surface, r, t);
+    int error = wb_request(texture_create, q, &p);
+    if (!error) error = save_object(p.handle, is_surface, r, t);
     if (!error) *out = p.handle;
     return error;
 }
@@ -138,9 +141,9 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const struct cudaR
     uint64_t handle;
     if (!out || !r || !t) return wb_return(cudaErrorInvalidValue);
     if (view) return wb_unsupported("cudaCreateTextureObject with a resource view");
-    int error = from_resource(&q, r);
+    int error = describe_resource(&q, r);
     if (!error) error = set_sampling(&q, t);
-    if (!error) error = create(&handle, &q, false, r, t);
+    if (!error) error = create_object(&handle, &q, false, r, t);
     if (!error) *out = handle;
     return wb_return(error);
 }
@@ -152,38 +155,42 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaR
         return wb_return(cudaErrorInvalidValue);
     if (!(r->res.array.array->flags & cudaArraySurfaceLoadStore))
         return wb_return(cudaErrorInvalidValue);
-    int error = from_resource(&q, r);
-    if (q.shape == CUBE) q.shape = TWO, q.layers = q.layers ? q.layers * 6 : 6;
-    if (!error) error = create(&handle, &q, true, r, NULL);
+    int error = describe_resource(&q, r);
+    if (q.shape == SHAPE_CUBE) q.shape = SHAPE_2D, q.layers = q.layers ? q.layers * 6 : 6;
+    if (!error) error = create_object(&handle, &q, true, r, NULL);
     if (!error) *out = handle;
     return wb_return(error);
 }
 
-static cudaError_t destroy(uint64_t handle, bool surface) {
-    struct object *o = handle ? find(handle, surface) : NULL;
+static cudaError_t destroy_object(uint64_t handle, bool is_surface) {
+    struct texture_object *o = handle ? find_object(handle, is_surface) : NULL;
     if (!handle) return cudaSuccess;
     if (!o) return cudaErrorInvalidValue;
     o->handle = 0;
-    return wb_ask(texture_destroy, (&(struct wb_req_texture_destroy){handle}), NULL);
+    return wb_request(texture_destroy, (&(struct wb_req_texture_destroy){handle}), NULL);
 }
 
-cudaError_t cudaDestroyTextureObject(cudaTextureObject_t t) { return wb_return(destroy(t, false)); }
-cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t s) { return wb_return(destroy(s, true)); }
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t t) {
+    return wb_return(destroy_object(t, false));
+}
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t s) {
+    return wb_return(destroy_object(s, true));
+}
 
 cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *out, cudaTextureObject_t t) {
-    const struct object *o = t ? find(t, false) : NULL;
+    const struct texture_object *o = t ? find_object(t, false) : NULL;
     if (o) *out = o->resource;
     return wb_return(o ? 0 : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *out, cudaTextureObject_t t) {
-    const struct object *o = t ? find(t, false) : NULL;
+    const struct texture_object *o = t ? find_object(t, false) : NULL;
     if (o) *out = o->texture;
     return wb_return(o ? 0 : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *out, cudaSurfaceObject_t s) {
-    const struct object *o = s ? find(s, true) : NULL;
+    const struct texture_object *o = s ? find_object(s, true) : NULL;
     if (o) *out = o->resource;
     return wb_return(o ? 0 : cudaErrorInvalidValue);
 }

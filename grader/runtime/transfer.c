@@ -8,84 +8,92 @@
 bool wb_is_device(const void *p) {
     int error;
     const struct wb_session *s = wb_session(&error);
-    return s && (((uint64_t)p >= s->base && (uint64_t)p - s->base < s->span) || wb_in_symbol(p));
+    return s && (((uint64_t)p >= s->base && (uint64_t)p - s->base < s->span) ||
+                 wb_is_device_variable(p));
 }
 
-static void pack(uint8_t *to, const uint8_t *from, size_t pitch, size_t width, size_t rows) {
+static void pack_rows(uint8_t *to, const uint8_t *from, size_t pitch, size_t width, size_t rows) {
     for (size_t r = 0; r < rows; r++) memcpy(to + r * width, from + r * pitch, width);
 }
 
-static void unpack(uint8_t *to, size_t pitch, const uint8_t *from, size_t width, size_t rows) {
+static void unpack_rows(uint8_t *to, size_t pitch, const uint8_t *from, size_t width, size_t rows) {
     for (size_t r = 0; r < rows; r++) memcpy(to + r * pitch, from + r * width, width);
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
-enum { WITH_MESSAGE = 32 << 10 /* bytes that go along with it */ };
+enum { MAX_INLINE_BYTES = 32 << 10 /* bytes that go along with it */ };
 
 /* Few bytes to where they are known to fit need no answer. */
-static bool send_along(uint64_t address, const void *from, size_t bytes) {
+static bool write_inline(uint64_t address, const void *from, size_t bytes) {
     struct wb_req_write q = {.address = address, .pitch = bytes, .width = bytes, .rows = 1};
-    return bytes <= WITH_MESSAGE && wb_range_holds((void *)address, bytes, bytes, 1) &&
+    return bytes <= MAX_INLINE_BYTES && wb_range_contains((void *)address, bytes, bytes, 1) &&
            !wb_post_tail(write, &q, from, bytes);
 }
 
 /* Large copies of one row go by parts of the window, so that one is filled or emptied here while
  * the other side works on another. A part fits caches. */
-enum { PARTS = 4, PART = 512 << 10 };
+enum { CHUNK_COUNT = 4, CHUNK_BYTES = 512 << 10 };
 
-static void yield_to_others(unsigned round) {
-    (void)round;
+static void backoff_yield(unsigned attempt) {
+    (void)attempt;
     sched_yield();
 }
 
 /* Who has gone is told by the next message. */
-static void wait_until_done(uint32_t number) { wb_await(number, yield_to_others); }
+static void wait_seq_done(uint32_t seq) { wb_wait_done(seq, backoff_yield); }
 
 /* Between wb_lock and wb_unlock. Of bytes that are known to fit. */
 static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8_t *from,
                             size_t bytes) {
-    uint32_t used[PARTS] = {0};
+    uint32_t chunk_seq[CHUNK_COUNT] = {0};
     int error = 0;
-    for (size_t at = 0, i = 0; !error && at < bytes; at += PART, i++) {
-        size_t n = smaller(PART, bytes - at), part = i % PARTS;
-        if (i >= PARTS) wait_until_done(used[part]);
-        memcpy(s->window + part * PART, from + at, n);
-        struct wb_req_write q = {
-            .address = to + at, .pitch = n, .width = n, .rows = 1, .window_offset = part * PART};
+    for (size_t at = 0, i = 0; !error && at < bytes; at += CHUNK_BYTES, i++) {
+        size_t n = min_size(CHUNK_BYTES, bytes - at), chunk = i % CHUNK_COUNT;
+        if (i >= CHUNK_COUNT) wait_seq_done(chunk_seq[chunk]);
+        memcpy(s->window + chunk * CHUNK_BYTES, from + at, n);
+        struct wb_req_write q = {.address = to + at,
+                                 .pitch = n,
+                                 .width = n,
+                                 .rows = 1,
+                                 .window_offset = chunk * CHUNK_BYTES};
         error = wb_post(write, &q);
-        used[part] = wb_last_sent();
+        chunk_seq[chunk] = wb_last_seq();
     }
-    return error ? error : wb_ask(sync, NULL, NULL);
+    return error ? error : wb_request(sync, NULL, NULL);
 }
 
-static int ask_part(uint64_t from, size_t bytes, size_t part, uint32_t *number) {
-    struct wb_req_read q = {
-        .address = from, .pitch = bytes, .width = bytes, .rows = 1, .window_offset = part * PART};
+static int request_chunk(uint64_t from, size_t bytes, size_t chunk, uint32_t *seq) {
+    struct wb_req_read q = {.address = from,
+                            .pitch = bytes,
+                            .width = bytes,
+                            .rows = 1,
+                            .window_offset = chunk * CHUNK_BYTES};
     int error = wb_post(read, &q);
-    *number = wb_last_sent();
+    *seq = wb_last_seq();
     return error;
 }
 
 static int stream_to_host(const struct wb_session *s, uint8_t *to, uint64_t from, size_t bytes) {
-    uint32_t asked[PARTS];
-    int error = wb_ask(sync, NULL, NULL);
+    uint32_t chunk_seq[CHUNK_COUNT];
+    int error = wb_request(sync, NULL, NULL);
     size_t next = 0, i = 0;
-    for (; !error && i < PARTS && next < bytes; i++, next += PART)
-        error = ask_part(from + next, smaller(PART, bytes - next), i, &asked[i]);
-    for (size_t at = 0, n = 0; !error && at < bytes; at += PART, n++) {
-        size_t part = n % PARTS;
-        wait_until_done(asked[part]);
-        memcpy(to + at, s->window + part * PART, smaller(PART, bytes - at));
+    for (; !error && i < CHUNK_COUNT && next < bytes; i++, next += CHUNK_BYTES)
+        error = request_chunk(from + next, min_size(CHUNK_BYTES, bytes - next), i, &chunk_seq[i]);
+    for (size_t at = 0, n = 0; !error && at < bytes; at += CHUNK_BYTES, n++) {
+        size_t chunk = n % CHUNK_COUNT;
+        wait_seq_done(chunk_seq[chunk]);
+        memcpy(to + at, s->window + chunk * CHUNK_BYTES, min_size(CHUNK_BYTES, bytes - at));
         if (next >= bytes) continue;
-        error = ask_part(from + next, smaller(PART, bytes - next), part, &asked[part]);
-        next += PART;
+        error = request_chunk(from + next, min_size(CHUNK_BYTES, bytes - next), chunk,
+                              &chunk_seq[chunk]);
+        next += CHUNK_BYTES;
     }
-    return error ? error : wb_ask(sync, NULL, NULL);
+    return error ? error : wb_request(sync, NULL, NULL);
 }
 
-static int stream(const struct wb_session *s, bool to_device, uint64_t address, uint8_t *host,
-                  size_t bytes) {
+static int stream_copy(const struct wb_session *s, bool to_device, uint64_t address, uint8_t *host,
+                       size_t bytes) {
     return to_device ? stream_to_device(s, address, host, bytes)
                      : stream_to_host(s, host, address, bytes);
 }
@@ -97,28 +105,31 @@ static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *h
     int error;
     const struct wb_session *s = wb_session(&error);
     if (!s) return error;
-    if (to_device && rows == 1 && send_along(address, host, width)) return 0;
+    if (to_device && rows == 1 && write_inline(address, host, width)) return 0;
     wb_lock();
-    if (rows == 1 && width > PART && s->window_bytes >= PARTS * PART &&
-        wb_range_holds((void *)address, width, width, 1)) {
-        error = stream(s, to_device, address, host, width);
+    if (rows == 1 && width > CHUNK_BYTES && s->window_bytes >= CHUNK_COUNT * CHUNK_BYTES &&
+        wb_range_contains((void *)address, width, width, 1)) {
+        error = stream_copy(s, to_device, address, host, width);
         wb_unlock();
         return error;
     }
-    size_t step = width < s->window_bytes ? s->window_bytes / width : 1;
-    for (size_t r = 0; !error && r < rows; r += step)
+    size_t rows_per_message = width < s->window_bytes ? s->window_bytes / width : 1;
+    for (size_t r = 0; !error && r < rows; r += rows_per_message)
         for (size_t at = 0; !error && at < width; at += s->window_bytes) {
-            size_t n = smaller(step, rows - r), w = smaller(width - at, s->window_bytes);
-            uint8_t *here = host + r * host_pitch + at;
-            uint64_t there = address + r * pitch + at;
+            size_t n = min_size(rows_per_message, rows - r),
+                   w = min_size(width - at, s->window_bytes);
+            uint8_t *host_at = host + r * host_pitch + at;
+            uint64_t device_at = address + r * pitch + at;
             if (to_device) {
-                pack(s->window, here, host_pitch, w, n);
-                struct wb_req_write q = {.address = there, .pitch = pitch, .width = w, .rows = n};
-                error = wb_ask(write, &q, NULL);
+                pack_rows(s->window, host_at, host_pitch, w, n);
+                struct wb_req_write q = {
+                    .address = device_at, .pitch = pitch, .width = w, .rows = n};
+                error = wb_request(write, &q, NULL);
             } else {
-                struct wb_req_read q = {.address = there, .pitch = pitch, .width = w, .rows = n};
-                error = wb_ask(read, &q, NULL);
-                if (!error) unpack(here, host_pitch, s->window, w, n);
+                struct wb_req_read q = {
+                    .address = device_at, .pitch = pitch, .width = w, .rows = n};
+                error = wb_request(read, &q, NULL);
+                if (!error) unpack_rows(host_at, host_pitch, s->window, w, n);
             }
         }
     wb_unlock();
@@ -142,21 +153,21 @@ static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t fr
                             .from_pitch = from_pitch,
                             .width = width,
                             .rows = rows};
-    bool known =
-        wb_range_holds(to, to_pitch, width, rows) && wb_range_holds(from, from_pitch, width, rows);
-    return known && !wait ? wb_post(copy, &q) : wb_ask(copy, &q, NULL);
+    bool in_range = wb_range_contains(to, to_pitch, width, rows) &&
+                    wb_range_contains(from, from_pitch, width, rows);
+    return in_range && !wait ? wb_post(copy, &q) : wb_request(copy, &q, NULL);
 }
 
 /* Whether a pointer may stand where a copy's kind puts it; shared memory is at home on both sides.
  */
-static bool fits(const void *p, bool device_side) {
-    return wb_is_shared(p) || wb_is_device(p) == device_side;
+static bool is_valid_side(const void *p, bool expects_device) {
+    return wb_is_shared(p) || wb_is_device(p) == expects_device;
 }
 
 static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                         size_t width, size_t rows) {
-    int error = wb_settle(); /* the device may write there */
-    wb_flights_forget();     /* it is a command itself, ordered as others are */
+    int error = wb_sync_launches(); /* the device may write there */
+    wb_inflight_clear();            /* it is a command itself, ordered as others are */
     for (size_t r = 0; !error && r < rows; r++)
         memmove((uint8_t *)to + r * to_pitch, (const uint8_t *)from + r * from_pitch, width);
     return error;
@@ -164,7 +175,7 @@ static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from
 
 /* Memory of the host that the device sees as well: what is not waited for may change until it is
  * copied. */
-static bool host_side(const void *p) { return wb_is_shared(p); }
+static bool is_host_visible(const void *p) { return wb_is_shared(p); }
 
 int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                 size_t rows, enum cudaMemcpyKind kind, bool async) {
@@ -177,15 +188,16 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
     if (kind != cudaMemcpyDefault) {
         bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
         bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-        if (!fits(to, to_device) || !fits(from, from_device)) return cudaErrorInvalidValue;
+        if (!is_valid_side(to, to_device) || !is_valid_side(from, from_device))
+            return cudaErrorInvalidValue;
     }
     bool to_device = wb_is_device(to), from_device = wb_is_device(from);
     if (to_device && from_device) {
-        bool wait = !async && (host_side(to) || host_side(from));
+        bool wait = !async && (is_host_visible(to) || is_host_visible(from));
         return copy_on_device(to, to_pitch, from, from_pitch, width, rows, wait);
     }
     if (!wb_session(&error)->grading &&
-        ((to_device && host_side(to)) || (from_device && host_side(from))))
+        ((to_device && is_host_visible(to)) || (from_device && is_host_visible(from))))
         return copy_on_host(to, to_pitch, from, from_pitch, width, rows);
     if (to_device) return wb_write((uint64_t)to, to_pitch, from, from_pitch, width, rows);
     if (from_device) {
@@ -199,13 +211,13 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
 /* Wider elements go as a pattern, in pieces. */
 static int fill_pattern(uint8_t *to, size_t pitch, uint32_t value, unsigned unit, size_t width,
                         size_t rows) {
-    uint8_t piece[16 << 10];
+    uint8_t pattern[16 << 10];
     int error = 0;
-    for (size_t i = 0; i < sizeof piece; i += unit) memcpy(piece + i, &value, unit);
+    for (size_t i = 0; i < sizeof pattern; i += unit) memcpy(pattern + i, &value, unit);
     for (size_t r = 0; !error && r < rows; r++)
-        for (size_t at = 0; !error && at < width * unit; at += sizeof piece) {
-            size_t n = smaller(width * unit - at, sizeof piece);
-            error = wb_write((uint64_t)(to + r * pitch + at), n, piece, n, n, 1);
+        for (size_t at = 0; !error && at < width * unit; at += sizeof pattern) {
+            size_t n = min_size(width * unit - at, sizeof pattern);
+            error = wb_write((uint64_t)(to + r * pitch + at), n, pattern, n, n, 1);
         }
     return error;
 }
@@ -218,6 +230,6 @@ int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width,
                             .width = width,
                             .rows = rows,
                             .value = (uint8_t)value};
-    bool known = wb_range_holds(to, pitch, width, rows) && !wb_is_shared(to);
-    return known ? wb_post(fill, &q) : wb_ask(fill, &q, NULL);
+    bool in_range = wb_range_contains(to, pitch, width, rows) && !wb_is_shared(to);
+    return in_range ? wb_post(fill, &q) : wb_request(fill, &q, NULL);
 }

@@ -111,7 +111,7 @@ struct control_reply {
     uint32_t ok; /* 0: `why` says what went wrong; not of the submission's making */
     char reason[512];
     struct control_outcome outcome;     /* READY, RECORD, REPLAY */
-    uint64_t address[CONTROL_MAX_ARGS]; /* BUFFERS */
+    uint64_t address[CONTROL_MAX_ARGS]; /* BUFFER_COUNT */
     uint32_t launches,
         has_other_writes; /* RECORD: launches; other commands that write device memory */
     struct server_transfers transfers;         /* RECORD */

@@ -188,7 +188,7 @@ enum {
     SIM_TEX_2D,
     SIM_TEX_3D,
     SIM_TEX_CUBE
-}; /* BUFFER: linear memory, whole texels */
+}; /* SHAPE_BUFFER: linear memory, whole texels */
 
 /* A texture or surface object: texels in device memory, row by row. */
 struct sim_texture {

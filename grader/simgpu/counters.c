@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SOURCE = 4 << 20 /* bytes of a file that reports quote */ };
+enum { MAX_SOURCE_BYTES = 4 << 20 /* bytes of a file that reports quote */ };
 
 struct counter_log {
     enum counter_format format;
@@ -40,7 +40,7 @@ static json_t *counters_json(const struct sim_counters *c) {
     return o;
 }
 
-static json_t *triple(const uint32_t v[3]) {
+static json_t *dim3_json(const uint32_t v[3]) {
     return json_pack("[i,i,i]", (int)v[0], (int)v[1], (int)v[2]);
 }
 
@@ -59,8 +59,8 @@ static json_t *launch_json(const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
     json_t *o = json_object();
     json_object_set_new(o, "kernel", json_string(l->kernel));
-    json_object_set_new(o, "grid", triple(l->launch->grid));
-    json_object_set_new(o, "block", triple(l->launch->block));
+    json_object_set_new(o, "grid", dim3_json(l->launch->grid));
+    json_object_set_new(o, "block", dim3_json(l->launch->block));
     json_object_set_new(o, "fault", json_string(sim_fault_name(r->fault)));
     json_object_set_new(o, l->result->measured ? "measured_us" : "modelled_us",
                         json_real(l->result->seconds * 1e6));
@@ -117,16 +117,16 @@ void counter_log_add(struct counter_log *log, const struct server_launch *l) {
     if (log->format == COUNTERS_TEXT) launch_text(&log->text, l);
 }
 
-void counter_log_end(struct counter_log *log, FILE *out) {
+void counter_log_finish(struct counter_log *log, FILE *out) {
     if (log->format == COUNTERS_TEXT) fputs(buf_str(&log->text), out);
     if (log->format == COUNTERS_JSON) {
-        json_t *all = json_object();
-        json_object_set_new(all, "schema", json_integer(2));
-        json_object_set_new(all, "device", json_string(log->device));
-        json_object_set(all, "launches", log->launches);
-        json_dumpf(all, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+        json_t *root = json_object();
+        json_object_set_new(root, "schema", json_integer(2));
+        json_object_set_new(root, "device", json_string(log->device));
+        json_object_set(root, "launches", log->launches);
+        json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
         fputc('\n', out);
-        json_decref(all);
+        json_decref(root);
     }
     json_decref(log->launches);
     buf_free(&log->text);
@@ -135,45 +135,46 @@ void counter_log_end(struct counter_log *log, FILE *out) {
 
 /* ---- reports ---- */
 
-struct seen {
+struct report_group {
     char *kernel;
     enum sim_fault fault;
-    uint64_t more, launches; /* not shown, and in how many launches */
+    uint64_t suppressed_count, suppressed_launches; /* not shown, and in how many launches */
 };
 
 struct report_log {
-    struct seen *seen;
-    unsigned n, room;
+    struct report_group *groups;
+    unsigned n, capacity;
 };
 
 struct report_log *report_log_new(void) {
     return xcalloc(1, sizeof(struct report_log));
 }
 
-static struct seen *find_seen(struct report_log *log, const char *kernel, enum sim_fault fault) {
+static struct report_group *find_group(struct report_log *log, const char *kernel,
+                                       enum sim_fault fault) {
     for (unsigned i = 0; i < log->n; i++)
-        if (log->seen[i].fault == fault && !strcmp(log->seen[i].kernel, kernel))
-            return &log->seen[i];
+        if (log->groups[i].fault == fault && !strcmp(log->groups[i].kernel, kernel))
+            return &log->groups[i];
     return NULL;
 }
 
-static void show(struct report_log *log, const char *kernel, const struct sim_report *r) {
-    struct seen *s = find_seen(log, kernel, r->fault);
+static void print_report(struct report_log *log, const char *kernel, const struct sim_report *r) {
+    struct report_group *s = find_group(log, kernel, r->fault);
     if (r->fault == SIM_NOTE_EARLY_EXIT)
         return; /* only to explain a wrong result, of which simgpu knows nothing */
     if (s) {
-        s->more += r->count;
-        s->launches++;
+        s->suppressed_count += r->count;
+        s->suppressed_launches++;
         return;
     }
-    GROW(log->seen, log->n + 1, log->room, 8);
-    log->seen[log->n++] = (struct seen){.kernel = xstrdup(kernel), .fault = r->fault};
+    GROW(log->groups, log->n + 1, log->capacity, 8);
+    log->groups[log->n++] = (struct report_group){.kernel = xstrdup(kernel), .fault = r->fault};
     struct buf text = {0};
     struct buf source = {0}, lines = {0};
-    struct err none = {0};
+    struct err ignored = {0};
     buf_puts(&text, r->text);
     text_demangle(&text);
-    if (r->file && *r->file && file_read(r->file, MOST_SOURCE, &source, &none)) {
+    if (r->file && *r->file && file_read(r->file, MAX_SOURCE_BYTES, &source, &ignored)) {
         quote_elements(&text, source.data, source.size, r->line);
         if (sim_fault_is_hazard(r->fault))
             quote_lines(buf_str(&text), source.data, source.size, r->line, "simgpu: ", "\n",
@@ -189,29 +190,30 @@ static void show(struct report_log *log, const char *kernel, const struct sim_re
 
 void report_log_add(struct report_log *log, const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
-    for (unsigned i = 0; i < r->nreports; i++) show(log, l->kernel, &r->reports[i]);
+    for (unsigned i = 0; i < r->nreports; i++) print_report(log, l->kernel, &r->reports[i]);
 }
 
-void report_log_note(struct report_log *log, const struct sim_report *r) {
-    show(log, r->kernel, r);
+void report_log_add_report(struct report_log *log, const struct sim_report *r) {
+    print_report(log, r->kernel, r);
 }
 
-bool report_log_end(struct report_log *log) {
+bool report_log_finish(struct report_log *log) {
     bool any = false;
     for (unsigned i = 0; i < log->n; i++) {
-        const struct seen *s = &log->seen[i];
+        const struct report_group *s = &log->groups[i];
         any |= !sim_fault_is_note(s->fault);
         struct buf name = {0};
         buf_puts(&name, s->kernel);
         text_demangle(&name);
-        if (s->more)
+        if (s->suppressed_count)
             fprintf(stderr, "simgpu: %s in %s: %llu more in %llu later launches\n",
-                    sim_fault_name(s->fault), buf_str(&name), (unsigned long long)s->more,
-                    (unsigned long long)s->launches);
+                    sim_fault_name(s->fault), buf_str(&name),
+                    (unsigned long long)s->suppressed_count,
+                    (unsigned long long)s->suppressed_launches);
         buf_free(&name);
         free(s->kernel);
     }
-    free(log->seen);
+    free(log->groups);
     free(log);
     return any;
 }

@@ -163,7 +163,7 @@ static const struct {
     {"vset4", "R, R, R, R"},
 };
 
-static const char *template_of(const char *opcode) {
+static const char *find_template(const char *opcode) {
     const char *best = NULL;
     size_t longest = 0;
     for (unsigned i = 0; i < sizeof templates / sizeof *templates; i++) {
@@ -213,7 +213,7 @@ static void add_template(struct buf *b, const char *opcode, const char *operands
 }
 
 /* The predicate that a comparison is combined with. */
-static void add_combined(struct buf *b, const char *opcode) {
+static void add_combine_predicate(struct buf *b, const char *opcode) {
     if (decode_opcode_has(opcode, "and") || decode_opcode_has(opcode, "or") ||
         decode_opcode_has(opcode, "xor"))
         buf_puts(b, ", %p7");
@@ -232,7 +232,7 @@ static void add_row_operands(struct buf *b, const char *opcode, int row) {
         buf_puts(b, ", ");
         add_register(b, ptx_type_bytes((enum ptx_type)r->src[i]), r->src[i] == PTX_PRED, &next);
     }
-    if (r->form == FORM_SETP) add_combined(b, opcode);
+    if (r->form == FORM_SETP) add_combine_predicate(b, opcode);
 }
 
 static void add_set_operands(struct buf *b, const char *opcode) {
@@ -247,7 +247,7 @@ static void add_set_operands(struct buf *b, const char *opcode) {
         buf_puts(b, ", ");
         add_register(b, ptx_type_bytes(decode_opcode_type(opcode)), false, &next);
     }
-    add_combined(b, opcode);
+    add_combine_predicate(b, opcode);
 }
 
 /* A module of one kernel that holds the instruction. */
@@ -255,7 +255,7 @@ static void write_module(const char *opcode, struct buf *b) {
     unsigned dropped;
     struct buf matrix = {0};
     const char *operands =
-        decode_matrix_operands(opcode, &matrix) ? buf_str(&matrix) : template_of(opcode);
+        decode_matrix_operands(opcode, &matrix) ? buf_str(&matrix) : find_template(opcode);
     int row = operands ? -1 : decode_find_opcode(opcode, &dropped);
     buf_puts(
         b,
@@ -273,7 +273,7 @@ static void write_module(const char *opcode, struct buf *b) {
     buf_free(&matrix);
 }
 
-bool coverage_has(struct sim *s, const char *opcode, struct err *e) {
+bool coverage_supports(struct sim *s, const char *opcode, struct err *e) {
     struct buf b = {0};
     write_module(opcode, &b);
     struct sim_module *m = sim_load(s, buf_str(&b), b.size, e);
@@ -284,29 +284,29 @@ bool coverage_has(struct sim *s, const char *opcode, struct err *e) {
 
 /* ---- the verb ---- */
 
-static int answer(const char *path) {
+static int check_opcodes(const char *path) {
     struct err e = {0};
     struct buf text = {0};
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
     if (!s || !file_read(path, 1 << 20, &text, &e))
         return fprintf(stderr, "simgpu: %s\n", e.text), 2;
-    unsigned there = 0, all = 0;
+    unsigned supported = 0, total = 0;
     for (char *save, *line = strtok_r((char *)(uintptr_t)buf_str(&text), "\r\n", &save); line;
          line = strtok_r(NULL, "\r\n", &save)) {
         line += strspn(line, " \t");
         line[strcspn(line, " \t#")] = 0;
         if (!*line) continue;
-        struct err why = {0};
-        bool has = coverage_has(s, line, &why);
-        printf("%-3s  %s\n", has ? "yes" : "no", line);
-        if (!has) fprintf(stderr, "%s\n", why.text);
-        all++;
-        there += has;
+        struct err reason = {0};
+        bool is_supported = coverage_supports(s, line, &reason);
+        printf("%-3s  %s\n", is_supported ? "yes" : "no", line);
+        if (!is_supported) fprintf(stderr, "%s\n", reason.text);
+        total++;
+        supported += is_supported;
     }
-    printf("%u of %u\n", there, all);
+    printf("%u of %u\n", supported, total);
     buf_free(&text);
     sim_close(s);
-    return there == all ? 0 : 1;
+    return supported == total ? 0 : 1;
 }
 
 static const char *family_of(const char *name, char *out, size_t size) {
@@ -357,7 +357,7 @@ int coverage_main(int argc, char **argv) {
         buf_free(&b);
         return 0;
     }
-    if (argc > 0) return answer(argv[0]);
+    if (argc > 0) return check_opcodes(argv[0]);
     for (unsigned i = 0; i < insn_opcode_count; i++) {
         if (strcmp(family_of(insn_opcodes[i].name, family, sizeof family), last))
             printf("%s%s", i ? "\n" : "", family);

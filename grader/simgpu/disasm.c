@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_BYTES = 512 << 20 };
+enum { MAX_FILE_BYTES = 512 << 20 };
 
 /* ---- one op ---- */
 
@@ -43,14 +43,14 @@ static void print_memory(const struct sim_module *m, const struct op *o) {
     printf(" %s %u×%u bytes [", spaces[d->space], d->count, d->width);
     print_ref(m, o->src[0], 8);
     printf("%+lld]", (long long)o->imm);
-    bool atomic = d->verb == MEM_ATOM || d->verb == MEM_RED;
-    for (u32 i = 0; i < (atomic ? 2u : d->count); i++) {
-        ref r = atomic ? d->operand[i] : d->reg[i];
-        if (atomic && r == REF_NONE) continue;
+    bool is_atomic = d->verb == MEM_ATOM || d->verb == MEM_RED;
+    for (u32 i = 0; i < (is_atomic ? 2u : d->count); i++) {
+        ref r = is_atomic ? d->operand[i] : d->reg[i];
+        if (is_atomic && r == REF_NONE) continue;
         printf(", ");
         print_ref(m, r, d->reg_bytes);
     }
-    if (d->result != REF_NONE && atomic) printf(" -> "), print_ref(m, d->result, d->reg_bytes);
+    if (d->result != REF_NONE && is_atomic) printf(" -> "), print_ref(m, d->result, d->reg_bytes);
 }
 
 static void print_op(const struct sim_module *m, u32 index) {
@@ -62,12 +62,12 @@ static void print_op(const struct sim_module *m, u32 index) {
         printf("@%s", o->guard_xor ? "!" : ""), print_ref(m, o->guard, 1), printf(" ");
     printf("%s%s%s%s", o->kind == OP_FALLTHROUGH ? "(fall through)" : r->name, rounding[o->env & 3],
            o->env & ENV_FTZ ? " ftz" : "", o->flags & OPF_SAT ? " sat" : "");
-    bool memory =
+    bool is_memory =
         strcmp(r->name, "ld") == 0 || strcmp(r->name, "st") == 0 || strcmp(r->name, "atom") == 0;
-    if (memory) print_memory(m, o);
-    if (!memory && o->dst != REF_NONE)
+    if (is_memory) print_memory(m, o);
+    if (!is_memory && o->dst != REF_NONE)
         printf(" "), print_ref(m, o->dst, ptx_type_bytes((enum ptx_type)r->dst));
-    for (unsigned i = 0; !memory && i < MAX_SRC_OPERANDS; i++)
+    for (unsigned i = 0; !is_memory && i < MAX_SRC_OPERANDS; i++)
         if (o->src[i] != REF_NONE)
             printf(", "),
                 print_ref(m, o->src[i], r->src[i] ? ptx_type_bytes((enum ptx_type)r->src[i]) : 4);
@@ -99,7 +99,8 @@ static void print_code(const struct sim_module *m, const struct sim_func *c) {
     printf("\n");
 }
 
-static bool show(struct sim *s, const char *ptx, size_t n, const char *kernel, struct err *e) {
+static bool print_functions(struct sim *s, const char *ptx, size_t n, const char *kernel,
+                            struct err *e) {
     struct sim_module *m = sim_load(s, ptx, n, e);
     if (!m) return false;
     bool found = false;
@@ -113,7 +114,7 @@ static bool show(struct sim *s, const char *ptx, size_t n, const char *kernel, s
 
 /* ---- the file: PTX, or an object that holds fat binaries ---- */
 
-static bool show_embedded(struct sim *s, const struct buf *file, const char *kernel,
+static bool print_fatbins(struct sim *s, const struct buf *file, const char *kernel,
                           struct err *e) {
     static const u32 magic = 0xba55ed50;
     bool any = false;
@@ -122,7 +123,7 @@ static bool show_embedded(struct sim *s, const struct buf *file, const char *ker
         struct arena a = {0};
         size_t n;
         const char *ptx = ptx_from_fatbin(&a, file->data + at, file->size - at, 90, &n, e);
-        if (ptx && show(s, ptx, n, kernel, e)) any = true;
+        if (ptx && print_functions(s, ptx, n, kernel, e)) any = true;
         arena_free(&a);
     }
     if (!any && !e->kind)
@@ -137,12 +138,12 @@ int disasm_main(int argc, char **argv) {
     if (argc < 1 || argc > 2)
         return fprintf(stderr, "usage: simgpu disasm FILE.ptx|OBJECT|PROGRAM [KERNEL]\n"), 2;
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
-    bool ok = s && file_read(argv[0], MOST_BYTES, &file, &e);
+    bool ok = s && file_read(argv[0], MAX_FILE_BYTES, &file, &e);
     const char *kernel = argc > 1 ? argv[1] : NULL;
-    bool text = ok && memmem(file.data, file.size < 65536 ? file.size : 65536, ".version", 8) &&
-                memcmp(file.data, "\177ELF", 4) != 0;
-    ok = ok &&
-         (text ? show(s, file.data, file.size, kernel, &e) : show_embedded(s, &file, kernel, &e));
+    bool is_text = ok && memmem(file.data, file.size < 65536 ? file.size : 65536, ".version", 8) &&
+                   memcmp(file.data, "\177ELF", 4) != 0;
+    ok = ok && (is_text ? print_functions(s, file.data, file.size, kernel, &e)
+                        : print_fatbins(s, &file, kernel, &e));
     if (!ok) fprintf(stderr, "simgpu disasm: %s: %s\n", argv[0], e.text);
     buf_free(&file);
     sim_close(s);

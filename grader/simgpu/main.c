@@ -8,7 +8,7 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *help;
-} verbs[] = {
+} commands[] = {
     {"nvcc", simgpu_nvcc, "nvcc ARGS...              build a program: nvcc's own arguments"},
     {"run", simgpu_run, "run [options] PROG ARGS... run it; `simgpu run` alone lists the options"},
     {"devices", simgpu_devices, "devices                   the devices that can be simulated"},
@@ -16,13 +16,13 @@ static const struct {
      "coverage [FILE|--markdown] the PTX instructions that are there; of a list, which are"},
     {"disasm", disasm_main, "disasm FILE [KERNEL]      device code as the simulator decodes it"},
 };
-enum { NVERBS = sizeof verbs / sizeof *verbs };
+enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
 int main(int argc, char **argv) {
-    for (unsigned i = 0; argc > 1 && i < NVERBS; i++)
-        if (!strcmp(argv[1], verbs[i].name)) return verbs[i].run(argc - 2, argv + 2);
+    for (unsigned i = 0; argc > 1 && i < NCOMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name)) return commands[i].run(argc - 2, argv + 2);
     if (argc > 1) fprintf(stderr, "simgpu: no verb %s\n", argv[1]);
     fprintf(stderr, "usage:\n");
-    for (unsigned i = 0; i < NVERBS; i++) fprintf(stderr, "  simgpu %s\n", verbs[i].help);
+    for (unsigned i = 0; i < NCOMMANDS; i++) fprintf(stderr, "  simgpu %s\n", commands[i].help);
     return 2;
 }

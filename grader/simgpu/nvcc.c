@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool starts(const char *s, const char *prefix) {
+static bool starts_with(const char *s, const char *prefix) {
     return !strncmp(s, prefix, strlen(prefix));
 }
 
@@ -33,52 +33,53 @@ static bool any_option(const char *arg, const char *const *names) {
     return false;
 }
 
-static const char *const architecture[] = {"arch", "gpu-architecture", "code", "gpu-code", NULL};
+static const char *const architecture_options[] = {"arch", "gpu-architecture", "code", "gpu-code",
+                                                   NULL};
 /* Steps that end before the host linker, which an archive would confuse. */
-static const char *const no_link[] = {"c",
-                                      "compile",
-                                      "ptx",
-                                      "cubin",
-                                      "fatbin",
-                                      "cuda",
-                                      "E",
-                                      "preprocess",
-                                      "M",
-                                      "MM",
-                                      "generate-dependencies",
-                                      "lib",
-                                      "dc",
-                                      "device-c",
-                                      "dlink",
-                                      "device-link",
-                                      "V",
-                                      "version",
-                                      "h",
-                                      "help",
-                                      "optix-ir",
-                                      "ltoir",
-                                      NULL};
-static const char *const relocatable[] = {
+static const char *const no_link_options[] = {"c",
+                                              "compile",
+                                              "ptx",
+                                              "cubin",
+                                              "fatbin",
+                                              "cuda",
+                                              "E",
+                                              "preprocess",
+                                              "M",
+                                              "MM",
+                                              "generate-dependencies",
+                                              "lib",
+                                              "dc",
+                                              "device-c",
+                                              "dlink",
+                                              "device-link",
+                                              "V",
+                                              "version",
+                                              "h",
+                                              "help",
+                                              "optix-ir",
+                                              "ltoir",
+                                              NULL};
+static const char *const relocatable_options[] = {
     "rdc", "relocatable-device-code", "dc", "device-c", "dlink", "device-link", NULL};
 
-struct command {
+struct nvcc_command {
     char **argv;
     int argc;
-    bool architecture, link, relocatable;
+    bool has_architecture, needs_link, relocatable;
 };
 
 /* Our library is the runtime and the driver API. */
-static bool takes_runtime(const char *arg) {
-    return starts(arg, "-lcudart") || !strcmp(arg, "-lcuda");
+static bool is_runtime_library(const char *arg) {
+    return starts_with(arg, "-lcudart") || !strcmp(arg, "-lcuda");
 }
 
 /* NVIDIA's libraries for the host hold their kernels as machine code, and bring a runtime of their
  * own. */
-static void warn_of_machine_code(const char *arg) {
+static void warn_machine_code_only(const char *arg) {
     static const char *const libraries[] = {"cublas",   "cublasLt", "cufft",  "cufftw", "curand",
                                             "cusolver", "cusparse", "cudnn",  "nccl",   "nppc",
                                             "nppi",     "npps",     "nvjpeg", NULL};
-    for (const char *const *l = libraries; *l && starts(arg, "-l"); l++)
+    for (const char *const *l = libraries; *l && starts_with(arg, "-l"); l++)
         if (!strcmp(arg + 2, *l))
             fprintf(stderr,
                     "simgpu nvcc: lib%s carries machine code only, which the simulated device "
@@ -104,77 +105,79 @@ static bool is_relocatable(const char *arg) {
 
 /* "arch=compute_90a,code=sm_90a", with the PTX that the machine code is made of: the simulator runs
  * nothing else. */
-static char *with_ptx(char *value) {
-    char *arch = strstr(value, "arch=compute_"), *code = strstr(value, "code="), *made = NULL;
+static char *add_ptx_target(char *value) {
+    char *arch = strstr(value, "arch=compute_"), *code = strstr(value, "code="), *extended = NULL;
     if (!arch || !code || strstr(code, "compute_")) return value;
     arch += strlen("arch="), code += strlen("code=");
     const char *list = code + strspn(code, "[\"'");
-    if (asprintf(&made, "arch=%.*s,code=[%.*s,%.*s]", (int)strcspn(arch, ","), arch,
+    if (asprintf(&extended, "arch=%.*s,code=[%.*s,%.*s]", (int)strcspn(arch, ","), arch,
                  (int)strcspn(list, "]\"'"), list, (int)strcspn(arch, ","), arch) < 0)
         return value;
-    return made;
+    return extended;
 }
 
 /* Whether argv[*i] is an option that asks for code, which is then in `c`. */
-static bool take_generate(struct command *c, int argc, char **argv, int *i) {
+static bool copy_gencode(struct nvcc_command *c, int argc, char **argv, int *i) {
     static const char *const generate[] = {"gencode", "generate-code", NULL};
     if (!any_option(argv[*i], generate)) return false;
     char *equals = strchr(argv[*i], '=');
     c->argv[c->argc++] = "-gencode";
-    if (equals) c->argv[c->argc++] = with_ptx(equals + 1);
-    else if (++*i < argc) c->argv[c->argc++] = with_ptx(argv[*i]);
-    return c->architecture = true;
+    if (equals) c->argv[c->argc++] = add_ptx_target(equals + 1);
+    else if (++*i < argc) c->argv[c->argc++] = add_ptx_target(argv[*i]);
+    return c->has_architecture = true;
 }
 
-static void copy_arguments(struct command *c, int argc, char **argv) {
+static void copy_arguments(struct nvcc_command *c, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         bool has_value;
         if (is_option(argv[i], "cudart", &has_value)) {
             if (!has_value) i++;
             continue; /* ours it is */
         }
-        if (takes_runtime(argv[i])) continue;
-        if (take_generate(c, argc, argv, &i)) continue;
-        warn_of_machine_code(argv[i]);
-        if ((any_option(argv[i], relocatable) && !strstr(argv[i], "=false")) ||
+        if (is_runtime_library(argv[i])) continue;
+        if (copy_gencode(c, argc, argv, &i)) continue;
+        warn_machine_code_only(argv[i]);
+        if ((any_option(argv[i], relocatable_options) && !strstr(argv[i], "=false")) ||
             is_relocatable(argv[i]))
             c->relocatable = true;
-        if (any_option(argv[i], architecture)) c->architecture = true;
-        if (any_option(argv[i], no_link)) c->link = false;
+        if (any_option(argv[i], architecture_options)) c->has_architecture = true;
+        if (any_option(argv[i], no_link_options)) c->needs_link = false;
         c->argv[c->argc++] = argv[i];
     }
 }
 
 /* nvcc's device linker wants machine code; our own links the PTX beside it. */
-static char whole[] = "arch=compute_90,code=compute_90",
-            apart[] = "arch=compute_90,code=[sm_90,compute_90]";
+static char whole_program_arch[] = "arch=compute_90,code=compute_90",
+            relocatable_arch[] = "arch=compute_90,code=[sm_90,compute_90]";
 
-static void complete(struct command *c, char *nvcc, char *library, int argc, char **argv) {
-    static char *const own[] = {"-lineinfo", "-cudart", "none"};
-    static char *const always[] = {PROCESSOR_NVCC NULL};
+static void build_command(struct nvcc_command *c, char *nvcc, char *library, int argc,
+                          char **argv) {
+    static char *const default_options[] = {"-lineinfo", "-cudart", "none"};
+    static char *const processor_options[] = {PROCESSOR_NVCC NULL};
     c->argv[c->argc++] = nvcc;
-    for (unsigned i = 0; always[i]; i++) c->argv[c->argc++] = always[i];
+    for (unsigned i = 0; processor_options[i]; i++) c->argv[c->argc++] = processor_options[i];
     copy_arguments(c, argc, argv);
-    for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = own[i];
+    for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = default_options[i];
     /* Without a runtime nvcc links no device code. Ours comes first and has every call, so that
      * nothing of the other is taken. */
     if (c->relocatable) c->argv[c->argc - 1] = "static";
-    if (!c->architecture) {
+    if (!c->has_architecture) {
         c->argv[c->argc++] = "-gencode";
-        c->argv[c->argc++] = c->relocatable ? apart : whole;
+        c->argv[c->argc++] = c->relocatable ? relocatable_arch : whole_program_arch;
     }
-    if (c->link) c->argv[c->argc++] = library;
+    if (c->needs_link) c->argv[c->argc++] = library;
 }
 
 int simgpu_nvcc(int argc, char **argv) {
     char nvcc[PATH_MAX], toolkit[PATH_MAX], library[PATH_MAX];
     struct err e = {0};
-    struct command c = {.argv = xcalloc(2 * (size_t)argc + 16, sizeof(char *)), .link = true};
+    struct nvcc_command c = {.argv = xcalloc(2 * (size_t)argc + 16, sizeof(char *)),
+                             .needs_link = true};
     bool ok = where_toolkit(toolkit, &e) && path_join(nvcc, sizeof nvcc, toolkit, "bin/nvcc");
     if (ok && !file_exists(where_part("libwbcudart.a", library)))
         ok = err_set(&e, ERR_SYSTEM, "%s is missing", library);
     if (ok) {
-        complete(&c, nvcc, library, argc, argv);
+        build_command(&c, nvcc, library, argc, argv);
         execv(nvcc, c.argv);
         err_set(&e, ERR_SYSTEM, "%s: %s", nvcc, strerror(errno));
     }

@@ -16,77 +16,77 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOURCE_LIMIT = 1 << 20, NAME = 41, LINE = 67, PANELS = 8 };
-static const char mark[] = "// picture: ";
+enum { SOURCE_LIMIT = 1 << 20, NAME_BYTES = 41, LINE_BYTES = 67, MAX_PANELS = 8 };
+static const char marker[] = "// picture: ";
 
-struct wish {
-    char name[NAME], line[LINE];
+struct picture_request {
+    char name[NAME_BYTES], line[LINE_BYTES];
     const char *file;
-    unsigned number;
+    unsigned line_number;
     enum sim_access_kind kind;
 };
-struct wishes {
-    struct wish *list;
-    unsigned n, room;
+struct picture_requests {
+    struct picture_request *items;
+    unsigned n, capacity;
 };
 
-static bool kind_of(const char *word, enum sim_access_kind *kind) {
-    static const char *const words[] = {"load", "store", "atomic"};
+static bool parse_access_kind(const char *word, enum sim_access_kind *kind) {
+    static const char *const names[] = {"load", "store", "atomic"};
     for (unsigned i = 0; i < 3; i++)
-        if (!strcmp(word, words[i])) return *kind = (enum sim_access_kind)i, true;
+        if (!strcmp(word, names[i])) return *kind = (enum sim_access_kind)i, true;
     return false;
 }
 
 /* The source without the mark and the blanks around it. */
-static void take_line(struct wish *w, const char *line, const char *end) {
+static void set_source_line(struct picture_request *w, const char *line, const char *end) {
     while (line < end && strchr(" \t", *line)) line++;
     while (end > line && strchr(" \t", end[-1])) end--;
     snprintf(w->line, sizeof w->line, "%.*s", (int)(end - line), line);
 }
 
-static bool take_wish(struct wishes *all, const char *file, unsigned number, const char *line,
-                      const char *at, struct err *e) {
-    struct wish w = {.file = path_base(file), .number = number};
+static bool parse_request(struct picture_requests *requests, const char *file, unsigned line_number,
+                          const char *line, const char *at, struct err *e) {
+    struct picture_request w = {.file = path_base(file), .line_number = line_number};
     char word[8];
-    if (sscanf(at + strlen(mark), "%40[a-z0-9-] %7[a-z]", w.name, word) != 2 ||
-        !kind_of(word, &w.kind))
+    if (sscanf(at + strlen(marker), "%40[a-z0-9-] %7[a-z]", w.name, word) != 2 ||
+        !parse_access_kind(word, &w.kind))
         return err_set(e, ERR_INPUT,
                        "%s:%u: after `%s` come a name (a-z, 0-9, -) and load, store or atomic",
-                       w.file, number, mark);
-    take_line(&w, line, at);
-    GROW(all->list, all->n + 1, all->room, 8);
-    all->list[all->n++] = w;
+                       w.file, line_number, marker);
+    set_source_line(&w, line, at);
+    GROW(requests->items, requests->n + 1, requests->capacity, 8);
+    requests->items[requests->n++] = w;
     return true;
 }
 
-static bool read_wishes(struct wishes *all, const char *path, struct err *e) {
+static bool parse_source(struct picture_requests *requests, const char *path, struct err *e) {
     struct buf text = {0};
     struct err ignored = {0};
     bool ok = true;
-    unsigned number = 1;
+    unsigned line_number = 1;
     if (!strstr(path, "/include/") && file_read(path, SOURCE_LIMIT, &text, &ignored))
-        for (char *line = text.data, *next; ok && line; line = next, number++) {
+        for (char *line = text.data, *next; ok && line; line = next, line_number++) {
             next = strchr(line, '\n');
             if (next) *next++ = 0;
-            const char *at = strstr(line, mark);
-            if (at) ok = take_wish(all, path, number, line, at, e);
+            const char *at = strstr(line, marker);
+            if (at) ok = parse_request(requests, path, line_number, line, at, e);
         }
     buf_free(&text);
     return ok;
 }
 
-static const struct launch_stats_access *access_of(const struct launch_stats *t,
-                                                   const struct wish *w) {
+static const struct launch_stats_access *find_access(const struct launch_stats *t,
+                                                     const struct picture_request *w) {
     for (unsigned i = 0; i < t->naccesses; i++) {
         const struct launch_stats_access *a = &t->accesses[i];
-        if (a->line == w->number && a->kind == w->kind && !strcmp(a->file, w->file)) return a;
+        if (a->line == w->line_number && a->kind == w->kind && !strcmp(a->file, w->file)) return a;
     }
     return NULL;
 }
 
 static bool write_picture(const struct page_panel *panels, unsigned n, const char *folder,
                           const char *name, struct err *e) {
-    char path[PATH_MAX], file[NAME + 4];
+    char path[PATH_MAX], file[NAME_BYTES + 4];
     struct buf out = {0};
     snprintf(file, sizeof file, "%s.svg", name);
     page_picture(panels, n, &out);
@@ -97,23 +97,24 @@ static bool write_picture(const struct page_panel *panels, unsigned n, const cha
 }
 
 /* All wishes of the name of the first one. */
-static bool draw(const struct launch_stats *t, const struct wishes *all, const struct wish *first,
-                 const char *folder, struct err *e) {
-    struct sim_access at[PANELS];
-    struct buf name[PANELS] = {0};
-    struct page_panel panels[PANELS];
+static bool draw_picture(const struct launch_stats *t, const struct picture_requests *requests,
+                         const struct picture_request *first, const char *folder, struct err *e) {
+    struct sim_access at[MAX_PANELS];
+    struct buf name[MAX_PANELS] = {0};
+    struct page_panel panels[MAX_PANELS];
     unsigned n = 0;
     bool ok = true;
-    for (const struct wish *w = first; ok && w < all->list + all->n; w++) {
+    for (const struct picture_request *w = first; ok && w < requests->items + requests->n; w++) {
         if (strcmp(w->name, first->name) != 0) continue;
-        const struct launch_stats_access *a = access_of(t, w);
+        const struct launch_stats_access *a = find_access(t, w);
         if (!a)
             ok = err_set(e, ERR_INPUT, "%s:%u: no launch did what is to be drawn there", w->file,
-                         w->number);
-        else if (n == PANELS)
-            ok = err_set(e, ERR_INPUT, "%s: more than %d accesses in one picture", w->name, PANELS);
+                         w->line_number);
+        else if (n == MAX_PANELS)
+            ok = err_set(e, ERR_INPUT, "%s: more than %d accesses in one picture", w->name,
+                         MAX_PANELS);
         else {
-            at[n] = simgpu_access(a);
+            at[n] = simgpu_to_sim_access(a);
             buf_puts(&name[n], a->kernel), text_demangle(&name[n]);
             panels[n] = (struct page_panel){&at[n], buf_str(&name[n]), w->line};
             n++;
@@ -124,23 +125,25 @@ static bool draw(const struct launch_stats *t, const struct wishes *all, const s
     return ok;
 }
 
-static bool drawn(const struct wishes *all, const struct wish *w) {
-    for (const struct wish *x = all->list; x < w; x++)
+static bool is_drawn(const struct picture_requests *requests, const struct picture_request *w) {
+    for (const struct picture_request *x = requests->items; x < w; x++)
         if (!strcmp(x->name, w->name)) return true;
     return false;
 }
 
 bool simgpu_page_pictures(const struct simgpu_page *p, const char *folder, struct err *e) {
-    struct wishes all = {0};
+    struct picture_requests requests = {0};
     const char *path;
     bool ok = true;
     for (unsigned i = 0; ok && (path = simgpu_page_source(p, i)); i++)
-        ok = read_wishes(&all, path, e);
-    if (ok && !all.n)
+        ok = parse_source(&requests, path, e);
+    if (ok && !requests.n)
         ok = err_set(e, ERR_INPUT,
-                     "no line of a launched kernel's file asks for a picture: %sNAME load", mark);
-    for (const struct wish *w = all.list; ok && w < all.list + all.n; w++)
-        if (!drawn(&all, w)) ok = draw(simgpu_page_tally(p), &all, w, folder, e);
-    free(all.list);
+                     "no line of a launched kernel's file asks for a picture: %sNAME load", marker);
+    for (const struct picture_request *w = requests.items; ok && w < requests.items + requests.n;
+         w++)
+        if (!is_drawn(&requests, w))
+            ok = draw_picture(simgpu_page_stats(p), &requests, w, folder, e);
+    free(requests.items);
     return ok;
 }

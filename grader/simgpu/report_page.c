@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FILES = 16, SOURCE_LIMIT = 1 << 20 };
+enum { MAX_FILES = 16, SOURCE_LIMIT = 1 << 20 };
 
 struct simgpu_page {
     const struct gpu_device *device;
     const char *program;
-    struct launch_stats tally;
-    char *paths[MOST_FILES]; /* of source files, as nvcc wrote them */
+    struct launch_stats stats;
+    char *paths[MAX_FILES]; /* of source files, as nvcc wrote them */
     unsigned npaths;
 };
 
@@ -26,21 +26,21 @@ struct simgpu_page *simgpu_page_new(const struct gpu_device *d, const char *prog
     return p;
 }
 
-static void note_path(struct simgpu_page *p, const char *path) {
+static void add_path(struct simgpu_page *p, const char *path) {
     for (unsigned i = 0; i < p->npaths; i++)
         if (!strcmp(p->paths[i], path)) return;
-    if (path[0] && p->npaths < MOST_FILES) p->paths[p->npaths++] = xstrdup(path);
+    if (path[0] && p->npaths < MAX_FILES) p->paths[p->npaths++] = xstrdup(path);
 }
 
 void simgpu_page_add(struct simgpu_page *p, const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
-    launch_stats_add_launch(&p->tally, p->device, l);
-    for (unsigned i = 0; i < r->nlines; i++) note_path(p, r->lines[i].file);
+    launch_stats_add_launch(&p->stats, p->device, l);
+    for (unsigned i = 0; i < r->nlines; i++) add_path(p, r->lines[i].file);
 }
 
 /* ---- parts ---- */
 
-static void put_name(const char *mangled, struct buf *out) {
+static void put_kernel_name(const char *mangled, struct buf *out) {
     struct buf name = {0};
     buf_puts(&name, mangled);
     text_demangle(&name);
@@ -48,7 +48,7 @@ static void put_name(const char *mangled, struct buf *out) {
     buf_free(&name);
 }
 
-static void kernels(const struct launch_stats *t, struct buf *out) {
+static void put_kernel_table(const struct launch_stats *t, struct buf *out) {
     buf_puts(out,
              "<h2>Kernels</h2>\n<div class=\"scroll\"><table><tr><th>kernel</th><th "
              "class=\"n\">launches</th><th "
@@ -58,7 +58,7 @@ static void kernels(const struct launch_stats *t, struct buf *out) {
         const struct launch_stats_kernel *k = &t->kernels[i];
         char bound[192];
         launch_stats_format_bound(k, bound, sizeof bound);
-        buf_puts(out, "<tr><td>"), put_name(k->name, out);
+        buf_puts(out, "<tr><td>"), put_kernel_name(k->name, out);
         buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">", k->launches);
         page_time(k->seconds * 1e6, out);
         buf_printf(out, "</td><td class=\"n\">%.0f %%</td><td class=\"w\">", 100 * k->occupancy);
@@ -71,7 +71,7 @@ static void kernels(const struct launch_stats *t, struct buf *out) {
     buf_puts(out, "</table></div>\n");
 }
 
-static void stacks(const struct launch_stats *t, struct buf *out) {
+static void put_stall_bars(const struct launch_stats *t, struct buf *out) {
     const char *names[PAGE_PARTS] = {"launch"};
     struct page_bar bar = {.name = "all kernels", .total = t->seconds * 1e6};
     for (unsigned k = 0; k < SIM_STALL_COUNT; k++) names[k + 1] = sim_stall_text(k);
@@ -85,7 +85,7 @@ static void stacks(const struct launch_stats *t, struct buf *out) {
     buf_puts(out, "<figcaption>The modelled time, by what warps wait for.</figcaption></figure>\n");
 }
 
-struct sim_access simgpu_access(const struct launch_stats_access *t) {
+struct sim_access simgpu_to_sim_access(const struct launch_stats_access *t) {
     struct sim_access a = {
         .file = t->file, .line = t->line, .mask = t->mask, .kind = (uint8_t)t->kind};
     a.lane_bytes = (uint8_t)t->bytes, a.is_shared = t->shared, a.cost = (uint16_t)t->cost;
@@ -93,87 +93,88 @@ struct sim_access simgpu_access(const struct launch_stats_access *t) {
     return a;
 }
 
-static double waste(const struct launch_stats_access *t) {
-    struct sim_access a = simgpu_access(t);
+static double access_waste(const struct launch_stats_access *t) {
+    struct sim_access a = simgpu_to_sim_access(t);
     unsigned bytes, ideal = page_map_ideal(&a, &bytes);
     return t->shared || t->kind == SIM_ACCESS_ATOMIC ? t->cost
                                                      : (double)t->cost / (ideal ? ideal : 1);
 }
 
-static int by_waste(const void *x, const void *y) {
-    double a = waste(x), b = waste(y);
+static int compare_waste(const void *x, const void *y) {
+    double a = access_waste(x), b = access_waste(y);
     return (a < b) - (a > b);
 }
 
-static void figure(const struct launch_stats_access *t, struct buf *out) {
-    static const char *const verbs[] = {"load", "store", "atomic"};
-    struct sim_access a = simgpu_access(t);
+static void put_access_figure(const struct launch_stats_access *t, struct buf *out) {
+    static const char *const access_names[] = {"load", "store", "atomic"};
+    struct sim_access a = simgpu_to_sim_access(t);
     buf_puts(out, "<figure>");
     (a.is_shared ? page_map_banks : page_map_sectors)(&a, out);
-    buf_puts(out, "<figcaption>"), put_name(t->kernel, out), buf_puts(out, ", "),
+    buf_puts(out, "<figcaption>"), put_kernel_name(t->kernel, out), buf_puts(out, ", "),
         page_put(t->file, out);
     buf_printf(out, ":%u, %s memory, %s of %u bytes: %u %s</figcaption></figure>\n", t->line,
-               t->shared ? "shared" : "global", verbs[t->kind], t->bytes, t->cost,
+               t->shared ? "shared" : "global", access_names[t->kind], t->bytes, t->cost,
                t->kind == SIM_ACCESS_ATOMIC ? "in turn"
                : t->shared                  ? (t->cost == 1 ? "pass" : "passes")
                                             : (t->cost == 1 ? "sector" : "sectors"));
 }
 
 /* The most wasteful lines, of shared and of global memory. */
-static void accesses(struct launch_stats *t, struct buf *out) {
-    enum { MOST = 6 };
+static void put_access_figures(struct launch_stats *t, struct buf *out) {
+    enum { MAX_FIGURES = 6 };
     if (!t->naccesses) return;
-    qsort(t->accesses, t->naccesses, sizeof *t->accesses, by_waste);
+    qsort(t->accesses, t->naccesses, sizeof *t->accesses, compare_waste);
     buf_puts(out, "<h2>What the lanes of a warp ask for</h2>\n<p>The most wasteful lines; lanes "
                   "from 0 (light) to 31 "
                   "(dark).</p>\n");
     for (unsigned shared = 0; shared < 2; shared++) {
         buf_puts(out, "<div class=\"row\">\n");
-        for (unsigned i = 0, n = 0; i < t->naccesses && n < MOST; i++)
-            if (t->accesses[i].shared == shared) figure(&t->accesses[i], out), n++;
+        for (unsigned i = 0, n = 0; i < t->naccesses && n < MAX_FIGURES; i++)
+            if (t->accesses[i].shared == shared) put_access_figure(&t->accesses[i], out), n++;
         buf_puts(out, "</div>\n");
     }
 }
 
 /* ---- source ---- */
 
-struct sums {
+struct line_totals {
     double seconds;
-    uint64_t instructions, sectors, passes;
+    uint64_t instructions, sectors, wavefronts;
 };
 
-static struct sums sums_of(const struct launch_stats_line *l) {
-    struct sums s = {0};
+static struct line_totals line_totals_of(const struct launch_stats_line *l) {
+    struct line_totals s = {0};
     for (unsigned k = 0; k < SIM_STALL_COUNT; k++) s.seconds += l->stall_seconds[k];
     s.instructions = l->counters.inst_executed;
     s.sectors = l->counters.global_load_sectors + l->counters.global_store_sectors +
                 l->counters.atomic_sectors;
-    s.passes = l->counters.shared_load_wavefronts + l->counters.shared_store_wavefronts;
+    s.wavefronts = l->counters.shared_load_wavefronts + l->counters.shared_store_wavefronts;
     return s;
 }
 
-static struct sums sums_all(const struct launch_stats *t) {
-    struct sums all = {0};
+static struct line_totals total_of_lines(const struct launch_stats *t) {
+    struct line_totals totals = {0};
     for (unsigned i = 0; i < t->nlines; i++) {
-        struct sums s = sums_of(&t->lines[i]);
-        all.seconds += s.seconds, all.instructions += s.instructions, all.sectors += s.sectors,
-            all.passes += s.passes;
+        struct line_totals s = line_totals_of(&t->lines[i]);
+        totals.seconds += s.seconds, totals.instructions += s.instructions,
+            totals.sectors += s.sectors, totals.wavefronts += s.wavefronts;
     }
-    return all;
+    return totals;
 }
 
-static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+static double percent(double part, double total) { return total > 0 ? 100 * part / total : 0; }
 
-static void cell(double v, struct buf *out) {
+static void put_percent_cell(double v, struct buf *out) {
     if (v < 0.05) buf_puts(out, "<td></td>");
     else buf_printf(out, "<td class=\"n\">%.1f</td>", v);
 }
 
-static void source_line(const struct launch_stats_line *l, unsigned n, const struct sums *all,
-                        const char *text, size_t size, struct buf *out) {
-    struct sums s = l ? sums_of(l) : (struct sums){0};
+static void put_source_row(const struct launch_stats_line *l, unsigned n,
+                           const struct line_totals *totals, const char *text, size_t size,
+                           struct buf *out) {
+    struct line_totals s = l ? line_totals_of(l) : (struct line_totals){0};
     struct buf clean = {0};
-    double time = percent(s.seconds, all->seconds);
+    double time = percent(s.seconds, totals->seconds);
     text_clean(&clean, text, size, 400);
     buf_printf(out, "<tr class=\"h%d\"><td class=\"n\">%u</td>",
                time < 2    ? 0
@@ -182,24 +183,25 @@ static void source_line(const struct launch_stats_line *l, unsigned n, const str
                : time < 50 ? 3
                            : 4,
                n);
-    cell(time, out), cell(percent((double)s.instructions, (double)all->instructions), out);
-    cell(percent((double)s.sectors, (double)all->sectors), out);
-    cell(percent((double)s.passes, (double)all->passes), out);
+    put_percent_cell(time, out),
+        put_percent_cell(percent((double)s.instructions, (double)totals->instructions), out);
+    put_percent_cell(percent((double)s.sectors, (double)totals->sectors), out);
+    put_percent_cell(percent((double)s.wavefronts, (double)totals->wavefronts), out);
     buf_puts(out, "<td>"), page_escape(buf_str(&clean), clean.size, out),
         buf_puts(out, "</td></tr>\n");
     buf_free(&clean);
 }
 
-static const struct launch_stats_line *line_of(const struct launch_stats *t, const char *file,
-                                               unsigned n) {
+static const struct launch_stats_line *find_line(const struct launch_stats *t, const char *file,
+                                                 unsigned n) {
     for (unsigned i = 0; i < t->nlines; i++)
         if (t->lines[i].line == n && !strcmp(t->lines[i].file, file)) return &t->lines[i];
     return NULL;
 }
 
 /* The toolkit's own headers are nobody's to change. */
-static void source_file(const struct launch_stats *t, const char *path, const struct sums *all,
-                        struct buf *out) {
+static void put_source_table(const struct launch_stats *t, const char *path,
+                             const struct line_totals *totals, struct buf *out) {
     struct buf text = {0};
     struct err e = {0};
     if (strstr(path, "/include/") || !file_read(path, SOURCE_LIMIT, &text, &e)) {
@@ -214,36 +216,38 @@ static void source_file(const struct launch_stats *t, const char *path, const st
     unsigned n = 1;
     for (const char *s = buf_str(&text); *s && n < 4000; n++) {
         size_t size = strcspn(s, "\n");
-        source_line(line_of(t, path_base(path), n), n, all, s, size, out);
+        put_source_row(find_line(t, path_base(path), n), n, totals, s, size, out);
         s += size + (s[size] == '\n');
     }
     buf_puts(out, "</table></div>\n");
     buf_free(&text);
 }
 
-const struct launch_stats *simgpu_page_tally(const struct simgpu_page *p) { return &p->tally; }
+const struct launch_stats *simgpu_page_stats(const struct simgpu_page *p) { return &p->stats; }
 const char *simgpu_page_source(const struct simgpu_page *p, unsigned i) {
     return i < p->npaths ? p->paths[i] : NULL;
 }
 
 void simgpu_page_free(struct simgpu_page *p) {
     for (unsigned i = 0; i < p->npaths; i++) free(p->paths[i]);
-    launch_stats_free(&p->tally);
+    launch_stats_free(&p->stats);
     free(p);
 }
 
 bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e) {
     struct buf out = {0};
-    struct sums all = sums_all(&p->tally);
+    struct line_totals totals = total_of_lines(&p->stats);
     page_open(path_base(p->program), NULL, &out);
     page_element("h1", "", path_base(p->program), &out);
-    buf_printf(&out, "<p class=\"dim\">%u launches on ", p->tally.launches);
+    buf_printf(&out, "<p class=\"dim\">%u launches on ", p->stats.launches);
     page_put(p->device->full_name, &out);
-    buf_puts(&out, ", simulated; "), page_time(p->tally.seconds * 1e6, &out),
+    buf_puts(&out, ", simulated; "), page_time(p->stats.seconds * 1e6, &out),
         buf_puts(&out, " modelled</p>\n");
-    if (p->tally.launches)
-        kernels(&p->tally, &out), stacks(&p->tally, &out), accesses(&p->tally, &out);
-    for (unsigned i = 0; i < p->npaths; i++) source_file(&p->tally, p->paths[i], &all, &out);
+    if (p->stats.launches)
+        put_kernel_table(&p->stats, &out), put_stall_bars(&p->stats, &out),
+            put_access_figures(&p->stats, &out);
+    for (unsigned i = 0; i < p->npaths; i++)
+        put_source_table(&p->stats, p->paths[i], &totals, &out);
     page_close(NULL, &out);
     bool ok = file_deliver(path, buf_str(&out), out.size, e);
     buf_free(&out);

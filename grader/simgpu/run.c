@@ -29,7 +29,8 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device, *report, *pictures, *listing;
     unsigned workers;
-    bool sanitize, hostile_schedule, strict_order, leaks, time, cold, ptx_counters;
+    bool sanitize, adversarial_schedule, strict_order, report_leaks, time, cold_caches,
+        ptx_counters;
     double timeout;
     uint64_t memory, budget;
 };
@@ -42,16 +43,16 @@ struct run {
     struct simgpu_page *page;
     struct report_log *reports;
     const char *program;
-    char ptxas[4200], cache[4200]; /* empty: there is none */
-    bool guesses;                  /* it was said that registers are guessed */
-    struct sass_insn *code;        /* of --machine-code */
-    uint32_t ncode;
-    pid_t pid;       /* of the program */
-    struct buf time; /* --time: the last line, */
-    unsigned same;   /* …and how many launches it stands for that were not said yet */
-    bool connected,
-        stranger; /* a process asked for a device; one that was built with another version */
-    _Atomic bool over, ended; /* it took more memory than it may; it is over */
+    char ptxas[4200], cache[4200];  /* empty: there is none */
+    bool reported_estimates;        /* it was said that registers are guessed */
+    struct sass_insn *machine_code; /* of --machine-code */
+    uint32_t nmachine_code;
+    pid_t pid;                  /* of the program */
+    struct buf time_line;       /* --time: the last line, */
+    unsigned time_line_repeats; /* …and how many launches it stands for that were not said yet */
+    bool connected, version_mismatch;    /* a process asked for a device; one that was built with
+                                            another version */
+    _Atomic bool memory_exceeded, ended; /* it took more memory than it may; it is over */
 };
 
 static const char usage[] =
@@ -101,8 +102,8 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
         return o->counters || err_set(e, ERR_INPUT, "--counters %s: text or json", value);
     }
     if (!strcmp(name, "--schedule")) {
-        o->hostile_schedule = !strcmp(value, "hostile");
-        return o->hostile_schedule || !strcmp(value, "usual") ||
+        o->adversarial_schedule = !strcmp(value, "hostile");
+        return o->adversarial_schedule || !strcmp(value, "usual") ||
                err_set(e, ERR_INPUT, "--schedule %s: usual or hostile", value);
     }
     if (!strcmp(name, "--memory-model")) {
@@ -134,15 +135,15 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
 }
 
 /* The index of the program's name. */
-static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
+static int parse_options(struct run_options *o, int argc, char **argv, struct err *e) {
     int i = 0;
     for (; i < argc && argv[i][0] == '-'; i++) {
         if (!strcmp(argv[i], "--")) return i + 1;
         if (!strcmp(argv[i], "--time")) o->time = true;
-        else if (!strcmp(argv[i], "--cold-caches")) o->cold = true;
+        else if (!strcmp(argv[i], "--cold-caches")) o->cold_caches = true;
         else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
         else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
-        else if (!strcmp(argv[i], "--leaks")) o->leaks = true;
+        else if (!strcmp(argv[i], "--leaks")) o->report_leaks = true;
         else if (i + 1 == argc)
             return err_set(e, ERR_INPUT, "%s needs a value\n%s", argv[i], usage), argc;
         else if (!set_option(o, argv[i], argv[i + 1], e)) return argc;
@@ -154,13 +155,14 @@ static int parse(struct run_options *o, int argc, char **argv, struct err *e) {
 /* ---- the program ---- */
 
 /* Launches in a row that took the same have one line. */
-static void say_times(struct run *r) {
-    if (r->same > 1) fprintf(stderr, "%s (%u times)\n", buf_str(&r->time), r->same);
-    else if (r->same) fprintf(stderr, "%s\n", buf_str(&r->time));
-    r->same = 0;
+static void print_time_line(struct run *r) {
+    if (r->time_line_repeats > 1)
+        fprintf(stderr, "%s (%u times)\n", buf_str(&r->time_line), r->time_line_repeats);
+    else if (r->time_line_repeats) fprintf(stderr, "%s\n", buf_str(&r->time_line));
+    r->time_line_repeats = 0;
 }
 
-static void take_time(struct run *r, const struct server_launch *l) {
+static void add_time(struct run *r, const struct server_launch *l) {
     const struct time_estimate *t = &l->result->estimate;
     struct buf line = {0};
     char bound[192];
@@ -170,37 +172,37 @@ static void take_time(struct run *r, const struct server_launch *l) {
                t->seconds * 1e6, t->low * 1e6, t->high * 1e6, bound,
                *t->uncertainty_note ? "; " : "", t->uncertainty_note);
     text_demangle(&line);
-    if (strcmp(buf_str(&line), buf_str(&r->time)) != 0) say_times(r);
-    buf_free(&r->time);
-    r->time = line;
-    r->same++;
+    if (strcmp(buf_str(&line), buf_str(&r->time_line)) != 0) print_time_line(r);
+    buf_free(&r->time_line);
+    r->time_line = line;
+    r->time_line_repeats++;
 }
 
-static void launched(void *user, const struct server_launch *l) {
+static void on_launch(void *user, const struct server_launch *l) {
     struct run *r = user;
     pthread_mutex_lock(&r->lock);
     if (r->counters) counter_log_add(r->counters, l);
     if (r->page) simgpu_page_add(r->page, l);
     report_log_add(r->reports, l);
-    if (r->options->time) take_time(r, l);
+    if (r->options->time) add_time(r, l);
     pthread_mutex_unlock(&r->lock);
 }
 
-static void reported(void *user, const struct sim_report *report) {
+static void on_report(void *user, const struct sim_report *report) {
     struct run *r = user;
     pthread_mutex_lock(&r->lock);
-    report_log_note(r->reports, report);
+    report_log_add_report(r->reports, report);
     pthread_mutex_unlock(&r->lock);
 }
 
-static void note(void *user, const char *text) {
+static void on_note(void *user, const char *text) {
     (void)user;
     fprintf(stderr, "simgpu: %s\n", text);
 }
 
-static _Noreturn void become(const struct rendezvous *r, char **argv) {
+static _Noreturn void exec_program(const struct listener *r, char **argv) {
     char text[16];
-    int fd = rendezvous_client_fd(r);
+    int fd = listener_client_fd(r);
     snprintf(text, sizeof text, "%d", fd);
     setenv(WB_ENV_SOCKET, text, 1);
     unsetenv(WB_ENV_WINDOW);
@@ -213,29 +215,30 @@ static _Noreturn void become(const struct rendezvous *r, char **argv) {
 
 /* ---- programs that are not ours ---- */
 
-struct mapped {
+struct file_mapping {
     const char *bytes;
     size_t size;
 };
 
-static struct mapped map_file(const char *path) {
+static struct file_mapping map_file(const char *path) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return (struct mapped){0};
+    if (fd < 0) return (struct file_mapping){0};
     void *p = fstat(fd, &st) || !st.st_size
                   ? MAP_FAILED
                   : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
-    return p == MAP_FAILED ? (struct mapped){0} : (struct mapped){p, (size_t)st.st_size};
+    return p == MAP_FAILED ? (struct file_mapping){0}
+                           : (struct file_mapping){p, (size_t)st.st_size};
 }
 
 /* The program never asked for a device: say why, if it carries device code and not our runtime. */
-static void say_foreign(const char *program) {
-    static const char device_code[] = ".nv_fatbin", ours[] = WB_ENV_SOCKET;
-    struct mapped f = strchr(program, '/') ? map_file(program) : (struct mapped){0};
+static void report_foreign_runtime(const char *program) {
+    static const char device_code[] = ".nv_fatbin", runtime_marker[] = WB_ENV_SOCKET;
+    struct file_mapping f = strchr(program, '/') ? map_file(program) : (struct file_mapping){0};
     if (!f.bytes) return;
     if (memmem(f.bytes, f.size, device_code, sizeof device_code) &&
-        !memmem(f.bytes, f.size, ours, sizeof ours))
+        !memmem(f.bytes, f.size, runtime_marker, sizeof runtime_marker))
         fprintf(stderr,
                 "simgpu run: %s is linked with another CUDA runtime, which knows no simulated "
                 "device: build it with "
@@ -245,28 +248,28 @@ static void say_foreign(const char *program) {
 }
 
 /* Ends as the program ended, signals included. */
-static int end_like(int status) {
+static int exit_as_program(int status) {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
-    int number = WTERMSIG(status);
+    int signal_number = WTERMSIG(status);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    signal(number, SIG_DFL);
-    raise(number);
-    return 128 + number;
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+    return 128 + signal_number;
 }
 
-static bool found(void *user, const char *kernel, const struct backend_kernel *k) {
+static bool on_kernel_found(void *user, const char *kernel, const struct backend_kernel *k) {
     const struct run *run = user;
     (void)kernel;
-    if (run->code) sim_set_machine_code(k->handle, run->code, run->ncode);
+    if (run->machine_code) sim_set_machine_code(k->handle, run->machine_code, run->nmachine_code);
     return true;
 }
 
 /* Once: the rest of the program may well be as wrong. */
-static void without_registers(void *user, const char *text) {
+static void on_missing_registers(void *user, const char *text) {
     struct run *run = user;
-    if (!run->guesses)
+    if (!run->reported_estimates)
         fprintf(stderr, "simgpu: registers and occupancy are guesses: %.400s\n", text);
-    run->guesses = true;
+    run->reported_estimates = true;
 }
 
 static struct server *open_device(void *user, int connection) {
@@ -279,49 +282,49 @@ static struct server *open_device(void *user, int connection) {
         .workers = o->workers,
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
-        .adversarial_schedule = o->hostile_schedule,
+        .adversarial_schedule = o->adversarial_schedule,
         .strict_order = o->strict_order,
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
     };
     struct server_options options = {.user = run,
                                      .sanitize = o->sanitize,
-                                     .on_kernel_found = found,
-                                     .on_launch = launched,
-                                     .on_report = reported,
-                                     .on_note = note,
+                                     .on_kernel_found = on_kernel_found,
+                                     .on_launch = on_launch,
+                                     .on_report = on_report,
+                                     .on_note = on_note,
                                      .connection_fd = connection};
     struct backend *b = backend_sim_open(&so, &e);
     if (b)
         backend_sim_set_timing(b, o->time || o->report || o->pictures),
-            backend_sim_set_cold_l2(b, o->cold);
+            backend_sim_set_cold_l2(b, o->cold_caches);
     if (b && run->ptxas[0])
         backend_sim_set_ptxas(
-            b, &(struct backend_ptxas){run->ptxas, run->cache, run, without_registers});
+            b, &(struct backend_ptxas){run->ptxas, run->cache, run, on_missing_registers});
     struct server *s = b ? server_open(b, &options, &e) : NULL;
     if (!s) fprintf(stderr, "simgpu run: %s\n", e.text);
     return s;
 }
 
 /* It could only fail in stranger ways. */
-static void end_stranger(struct run *run) {
+static void kill_mismatched_program(struct run *run) {
     pthread_mutex_lock(&run->lock);
-    if (!run->stranger)
+    if (!run->version_mismatch)
         fprintf(stderr,
                 "simgpu run: %s was built with another version of the runtime library: rebuild it "
                 "with `build/simgpu "
                 "nvcc`\n",
                 run->program);
-    run->stranger = true;
+    run->version_mismatch = true;
     pthread_mutex_unlock(&run->lock);
     kill(run->pid, SIGKILL);
 }
 
-static void closing(void *user, struct server *s) {
+static void on_close(void *user, struct server *s) {
     struct run *run = user;
     struct buf text = {0};
-    if (server_has_version_mismatch(s)) end_stranger(run);
-    if (run->options->leaks) server_append_leaks(s, &text);
+    if (server_has_version_mismatch(s)) kill_mismatched_program(run);
+    if (run->options->report_leaks) server_append_leaks(s, &text);
     if (text.size) fprintf(stderr, "simgpu: leak: %s\n", buf_str(&text));
     buf_free(&text);
 }
@@ -331,25 +334,25 @@ static void closing(void *user, struct server *s) {
  * the machine has, and something else has to go, the program ends. */
 
 static uint64_t resident_bytes(void) {
-    unsigned long long all, resident = 0;
+    unsigned long long total, resident = 0;
     FILE *f = fopen("/proc/self/statm", "re");
-    if (f && fscanf(f, "%llu %llu", &all, &resident) != 2) resident = 0;
+    if (f && fscanf(f, "%llu %llu", &total, &resident) != 2) resident = 0;
     if (f) fclose(f);
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void *watch_memory(void *user) {
     struct run *run = user;
-    uint64_t most = run->options->memory ? run->options->memory : machine_memory() / 10 * 9;
-    while (most && !run->ended) {
+    uint64_t max_bytes = run->options->memory ? run->options->memory : machine_memory() / 10 * 9;
+    while (max_bytes && !run->ended) {
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-        if (run->ended || resident_bytes() <= most) continue;
-        run->over = true;
+        if (run->ended || resident_bytes() <= max_bytes) continue;
+        run->memory_exceeded = true;
         fprintf(stderr,
                 "simgpu run: what %s has touched of the device's memory takes more than %llu MiB "
                 "of this machine's: run "
                 "it with a smaller size, or allow more with --memory MIB\n",
-                run->program, (unsigned long long)(most >> 20));
+                run->program, (unsigned long long)(max_bytes >> 20));
         kill(run->pid, SIGKILL);
         return NULL;
     }
@@ -358,21 +361,21 @@ static void *watch_memory(void *user) {
 
 /* The program's status as waitpid gives it, -1 = it could not be started. */
 static int serve_program(struct run *run, char **argv, struct err *e) {
-    struct rendezvous *r = rendezvous_open(e);
+    struct listener *r = listener_open(e);
     if (!r) return -1;
     fflush(NULL);
     pid_t pid = fork();
-    if (pid == 0) become(r, argv);
+    if (pid == 0) exec_program(r, argv);
     run->pid = pid;
     pthread_t watcher;
-    bool watched = pid > 0 && !pthread_create(&watcher, NULL, watch_memory, run);
+    bool has_watcher = pid > 0 && !pthread_create(&watcher, NULL, watch_memory, run);
     int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
     signal(SIGINT, SIG_IGN); /* the program gets it too, and decides */
     if (pidfd < 0) err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
-    else rendezvous_serve(r, pidfd, open_device, closing, run);
+    else listener_serve(r, pidfd, open_device, on_close, run);
     run->ended = true;
-    if (watched) pthread_join(watcher, NULL);
-    rendezvous_close(r);
+    if (has_watcher) pthread_join(watcher, NULL);
+    listener_close(r);
     if (pidfd < 0) return -1;
     close(pidfd);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
@@ -393,15 +396,16 @@ static bool open_counters(struct run *run, FILE **out, struct err *e) {
 static bool open_listing(struct run *run, struct err *e) {
     struct buf text = {0};
     const char *path = run->options->listing;
-    bool ok = !path || (file_read(path, LISTING_LIMIT, &text, e) &&
-                        sass_parse(buf_str(&text), text.size, &run->code, &run->ncode, e));
+    bool ok = !path ||
+              (file_read(path, LISTING_LIMIT, &text, e) &&
+               sass_parse(buf_str(&text), text.size, &run->machine_code, &run->nmachine_code, e));
     buf_free(&text);
     return ok;
 }
 
 static bool write_counters(struct run *run, FILE *out, struct err *e) {
     if (!run->counters) return true;
-    counter_log_end(run->counters, out);
+    counter_log_finish(run->counters, out);
     bool ok = !ferror(out);
     if (out != stderr) ok = !fclose(out) && ok;
     return ok || err_set(e, ERR_SYSTEM, "cannot write the counters: %s", strerror(errno));
@@ -430,10 +434,10 @@ static bool write_page(struct run *run, struct err *e) {
 
 int simgpu_run(int argc, char **argv) {
     struct err e = {0};
-    FILE *out;
+    FILE *counters_out;
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
-    int program = parse(&o, argc, argv, &e);
-    if (!e.kind && program >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
+    int program_index = parse_options(&o, argc, argv, &e);
+    if (!e.kind && program_index >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
     struct run run = {
         .options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -442,21 +446,22 @@ int simgpu_run(int argc, char **argv) {
                2;
     if (!open_listing(&run, &e))
         return fprintf(stderr, "simgpu run: %s: %s\n", o.listing, e.text), 2;
-    if (!open_counters(&run, &out, &e)) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
+    if (!open_counters(&run, &counters_out, &e))
+        return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     find_tools(&run);
     run.reports = report_log_new();
-    if (o.report || o.pictures) run.page = simgpu_page_new(run.device, argv[program]);
-    run.program = argv[program];
-    int status = serve_program(&run, argv + program, &e);
-    say_times(&run);
-    buf_free(&run.time);
-    report_log_end(run.reports);
-    bool written = write_counters(&run, out, &e);
+    if (o.report || o.pictures) run.page = simgpu_page_new(run.device, argv[program_index]);
+    run.program = argv[program_index];
+    int status = serve_program(&run, argv + program_index, &e);
+    print_time_line(&run);
+    buf_free(&run.time_line);
+    report_log_finish(run.reports);
+    bool written = write_counters(&run, counters_out, &e);
     written = write_page(&run, &e) && written;
-    free(run.code);
+    free(run.machine_code);
     if (!written || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
-    if (!run.connected) say_foreign(run.program);
-    return run.stranger || run.over ? 3 : end_like(status);
+    if (!run.connected) report_foreign_runtime(run.program);
+    return run.version_mismatch || run.memory_exceeded ? 3 : exit_as_program(status);
 }
 
 /* One device: every figure with its source. */

@@ -14,16 +14,16 @@ int simgpu_devices(int argc, char **argv);
 
 /* ---- programs that connect (rendezvous.c) ---- */
 
-struct rendezvous;
-struct rendezvous *rendezvous_open(struct err *e);
+struct listener;
+struct listener *listener_open(struct err *e);
 /* For programs to inherit as WARPBOOK_SOCKET. */
-int rendezvous_client_fd(const struct rendezvous *r);
+int listener_client_fd(const struct listener *r);
 /* Serves every process that connects, each with a device that `open` gives it, on a thread of its
  * own, until `watch` becomes readable. `closing` is called before a server is closed. */
-void rendezvous_serve(struct rendezvous *r, int watch,
-                      struct server *(*open)(void *user, int connection),
-                      void (*closing)(void *user, struct server *s), void *user);
-void rendezvous_close(struct rendezvous *r);
+void listener_serve(struct listener *r, int stop_fd,
+                    struct server *(*on_connect)(void *user, int connection),
+                    void (*on_close)(void *user, struct server *s), void *user);
+void listener_close(struct listener *r);
 
 /* ---- what a run's launches add up to (counters.c) ---- */
 
@@ -33,7 +33,7 @@ struct counter_log;
 struct counter_log *counter_log_new(enum counter_format f, const char *device);
 void counter_log_add(struct counter_log *log, const struct server_launch *l);
 /* Writes everything and frees the log. */
-void counter_log_end(struct counter_log *log, FILE *out);
+void counter_log_finish(struct counter_log *log, FILE *out);
 
 /* ---- the same as a page (report_page.c) ---- */
 
@@ -45,16 +45,16 @@ bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e);
 bool simgpu_page_pictures(const struct simgpu_page *p, const char *folder, struct err *e);
 void simgpu_page_free(struct simgpu_page *p);
 /* What it has gathered; the source files that launches named, NULL past the last. */
-const struct launch_stats *simgpu_page_tally(const struct simgpu_page *p);
+const struct launch_stats *simgpu_page_stats(const struct simgpu_page *p);
 const char *simgpu_page_source(const struct simgpu_page *p, unsigned i);
-struct sim_access simgpu_access(const struct launch_stats_access *t);
+struct sim_access simgpu_to_sim_access(const struct launch_stats_access *t);
 
 /* Prints a launch's reports to standard error: the first of a kind for each kernel, the rest as a
  * count at the end. */
 struct report_log;
 struct report_log *report_log_new(void);
 void report_log_add(struct report_log *log, const struct server_launch *l);
-void report_log_note(struct report_log *log,
-                     const struct sim_report *r); /* not of the launch at hand */
+void report_log_add_report(struct report_log *log,
+                           const struct sim_report *r); /* not of the launch at hand */
 /* True if there was any. Frees the log. */
-bool report_log_end(struct report_log *log);
+bool report_log_finish(struct report_log *log);

@@ -7,5 +7,5 @@
 int coverage_main(int argc, char **argv);
 int disasm_main(int argc, char **argv);
 /* Whether a kernel that holds just this instruction loads; `e` says why not. */
-bool coverage_has(struct sim *s, const char *opcode, struct err *e);
+bool coverage_supports(struct sim *s, const char *opcode, struct err *e);
 void coverage_markdown(struct buf *out);

@@ -35,7 +35,7 @@ double time_pageable_bytes(const struct gpu_device *d, double bytes) {
 enum { NO_COMMAND = UINT32_MAX };
 
 struct stream_state {
-    uint32_t head;        /* the first command that is not done; NOBODY: none */
+    uint32_t head;        /* the first command that is not done; NOBODY_UID: none */
     uint32_t done_number; /* up to which all are done */
     enum timeline_engine
         last_engine;   /* where the command before the head ran; NONE: there is none */
@@ -55,7 +55,7 @@ struct timeline {
     bool host_blocked;
     struct stream_state stream[TIMELINE_MAX_STREAMS];
     struct {
-        uint32_t command;                /* NOBODY: the engine is idle */
+        uint32_t command;                /* NOBODY_UID: the engine is idle */
         double latency_left, bytes_left; /* left of it: seconds before bytes move, bytes */
     } copy_engine[TIMELINE_KERNEL];
     double share_used;                /* of the device that kernels have */

@@ -22,18 +22,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_BUFFERS = 3, BEST_OF = 5 };
-enum fill { FLOATS, INTS, DOUBLES };
+enum { MAX_BUFFERS = 3, REPEATS = 5 };
+enum element_type { FLOATS, INTS, DOUBLES };
 
 struct bench {
     const char *name, *file, *kernel;
-    void (*plain)(void *const *buffers, int n);
+    void (*cpu_kernel)(void *const *buffers, int n);
     int n;
-    enum fill fill;
+    enum element_type element_type;
     unsigned nbuffers; /* the last is the result */
-    size_t bytes[MOST_BUFFERS];
+    size_t bytes[MAX_BUFFERS];
     unsigned grid[2], block[2];
-    bool adds_up;     /* the result is added to, from zero */
+    bool accumulates; /* the result is added to, from zero */
     double tolerance; /* of the largest element */
 };
 
@@ -42,7 +42,7 @@ static const struct bench benches[] = {
     {"vector add 4M",
      "vector_add",
      "vector_add",
-     plain_vector_add,
+     cpu_vector_add,
      4 * M,
      FLOATS,
      3,
@@ -54,7 +54,7 @@ static const struct bench benches[] = {
     {"SGEMM naive 256",
      "sgemm",
      "sgemm_naive",
-     plain_sgemm,
+     cpu_sgemm,
      256,
      FLOATS,
      3,
@@ -66,7 +66,7 @@ static const struct bench benches[] = {
     {"SGEMM naive 512",
      "sgemm",
      "sgemm_naive",
-     plain_sgemm,
+     cpu_sgemm,
      512,
      FLOATS,
      3,
@@ -78,7 +78,7 @@ static const struct bench benches[] = {
     {"SGEMM tiled 256",
      "sgemm",
      "sgemm_tiled",
-     plain_sgemm,
+     cpu_sgemm,
      256,
      FLOATS,
      3,
@@ -90,7 +90,7 @@ static const struct bench benches[] = {
     {"SGEMM tiled 512",
      "sgemm",
      "sgemm_tiled",
-     plain_sgemm,
+     cpu_sgemm,
      512,
      FLOATS,
      3,
@@ -102,7 +102,7 @@ static const struct bench benches[] = {
     {"transpose 2048",
      "transpose",
      "transpose",
-     plain_transpose,
+     cpu_transpose,
      2048,
      FLOATS,
      2,
@@ -114,7 +114,7 @@ static const struct bench benches[] = {
     {"transpose padded",
      "transpose",
      "transpose_padded",
-     plain_transpose,
+     cpu_transpose,
      2048,
      FLOATS,
      2,
@@ -126,7 +126,7 @@ static const struct bench benches[] = {
     {"reduction 4M",
      "reduce",
      "reduce",
-     plain_reduce,
+     cpu_reduce,
      4 * M,
      INTS,
      2,
@@ -138,7 +138,7 @@ static const struct bench benches[] = {
     {"histogram 1M",
      "histogram",
      "histogram",
-     plain_histogram,
+     cpu_histogram,
      M,
      INTS,
      2,
@@ -150,7 +150,7 @@ static const struct bench benches[] = {
     {"n-body 2048",
      "nbody",
      "nbody",
-     plain_nbody,
+     cpu_nbody,
      2048,
      FLOATS,
      2,
@@ -162,7 +162,7 @@ static const struct bench benches[] = {
     {"stencil f64 1024",
      "stencil",
      "stencil",
-     plain_stencil,
+     cpu_stencil,
      1024,
      DOUBLES,
      2,
@@ -172,28 +172,28 @@ static const struct bench benches[] = {
      false,
      1e-15},
 };
-enum { BENCHES = sizeof benches / sizeof *benches };
+enum { BENCH_COUNT = sizeof benches / sizeof *benches };
 
-static void fill(void *data, size_t bytes, enum fill how, unsigned seed) {
+static void fill_random(void *data, size_t bytes, enum element_type type, unsigned seed) {
     uint64_t x = seed * 0x9e3779b97f4a7c15ull + 1;
-    for (size_t i = 0; i < bytes / (how == DOUBLES ? 8 : 4); i++) {
+    for (size_t i = 0; i < bytes / (type == DOUBLES ? 8 : 4); i++) {
         x = x * 6364136223846793005ull + 1442695040888963407ull;
         uint32_t v = (uint32_t)(x >> 32);
-        if (how == FLOATS) ((float *)data)[i] = (float)(v >> 8) * 0x1p-24f;
-        else if (how == DOUBLES) ((double *)data)[i] = v * 0x1p-32;
+        if (type == FLOATS) ((float *)data)[i] = (float)(v >> 8) * 0x1p-24f;
+        else if (type == DOUBLES) ((double *)data)[i] = v * 0x1p-32;
         else ((uint32_t *)data)[i] = v;
     }
 }
 
 /* ---- the simulator ---- */
 
-struct device {
+struct bench_device {
     struct sim *sim;
     struct sim_module *module;
     struct buf ptx;
 };
 
-static void open_device(struct device *d, const struct bench *b, const char *folder) {
+static void open_device(struct bench_device *d, const struct bench *b, const char *folder) {
     struct err e = {0};
     char path[4200];
     struct sim_options o = {.device = device_find("h200"), .sanitize = true};
@@ -206,7 +206,7 @@ static void open_device(struct device *d, const struct bench *b, const char *fol
     }
 }
 
-struct seconds {
+struct bench_seconds {
     double wall, cpu; /* of the best run; of the one that took least of the processors, all threads
                          together */
 };
@@ -218,10 +218,10 @@ static double cpu_seconds(void) {
 }
 
 /* The counters are those of the last run. */
-static struct seconds run_simulated(struct device *d, const struct bench *b, void *const *host,
-                                    bool sanitize, uint64_t *lane_insns) {
-    uint64_t address[MOST_BUFFERS], params[MOST_BUFFERS + 1];
-    struct seconds best = {INFINITY, INFINITY};
+static struct bench_seconds run_simulated(struct bench_device *d, const struct bench *b,
+                                          void *const *host, bool sanitize, uint64_t *lane_insns) {
+    uint64_t address[MAX_BUFFERS], params[MAX_BUFFERS + 1];
+    struct bench_seconds best = {INFINITY, INFINITY};
     unsigned result = b->nbuffers - 1;
     for (unsigned i = 0; i < b->nbuffers; i++) {
         params[i] = address[i] = sim_alloc(d->sim, b->bytes[i], "buffer");
@@ -234,9 +234,9 @@ static struct seconds run_simulated(struct device *d, const struct bench *b, voi
                            .block = {b->block[0], b->block[1], 1},
                            .params = params,
                            .param_bytes = b->nbuffers * 8 + 4};
-    for (int i = 0; i < BEST_OF; i++) {
+    for (int i = 0; i < REPEATS; i++) {
         struct sim_result r;
-        if (b->adds_up) sim_fill(d->sim, address[result], 0, b->bytes[result]);
+        if (b->accumulates) sim_fill(d->sim, address[result], 0, b->bytes[result]);
         double start = clock_seconds(), used = cpu_seconds();
         sim_launch(d->sim, &l, &r);
         best.wall = fmin(best.wall, clock_seconds() - start);
@@ -250,12 +250,12 @@ static struct seconds run_simulated(struct device *d, const struct bench *b, voi
     return best;
 }
 
-static double run_plain(const struct bench *b, void *const *host) {
+static double run_cpu(const struct bench *b, void *const *host) {
     double best = INFINITY;
-    for (int i = 0; i < BEST_OF; i++) {
-        if (b->adds_up) memset(host[b->nbuffers - 1], 0, b->bytes[b->nbuffers - 1]);
+    for (int i = 0; i < REPEATS; i++) {
+        if (b->accumulates) memset(host[b->nbuffers - 1], 0, b->bytes[b->nbuffers - 1]);
         double start = clock_seconds();
-        b->plain(host, b->n);
+        b->cpu_kernel(host, b->n);
         double seconds = clock_seconds() - start;
         if (seconds < best) best = seconds;
     }
@@ -265,50 +265,51 @@ static double run_plain(const struct bench *b, void *const *host) {
 /* ---- results ---- */
 
 static double element(const struct bench *b, const void *data, size_t i) {
-    return b->fill == FLOATS    ? ((const float *)data)[i]
-           : b->fill == DOUBLES ? ((const double *)data)[i]
-                                : ((const uint32_t *)data)[i];
+    return b->element_type == FLOATS    ? ((const float *)data)[i]
+           : b->element_type == DOUBLES ? ((const double *)data)[i]
+                                        : ((const uint32_t *)data)[i];
 }
 
-static bool agree(const struct bench *b, const void *got, const void *want) {
-    size_t n = b->bytes[b->nbuffers - 1] / (b->fill == DOUBLES ? 8 : 4);
-    double largest = 0, worst = 0;
+static bool results_match(const struct bench *b, const void *actual, const void *expected) {
+    size_t n = b->bytes[b->nbuffers - 1] / (b->element_type == DOUBLES ? 8 : 4);
+    double max_abs = 0, max_error = 0;
     for (size_t i = 0; i < n; i++) {
-        double g = element(b, got, i), w = element(b, want, i);
-        if (fabs(w) > largest) largest = fabs(w);
-        if (!(fabs(g - w) <= worst)) worst = fabs(g - w);
+        double g = element(b, actual, i), w = element(b, expected, i);
+        if (fabs(w) > max_abs) max_abs = fabs(w);
+        if (!(fabs(g - w) <= max_error)) max_error = fabs(g - w);
     }
-    return worst <= b->tolerance * largest;
+    return max_error <= b->tolerance * max_abs;
 }
 
 static bool run_bench(const struct bench *b, const char *folder) {
-    struct device d;
+    struct bench_device d;
     struct arena arena = {0};
-    void *host[MOST_BUFFERS], *plain[MOST_BUFFERS];
+    void *host[MAX_BUFFERS], *cpu_buffers[MAX_BUFFERS];
     uint64_t lanes = 0;
     for (unsigned i = 0; i < b->nbuffers; i++) {
         host[i] = arena_alloc(&arena, b->bytes[i]);
-        plain[i] = arena_alloc(&arena, b->bytes[i]);
-        fill(host[i], b->bytes[i], b->fill, i);
-        memcpy(plain[i], host[i], b->bytes[i]);
+        cpu_buffers[i] = arena_alloc(&arena, b->bytes[i]);
+        fill_random(host[i], b->bytes[i], b->element_type, i);
+        memcpy(cpu_buffers[i], host[i], b->bytes[i]);
     }
     open_device(&d, b, folder);
-    struct seconds on = run_simulated(&d, b, host, true, &lanes),
-                   off = run_simulated(&d, b, host, false, &lanes);
-    double c = run_plain(b, plain);
-    bool same = agree(b, host[b->nbuffers - 1], plain[b->nbuffers - 1]);
+    struct bench_seconds sanitized = run_simulated(&d, b, host, true, &lanes),
+                         unsanitized = run_simulated(&d, b, host, false, &lanes);
+    double c = run_cpu(b, cpu_buffers);
+    bool matches = results_match(b, host[b->nbuffers - 1], cpu_buffers[b->nbuffers - 1]);
     printf("%-18s %8.1f M %8.2f G/s %8.2f G/s %9.2f ms %8.2f ms %7.1f x %6.1f x %8.2f ms %8.2f ms "
            "%6.2f x%s\n",
-           b->name, (double)lanes * 1e-6, (double)lanes / on.wall * 1e-9,
-           (double)lanes / off.wall * 1e-9, on.wall * 1e3, c * 1e3, on.wall / c, off.wall / c,
-           on.cpu * 1e3, off.cpu * 1e3, on.cpu / off.cpu, same ? "" : "   WRONG RESULT");
+           b->name, (double)lanes * 1e-6, (double)lanes / sanitized.wall * 1e-9,
+           (double)lanes / unsanitized.wall * 1e-9, sanitized.wall * 1e3, c * 1e3,
+           sanitized.wall / c, unsanitized.wall / c, sanitized.cpu * 1e3, unsanitized.cpu * 1e3,
+           sanitized.cpu / unsanitized.cpu, matches ? "" : "   WRONG RESULT");
     sim_close(d.sim);
     buf_free(&d.ptx);
     arena_free(&arena);
-    return same;
+    return matches;
 }
 
-static bool is_wanted(const struct bench *b, int argc, char **argv) {
+static bool is_selected(const struct bench *b, int argc, char **argv) {
     bool any = argc < 2;
     for (int i = 1; i < argc; i++) any |= strstr(b->name, argv[i]) != NULL;
     return any;
@@ -328,7 +329,7 @@ int main(int argc, char **argv) {
            "sanitizer", "without", "sanitizer", "plain C", "ratio", "without", "cpu, with",
            "without", "ratio");
     strcat(folder, "-ptx");
-    for (unsigned i = 0; i < BENCHES; i++)
-        if (is_wanted(&benches[i], argc, argv)) ok &= run_bench(&benches[i], folder);
+    for (unsigned i = 0; i < BENCH_COUNT; i++)
+        if (is_selected(&benches[i], argc, argv)) ok &= run_bench(&benches[i], folder);
     return ok ? 0 : 1;
 }

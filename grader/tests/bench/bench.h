@@ -3,10 +3,10 @@
 #pragma once
 #include <stddef.h>
 
-void plain_vector_add(void *const *p, int n);
-void plain_sgemm(void *const *p, int n);
-void plain_transpose(void *const *p, int n);
-void plain_reduce(void *const *p, int n);
-void plain_histogram(void *const *p, int n);
-void plain_nbody(void *const *p, int n);
-void plain_stencil(void *const *p, int n);
+void cpu_vector_add(void *const *p, int n);
+void cpu_sgemm(void *const *p, int n);
+void cpu_transpose(void *const *p, int n);
+void cpu_reduce(void *const *p, int n);
+void cpu_histogram(void *const *p, int n);
+void cpu_nbody(void *const *p, int n);
+void cpu_stencil(void *const *p, int n);

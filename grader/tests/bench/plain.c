@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-void plain_vector_add(void *const *p, int n) {
+void cpu_vector_add(void *const *p, int n) {
     const float *a = p[0], *b = p[1];
     float *c = p[2];
     for (int i = 0; i < n; i++) c[i] = a[i] + b[i];
 }
 
-void plain_sgemm(void *const *p, int n) {
+void cpu_sgemm(void *const *p, int n) {
     const float *a = p[0], *b = p[1];
     float *c = p[2];
     for (int y = 0; y < n; y++)
@@ -21,21 +21,21 @@ void plain_sgemm(void *const *p, int n) {
         }
 }
 
-void plain_transpose(void *const *p, int n) {
+void cpu_transpose(void *const *p, int n) {
     const float *in = p[0];
     float *out = p[1];
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++) out[x * n + y] = in[y * n + x];
 }
 
-void plain_reduce(void *const *p, int n) {
+void cpu_reduce(void *const *p, int n) {
     const int *in = p[0];
     unsigned sum = 0;
     for (int i = 0; i < n; i++) sum += (unsigned)in[i];
     *(unsigned *)p[1] += sum;
 }
 
-void plain_histogram(void *const *p, int n) {
+void cpu_histogram(void *const *p, int n) {
     const unsigned *in = p[0];
     unsigned *bins = p[1];
     for (int i = 0; i < n; i++) {
@@ -46,7 +46,7 @@ void plain_histogram(void *const *p, int n) {
     }
 }
 
-void plain_nbody(void *const *p, int n) {
+void cpu_nbody(void *const *p, int n) {
     const float(*body)[4] = p[0];
     float(*force)[4] = p[1];
     for (int i = 0; i < n; i++) {
@@ -64,7 +64,7 @@ void plain_nbody(void *const *p, int n) {
     }
 }
 
-void plain_stencil(void *const *p, int n) {
+void cpu_stencil(void *const *p, int n) {
     const double *in = p[0];
     double *out = p[1];
     for (int y = 0; y < n; y++)

@@ -23,7 +23,7 @@ EXPORT int cublasSetStream_v2(void *h, void *stream) {
     ((struct handle *)h)->stream = stream;
     return OK;
 }
-static double some_time(double seconds) {
+static double fake_seconds(double seconds) {
     static unsigned calls;
     return ++calls % 5 ? seconds : seconds / 2;
 }
@@ -36,7 +36,7 @@ EXPORT int cublasSgemm_v2(void *h, int ta, int tb, int m, int n, int k, const fl
         return INVALID_VALUE;
     if (a[0] == a[1] || b[0] == b[1]) return INVALID_VALUE;
     double flop = 2.0 * m * n * k + (*beta != 0 ? (double)m * n : 0);
-    fakecuda_use_stream(__func__, ((struct handle *)h)->stream, some_time(flop * 1e-12));
+    fakecuda_enqueue_work(__func__, ((struct handle *)h)->stream, fake_seconds(flop * 1e-12));
     return OK;
 }
 EXPORT int cublasSgeam(void *h, int ta, int tb, int m, int n, const float *alpha, const float *a,
@@ -45,6 +45,6 @@ EXPORT int cublasSgeam(void *h, int ta, int tb, int m, int n, const float *alpha
         !beta)
         return INVALID_VALUE;
     if (a[0] == a[1]) return INVALID_VALUE;
-    fakecuda_use_stream(__func__, ((struct handle *)h)->stream, some_time(8.0 * m * n / 16e9));
+    fakecuda_enqueue_work(__func__, ((struct handle *)h)->stream, fake_seconds(8.0 * m * n / 16e9));
     return OK;
 }

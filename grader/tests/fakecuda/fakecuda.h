@@ -33,6 +33,6 @@ void fakecuda_set_times(double seconds, double noise, unsigned every, double slo
 void fakecuda_set_throttle(unsigned long long reasons, unsigned others);
 /* Sentences on what was done wrong since the last call, "" = nothing. */
 const char *fakecuda_violations(void);
-unsigned fakecuda_calls(const char *name);
+unsigned fakecuda_call_count(const char *name);
 /* Within the library: work of `seconds` is put on the stream, which must be the caller's. */
-void fakecuda_use_stream(const char *who, void *stream, double seconds);
+void fakecuda_enqueue_work(const char *caller, void *stream, double seconds);

@@ -15,5 +15,5 @@ enum {
 };
 
 /* Counts the call; a call before cuInit, or without a current context, is a violation. */
-void called(const char *name, bool needs_context);
-#define CALLED() called(__func__, true)
+void record_call(const char *name, bool needs_context);
+#define RECORD_CALL() record_call(__func__, true)

@@ -14,26 +14,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KERNELS = 4, BUFFERS = 3, BUFFER_BYTES = 4096, MAX_INSTRUCTIONS = 20000 };
+enum { MAX_KERNELS = 4, BUFFER_COUNT = 3, BUFFER_BYTES = 4096, MAX_INSTRUCTIONS = 20000 };
 
-static void parameters(const struct sim_kernel_info *info, const uint64_t *buffers,
-                       uint8_t *params) {
+static void fill_params(const struct sim_kernel_info *info, const uint64_t *buffers,
+                        uint8_t *params) {
     for (unsigned i = 0; i < info->nparams && i < 256; i++) {
-        uint64_t value = info->params[i].bytes == 8 ? buffers[i % BUFFERS] : 33;
+        uint64_t value = info->params[i].bytes == 8 ? buffers[i % BUFFER_COUNT] : 33;
         uint32_t bytes = info->params[i].bytes < 8 ? info->params[i].bytes : 8;
         if (info->params[i].offset + bytes <= info->param_bytes)
             memcpy(params + info->params[i].offset, &value, bytes);
     }
 }
 
-static void launch(struct sim *s, const struct sim_kernel *k, const uint64_t *buffers,
-                   unsigned choice) {
+static void launch_kernel(struct sim *s, const struct sim_kernel *k, const uint64_t *buffers,
+                          unsigned flags) {
     struct sim_kernel_info info;
     struct err e = {0};
     struct sim_result result;
     sim_kernel_info(k, &info);
     uint8_t *params = calloc(1, info.param_bytes + 8u);
-    parameters(&info, buffers, params);
+    fill_params(&info, buffers, params);
     struct sim_launch l = {.kernel = k,
                            .grid = {2, 1, 1},
                            .block = {40, 1, 1},
@@ -42,9 +42,9 @@ static void launch(struct sim *s, const struct sim_kernel *k, const uint64_t *bu
                            .param_bytes = info.param_bytes,
                            .cooperative = info.cooperative};
     if (!sim_check_launch(s, &l, &e)) {
-        struct time_options o = {.full_grid = choice & 16};
+        struct time_options o = {.full_grid = flags & 16};
         struct time_estimate t;
-        if (choice & 8) time_launch(s, &l, &o, &result, &t);
+        if (flags & 8) time_launch(s, &l, &o, &result, &t);
         else sim_launch(s, &l, &result);
         sim_result_free(&result);
     } else if (e.kind == ERR_NONE) {
@@ -55,33 +55,34 @@ static void launch(struct sim *s, const struct sim_kernel *k, const uint64_t *bu
 
 /* Launches what stands behind ".entry" in the text. */
 static void launch_all(struct sim *s, struct sim_module *m, const char *text, size_t size,
-                       unsigned choice) {
-    uint64_t buffers[BUFFERS];
+                       unsigned flags) {
+    uint64_t buffers[BUFFER_COUNT];
     char name[128];
-    for (unsigned i = 0; i < BUFFERS; i++) {
+    for (unsigned i = 0; i < BUFFER_COUNT; i++) {
         buffers[i] = sim_alloc(s, BUFFER_BYTES, NULL);
         if (i && buffers[i]) sim_fill(s, buffers[i], (uint8_t)i, BUFFER_BYTES);
     }
     const char *end = text + size, *at = text;
-    for (unsigned i = 0; i < KERNELS && (at = memmem(at, (size_t)(end - at), ".entry ", 7)); i++) {
+    for (unsigned i = 0; i < MAX_KERNELS && (at = memmem(at, (size_t)(end - at), ".entry ", 7));
+         i++) {
         size_t n = 0;
         for (at += 7;
              at < end && n < sizeof name - 1 && (isalnum((uint8_t)*at) || strchr("_$%", *at)); at++)
             name[n++] = *at;
         name[n] = 0;
         const struct sim_kernel *k = sim_find_kernel(m, name);
-        if (k) launch(s, k, buffers, choice);
+        if (k) launch_kernel(s, k, buffers, flags);
     }
 }
 
 FUZZ(kernel) {
     struct err e = {0};
-    unsigned choice = size ? data[size - 1] : 0;
-    lanes_force_level(choice % 2 && lanes_level_table(2) ? 2 : 1);
+    unsigned flags = size ? data[size - 1] : 0;
+    lanes_force_level(flags % 2 && lanes_level_table(2) ? 2 : 1);
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200"),
                                                    .workers = 1,
                                                    .sanitize = true,
-                                                   .adversarial_schedule = choice & 4,
+                                                   .adversarial_schedule = flags & 4,
                                                    .memory_limit = 16 << 20,
                                                    .instruction_budget = MAX_INSTRUCTIONS,
                                                    .time_budget = 5},
@@ -89,7 +90,7 @@ FUZZ(kernel) {
     if (!s) __builtin_trap();
     struct sim_module *m = sim_load(s, (const char *)data, size, &e);
     if (!m == (e.kind == ERR_NONE)) __builtin_trap();
-    if (m) launch_all(s, m, (const char *)data, size, choice);
+    if (m) launch_all(s, m, (const char *)data, size, flags);
     sim_close(s);
     return 0;
 }

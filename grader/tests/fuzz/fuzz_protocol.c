@@ -18,7 +18,7 @@ static void send_frame(int fd, uint32_t op, const uint8_t *bytes, size_t n) {
     send(fd, frame, h.size, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void send_known(int fd, struct fixture *f) {
+static void send_setup(int fd, struct fixture *f) {
     memcpy(f->window, "FAKE", 4);
     uint64_t upload[] = {0, 4, 4}, load = 4, alloc = 4096;
     uint8_t find[11] = {1}, find_fault[13] = {1};
@@ -42,7 +42,7 @@ FUZZ(protocol) {
         (struct server_options){.grading = data[0] & 1, .max_messages = 200, .max_launches = 100},
         false);
     int fd = server_client_socket(f.server);
-    send_known(fd, &f);
+    send_setup(fd, &f);
     if (data[0] & 1) {
         uint64_t ready = 0;
         send_frame(fd, WB_OP_next_call, (const uint8_t *)&ready, sizeof ready);

@@ -30,14 +30,14 @@ static double jailed(void) {
                                       .memory_bytes = 1 << 30,
                                       .file_bytes = 1 << 20,
                                       .work_bytes = 1 << 20,
-                                      .processes = 16,
-                                      .files = 64}};
+                                      .max_processes = 16,
+                                      .max_fds = 64}};
     job.binds = jail_system_binds(JAIL_COMPILER, &job.nbinds);
     double start = now_ms();
     struct jail *j = jail_start(&job, &e);
     if (!j) return -1;
     jail_wait(j, 5, &r);
-    bool ok = r.end == JAIL_EXITED && r.code == 0;
+    bool ok = r.outcome == JAIL_EXITED && r.code == 0;
     jail_result_free(&r);
     return ok ? now_ms() - start : -1;
 }
@@ -64,7 +64,7 @@ unsigned measure_jail(void) {
     unsigned failed = 0;
     printf("cost of the jail, median of %d starts of /usr/bin/true; bare: %.2f ms\n", TIMES, plain);
     for (int t = JAIL_NAMESPACES; t <= JAIL_LANDLOCK; t++) {
-        jail_choose(t);
+        jail_set_tier(t);
         double ms = median(jailed), each = JAILS * (ms - plain);
         if (ms < 0) {
             printf("  %s: not on this machine\n", names[t]);
@@ -74,7 +74,7 @@ unsigned measure_jail(void) {
                each < AIM_MS ? "ok  " : "FAIL", names[t], ms, each, AIM_MS);
         failed += each >= AIM_MS;
     }
-    jail_choose(JAIL_NAMESPACES);
+    jail_set_tier(JAIL_NAMESPACES);
     printf("\n");
     return failed;
 }

@@ -1,6 +1,6 @@
 // WA/RTE/CE | own | defines the runtime's own message function, to answer for the server | 
 extern "C" int wb_exchange(void *) { return 0; }
-extern "C" bool wb_output_waits() { return false; }
+extern "C" bool wb_output_pending() { return false; }
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;

@@ -188,7 +188,7 @@ static unsigned try_corpus(const char *folder, const struct choice *c, const cha
     struct buf wrong = {0};
     left_behind(&wrong);
     if (wrong.size) printf("FAIL   %s\n", buf_str(&wrong)), failed++;
-    printf("%s, %s as %s: %u submissions, %u failed;", what, jail_tier(),
+    printf("%s, %s as %s: %u submissions, %u failed;", what, jail_describe_tier(),
            geteuid() ? "nobody" : "root", kept, failed);
     for (int v = 0; v < V_COUNT; v++)
         if (tally[v]) printf(" %s %u", verdict_code(v), tally[v]);

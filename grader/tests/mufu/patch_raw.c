@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     FILE *in = argc == 3 ? fopen(argv[1], "rb") : NULL, *out = in ? fopen(argv[2], "wb") : NULL;
     if (!out) return 2;
     static uint8_t data[64 << 20];
-    size_t n = fread(data, 1, sizeof data, in), found = 0;
+    size_t n = fread(data, 1, sizeof data, in), nfound = 0;
     /* FMUL with an immediate operand: opcode 0x820 in the low 12 bits, the immediate in the second
      * word. */
     for (size_t at = 4; at + 4 <= n; at += 4) {
@@ -21,8 +21,8 @@ int main(int argc, char **argv) {
         memcpy(&immediate, data + at, 4);
         if (immediate != 0x3e22f983 || (instruction & 0xfff) != 0x820) continue;
         memcpy(data + at, &one, 4);
-        found++;
+        nfound++;
     }
-    printf("%zu constants changed\n", found);
-    return found == 0 || fwrite(data, 1, n, out) != n || fclose(out) != 0;
+    printf("%zu constants changed\n", nfound);
+    return nfound == 0 || fwrite(data, 1, n, out) != n || fclose(out) != 0;
 }

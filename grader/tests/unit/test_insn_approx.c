@@ -111,7 +111,7 @@ static void write_instruction(struct buf *b, const struct form *f) {
     }
 }
 
-/* mufu_mixed, in place; the last shift for the last multiplier. */
+/* mufu_mix, in place; the last shift for the last multiplier. */
 static void write_mixing(struct buf *b, const char *r) {
     static const struct {
         unsigned shift;
@@ -210,7 +210,7 @@ static u32 run_digest(struct kernel_rig *rig, u32 first, u32 n) {
 /* ---- the bits of an H100 ---- */
 
 static u64 operand_of(const struct form *f, u32 i) {
-    u32 v = mufu_vector(i), w = mufu_second(v);
+    u32 v = mufu_vector(i), w = mufu_second_operand(v);
     switch (f->kind) {
     case 'h': return (u64)(v & 0xffff) << 32;
     case 'p': return (u64)((v & 0xffff) | mufu_vector(MUFU_VECTORS - 1 - i) << 16) << 32;
@@ -302,7 +302,7 @@ static u64 operand_within(const struct bound *b, u32 n) {
     u32 v = n * 2654435761u + 12345u;
     float inside = (float)(b->low + (b->high - b->low) * (n * 2654435761u >> 8) * 0x1p-24);
     if ((n & 1) && b->high < 1000) memcpy(&v, &inside, 4);
-    return (u64)v << 32 | mufu_second(v);
+    return (u64)v << 32 | mufu_second_operand(v);
 }
 
 static void check_value(const struct bound *b, u64 operands, float got) {

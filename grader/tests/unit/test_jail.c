@@ -25,8 +25,8 @@ static struct jail_job base(enum jail_kind kind) {
                                     .memory_bytes = 256 << 20,
                                     .file_bytes = 1 << 20,
                                     .work_bytes = 4 << 20,
-                                    .processes = 16,
-                                    .files = 64}};
+                                    .max_processes = 16,
+                                    .max_fds = 64}};
     j.binds = jail_system_binds(kind, &j.nbinds);
     return j;
 }
@@ -44,23 +44,23 @@ static struct jail_result shell(const char *script, const char *take) {
     static const char *const env[] = {"PATH=/usr/bin", NULL};
     const char *argv[] = {"/usr/bin/sh", "-c", script, NULL};
     struct jail_job j = base(JAIL_COMPILER);
-    j.argv = argv, j.env = env, j.take[0] = take;
+    j.argv = argv, j.env = env, j.out_files[0] = take;
     return run(&j, 15); /* on a machine that is emulated, or busy, they take seconds */
 }
 
 static struct jail_result inside(enum jail_kind kind, int (*f)(void *), void *data,
                                  double seconds) {
     struct jail_job j = base(kind);
-    j.inside = f, j.inside_data = data;
+    j.entry = f, j.entry_data = data;
     return run(&j, seconds);
 }
 
-static void choose(void) { jail_choose(JAIL_NAMESPACES); }
-static void choose_landlock(void) { jail_choose(JAIL_LANDLOCK); }
+static void choose(void) { jail_set_tier(JAIL_NAMESPACES); }
+static void choose_landlock(void) { jail_set_tier(JAIL_LANDLOCK); }
 
 START_TEST(probe_holds) {
     struct err e = {0};
-    setenv("WARPBOOK_JAIL_TIER", jail_tier_now() == JAIL_NAMESPACES ? "T1" : "T2", 1);
+    setenv("WARPBOOK_JAIL_TIER", jail_current_tier() == JAIL_NAMESPACES ? "T1" : "T2", 1);
     ck_assert_msg(jail_probe(&e), "%s", e.text);
 }
 END_TEST
@@ -83,7 +83,7 @@ static int probe_as_the_first(int others) {
 
 START_TEST(probe_holds_for_small_numbers) {
     int status = 0;
-    setenv("WARPBOOK_JAIL_TIER", jail_tier_now() == JAIL_NAMESPACES ? "T1" : "T2", 1);
+    setenv("WARPBOOK_JAIL_TIER", jail_current_tier() == JAIL_NAMESPACES ? "T1" : "T2", 1);
     if (unshare(CLONE_NEWPID | CLONE_NEWNS) < 0) return; /* only root may */
     pid_t first = fork();
     if (first == 0) _exit(probe_as_the_first(2));
@@ -94,7 +94,7 @@ END_TEST
 
 START_TEST(output_and_status) {
     struct jail_result r = shell("echo one; echo two >&2; exit 7", NULL);
-    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_eq(r.outcome, JAIL_EXITED);
     ck_assert_int_eq(r.code, 7);
     ck_assert_str_eq(buf_str(&r.output), "one\ntwo\n");
     jail_result_free(&r);
@@ -103,15 +103,15 @@ END_TEST
 
 START_TEST(file_is_handed_out) {
     struct jail_result r = shell("printf abc >out", "out");
-    ck_assert(r.has_taken[0]);
-    ck_assert_str_eq(buf_str(&r.taken[0]), "abc");
+    ck_assert(r.has_out_file[0]);
+    ck_assert_str_eq(buf_str(&r.out_files[0]), "abc");
     jail_result_free(&r);
 }
 END_TEST
 
 START_TEST(link_is_not_handed_out) {
     struct jail_result r = shell("ln -s /usr/bin/sh out", "out");
-    ck_assert(!r.has_taken[0]);
+    ck_assert(!r.has_out_file[0]);
     jail_result_free(&r);
 }
 END_TEST
@@ -148,7 +148,7 @@ START_TEST(root_is_read_only) {
 END_TEST
 
 START_TEST(folder_is_limited) {
-    if (jail_tier_now() == JAIL_LANDLOCK) return; /* see full_folder_ends_it */
+    if (jail_current_tier() == JAIL_LANDLOCK) return; /* see full_folder_ends_it */
     struct jail_result r = shell("i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || "
                                  "break; i=$((i+1)); done; echo $i",
                                  NULL);
@@ -163,14 +163,14 @@ END_TEST
 
 /* Without a file system of its own, the folder is looked at while the program runs. */
 START_TEST(full_folder_ends_it) {
-    if (jail_tier_now() == JAIL_NAMESPACES) return;
+    if (jail_current_tier() == JAIL_NAMESPACES) return;
     struct jail_result r =
         shell("i=0; while :; do head -c 500000 /dev/zero >f$i; i=$((i+1)); done", NULL);
-    ck_assert_int_eq(r.end, JAIL_OUTPUT);
+    ck_assert_int_eq(r.outcome, JAIL_OUTPUT_LIMIT);
     jail_result_free(&r);
     r = shell("i=0; while [ $i -lt 40 ]; do mkdir d && cd d; i=$((i+1)); done; exec sleep 60",
               NULL);
-    ck_assert_int_eq(r.end, JAIL_OUTPUT); /* nested so deep that nobody could count */
+    ck_assert_int_eq(r.outcome, JAIL_OUTPUT_LIMIT); /* nested so deep that nobody could count */
     jail_result_free(&r);
 }
 END_TEST
@@ -186,7 +186,7 @@ START_TEST(folder_is_removed) {
         "mkdir -p a/b/c/d; ln -s / link; mkfifo pipe; setsid sleep 60 & exec mkdir -m 0 locked",
         NULL);
     unsetenv("TMPDIR");
-    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_eq(r.outcome, JAIL_EXITED);
     ck_assert_int_eq(rmdir(base), 0); /* empty */
     jail_result_free(&r);
 }
@@ -201,7 +201,7 @@ static int sleep_long(void *data) {
 START_TEST(wall_clock_ends_it) {
     double start = clock_seconds();
     struct jail_result r = inside(JAIL_HOST, sleep_long, NULL, 0.3);
-    ck_assert_int_eq(r.end, JAIL_TIMEOUT);
+    ck_assert_int_eq(r.outcome, JAIL_TIMEOUT);
     ck_assert_double_lt(clock_seconds() - start, 1.5);
     jail_result_free(&r);
 }
@@ -209,7 +209,7 @@ END_TEST
 
 START_TEST(survivors_die) {
     struct jail_result r = shell("setsid sleep 60 & setsid sleep 60 & echo left", NULL);
-    ck_assert_int_eq(r.end,
+    ck_assert_int_eq(r.outcome,
                      JAIL_EXITED); /* and jail_wait returned at once, or this test would time out */
     jail_result_free(&r);
 }
@@ -250,21 +250,21 @@ __attribute__((unused)) static int eat_memory(void *data) {
 
 START_TEST(ends_are_told_apart) {
     struct jail_result r = inside(JAIL_HOST, crash, NULL, 3);
-    ck_assert_int_eq(r.end, JAIL_SIGNALLED);
+    ck_assert_int_eq(r.outcome, JAIL_SIGNALLED);
     ck_assert_int_eq(r.signal, SIGSEGV);
     jail_result_free(&r);
     r = inside(JAIL_HOST, print_much, NULL, 3);
-    ck_assert_int_eq(r.end, JAIL_OUTPUT);
+    ck_assert_int_eq(r.outcome, JAIL_OUTPUT_LIMIT);
     ck_assert_uint_eq(r.output.size, 1 << 20);
     jail_result_free(&r);
 }
 END_TEST
 
-/* A sanitised process has no such limit (jail_inside.c): its shadow is larger. */
+/* A sanitised process has no such limit (jail_init_run.c): its shadow is larger. */
 #ifndef __SANITIZE_ADDRESS__
 START_TEST(memory_is_limited) {
     struct jail_result r = inside(JAIL_HOST, eat_memory, NULL, 15);
-    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_eq(r.outcome, JAIL_EXITED);
     ck_assert_int_le(r.code, 16); /* 256 MiB hold at most sixteen of 16 MiB */
     jail_result_free(&r);
 }
@@ -278,9 +278,9 @@ static int spin(void *data) {
 }
 START_TEST(processor_time_that_is_used_up_is_no_kill) {
     struct jail_job j = base(JAIL_HOST);
-    j.inside = spin, j.limits.cpu_seconds = 1;
+    j.entry = spin, j.limits.cpu_seconds = 1;
     struct jail_result r = run(&j, 15);
-    ck_assert_int_eq(r.end, JAIL_TIMEOUT);
+    ck_assert_int_eq(r.outcome, JAIL_TIMEOUT);
     ck_assert_int_eq(r.signal, SIGXCPU);
     jail_result_free(&r);
 }
@@ -293,7 +293,7 @@ static int kill_itself(void *data) {
 }
 START_TEST(a_program_that_kills_itself_is_no_victim_of_the_machine) {
     struct jail_result r = inside(JAIL_COMPILER, kill_itself, NULL, 3);
-    ck_assert_int_eq(r.end, JAIL_SIGNALLED);
+    ck_assert_int_eq(r.outcome, JAIL_SIGNALLED);
     ck_assert_int_eq(r.signal, SIGKILL);
     jail_result_free(&r);
 }
@@ -351,16 +351,16 @@ static void leave_small_group(void) {
 /* No rlimit holds a device process's memory: only groups do. */
 static struct jail_result eat(uint64_t limit) {
     struct jail_job j = base(JAIL_DEVICE);
-    j.inside = eat_memory, j.limits.memory_bytes = limit;
+    j.entry = eat_memory, j.limits.memory_bytes = limit;
     return run(&j, 10);
 }
 
 START_TEST(a_group_that_is_full_is_the_programs_fault) {
     struct err e = {0};
     ck_assert_msg(jail_probe(&e), "%s", e.text); /* which finds out whether groups can be made */
-    if (!strstr(jail_tier(), "cgroup")) return;
+    if (!strstr(jail_describe_tier(), "cgroup")) return;
     struct jail_result r = eat(64 << 20);
-    ck_assert_int_eq(r.end, JAIL_MEMORY);
+    ck_assert_int_eq(r.outcome, JAIL_MEMORY_LIMIT);
     jail_result_free(&r);
 }
 END_TEST
@@ -371,7 +371,7 @@ START_TEST(groups_are_made_below_a_long_path) {
     if (version_2() || !enter_small_group(1ll << 30, 180)) return;
     ck_assert_msg(jail_probe(&e), "%s", e.text);
     struct jail_result r = eat(64 << 20);
-    ck_assert_int_eq(r.end, JAIL_MEMORY);
+    ck_assert_int_eq(r.outcome, JAIL_MEMORY_LIMIT);
     jail_result_free(&r);
     leave_small_group();
 }
@@ -380,9 +380,9 @@ END_TEST
 START_TEST(a_machine_without_memory_is_nobodys_fault) {
     if (!enter_small_group(96 << 20, 1)) return;
     for (int groups = 0; groups < 2; groups++) {
-        jail_use_groups(groups);
+        jail_use_cgroups(groups);
         struct jail_result r = eat(8ull << 30); /* far from its own limit, if it has one */
-        ck_assert_int_eq(r.end, JAIL_STARVED);
+        ck_assert_int_eq(r.outcome, JAIL_SYSTEM_OOM);
         jail_result_free(&r);
     }
     leave_small_group();
@@ -393,12 +393,12 @@ START_TEST(violations) {
     static int (*const attempts[])(void *) = {open_socket, trace, make_namespace};
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         struct jail_result r = inside(JAIL_HOST, attempts[i], NULL, 3);
-        ck_assert_int_eq(r.end, JAIL_VIOLATION);
+        ck_assert_int_eq(r.outcome, JAIL_VIOLATION);
         jail_result_free(&r);
     }
     struct jail_result r =
         inside(JAIL_COMPILER, open_socket, NULL, 3); /* fails there, and does no harm */
-    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_eq(r.outcome, JAIL_EXITED);
     ck_assert_int_eq(r.code, 0);
     jail_result_free(&r);
 }
@@ -418,9 +418,9 @@ START_TEST(only_given_descriptors) {
     int hidden = fcntl(secret[0], F_DUPFD, 99), fds[2] = {pipe_fds[0], hidden};
     struct jail_fd map = {pipe_fds[0], 3};
     struct jail_job j = base(JAIL_HOST);
-    j.inside = other_fd, j.inside_data = fds, j.fds = &map, j.nfds = 1;
+    j.entry = other_fd, j.entry_data = fds, j.fds = &map, j.nfds = 1;
     struct jail_result r = run(&j, 3);
-    ck_assert_int_eq(r.end, JAIL_EXITED);
+    ck_assert_int_eq(r.outcome, JAIL_EXITED);
     ck_assert_int_eq(r.code, 0);
     jail_result_free(&r);
 }
@@ -431,8 +431,8 @@ START_TEST(missing_program_is_our_fault) {
     struct jail_job j = base(JAIL_COMPILER);
     j.argv = argv;
     struct jail_result r = run(&j, 3);
-    ck_assert_int_eq(r.end, JAIL_BROKEN);
-    ck_assert_ptr_nonnull(strstr(r.why, "start of the program"));
+    ck_assert_int_eq(r.outcome, JAIL_INTERNAL_ERROR);
+    ck_assert_ptr_nonnull(strstr(r.reason, "start of the program"));
     jail_result_free(&r);
 }
 END_TEST

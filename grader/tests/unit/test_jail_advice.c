@@ -93,7 +93,9 @@ START_TEST(without_namespaces_landlock_holds) {
     refuse(true, false);
     if (!jail_probe(&e))
         ck_assert_msg(strstr(e.text, newer) != NULL, "%s", e.text); /* this kernel is old */
-    else ck_assert_msg(!strncmp(jail_tier(), "T2: Landlock", 12), "%s", jail_tier());
+    else
+        ck_assert_msg(!strncmp(jail_describe_tier(), "T2: Landlock", 12), "%s",
+                      jail_describe_tier());
 }
 END_TEST
 
@@ -101,7 +103,8 @@ START_TEST(without_landlock_namespaces_hold) {
     struct err e = {0};
     refuse(false, true);
     ck_assert_msg(jail_probe(&e), "%s", e.text);
-    ck_assert_msg(!strncmp(jail_tier(), "T1: namespaces, no Landlock", 27), "%s", jail_tier());
+    ck_assert_msg(!strncmp(jail_describe_tier(), "T1: namespaces, no Landlock", 27), "%s",
+                  jail_describe_tier());
 }
 END_TEST
 

@@ -89,7 +89,7 @@ static unsigned try_rows(const struct machine *m, const struct sock_fprog *p) {
 #define SHARED(name)                 {#name, FAIL},
 #define SHARED_HOST(name)            {#name, FAIL},
 #define HOST(name)                   {#name, FAIL},
-#define OTHERS(name)                 {#name, FAIL},
+#define OTHER_PROCESS(name)          {#name, FAIL},
 #include "grader/jail/seccomp.def"
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -5,8 +5,8 @@
 
 #include <signal.h>
 
-static bool killed(enum jail_end end, int code, int signal, const char *said) {
-    struct jail_result r = {.end = end, .code = code, .signal = signal};
+static bool killed(enum jail_outcome end, int code, int signal, const char *said) {
+    struct jail_result r = {.outcome = end, .code = code, .signal = signal};
     buf_puts(&r.output, said);
     bool was = build_was_killed(&r);
     jail_result_free(&r);
@@ -14,14 +14,14 @@ static bool killed(enum jail_end end, int code, int signal, const char *said) {
 }
 
 START_TEST(a_compiler_that_the_machine_ends_is_told_from_one_that_refuses) {
-    ck_assert(killed(JAIL_SIGNALLED, 0, SIGKILL, "") && killed(JAIL_STARVED, 0, SIGKILL, ""));
+    ck_assert(killed(JAIL_SIGNALLED, 0, SIGKILL, "") && killed(JAIL_SYSTEM_OOM, 0, SIGKILL, ""));
     ck_assert(killed(JAIL_EXITED, 137, 0, "Killed\n")); /* a shell's word for its child */
     ck_assert(
         killed(JAIL_EXITED, 255, 0, "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n"));
     ck_assert(!killed(JAIL_EXITED, 1, 0, "transpose.cu(3): error: #error Killed\n"));
     ck_assert(!killed(JAIL_EXITED, 0, 0, "warning: died due to signal 9 (Kill signal)\n"));
-    ck_assert(!killed(JAIL_SIGNALLED, 0, SIGSEGV, "") && !killed(JAIL_MEMORY, 0, SIGKILL, "") &&
-              !killed(JAIL_TIMEOUT, 0, SIGKILL, ""));
+    ck_assert(!killed(JAIL_SIGNALLED, 0, SIGSEGV, "") &&
+              !killed(JAIL_MEMORY_LIMIT, 0, SIGKILL, "") && !killed(JAIL_TIMEOUT, 0, SIGKILL, ""));
 }
 END_TEST
 
