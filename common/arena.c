@@ -13,31 +13,31 @@
 struct arena_chunk {
     struct arena_chunk *previous;
     size_t used, size;
-    size_t mapped; /* bytes of a mapping of its own; 0 = from the heap */
+    size_t mapping_bytes; /* bytes of a mapping of its own; 0 = from the heap */
 };
 
 #ifdef __SANITIZE_ADDRESS__
-enum { MAPPED_FROM = INT32_MAX }; /* the sanitiser watches the heap only */
+enum { MMAP_THRESHOLD = INT32_MAX }; /* the sanitiser watches the heap only */
 #else
-enum { MAPPED_FROM = 8 << 20 };
+enum { MMAP_THRESHOLD = 8 << 20 };
 #endif
-enum { FIRST_CHUNK = 64 << 10, LARGEST_STEP = 4 << 20 };
+enum { FIRST_CHUNK_BYTES = 64 << 10, MAX_CHUNK_BYTES = 4 << 20 };
 
 /* Zeroed, of `bytes` beside its header. */
 static struct arena_chunk *new_chunk(size_t bytes, bool shared) {
     size_t whole = sizeof(struct arena_chunk) + bytes;
     struct arena_chunk *c = MAP_FAILED;
-    if ((shared || bytes >= MAPPED_FROM) && whole > bytes)
+    if ((shared || bytes >= MMAP_THRESHOLD) && whole > bytes)
         c = mmap(NULL, whole, PROT_READ | PROT_WRITE,
                  (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
     if (c == MAP_FAILED && shared) die("out of memory (%zu bytes)", whole);
     if (c == MAP_FAILED) return xcalloc(1, whole);
     madvise(c, whole, MADV_HUGEPAGE); /* a wish */
-    c->mapped = whole;
+    c->mapping_bytes = whole;
     return c;
 }
 
-static void *take(struct arena_chunk *c, size_t bytes, size_t align) {
+static void *chunk_alloc(struct arena_chunk *c, size_t bytes, size_t align) {
     uintptr_t base = (uintptr_t)(c + 1),
               at = (base + c->used + align - 1) & ~(uintptr_t)(align - 1);
     if (at + bytes > base + c->size) return NULL;
@@ -47,20 +47,21 @@ static void *take(struct arena_chunk *c, size_t bytes, size_t align) {
 
 void *arena_alloc(struct arena *a, size_t bytes) {
     size_t align = bytes >= 64 ? 64 : 16;
-    void *p = a->last ? take(a->last, bytes, align) : NULL;
+    void *p = a->last ? chunk_alloc(a->last, bytes, align) : NULL;
     if (p) return p;
-    size_t size = a->last && a->last->size < LARGEST_STEP ? a->last->size * 2 : FIRST_CHUNK;
+    size_t size =
+        a->last && a->last->size < MAX_CHUNK_BYTES ? a->last->size * 2 : FIRST_CHUNK_BYTES;
     if (size < bytes + 64) size = bytes + 64;
     struct arena_chunk *c = new_chunk(size, a->shared);
     c->previous = a->last;
     c->size = size;
     a->last = c;
-    p = take(c, bytes, align);
+    p = chunk_alloc(c, bytes, align);
     assert(p);
     return p;
 }
 
-void *arena_moved(struct arena *a, const void *old, size_t used, size_t bytes) {
+void *arena_realloc(struct arena *a, const void *old, size_t used, size_t bytes) {
     assert(used <= bytes);
     void *p = arena_alloc(a, bytes);
     if (used) memcpy(p, old, used);
@@ -73,15 +74,15 @@ char *arena_strndup(struct arena *a, const char *s, size_t n) {
     return p;
 }
 
-void arena_keep(const struct arena *a) {
+void arena_set_dontfork(const struct arena *a) {
     for (struct arena_chunk *c = a->last; c; c = c->previous)
-        if (c->mapped) madvise(c, c->mapped, MADV_DONTFORK);
+        if (c->mapping_bytes) madvise(c, c->mapping_bytes, MADV_DONTFORK);
 }
 
 void arena_free(struct arena *a) {
     for (struct arena_chunk *c = a->last, *next; c; c = next) {
         next = c->previous;
-        if (c->mapped) munmap(c, c->mapped);
+        if (c->mapping_bytes) munmap(c, c->mapping_bytes);
         else free(c);
     }
     a->last = NULL;

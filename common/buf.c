@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void reserve(struct buf *b, size_t more) {
-    if (more > SIZE_MAX - 1 - b->size) die("a buffer of more bytes than there are");
-    GROW(b->data, b->size + more + 1, b->capacity, 256);
+static void reserve(struct buf *b, size_t extra) {
+    if (extra > SIZE_MAX - 1 - b->size) die("a buffer of more bytes than there are");
+    GROW(b->data, b->size + extra + 1, b->capacity, 256);
 }
 
-static void end(struct buf *b, size_t more) {
-    b->size += more;
+static void terminate(struct buf *b, size_t extra) {
+    b->size += extra;
     assert(b->size < b->capacity); /* a zero byte fits behind the data */
     b->data[b->size] = 0;
 }
@@ -22,21 +22,21 @@ static void end(struct buf *b, size_t more) {
 void buf_add(struct buf *b, const void *bytes, size_t n) {
     reserve(b, n);
     if (n) memcpy(b->data + b->size, bytes, n);
-    end(b, n);
+    terminate(b, n);
 }
 
 void buf_puts(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 
 void buf_vprintf(struct buf *b, const char *format, va_list ap) {
-    va_list again;
-    va_copy(again, ap);
+    va_list ap_copy;
+    va_copy(ap_copy, ap);
     int n = vsnprintf(NULL, 0, format, ap);
     if (n > 0) {
         reserve(b, (size_t)n);
-        vsnprintf(b->data + b->size, (size_t)n + 1, format, again);
-        end(b, (size_t)n);
+        vsnprintf(b->data + b->size, (size_t)n + 1, format, ap_copy);
+        terminate(b, (size_t)n);
     }
-    va_end(again);
+    va_end(ap_copy);
 }
 
 void buf_printf(struct buf *b, const char *format, ...) {

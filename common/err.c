@@ -26,18 +26,18 @@ void die(const char *format, ...) {
     exit(3);
 }
 
-static void *checked(void *p) {
+static void *die_if_null(void *p) {
     if (!p) die("out of memory");
     return p;
 }
 
-void *xmalloc(unsigned long bytes) { return checked(malloc(bytes ? bytes : 1)); }
+void *xmalloc(unsigned long bytes) { return die_if_null(malloc(bytes ? bytes : 1)); }
 void *xcalloc(unsigned long count, unsigned long bytes) {
-    return checked(calloc(count ? count : 1, bytes ? bytes : 1));
+    return die_if_null(calloc(count ? count : 1, bytes ? bytes : 1));
 }
-void *xcalloc_lines(unsigned long count, unsigned long bytes) {
-    unsigned long line = 64, all = (count ? count : 1) * bytes;
-    return memset(checked(aligned_alloc(line, all)), 0, all);
+void *xcalloc_cache_aligned(unsigned long count, unsigned long bytes) {
+    unsigned long line = 64, total = (count ? count : 1) * bytes;
+    return memset(die_if_null(aligned_alloc(line, total)), 0, total);
 }
-void *xrealloc(void *p, unsigned long bytes) { return checked(realloc(p, bytes ? bytes : 1)); }
-char *xstrdup(const char *s) { return checked(strdup(s)); }
+void *xrealloc(void *p, unsigned long bytes) { return die_if_null(realloc(p, bytes ? bytes : 1)); }
+char *xstrdup(const char *s) { return die_if_null(strdup(s)); }

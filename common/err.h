@@ -31,7 +31,8 @@ _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))
  */
 void *xmalloc(unsigned long bytes);
 void *xcalloc(unsigned long count, unsigned long bytes);
-void *xcalloc_lines(unsigned long count,
-                    unsigned long bytes); /* at a line of the cache; `bytes`: a multiple of one */
+void *
+xcalloc_cache_aligned(unsigned long count,
+                      unsigned long bytes); /* at a line of the cache; `bytes`: a multiple of one */
 void *xrealloc(void *p, unsigned long bytes);
 char *xstrdup(const char *s);

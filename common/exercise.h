@@ -53,7 +53,7 @@ enum ex_role {
 struct ex_rng; /* random numbers from the grader's seed, which the student cannot know */
 uint64_t ex_random(struct ex_rng *r);
 double ex_uniform(struct ex_rng *r, double low, double high);
-long ex_range(struct ex_rng *r, long low, long high); /* both included */
+long ex_uniform_int(struct ex_rng *r, long low, long high); /* both included */
 
 typedef size_t ex_count_fn(const struct ex_case *c);
 typedef double ex_value_fn(const struct ex_case *c, struct ex_rng *r);
@@ -70,7 +70,7 @@ struct ex_arg {
     /* Buffers: it lies in pinned memory of the host. The entry gets its address, may not look
      * there, and moves data by copies (cudaMemcpyAsync); kernels must not use it. Such a buffer is
      * no alias, and has none. */
-    bool host;
+    bool is_pinned_host;
     /* A buffer that is another one: this argument points `alias_offset(c)` elements into argument
      * `alias` - 1 (0 = a buffer of its own). Decided per case, so that only some cases alias. */
     int (*alias)(const struct ex_case *c);
@@ -85,11 +85,11 @@ struct ex_arg {
  * scalars: one). The reference fills `want[i]` for each EX_OUT and EX_INOUT argument: double for
  * halves, float and double, int64_t for integers, `count` elements. want[i] of an EX_INOUT starts
  * as a copy of the input. */
-typedef void ex_reference_fn(const struct ex_case *c, void *const host[], void *const want[]);
+typedef void ex_reference_fn(const struct ex_case *c, void *const host[], void *const expected[]);
 /* The error allowed at one element, absolute; derived in the test file from an error model. NULL =
  * exact. */
 typedef double ex_tolerance_fn(const struct ex_case *c, void *const host[], int arg, size_t index,
-                               double want);
+                               double expected);
 
 /* The numbers that a dimension may have in a drawn case. */
 struct ex_span {
@@ -104,7 +104,7 @@ struct ex_span {
  * case is drawn again. */
 struct ex_draw {
     struct ex_span dim[EX_DIMS]; /* {0, 0}: the dimension stays 0 */
-    long most; /* of the dimensions' product: what keeps a case cheap; 0 = no limit */
+    long max_product; /* of the dimensions' product: what keeps a case cheap; 0 = no limit */
     /* A name for each variant that may be drawn, as reports show it ("" = none); up to the first
      * NULL, from variant 0 on. */
     const char *variants[EX_VARIANTS];
@@ -122,7 +122,7 @@ struct exercise {
     unsigned ncases;
     struct ex_draw draw;           /* further cases, checked after those */
     struct ex_case technique_case; /* counters are taken here */
-    struct ex_case timed;          /* the size one would time on a GPU */
+    struct ex_case timed_case;     /* the size one would time on a GPU */
     ex_reference_fn *reference;
     ex_tolerance_fn *tolerance;
     double (*bytes)(const struct ex_case *c); /* that the problem must move, for % of roofline */
@@ -130,8 +130,8 @@ struct exercise {
     /* Its versions use what compute capability 9.0 alone has, such as wgmma: they are compiled for
      * sm_90a, and run on no other device. */
     bool sm_90a;
-    bool products; /* they are products of halves: the roof is that of tensor cores, for who does
-                      not use them, too */
+    bool has_tensor_core_roof; /* they are products of halves: the roof is that of tensor cores, for
+                      who does not use them, too */
     /* Shares, scaled to 100. Correctness: 0 where the file as it came is correct already, else 10
      * at most. Speed: 0 where the technique gains next to nothing at the timed size;
      * grader/grade/score.h says how each is earned. */
@@ -165,22 +165,22 @@ void ex_check_case(const struct ex_case *c);
  * of the derived metrics of grader/grade/metrics.def ("global_load_sectors_per_request",
  * "bank_conflicts"…). The report names the source line that contributes most. `reason`: one
  * sentence on why the limit stands where it does. */
-void ex_at_most(const char *metric, double limit, const char *reason);
-void ex_at_least(const char *metric, double limit, const char *reason);
+void ex_require_at_most(const char *metric, double limit, const char *reason);
+void ex_require_at_least(const char *metric, double limit, const char *reason);
 /* The same for a counter divided by `per`, called `unit` in reports: "3.0 global_store_threads per
  * output element". */
-void ex_at_most_per(const char *counter, double per, const char *unit, double limit,
-                    const char *reason);
-void ex_at_least_per(const char *counter, double per, const char *unit, double limit,
-                     const char *reason);
-double ex_metric(const char *metric); /* for a limit that depends on another figure */
-unsigned ex_launches(void);           /* kernels launched in the technique case */
+void ex_require_at_most_per(const char *counter, double per, const char *unit, double limit,
+                            const char *reason);
+void ex_require_at_least_per(const char *counter, double per, const char *unit, double limit,
+                             const char *reason);
+double ex_metric_value(const char *metric); /* for a limit that depends on another figure */
+unsigned ex_launch_count(void);             /* kernels launched in the technique case */
 /* Theoretical occupancy, 0 ... 1, of blocks like these on the device that is graded for: what
  * `theoretical_occupancy` would be. 0 where not one fits. */
-double ex_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes);
+double ex_theoretical_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes);
 
 /* The exercise whose tests are running. */
-const struct exercise *ex_current(void);
+const struct exercise *ex_current_exercise(void);
 
 /* Defines the exercise and puts it on the grader's list, through a linker section. */
 #define EXERCISE(ident, ...)                                                       \

@@ -15,12 +15,14 @@ static inline double ex_fusion_factor(const struct ex_case *c, struct ex_rng *r)
  * copies bring each input into shared memory, and a counter of tiles is passed on there: CUB's
  * DeviceTransform has 3.8 accesses for 32 elements of two inputs. Three steps that hand the element
  * on there have 8. */
-static inline void ex_fusion_keeps_registers(double loads, const char *why_loads,
-                                             const char *why_stores) {
-    ex_at_most_per("device_read_accesses", ex_elements(0), "element", loads, why_loads);
-    ex_at_most_per("device_write_accesses", ex_elements(0), "element", 1, why_stores);
-    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
-    ex_coalesced_stores(1.125, "neighbouring threads take neighbouring elements");
-    ex_at_most_per("shared_requests_total", ex_elements(0) / 32, "32 elements", 4,
-                   "what one thread loads, changes and stores can stay in its registers");
+static inline void ex_require_fused_in_registers(double loads, const char *load_reason,
+                                                 const char *store_reason) {
+    ex_require_at_most_per("device_read_accesses", ex_element_count(0), "element", loads,
+                           load_reason);
+    ex_require_at_most_per("device_write_accesses", ex_element_count(0), "element", 1,
+                           store_reason);
+    ex_require_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
+    ex_require_coalesced_stores(1.125, "neighbouring threads take neighbouring elements");
+    ex_require_at_most_per("shared_requests_total", ex_element_count(0) / 32, "32 elements", 4,
+                           "what one thread loads, changes and stores can stay in its registers");
 }

@@ -24,19 +24,19 @@ static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},                         \
     {.name = "k", .role = EX_SCALAR, .type = EX_I32, .dim = 1},                         \
     {.name = "m", .role = EX_SCALAR, .type = EX_I32, .dim = 2}
-#define EX_GEMM_NEXT_TO_NOTHING                             \
+#define EX_GEMM_EDGE_CASES                             \
     {{0, 5, 7}, .label = "no rows: nothing to launch"},     \
     {{5, 7, 0}, .label = "no columns: nothing to launch"},  \
     {{5, 0, 7}, .label = "k = 0: C is zero"},               \
     {{1, 1, 1}, .label = "a single product"}
 /* Drawn cases: as many products as the largest of a list, in any shape. */
-#define EX_GEMM_DRAW {.dim = {{1, 280}, {1, 200}, {1, 280}}, .most = 300000}
+#define EX_GEMM_DRAW {.dim = {{1, 280}, {1, 200}, {1, 280}}, .max_product = 300000}
 /* clang-format on */
 
 static inline void ex_gemm_reference(const struct ex_case *c, void *const host[],
-                                     void *const want[]) {
+                                     void *const expected[]) {
     const float *a = host[1], *b = host[2];
-    double *out = want[0];
+    double *out = expected[0];
     long n = c->dim[0], k = c->dim[1], m = c->dim[2];
     for (long e = 0; e < n * m; e++) out[e] = 0;
     for (long i = 0; i < n; i++)
@@ -49,8 +49,8 @@ static inline void ex_gemm_reference(const struct ex_case *c, void *const host[]
  * fact. The bound with k / 2 leaves room for any order of summation, and a single missing or
  * doubled product (about 0.25) is far above it. */
 static inline double ex_gemm_tolerance(const struct ex_case *c, void *const host[], int arg,
-                                       size_t index, double want) {
-    (void)host, (void)arg, (void)index, (void)want;
+                                       size_t index, double expected) {
+    (void)host, (void)arg, (void)index, (void)expected;
     double k = (double)c->dim[1];
-    return (k + 1) * EX_ROUND32 * (k / 2 + 1);
+    return (k + 1) * EX_ROUNDOFF_F32 * (k / 2 + 1);
 }

@@ -8,8 +8,8 @@ enum { EX_ROWS, EX_COLS }; /* dimensions */
 /* Of a buffer that holds the matrix, and of one that holds it with rows and columns exchanged: for
  * reports. */
 /* clang-format off */
-#define EX_BY_ROWS {EX_ROWS + 1, EX_COLS + 1}
-#define EX_BY_COLS {EX_COLS + 1, EX_ROWS + 1}
+#define EX_SHAPE_ROWS_COLS {EX_ROWS + 1, EX_COLS + 1}
+#define EX_SHAPE_COLS_ROWS {EX_COLS + 1, EX_ROWS + 1}
 /* clang-format on */
 
 static inline size_t ex_matrix_count(const struct ex_case *c) {
@@ -18,7 +18,7 @@ static inline size_t ex_matrix_count(const struct ex_case *c) {
 static inline size_t ex_matrix_cols(const struct ex_case *c) { return (size_t)c->dim[EX_COLS]; }
 
 /* clang-format off */
-#define EX_MATRIX_SIZES                                                  \
+#define EX_MATRIX_SIZE_ARGS                                                  \
     {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = EX_ROWS}, \
     {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = EX_COLS}
 /* clang-format on */
@@ -29,10 +29,10 @@ static inline size_t ex_matrix_cols(const struct ex_case *c) { return (size_t)c-
  * 32 x 32. */
 /* clang-format off */
 #define EX_TRANSPOSE_ARGS(type_)                                                                   \
-    {.name = "out", .role = EX_OUT, .type = type_, .count = ex_matrix_count, .shape = EX_BY_COLS}, \
-    {.name = "in", .role = EX_IN, .type = type_, .count = ex_matrix_count, .shape = EX_BY_ROWS},   \
-    EX_MATRIX_SIZES
-#define EX_TRANSPOSE_AROUND_A_TILE                           \
+    {.name = "out", .role = EX_OUT, .type = type_, .count = ex_matrix_count, .shape = EX_SHAPE_COLS_ROWS}, \
+    {.name = "in", .role = EX_IN, .type = type_, .count = ex_matrix_count, .shape = EX_SHAPE_ROWS_COLS},   \
+    EX_MATRIX_SIZE_ARGS
+#define EX_TRANSPOSE_EDGE_CASES                           \
     {{0, 9}, .label = "no rows: nothing to launch"},         \
     {{9, 0}, .label = "no columns: nothing to launch"},      \
     {{1, 1}, .label = "one element"},                        \
@@ -42,22 +42,23 @@ static inline size_t ex_matrix_cols(const struct ex_case *c) { return (size_t)c-
     {{33, 31}, .label = "around a tile, other way round"},   \
     {{32, 32}, .label = "one tile"}
 /* Drawn cases: up to nine tiles a side, forty tiles' elements, where an element is one word. */
-#define EX_TRANSPOSE_DRAW {.dim = {{1, 300}, {1, 300}}, .most = 40000}
+#define EX_TRANSPOSE_DRAW {.dim = {{1, 300}, {1, 300}}, .max_product = 40000}
 /* clang-format on */
 
 /* Elements are `n` values each; wanted is what exercise.h says of references: double or int64_t.
  * Strips of 8 rows, so that whole lines of the output are written: the timed sizes have 16 M
  * elements. */
-#define EX_TRANSPOSE_REFERENCE(name_, type_, wanted_, n)                                        \
-    static inline void name_(const struct ex_case *c, void *const host[], void *const want[]) { \
-        const type_ *in = host[1];                                                              \
-        wanted_ *out = want[0];                                                                 \
-        long rows = c->dim[EX_ROWS], cols = c->dim[EX_COLS];                                    \
-        for (long top = 0; top < rows; top += 8)                                                \
-            for (long col = 0; col < cols; col++)                                               \
-                for (long row = top; row < rows && row < top + 8; row++)                        \
-                    for (int f = 0; f < n; f++)                                                 \
-                        out[(col * rows + row) * n + f] = in[(row * cols + col) * n + f];       \
+#define EX_TRANSPOSE_REFERENCE(name_, type_, wanted_, n)                                  \
+    static inline void name_(const struct ex_case *c, void *const host[],                 \
+                             void *const expected[]) {                                    \
+        const type_ *in = host[1];                                                        \
+        wanted_ *out = expected[0];                                                       \
+        long rows = c->dim[EX_ROWS], cols = c->dim[EX_COLS];                              \
+        for (long top = 0; top < rows; top += 8)                                          \
+            for (long col = 0; col < cols; col++)                                         \
+                for (long row = top; row < rows && row < top + 8; row++)                  \
+                    for (int f = 0; f < n; f++)                                           \
+                        out[(col * rows + row) * n + f] = in[(row * cols + col) * n + f]; \
     }
 EX_TRANSPOSE_REFERENCE(ex_transpose_i32, int32_t, int64_t, 1)
 EX_TRANSPOSE_REFERENCE(ex_transpose_f32, float, double, 1)
@@ -69,30 +70,30 @@ static inline double ex_transpose_bytes(const struct ex_case *c) {
 }
 
 /* A guard, where a tile goes through shared memory. */
-static inline void ex_transpose_is_coalesced(void) {
-    ex_coalesced_loads(
+static inline void ex_require_coalesced_transpose(void) {
+    ex_require_coalesced_loads(
         1.125, "the way through shared memory is there so that rows of `in` are read as rows");
-    ex_coalesced_stores(
+    ex_require_coalesced_stores(
         1.125, "the way through shared memory is there so that rows of `out` are written as rows");
 }
 
 /* A guard, beside limits on bank conflicts. Without conflicts, too: all lanes read one word after
  * the other, and each keeps its own. 32 requests for one. */
-static inline void ex_transpose_reads_the_tile_once(void) {
-    ex_at_most_per("shared_read_requests_total", ex_elements(0) / 32, "warp of elements", 1.125,
-                   "32 lanes take 32 elements at a time");
+static inline void ex_require_single_tile_read(void) {
+    ex_require_at_most_per("shared_read_requests_total", ex_element_count(0) / 32,
+                           "warp of elements", 1.125, "32 lanes take 32 elements at a time");
 }
 
 /* ---- rows that a block keeps on the chip: one kernel, `sectors` read for each of the matrix, one
  * written ---- */
 
-static inline void ex_rows_stay_on_the_chip(double sectors, const char *why_loads,
-                                            const char *why_stores) {
-    ex_at_most("launches", 1, "a row is a block's business from beginning to end");
-    ex_at_most_per("device_read_sectors", ex_elements(0) / 8, "sector of the matrix", sectors,
-                   why_loads);
-    ex_at_most_per("device_write_sectors", ex_elements(0) / 8, "sector of the matrix", 1.0625,
-                   why_stores);
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory, not in registers");
+static inline void ex_require_on_chip_rows(double sectors, const char *load_reason,
+                                           const char *store_reason) {
+    ex_require_at_most("launches", 1, "a row is a block's business from beginning to end");
+    ex_require_at_most_per("device_read_sectors", ex_element_count(0) / 8, "sector of the matrix",
+                           sectors, load_reason);
+    ex_require_at_most_per("device_write_sectors", ex_element_count(0) / 8, "sector of the matrix",
+                           1.0625, store_reason);
+    ex_require_at_most("local_requests", 0,
+                       "an array that is indexed by a variable lives in memory, not in registers");
 }

@@ -13,24 +13,28 @@ static inline double ex_reduce_flops(const struct ex_case *c) { return ex_reduce
 
 /* One atomic for 256 elements or more; and no crowd of stores in place of atomics, which another
  * kernel then reads. */
-static inline void ex_blocks_reduce_first(const char *why) {
-    ex_at_most_per("atomic_operations", ex_elements(1) / 256, "256 elements", 1, why);
-    ex_at_most_per("device_write_accesses", ex_elements(1) / 256, "256 elements", 2, why);
+static inline void ex_require_block_reduction(const char *reason) {
+    ex_require_at_most_per("atomic_operations", ex_element_count(1) / 256, "256 elements", 1,
+                           reason);
+    ex_require_at_most_per("device_write_accesses", ex_element_count(1) / 256, "256 elements", 2,
+                           reason);
 }
 
 /* The same crowd at a word in shared memory is faster, not free. To be asked together with the
  * limit above: a version that leaves all of it in global memory has nobody there. */
-static inline void ex_warps_reduce_first(const char *why_atomics, const char *why_barriers) {
-    ex_at_most_per("shared_atomic_operations", ex_elements(1) / 32, "warp of elements", 1,
-                   why_atomics);
-    ex_at_most_per("barriers", ex_elements(1) / 256, "256 elements", 16, why_barriers);
-    ex_at_most_per("shared_read_requests_total", ex_elements(1) / 256, "256 elements", 20,
-                   "one word a warp goes through shared memory");
-    ex_at_most_per("device_read_sectors", ex_elements(1) / 8, "sector of the input", 1.25,
-                   "what is added up in global memory is read there once more");
+static inline void ex_require_warp_reduction(const char *atomics_reason,
+                                             const char *barriers_reason) {
+    ex_require_at_most_per("shared_atomic_operations", ex_element_count(1) / 32, "warp of elements",
+                           1, atomics_reason);
+    ex_require_at_most_per("barriers", ex_element_count(1) / 256, "256 elements", 16,
+                           barriers_reason);
+    ex_require_at_most_per("shared_read_requests_total", ex_element_count(1) / 256, "256 elements",
+                           20, "one word a warp goes through shared memory");
+    ex_require_at_most_per("device_read_sectors", ex_element_count(1) / 8, "sector of the input",
+                           1.25, "what is added up in global memory is read there once more");
 }
 
 /* Guards. */
-static inline void ex_reduce_reads_are_coalesced(void) {
-    ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements");
+static inline void ex_require_coalesced_reduce_loads(void) {
+    ex_require_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements");
 }

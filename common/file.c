@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool failed(struct err *e, const char *path, const char *what) {
-    return err_set(e, ERR_SYSTEM, "%s: cannot %s: %s", path, what, strerror(errno));
+static bool set_errno_error(struct err *e, const char *path, const char *action) {
+    return err_set(e, ERR_SYSTEM, "%s: cannot %s: %s", path, action, strerror(errno));
 }
 
 static bool read_all(int fd, const char *path, size_t limit, struct buf *out, struct err *e) {
@@ -20,7 +20,7 @@ static bool read_all(int fd, const char *path, size_t limit, struct buf *out, st
     size_t total = 0;
     for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return failed(e, path, "read");
+        if (n < 0) return set_errno_error(e, path, "read");
         total += (size_t)n;
         if (total > limit) return err_set(e, ERR_LIMIT, "%s: larger than %zu bytes", path, limit);
         buf_add(out, chunk, (size_t)n);
@@ -31,7 +31,7 @@ static bool read_all(int fd, const char *path, size_t limit, struct buf *out, st
 
 bool file_read(const char *path, size_t limit, struct buf *out, struct err *e) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) return failed(e, path, "open");
+    if (fd < 0) return set_errno_error(e, path, "open");
     struct stat st;
     bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     if (!ok) err_set(e, ERR_INPUT, "%s: not a regular file", path);
@@ -52,23 +52,23 @@ static bool write_all(int fd, const char *data, size_t size) {
 }
 
 /* What a rename would replace: a file, or nothing yet. Links count as what they are. */
-static bool replaceable(const char *path) {
+static bool is_replaceable(const char *path) {
     struct stat st;
     return lstat(path, &st) < 0 || S_ISREG(st.st_mode);
 }
 
 bool file_write(const char *path, const void *data, size_t size, struct err *e) {
     char temporary[PATH_MAX];
-    if (!replaceable(path))
+    if (!is_replaceable(path))
         return err_set(e, ERR_INPUT, "%s: not a regular file, and so not replaced", path);
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
         return err_set(e, ERR_INPUT, "%s: path too long", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) return failed(e, path, "create");
+    if (fd < 0) return set_errno_error(e, path, "create");
     bool ok = write_all(fd, data, size) && fchmod(fd, 0644) == 0;
     ok = close(fd) == 0 && ok;
     if (ok && rename(temporary, path) == 0) return true;
-    failed(e, path, "write");
+    set_errno_error(e, path, "write");
     unlink(temporary);
     return false;
 }
@@ -78,7 +78,7 @@ static bool open_in_place(const char *path, struct file_out *o, struct err *e) {
     o->temporary[0] = 0;
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     o->f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    return o->f || failed(e, path, "open");
+    return o->f || set_errno_error(e, path, "open");
 }
 
 bool file_open(const char *path, struct file_out *o, struct err *e) {
@@ -86,33 +86,34 @@ bool file_open(const char *path, struct file_out *o, struct err *e) {
     *o = (struct file_out){.f = stdout};
     if (!path) return true;
     /* A link stays, and its target is replaced as a whole. */
-    if (!replaceable(path) && realpath(path, target) && replaceable(target)) path = target;
+    if (!is_replaceable(path) && realpath(path, target) && is_replaceable(target)) path = target;
     if (snprintf(o->temporary, sizeof o->temporary, "%s.XXXXXX", path) >= (int)sizeof o->temporary)
         return err_set(e, ERR_INPUT, "%s: path too long", path);
     strcpy(o->path, path);
-    if (!replaceable(path)) return open_in_place(path, o, e);
+    if (!is_replaceable(path)) return open_in_place(path, o, e);
     int fd = mkostemp(o->temporary, O_CLOEXEC);
     o->f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    return o->f || failed(e, path, "create");
+    return o->f || set_errno_error(e, path, "create");
 }
 
-bool file_close(struct file_out *o, bool keep, struct err *e) {
+bool file_close(struct file_out *o, bool commit, struct err *e) {
     if (!o->path[0])
-        return (fflush(o->f) == 0 && !ferror(o->f)) || failed(e, "standard output", "write");
+        return (fflush(o->f) == 0 && !ferror(o->f)) ||
+               set_errno_error(e, "standard output", "write");
     if (!o->temporary[0]) {
         bool written = fflush(o->f) == 0 && !ferror(o->f);
-        return (fclose(o->f) == 0 && written) || failed(e, o->path, "write");
+        return (fclose(o->f) == 0 && written) || set_errno_error(e, o->path, "write");
     }
     bool ok = !ferror(o->f) && fflush(o->f) == 0 && fchmod(fileno(o->f), 0644) == 0 &&
               fsync(fileno(o->f)) == 0;
     ok = fclose(o->f) == 0 && ok;
-    if (keep && ok && rename(o->temporary, o->path) == 0) return true;
-    if (keep) failed(e, o->path, "write");
+    if (commit && ok && rename(o->temporary, o->path) == 0) return true;
+    if (commit) set_errno_error(e, o->path, "write");
     unlink(o->temporary);
-    return !keep;
+    return !commit;
 }
 
-bool file_deliver(const char *path, const void *data, size_t size, struct err *e) {
+bool file_write_output(const char *path, const void *data, size_t size, struct err *e) {
     struct file_out o;
     if (!file_open(path, &o, e)) return false;
     fwrite(data, 1, size, o.f); /* file_close sees what failed */
@@ -121,32 +122,32 @@ bool file_deliver(const char *path, const void *data, size_t size, struct err *e
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
-bool dir_make(const char *path, struct err *e) {
+bool dir_create(const char *path, struct err *e) {
     char part[PATH_MAX];
     if (strlen(path) >= sizeof part) return err_set(e, ERR_INPUT, "%s: path too long", path);
     strcpy(part, path);
     for (char *p = part + 1; *p; p++) {
         if (*p != '/') continue;
         *p = 0;
-        if (mkdir(part, 0777) < 0 && errno != EEXIST) return failed(e, part, "create");
+        if (mkdir(part, 0777) < 0 && errno != EEXIST) return set_errno_error(e, part, "create");
         *p = '/';
     }
-    if (mkdir(part, 0777) < 0 && errno != EEXIST) return failed(e, part, "create");
+    if (mkdir(part, 0777) < 0 && errno != EEXIST) return set_errno_error(e, part, "create");
     return true;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
     (void)st, (void)kind, (void)ftw;
     return remove(path);
 }
 
 bool dir_remove(const char *path, struct err *e) {
     if (!file_exists(path)) return true;
-    if (nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0) return true;
-    return failed(e, path, "remove");
+    if (nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0) return true;
+    return set_errno_error(e, path, "remove");
 }
 
-const char *path_base(const char *path) {
+const char *path_basename(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }

@@ -15,7 +15,7 @@ bool file_read(const char *path, size_t limit, struct buf *out, struct err *e);
 bool file_write(const char *path, const void *data, size_t size, struct err *e);
 /* The same for a path that a person named: where it leads to a device or a pipe, the bytes go
  * there. */
-bool file_deliver(const char *path, const void *data, size_t size, struct err *e);
+bool file_write_output(const char *path, const void *data, size_t size, struct err *e);
 /* The same in parts: opened at once, so that a path that can't be written is known before the work;
  * `path` NULL: standard output. What was written before appears with file_close(…, true) only. */
 struct file_out {
@@ -23,13 +23,13 @@ struct file_out {
     char path[4096], temporary[4096];
 };
 bool file_open(const char *path, struct file_out *o, struct err *e);
-bool file_close(struct file_out *o, bool keep, struct err *e);
+bool file_close(struct file_out *o, bool commit, struct err *e);
 bool file_exists(const char *path);
 /* Creates a folder and its parents; an existing one is fine. */
-bool dir_make(const char *path, struct err *e);
+bool dir_create(const char *path, struct err *e);
 /* Removes a folder and what is in it, following no link. */
 bool dir_remove(const char *path, struct err *e);
 /* The part after the last '/'; points into `path`. */
-const char *path_base(const char *path);
+const char *path_basename(const char *path);
 /* "dir/name" into a static-size buffer; false if it does not fit. */
 bool path_join(char *out, size_t size, const char *dir, const char *name);

@@ -8,7 +8,8 @@
 /* The capacity, in elements of `size` bytes, that holds `need` of them: `capacity`, or `first`
  * where that is 0, doubled as often as it takes. Ends the program where that is more than `most`,
  * or its bytes more than a size_t tells. */
-size_t grow_capacity(size_t capacity, size_t need, size_t first, size_t size, size_t most);
+size_t grow_capacity(size_t capacity, size_t required, size_t initial_capacity, size_t size,
+                     size_t max_capacity);
 
 /* Makes room for `need` elements in `array`, which came from here or is NULL with a capacity of 0.
  * `capacity` is an unsigned lvalue of any width. */

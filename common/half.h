@@ -12,9 +12,9 @@ typedef struct {
 
 /* Unit roundoff: the largest relative error of a number that is rounded to a half, if it has the
  * exponent of a normal one. */
-#define EX_ROUND16 0x1p-11
+#define EX_ROUNDOFF_F16 0x1p-11
 /* From here on a half is an infinity: half a unit above its largest number, 65504. */
-#define EX_HALF_ENDS 65520.0
+#define EX_HALF_OVERFLOW 65520.0
 
 static inline double ex_power_of_two(int n) {
     uint64_t bits = (uint64_t)(n + 1023) << 52;
@@ -27,20 +27,20 @@ static inline double ex_power_of_two(int n) {
  * number of 0 to 2048. The encoding of a normal number is (e + 15) * 1024 + (units - 1024), that of
  * a smaller one its units with e = -14: one formula, which also carries into the exponent where
  * rounding reaches 2048. */
-static inline ex_half ex_half_of(double v) {
+static inline ex_half ex_half_from_double(double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
     uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     double size = fabs(v);
     if (isnan(v)) return (ex_half){0x7fff};
-    if (size >= EX_HALF_ENDS) return (ex_half){(uint16_t)(sign | 0x7c00)};
+    if (size >= EX_HALF_OVERFLOW) return (ex_half){(uint16_t)(sign | 0x7c00)};
     int e = (int)(bits >> 52 & 0x7ff) - 1023;
     if (e < -14) e = -14;
     double units = size * ex_power_of_two(10 - e) + 0x1p52 - 0x1p52;
     return (ex_half){(uint16_t)(sign | ((unsigned)(e + 14) * 1024 + (unsigned)units))};
 }
 
-static inline double ex_half_value(ex_half h) {
+static inline double ex_half_to_double(ex_half h) {
     int exponent = h.bits >> 10 & 31;
     double fraction = h.bits & 1023, sign = h.bits & 0x8000 ? -1 : 1;
     if (exponent == 31) return fraction > 0 ? (double)NAN : sign * (double)INFINITY;

@@ -4,8 +4,8 @@
 #pragma once
 
 #ifdef __aarch64__
-#define PROCESSOR_NVCC \
+#define PROCESSOR_NVCC_FLAGS \
     "-Xcompiler", "-fsigned-char,-ffp-contract=off", "-Xcudafe", "--signed_chars",
 #else
-#define PROCESSOR_NVCC /* x86-64 is the measure */
+#define PROCESSOR_NVCC_FLAGS /* x86-64 is the measure */
 #endif

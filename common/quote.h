@@ -13,5 +13,5 @@ void quote_elements(struct buf *text, const char *source, size_t n, unsigned lin
 
 /* The lines that a report names, its own (`line`) and those "in line N", each once: `before`, "  12
  * | s[t] += 1;", `after`. */
-void quote_lines(const char *text, const char *source, size_t n, unsigned line, const char *before,
-                 const char *after, struct buf *out);
+void quote_lines(const char *text, const char *source, size_t n, unsigned line, const char *prefix,
+                 const char *suffix, struct buf *out);

@@ -7,7 +7,7 @@
 /* Bytes of the UTF-8 character at `s`, 0 if it is none. C1 controls (U+0080..9F) and line
  * separators, which some terminals obey, and direction overrides, which make code look like other
  * code, count as none. */
-static size_t utf8(const unsigned char *s, size_t n) {
+static size_t utf8_length(const unsigned char *s, size_t n) {
     static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = s[0] < 0x80                   ? 1
                     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
@@ -20,19 +20,19 @@ static size_t utf8(const unsigned char *s, size_t n) {
         if ((s[i] & 0xc0) != 0x80) return 0;
         code = code << 6 | (s[i] & 0x3f);
     }
-    bool harmful = (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-                   (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-                   (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
-    return code < smallest[length] || harmful ? 0 : length;
+    bool unsafe = (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
+                  (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
+                  (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
+    return code < smallest[length] || unsafe ? 0 : length;
 }
 
-static void clean(struct buf *out, const char *s, size_t n, bool one_line) {
+static void append_clean(struct buf *out, const char *s, size_t n, bool one_line) {
     for (size_t i = 0; i < n;) {
         const unsigned char *p = (const unsigned char *)s + i;
-        size_t length = utf8(p, n - i);
-        bool plain = length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) ||
-                     (!one_line && (*p == '\n' || *p == '\t'));
-        if (plain) buf_add(out, p, length);
+        size_t length = utf8_length(p, n - i);
+        bool printable = length > 1 || (length == 1 && *p >= 0x20 && *p != 0x7f) ||
+                         (!one_line && (*p == '\n' || *p == '\t'));
+        if (printable) buf_add(out, p, length);
         else if (*p == '\r' && !one_line) length = 1;
         else length = 1, buf_printf(out, "\\x%02x", *p);
         i += length;
@@ -40,16 +40,17 @@ static void clean(struct buf *out, const char *s, size_t n, bool one_line) {
 }
 
 void text_clean(struct buf *out, const char *s, size_t n, size_t limit) {
-    size_t keep = n;
+    size_t kept_bytes = n;
     if (n > limit) {
-        for (keep = limit; keep > limit / 2 && s[keep - 1] != '\n'; keep--) {}
-        if (keep == limit / 2) keep = limit;
+        for (kept_bytes = limit; kept_bytes > limit / 2 && s[kept_bytes - 1] != '\n';
+             kept_bytes--) {}
+        if (kept_bytes == limit / 2) kept_bytes = limit;
     }
-    clean(out, s, keep, false);
-    if (keep < n) buf_printf(out, "[%zu more bytes left out]\n", n - keep);
+    append_clean(out, s, kept_bytes, false);
+    if (kept_bytes < n) buf_printf(out, "[%zu more bytes left out]\n", n - kept_bytes);
 }
 
-void text_name(struct buf *out, const char *s) { clean(out, s, strlen(s), true); }
+void text_clean_name(struct buf *out, const char *s) { append_clean(out, s, strlen(s), true); }
 
 void text_replace(struct buf *b, const char *from, const char *to) {
     struct buf out = {0};
@@ -66,7 +67,7 @@ void text_replace(struct buf *b, const char *from, const char *to) {
 
 /* ---- symbol names ---- */
 
-static bool word(char c) {
+static bool is_word_char(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
            c == '$' || c == '.';
 }
@@ -96,9 +97,9 @@ void text_demangle(struct buf *b) {
     const char *s = buf_str(b), *end = s + b->size;
     for (const char *at; (at = memmem(s, (size_t)(end - s), "_Z", 2));) {
         const char *stop = at + 2;
-        while (stop < end && word(*stop)) stop++;
+        while (stop < end && is_word_char(*stop)) stop++;
         struct buf name = {0};
-        bool ok = (at == buf_str(b) || !word(at[-1])) && demangle_one(at + 2, stop, &name);
+        bool ok = (at == buf_str(b) || !is_word_char(at[-1])) && demangle_one(at + 2, stop, &name);
         buf_add(&out, s, (size_t)(at - s));
         if (ok) buf_add(&out, buf_str(&name), name.size);
         else buf_add(&out, at, (size_t)(stop - at));
@@ -110,7 +111,7 @@ void text_demangle(struct buf *b) {
     *b = out;
 }
 
-void text_drop_comments(struct buf *text) {
+void text_strip_comments(struct buf *text) {
     char *to = text->data;
     for (const char *at = to, *end; at && *at; at = end) {
         const char *open = strstr(at, "<!--"), *stop = open ? open : at + strlen(at);
@@ -121,16 +122,16 @@ void text_drop_comments(struct buf *text) {
     if (text->data) *to = 0, text->size = (size_t)(to - text->data);
 }
 
-bool text_starts(const char *s, const char *prefix) {
+bool text_starts_with(const char *s, const char *prefix) {
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-bool text_ends(const char *s, const char *suffix) {
+bool text_ends_with(const char *s, const char *suffix) {
     size_t n = strlen(s), m = strlen(suffix);
     return n >= m && strcmp(s + n - m, suffix) == 0;
 }
 
-bool text_ends_any_case(const char *s, const char *suffix) {
+bool text_ends_with_ignore_case(const char *s, const char *suffix) {
     size_t n = strlen(s), k = strlen(suffix);
     return n >= k && !strcasecmp(s + n - k, suffix);
 }

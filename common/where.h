@@ -20,34 +20,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WHERE_MARK \
+#define PATHS_MARKER_FILE \
     ".warpbook" /* in a folder that `grader begin` made; its first line is "warpbook 1 ID" */
-enum { WHERE_ID = 17 }; /* 16 digits of base 16, and the zero */
+enum { PATHS_ID_SIZE = 17 }; /* 16 digits of base 16, and the zero */
 
 /* Finds all of them but the compiler. Later calls do nothing. */
-bool where_open(struct err *e);
-bool where_installed(void);
+bool paths_init(struct err *e);
+bool paths_is_installed(void);
 /* Folders, absolute; "" where there is none: no student's folder above the current one. */
-const char *where_book(void);
-const char *where_work(void);        /* has chapters/ */
-const char *where_build(void);       /* of the source tree; the folder of the programs elsewhere */
-bool where_begun(void);              /* where_work() was made by `grader begin` */
-bool where_need_work(struct err *e); /* false, with what to do, where there is none */
+const char *paths_book_dir(void);
+const char *paths_workspace_dir(void); /* has chapters/ */
+const char *paths_build_dir(void); /* of the source tree; the folder of the programs elsewhere */
+bool paths_in_workspace(void);     /* paths_workspace_dir() was made by `grader begin` */
+bool paths_require_workspace(struct err *e); /* false, with what to do, where there is none */
 /* Folders to write to; made when they are asked for. False: not to be had, or not this user's. */
-bool where_state(char out[PATH_MAX], struct err *e);
-bool where_cache(char out[PATH_MAX], struct err *e);
-bool where_pages(char out[PATH_MAX], struct err *e);
+bool paths_state_dir(char out[PATH_MAX], struct err *e);
+bool paths_cache_dir(char out[PATH_MAX], struct err *e);
+bool paths_pages_dir(char out[PATH_MAX], struct err *e);
 /* "grader", "simgpu", "device", "hostproc", "libwbcudart.a", or "carry", the libraries that may lie
  * beside them. */
-const char *where_part(const char *name, char out[PATH_MAX]);
+const char *paths_component(const char *name, char out[PATH_MAX]);
 /* How a person types it here: "build/grader" in the tree, its whole path in a folder that it began
  * elsewhere, "grader" installed. */
-enum { WHERE_TYPED = 256 };
-const char *where_typed(const char *program);
+enum { PATHS_COMMAND_SIZE = 256 };
+const char *paths_command(const char *program);
 
 /* The CUDA toolkit, the folder with bin/nvcc; the error says where it was looked for. */
-bool where_toolkit(char out[PATH_MAX], struct err *e);
-bool where_disassembler(char out[PATH_MAX]); /* nvdisasm */
+bool paths_cuda_toolkit(char out[PATH_MAX], struct err *e);
+bool paths_nvdisasm(char out[PATH_MAX]); /* nvdisasm */
 
 /* For `grader begin`. `id` of the folder that a mark's text is in; false: it is none. */
-bool where_mark_id(const char *text, char id[WHERE_ID]);
+bool paths_marker_id(const char *text, char id[PATHS_ID_SIZE]);

@@ -33,9 +33,9 @@ static double kernel_bytes(const struct ex_case *c, int kernel) {
     return (kernel == SCALE_ADD ? 12.0 : 8.0) * count(c);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *x = host[X], *w = host[W];
-    double *answers = want[ANSWERS], *y = want[Y];
+    double *answers = expected[ANSWERS], *y = expected[Y];
     long n = c->dim[N];
     for (int k = 0; k < KERNELS; k++) {
         answers[3 * k] = kernel_flops(c, k);
@@ -56,9 +56,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * step: at most 2 roundings of values up to 2 (horner). 3 * 2u covers all. The answers are whole
  * numbers, or ratios far from 1. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)c, (void)host, (void)index, (void)want;
-    return arg == Y ? 6 * EX_ROUND32 : 0;
+                        double expected) {
+    (void)c, (void)host, (void)index, (void)expected;
+    return arg == Y ? 6 * EX_ROUNDOFF_F32 : 0;
 }
 
 static double bytes(const struct ex_case *c) { return 28.0 * count(c); }
@@ -91,23 +91,25 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(the_numbers_are_predicted) {
-    ex_at_most("atomic_operations", 0,
-               "numbers that come from n and steps need not be counted while the kernels run");
+    ex_require_at_most(
+        "atomic_operations", 0,
+        "numbers that come from n and steps need not be counted while the kernels run");
 }
 END_TEST
 
 START_TEST(formulas_equal_the_counters) {
-    double total = flops(&ex_current()->technique_case);
-    ex_at_most_per("flops_f32", total, "predicted operation", 1,
-                   "the kernels do what they did when they were handed out");
-    ex_at_least_per("flops_f32", total, "predicted operation", 1,
-                    "the kernels do what they did when they were handed out");
+    double total = flops(&ex_current_exercise()->technique_case);
+    ex_require_at_most_per("flops_f32", total, "predicted operation", 1,
+                           "the kernels do what they did when they were handed out");
+    ex_require_at_least_per("flops_f32", total, "predicted operation", 1,
+                            "the kernels do what they did when they were handed out");
 }
 END_TEST
 
 START_TEST(each_result_is_written_once) {
-    ex_at_most_per("global_store_threads", count_y(&ex_current()->technique_case) + 9, "result", 1,
-                   "the predicted bytes have each result written once");
+    ex_require_at_most_per("global_store_threads",
+                           count_y(&ex_current_exercise()->technique_case) + 9, "result", 1,
+                           "the predicted bytes have each result written once");
 }
 END_TEST
 
@@ -122,7 +124,7 @@ EXERCISE(intensity, .chapter = "00-roofline",
          .title = "Compute-bound or memory-bound, before it runs", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 1200}, {1, 200}}, .variants = {"an H200", "a T4"}},
-         .technique_case = {{4096, 64}}, .timed = {{1 << 20, 64}}, .reference = reference,
+         .technique_case = {{4096, 64}}, .timed_case = {{1 << 20, 64}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 10, .technique = 70, .speed = 20}, .tests = tests,
          .baseline = "1-counted");

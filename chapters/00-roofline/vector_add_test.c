@@ -6,17 +6,17 @@ enum { N, BLOCKS };
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *a = host[1], *b = host[2];
-    double *out = want[0];
+    double *out = expected[0];
     for (long i = 0; i < c->dim[N]; i++) out[i] = (double)a[i] + b[i];
 }
 
 /* One rounding. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
+                        double expected) {
     (void)c, (void)host, (void)arg, (void)index;
-    return EX_ROUND32 * fabs(want);
+    return EX_ROUNDOFF_F32 * fabs(expected);
 }
 
 static double bytes(const struct ex_case *c) { return 12.0 * count(c); }
@@ -45,13 +45,13 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
 START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125,
-                       "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
-    ex_coalesced_stores(1.125,
-                        "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
+    ex_require_coalesced_loads(
+        1.125, "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
+    ex_require_coalesced_stores(
+        1.125, "neighbouring threads take neighbouring elements: 32 floats are 4 sectors");
 }
 END_TEST
 
@@ -59,16 +59,18 @@ END_TEST
  * elements. How many instructions a round costs is no limit, since a pipeline of asynchronous
  * copies pays three times a load's, and hides them. */
 START_TEST(the_whole_grid_works) {
-    ex_at_least("blocks", ex_current()->technique_case.dim[BLOCKS],
-                "blocks that are not launched leave their share of the device idle");
-    ex_at_most("blocks", ex_current()->technique_case.dim[BLOCKS],
-               "the caller knows how many blocks the device runs at once");
+    ex_require_at_least("blocks", ex_current_exercise()->technique_case.dim[BLOCKS],
+                        "blocks that are not launched leave their share of the device idle");
+    ex_require_at_most("blocks", ex_current_exercise()->technique_case.dim[BLOCKS],
+                       "the caller knows how many blocks the device runs at once");
 }
 END_TEST
 
 START_TEST(nothing_is_moved_twice) {
-    ex_at_most_per("device_read_accesses", elements(), "element", 2, "a and b are read once");
-    ex_at_most_per("device_write_accesses", elements(), "element", 1, "out is written once");
+    ex_require_at_most_per("device_read_accesses", elements(), "element", 2,
+                           "a and b are read once");
+    ex_require_at_most_per("device_write_accesses", elements(), "element", 1,
+                           "out is written once");
 }
 END_TEST
 
@@ -82,6 +84,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(vector_add, .chapter = "00-roofline", .title = "A kernel and a launch from nothing",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 120000}, {1, 40}}}, .technique_case = {{1 << 20, 64}},
-         .timed = {{1 << 24, 1056}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 10, .technique = 40, .speed = 50},
-         .tests = tests, .baseline = "1-one-block");
+         .timed_case = {{1 << 24, 1056}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops,
+         .points = {.correctness = 10, .technique = 40, .speed = 50}, .tests = tests,
+         .baseline = "1-one-block");

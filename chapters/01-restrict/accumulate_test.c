@@ -12,18 +12,19 @@ static size_t count_b(const struct ex_case *c) { return (size_t)c->dim[INNER] * 
  * found out. */
 static void fill_factor(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
-    for (size_t i = 0; i < count; i++) ((int32_t *)data)[i] = (int32_t)ex_range(r, -2000, 2000);
+    for (size_t i = 0; i < count; i++)
+        ((int32_t *)data)[i] = (int32_t)ex_uniform_int(r, -2000, 2000);
 }
 
 static void fill_start(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++)
-        ((int32_t *)data)[i] = (int32_t)ex_range(r, -1000000, 1000000);
+        ((int32_t *)data)[i] = (int32_t)ex_uniform_int(r, -1000000, 1000000);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *a = host[1], *b = host[2];
-    int64_t *out = want[0];
+    int64_t *out = expected[0];
     long n = c->dim[ROWS], k = c->dim[INNER], m = c->dim[COLS];
     for (long i = 0; i < n; i++)
         for (long l = 0; l < k; l++)
@@ -78,13 +79,14 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) { return count_c(&ex_current()->technique_case); }
-static double steps(void) { return outputs() * ex_current()->technique_case.dim[INNER]; }
+static double outputs(void) { return count_c(&ex_current_exercise()->technique_case); }
+static double steps(void) { return outputs() * ex_current_exercise()->technique_case.dim[INNER]; }
 
 START_TEST(one_store_per_output) {
-    ex_at_most_per("device_write_accesses", outputs(), "output element", 1,
-                   "a running sum that lives in a register reaches global memory once, at the end");
-    ex_at_most_per(
+    ex_require_at_most_per(
+        "device_write_accesses", outputs(), "output element", 1,
+        "a running sum that lives in a register reaches global memory once, at the end");
+    ex_require_at_most_per(
         "atomic_operations", outputs(), "output element", 0,
         "each output belongs to one thread, so an atomic only hides the store of each step");
 }
@@ -93,8 +95,8 @@ END_TEST
 /* A sum that needs no store, but is read back at each step, would cost 3k loads; 2k + 1 are the
  * factors and C. */
 START_TEST(no_reload_of_the_sum) {
-    double k = ex_current()->technique_case.dim[INNER];
-    ex_at_most_per(
+    double k = ex_current_exercise()->technique_case.dim[INNER];
+    ex_require_at_most_per(
         "device_read_accesses", outputs(), "output element", 2 * k + 1,
         "each output needs k elements of A, k of B and its own first value, nothing twice");
 }
@@ -104,10 +106,11 @@ END_TEST
  * memory. A tiled product stores 2 elements in shared memory for every 16 or 32 steps; an
  * accumulator there, one a step. */
 START_TEST(sum_is_in_a_register) {
-    ex_at_most("local_requests", 0,
-               "a sum in local memory is stored at each step, like one in global memory");
-    ex_at_most_per("shared_write_requests_total", steps() / 32, "warp-wide step", 0.25,
-                   "a sum in shared memory is stored at each step too; a register costs nothing");
+    ex_require_at_most("local_requests", 0,
+                       "a sum in local memory is stored at each step, like one in global memory");
+    ex_require_at_most_per(
+        "shared_write_requests_total", steps() / 32, "warp-wide step", 0.25,
+        "a sum in shared memory is stored at each step too; a register costs nothing");
 }
 END_TEST
 
@@ -121,7 +124,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(accumulate, .chapter = "01-restrict",
          .title = "Integer matrix product that keeps its sum in a register", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 2000}, {1, 200}, {1, 300}}, .most = 200000},
-         .technique_case = {{256, 64, 128}}, .timed = {{512, 128, 256}}, .reference = reference,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 70, .speed = 30},
-         .tests = tests, .baseline = "1-unqualified");
+         .draw = {.dim = {{1, 2000}, {1, 200}, {1, 300}}, .max_product = 200000},
+         .technique_case = {{256, 64, 128}}, .timed_case = {{512, 128, 256}},
+         .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .baseline = "1-unqualified");

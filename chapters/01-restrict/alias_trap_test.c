@@ -13,7 +13,7 @@ static size_t level_offset(const struct ex_case *c) {
 }
 
 static void choose_row(struct ex_case *c, struct ex_rng *r) {
-    if (c->variant == 1) c->dim[ROW] = ex_range(r, 0, c->dim[LENGTH] - 1);
+    if (c->variant == 1) c->dim[ROW] = ex_uniform_int(r, 0, c->dim[LENGTH] - 1);
 }
 
 static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
@@ -23,8 +23,8 @@ static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, siz
 
 /* The program's own order: what a step stores in the level is what a later step reads from x, if
  * that is the place. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    double *level = want[LEVEL], *x = want[X];
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
+    double *level = expected[LEVEL], *x = expected[X];
     const float *rate = host[RATE];
     long signals = c->dim[SIGNALS], length = c->dim[LENGTH],
          row = c->variant == 1 ? c->dim[ROW] : -1;
@@ -41,9 +41,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * times rate < 1) and the sum (u), and carries the old error on with a factor below 1: at most 3u a
  * step; one more for slack. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)host, (void)index, (void)want;
-    return arg == RATE ? 0 : 4 * EX_ROUND32 * (c->dim[LENGTH] + 1);
+                        double expected) {
+    (void)host, (void)index, (void)expected;
+    return arg == RATE ? 0 : 4 * EX_ROUNDOFF_F32 * (c->dim[LENGTH] + 1);
 }
 
 static double bytes(const struct ex_case *c) { return 4.0 * (count_x(c) + 3 * count_signals(c)); }
@@ -81,14 +81,15 @@ END_TEST
 /* 64 samples, the rate, the level: 66 loads a signal, 1.03 a sample. With the rate reloaded: 2.02.
  */
 START_TEST(rate_is_loaded_once) {
-    ex_at_most_per("device_read_accesses", count_x(&ex_current()->technique_case), "sample", 1.125,
-                   "each sample is needed once, and the rate once for all samples of its signal");
+    ex_require_at_most_per(
+        "device_read_accesses", count_x(&ex_current_exercise()->technique_case), "sample", 1.125,
+        "each sample is needed once, and the rate once for all samples of its signal");
 }
 END_TEST
 
 START_TEST(samples_are_coalesced) {
-    ex_coalesced_loads(1.125,
-                       "neighbouring signals lie side by side, so a warp's samples are 4 sectors");
+    ex_require_coalesced_loads(
+        1.125, "neighbouring signals lie side by side, so a warp's samples are 4 sectors");
 }
 END_TEST
 
@@ -103,7 +104,7 @@ EXERCISE(alias_trap, .chapter = "01-restrict", .title = "Promise only what every
          .draw = {.dim = {{1, 400}, {1, 40}},
                   .variants = {"", "the level is a row of x"},
                   .adjust = choose_row},
-         .technique_case = {{1024, 64}}, .timed = {{1 << 18, 64}}, .reference = reference,
+         .technique_case = {{1024, 64}}, .timed_case = {{1 << 18, 64}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-unqualified");

@@ -8,9 +8,9 @@ static size_t count_rotation(const struct ex_case *c) {
     return 2;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *re = host[2], *im = host[3], *rotation = host[4];
-    double *out_re = want[0], *out_im = want[1], cosine = rotation[0], sine = rotation[1];
+    double *out_re = expected[0], *out_im = expected[1], cosine = rotation[0], sine = rotation[1];
     for (long i = 0; i < c->dim[0]; i++) {
         out_re[i] = re[i] * cosine - im[i] * sine;
         out_im[i] = re[i] * sine + im[i] * cosine;
@@ -20,9 +20,10 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 /* Two products and a sum, with or without fused operations: at most three roundings, each of a term
  * that is bounded by |re| + |im|, since the rotation's parts are below 1. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)c, (void)arg, (void)want;
-    return 3 * EX_ROUND32 * (fabs(((float *)host[2])[index]) + fabs(((float *)host[3])[index]));
+                        double expected) {
+    (void)c, (void)arg, (void)expected;
+    return 3 * EX_ROUNDOFF_F32 *
+           (fabs(((float *)host[2])[index]) + fabs(((float *)host[3])[index]));
 }
 
 static double bytes(const struct ex_case *c) { return 16.0 * count(c); }
@@ -51,30 +52,31 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double numbers(void) { return count(&ex_current()->technique_case); }
+static double numbers(void) { return count(&ex_current_exercise()->technique_case); }
 
 /* 2 for re and im; 2 more for the rotation, divided by the numbers that a thread handles. With the
  * skeleton's grid those are 4: 2.5. One number a thread gives 4, both parts reloaded after the
  * first store 8. */
 START_TEST(loads_are_not_repeated) {
-    ex_at_most_per("device_read_accesses", numbers(), "number", 2.75,
-                   "re and im are needed once a number, the rotation once for all the numbers of a "
-                   "thread (__ldg() alone "
-                   "depends on the compiler: nvcc 13.0 carries out each one, 13.5 merges them)");
+    ex_require_at_most_per(
+        "device_read_accesses", numbers(), "number", 2.75,
+        "re and im are needed once a number, the rotation once for all the numbers of a "
+        "thread (__ldg() alone "
+        "depends on the compiler: nvcc 13.0 carries out each one, 13.5 merges them)");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125,
-                       "neighbouring threads read neighbouring numbers: 4 sectors a request");
-    ex_coalesced_stores(1.125,
-                        "neighbouring threads write neighbouring numbers: 4 sectors a request");
+    ex_require_coalesced_loads(
+        1.125, "neighbouring threads read neighbouring numbers: 4 sectors a request");
+    ex_require_coalesced_stores(
+        1.125, "neighbouring threads write neighbouring numbers: 4 sectors a request");
 }
 END_TEST
 
 START_TEST(results_are_stored_once) {
-    ex_at_most_per("device_write_accesses", numbers(), "number", 2,
-                   "a result that is put together in memory is stored twice");
+    ex_require_at_most_per("device_write_accesses", numbers(), "number", 2,
+                           "a result that is put together in memory is stored twice");
 }
 END_TEST
 
@@ -87,7 +89,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(read_only, .chapter = "01-restrict", .title = "Loads that need not be repeated",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 270000}}}, .technique_case = {{1 << 20}}, .timed = {{1 << 24}},
+         .draw = {.dim = {{1, 270000}}}, .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
          .baseline = "1-unqualified");

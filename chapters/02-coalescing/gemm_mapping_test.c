@@ -5,7 +5,7 @@
 static const struct ex_arg args[] = {EX_GEMM_ARGS};
 
 static const struct ex_case cases[] = {
-    EX_GEMM_NEXT_TO_NOTHING,
+    EX_GEMM_EDGE_CASES,
     {{31, 33, 32}, .label = "around a warp"},
     {{33, 31, 34}, .label = "one past a warp"},
     {{7, 129, 67}, .label = "wide"},
@@ -19,10 +19,11 @@ END_TEST
 
 /* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for
  * 32 products. */
-static void few_sectors(void) {
-    ex_at_most_per("device_read_sectors", ex_gemm_products(&ex_current()->technique_case) / 32,
-                   "warp-wide product", 5.5,
-                   "32 products that share an element of A need 1 sector of A and 4 of B");
+static void require_few_sectors(void) {
+    ex_require_at_most_per("device_read_sectors",
+                           ex_gemm_products(&ex_current_exercise()->technique_case) / 32,
+                           "warp-wide product", 5.5,
+                           "32 products that share an element of A need 1 sector of A and 4 of B");
 }
 
 /* With x along a row, a warp of 32 x 1 reads one element of A (1 sector) and 32 neighbours of B
@@ -30,22 +31,22 @@ static void few_sectors(void) {
  * average. The limit is the packed ideal's (4) and an eighth, which nothing that strides can meet.
  * Averages can be bought: so the sum is asked for here, too. */
 START_TEST(reads_are_coalesced) {
-    ex_packed_loads_on_average(1.125,
-                               "a warp needs one element of A and 32 neighbours of B, or less");
-    few_sectors();
+    ex_require_packed_loads_on_average(
+        1.125, "a warp needs one element of A and 32 neighbours of B, or less");
+    require_few_sectors();
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_packed_stores_on_average(1.125,
-                                "a warp's 32 results are neighbours in a row of C: 4 sectors");
-    ex_at_most_per("device_write_sectors", ex_gemm_c(&ex_current()->technique_case) / 8.0,
-                   "sector of C", 1.125,
-                   "each sector of C is written once, by the warp that has all of it");
+    ex_require_packed_stores_on_average(
+        1.125, "a warp's 32 results are neighbours in a row of C: 4 sectors");
+    ex_require_at_most_per(
+        "device_write_sectors", ex_gemm_c(&ex_current_exercise()->technique_case) / 8.0,
+        "sector of C", 1.125, "each sector of C is written once, by the warp that has all of it");
 }
 END_TEST
 
-START_TEST(sectors_are_shared_by_a_warp) { few_sectors(); }
+START_TEST(sectors_are_shared_by_a_warp) { require_few_sectors(); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -58,7 +59,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(gemm_mapping, .chapter = "02-coalescing", .title = "Which index runs along a row",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = EX_GEMM_DRAW, .technique_case = {{128, 64, 96}}, .timed = {{1024, 512, 1024}},
+         .draw = EX_GEMM_DRAW, .technique_case = {{128, 64, 96}}, .timed_case = {{1024, 512, 1024}},
          .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes,
          .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
          .tests = tests, .baseline = "1-rows-along-x");

@@ -27,8 +27,8 @@ static double pull(const double *p, long n, long i, int field) {
     return left - 2 * p[i * FIELDS + field] + right;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    double *p = want[0], step = *(float *)host[3];
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
+    double *p = expected[0], step = *(float *)host[3];
     long n = c->dim[N];
     for (long s = 0; s < c->dim[STEPS]; s++) {
         for (long i = 0; i < n; i++) {
@@ -46,10 +46,10 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * at most that of the map v' = v + 0.4 x, x' = x + 0.1 v', whose larger eigenvalue is 1.22: 8u * 3
  * a step, grown by 1.25 a step. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)host, (void)arg, (void)want;
+                        double expected) {
+    (void)host, (void)arg, (void)expected;
     if (index % FIELDS >= MASS) return 0;
-    return 24 * EX_ROUND32 * c->dim[STEPS] * pow(1.25, (double)c->dim[STEPS]);
+    return 24 * EX_ROUNDOFF_F32 * c->dim[STEPS] * pow(1.25, (double)c->dim[STEPS]);
 }
 
 /* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads
@@ -81,7 +81,7 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 static double particle_steps(void) {
-    const struct ex_case *c = &ex_current()->technique_case;
+    const struct ex_case *c = &ex_current_exercise()->technique_case;
     return (double)c->dim[N] * c->dim[STEPS];
 }
 
@@ -95,21 +95,23 @@ static double particle_steps(void) {
  * kick and 4 in drift, 1.8; structures with a lane each: 13 requests of 32, 13. Stores: 0.5, 2 or
  * more, 4. */
 START_TEST(reads_are_coalesced) {
-    ex_packed_loads_on_average(1.5, "the x of 32 neighbouring particles are 128 bytes if they lie "
-                                    "side by side, spread over 2048 if not");
-    ex_at_most_per(
+    ex_require_packed_loads_on_average(
+        1.5, "the x of 32 neighbouring particles are 128 bytes if they lie "
+             "side by side, spread over 2048 if not");
+    ex_require_at_most_per(
         "device_read_sectors", particle_steps(), "particle and step", 2.5,
         "whole structures can be read in one piece, but then 64 bytes move where 20 are needed");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_packed_stores_on_average(
+    ex_require_packed_stores_on_average(
         1.5, "the vx of 32 neighbouring particles are 128 bytes if they lie side by side, "
              "spread over 2048 if not");
-    ex_at_most_per("device_write_sectors", particle_steps(), "particle and step", 1,
-                   "whole structures can be written in one piece, but then 64 bytes move where 16 "
-                   "have changed");
+    ex_require_at_most_per(
+        "device_write_sectors", particle_steps(), "particle and step", 1,
+        "whole structures can be written in one piece, but then 64 bytes move where 16 "
+        "have changed");
 }
 END_TEST
 
@@ -124,6 +126,6 @@ EXERCISE(particles, .chapter = "02-coalescing",
          .title = "From an array of structures to a structure of arrays", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 1500}, {1, 10}}}, .technique_case = {{8192, 16}},
-         .timed = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
-         .baseline = "1-structures");
+         .timed_case = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40},
+         .tests = tests, .baseline = "1-structures");

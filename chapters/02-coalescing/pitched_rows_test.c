@@ -18,9 +18,9 @@ static void step(double *to, const double *from, long rows, long cols) {
         }
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *in = host[1];
-    double *now = want[0], *before = calloc(count(c) + 1, sizeof *before);
+    double *now = expected[0], *before = calloc(count(c) + 1, sizeof *before);
     if (!before) abort();
     for (size_t i = 0; i < count(c); i++) now[i] = in[i];
     for (long s = 0; s < c->dim[STEPS]; s++) {
@@ -33,9 +33,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 /* The weights add up to at most 1, so values stay below 1 and old errors do not grow: 3 roundings a
  * step. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)host, (void)arg, (void)index, (void)want;
-    return 3 * EX_ROUND32 * c->dim[STEPS];
+                        double expected) {
+    (void)host, (void)arg, (void)index, (void)expected;
+    return 3 * EX_ROUNDOFF_F32 * c->dim[STEPS];
 }
 
 /* In once and out once; nothing but memory on the chip stands against all steps in one kernel. */
@@ -68,7 +68,7 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 static double element_steps(void) {
-    const struct ex_case *c = &ex_current()->technique_case;
+    const struct ex_case *c = &ex_current_exercise()->technique_case;
     return (double)count(c) * c->dim[STEPS];
 }
 
@@ -78,19 +78,20 @@ static double element_steps(void) {
  * 0.128 over 16 steps. Sums and not sectors a request, so that versions with fewer requests
  * (several steps in one kernel) are not held to their edges. */
 START_TEST(rows_start_on_a_boundary) {
-    ex_at_most_per("device_read_sectors", element_steps(), "element and step", 0.4,
-                   "32 floats that start on a boundary are 4 sectors, anywhere else 5");
-    ex_at_most_per("device_write_sectors", element_steps(), "element and step", 0.145,
-                   "32 floats that start on a boundary are 4 sectors, anywhere else 5");
+    ex_require_at_most_per("device_read_sectors", element_steps(), "element and step", 0.4,
+                           "32 floats that start on a boundary are 4 sectors, anywhere else 5");
+    ex_require_at_most_per("device_write_sectors", element_steps(), "element and step", 0.145,
+                           "32 floats that start on a boundary are 4 sectors, anywhere else 5");
 }
 END_TEST
 
 START_TEST(nothing_is_moved_twice) {
-    ex_at_most_per("device_read_accesses", element_steps(), "element and step", 3.2,
-                   "an element and its two neighbours");
-    ex_at_most_per("device_write_accesses", element_steps(), "element and step", 1.1, "one result");
-    ex_at_most("copied_bytes", 0,
-               "a copy moves them once more, although no kernel is seen doing it");
+    ex_require_at_most_per("device_read_accesses", element_steps(), "element and step", 3.2,
+                           "an element and its two neighbours");
+    ex_require_at_most_per("device_write_accesses", element_steps(), "element and step", 1.1,
+                           "one result");
+    ex_require_at_most("copied_bytes", 0,
+                       "a copy moves them once more, although no kernel is seen doing it");
 }
 END_TEST
 
@@ -102,8 +103,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 200}, {1, 300}, {1, 6}}, .most = 40000},
-         .technique_case = {{40, 1001, 16}}, .timed = {{4000, 1001, 8}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .draw = {.dim = {{1, 200}, {1, 300}, {1, 6}}, .max_product = 40000},
+         .technique_case = {{40, 1001, 16}}, .timed_case = {{4000, 1001, 8}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
          .baseline = "1-compact");

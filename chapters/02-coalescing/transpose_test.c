@@ -4,7 +4,7 @@
 static const struct ex_arg args[] = {EX_TRANSPOSE_ARGS(EX_F32)};
 
 static const struct ex_case cases[] = {
-    EX_TRANSPOSE_AROUND_A_TILE,
+    EX_TRANSPOSE_EDGE_CASES,
     {{32, 96}, .label = "whole tiles, not square"},
     {{96, 64}, .label = "whole tiles, taller than wide"},
     {{127, 61}, .label = "prime sizes"},
@@ -19,26 +19,26 @@ END_TEST
  * met exactly; the slack is for versions whose tiles do not fall on such boundaries. Between 4.5
  * and 32 lies nothing that coalesces. */
 START_TEST(reads_are_coalesced) {
-    ex_packed_loads_on_average(
+    ex_require_packed_loads_on_average(
         1.125, "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_packed_stores_on_average(
+    ex_require_packed_stores_on_average(
         1.125, "32 lanes that write 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
-    ex_at_most_per("device_write_sectors", ex_elements(0) / 8, "sector of the output", 1.125,
-                   "each sector of `out` is written once");
+    ex_require_at_most_per("device_write_sectors", ex_element_count(0) / 8, "sector of the output",
+                           1.125, "each sector of `out` is written once");
 }
 END_TEST
 
 /* Coalesced copies to a temporary and back could feed the limits above while the work is done
  * twice. */
 START_TEST(each_sector_is_read_once) {
-    ex_at_most_per("device_read_sectors", ex_elements(1) / 8, "sector of the input", 1.125,
-                   "each sector of `in` is needed once");
-    ex_at_most("copied_bytes", 0,
-               "a copy reads them once more, although no kernel is seen doing it");
+    ex_require_at_most_per("device_read_sectors", ex_element_count(1) / 8, "sector of the input",
+                           1.125, "each sector of `in` is needed once");
+    ex_require_at_most("copied_bytes", 0,
+                       "a copy reads them once more, although no kernel is seen doing it");
 }
 END_TEST
 
@@ -51,7 +51,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(transpose, .chapter = "02-coalescing", .title = "Transpose with both sides coalesced",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = EX_TRANSPOSE_DRAW, .technique_case = {{256, 512}}, .timed = {{4096, 4096}},
+         .draw = EX_TRANSPOSE_DRAW, .technique_case = {{256, 512}}, .timed_case = {{4096, 4096}},
          .reference = ex_transpose_f32, .bytes = ex_transpose_bytes,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-coalesced-reads");

@@ -14,18 +14,18 @@ static double factor(const struct ex_case *c, struct ex_rng *r) {
     return ex_uniform(r, 2, 3);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *in = host[1];
-    double *out = want[0], by = *(float *)host[2];
+    double *out = expected[0], by = *(float *)host[2];
     for (long i = c->dim[START]; i < c->dim[START] + c->dim[N]; i++) out[i] = by * in[i];
 }
 
 /* One rounding; outside the part, none. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
+                        double expected) {
     (void)host, (void)arg;
     bool inside = index >= (size_t)c->dim[START] && index < (size_t)(c->dim[START] + c->dim[N]);
-    return inside ? EX_ROUND32 * fabs(want) : 0;
+    return inside ? EX_ROUNDOFF_F32 * fabs(expected) : 0;
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * c->dim[N]; }
@@ -59,33 +59,33 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return ex_current()->technique_case.dim[N]; }
+static double elements(void) { return ex_current_exercise()->technique_case.dim[N]; }
 
 /* A vector of 4: a quarter of a lane-wide load for each element, and at most 6 single elements at
  * both ends of 262 144. Pairs would need a half. */
 START_TEST(sixteen_bytes_a_lane) {
-    ex_at_most_per("device_read_accesses", elements(), "element", 0.26,
-                   "a lane that loads 16 bytes serves four elements");
-    ex_at_most_per("device_write_accesses", elements(), "element", 0.26,
-                   "a lane that stores 16 bytes serves four elements");
+    ex_require_at_most_per("device_read_accesses", elements(), "element", 0.26,
+                           "a lane that loads 16 bytes serves four elements");
+    ex_require_at_most_per("device_write_accesses", elements(), "element", 0.26,
+                           "a lane that stores 16 bytes serves four elements");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(
+    ex_require_coalesced_loads(
         1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
-    ex_coalesced_stores(
+    ex_require_coalesced_stores(
         1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
-    ex_at_most_per("device_read_sectors", elements(), "element", 0.148,
-                   "an element is 1/8 of a sector");
-    ex_at_most_per("device_write_sectors", elements(), "element", 0.148,
-                   "an element is 1/8 of a sector");
+    ex_require_at_most_per("device_read_sectors", elements(), "element", 0.148,
+                           "an element is 1/8 of a sector");
+    ex_require_at_most_per("device_write_sectors", elements(), "element", 0.148,
+                           "an element is 1/8 of a sector");
 }
 END_TEST
 
 START_TEST(no_copies_beside_the_kernel) {
-    ex_at_most("copied_bytes", 0,
-               "what a copy moves is moved as well, although no kernel is seen doing it");
+    ex_require_at_most("copied_bytes", 0,
+                       "what a copy moves is moved as well, although no kernel is seen doing it");
 }
 END_TEST
 
@@ -99,6 +99,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{0, 40}, {1, 5000}, {0, 40}}}, .technique_case = {{3, 1 << 18, 2}},
-         .timed = {{3, 1 << 25, 2}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
-         .baseline = "1-single");
+         .timed_case = {{3, 1 << 25, 2}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 80, .speed = 20},
+         .tests = tests, .baseline = "1-single");

@@ -5,7 +5,7 @@
 static const struct ex_arg args[] = {EX_GEMM_ARGS};
 
 static const struct ex_case cases[] = {
-    EX_GEMM_NEXT_TO_NOTHING,
+    EX_GEMM_EDGE_CASES,
     {{31, 33, 32}, .label = "rows of A are not aligned"},
     {{32, 32, 33}, .label = "rows of B are not aligned"},
     {{64, 8, 64}, .label = "whole tiles, small"},
@@ -19,14 +19,14 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
+static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 
 /* A thread with 8 x 8 elements loads 16 values for 64 products: 0.25 by single words, 0.0625 by
  * vectors of four. 4 x 4 by single words: 0.5. One element a thread: 2. */
 START_TEST(values_are_shared_in_registers) {
-    ex_at_most_per("shared_read_requests_total", products() / 32, "warp-wide product", 0.25,
-                   "8 values of A and 8 of B in registers are enough for 64 products");
-    ex_at_most_per(
+    ex_require_at_most_per("shared_read_requests_total", products() / 32, "warp-wide product", 0.25,
+                           "8 values of A and 8 of B in registers are enough for 64 products");
+    ex_require_at_most_per(
         "shuffles", products() / 32, "warp-wide product", 0.25,
         "a value that comes from another lane's register takes as long as one from shared memory");
 }
@@ -34,28 +34,29 @@ END_TEST
 
 /* Tiles of 64 x 64 fetched four floats at a time: 2 / 64 / 4. Tiles of 128: half of that. */
 START_TEST(the_block_fetches_vectors) {
-    ex_at_most_per("device_read_accesses", products(), "product", 1.0 / 128,
-                   "a tile of 64 x 64 or larger, fetched 16 bytes a lane");
+    ex_require_at_most_per("device_read_accesses", products(), "product", 1.0 / 128,
+                           "a tile of 64 x 64 or larger, fetched 16 bytes a lane");
 }
 END_TEST
 
 START_TEST(registers_stay_registers) {
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in local memory, not in registers");
+    ex_require_at_most(
+        "local_requests", 0,
+        "an array that is indexed by a variable lives in local memory, not in registers");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_at_most_per("device_read_sectors", products(), "product", 1.125 / 256,
-                   "each sector that a tile of 64 touches is used whole");
-    ex_coalesced_stores(2.0, "a thread's 8 results in a row are whole sectors");
+    ex_require_at_most_per("device_read_sectors", products(), "product", 1.125 / 256,
+                           "each sector that a tile of 64 touches is used whole");
+    ex_require_coalesced_stores(2.0, "a thread's 8 results in a row are whole sectors");
 }
 END_TEST
 
 /* 8 neighbouring columns a thread put a quarter of a warp 8 words apart, two lanes to a bank: 0.19.
  * Four or eight lanes to a bank are a fault. */
 START_TEST(no_turns_at_the_banks) {
-    ex_at_most_per(
+    ex_require_at_most_per(
         "bank_conflicts", products() / 32, "warp-wide product", 0.25,
         "what registers save in loads is lost again if the lanes take turns at one bank");
 }
@@ -72,7 +73,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(matmul_register, .chapter = "03-tiling", .title = "8 x 8 products from 16 values",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = EX_GEMM_DRAW, .technique_case = {{256, 32, 256}}, .timed = {{2048, 256, 2048}},
-         .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes,
-         .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-tile32");
+         .draw = EX_GEMM_DRAW, .technique_case = {{256, 32, 256}},
+         .timed_case = {{2048, 256, 2048}}, .reference = ex_gemm_reference,
+         .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .baseline = "1-tile32");

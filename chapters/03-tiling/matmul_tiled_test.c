@@ -5,7 +5,7 @@
 static const struct ex_arg args[] = {EX_GEMM_ARGS};
 
 static const struct ex_case cases[] = {
-    EX_GEMM_NEXT_TO_NOTHING,
+    EX_GEMM_EDGE_CASES,
     {{32, 32, 32}, .label = "one tile"},
     {{31, 33, 32}, .label = "around a tile"},
     {{33, 31, 34}, .label = "one past a tile"},
@@ -19,23 +19,23 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
+static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 
 /* Naive: 2 loads a product. Tiles of T x T: 2 / T. The limit is that of T = 16; T = 32 gives
  * 0.0625, T = 8 gives 0.25. Wide loads (float4) make fewer, but not by the sharing that is asked
  * for: so sectors are limited, too. A step of a naive warp touches 5 sectors for 32 products
  * (0.156); two tiles of 16 x 16 are 64 sectors for 16^3 products (0.0156). */
 START_TEST(elements_are_shared_by_the_block) {
-    ex_at_most_per("device_read_accesses", products(), "product", 0.125,
-                   "an element that a block has loaded serves 16 of its threads or more");
-    ex_at_most_per("device_read_sectors", products(), "product", 0.02,
-                   "two tiles of 16 x 16 are 64 sectors and serve 4096 products");
+    ex_require_at_most_per("device_read_accesses", products(), "product", 0.125,
+                           "an element that a block has loaded serves 16 of its threads or more");
+    ex_require_at_most_per("device_read_sectors", products(), "product", 0.02,
+                           "two tiles of 16 x 16 are 64 sectors and serve 4096 products");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125, "rows of a tile are neighbours in memory");
-    ex_coalesced_stores(1.125, "rows of C are neighbours in memory");
+    ex_require_coalesced_loads(1.125, "rows of a tile are neighbours in memory");
+    ex_require_coalesced_stores(1.125, "rows of C are neighbours in memory");
 }
 END_TEST
 
@@ -43,7 +43,7 @@ END_TEST
  * 04): 31 passes too many for each of its requests. A single column-wise store of 1024 elements is
  * 1 pass too many a product, for tiles of 32. */
 START_TEST(no_turns_at_the_banks) {
-    ex_at_most_per(
+    ex_require_at_most_per(
         "bank_conflicts", products() / 32, "warp-wide product", 0.25,
         "threadIdx.x belongs into the last index of a tile, when it is filled and when it is read");
 }
@@ -58,7 +58,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(matmul_tiled, .chapter = "03-tiling", .title = "Load once for the whole block",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = EX_GEMM_DRAW, .technique_case = {{96, 64, 128}}, .timed = {{1024, 512, 1024}},
+         .draw = EX_GEMM_DRAW, .technique_case = {{96, 64, 128}}, .timed_case = {{1024, 512, 1024}},
          .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes,
          .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 80, .speed = 20},
          .tests = tests, .baseline = "1-naive");

@@ -4,9 +4,9 @@
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *in = host[1];
-    int64_t *out = want[0];
+    int64_t *out = expected[0];
     long n = c->dim[0];
     for (long i = 0; i < n; i++)
         out[i] = (i > 0 ? in[i - 1] : 0) + (int64_t)in[i] + (i + 1 < n ? in[i + 1] : 0);
@@ -38,28 +38,28 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) { return count(&ex_current()->technique_case); }
+static double outputs(void) { return count(&ex_current_exercise()->technique_case); }
 
 /* A block of 256 loads 258 elements: 1.008. The limit also lets pass a warp that loads 34 (1.0625)
  * and exchanges the rest by shuffles. A thread for each window: 3. */
 START_TEST(each_element_is_loaded_once) {
-    ex_at_most_per("device_read_accesses", outputs(), "output", 1.07,
-                   "block + 2 loads are enough for a block of windows of three");
+    ex_require_at_most_per("device_read_accesses", outputs(), "output", 1.07,
+                           "block + 2 loads are enough for a block of windows of three");
 }
 END_TEST
 
 /* A thread that slides along elements of its own loads each once, too, but strides. Two halo
  * elements a warp are 6 sectors in place of 4; hence 1.6. */
 START_TEST(reads_are_coalesced) {
-    ex_at_most_per("device_read_sectors", outputs() / 8, "sector of the input", 1.6,
-                   "each sector is needed by one block, but for the halo");
+    ex_require_at_most_per("device_read_sectors", outputs() / 8, "sector of the input", 1.6,
+                           "each sector is needed by one block, but for the halo");
 }
 END_TEST
 
 /* Warps that load 32 elements and write 30 windows start anywhere in a sector: 1.2. */
 START_TEST(writes_are_coalesced) {
-    ex_at_most_per("device_write_sectors", outputs() / 8, "sector of the output", 1.3,
-                   "each sector is written once");
+    ex_require_at_most_per("device_write_sectors", outputs() / 8, "sector of the output", 1.3,
+                           "each sector is written once");
 }
 END_TEST
 
@@ -72,7 +72,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 18}}, .timed = {{1 << 24}},
+         .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 18}}, .timed_case = {{1 << 24}},
          .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
          .baseline = "1-three-loads");

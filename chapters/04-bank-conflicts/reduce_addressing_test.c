@@ -7,9 +7,9 @@ enum { GROUP = 256 };
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t groups(const struct ex_case *c) { return (count(c) + GROUP - 1) / GROUP; }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *in = host[1];
-    int64_t *sums = want[0];
+    int64_t *sums = expected[0];
     for (long i = 0; i < c->dim[0]; i++) sums[i / GROUP] += in[i];
 }
 
@@ -37,10 +37,11 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double technique_groups(void) { return groups(&ex_current()->technique_case); }
+static double technique_groups(void) { return groups(&ex_current_exercise()->technique_case); }
 
 START_TEST(no_bank_conflicts) {
-    ex_no_bank_conflicts("lanes of a warp that add neighbouring elements use neighbouring banks");
+    ex_require_no_bank_conflicts(
+        "lanes of a warp that add neighbouring elements use neighbouring banks");
 }
 END_TEST
 
@@ -52,25 +53,26 @@ END_TEST
  * group or more. With neighbours at work it is 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps' turns, of
  * two loads each, and the result's: 25. With "t % (2 * distance)": 95. */
 START_TEST(warps_stay_together) {
-    ex_at_most_per(
+    ex_require_at_most_per(
         "divergent_branches", technique_groups(), "group", 16,
         "if the threads that work are neighbours, whole warps work and whole warps rest");
-    ex_at_most_per("shared_read_requests_total", technique_groups(), "group", 32,
-                   "half of the warps rest in the first round, and all but one from the third on");
+    ex_require_at_most_per(
+        "shared_read_requests_total", technique_groups(), "group", 32,
+        "half of the warps rest in the first round, and all but one from the third on");
 }
 END_TEST
 
 /* A tree in device memory has no conflicts, without a tree there are none either. 4: what one
  * thread does with an mbarrier for a copy in bulk; an atomic a warp would be 8. */
 START_TEST(work_is_shared_by_the_group) {
-    ex_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
-    ex_at_most_per(
+    ex_require_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
+    ex_require_at_most_per(
         "device_read_sectors", ex_problem_sectors(), "sector of the problem", 1.125,
         "sums on their way stay in the block: in memory they are read once more in each round");
-    ex_at_most_per("atomic_operations", technique_groups(), "group", 0,
-                   "the sum of a group needs no atomics");
-    ex_at_most_per("shared_atomic_operations", technique_groups(), "group", 4,
-                   "atomics on one word take turns");
+    ex_require_at_most_per("atomic_operations", technique_groups(), "group", 0,
+                           "the sum of a group needs no atomics");
+    ex_require_at_most_per("shared_atomic_operations", technique_groups(), "group", 4,
+                           "atomics on one word take turns");
 }
 END_TEST
 
@@ -84,7 +86,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts",
          .title = "A tree whose warps work or rest as a whole", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 20000}}}, .technique_case = {{1 << 16}}, .timed = {{1 << 25}},
+         .draw = {.dim = {{1, 20000}}}, .technique_case = {{1 << 16}}, .timed_case = {{1 << 25}},
          .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-modulo");

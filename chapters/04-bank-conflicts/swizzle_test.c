@@ -4,7 +4,7 @@
 static const struct ex_arg args[] = {EX_TRANSPOSE_ARGS(EX_I32)};
 
 static const struct ex_case cases[] = {
-    EX_TRANSPOSE_AROUND_A_TILE,
+    EX_TRANSPOSE_EDGE_CASES,
     {{64, 96}, .label = "whole tiles, not square"},
     {{127, 61}, .label = "prime sizes"},
     {{129, 65}, .label = "one past powers of two"},
@@ -20,18 +20,19 @@ END_TEST
  * other. */
 START_TEST(no_conflicts_and_no_padding) {
     double bytes = 4096;
-    while (bytes > 1 && bytes > ex_metric("shared_bytes")) bytes /= 2;
-    ex_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass");
-    ex_at_most("shared_bytes", bytes,
-               "the tile is a power of two of rows and words without a gap, as a bulk copy would "
-               "lay it out");
+    while (bytes > 1 && bytes > ex_metric_value("shared_bytes")) bytes /= 2;
+    ex_require_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass");
+    ex_require_at_most(
+        "shared_bytes", bytes,
+        "the tile is a power of two of rows and words without a gap, as a bulk copy would "
+        "lay it out");
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced) { ex_transpose_is_coalesced(); }
+START_TEST(accesses_are_coalesced) { ex_require_coalesced_transpose(); }
 END_TEST
 
-START_TEST(the_tile_is_read_once) { ex_transpose_reads_the_tile_once(); }
+START_TEST(the_tile_is_read_once) { ex_require_single_tile_read(); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -43,7 +44,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(swizzle, .chapter = "04-bank-conflicts", .title = "No conflicts, no padding", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = EX_TRANSPOSE_DRAW, .technique_case = {{256, 512}}, .timed = {{4096, 4096}},
+         .draw = EX_TRANSPOSE_DRAW, .technique_case = {{256, 512}}, .timed_case = {{4096, 4096}},
          .reference = ex_transpose_i32, .bytes = ex_transpose_bytes,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-tile");

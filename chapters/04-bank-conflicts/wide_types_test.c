@@ -8,11 +8,11 @@ static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count},
     {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
-    EX_MATRIX_SIZES,
+    EX_MATRIX_SIZE_ARGS,
 };
 
 static const struct ex_case cases[] = {
-    EX_TRANSPOSE_AROUND_A_TILE,
+    EX_TRANSPOSE_EDGE_CASES,
     {{64, 96}, .label = "whole tiles, not square"},
     {{127, 61}, .label = "prime sizes"},
     {{129, 65}, .label = "one past powers of two"},
@@ -24,20 +24,20 @@ END_TEST
 /* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one.
  * bank_conflicts counts what is above. */
 START_TEST(no_bank_conflicts) {
-    ex_no_bank_conflicts(
+    ex_require_no_bank_conflicts(
         "lanes that are served together must use different banks, or read the same word");
 }
 END_TEST
 
-START_TEST(accesses_are_coalesced) { ex_transpose_is_coalesced(); }
+START_TEST(accesses_are_coalesced) { ex_require_coalesced_transpose(); }
 END_TEST
 
 /* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32
  * requests for one. */
 START_TEST(the_tile_is_read_once) {
-    ex_at_most_per("shared_read_requests_total", count(&ex_current()->technique_case) / 128.0,
-                   "warp of pixels", 4.5,
-                   "32 lanes take 32 pixels at a time, in four pieces at most");
+    ex_require_at_most_per("shared_read_requests_total",
+                           count(&ex_current_exercise()->technique_case) / 128.0, "warp of pixels",
+                           4.5, "32 lanes take 32 pixels at a time, in four pieces at most");
 }
 END_TEST
 
@@ -50,7 +50,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(wide_types, .chapter = "04-bank-conflicts", .title = "Structures in shared memory",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 200}, {1, 200}}, .most = 10000}, .technique_case = {{128, 256}},
-         .timed = {{2048, 2048}}, .reference = ex_transpose_4f32, .bytes = bytes,
+         .draw = {.dim = {{1, 200}, {1, 200}}, .max_product = 10000},
+         .technique_case = {{128, 256}}, .timed_case = {{2048, 2048}},
+         .reference = ex_transpose_4f32, .bytes = bytes,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-members");

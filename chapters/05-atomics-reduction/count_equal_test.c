@@ -5,25 +5,25 @@
 enum { SOME, NONE, ALL }; /* variants: how many of the elements are equal */
 
 /* Of either sign, another one for each size. */
-static int32_t wanted(const struct ex_case *c) { return (int32_t)(c->dim[0] % 13) - 6; }
+static int32_t target_value(const struct ex_case *c) { return (int32_t)(c->dim[0] % 13) - 6; }
 static double value(const struct ex_case *c, struct ex_rng *r) {
     (void)r;
-    return wanted(c);
+    return target_value(c);
 }
 
 /* A third of the elements, at random: a warp has both kinds. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
-    int32_t *x = data, value = wanted(c);
+    int32_t *x = data, value = target_value(c);
     for (size_t i = 0; i < count; i++)
-        x[i] = c->variant == ALL ? value : (int32_t)ex_range(r, value - 1, value + 1);
+        x[i] = c->variant == ALL ? value : (int32_t)ex_uniform_int(r, value - 1, value + 1);
     for (size_t i = 0; c->variant == NONE && i < count; i++)
         if (x[i] == value) x[i] = value ^ INT32_MIN; /* as near as can be: one bit differs */
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *data = host[1];
-    int64_t *out = want[0];
-    for (long i = 0; i < c->dim[0]; i++) *out += data[i] == wanted(c);
+    int64_t *out = expected[0];
+    for (long i = 0; i < c->dim[0]; i++) *out += data[i] == target_value(c);
 }
 
 static const struct ex_arg args[] = {
@@ -52,26 +52,26 @@ END_TEST
 /* A naive atomicAdd(count, 1) is aggregated by today's compilers to one
  * a warp, which is 8 for 256 elements and does not pass; in older ones it is one for each equal
  * element. */
-static void adds_up_first(void) {
-    ex_blocks_reduce_first(
+static void require_local_sums(void) {
+    ex_require_block_reduction(
         "a block of 256 or more adds up what it has found and comes to the counter once");
 }
 
-START_TEST(blocks_come_to_memory_once) { adds_up_first(); }
+START_TEST(blocks_come_to_memory_once) { require_local_sums(); }
 END_TEST
 
 START_TEST(warps_come_to_shared_memory_once) {
-    adds_up_first();
-    ex_warps_reduce_first(
+    require_local_sums();
+    ex_require_warp_reduction(
         "the lanes of a warp can add up by a vote or by shuffles before anybody goes to memory",
         "the warps of a block meet once or twice; a tree in shared memory meets at each level");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_reduce_reads_are_coalesced(); }
+START_TEST(reads_are_coalesced) { ex_require_coalesced_reduce_loads(); }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(8); }
+START_TEST(many_sms_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -87,7 +87,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}, .variants = {"some equal", "none equal", "all equal"}},
-         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference,
+         .technique_case = {{1 << 17}}, .timed_case = {{1 << 26}}, .reference = reference,
          .bytes = ex_reduce_bytes, .flops = ex_reduce_flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-global");

@@ -26,9 +26,9 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
     }
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const uint8_t *data = host[1];
-    int64_t *out = want[0];
+    int64_t *out = expected[0];
     for (long i = 0; i < c->dim[0]; i++) out[data[i]]++;
 }
 
@@ -57,20 +57,20 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
 /* A private histogram is added to the global one once a block: 256 atomics for some thousand
  * elements. */
-static void private_bins(void) {
-    ex_at_most_per(
+static void require_private_bins(void) {
+    ex_require_at_most_per(
         "atomic_operations", elements(), "element", 1.0 / 8,
         "a block counts in shared memory and adds its 256 bins to the global ones at the end");
-    ex_at_most_per(
+    ex_require_at_most_per(
         "device_write_accesses", elements(), "element", 1.0 / 8,
         "bins in global memory that a thread has for itself are written for each element, too");
 }
 
-START_TEST(blocks_count_for_themselves) { private_bins(); }
+START_TEST(blocks_count_for_themselves) { require_private_bins(); }
 END_TEST
 
 /* Nine of ten lanes want the same bin: 29 passes for a shared atomic of a warp. With 8 copies of
@@ -78,8 +78,8 @@ END_TEST
  * word of four: about 9. Without private bins nobody queues in shared memory, so these are asked
  * for, too. */
 START_TEST(skewed_data_do_not_queue) {
-    private_bins();
-    ex_at_most_per(
+    require_private_bins();
+    ex_require_at_most_per(
         "shared_atomic_serialized", elements() / 32, "warp of elements", 12,
         "lanes that want the same bin take turns, unless there are several copies of it or they "
         "add up before");
@@ -87,11 +87,11 @@ START_TEST(skewed_data_do_not_queue) {
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring threads look at neighbouring bytes");
+    ex_require_coalesced_loads(1.125, "neighbouring threads look at neighbouring bytes");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(32); }
+START_TEST(many_sms_work) { ex_require_min_blocks(32); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -107,7 +107,7 @@ EXERCISE(histogram, .chapter = "05-atomics-reduction", .title = "Private bins, a
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}},
                   .variants = {"uniform", "skewed", "all in one bin", "each value in turn"}},
-         .technique_case = {{1 << 20}, SKEWED, NULL}, .timed = {{1 << 27}, SKEWED, NULL},
+         .technique_case = {{1 << 20}, SKEWED, NULL}, .timed_case = {{1 << 27}, SKEWED, NULL},
          .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-global");

@@ -20,9 +20,9 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
         x[count / 2] = 0x1p-140f; /* below the smallest normal number, FLT_MIN */
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *in = host[1];
-    double *out = want[0];
+    double *out = expected[0];
     *out = -INFINITY;
     for (long i = 0; i < c->dim[0]; i++)
         if (in[i] > *out) *out = in[i];
@@ -56,26 +56,26 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static void agrees_first(void) {
-    ex_blocks_reduce_first(
+static void require_local_maxima(void) {
+    ex_require_block_reduction(
         "a block of 256 or more finds its own largest and comes to the result once");
 }
 
-START_TEST(blocks_come_to_memory_once) { agrees_first(); }
+START_TEST(blocks_come_to_memory_once) { require_local_maxima(); }
 END_TEST
 
 START_TEST(warps_agree_by_shuffles) {
-    agrees_first();
-    ex_warps_reduce_first(
+    require_local_maxima();
+    ex_require_warp_reduction(
         "the lanes of a warp can find their largest by shuffles before anybody goes to memory",
         "the warps of a block meet once, when each has its largest");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_reduce_reads_are_coalesced(); }
+START_TEST(reads_are_coalesced) { ex_require_coalesced_reduce_loads(); }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(8); }
+START_TEST(many_sms_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -96,7 +96,7 @@ EXERCISE(max_reduce, .chapter = "05-atomics-reduction",
                                "the largest is the last", "the largest is the first",
                                "all minus infinity", "negative, and one tiny",
                                "negative, and one -0.0", "one is infinite"}},
-         .technique_case = {{1 << 17}}, .timed = {{1 << 26}}, .reference = reference,
+         .technique_case = {{1 << 17}}, .timed_case = {{1 << 26}}, .reference = reference,
          .bytes = ex_reduce_bytes, .flops = ex_reduce_flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-atomics");

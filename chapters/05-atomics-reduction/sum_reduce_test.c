@@ -7,9 +7,9 @@ enum { ROWS, COLS };
 static size_t rows(const struct ex_case *c) { return (size_t)c->dim[ROWS]; }
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[COLS]; }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *in = host[1];
-    double *sums = want[0];
+    double *sums = expected[0];
     for (long r = 0; r < c->dim[ROWS]; r++) {
         sums[r] = 0;
         for (long i = 0; i < c->dim[COLS]; i++) sums[r] += in[r * c->dim[COLS] + i];
@@ -19,12 +19,12 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 /* n values in any order: |error| <= (n - 1) u sum |x| to first order (Higham, Accuracy and
  * Stability, 4.2). A tree errs by log2(n) u sum |x| only, but the task does not fix the order. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)arg, (void)want;
+                        double expected) {
+    (void)arg, (void)expected;
     const float *row = (float *)host[1] + index * c->dim[COLS];
     double magnitude = 0;
     for (long i = 0; i < c->dim[COLS]; i++) magnitude += fabs(row[i]);
-    return c->dim[COLS] * EX_ROUND32 * magnitude;
+    return c->dim[COLS] * EX_ROUNDOFF_F32 * magnitude;
 }
 
 static double bytes(const struct ex_case *c) { return 4.0 * (count(c) + rows(c)); }
@@ -54,36 +54,36 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double technique_rows(void) { return rows(&ex_current()->technique_case); }
+static double technique_rows(void) { return rows(&ex_current_exercise()->technique_case); }
 
 /* With shuffles: 5 a warp, one barrier for 8 warps, 8 words through shared memory. With a tree over
  * 256 threads: 9 barriers for 8 warps, 72; and 2 loads a warp in each round. A warp a row needs no
  * barrier and no shared memory. How many shuffles there are is no limit: lanes that add up several
  * elements first, or half a warp a row, need fewer. */
 START_TEST(warps_add_up_by_shuffles) {
-    ex_at_most_per("barriers", technique_rows(), "row", 16,
-                   "the warps of a block meet once, when each has its sum");
-    ex_at_most_per("shared_read_requests_total", technique_rows(), "row", 10,
-                   "one word a warp goes through shared memory");
-    ex_at_most_per("device_read_sectors", ex_elements(1) / 8, "sector of the input", 1.25,
-                   "what is added up in global memory is read there once more");
+    ex_require_at_most_per("barriers", technique_rows(), "row", 16,
+                           "the warps of a block meet once, when each has its sum");
+    ex_require_at_most_per("shared_read_requests_total", technique_rows(), "row", 10,
+                           "one word a warp goes through shared memory");
+    ex_require_at_most_per("device_read_sectors", ex_element_count(1) / 8, "sector of the input",
+                           1.25, "what is added up in global memory is read there once more");
 }
 END_TEST
 
 START_TEST(no_crowd_at_the_result) {
-    ex_at_most_per("atomic_operations", technique_rows(), "row", 1,
-                   "a row's sum is complete when it is stored");
-    ex_at_most_per("shared_atomic_operations", technique_rows(), "row", 8,
-                   "one atomic a warp at most");
+    ex_require_at_most_per("atomic_operations", technique_rows(), "row", 1,
+                           "a row's sum is complete when it is stored");
+    ex_require_at_most_per("shared_atomic_operations", technique_rows(), "row", 8,
+                           "one atomic a warp at most");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring lanes add neighbouring elements of a row");
+    ex_require_coalesced_loads(1.125, "neighbouring lanes add neighbouring elements of a row");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(4); }
+START_TEST(many_sms_work) { ex_require_min_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -98,7 +98,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
  * all versions wait for memory, the tree as well (the ladder has the figures). */
 EXERCISE(sum_reduce, .chapter = "05-atomics-reduction", .title = "Lanes that add up without memory",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 1000}, {1, 10000}}, .most = 20000}, .technique_case = {{128, 1024}},
-         .timed = {{1 << 18, 256}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .draw = {.dim = {{1, 1000}, {1, 10000}}, .max_product = 20000},
+         .technique_case = {{128, 1024}}, .timed_case = {{1 << 18, 256}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-tree");

@@ -10,9 +10,9 @@ static size_t count(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * 
 
 static int out_is_in(const struct ex_case *c) { return c->variant == IN_PLACE ? IN + 1 : 0; }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *in = host[IN];
-    double *out = want[OUT], *after = want[IN];
+    double *out = expected[OUT], *after = expected[IN];
     size_t delay = (size_t)DELAY * c->dim[SIGNALS];
     for (size_t i = 0; i < count(c); i++) {
         out[i] = in[i] + (i >= delay ? 0.5 * out[i - delay] : 0);
@@ -23,9 +23,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 /* |out| <= 2; each step halves the old error and rounds once (the half is exact): at most 2u + u +
  * ... = 4u. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)host, (void)index, (void)want;
-    return arg == IN && c->variant != IN_PLACE ? 0 : 4 * EX_ROUND32;
+                        double expected) {
+    (void)host, (void)index, (void)expected;
+    return arg == IN && c->variant != IN_PLACE ? 0 : 4 * EX_ROUNDOFF_F32;
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
@@ -71,29 +71,31 @@ END_TEST
 static double best_occupancy(void) {
     double best = 0;
     for (unsigned threads = 32; threads * DELAY * 4 <= 48 << 10; threads += 32) {
-        double occupancy = ex_occupancy(threads, 32, threads * DELAY * 4);
+        double occupancy = ex_theoretical_occupancy(threads, 32, threads * DELAY * 4);
         if (occupancy > best) best = occupancy;
     }
     return best;
 }
 
 START_TEST(warps_fill_the_sm) {
-    ex_at_least("theoretical_occupancy", 0.99 * best_occupancy(),
-                "each warp waits for its own loads; the more there are, the more are under way");
+    ex_require_at_least(
+        "theoretical_occupancy", 0.99 * best_occupancy(),
+        "each warp waits for its own loads; the more there are, the more are under way");
 }
 END_TEST
 
 START_TEST(accesses_are_coalesced) {
-    ex_coalesced_loads(1.125, "the samples of neighbouring signals lie side by side");
-    ex_at_most("bank_conflicts", 0, "lane t keeps its ring in bank t mod 32");
-    ex_at_most_per("device_read_accesses", count(&ex_current()->technique_case), "sample", 1,
-                   "what was 40 samples ago is in shared memory, not in out");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory: use the shared one");
+    ex_require_coalesced_loads(1.125, "the samples of neighbouring signals lie side by side");
+    ex_require_at_most("bank_conflicts", 0, "lane t keeps its ring in bank t mod 32");
+    ex_require_at_most_per("device_read_accesses", count(&ex_current_exercise()->technique_case),
+                           "sample", 1, "what was 40 samples ago is in shared memory, not in out");
+    ex_require_at_most(
+        "local_requests", 0,
+        "an array that is indexed by a variable lives in memory: use the shared one");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(2); }
+START_TEST(many_sms_work) { ex_require_min_blocks(2); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -107,8 +109,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
  * need four. */
 EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 1200}, {1, 140}}, .most = 100000, .variants = {"", "out is in"}},
-         .technique_case = {{2048, 64}}, .timed = {{532224, 41}}, .reference = reference,
+         .draw = {.dim = {{1, 1200}, {1, 140}},
+                  .max_product = 100000,
+                  .variants = {"", "out is in"}},
+         .technique_case = {{2048, 64}}, .timed_case = {{532224, 41}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
          .baseline = "1-blocks-of-32");

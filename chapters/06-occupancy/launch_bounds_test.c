@@ -8,9 +8,9 @@ static size_t count_out(const struct ex_case *c) { return (size_t)c->dim[SIGNALS
 static size_t count_in(const struct ex_case *c) { return (size_t)c->dim[SIGNALS] * c->dim[LENGTH]; }
 static size_t count_gain(const struct ex_case *c) { return (size_t)c->dim[LENGTH] * FILTERS; }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *in = host[1], *gain = host[2];
-    double *out = want[0];
+    double *out = expected[0];
     long signals = c->dim[SIGNALS];
     for (size_t i = 0; i < count_out(c); i++) out[i] = 0;
     for (long j = 0; j < c->dim[LENGTH]; j++)
@@ -22,9 +22,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 /* A sum of `length` products below 1, as in a matrix product: (k + 1) u (k / 2 + 1), see
  * exercise_gemm.h. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)host, (void)arg, (void)index, (void)want;
-    return (c->dim[LENGTH] + 1) * EX_ROUND32 * (c->dim[LENGTH] / 2.0 + 1);
+                        double expected) {
+    (void)host, (void)arg, (void)index, (void)expected;
+    return (c->dim[LENGTH] + 1) * EX_ROUNDOFF_F32 * (c->dim[LENGTH] / 2.0 + 1);
 }
 
 static double bytes(const struct ex_case *c) {
@@ -57,45 +57,51 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double samples(void) { return count_in(&ex_current()->technique_case); }
+static double samples(void) { return count_in(&ex_current_exercise()->technique_case); }
 
 /* 48 sums, a sample, four gains and addresses: some 58 registers are needed. With 64 there is no
  * spill; on an H200, 65 536 / 64 are 1024 threads, half of an SM's. Without a bound ptxas (13.0)
  * takes 72: one block of 512, 25 %. With 48 or fewer it must spill. */
 START_TEST(no_register_is_wasted) {
-    ex_at_least("theoretical_occupancy", 0.99 * ex_occupancy(512, 64, 0),
-                "with at most 64 registers a thread, half of an SM's warps fit");
-    ex_at_most("spill_bytes", 0,
-               "a sum that is stored and loaded at each step costs more than the warps that it "
-               "makes room for");
+    ex_require_at_least("theoretical_occupancy", 0.99 * ex_theoretical_occupancy(512, 64, 0),
+                        "with at most 64 registers a thread, half of an SM's warps fit");
+    ex_require_at_most(
+        "spill_bytes", 0,
+        "a sum that is stored and loaded at each step costs more than the warps that it "
+        "makes room for");
 }
 END_TEST
 
 /* A few values that are kept aside while the sums are worked on cost less than the warps that they
  * make room for can gain: 20 registers, against the goal's none. */
 START_TEST(little_is_spilled) {
-    ex_at_most("spill_bytes", 80,
-               "a sum that is stored and loaded at each step costs more than the warps that it "
-               "makes room for");
-    ex_at_most("local_requests", 0, "an array that is indexed by a variable lives in memory, too");
-    ex_at_most_per("shared_requests_total", samples() / 32, "warp-wide sample", 16,
-                   "gains may come from shared memory, 12 vectors; sums that are kept there are "
-                   "spilled by hand");
+    ex_require_at_most(
+        "spill_bytes", 80,
+        "a sum that is stored and loaded at each step costs more than the warps that it "
+        "makes room for");
+    ex_require_at_most("local_requests", 0,
+                       "an array that is indexed by a variable lives in memory, too");
+    ex_require_at_most_per(
+        "shared_requests_total", samples() / 32, "warp-wide sample", 16,
+        "gains may come from shared memory, 12 vectors; sums that are kept there are "
+        "spilled by hand");
 }
 END_TEST
 
 /* 12 vectors of gains and a sample. Fewer sums a thread need fewer registers, and load each sample
  * again for each part of the filters. */
 START_TEST(each_sample_is_loaded_once) {
-    double gains = 4.0 * count_gain(&ex_current()->technique_case);
-    ex_at_most_per("device_read_accesses", samples(), "sample",
-                   FILTERS / 4 + 1.5 + ex_metric("const_load_threads") / samples(),
-                   "a thread loads its sample once for all 48 filters, and four gains at a time");
-    ex_at_most("copied_bytes", gains, "gains may be copied to constant memory, samples may not");
+    double gains = 4.0 * count_gain(&ex_current_exercise()->technique_case);
+    ex_require_at_most_per(
+        "device_read_accesses", samples(), "sample",
+        FILTERS / 4 + 1.5 + ex_metric_value("const_load_threads") / samples(),
+        "a thread loads its sample once for all 48 filters, and four gains at a time");
+    ex_require_at_most("copied_bytes", gains,
+                       "gains may be copied to constant memory, samples may not");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(4); }
+START_TEST(many_sms_work) { ex_require_min_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -110,6 +116,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(launch_bounds, .chapter = "06-occupancy", .title = "Registers against occupancy",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 1200}, {1, 16}}}, .technique_case = {{4096, 16}},
-         .timed = {{540672, 32}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
-         .flops = flops, .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
-         .baseline = "1-no-bound");
+         .timed_case = {{540672, 32}}, .reference = reference, .tolerance = tolerance,
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 100, .speed = 0},
+         .tests = tests, .baseline = "1-no-bound");

@@ -13,9 +13,9 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
     (void)c;
     int32_t *x = data;
     for (size_t i = 0; i < count; i++)
-        x[i] = ex_range(r, 0, 19)  ? (int32_t)ex_range(r, -20, 20)
-               : ex_range(r, 0, 1) ? INT32_MAX
-                                   : INT32_MIN;
+        x[i] = ex_uniform_int(r, 0, 19)  ? (int32_t)ex_uniform_int(r, -20, 20)
+               : ex_uniform_int(r, 0, 1) ? INT32_MAX
+                                         : INT32_MIN;
 }
 
 /* The value that as many of the others come before as behind; of equal ones, the first comes first.
@@ -30,9 +30,9 @@ static int32_t median(const int32_t v[WIDTH]) {
     return found;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *in = host[1];
-    int64_t *out = want[0];
+    int64_t *out = expected[0];
     long n = c->dim[0];
     for (long i = 0; i < n; i++) {
         int32_t v[WIDTH];
@@ -67,38 +67,41 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) { return count(&ex_current()->technique_case); }
+static double outputs(void) { return count(&ex_current_exercise()->technique_case); }
 
 START_TEST(nothing_in_local_memory) {
-    ex_at_most("local_requests", 0,
-               "registers have no numbers that a program could compute: an array with variable "
-               "indices lives "
-               "in memory");
-    ex_at_most("spill_bytes", 0, "seven values and some more fit into registers");
+    ex_require_at_most(
+        "local_requests", 0,
+        "registers have no numbers that a program could compute: an array with variable "
+        "indices lives "
+        "in memory");
+    ex_require_at_most("spill_bytes", 0, "seven values and some more fit into registers");
 }
 END_TEST
 
 /* The ends of the array, and of a block's tile, are some warps' only reasons to part: at most one
  * warp of eight. */
 START_TEST(no_branch_on_the_data) {
-    ex_at_most_per("divergent_branches", outputs() / 32, "warp of outputs", 0.5,
-                   "lanes that each look for their own place wait for one another; fixed pairs "
-                   "need no branch");
+    ex_require_at_most_per(
+        "divergent_branches", outputs() / 32, "warp of outputs", 0.5,
+        "lanes that each look for their own place wait for one another; fixed pairs "
+        "need no branch");
 }
 END_TEST
 
 /* An array in shared memory would do without local memory, too; a tile of the input in shared
  * memory costs 8 to 9. */
 START_TEST(sorted_in_registers) {
-    ex_at_most_per("shared_requests_total", outputs() / 32, "warp of outputs", 12,
-                   "sorting in shared memory replaces one memory by another");
-    ex_at_most_per("device_read_accesses", outputs(), "output", 7, "a window has seven elements");
-    ex_at_most_per("device_write_accesses", outputs(), "output", 1,
-                   "sorting in global memory replaces one memory by another");
+    ex_require_at_most_per("shared_requests_total", outputs() / 32, "warp of outputs", 12,
+                           "sorting in shared memory replaces one memory by another");
+    ex_require_at_most_per("device_read_accesses", outputs(), "output", 7,
+                           "a window has seven elements");
+    ex_require_at_most_per("device_write_accesses", outputs(), "output", 1,
+                           "sorting in global memory replaces one memory by another");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(8); }
+START_TEST(many_sms_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -111,7 +114,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(local_array, .chapter = "06-occupancy", .title = "An array that stays in registers",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 15}}, .timed = {{1 << 24}},
+         .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 15}}, .timed_case = {{1 << 24}},
          .reference = reference, .bytes = bytes,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-insertion");

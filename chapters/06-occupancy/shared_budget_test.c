@@ -9,15 +9,16 @@ static size_t entries(const struct ex_case *c) { return (size_t)c->dim[ENTRIES];
 
 static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     int32_t *index = data;
-    for (size_t i = 0; i < count; i++) index[i] = (int32_t)ex_range(r, 0, c->dim[ENTRIES] - 1);
+    for (size_t i = 0; i < count; i++)
+        index[i] = (int32_t)ex_uniform_int(r, 0, c->dim[ENTRIES] - 1);
     if (count)
         index[count / 2] = (int32_t)c->dim[ENTRIES] - 1; /* the last entry is wanted, always */
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *index = host[1];
     const float *table = host[2];
-    double *out = want[0];
+    double *out = expected[0];
     for (long i = 0; i < c->dim[N]; i++) out[i] = table[index[i]];
 }
 
@@ -53,21 +54,23 @@ END_TEST
  * 640) 0.88. A block for each 1024 elements would fetch it 1024 times: 2.1. Two kernels with a half
  * of the table each, below 48 KB, read the indices twice: 0.76. */
 START_TEST(the_table_is_fetched_once_a_block) {
-    const struct ex_case *c = &ex_current()->technique_case;
-    ex_at_most_per("device_read_sectors", count(c), "look-up", 0.9,
-                   "resident blocks fetch the table once and then look up from shared memory");
-    ex_at_least("shared_bytes", 4.0 * entries(c), "a block has the whole table");
+    const struct ex_case *c = &ex_current_exercise()->technique_case;
+    ex_require_at_most_per(
+        "device_read_sectors", count(c), "look-up", 0.9,
+        "resident blocks fetch the table once and then look up from shared memory");
+    ex_require_at_least("shared_bytes", 4.0 * entries(c), "a block has the whole table");
 }
 END_TEST
 
 /* 64 000 bytes and the system's 1024: three blocks fit into 228 KB. With 1024 threads a block two
  * of them fill the SM; with 256, three blocks are 24 warps. */
 START_TEST(the_sm_is_full) {
-    ex_at_least("theoretical_occupancy", 0.9, "few blocks fit, so each must bring many warps");
+    ex_require_at_least("theoretical_occupancy", 0.9,
+                        "few blocks fit, so each must bring many warps");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(32); }
+START_TEST(many_sms_work) { ex_require_min_blocks(32); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -80,6 +83,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(shared_budget, .chapter = "06-occupancy", .title = "More than 48 KB, and few blocks",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 5000}, {1, 100000}}}, .technique_case = {{1 << 20, 16000}},
-         .timed = {{1 << 25, 16000}}, .reference = reference, .bytes = bytes,
+         .timed_case = {{1 << 25, 16000}}, .reference = reference, .bytes = bytes,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-gather");

@@ -6,9 +6,9 @@ enum { OUT, X };
 
 static int out_is_x(const struct ex_case *c) { return c->variant == 1 ? X + 1 : 0; }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *x = host[X];
-    double *out = want[OUT], *after = want[X], a = *(float *)host[2], b = *(float *)host[3];
+    double *out = expected[OUT], *after = expected[X], a = *(float *)host[2], b = *(float *)host[3];
     for (long i = 0; i < c->dim[0]; i++) {
         out[i] = fmax(a * x[i] + b, 0);
         if (c->variant == 1) after[i] = out[i];
@@ -18,9 +18,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 /* A product below 3 and a sum below 6 are rounded: at most 3u + 6u. The maximum is exact, and
  * brings nothing further apart. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)host, (void)index, (void)want;
-    return arg == X && c->variant != 1 ? 0 : 9 * EX_ROUND32;
+                        double expected) {
+    (void)host, (void)index, (void)expected;
+    return arg == X && c->variant != 1 ? 0 : 9 * EX_ROUNDOFF_F32;
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * ex_fusion_count(c); }
@@ -49,17 +49,17 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(one_kernel) {
-    ex_at_most("launches", 1,
-               "a value that is in a register can be scaled, shifted and cut off there");
+    ex_require_at_most("launches", 1,
+                       "a value that is in a register can be scaled, shifted and cut off there");
 }
 END_TEST
 
 START_TEST(once_in_once_out) {
-    ex_fusion_keeps_registers(1, "x is read once", "the result is stored once");
+    ex_require_fused_in_registers(1, "x is read once", "the result is stored once");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(8); }
+START_TEST(many_sms_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -72,6 +72,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(axpb_relu, .chapter = "07-fusion", .title = "Three kernels to one, in place", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}, .variants = {"", "out is x"}}, .technique_case = {{1 << 17}},
-         .timed = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
+         .timed_case = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
          .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-three-kernels");

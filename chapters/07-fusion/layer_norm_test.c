@@ -38,9 +38,9 @@ static struct row measure(const struct ex_case *c, void *const host[], long r) {
     return row;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *x = host[X], *residual = host[RESIDUAL], *gamma = host[GAMMA], *beta = host[BETA];
-    double *out = want[OUT];
+    double *out = expected[OUT];
     long cols = c->dim[EX_COLS];
     for (long r = 0; r < c->dim[EX_ROWS]; r++) {
         struct row row = measure(c, host, r);
@@ -56,16 +56,16 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * deviation. The deviation's own error, and the last four operations, are relative: again (cols /
  * 32 + 10) u. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
+                        double expected) {
     static struct row row; /* of the row that `index` is in; recomputed at its first element */
     (void)arg;
     size_t cols = ex_matrix_cols(c);
     if (index % cols == 0) row = measure(c, host, (long)(index / cols));
     double gamma = fabs(((float *)host[GAMMA])[index % cols]),
            beta = fabs(((float *)host[BETA])[index % cols]);
-    double sum = ((double)cols / 32 + 10) * EX_ROUND32,
-           absolute = (sum + 2 * EX_ROUND32) * row.magnitude / row.deviation;
-    return gamma * absolute + 2 * sum * (fabs(want) + beta) + 8 * EX_ROUND32;
+    double sum = ((double)cols / 32 + 10) * EX_ROUNDOFF_F32,
+           absolute = (sum + 2 * EX_ROUNDOFF_F32) * row.magnitude / row.deviation;
+    return gamma * absolute + 2 * sum * (fabs(expected) + beta) + 8 * EX_ROUNDOFF_F32;
 }
 
 static double bytes(const struct ex_case *c) {
@@ -74,22 +74,26 @@ static double bytes(const struct ex_case *c) {
 static double flops(const struct ex_case *c) { return 8.0 * ex_matrix_count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_matrix_count, .shape = EX_BY_ROWS},
+    {.name = "out",
+     .role = EX_OUT,
+     .type = EX_F32,
+     .count = ex_matrix_count,
+     .shape = EX_SHAPE_ROWS_COLS},
     {.name = "x",
      .role = EX_IN,
      .type = EX_F32,
      .count = ex_matrix_count,
      .fill = fill_x,
-     .shape = EX_BY_ROWS},
+     .shape = EX_SHAPE_ROWS_COLS},
     {.name = "residual",
      .role = EX_IN,
      .type = EX_F32,
      .count = ex_matrix_count,
      .fill = fill_residual,
-     .shape = EX_BY_ROWS},
+     .shape = EX_SHAPE_ROWS_COLS},
     {.name = "gamma", .role = EX_IN, .type = EX_F32, .count = ex_matrix_cols},
     {.name = "beta", .role = EX_IN, .type = EX_F32, .count = ex_matrix_cols},
-    EX_MATRIX_SIZES,
+    EX_MATRIX_SIZE_ARGS,
 };
 
 static const struct ex_case cases[] = {
@@ -111,12 +115,12 @@ END_TEST
 /* x and residual once; gamma and beta once a row, from a cache: 4 sectors for 8 elements. Four
  * kernels: 7, and 2 stored. */
 START_TEST(everything_is_read_once) {
-    ex_rows_stay_on_the_chip(4.25, "x, residual, gamma and beta, and nothing a second time",
-                             "only the result is stored");
+    ex_require_on_chip_rows(4.25, "x, residual, gamma and beta, and nothing a second time",
+                            "only the result is stored");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(4); }
+START_TEST(many_sms_work) { ex_require_min_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -128,9 +132,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 100}, {1, 40000}},
-                  .most = 40000,
+                  .max_product = 40000,
                   .variants = {"", "a mean of 1000", "no deviation"}},
-         .technique_case = {{64, 1024}}, .timed = {{16384, 1024}}, .reference = reference,
+         .technique_case = {{64, 1024}}, .timed_case = {{16384, 1024}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-four-kernels");

@@ -1,18 +1,18 @@
 /* scale_add_test.c — out = a * x + y; graded on what moves between the kernels. */
 #include "common/exercise_fusion.h"
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *x = host[1], *y = host[2];
-    double *out = want[0], a = *(float *)host[3];
+    double *out = expected[0], a = *(float *)host[3];
     for (long i = 0; i < c->dim[0]; i++) out[i] = a * x[i] + y[i];
 }
 
 /* A product below 3 and a sum below 4 are rounded, or both at once by a fused operation: at most 3u
  * + 4u. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)c, (void)host, (void)arg, (void)index, (void)want;
-    return 7 * EX_ROUND32;
+                        double expected) {
+    (void)c, (void)host, (void)arg, (void)index, (void)expected;
+    return 7 * EX_ROUNDOFF_F32;
 }
 
 static double bytes(const struct ex_case *c) { return 12.0 * ex_fusion_count(c); }
@@ -40,16 +40,16 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(one_kernel) {
-    ex_at_most("launches", 1, "what a kernel has computed can be used in the same kernel");
+    ex_require_at_most("launches", 1, "what a kernel has computed can be used in the same kernel");
 }
 END_TEST
 
 START_TEST(nothing_in_between) {
-    ex_fusion_keeps_registers(2, "x and y are read once", "only the result is stored");
+    ex_require_fused_in_registers(2, "x and y are read once", "only the result is stored");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(8); }
+START_TEST(many_sms_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -61,7 +61,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 EXERCISE(scale_add, .chapter = "07-fusion", .title = "Two kernels to one", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 70000}}}, .technique_case = {{1 << 17}}, .timed = {{1 << 24}},
+         .draw = {.dim = {{1, 70000}}}, .technique_case = {{1 << 17}}, .timed_case = {{1 << 24}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-two-kernels");

@@ -16,14 +16,14 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
     }
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     long cols = c->dim[EX_COLS];
     for (long r = 0; r < c->dim[EX_ROWS]; r++) {
         const float *in = (float *)host[1] + r * cols;
-        double *out = (double *)want[0] + r * cols, most = -INFINITY, sum = 0;
-        for (long i = 0; i < cols; i++) most = fmax(most, in[i]);
-        for (long i = 0; i < cols; i++) sum += exp(in[i] - most);
-        for (long i = 0; i < cols; i++) out[i] = exp(in[i] - most) / sum;
+        double *out = (double *)expected[0] + r * cols, max_value = -INFINITY, sum = 0;
+        for (long i = 0; i < cols; i++) max_value = fmax(max_value, in[i]);
+        for (long i = 0; i < cols; i++) sum += exp(in[i] - max_value);
+        for (long i = 0; i < cols; i++) out[i] = exp(in[i] - max_value) / sum;
     }
 }
 
@@ -32,23 +32,27 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * up to 90 where the result is not negligible, 90u, three times on the way. Absolutely, what lies
  * below the normal numbers. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
+                        double expected) {
     (void)host, (void)arg, (void)index;
-    return want * EX_ROUND32 * (4.0 * c->dim[EX_COLS] + 3 * 90 + 16) + 0x1p-125;
+    return expected * EX_ROUNDOFF_F32 * (4.0 * c->dim[EX_COLS] + 3 * 90 + 16) + 0x1p-125;
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * ex_matrix_count(c); }
 static double flops(const struct ex_case *c) { return 4.0 * ex_matrix_count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_matrix_count, .shape = EX_BY_ROWS},
+    {.name = "out",
+     .role = EX_OUT,
+     .type = EX_F32,
+     .count = ex_matrix_count,
+     .shape = EX_SHAPE_ROWS_COLS},
     {.name = "in",
      .role = EX_IN,
      .type = EX_F32,
      .count = ex_matrix_count,
      .fill = fill,
-     .shape = EX_BY_ROWS},
-    EX_MATRIX_SIZES,
+     .shape = EX_SHAPE_ROWS_COLS},
+    EX_MATRIX_SIZE_ARGS,
 };
 
 static const struct ex_case cases[] = {
@@ -74,12 +78,12 @@ END_TEST
  * finds maximum and sum and the one that divides. Sectors are counted, since vectors would load
  * four elements at once. Three passes: 3; online, with a second read: 2. */
 START_TEST(a_row_is_read_once) {
-    ex_rows_stay_on_the_chip(1.0625, "a row that stays on the chip is read once",
-                             "the result is written once");
+    ex_require_on_chip_rows(1.0625, "a row that stays on the chip is read once",
+                            "the result is written once");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(4); }
+START_TEST(many_sms_work) { ex_require_min_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -91,10 +95,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 100}, {1, 80000}},
-                  .most = 80000,
+                  .max_product = 80000,
                   .variants = {"", "values up to 1000", "all equal", "rising", "falling",
                                "around -250"}},
-         .technique_case = {{64, 1024}}, .timed = {{16384, 1024}}, .reference = reference,
+         .technique_case = {{64, 1024}}, .timed_case = {{16384, 1024}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-three-kernels");

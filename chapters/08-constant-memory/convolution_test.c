@@ -8,10 +8,10 @@ static size_t taps(const struct ex_case *c) { return 2 * (size_t)c->dim[RADIUS] 
 
 /* Tap after tap for a piece of the output, as a processor likes it: of each element the order of
  * additions stays. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     enum { PIECE = 4096 };
     const float *in = host[1], *filter = host[2];
-    double *out = want[0];
+    double *out = expected[0];
     long n = c->dim[N], radius = c->dim[RADIUS];
     for (long first = 0; first < n; first += PIECE) {
         long end = first + PIECE < n ? first + PIECE : n;
@@ -25,9 +25,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
 
 /* A sum of `taps` products below 1: (taps + 1) u taps / 2, see exercise_gemm.h. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)host, (void)arg, (void)index, (void)want;
-    return (taps(c) + 1.0) * EX_ROUND32 * (taps(c) / 2.0 + 1);
+                        double expected) {
+    (void)host, (void)arg, (void)index, (void)expected;
+    return (taps(c) + 1.0) * EX_ROUNDOFF_F32 * (taps(c) / 2.0 + 1);
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * count(c) + 4.0 * taps(c); }
@@ -57,23 +57,24 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) { return count(&ex_current()->technique_case); }
-static double products(void) { return outputs() * taps(&ex_current()->technique_case); }
+static double outputs(void) { return count(&ex_current_exercise()->technique_case); }
+static double products(void) { return outputs() * taps(&ex_current_exercise()->technique_case); }
 
 /* What is in constant memory is read for nothing, as far as these limits go. */
-static void only_the_filter_is_copied(void) {
-    ex_at_most("copied_bytes", 4.0 * taps(&ex_current()->technique_case),
-               "only the filter belongs into constant memory");
+static void require_only_filter_copied(void) {
+    ex_require_at_most("copied_bytes", 4.0 * taps(&ex_current_exercise()->technique_case),
+                       "only the filter belongs into constant memory");
 }
 
-static double constants(void) { return ex_metric("const_load_threads"); }
+static double constants(void) { return ex_metric_value("const_load_threads"); }
 
 /* From global memory, each product loads an element and a tap: 2. From constant memory, or with a
  * tile of the input: 1 or less. */
 START_TEST(the_filter_is_not_loaded_from_global_memory) {
-    ex_at_most_per("device_read_accesses", products(), "product", 1.0 + constants() / products(),
-                   "only the input is loaded from global memory");
-    only_the_filter_is_copied();
+    ex_require_at_most_per("device_read_accesses", products(), "product",
+                           1.0 + constants() / products(),
+                           "only the input is loaded from global memory");
+    require_only_filter_copied();
 }
 END_TEST
 
@@ -81,22 +82,22 @@ END_TEST
  * both (a sixteenth). A constant that is read once a thread beside a filter that comes from
  * elsewhere is 1/33. */
 START_TEST(the_filter_is_in_constant_memory) {
-    ex_at_least_per("const_requests", products() / 32, "warp-wide product", 0.05,
-                    "a tap that all lanes want at once is what the constant cache is for");
-    ex_at_most("const_serialized_accesses", 0,
-               "lanes that ask the constant cache for different words take turns");
+    ex_require_at_least_per("const_requests", products() / 32, "warp-wide product", 0.05,
+                            "a tap that all lanes want at once is what the constant cache is for");
+    ex_require_at_most("const_serialized_accesses", 0,
+                       "lanes that ask the constant cache for different words take turns");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_at_most_per("device_read_sectors", products() / 32, "warp-wide product",
-                   5 + ex_metric("const_sectors") * 32 / products(),
-                   "32 neighbours that start anywhere are 5 sectors");
-    only_the_filter_is_copied();
+    ex_require_at_most_per("device_read_sectors", products() / 32, "warp-wide product",
+                           5 + ex_metric_value("const_sectors") * 32 / products(),
+                           "32 neighbours that start anywhere are 5 sectors");
+    require_only_filter_copied();
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(8); }
+START_TEST(many_sms_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -111,7 +112,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(convolution, .chapter = "08-constant-memory",
          .title = "A filter that all lanes read at once", .args = args, .nargs = EX_COUNT(args),
          .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 5000}, {0, 64}}},
-         .technique_case = {{1 << 15, 16}}, .timed = {{1 << 25, 16}}, .reference = reference,
+         .technique_case = {{1 << 15, 16}}, .timed_case = {{1 << 25, 16}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-global");

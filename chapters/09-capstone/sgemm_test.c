@@ -16,21 +16,21 @@ static void fill_c(const struct ex_case *c, struct ex_rng *r, void *data, size_t
         ((float *)data)[i] = c->variant == BETA_ZERO ? NAN : (float)ex_uniform(r, -1, 1);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    const float *before = host[0];
-    double *out = want[0], scale = *(float *)host[6], keep = *(float *)host[7];
-    ex_gemm_reference(c, host, want);
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
+    const float *initial_c = host[0];
+    double *out = expected[0], alpha_value = *(float *)host[6], beta_value = *(float *)host[7];
+    ex_gemm_reference(c, host, expected);
     for (size_t i = 0; i < ex_gemm_c(c); i++)
-        out[i] = scale * out[i] + (keep == 0 ? 0 : keep * before[i]);
+        out[i] = alpha_value * out[i] + (beta_value == 0 ? 0 : beta_value * initial_c[i]);
 }
 
 /* The product's bound (exercise_gemm.h) times alpha, and three more roundings of values up to alpha
  * k + beta. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    double scale = fabs(*(float *)host[6]), keep = fabs(*(float *)host[7]);
-    return scale * ex_gemm_tolerance(c, host, arg, index, want) +
-           3 * EX_ROUND32 * (fabs(want) + keep);
+                        double expected) {
+    double alpha_value = fabs(*(float *)host[6]), beta_value = fabs(*(float *)host[7]);
+    return alpha_value * ex_gemm_tolerance(c, host, arg, index, expected) +
+           3 * EX_ROUNDOFF_F32 * (fabs(expected) + beta_value);
 }
 
 static double bytes(const struct ex_case *c) { return ex_gemm_bytes(c) + 4.0 * ex_gemm_c(c); }
@@ -71,38 +71,40 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
+static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 
 /* A version without tiles would pass any limit on what tiles cost; so would one that sends each
  * value that it reads through shared memory on its way (an asynchronous copy does), for itself
  * alone: 2 reads a product. Tiles of 16 x 16: 0.14. */
-static void uses_tiles(void) {
-    ex_at_least_per("shared_load_requests", products() / 32, "warp-wide product", 0.01,
-                    "the values come from tiles in shared memory");
-    ex_at_most_per("device_read_accesses", products(), "product", 0.25,
-                   "a value in a tile serves many threads");
+static void require_shared_tiles(void) {
+    ex_require_at_least_per("shared_load_requests", products() / 32, "warp-wide product", 0.01,
+                            "the values come from tiles in shared memory");
+    ex_require_at_most_per("device_read_accesses", products(), "product", 0.25,
+                           "a value in a tile serves many threads");
 }
 
 /* The parts of the ladder that counters show; see matmul_tiled and matmul_register. A tile of 128 x
  * 128, fetched by vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C is loaded and
  * stored besides: 1/64 of a load for k = 64.) */
 START_TEST(tiles_are_large_and_fetched_by_vectors) {
-    ex_at_most_per("device_read_accesses", products(), "product", 1.0 / 128 + 1.0 / 64,
-                   "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
-    ex_at_most_per("device_read_sectors", products(), "product", 0.012,
-                   "each sector that a tile of 64 or more touches is used whole");
+    ex_require_at_most_per("device_read_accesses", products(), "product", 1.0 / 128 + 1.0 / 64,
+                           "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
+    ex_require_at_most_per("device_read_sectors", products(), "product", 0.012,
+                           "each sector that a tile of 64 or more touches is used whole");
 }
 END_TEST
 
 /* 8 x 8 products: 0.0625, and an arrival and a wait or two of each warp and piece where mbarriers
  * announce the tiles. 8 x 6 products: 0.073. */
 START_TEST(values_are_shared_in_registers) {
-    uses_tiles();
-    ex_at_most_per("shared_read_requests_total", products() / 32, "warp-wide product", 0.07,
-                   "8 x 8 products need 16 values: four vectors, or eight values four steps deep");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in local memory, not in registers");
-    ex_at_most("spill_bytes", 0, "64 sums and two buffers must fit into the registers");
+    require_shared_tiles();
+    ex_require_at_most_per(
+        "shared_read_requests_total", products() / 32, "warp-wide product", 0.07,
+        "8 x 8 products need 16 values: four vectors, or eight values four steps deep");
+    ex_require_at_most(
+        "local_requests", 0,
+        "an array that is indexed by a variable lives in local memory, not in registers");
+    ex_require_at_most("spill_bytes", 0, "64 sums and two buffers must fit into the registers");
 }
 END_TEST
 
@@ -110,9 +112,9 @@ END_TEST
  * into rows that are padded for the reads make 0.008, and cost nothing: the version that does so is
  * the faster one. */
 START_TEST(no_turns_at_the_banks) {
-    uses_tiles();
-    ex_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.02,
-                   "both tiles can be stored and read without conflicts");
+    require_shared_tiles();
+    ex_require_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.02,
+                           "both tiles can be stored and read without conflicts");
 }
 END_TEST
 
@@ -121,11 +123,11 @@ END_TEST
  * buffer, twice as many. (One buffer of pieces that are 16 deep has as many barriers and as many
  * bytes as two of 8: no counter tells them apart, the time does, by a third.) */
 START_TEST(one_barrier_a_piece) {
-    uses_tiles();
-    const struct ex_case *c = &ex_current()->technique_case;
+    require_shared_tiles();
+    const struct ex_case *c = &ex_current_exercise()->technique_case;
     double tiles = (double)ex_gemm_c(c) / (128 * 128), pieces = c->dim[1] / 8.0;
-    ex_at_most_per("barriers", tiles * 8, "warp of a tile of 128 x 128", pieces + 1,
-                   "while one buffer is used, the other is filled");
+    ex_require_at_most_per("barriers", tiles * 8, "warp of a tile of 128 x 128", pieces + 1,
+                           "while one buffer is used, the other is filled");
 }
 END_TEST
 
@@ -144,9 +146,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 280}, {1, 200}, {1, 280}},
-                  .most = 600000,
+                  .max_product = 600000,
                   .variants = {"", "beta = 0", "alpha = 0"}},
-         .technique_case = {{256, 64, 256}}, .timed = {{1536, 1024, 2816}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
+         .technique_case = {{256, 64, 256}}, .timed_case = {{1536, 1024, 2816}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "2-coalesced");

@@ -16,8 +16,9 @@ static int32_t draw(const struct ex_case *c, struct ex_rng *r) {
     long low = c->variant == ALL ? 1 : -100,
          high = c->variant == HALF || c->variant == ALL ? 100 : 0;
     if (c->variant == EXTREME) return ex_random(r) & 1 ? INT32_MIN : INT32_MAX;
-    if (c->variant == RARE && ex_range(r, 0, 99) == 0) return (int32_t)ex_range(r, 1, 100);
-    return (int32_t)ex_range(r, low, high);
+    if (c->variant == RARE && ex_uniform_int(r, 0, 99) == 0)
+        return (int32_t)ex_uniform_int(r, 1, 100);
+    return (int32_t)ex_uniform_int(r, low, high);
 }
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
@@ -28,12 +29,12 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n
 }
 
 /* want[0] begins as what `out` held: what lies behind the kept elements stays. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *in = host[2];
-    int64_t *out = want[0], *kept = want[1], next = 0;
+    int64_t *out = expected[0], *selected_count = expected[1], next = 0;
     for (long i = 0; i < c->dim[0]; i++)
         if (in[i] > 0) out[next++] = in[i];
-    *kept = next;
+    *selected_count = next;
 }
 
 /* Of the drawn values 100 in 201 are kept; 0.49 is a share that a large problem does not fall
@@ -67,7 +68,7 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
 /* One thread that walks over 256 flags: 267 reads for 256 elements, and 138 instructions for 32 of
  * them in the two kernels together. A scan in shared memory (8 rounds, two reads a warp): 147. With
@@ -75,53 +76,56 @@ static double elements(void) { return count(&ex_current()->technique_case); }
  * kept elements go to memory through a tile besides. Flags that are packed into bytes are few reads
  * for one thread, too; its instructions tell. What is counted in memory in place of this is read or
  * written there. */
-static void lanes_count_by_votes(void) {
-    ex_at_most_per(
+static void require_counting_by_votes(void) {
+    ex_require_at_most_per(
         "shared_read_requests_total", elements() / 256, "256 elements", 48,
         "a vote is a word with a bit for each lane, and its bits below a lane are those before it");
-    ex_at_most_per(
+    ex_require_at_most_per(
         "inst_executed", elements() / 32, "warp of elements", 120,
         "what one thread does alone takes the warp as long as what all lanes do together");
-    ex_at_most_per("shuffles", elements() / 32, "warp of elements", 4,
-                   "one vote tells all lanes what a scan by shuffles takes five rounds for");
-    ex_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 3,
-                   "the input is read twice, once to count and once to copy; places are not looked "
-                   "up in memory");
-    ex_at_most_per("device_write_accesses", elements(), "element", 0.75,
-                   "a kept element is written once, the others never");
-    ex_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
-                   "flags that a thread keeps in local memory go through L1 like others");
-    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
-                   "one atomic a warp at most");
-    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
-                   "a block comes to memory once");
+    ex_require_at_most_per(
+        "shuffles", elements() / 32, "warp of elements", 4,
+        "one vote tells all lanes what a scan by shuffles takes five rounds for");
+    ex_require_at_most_per(
+        "device_read_sectors", elements() / 8, "sector of the input", 3,
+        "the input is read twice, once to count and once to copy; places are not looked "
+        "up in memory");
+    ex_require_at_most_per("device_write_accesses", elements(), "element", 0.75,
+                           "a kept element is written once, the others never");
+    ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
+                           "flags that a thread keeps in local memory go through L1 like others");
+    ex_require_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
+                           "one atomic a warp at most");
+    ex_require_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
+                           "a block comes to memory once");
 }
 
-START_TEST(lanes_find_their_places_by_votes) { lanes_count_by_votes(); }
+START_TEST(lanes_find_their_places_by_votes) { require_counting_by_votes(); }
 END_TEST
 
 /* Two barriers a round of 256 elements are 16 for 8 warps; one is 8. With several elements a
  * thread, or a stretch for each warp, next to none: 3 a launch. */
 START_TEST(warps_seldom_wait_for_each_other) {
-    lanes_count_by_votes();
-    ex_at_most_per("barriers", elements() / 256, "256 elements", 10,
-                   "a warp that knows where its stretch begins needs no other one to go on");
+    require_counting_by_votes();
+    ex_require_at_most_per(
+        "barriers", elements() / 256, "256 elements", 10,
+        "a warp that knows where its stretch begins needs no other one to go on");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring lanes look at neighbouring elements");
+    ex_require_coalesced_loads(1.125, "neighbouring lanes look at neighbouring elements");
 }
 END_TEST
 
 /* 16 of 32 lanes store side by side from anywhere: 64 bytes in 2 or 3 sectors. */
 START_TEST(writes_are_nearly_coalesced) {
-    ex_coalesced_stores(
+    ex_require_coalesced_stores(
         2.5, "neighbouring lanes write neighbouring elements, if not from a sector's start");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -139,6 +143,6 @@ EXERCISE(compact, .chapter = "10-warps", .title = "Places by votes", .args = arg
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}},
                   .variants = {"half kept", "none kept", "all kept", "one of a hundred kept"}},
-         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference,
+         .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
          .tests = tests, .baseline = "1-serial");

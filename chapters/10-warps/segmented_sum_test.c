@@ -4,7 +4,7 @@
 
 enum { N, SEGMENTS };
 enum { MIXED, SINGLE, ONE, WARPS, LATE, LONGER }; /* variants: how long segments are */
-enum { MOST = 48 };                               /* elements of a mixed one; 24.5 on average */
+enum { MAX_MIXED_LENGTH = 48 };                   /* elements of a mixed one; 24.5 on average */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
 static size_t segments(const struct ex_case *c) { return (size_t)c->dim[SEGMENTS]; }
@@ -15,8 +15,8 @@ static long length(const struct ex_case *c, struct ex_rng *r) {
     case ONE:
     case LATE: return c->dim[N] + 1;
     case WARPS: return 32;
-    case LONGER: return ex_range(r, 33, 1000);
-    default: return ex_range(r, 1, MOST);
+    case LONGER: return ex_uniform_int(r, 33, 1000);
+    default: return ex_uniform_int(r, 1, MAX_MIXED_LENGTH);
     }
 }
 
@@ -25,16 +25,17 @@ static long length(const struct ex_case *c, struct ex_rng *r) {
 static void fill_segment(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     long last = c->dim[SEGMENTS] - 1, id = c->variant == LATE ? last : 0, left = length(c, r);
     for (size_t i = 0; i < n; i++, left--) {
-        if (!left) left = length(c, r), id += c->variant == MIXED && ex_range(r, 0, 7) == 0 ? 2 : 1;
+        if (!left)
+            left = length(c, r), id += c->variant == MIXED && ex_uniform_int(r, 0, 7) == 0 ? 2 : 1;
         if (id > last) id = last;
         ((int32_t *)data)[i] = (int32_t)id;
     }
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *values = host[1];
     const int32_t *segment = host[2];
-    double *sums = want[0];
+    double *sums = expected[0];
     for (long s = 0; s < c->dim[SEGMENTS]; s++) sums[s] = 0;
     for (long i = 0; i < c->dim[N]; i++) sums[segment[i]] += values[i];
 }
@@ -53,14 +54,14 @@ static long first_of(const struct ex_case *c, const int32_t *segment, long s) {
 /* n values in any order: |error| <= (n - 1) u sum |x| to first order (Higham, Accuracy and
  * Stability, 4.2). */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)arg, (void)want;
+                        double expected) {
+    (void)arg, (void)expected;
     const float *values = host[1];
     const int32_t *segment = host[2];
     long first = first_of(c, segment, (long)index), end = first_of(c, segment, (long)index + 1);
     double magnitude = 0;
     for (long i = first; i < end; i++) magnitude += fabs(values[i]);
-    return (double)(end - first) * EX_ROUND32 * magnitude;
+    return (double)(end - first) * EX_ROUNDOFF_F32 * magnitude;
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * count(c) + 4.0 * segments(c); }
@@ -94,37 +95,39 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
 /* The scan in shared memory: 9 barriers for 8 warps, 72; and in each round up to two sums and a
  * segment read and a sum written, 32 for a warp in all. Shuffles need neither. Segments of 24.5 on
  * average: 1.3 begin in a warp's 32 elements, and one reaches in from before: 2.3 sums a warp, 1.4
  * a warp in the naive version, 32 where each element goes to memory alone. */
 START_TEST(lanes_add_up_by_shuffles) {
-    ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
-                   "lanes of one warp need no barrier of the block");
-    ex_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 4,
-                   "lanes can hand values to each other without memory");
-    ex_at_most_per("local_requests", elements() / 32, "warp of elements", 1,
-                   "local memory is no other place for them");
-    ex_at_most_per("device_read_sectors", elements() / 4, "sector of the input", 1.75,
-                   "values are read once, segments twice at most; what is added up in global "
-                   "memory is read there, too");
-    ex_at_most_per("atomic_operations", elements() / 32, "warp of elements", 4,
-                   "lanes of one segment add up before one of them goes to memory");
-    ex_at_most_per("device_write_accesses", elements() / 32, "warp of elements", 6,
-                   "a sum that is stored to be added up by another kernel goes to memory, too");
-    ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 144,
-                   "what one lane does for 32 takes the warp 32 times as long");
+    ex_require_at_most_per("barriers", elements() / 256, "256 elements", 16,
+                           "lanes of one warp need no barrier of the block");
+    ex_require_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 4,
+                           "lanes can hand values to each other without memory");
+    ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 1,
+                           "local memory is no other place for them");
+    ex_require_at_most_per(
+        "device_read_sectors", elements() / 4, "sector of the input", 1.75,
+        "values are read once, segments twice at most; what is added up in global "
+        "memory is read there, too");
+    ex_require_at_most_per("atomic_operations", elements() / 32, "warp of elements", 4,
+                           "lanes of one segment add up before one of them goes to memory");
+    ex_require_at_most_per(
+        "device_write_accesses", elements() / 32, "warp of elements", 6,
+        "a sum that is stored to be added up by another kernel goes to memory, too");
+    ex_require_at_most_per("inst_executed", elements() / 32, "warp of elements", 144,
+                           "what one lane does for 32 takes the warp 32 times as long");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring elements");
+    ex_require_coalesced_loads(1.25, "neighbouring lanes look at neighbouring elements");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -139,7 +142,7 @@ EXERCISE(segmented_sum, .chapter = "10-warps", .title = "Sums of segments, by fl
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}, {1, 20000}},
                   .variants = {"segments of 1 to 48", "each element a segment", "one segment"}},
-         .technique_case = {{1 << 20, 1 << 16}}, .timed = {{1 << 24, 1 << 20}},
+         .technique_case = {{1 << 20, 1 << 16}}, .timed_case = {{1 << 24, 1 << 20}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-shared");

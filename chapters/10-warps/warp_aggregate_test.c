@@ -2,15 +2,15 @@
  * what goes to memory. */
 #include "common/exercise_limits.h"
 
-enum { N, GROUPS };
+enum { N, GROUP_COUNT };
 enum { FEW, EQUAL, DIFFERENT, UNIFORM, TURNS, LARGE }; /* variants: which keys a warp has */
 enum { STRETCH = 128, ACTIVE = 4 };                    /* elements, and the keys that these have */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
-static size_t groups(const struct ex_case *c) { return (size_t)c->dim[GROUPS]; }
+static size_t groups(const struct ex_case *c) { return (size_t)c->dim[GROUP_COUNT]; }
 
 static long any(const struct ex_case *c, struct ex_rng *r) {
-    return ex_range(r, 0, c->dim[GROUPS] - 1);
+    return ex_uniform_int(r, 0, c->dim[GROUP_COUNT] - 1);
 }
 
 /* FEW: records in the order of time, in which a few groups are active at a time. TURNS: two keys by
@@ -19,9 +19,9 @@ static int32_t key(const struct ex_case *c, struct ex_rng *r, const long *active
     switch (c->variant) {
     case FEW:
     case LARGE: return (int32_t)active[ex_random(r) % ACTIVE];
-    case EQUAL: return (int32_t)(c->dim[GROUPS] - 1);
-    case DIFFERENT: return (int32_t)(i % (size_t)c->dim[GROUPS]);
-    case TURNS: return (int32_t)(i % 2 ? c->dim[GROUPS] - 1 : 0);
+    case EQUAL: return (int32_t)(c->dim[GROUP_COUNT] - 1);
+    case DIFFERENT: return (int32_t)(i % (size_t)c->dim[GROUP_COUNT]);
+    case TURNS: return (int32_t)(i % 2 ? c->dim[GROUP_COUNT] - 1 : 0);
     default: return (int32_t)any(c, r);
     }
 }
@@ -37,13 +37,13 @@ static void fill_keys(const struct ex_case *c, struct ex_rng *r, void *data, siz
 /* LARGE: above 2^22, so that a float does not hold a sum of five; 300 of them stay below 2^31. */
 static void fill_values(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *x = data;
-    for (size_t i = 0; i < n; i++) x[i] = (int32_t)ex_range(r, -100, 100);
+    for (size_t i = 0; i < n; i++) x[i] = (int32_t)ex_uniform_int(r, -100, 100);
     for (size_t i = 0; c->variant == LARGE && i < n; i++) x[i] = (1 << 22) + (int32_t)i;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *keys = host[1], *values = host[2];
-    int64_t *sums = want[0];
+    int64_t *sums = expected[0];
     for (long i = 0; i < c->dim[N]; i++) sums[keys[i]] += values[i];
 }
 
@@ -55,7 +55,7 @@ static const struct ex_arg args[] = {
     {.name = "keys", .role = EX_IN, .type = EX_I32, .count = count, .fill = fill_keys},
     {.name = "values", .role = EX_IN, .type = EX_I32, .count = count, .fill = fill_values},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = N},
-    {.name = "groups", .role = EX_SCALAR, .type = EX_I32, .dim = GROUPS},
+    {.name = "groups", .role = EX_SCALAR, .type = EX_I32, .dim = GROUP_COUNT},
 };
 
 static const struct ex_case cases[] = {
@@ -76,35 +76,37 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double warps(void) { return count(&ex_current()->technique_case) / 32.0; }
+static double warps(void) { return count(&ex_current_exercise()->technique_case) / 32.0; }
 
 /* Four keys in 128 elements: a warp has 4, rarely 3. In the naive version 32. The crowd may not
  * move into shared memory (a table there, without adding up first: 32 operations, and 8 or more
  * lanes on one word), nor to a lane that adds up 32 elements alone, nor behind a sort in memory. */
 START_TEST(one_lane_goes_for_all_of_a_key) {
-    ex_at_most_per("atomic_operations", warps(), "warp of elements", 6,
-                   "lanes with the same key can add up first, and one of them goes to memory");
-    ex_at_most_per("device_write_accesses", warps(), "warp of elements", 7,
-                   "sums that are stored to be added up by another kernel go to memory, too");
-    ex_at_most_per("shared_atomic_operations", warps(), "warp of elements", 6,
-                   "lanes that want one word of shared memory take turns there");
-    ex_at_most_per("shared_requests_total", warps(), "warp of elements", 8,
-                   "lanes can hand values to each other without memory");
-    ex_at_most_per("local_requests", warps(), "warp of elements", 1,
-                   "nor is there need of local memory");
-    ex_at_most_per("device_read_sectors", warps() * 8, "sector of the input", 1.25,
-                   "keys and values are read once");
-    ex_at_most_per("inst_executed", warps(), "warp of elements", 128,
-                   "what one lane does for 32 takes the warp 32 times as long");
+    ex_require_at_most_per(
+        "atomic_operations", warps(), "warp of elements", 6,
+        "lanes with the same key can add up first, and one of them goes to memory");
+    ex_require_at_most_per(
+        "device_write_accesses", warps(), "warp of elements", 7,
+        "sums that are stored to be added up by another kernel go to memory, too");
+    ex_require_at_most_per("shared_atomic_operations", warps(), "warp of elements", 6,
+                           "lanes that want one word of shared memory take turns there");
+    ex_require_at_most_per("shared_requests_total", warps(), "warp of elements", 8,
+                           "lanes can hand values to each other without memory");
+    ex_require_at_most_per("local_requests", warps(), "warp of elements", 1,
+                           "nor is there need of local memory");
+    ex_require_at_most_per("device_read_sectors", warps() * 8, "sector of the input", 1.25,
+                           "keys and values are read once");
+    ex_require_at_most_per("inst_executed", warps(), "warp of elements", 128,
+                           "what one lane does for 32 takes the warp 32 times as long");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring lanes look at neighbouring elements");
+    ex_require_coalesced_loads(1.125, "neighbouring lanes look at neighbouring elements");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -120,7 +122,7 @@ EXERCISE(warp_aggregate, .chapter = "10-warps", .title = "One lane goes for all 
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 100000}, {1, 70000}},
                   .variants = {"four keys by stretches", "all of one group"}},
-         .technique_case = {{1 << 20, 1 << 16}}, .timed = {{1 << 24, 1 << 16}},
+         .technique_case = {{1 << 20, 1 << 16}}, .timed_case = {{1 << 24, 1 << 16}},
          .reference = reference, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-atomics");

@@ -16,7 +16,7 @@ static int32_t draw(const struct ex_case *c, struct ex_rng *r, size_t i) {
     case SORTED: return (int32_t)i;
     case EQUAL: return 17;
     case ENDS: return ex_random(r) & 1 ? INT32_MAX : INT32_MIN;
-    default: return (int32_t)ex_range(r, INT32_MIN, INT32_MAX);
+    default: return (int32_t)ex_uniform_int(r, INT32_MIN, INT32_MAX);
     }
 }
 
@@ -30,9 +30,9 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* want[0] begins as a copy of the input. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     (void)host;
-    int64_t *out = want[0];
+    int64_t *out = expected[0];
     for (long first = 0; first < c->dim[0]; first += GROUP) {
         long left = c->dim[0] - first;
         qsort(out + first, (size_t)(left < GROUP ? left : GROUP), sizeof *out, by_value);
@@ -64,47 +64,49 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double groups(void) { return count(&ex_current()->technique_case) / GROUP; }
+static double groups(void) { return count(&ex_current_exercise()->technique_case) / GROUP; }
 
 /* 15 rounds with two barriers each for 8 warps: 30 for a group. */
-static void no_waiting_for_other_warps(void) {
-    ex_at_most_per("barriers", groups(), "group", 2,
-                   "the lanes of a group are one warp, and need no other one");
-    ex_at_most_per("device_read_sectors", groups() * 4, "sector of the data", 1.25,
-                   "keys are read once, not in each round");
-    ex_at_most_per("device_write_accesses", groups() * GROUP, "element", 1.25, "and written once");
-    ex_at_most_per("local_requests", groups(), "group", 4, "nor is there need of local memory");
-    ex_at_most_per("atomic_operations", groups(), "group", 1,
-                   "nor of words in memory on which lanes wait");
-    ex_at_most_per("shared_atomic_operations", groups(), "group", 1,
-                   "nor of words on which lanes wait");
-    ex_at_most_per("inst_executed", groups(), "group", 320,
-                   "one lane that sorts 32 keys takes its warp as long as 32");
+static void require_no_block_barriers(void) {
+    ex_require_at_most_per("barriers", groups(), "group", 2,
+                           "the lanes of a group are one warp, and need no other one");
+    ex_require_at_most_per("device_read_sectors", groups() * 4, "sector of the data", 1.25,
+                           "keys are read once, not in each round");
+    ex_require_at_most_per("device_write_accesses", groups() * GROUP, "element", 1.25,
+                           "and written once");
+    ex_require_at_most_per("local_requests", groups(), "group", 4,
+                           "nor is there need of local memory");
+    ex_require_at_most_per("atomic_operations", groups(), "group", 1,
+                           "nor of words in memory on which lanes wait");
+    ex_require_at_most_per("shared_atomic_operations", groups(), "group", 1,
+                           "nor of words on which lanes wait");
+    ex_require_at_most_per("inst_executed", groups(), "group", 320,
+                           "one lane that sorts 32 keys takes its warp as long as 32");
 }
 
-START_TEST(a_warp_waits_for_no_other) { no_waiting_for_other_warps(); }
+START_TEST(a_warp_waits_for_no_other) { require_no_block_barriers(); }
 END_TEST
 
 /* In shared memory a round is two reads and a write, 45 for a group, and what leads there and back.
  */
 START_TEST(keys_stay_in_registers) {
-    no_waiting_for_other_warps();
-    ex_at_most_per("shared_requests_total", groups(), "group", 8,
-                   "a shuffle hands a key over, and lanes need not wait for memory");
+    require_no_block_barriers();
+    ex_require_at_most_per("shared_requests_total", groups(), "group", 8,
+                           "a shuffle hands a key over, and lanes need not wait for memory");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring lanes read neighbouring keys");
+    ex_require_coalesced_loads(1.125, "neighbouring lanes read neighbouring keys");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_coalesced_stores(1.125, "neighbouring lanes write neighbouring keys");
+    ex_require_coalesced_stores(1.125, "neighbouring lanes write neighbouring keys");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -120,7 +122,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(warp_sync, .chapter = "10-warps", .title = "Lanes that do not run in step", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}, .variants = {"any order", "falling", "sorted", "all equal"}},
-         .technique_case = {{1 << 18}}, .timed = {{1 << 24}}, .reference = reference,
+         .technique_case = {{1 << 18}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops,
          .points = {.correctness = 10, .technique = 50, .speed = 40}, .tests = tests,
          .baseline = "1-block-barriers");

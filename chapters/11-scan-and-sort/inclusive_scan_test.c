@@ -19,9 +19,9 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n
     if (n && c->variant == FIRST) x[0] = (uint32_t)ex_random(r) | 1;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const uint32_t *in = host[1];
-    int64_t *out = want[0];
+    int64_t *out = expected[0];
     uint32_t sum = 0;
     for (long i = 0; i < c->dim[0]; i++) out[i] = sum += in[i];
 }
@@ -53,17 +53,17 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
 /* What was moved out of shared memory is not to come back elsewhere: local memory, atomics, or one
  * lane that works for 32. */
-static void sums_stay_in_registers(void) {
-    ex_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
-                   "local memory is no other place for sums");
-    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
-                   "a block comes to memory once");
-    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
-                   "one atomic a warp at most");
+static void require_sums_in_registers(void) {
+    ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
+                           "local memory is no other place for sums");
+    ex_require_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
+                           "a block comes to memory once");
+    ex_require_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
+                           "one atomic a warp at most");
 }
 
 /* Hillis and Steele with two rooms: 8 rounds, a barrier after each, and two more: 80 for 8 warps; a
@@ -72,43 +72,45 @@ static void sums_stay_in_registers(void) {
  * in two loads, a warp. Where threads have neighbours of their own that come and go through shared
  * memory, as in CUB: 4 a warp, and one a warp of sums. */
 START_TEST(lanes_scan_without_memory) {
-    ex_at_most_per("barriers", elements() / 256, "256 elements", 16,
-                   "lanes of one warp need no barrier of the block");
-    ex_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 6,
-                   "lanes can hand sums to each other without memory");
-    sums_stay_in_registers();
+    ex_require_at_most_per("barriers", elements() / 256, "256 elements", 16,
+                           "lanes of one warp need no barrier of the block");
+    ex_require_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 6,
+                           "lanes can hand sums to each other without memory");
+    require_sums_in_registers();
 }
 END_TEST
 
 START_TEST(results_are_written_once) {
-    ex_at_most_per("device_write_sectors", elements() / 8, "sector of the output", 1.125,
-                   "a block that knows what lies before it need not come back to add it");
-    ex_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.25,
-                   "the input is read once for the totals and once for the scan, results never");
+    ex_require_at_most_per("device_write_sectors", elements() / 8, "sector of the output", 1.125,
+                           "a block that knows what lies before it need not come back to add it");
+    ex_require_at_most_per(
+        "device_read_sectors", elements() / 8, "sector of the input", 2.25,
+        "the input is read once for the totals and once for the scan, results never");
 }
 END_TEST
 
 /* Hillis and Steele 91 in the three kernels, Blelloch 74, by warps 98, and as many where totals
  * come first. With four neighbours a lane: 23. */
 START_TEST(lanes_add_up_neighbours_first) {
-    ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 56,
-                   "a lane adds its own neighbours at an addition each; asking other lanes takes "
-                   "ten instructions");
-    sums_stay_in_registers();
+    ex_require_at_most_per(
+        "inst_executed", elements() / 32, "warp of elements", 56,
+        "a lane adds its own neighbours at an addition each; asking other lanes takes "
+        "ten instructions");
+    require_sums_in_registers();
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring elements");
+    ex_require_coalesced_loads(1.25, "neighbouring lanes look at neighbouring elements");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_coalesced_stores(1.25, "neighbouring lanes write neighbouring elements");
+    ex_require_coalesced_stores(1.25, "neighbouring lanes write neighbouring elements");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -126,6 +128,6 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(inclusive_scan, .chapter = "11-scan-and-sort", .title = "Sums of all before, by warps",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}}, .variants = {"any elements", "all 1"}},
-         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference,
+         .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
          .tests = tests, .baseline = "1-hillis-steele");

@@ -17,9 +17,9 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n
     if (n && c->variant == FIRST) x[0] = (uint32_t)ex_random(r) | 1;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const uint32_t *in = host[1];
-    int64_t *out = want[0];
+    int64_t *out = expected[0];
     uint32_t sum = 0;
     for (long i = 0; i < c->dim[0]; i++) out[i] = sum += in[i];
 }
@@ -51,41 +51,43 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double sectors(void) { return count(&ex_current()->technique_case) / 8; }
+static double sectors(void) { return count(&ex_current_exercise()->technique_case) / 8; }
 
 /* Added to afterwards they are written twice. */
 START_TEST(results_are_written_once) {
-    ex_at_most_per("device_write_sectors", sectors(), "sector of the output", 1.125,
-                   "a block that knows what lies before it need not come back to add it");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory, not in registers");
+    ex_require_at_most_per("device_write_sectors", sectors(), "sector of the output", 1.125,
+                           "a block that knows what lies before it need not come back to add it");
+    ex_require_at_most("local_requests", 0,
+                       "an array that is indexed by a variable lives in memory, not in registers");
 }
 END_TEST
 
 /* 2 where results are read to add to them, and where the totals come first. A look at 32 words of 8
  * bytes is 8 sectors, for 512 of a tile. */
 START_TEST(the_input_is_read_once) {
-    ex_at_most_per("device_read_sectors", sectors(), "sector of the input", 1.25,
-                   "a block can keep its elements until it knows what lies before them; the blocks "
-                   "before it know");
-    ex_at_most("launches", 2, "one that clears what blocks tell each other by, and one that scans");
-    ex_at_most("local_requests", 0, "nor is local memory a place to keep them");
+    ex_require_at_most_per(
+        "device_read_sectors", sectors(), "sector of the input", 1.25,
+        "a block can keep its elements until it knows what lies before them; the blocks "
+        "before it know");
+    ex_require_at_most("launches", 2,
+                       "one that clears what blocks tell each other by, and one that scans");
+    ex_require_at_most("local_requests", 0, "nor is local memory a place to keep them");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem", 0.25,
-                   "neighbouring lanes look at neighbouring elements");
+    ex_require_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem",
+                           0.25, "neighbouring lanes look at neighbouring elements");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_at_most_per("excessive_write_sectors", ex_problem_sectors(), "sector of the problem", 0.25,
-                   "neighbouring lanes write neighbouring elements");
+    ex_require_at_most_per("excessive_write_sectors", ex_problem_sectors(), "sector of the problem",
+                           0.25, "neighbouring lanes write neighbouring elements");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -102,6 +104,6 @@ EXERCISE(look_back, .chapter = "11-scan-and-sort",
          .title = "One pass: blocks that ask those before them", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 400000}}, .variants = {"any elements", "all 1"}},
-         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference,
+         .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40},
          .tests = tests, .baseline = "1-add-after");

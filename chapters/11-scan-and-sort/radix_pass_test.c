@@ -26,9 +26,9 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n
     for (size_t i = 0; i < n; i++) x[i] = draw(c, r, i, n);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const uint32_t *in = host[1];
-    int64_t *out = want[0];
+    int64_t *out = expected[0];
     for (uint32_t digit = 0; digit < DIGITS; digit++)
         for (long i = 0; i < c->dim[N]; i++)
             if ((in[i] >> c->dim[SHIFT]) % DIGITS == digit) *out++ = in[i];
@@ -61,37 +61,39 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
 START_TEST(lanes_tell_each_other_their_digits) {
-    ex_at_most_per("shared_read_requests_total", elements() / 256, "256 keys", 64,
-                   "who has the same digit is known after a match or four votes; nobody has to "
-                   "walk over the digits");
-    ex_at_most_per("inst_executed", elements() / 32, "warp of keys", 150,
-                   "what 16 lanes do for 256 keys takes their warp as long as what all lanes do");
-    ex_at_most_per("local_requests", elements() / 32, "warp of keys", 0.25,
-                   "counters in local memory go through L1");
-    ex_at_most_per("atomic_operations", elements() / 256, "256 keys", 16,
-                   "a block comes to memory once for each digit");
-    ex_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.5,
-                   "keys are read once to count and once to move");
+    ex_require_at_most_per(
+        "shared_read_requests_total", elements() / 256, "256 keys", 64,
+        "who has the same digit is known after a match or four votes; nobody has to "
+        "walk over the digits");
+    ex_require_at_most_per(
+        "inst_executed", elements() / 32, "warp of keys", 150,
+        "what 16 lanes do for 256 keys takes their warp as long as what all lanes do");
+    ex_require_at_most_per("local_requests", elements() / 32, "warp of keys", 0.25,
+                           "counters in local memory go through L1");
+    ex_require_at_most_per("atomic_operations", elements() / 256, "256 keys", 16,
+                           "a block comes to memory once for each digit");
+    ex_require_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.5,
+                           "keys are read once to count and once to move");
 }
 END_TEST
 
 START_TEST(keys_leave_side_by_side) {
-    ex_at_most_per("device_write_sectors", elements() / 8, "sector of the output", 1.5,
-                   "what is in order in shared memory leaves in stretches of neighbours");
-    ex_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.5,
-                   "keys are read twice, by whatever path");
+    ex_require_at_most_per("device_write_sectors", elements() / 8, "sector of the output", 1.5,
+                           "what is in order in shared memory leaves in stretches of neighbours");
+    ex_require_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.5,
+                           "keys are read twice, by whatever path");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.25, "neighbouring lanes look at neighbouring keys");
+    ex_require_coalesced_loads(1.25, "neighbouring lanes look at neighbouring keys");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -109,6 +111,6 @@ EXERCISE(radix_pass, .chapter = "11-scan-and-sort", .title = "A pass of a radix 
          .draw = {.dim = {{1, 200000}, {0, 28, .step = 4}},
                   .variants = {"any keys", "all of one digit", "digits rising", "digits falling",
                                "two digits"}},
-         .technique_case = {{1 << 20, 8}}, .timed = {{1 << 24, 8}}, .reference = reference,
+         .technique_case = {{1 << 20, 8}}, .timed_case = {{1 << 24, 8}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
          .tests = tests, .baseline = "1-walk");

@@ -15,8 +15,8 @@ static size_t one(const struct ex_case *c) {
 /* SHORT: 1 to 64 elements, 32.5 on average. */
 static long draw_length(const struct ex_case *c, struct ex_rng *r) {
     switch (c->variant) {
-    case SHORT: return ex_range(r, 1, 64);
-    case LONG: return ex_range(r, 1, 3000);
+    case SHORT: return ex_uniform_int(r, 1, 64);
+    case LONG: return ex_uniform_int(r, 1, 3000);
     case WARPS: return 32;
     case ONE: return c->dim[0];
     default: return 1;
@@ -25,7 +25,7 @@ static long draw_length(const struct ex_case *c, struct ex_rng *r) {
 
 static int32_t draw_value(const struct ex_case *c, struct ex_rng *r) {
     static const int32_t extremes[] = {INT32_MIN, INT32_MAX, 0, -1};
-    return c->variant == EXTREME ? extremes[ex_random(r) % 4] : (int32_t)ex_range(r, -3, 3);
+    return c->variant == EXTREME ? extremes[ex_random(r) % 4] : (int32_t)ex_uniform_int(r, -3, 3);
 }
 
 /* Runs of different values, that come again later. The first is of zeros where runs are long: what
@@ -41,9 +41,10 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n
 }
 
 /* What lies behind the runs in `values` and `lengths` stays. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *in = host[IN];
-    int64_t *values = want[VALUES], *lengths = want[LENGTHS], *runs = want[RUNS], k = -1;
+    int64_t *values = expected[VALUES], *lengths = expected[LENGTHS], *runs = expected[RUNS],
+            k = -1;
     for (long i = 0; i < c->dim[0]; i++) {
         if (i == 0 || in[i] != in[i - 1]) values[++k] = in[i], lengths[k] = 0;
         lengths[k]++;
@@ -82,39 +83,39 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return count(&ex_current()->technique_case); }
+static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
 /* A run begins in almost each warp of elements, and its lane walks for 32 steps: 64 requests a
  * warp, 385 instructions. Without walking: the element and its neighbour, in two kernels, 4; 5.6
  * where starts go through memory. Walking can take place in shared memory, too, and a lane's work
  * is the warp's wherever it is. */
-static void nobody_walks(void) {
-    ex_at_most_per(
+static void require_no_serial_walk(void) {
+    ex_require_at_most_per(
         "device_read_requests", elements() / 32, "warp of elements", 8,
         "a run's length is what lies between its beginning and the next; nobody has to walk");
-    ex_at_most_per("inst_executed", elements() / 32, "warp of elements", 120,
-                   "while one lane walks, the others of its warp wait");
-    ex_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 8,
-                   "walking through shared memory is walking, too");
-    ex_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
-                   "nor is local memory another place for it");
-    ex_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
-                   "a block comes to memory once");
-    ex_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
-                   "one atomic a warp at most");
-    ex_at_most_per("device_write_accesses", elements() / 32, "warp of elements", 4,
-                   "a run has a value, a length, and a start at most");
+    ex_require_at_most_per("inst_executed", elements() / 32, "warp of elements", 120,
+                           "while one lane walks, the others of its warp wait");
+    ex_require_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 8,
+                           "walking through shared memory is walking, too");
+    ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
+                           "nor is local memory another place for it");
+    ex_require_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
+                           "a block comes to memory once");
+    ex_require_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
+                           "one atomic a warp at most");
+    ex_require_at_most_per("device_write_accesses", elements() / 32, "warp of elements", 4,
+                           "a run has a value, a length, and a start at most");
 }
 
-START_TEST(lengths_come_from_where_runs_begin) { nobody_walks(); }
+START_TEST(lengths_come_from_where_runs_begin) { require_no_serial_walk(); }
 END_TEST
 
 /* An element's left neighbour is in the lane below. Loaded, it is 5 sectors for a warp, and in two
  * kernels 18 in all, in place of 8. A walk loads them, too, so that who only shortens it has not
  * come nearer. */
 START_TEST(neighbours_are_not_loaded_again) {
-    nobody_walks();
-    ex_at_most_per(
+    require_no_serial_walk();
+    ex_require_at_most_per(
         "device_read_sectors", elements() / 8, "sector of the input", 2.75,
         "the input is read to count and to write; an element's neighbour is in the next lane");
 }
@@ -122,12 +123,12 @@ END_TEST
 
 /* Lanes that walk each by itself waste sectors, too: 1.5 in the naive version. */
 START_TEST(reads_are_coalesced) {
-    ex_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem", 2.5,
-                   "neighbouring lanes look at neighbouring elements");
+    ex_require_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem",
+                           2.5, "neighbouring lanes look at neighbouring elements");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -144,6 +145,6 @@ EXERCISE(run_length, .chapter = "11-scan-and-sort", .title = "Runs, and how long
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}},
                   .variants = {"runs of 1 to 64", "each element a run", "one run", "long runs"}},
-         .technique_case = {{1 << 20}}, .timed = {{1 << 24}}, .reference = reference,
+         .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
          .tests = tests, .baseline = "1-walk");

@@ -21,8 +21,8 @@ static void term(const float *b, long i, long j, double t[4]) {
     for (int a = 0; a < 3; a++) t[a] = t[3] / square * d[a];
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    double *out = want[0], t[4];
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
+    double *out = expected[0], t[4];
     for (long i = 0; i < c->dim[0]; i++) {
         for (int a = 0; a < 4; a++) out[4 * i + a] = 0;
         for (long j = 0; j < c->dim[0]; j++) {
@@ -38,11 +38,11 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * of places are exact to u of themselves. All four of a body are asked for one after another: their
  * sums are kept. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
+                        double expected) {
     static const void *of;
     static size_t body;
     static double magnitude[4];
-    (void)arg, (void)want;
+    (void)arg, (void)expected;
     if (of != host[1] || body != index / 4 || index % 4 == 0) {
         double t[4];
         of = host[1], body = index / 4;
@@ -52,7 +52,7 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
             for (int a = 0; a < 4; a++) magnitude[a] += fabs(t[a]);
         }
     }
-    return (c->dim[0] + 24.0) * EX_ROUND32 * magnitude[index % 4];
+    return (c->dim[0] + 24.0) * EX_ROUNDOFF_F32 * magnitude[index % 4];
 }
 
 static double pairs_of(const struct ex_case *c) { return (double)c->dim[0] * c->dim[0]; }
@@ -83,26 +83,28 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double pairs(void) { return pairs_of(&ex_current()->technique_case); }
+static double pairs(void) { return pairs_of(&ex_current_exercise()->technique_case); }
 
 /* A thread a body that reads all others, word by word: 4 requests for 32 pairs. With a tile in
  * shared memory, 1/32 for a block of a warp; less for larger ones. A body in shared memory is read
  * once for 32 pairs if a thread has one body, as a vector; for two bodies of a thread 0.5. */
 START_TEST(a_body_that_is_read_serves_many) {
-    ex_at_most_per("device_read_requests", pairs() / 32, "32 pairs", 0.1,
-                   "a block's threads need the same bodies: one of them can bring each");
-    ex_at_most_per("shared_requests_total", pairs() / 32, "32 pairs", 1.25, "a body is one vector");
-    ex_at_most_per("const_requests", pairs() / 32, "32 pairs", 0.5, "from wherever it comes");
-    ex_at_most_per("local_requests", pairs() / 32, "32 pairs", 0.1,
-                   "and local memory is no other place");
-    ex_at_most_per("inst_executed", pairs() / 32, "32 pairs", 32,
-                   "a pair is 14 operations, and not worth as many around them");
-    ex_at_most_per("shuffles", pairs() / 32, "32 pairs", 1,
-                   "nor is it for free to ask another lane");
+    ex_require_at_most_per("device_read_requests", pairs() / 32, "32 pairs", 0.1,
+                           "a block's threads need the same bodies: one of them can bring each");
+    ex_require_at_most_per("shared_requests_total", pairs() / 32, "32 pairs", 1.25,
+                           "a body is one vector");
+    ex_require_at_most_per("const_requests", pairs() / 32, "32 pairs", 0.5,
+                           "from wherever it comes");
+    ex_require_at_most_per("local_requests", pairs() / 32, "32 pairs", 0.1,
+                           "and local memory is no other place");
+    ex_require_at_most_per("inst_executed", pairs() / 32, "32 pairs", 32,
+                           "a pair is 14 operations, and not worth as many around them");
+    ex_require_at_most_per("shuffles", pairs() / 32, "32 pairs", 1,
+                           "nor is it for free to ask another lane");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(16); }
+START_TEST(many_sms_work) { ex_require_min_blocks(16); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -114,7 +116,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed with 67 million pairs. */
 EXERCISE(nbody, .chapter = "12-sparse-and-stencil", .title = "All pairs of bodies", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 1600}}}, .technique_case = {{2048}}, .timed = {{8192}},
+         .draw = {.dim = {{1, 1600}}}, .technique_case = {{2048}}, .timed_case = {{8192}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-all-from-memory");

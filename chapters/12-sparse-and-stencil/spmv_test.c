@@ -30,7 +30,7 @@ static double weight(const struct ex_case *c, struct ex_rng *r, long row, long l
     switch (c->variant) {
     case EVEN: return 1;
     case HALF_IN_ONE: return row == last / 2 ? last + 1 : ex_uniform(r, 0, 2);
-    case EMPTY: return ex_range(r, 0, 15) == 0 || row == last / 2;
+    case EMPTY: return ex_uniform_int(r, 0, 15) == 0 || row == last / 2;
     case FIRST: return row == 0;
     case LAST: return row == last;
     default: return row == longest ? TIMES : ex_uniform(r, 0, 2);
@@ -43,7 +43,7 @@ static void fill_offsets(const struct ex_case *c, struct ex_rng *r, void *data, 
     double *before = malloc((n + 1) * sizeof *before), total = 0;
     if (!before) return;
     for (size_t row = 0, longest = 0; row + 1 < n; row++) {
-        if (row % EVERY == 0) longest = row + (size_t)ex_range(r, 0, EVERY - 1);
+        if (row % EVERY == 0) longest = row + (size_t)ex_uniform_int(r, 0, EVERY - 1);
         before[row] = total;
         total += weight(c, r, (long)row, (long)longest);
     }
@@ -59,8 +59,9 @@ static void fill_columns(const struct ex_case *c, struct ex_rng *r, void *data, 
     long column = 0, left = 0, all = c->dim[COLS];
     for (size_t i = 0; i < n; i++, left--) {
         if (!left)
-            left = ex_range(r, 8, 32), column = (long)(i * (size_t)all / n) + ex_range(r, 0, 1023);
-        column += ex_range(r, 1, 3);
+            left = ex_uniform_int(r, 8, 32),
+            column = (long)(i * (size_t)all / n) + ex_uniform_int(r, 0, 1023);
+        column += ex_uniform_int(r, 1, 3);
         ((int32_t *)data)[i] = (int32_t)(column % all);
     }
 }
@@ -69,13 +70,13 @@ static void fill_columns(const struct ex_case *c, struct ex_rng *r, void *data, 
  * exactly, and so is each part of it. */
 static void fill_eighths(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
-    for (size_t i = 0; i < n; i++) ((float *)data)[i] = (float)ex_range(r, -8, 8) / 8;
+    for (size_t i = 0; i < n; i++) ((float *)data)[i] = (float)ex_uniform_int(r, -8, 8) / 8;
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *offsets = host[1], *columns = host[2];
     const float *values = host[3], *x = host[4];
-    double *y = want[0];
+    double *y = expected[0];
     for (long row = 0; row < c->dim[ROWS]; row++) {
         y[row] = 0;
         for (long i = offsets[row]; i < offsets[row + 1]; i++)
@@ -119,16 +120,17 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double elements(void) { return (double)nonzeros(&ex_current()->technique_case); }
+static double elements(void) { return (double)nonzeros(&ex_current_exercise()->technique_case); }
 
 /* Packed, values and columns of 32 elements are 4 sectors each, and their x at most 32, however
  * they are scattered: 40. A lane a row: 94. */
 START_TEST(lanes_read_neighbours) {
-    ex_at_most_per("device_read_sectors", elements() / 32, "32 elements", 40,
-                   "values and columns of neighbouring elements share sectors, if neighbouring "
-                   "lanes read them");
-    ex_at_most_per("local_requests", elements() / 32, "32 elements", 1,
-                   "local memory is no other place for them");
+    ex_require_at_most_per(
+        "device_read_sectors", elements() / 32, "32 elements", 40,
+        "values and columns of neighbouring elements share sectors, if neighbouring "
+        "lanes read them");
+    ex_require_at_most_per("local_requests", elements() / 32, "32 elements", 1,
+                           "local memory is no other place for them");
 }
 END_TEST
 
@@ -137,17 +139,18 @@ END_TEST
  * are shorter than a warp. Products first and a lane a row: 34. By equal parts: 4 to 6. What lanes
  * do in vain instead of waiting is counted in instructions: 28 to 34 for 32 elements. */
 START_TEST(no_lane_waits_for_a_long_row) {
-    ex_at_most_per("inactive_lanes", elements(), "element", 8,
-                   "lanes idle while others of their warp work: along a long row, or in a search");
-    ex_at_most_per(
+    ex_require_at_most_per(
+        "inactive_lanes", elements(), "element", 8,
+        "lanes idle while others of their warp work: along a long row, or in a search");
+    ex_require_at_most_per(
         "inst_executed", elements() / 32, "32 elements", 48,
         "instructions count as well: lanes that repeat what another lane does gain nothing");
-    ex_at_most_per("device_write_accesses", elements() / 32, "32 elements", 8,
-                   "rows have a result each; elements that go to memory one by one are 32");
+    ex_require_at_most_per("device_write_accesses", elements() / 32, "32 elements", 8,
+                           "rows have a result each; elements that go to memory one by one are 32");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(132); }
+START_TEST(many_sms_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -163,7 +166,7 @@ EXERCISE(spmv, .chapter = "12-sparse-and-stencil", .title = "A sparse matrix tim
          .draw = {.dim = {{1, 20000}, {1, 20000}, {0, 200000}},
                   .variants = {"a few long rows", "rows of one length", "one row has half of all",
                                "most rows are empty"}},
-         .technique_case = {{1 << 17, 1 << 17, 1 << 21}}, .timed = {{1 << 20, 1 << 20, 1 << 24}},
-         .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .technique_case = {{1 << 17, 1 << 17, 1 << 21}},
+         .timed_case = {{1 << 20, 1 << 20, 1 << 24}}, .reference = reference, .bytes = bytes,
+         .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-row-a-thread");

@@ -3,9 +3,9 @@
 #include "common/exercise_limits.h"
 
 enum { DEPTH, HEIGHT, WIDTH };
-enum { REACH = 4 };
+enum { RADIUS = 4 };
 
-static const float weights[REACH + 1] = {-8.5416667f, 1.6f, -0.2f, 0.025396825f, -0.0017857143f};
+static const float weights[RADIUS + 1] = {-8.5416667f, 1.6f, -0.2f, 0.025396825f, -0.0017857143f};
 
 static size_t count(const struct ex_case *c) {
     return (size_t)(c->dim[DEPTH] * c->dim[HEIGHT] * c->dim[WIDTH]);
@@ -17,15 +17,15 @@ static double pair(const float *in, long at, long place, long length, long strid
            (place + k < length ? (double)in[at + k * stride] : 0);
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *in = host[1];
-    double *out = want[0];
+    double *out = expected[0];
     long depth = c->dim[DEPTH], height = c->dim[HEIGHT], width = c->dim[WIDTH], i = 0;
     for (long z = 0; z < depth; z++)
         for (long y = 0; y < height; y++)
             for (long x = 0; x < width; x++, i++) {
                 out[i] = (double)weights[0] * in[i];
-                for (long k = 1; k <= REACH; k++)
+                for (long k = 1; k <= RADIUS; k++)
                     out[i] += weights[k] *
                               (pair(in, i, x, width, 1, k) + pair(in, i, y, height, width, k) +
                                pair(in, i, z, depth, width * height, k));
@@ -36,9 +36,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * additions at most. The weights' magnitudes sum up to 8.54 + 6 * 1.83 = 19.5 (Higham, Accuracy and
  * Stability, 4.2). */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)c, (void)host, (void)arg, (void)index, (void)want;
-    return 25 * EX_ROUND32 * 19.5;
+                        double expected) {
+    (void)c, (void)host, (void)arg, (void)index, (void)expected;
+    return 25 * EX_ROUNDOFF_F32 * 19.5;
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
@@ -79,7 +79,7 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double outputs(void) { return (double)count(&ex_current()->technique_case); }
+static double outputs(void) { return (double)count(&ex_current_exercise()->technique_case); }
 
 /* A thread an element: 25 requests for 32 outputs, 17 of them of 4 sectors and 8 (those along the
  * row) of 5: 27 sectors for each of the output. A plane of 32 x 16 with its halo: 8 rows more, and
@@ -87,29 +87,30 @@ static double outputs(void) { return (double)count(&ex_current()->technique_case
  * the column: 1.25 times that for a stretch of 32. From shared memory 16 neighbours in the plane
  * are read for each output, or less where a thread has several; the column's 8 need not be. */
 START_TEST(each_element_is_read_about_once) {
-    ex_at_most_per(
+    ex_require_at_most_per(
         "device_read_sectors", outputs() / 8, "sector of the output", 2.75,
         "neighbours in a plane can come from shared memory, those along the column from registers");
-    ex_at_most_per("device_read_requests", outputs() / 32, "32 outputs", 3.5,
-                   "an element that is at hand needs no request");
-    ex_at_most_per("shared_requests_total", outputs() / 32, "32 outputs", 20,
-                   "nor does the column go through shared memory");
-    ex_at_most_per("local_requests", outputs() / 32, "32 outputs", 1, "or through local memory");
+    ex_require_at_most_per("device_read_requests", outputs() / 32, "32 outputs", 3.5,
+                           "an element that is at hand needs no request");
+    ex_require_at_most_per("shared_requests_total", outputs() / 32, "32 outputs", 20,
+                           "nor does the column go through shared memory");
+    ex_require_at_most_per("local_requests", outputs() / 32, "32 outputs", 1,
+                           "or through local memory");
 }
 END_TEST
 
 START_TEST(writes_are_coalesced) {
-    ex_coalesced_stores(1.25, "neighbouring lanes write neighbours of a row");
+    ex_require_coalesced_stores(1.25, "neighbouring lanes write neighbours of a row");
 }
 END_TEST
 
 START_TEST(banks_are_spread) {
-    ex_at_most_per("bank_conflicts", outputs() / 32, "32 outputs", 2,
-                   "rows of a plane lie in different banks");
+    ex_require_at_most_per("bank_conflicts", outputs() / 32, "32 outputs", 2,
+                           "rows of a plane lie in different banks");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(16); }
+START_TEST(many_sms_work) { ex_require_min_blocks(16); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -124,8 +125,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(stencil_planes, .chapter = "12-sparse-and-stencil",
          .title = "Planes that slide along a column", .args = args, .nargs = EX_COUNT(args),
          .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 90}, {1, 90}, {4, 180, .step = 4}}, .most = 200000},
-         .technique_case = {{64, 64, 128}}, .timed = {{256, 256, 256}}, .reference = reference,
+         .draw = {.dim = {{1, 90}, {1, 90}, {4, 180, .step = 4}}, .max_product = 200000},
+         .technique_case = {{64, 64, 128}}, .timed_case = {{256, 256, 256}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-all-from-memory");

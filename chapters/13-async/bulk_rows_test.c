@@ -10,15 +10,15 @@ static size_t indices(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *index = data;
     for (size_t i = 0; i < n; i++)
-        index[i] = (int32_t)(c->variant == 1 ? c->dim[1] - 1 : ex_range(r, 0, c->dim[1] - 1));
+        index[i] = (int32_t)(c->variant == 1 ? c->dim[1] - 1 : ex_uniform_int(r, 0, c->dim[1] - 1));
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const float *from = host[1];
     const int32_t *index = host[2];
     for (long i = 0; i < c->dim[0]; i++)
         for (long j = 0; j < c->dim[2]; j++)
-            ((double *)want[0])[i * c->dim[2] + j] = from[index[i] * c->dim[2] + j];
+            ((double *)expected[0])[i * c->dim[2] + j] = from[index[i] * c->dim[2] + j];
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * results(c) + 4.0 * indices(c); }
@@ -48,28 +48,30 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double kilobytes(void) { return 4.0 * results(&ex_current()->technique_case) / 1024; }
+static double kilobytes(void) {
+    return 4.0 * results(&ex_current_exercise()->technique_case) / 1024;
+}
 
 /* Through registers, 16 bytes a lane, a load and a store move 512 bytes: 4 instructions for 1024
  * bytes, and what belongs to them. A bulk copy of 16 KB takes one each way, and a few dozen
  * instructions stand around it. */
 START_TEST(few_instructions_move_a_row) {
-    ex_at_most_per("inst_executed", kilobytes(), "1024 bytes", 3.9,
-                   "a row is one piece of memory, and can be asked for as such");
-    ex_at_most_per("device_read_requests", kilobytes(), "1024 bytes", 0.5,
-                   "a request for a row, in place of one for 128 bytes");
+    ex_require_at_most_per("inst_executed", kilobytes(), "1024 bytes", 3.9,
+                           "a row is one piece of memory, and can be asked for as such");
+    ex_require_at_most_per("device_read_requests", kilobytes(), "1024 bytes", 0.5,
+                           "a request for a row, in place of one for 128 bytes");
 }
 END_TEST
 
 START_TEST(each_byte_is_moved_once) {
-    ex_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem", 0.55,
-                   "half of the problem is read");
-    ex_at_most_per("device_write_sectors", ex_problem_sectors(), "sector of the problem", 0.55,
-                   "and half written");
-    ex_at_most("local_requests", 0, "local memory is no way");
+    ex_require_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem",
+                           0.55, "half of the problem is read");
+    ex_require_at_most_per("device_write_sectors", ex_problem_sectors(), "sector of the problem",
+                           0.55, "and half written");
+    ex_require_at_most("local_requests", 0, "local memory is no way");
 }
 END_TEST
-START_TEST(many_sms_work) { ex_many_blocks(128); }
+START_TEST(many_sms_work) { ex_require_min_blocks(128); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -83,9 +85,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(bulk_rows, .chapter = "13-async", .title = "A row is one request", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 400}, {1, 60}, {4, 8000, .step = 4}},
-                  .most = 4000000,
+                  .max_product = 4000000,
                   .variants = {"", "all rows are the last one"}},
-         .technique_case = {{1584, 64, 4096}}, .timed = {{4096, 8192, 4096}},
+         .technique_case = {{1584, 64, 4096}}, .timed_case = {{4096, 8192, 4096}},
          .reference = reference, .bytes = bytes,
          .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
          .baseline = "1-words");

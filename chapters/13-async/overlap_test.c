@@ -6,7 +6,7 @@ enum { ROUNDS = 64, LANES = 64 };
 
 static size_t words(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
-static uint32_t mixed(uint32_t x) {
+static uint32_t mix_bits(uint32_t x) {
     x ^= x >> 16;
     x *= 0x7feb352du;
     x ^= x >> 15;
@@ -14,8 +14,8 @@ static uint32_t mixed(uint32_t x) {
 }
 
 /* Some words at a time, so that the compiler makes vectors of them. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    int64_t *out = want[0];
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
+    int64_t *out = expected[0];
     const uint32_t *in = host[1];
     size_t n = words(c);
     for (size_t i = 0; i < n; i += LANES) {
@@ -23,7 +23,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
         size_t m = n - i < LANES ? n - i : LANES;
         for (size_t k = 0; k < m; k++) x[k] = in[i + k];
         for (int r = 0; r < ROUNDS; r++)
-            for (int k = 0; k < LANES; k++) x[k] = mixed(x[k]);
+            for (int k = 0; k < LANES; k++) x[k] = mix_bits(x[k]);
         for (size_t k = 0; k < m; k++) out[i + k] = x[k];
     }
 }
@@ -38,8 +38,13 @@ static void fill_words(const struct ex_case *c, struct ex_rng *r, void *data, si
 static double bytes(const struct ex_case *c) { return 8.0 * words(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_U32, .count = words, .host = true},
-    {.name = "in", .role = EX_IN, .type = EX_U32, .count = words, .fill = fill_words, .host = true},
+    {.name = "out", .role = EX_OUT, .type = EX_U32, .count = words, .is_pinned_host = true},
+    {.name = "in",
+     .role = EX_IN,
+     .type = EX_U32,
+     .count = words,
+     .fill = fill_words,
+     .is_pinned_host = true},
     {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = 0},
 };
 
@@ -59,32 +64,33 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double crossing(void) { return bytes(&ex_current()->technique_case); }
+static double bus_crossing_bytes(void) { return bytes(&ex_current_exercise()->technique_case); }
 
 /* Half of the bytes go each way, so half of them are one behind another at best; what goes in first
  * and what comes out last have nothing beside them. With n equal parts that is 1/2 + 1/2n: with
  * five parts or more it is at most 0.6. */
 START_TEST(copies_go_both_ways_at_once) {
-    ex_at_most_per("bus_critical_path", crossing(), "byte that crosses the bus", 0.6,
-                   "while one part comes in, another one can go out");
+    ex_require_at_most_per("bus_critical_path", bus_crossing_bytes(), "byte that crosses the bus",
+                           0.6, "while one part comes in, another one can go out");
 }
 END_TEST
 
 /* Each word crosses once each way; work is done once: 64 rounds of 6 instructions for 32 words, and
  * little else. */
 START_TEST(nothing_is_done_twice) {
-    ex_at_most_per("bus_bytes", crossing(), "byte that crosses the bus", 1.01,
-                   "each word comes in once and goes out once");
-    ex_at_most_per("inst_executed", words(&ex_current()->technique_case) / 32.0, "32 words", 640,
-                   "each word is mixed once");
-    ex_at_most_per("device_read_sectors", bytes(&ex_current()->technique_case) / 64,
-                   "sector of the problem", 1.1, "a kernel reads each word once");
+    ex_require_at_most_per("bus_bytes", bus_crossing_bytes(), "byte that crosses the bus", 1.01,
+                           "each word comes in once and goes out once");
+    ex_require_at_most_per("inst_executed", words(&ex_current_exercise()->technique_case) / 32.0,
+                           "32 words", 640, "each word is mixed once");
+    ex_require_at_most_per("device_read_sectors",
+                           bytes(&ex_current_exercise()->technique_case) / 64,
+                           "sector of the problem", 1.1, "a kernel reads each word once");
 }
 END_TEST
 
 START_TEST(accesses_fill_their_sectors) {
-    ex_coalesced_loads(1.1, "words lie one after another");
-    ex_coalesced_stores(1.1, "words lie one after another");
+    ex_require_coalesced_loads(1.1, "words lie one after another");
+    ex_require_coalesced_stores(1.1, "words lie one after another");
 }
 END_TEST
 
@@ -98,7 +104,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed with 16 MiB each way. */
 EXERCISE(overlap, .chapter = "13-async", .title = "Copies in, work and copies out at once",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 400000}}}, .technique_case = {{1000004}}, .timed = {{4200001}},
+         .draw = {.dim = {{1, 400000}}}, .technique_case = {{1000004}}, .timed_case = {{4200001}},
          .reference = reference, .bytes = bytes,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-whole");

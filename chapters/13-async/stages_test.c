@@ -3,7 +3,7 @@
 #include "common/exercise_limits.h"
 
 enum { WIDTH = 32 };
-static const int dearest = 1000000;
+static const int max_cost = 1000000;
 
 static size_t graphs_of(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static size_t states(const struct ex_case *c) { return graphs_of(c) * WIDTH; }
@@ -15,8 +15,8 @@ static void fill_costs(const struct ex_case *c, struct ex_rng *r, void *data, si
     int32_t *cost = data;
     for (size_t i = 0; i < n; i += 2) {
         uint64_t drawn = ex_random(r); /* two of them: there are many */
-        cost[i] = (int32_t)((drawn >> 32) % (uint64_t)(dearest + 1));
-        if (i + 1 < n) cost[i + 1] = (int32_t)((drawn & 0xffffffff) % (uint64_t)(dearest + 1));
+        cost[i] = (int32_t)((drawn >> 32) % (uint64_t)(max_cost + 1));
+        if (i + 1 < n) cost[i + 1] = (int32_t)((drawn & 0xffffffff) % (uint64_t)(max_cost + 1));
     }
     /* Variant 1: one node of each layer is cheap to leave, from the last rows on, so that a tile
      * that comes too late is missed. */
@@ -28,13 +28,13 @@ static void layer(int32_t *next, const int32_t *best, const int32_t *cost) {
     for (int j = 0; j < WIDTH; j++) next[j] = INT32_MAX;
     for (int i = 0; i < WIDTH; i++)
         for (int j = 0; j < WIDTH; j++) {
-            int32_t way = best[i] + cost[i * WIDTH + j];
-            next[j] = way < next[j] ? way : next[j];
+            int32_t path_cost = best[i] + cost[i * WIDTH + j];
+            next[j] = path_cost < next[j] ? path_cost : next[j];
         }
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
-    int64_t *out = want[0];
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
+    int64_t *out = expected[0];
     const int32_t *from = host[1], *costs = host[2];
     for (size_t s = 0; s < graphs_of(c); s++) {
         int32_t best[2][WIDTH];
@@ -73,36 +73,37 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double graphs(void) { return (double)graphs_of(&ex_current()->technique_case); }
-static double layers(void) { return graphs() * ex_current()->technique_case.dim[1]; }
+static double graphs(void) { return (double)graphs_of(&ex_current_exercise()->technique_case); }
+static double layers(void) { return graphs() * ex_current_exercise()->technique_case.dim[1]; }
 
 /* Little's law: an H200's DRAM delivers 4350 GB/s after 660 cycles at 1.98 GHz, 333 ns. That
  * is 1.45 MB under way on 132 SMs, 11 KB on each, and more under load, when it takes longer. A
  * layer is 4 KB: with one or three ahead it is less. */
 START_TEST(enough_is_under_way) {
-    ex_at_least_per("async_copy_bytes_in_flight", 32 * ex_metric("blocks") / ex_metric("threads"),
-                    "block", 16384, "bandwidth times latency is what must be under way");
+    ex_require_at_least_per("async_copy_bytes_in_flight",
+                            32 * ex_metric_value("blocks") / ex_metric_value("threads"), "block",
+                            16384, "bandwidth times latency is what must be under way");
 }
 END_TEST
 
 /* What could make the figure above larger and hides nothing: bytes that nobody needs, work that
  * nobody needs, threads without work (a block has as many bytes as a warp times its warps). */
 START_TEST(nothing_is_done_in_vain) {
-    ex_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem", 1.01,
-                   "each cost is read once");
-    ex_at_most_per("inst_executed", layers(), "layer of a graph", 800,
-                   "idle work beside a copy hides nothing");
-    ex_at_most_per("threads", graphs(), "graph", 256, "idle threads hide nothing");
-    ex_at_most_per("bank_conflicts", layers(), "layer of a graph", 16,
-                   "lanes read neighbours of a row");
+    ex_require_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem",
+                           1.01, "each cost is read once");
+    ex_require_at_most_per("inst_executed", layers(), "layer of a graph", 800,
+                           "idle work beside a copy hides nothing");
+    ex_require_at_most_per("threads", graphs(), "graph", 256, "idle threads hide nothing");
+    ex_require_at_most_per("bank_conflicts", layers(), "layer of a graph", 16,
+                           "lanes read neighbours of a row");
 }
 END_TEST
 
 START_TEST(loads_fill_their_sectors) {
-    ex_coalesced_loads(1.1, "rows of costs lie one after another");
+    ex_require_coalesced_loads(1.1, "rows of costs lie one after another");
 }
 END_TEST
-START_TEST(every_graph_has_a_block) { ex_many_blocks(graphs()); }
+START_TEST(every_graph_has_a_block) { ex_require_min_blocks(graphs()); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -117,8 +118,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(stages, .chapter = "13-async", .title = "A ring of several stages", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 60}, {1, 200}},
-                  .most = 800,
+                  .max_product = 800,
                   .variants = {"", "the last node is cheap to leave"}},
-         .technique_case = {{16, 96}}, .timed = {{128, 256}}, .reference = reference,
+         .technique_case = {{16, 96}}, .timed_case = {{128, 256}}, .reference = reference,
          .bytes = bytes, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
          .baseline = "1-one-ahead");

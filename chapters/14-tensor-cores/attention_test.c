@@ -12,16 +12,16 @@ enum {
 static size_t elements(const struct ex_case *c) {
     return (size_t)c->dim[HEADS] * (size_t)c->dim[N] * DIM;
 }
-static double reach(const struct ex_case *c) { return c->variant == LARGE ? 16 : 1; }
+static double max_magnitude(const struct ex_case *c) { return c->variant == LARGE ? 16 : 1; }
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++)
-        ((ex_half *)data)[i] = ex_half_of(reach(c) * ex_uniform(r, -1, 1));
+        ((ex_half *)data)[i] = ex_half_from_double(max_magnitude(c) * ex_uniform(r, -1, 1));
 }
 static void fill_q(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++)
-        ((ex_half *)data)[i] = ex_half_of(c->variant == RISING ? ex_uniform(r, 0, 1)
-                                                               : reach(c) * ex_uniform(r, -1, 1));
+        ((ex_half *)data)[i] = ex_half_from_double(
+            c->variant == RISING ? ex_uniform(r, 0, 1) : max_magnitude(c) * ex_uniform(r, -1, 1));
 }
 /* RISING: key j is about j / n in all of its elements, and each tile has a new maximum. */
 static void fill_k(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
@@ -30,27 +30,28 @@ static void fill_k(const struct ex_case *c, struct ex_rng *r, void *data, size_t
     else
         for (size_t i = 0; i < count; i++)
             ((ex_half *)data)[i] =
-                ex_half_of((double)(i / DIM % n) / (double)n + ex_uniform(r, -0.05, 0.05));
+                ex_half_from_double((double)(i / DIM % n) / (double)n + ex_uniform(r, -0.05, 0.05));
 }
 static void fill_v(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
-    for (size_t i = 0; i < count; i++) ((ex_half *)data)[i] = ex_half_of(ex_uniform(r, -1, 1));
+    for (size_t i = 0; i < count; i++)
+        ((ex_half *)data)[i] = ex_half_from_double(ex_uniform(r, -1, 1));
 }
 
 /* What a head's keys and values are in double, keys turned: both sums then walk along rows. */
 static double keys[DIM][MOST], values[MOST][DIM], weight[MOST];
 
 static double softmax(long n) {
-    double most = -INFINITY, sum = 0;
-    for (long j = 0; j < n; j++) most = fmax(most, weight[j]);
-    for (long j = 0; j < n; j++) sum += weight[j] = exp(weight[j] - most);
+    double max_value = -INFINITY, sum = 0;
+    for (long j = 0; j < n; j++) max_value = fmax(max_value, weight[j]);
+    for (long j = 0; j < n; j++) sum += weight[j] = exp(weight[j] - max_value);
     return sum;
 }
 
 static void row(const ex_half *q, long n, double *out) {
     for (long j = 0; j < n; j++) weight[j] = 0;
     for (int l = 0; l < DIM; l++) {
-        double of_query = ex_half_value(q[l]) / 8;
+        double of_query = ex_half_to_double(q[l]) / 8;
         for (long j = 0; j < n; j++) weight[j] += of_query * keys[l][j];
     }
     double sum = softmax(n);
@@ -59,16 +60,16 @@ static void row(const ex_half *q, long n, double *out) {
         for (int l = 0; l < DIM; l++) out[l] += weight[j] / sum * values[j][l];
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const ex_half *q = host[1], *k = host[2], *v = host[3];
     long n = c->dim[N];
     for (long h = 0; h < c->dim[HEADS]; h++) {
         size_t at = (size_t)(h * n) * DIM;
         for (long j = 0; j < n; j++)
             for (int l = 0; l < DIM; l++)
-                keys[l][j] = ex_half_value(k[at + j * DIM + l]),
-                values[j][l] = ex_half_value(v[at + j * DIM + l]);
-        for (long i = 0; i < n; i++) row(q + at + i * DIM, n, (double *)want[0] + at + i * DIM);
+                keys[l][j] = ex_half_to_double(k[at + j * DIM + l]),
+                values[j][l] = ex_half_to_double(v[at + j * DIM + l]);
+        for (long i = 0; i < n; i++) row(q + at + i * DIM, n, (double *)expected[0] + at + i * DIM);
     }
 }
 
@@ -78,10 +79,10 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * of its score, twice, as the sum of the weights has it, too. Exponentials and the sums of n terms:
  * (n + 16) 2^-24. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)host, (void)arg, (void)index, (void)want;
-    double score = 65 * 2 * EX_ROUND32 * 8 * reach(c) * reach(c);
-    return EX_ROUND16 + 2 * score + ((double)c->dim[N] + 16) * EX_ROUND32;
+                        double expected) {
+    (void)host, (void)arg, (void)index, (void)expected;
+    double score = 65 * 2 * EX_ROUNDOFF_F32 * 8 * max_magnitude(c) * max_magnitude(c);
+    return EX_ROUNDOFF_F16 + 2 * score + ((double)c->dim[N] + 16) * EX_ROUNDOFF_F32;
 }
 
 static double pairs_of(const struct ex_case *c) {
@@ -115,20 +116,20 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double pairs(void) { return pairs_of(&ex_current()->technique_case); }
+static double pairs(void) { return pairs_of(&ex_current_exercise()->technique_case); }
 
 /* The naive version writes n scores a row twice and reads them four times: an output row of 8
  * sectors comes with n / 4 sectors written. A block of q queries reads all keys and values, 8
  * sectors a key: 8 / q of a sector a pair, 1/8 for 64. What stays in local memory is in memory as
  * well. */
 START_TEST(scores_stay_on_the_sm) {
-    ex_at_most_per("device_write_sectors", ex_elements(0) / 8, "sector of the output", 2.5,
-                   "nothing is written but the output");
-    ex_at_most_per("device_read_sectors", pairs(), "query and key", 0.15,
-                   "a block of 64 queries reads a key and its value once");
-    ex_at_most_per("local_requests", pairs() / 32, "32 queries and keys", 0.1,
-                   "local memory is no other place for them");
-    ex_at_most("spill_bytes", 0, "what a lane holds must fit into its registers");
+    ex_require_at_most_per("device_write_sectors", ex_element_count(0) / 8, "sector of the output",
+                           2.5, "nothing is written but the output");
+    ex_require_at_most_per("device_read_sectors", pairs(), "query and key", 0.15,
+                           "a block of 64 queries reads a key and its value once");
+    ex_require_at_most_per("local_requests", pairs() / 32, "32 queries and keys", 0.1,
+                           "local memory is no other place for them");
+    ex_require_at_most("spill_bytes", 0, "what a lane holds must fit into its registers");
 }
 END_TEST
 
@@ -136,11 +137,12 @@ END_TEST
  * of a warp's instruction for a pair, and some ten for exponentials, maxima and sums of 32 of them.
  * Lanes that multiply need 128 multiply-adds a pair, 4 instructions of a warp. */
 START_TEST(tensor_cores_multiply) {
-    ex_at_most_per("inst_executed", pairs() / 32, "32 queries and keys", 40,
-                   "one instruction of a warp multiplies 16 x 16 by 16 x 8");
-    ex_at_most_per("flops", pairs(), "query and key", 16,
-                   "lanes compute the weights, and multiply nothing else");
-    ex_at_least_per("flops_matrix", pairs(), "query and key", 256, "both products are made there");
+    ex_require_at_most_per("inst_executed", pairs() / 32, "32 queries and keys", 40,
+                           "one instruction of a warp multiplies 16 x 16 by 16 x 8");
+    ex_require_at_most_per("flops", pairs(), "query and key", 16,
+                           "lanes compute the weights, and multiply nothing else");
+    ex_require_at_least_per("flops_matrix", pairs(), "query and key", 256,
+                            "both products are made there");
 }
 END_TEST
 
@@ -154,9 +156,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(attention, .chapter = "14-tensor-cores", .title = "Attention in one kernel", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 4}, {16, 512, .step = 16}},
-                  .most = 1000,
+                  .max_product = 1000,
                   .variants = {"", "values up to 16", "later keys are nearer"}},
-         .technique_case = {{2, 512}}, .timed = {{16, 1024}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops, .products = true,
+         .technique_case = {{2, 512}}, .timed_case = {{16, 1024}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops, .has_tensor_core_roof = true,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-three-kernels");

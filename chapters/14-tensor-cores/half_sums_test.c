@@ -11,16 +11,17 @@ static size_t elements(const struct ex_case *c) {
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     double low = c->variant == MIXED ? -1 : 0;
-    for (size_t i = 0; i < count; i++) ((ex_half *)data)[i] = ex_half_of(ex_uniform(r, low, 1));
+    for (size_t i = 0; i < count; i++)
+        ((ex_half *)data)[i] = ex_half_from_double(ex_uniform(r, low, 1));
 }
 
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const ex_half *x = host[1];
-    double *sums = want[0];
+    double *sums = expected[0];
     long cols = c->dim[COLS];
     for (long i = 0; i < c->dim[ROWS]; i++) {
         sums[i] = 0;
-        for (long j = 0; j < cols; j++) sums[i] += ex_half_value(x[i * cols + j]);
+        for (long j = 0; j < cols; j++) sums[i] += ex_half_to_double(x[i * cols + j]);
     }
 }
 
@@ -29,13 +30,13 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019), of which eight times is allowed. A value is
  * a float without error. A sum in halves has u = 2^-11: 8192 times as much. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
-    (void)arg, (void)want;
+                        double expected) {
+    (void)arg, (void)expected;
     const ex_half *x = host[1];
     size_t n = (size_t)c->dim[COLS];
     double size = 0;
-    for (size_t j = 0; j < n; j++) size += fabs(ex_half_value(x[index * n + j]));
-    return fmin((double)n, 8 * sqrt((double)n)) * EX_ROUND32 * size;
+    for (size_t j = 0; j < n; j++) size += fabs(ex_half_to_double(x[index * n + j]));
+    return fmin((double)n, 8 * sqrt((double)n)) * EX_ROUNDOFF_F32 * size;
 }
 
 static double bytes(const struct ex_case *c) {
@@ -67,7 +68,7 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double warps(void) { return (double)elements(&ex_current()->technique_case) / 32; }
+static double warps(void) { return (double)elements(&ex_current_exercise()->technique_case) / 32; }
 
 /* 512 bytes are what a warp can ask for at once, 256 halves: 8 requests for them where each lane
  * asks for a half, 4 for pairs. What a lane has loaded it adds up from registers: shared memory may
@@ -75,22 +76,23 @@ static double warps(void) { return (double)elements(&ex_current()->technique_cas
  * memory may not. Instructions are no measure: in PTX, a half that is taken out of a word and
  * widened costs two, and one that is loaded by itself and widened, too. */
 START_TEST(sixteen_bytes_a_lane) {
-    ex_at_most_per("device_read_requests", warps() / 8, "512 bytes", 1.1,
-                   "a lane can load sixteen bytes at once");
-    ex_at_most_per("device_read_sectors", warps() / 8, "512 bytes", 17, "each sector is read once");
-    ex_at_most_per("shared_requests_total", warps(), "32 halves", 0.3,
-                   "shared memory is accessed sixteen bytes wide as well");
-    ex_at_most_per("local_requests", warps(), "32 halves", 0.1,
-                   "what lanes have loaded stays in registers");
+    ex_require_at_most_per("device_read_requests", warps() / 8, "512 bytes", 1.1,
+                           "a lane can load sixteen bytes at once");
+    ex_require_at_most_per("device_read_sectors", warps() / 8, "512 bytes", 17,
+                           "each sector is read once");
+    ex_require_at_most_per("shared_requests_total", warps(), "32 halves", 0.3,
+                           "shared memory is accessed sixteen bytes wide as well");
+    ex_require_at_most_per("local_requests", warps(), "32 halves", 0.1,
+                           "what lanes have loaded stays in registers");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring lanes read neighbouring bytes");
+    ex_require_coalesced_loads(1.125, "neighbouring lanes read neighbouring bytes");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(128); }
+START_TEST(many_sms_work) { ex_require_min_blocks(128); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -104,9 +106,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(half_sums, .chapter = "14-tensor-cores", .title = "Sums of halves, in floats",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 2000}, {8, 8000, .step = 8}},
-                  .most = 400000,
+                  .max_product = 400000,
                   .variants = {"values in [0, 1)", "values in [-1, 1)"}},
-         .technique_case = {{1056, 2048}}, .timed = {{16384, 4096}}, .reference = reference,
+         .technique_case = {{1056, 2048}}, .timed_case = {{16384, 4096}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-halves");

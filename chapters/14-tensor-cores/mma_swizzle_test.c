@@ -31,7 +31,7 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
+static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 static double cubes(void) { return products() / (16 * 16 * 16); }
 
 /* What the naive version has, and what a goal is worth nothing without: products on tensor cores,
@@ -39,28 +39,28 @@ static double cubes(void) { return products() / (16 * 16 * 16); }
  * sector a product, and 1/4 of a request for 16 x 16 x 16), and that lie in shared memory. Words of
  * two halves straight from global memory: 3 requests. 15 instructions for 16 x 16 x 16 in the naive
  * version; with values that shuffles bring to their lanes 34. */
-static void tiles_in_shared_memory(void) {
-    ex_at_least_per("flops_matrix", products(), "product", 2,
-                    "each product is a multiplication and an addition there");
-    ex_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 24,
-                   "what warps do beside the products is work, too");
-    ex_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
-                    "fragments come from shared memory");
-    ex_at_most_per("device_read_sectors", products(), "product", 1.0 / 1000,
-                   "a tile of 128 x 128 is read once for all warps");
-    ex_at_most_per("device_read_requests", cubes(), "16 x 16 x 16 products", 0.26,
-                   "16 bytes a lane, once for all warps");
+static void require_tiles_in_shared_memory(void) {
+    ex_require_at_least_per("flops_matrix", products(), "product", 2,
+                            "each product is a multiplication and an addition there");
+    ex_require_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 24,
+                           "what warps do beside the products is work, too");
+    ex_require_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
+                            "fragments come from shared memory");
+    ex_require_at_most_per("device_read_sectors", products(), "product", 1.0 / 1000,
+                           "a tile of 128 x 128 is read once for all warps");
+    ex_require_at_most_per("device_read_requests", cubes(), "16 x 16 x 16 products", 0.26,
+                           "16 bytes a lane, once for all warps");
 }
 
 /* Words of two halves: 16 for 4 fragments of a, 8 for 4 of b, for 4 x 2 cubes: 3 a cube. ldmatrix
  * takes four matrices of 8 x 8 at a time: 4 + 2, 0.75; 0.5 for a warp with 64 x 64. */
 START_TEST(fragments_take_one_load) {
-    tiles_in_shared_memory();
-    ex_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.8,
-                   "one instruction loads what four registers of a fragment hold");
-    ex_at_most("spill_bytes", 0, "the sums and the fragments must fit into the registers");
-    ex_at_most("local_requests", 0,
-               "arrays that a loop indexes must be unrolled to stay in registers");
+    require_tiles_in_shared_memory();
+    ex_require_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.8,
+                           "one instruction loads what four registers of a fragment hold");
+    ex_require_at_most("spill_bytes", 0, "the sums and the fragments must fit into the registers");
+    ex_require_at_most("local_requests", 0,
+                       "arrays that a loop indexes must be unrolled to stay in registers");
 }
 END_TEST
 
@@ -68,23 +68,24 @@ END_TEST
  * in the naive version. Two buffers of 128 x 64 halves of either matrix are 64 KB; with a pad of 16
  * bytes a row they are 72. */
 START_TEST(no_conflicts_and_no_padding) {
-    tiles_in_shared_memory();
-    ex_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 3.05,
-                   "lanes that take turns are passes, too");
-    ex_no_bank_conflicts("eight rows at one column can lie in eight different places");
-    ex_at_most("shared_bytes", 65536,
-               "two buffers without a gap, as a bulk copy would lay them out, are 64 KB");
+    require_tiles_in_shared_memory();
+    ex_require_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 3.05,
+                           "lanes that take turns are passes, too");
+    ex_require_no_bank_conflicts("eight rows at one column can lie in eight different places");
+    ex_require_at_most("shared_bytes", 65536,
+                       "two buffers without a gap, as a bulk copy would lay them out, are 64 KB");
 }
 END_TEST
 
 /* A warp waits once for each piece of 64 steps of k where the next piece has a buffer of its own,
  * twice where it has not; and once more at the start. */
 START_TEST(one_barrier_a_piece) {
-    tiles_in_shared_memory();
-    const struct ex_case *c = &ex_current()->technique_case;
+    require_tiles_in_shared_memory();
+    const struct ex_case *c = &ex_current_exercise()->technique_case;
     double tiles = (double)ex_gemm_c(c) / (128 * 128);
-    ex_at_most_per("barriers", tiles * 8, "warp of a tile of 128 x 128", c->dim[1] / 64.0 + 1,
-                   "while one buffer is multiplied, the other is filled");
+    ex_require_at_most_per("barriers", tiles * 8, "warp of a tile of 128 x 128",
+                           c->dim[1] / 64.0 + 1,
+                           "while one buffer is multiplied, the other is filled");
 }
 END_TEST
 
@@ -100,9 +101,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(mma_swizzle, .chapter = "14-tensor-cores", .title = "Fragments without conflicts",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{16, 288, .step = 16}, {64, 256, .step = 64}, {16, 288, .step = 16}},
-                  .most = 6000000},
-         .technique_case = {{256, 256, 256}}, .timed = {{1536, 1024, 1408}},
-         .reference = ex_gemm_half_reference_of_rows, .tolerance = ex_gemm_half_tolerance,
-         .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .products = true,
+                  .max_product = 6000000},
+         .technique_case = {{256, 256, 256}}, .timed_case = {{1536, 1024, 1408}},
+         .reference = ex_gemm_half_reference_transposed_b, .tolerance = ex_gemm_half_tolerance,
+         .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .has_tensor_core_roof = true,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-words");

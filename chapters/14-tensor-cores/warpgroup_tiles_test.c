@@ -32,54 +32,56 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
+static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 static double cubes(void) { return products() / (16 * 16 * 16); }
 
 /* What the naive version has, and what a goal is worth nothing without: products of warpgroups,
  * which nobody loads fragments for (of mma.sync 0.5 loads a cube at least, or shuffles, and 15 to
  * 34 instructions; here 9), of tiles of 128 x 128 that a block reads for all of its warps, 16 bytes
  * a lane (1/1024 of a sector a product, and 1/4 of a request a cube). */
-static void tiles_by_warpgroups(void) {
-    ex_at_least_per("flops_matrix", products(), "product", 2,
-                    "each product is a multiplication and an addition there");
-    ex_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.1,
-                   "products read shared memory by themselves");
-    ex_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 12,
-                   "what warps do beside the products is work, too");
-    ex_at_most_per("device_read_sectors", products(), "product", 1.0 / 1000,
-                   "a tile of 128 x 128 is read once for all warps");
-    ex_at_most_per("device_read_requests", cubes(), "16 x 16 x 16 products", 0.26,
-                   "16 bytes a lane, once for all warps");
-    ex_at_most("spill_bytes", 0, "the sums must fit into the registers");
-    ex_at_most("local_requests", 0,
-               "arrays that a loop indexes must be unrolled to stay in registers");
+static void require_warpgroup_tiles(void) {
+    ex_require_at_least_per("flops_matrix", products(), "product", 2,
+                            "each product is a multiplication and an addition there");
+    ex_require_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.1,
+                           "products read shared memory by themselves");
+    ex_require_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 12,
+                           "what warps do beside the products is work, too");
+    ex_require_at_most_per("device_read_sectors", products(), "product", 1.0 / 1000,
+                           "a tile of 128 x 128 is read once for all warps");
+    ex_require_at_most_per("device_read_requests", cubes(), "16 x 16 x 16 products", 0.26,
+                           "16 bytes a lane, once for all warps");
+    ex_require_at_most("spill_bytes", 0, "the sums must fit into the registers");
+    ex_require_at_most("local_requests", 0,
+                       "arrays that a loop indexes must be unrolled to stay in registers");
 }
 
 /* Eight lanes have a row's chunks, which lie 2048 bytes apart in the naive version: 7 passes too
  * many for each 128 bytes. */
 START_TEST(no_conflicts) {
-    tiles_by_warpgroups();
-    ex_no_bank_conflicts("the chunks of a row can lie in eight different places");
+    require_warpgroup_tiles();
+    ex_require_no_bank_conflicts("the chunks of a row can lie in eight different places");
 }
 END_TEST
 
 /* A warp waits once for each piece of 64 steps of k where the next piece has a buffer of its own,
  * twice where it has not; and twice more at the start. */
 START_TEST(one_barrier_a_piece) {
-    tiles_by_warpgroups();
-    const struct ex_case *c = &ex_current()->technique_case;
+    require_warpgroup_tiles();
+    const struct ex_case *c = &ex_current_exercise()->technique_case;
     double tiles = (double)ex_gemm_c(c) / (128 * 128);
-    ex_at_most_per("barriers", tiles * 8, "warp of a tile of 128 x 128", c->dim[1] / 64.0 + 2,
-                   "while one buffer is multiplied, the others are filled");
+    ex_require_at_most_per("barriers", tiles * 8, "warp of a tile of 128 x 128",
+                           c->dim[1] / 64.0 + 2,
+                           "while one buffer is multiplied, the others are filled");
 }
 END_TEST
 
 /* Little's law, as in `stages` of chapter 13: 11 KB for each SM, and more under load. A piece is 32
  * KB: with one ahead, it is waited for before half of the instructions of its round are done. */
 START_TEST(two_pieces_under_way) {
-    tiles_by_warpgroups();
-    ex_at_least_per("async_copy_bytes_in_flight", 32 * ex_metric("blocks") / ex_metric("threads"),
-                    "block", 16384, "bandwidth times latency is what must be under way");
+    require_warpgroup_tiles();
+    ex_require_at_least_per("async_copy_bytes_in_flight",
+                            32 * ex_metric_value("blocks") / ex_metric_value("threads"), "block",
+                            16384, "bandwidth times latency is what must be under way");
 }
 END_TEST
 
@@ -95,9 +97,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(warpgroup_tiles, .chapter = "14-tensor-cores", .title = "Products that read shared memory",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{16, 288, .step = 16}, {64, 256, .step = 64}, {16, 288, .step = 16}},
-                  .most = 6000000},
-         .technique_case = {{256, 512, 256}}, .timed = {{1536, 1024, 1408}},
-         .reference = ex_gemm_half_reference_of_rows, .tolerance = ex_gemm_half_tolerance,
-         .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .sm_90a = true, .products = true,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
-         .baseline = "1-waits");
+                  .max_product = 6000000},
+         .technique_case = {{256, 512, 256}}, .timed_case = {{1536, 1024, 1408}},
+         .reference = ex_gemm_half_reference_transposed_b, .tolerance = ex_gemm_half_tolerance,
+         .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .sm_90a = true,
+         .has_tensor_core_roof = true, .points = {.correctness = 0, .technique = 60, .speed = 40},
+         .tests = tests, .baseline = "1-waits");

@@ -28,31 +28,31 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-static double products(void) { return ex_gemm_products(&ex_current()->technique_case); }
+static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 static double cubes(void) { return products() / (16 * 16 * 16); }
 
 /* A product of 16 x 16 x 16 is one instruction of a warp, in place of 128 multiply-adds and their
  * loads. Tensor operations can be made idly, so what counts are the instructions that the warps
  * need for all: 4096 x 4.3 / 32 for a cube in the naive version, 18 where a warp loads two
  * fragments for each. */
-static void multiplied_there(void) {
-    ex_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 40,
-                   "one instruction of a warp multiplies 16 x 16 by 16 x 16");
-    ex_at_most_per("flops", products(), "product", 0.1,
-                   "nothing is left to multiply for single lanes");
-    ex_at_least_per("flops_matrix", products(), "product", 2,
-                    "each product is a multiplication and an addition there");
+static void require_tensor_core_products(void) {
+    ex_require_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 40,
+                           "one instruction of a warp multiplies 16 x 16 by 16 x 16");
+    ex_require_at_most_per("flops", products(), "product", 0.1,
+                           "nothing is left to multiply for single lanes");
+    ex_require_at_least_per("flops_matrix", products(), "product", 2,
+                            "each product is a multiplication and an addition there");
 }
 
-START_TEST(tensor_cores_multiply) { multiplied_there(); }
+START_TEST(tensor_cores_multiply) { require_tensor_core_products(); }
 END_TEST
 
 /* Tiles of p x q of c need (p + q) / (16 p q) sectors a product: 1/256 for 32 x 32, 1/512 for 64 x
  * 64, 1/683 for 128 x 64, 1/1024 for 128 x 128. A single warp has registers for 64 x 64, and needs
  * no shared memory for that: it takes a block to do better. */
 START_TEST(tiles_are_large) {
-    ex_at_most_per("device_read_sectors", products(), "product", 1.0 / 650,
-                   "a tile of 128 x 64 or larger is read for all");
+    ex_require_at_most_per("device_read_sectors", products(), "product", 1.0 / 650,
+                           "a tile of 128 x 64 or larger is read for all");
 }
 END_TEST
 
@@ -62,20 +62,23 @@ END_TEST
  * on by shuffles, and a warp may load from global memory: neither has fragments in shared memory,
  * hence the first limits. */
 START_TEST(fragments_are_used_again) {
-    multiplied_there();
-    ex_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
-                    "fragments come from shared memory");
-    ex_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.875,
-                   "4 + 2 fragments are enough for 4 x 2 products");
-    ex_at_most_per("bank_conflicts", cubes(), "16 x 16 x 16 products", 0.75,
-                   "eight rows of a fragment can begin in eight different banks");
-    ex_at_most("local_requests", 0,
-               "an array of fragments that a loop indexes must be unrolled to stay in registers");
-    ex_at_most("spill_bytes", 0, "the sums and the fragments must fit into the registers");
+    require_tensor_core_products();
+    ex_require_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
+                            "fragments come from shared memory");
+    ex_require_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.875,
+                           "4 + 2 fragments are enough for 4 x 2 products");
+    ex_require_at_most_per("bank_conflicts", cubes(), "16 x 16 x 16 products", 0.75,
+                           "eight rows of a fragment can begin in eight different banks");
+    ex_require_at_most(
+        "local_requests", 0,
+        "an array of fragments that a loop indexes must be unrolled to stay in registers");
+    ex_require_at_most("spill_bytes", 0, "the sums and the fragments must fit into the registers");
 }
 END_TEST
 
-START_TEST(reads_are_coalesced) { ex_coalesced_loads(1.25, "rows are read in whole sectors"); }
+START_TEST(reads_are_coalesced) {
+    ex_require_coalesced_loads(1.25, "rows are read in whole sectors");
+}
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -91,9 +94,9 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 EXERCISE(wmma_gemm, .chapter = "14-tensor-cores", .title = "Products on tensor cores", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{16, 288, .step = 16}, {16, 208, .step = 16}, {16, 288, .step = 16}},
-                  .most = 6000000},
-         .technique_case = {{256, 128, 256}}, .timed = {{1536, 1024, 1408}},
+                  .max_product = 6000000},
+         .technique_case = {{256, 128, 256}}, .timed_case = {{1536, 1024, 1408}},
          .reference = ex_gemm_half_reference, .tolerance = ex_gemm_half_tolerance,
-         .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .products = true,
+         .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .has_tensor_core_roof = true,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-tiles");

@@ -3,7 +3,7 @@
 #include "common/exercise_matrix.h"
 
 enum { PLAIN, LARGE, EQUAL, RISING, FALLING, BELOW }; /* variants */
-enum { LONGEST = 131072 };
+enum { MAX_ROW_LENGTH = 131072 };
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     float *x = data;
@@ -19,13 +19,13 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
 }
 
 /* An exponential is kept where it will be divided: one for each element. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     long cols = c->dim[EX_COLS];
     for (long r = 0; r < c->dim[EX_ROWS]; r++) {
         const float *in = (float *)host[1] + r * cols;
-        double *out = (double *)want[0] + r * cols, most = -INFINITY, sum = 0;
-        for (long i = 0; i < cols; i++) most = fmax(most, in[i]);
-        for (long i = 0; i < cols; i++) sum += out[i] = exp(in[i] - most);
+        double *out = (double *)expected[0] + r * cols, max_value = -INFINITY, sum = 0;
+        for (long i = 0; i < cols; i++) max_value = fmax(max_value, in[i]);
+        for (long i = 0; i < cols; i++) sum += out[i] = exp(in[i] - max_value);
         for (long i = 0; i < cols; i++) out[i] /= sum;
     }
 }
@@ -37,24 +37,28 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * up to 90 where the result is not negligible, 90 u, three times on the way. Absolutely, what lies
  * below the normal numbers. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
+                        double expected) {
     (void)host, (void)arg, (void)index;
     double terms = fmin((double)c->dim[EX_COLS], 1024 + 32);
-    return want * EX_ROUND32 * (4.0 * terms + 3 * 90 + 16) + 0x1p-125;
+    return expected * EX_ROUNDOFF_F32 * (4.0 * terms + 3 * 90 + 16) + 0x1p-125;
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * ex_matrix_count(c); }
 static double flops(const struct ex_case *c) { return 4.0 * ex_matrix_count(c); }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = ex_matrix_count, .shape = EX_BY_ROWS},
+    {.name = "out",
+     .role = EX_OUT,
+     .type = EX_F32,
+     .count = ex_matrix_count,
+     .shape = EX_SHAPE_ROWS_COLS},
     {.name = "in",
      .role = EX_IN,
      .type = EX_F32,
      .count = ex_matrix_count,
      .fill = fill,
-     .shape = EX_BY_ROWS},
-    EX_MATRIX_SIZES,
+     .shape = EX_SHAPE_ROWS_COLS},
+    EX_MATRIX_SIZE_ARGS,
 };
 
 static const struct ex_case cases[] = {
@@ -71,7 +75,7 @@ static const struct ex_case cases[] = {
     {{2, 9000}, RISING, "each element is a new maximum"},
     {{2, 9000}, FALLING, "the first element is the maximum"},
     {{1, 58113}, .label = "one more than the shared memory of an H100's SM holds"},
-    {{1, LONGEST}, LARGE, "the longest row, values up to 1000"},
+    {{1, MAX_ROW_LENGTH}, LARGE, "the longest row, values up to 1000"},
 };
 
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
@@ -82,21 +86,22 @@ END_TEST
  * kept in `out`: 2, and two sectors written. A block that keeps what it can, in shared memory and
  * registers, and reads the rest again: 1.25. */
 START_TEST(a_row_is_read_once) {
-    ex_at_most_per("device_read_sectors", ex_elements(0) / 8, "sector of the matrix", 1.0625,
-                   "several blocks together have room for a row, and it is read once");
-    ex_at_most_per("device_write_sectors", ex_elements(0) / 8, "sector of the matrix", 1.0625,
-                   "the result is written once, and nothing else is");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory, not in registers");
-    ex_at_most("spill_bytes", 16, "nor do registers that a thread has not");
+    ex_require_at_most_per("device_read_sectors", ex_element_count(0) / 8, "sector of the matrix",
+                           1.0625,
+                           "several blocks together have room for a row, and it is read once");
+    ex_require_at_most_per("device_write_sectors", ex_element_count(0) / 8, "sector of the matrix",
+                           1.0625, "the result is written once, and nothing else is");
+    ex_require_at_most("local_requests", 0,
+                       "an array that is indexed by a variable lives in memory, not in registers");
+    ex_require_at_most("spill_bytes", 16, "nor do registers that a thread has not");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(4); }
+START_TEST(many_sms_work) { ex_require_min_blocks(4); }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
+    ex_require_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
 }
 END_TEST
 
@@ -110,11 +115,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed: 64 MB in and as much out, more than L2 holds. */
 EXERCISE(long_rows, .chapter = "15-clusters", .title = "Rows that no block can keep", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 40}, {1, LONGEST}},
-                  .most = 60000,
+         .draw = {.dim = {{1, 40}, {1, MAX_ROW_LENGTH}},
+                  .max_product = 60000,
                   .variants = {"", "values up to 1000", "all equal", "rising", "falling",
                                "around -250"}},
-         .technique_case = {{4, LONGEST}}, .timed = {{128, LONGEST}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .technique_case = {{4, MAX_ROW_LENGTH}}, .timed_case = {{128, MAX_ROW_LENGTH}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
          .baseline = "1-three-reads");

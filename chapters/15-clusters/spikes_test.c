@@ -6,19 +6,19 @@
 
 enum { N, STEPS };                   /* dimensions */
 enum { PLAIN, QUIET, LOUD, STRONG }; /* variants */
-enum { MOST = 1 << 20, START = 160, LEAST = 64, WEIGHT = 20 };
+enum { MAX_POTENTIAL = 1 << 20, START = 160, MIN_POTENTIAL = 64, WEIGHT = 20 };
 
 static void fill_v(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++)
-        ((int *)data)[i] =
-            (int)ex_range(r, c->variant == LOUD ? START : 0, c->variant == LOUD ? 400 : START);
+        ((int *)data)[i] = (int)ex_uniform_int(r, c->variant == LOUD ? START : 0,
+                                               c->variant == LOUD ? 400 : START);
 }
 
 static void fill_drive(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     long low = c->variant == STRONG ? 20 : 0, high = c->variant == QUIET    ? 0
                                                      : c->variant == STRONG ? 60
                                                                             : 15;
-    for (size_t i = 0; i < count; i++) ((int *)data)[i] = (int)ex_range(r, low, high);
+    for (size_t i = 0; i < count; i++) ((int *)data)[i] = (int)ex_uniform_int(r, low, high);
 }
 
 static size_t cells(const struct ex_case *c) { return (size_t)c->dim[N]; }
@@ -30,7 +30,7 @@ static long fire(const int *v, unsigned char *fires, long n, long at) {
 }
 
 /* The task's rule, step by step. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     long n = c->dim[N], at = START;
     int *v = calloc((size_t)n + 1, sizeof *v);
     unsigned char *fires = calloc((size_t)n + 1, 1);
@@ -41,9 +41,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
             v[i] += ((const int *)host[2])[i] +
                     WEIGHT * (fires[(i + n - 1) % n] + fires[(i + 1) % n]) -
                     (fires[i] ? (int)at : 0);
-        at = next > LEAST ? next : LEAST;
+        at = next > MIN_POTENTIAL ? next : MIN_POTENTIAL;
     }
-    for (long i = 0; i < n; i++) ((int64_t *)want[0])[i] = v[i];
+    for (long i = 0; i < n; i++) ((int64_t *)expected[0])[i] = v[i];
     free(v), free(fires);
 }
 
@@ -74,38 +74,40 @@ static const struct ex_case cases[] = {
     {{3000, 60}, QUIET, "nothing drives: the threshold falls to its least"},
     {{5000, 7}, LOUD, "all fire at first"},
     {{20000, 25}, STRONG, "a strong drive: the threshold rises"},
-    {{MOST, 3}, .label = "as many cells as there may be"},
-    {{MOST - 77, 4}, .label = "and a few less"},
+    {{MAX_POTENTIAL, 3}, .label = "as many cells as there may be"},
+    {{MAX_POTENTIAL - 77, 4}, .label = "and a few less"},
 };
 
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(steps_are_one_launch) {
-    ex_at_most("launches", 2,
-               "blocks that all run at one time can wait for each other, and need not end for it");
+    ex_require_at_most(
+        "launches", 2,
+        "blocks that all run at one time can wait for each other, and need not end for it");
 }
 END_TEST
 
 static double cells_of_all_steps(void) {
-    const struct ex_case *c = &ex_current()->technique_case;
+    const struct ex_case *c = &ex_current_exercise()->technique_case;
     return (double)cells(c) * (double)c->dim[STEPS] / 8;
 }
 
 /* From launch to launch: four reads of a cell's sector and a write. */
 START_TEST(cells_stay_on_the_chip) {
-    ex_at_most_per("device_read_sectors", cells_of_all_steps(), "sector of cells and step", 0.5,
-                   "what a block alone writes it can keep; others need its first cell, its last "
-                   "one, and a number");
-    ex_at_most_per("device_write_sectors", cells_of_all_steps(), "sector of cells and step", 0.25,
-                   "a step's cells are nobody's result but the last one's");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory, not in registers");
-    ex_at_most("spill_bytes", 16, "nor do registers that a thread has not");
+    ex_require_at_most_per(
+        "device_read_sectors", cells_of_all_steps(), "sector of cells and step", 0.5,
+        "what a block alone writes it can keep; others need its first cell, its last "
+        "one, and a number");
+    ex_require_at_most_per("device_write_sectors", cells_of_all_steps(), "sector of cells and step",
+                           0.25, "a step's cells are nobody's result but the last one's");
+    ex_require_at_most("local_requests", 0,
+                       "an array that is indexed by a variable lives in memory, not in registers");
+    ex_require_at_most("spill_bytes", 16, "nor do registers that a thread has not");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(32); }
+START_TEST(many_sms_work) { ex_require_min_blocks(32); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -118,9 +120,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed: 8 MB in, which one SM's memory has room for a 128th of. */
 EXERCISE(spikes, .chapter = "15-clusters", .title = "Steps that need all of the step before",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, MOST}, {1, 60}},
-                  .most = 600000,
+         .draw = {.dim = {{1, MAX_POTENTIAL}, {1, 60}},
+                  .max_product = 600000,
                   .variants = {"", "nothing drives", "all fire at first", "a strong drive"}},
-         .technique_case = {{1 << 18, 30}}, .timed = {{MOST, 60}}, .reference = reference,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40},
-         .tests = tests, .baseline = "1-launches");
+         .technique_case = {{1 << 18, 30}}, .timed_case = {{MAX_POTENTIAL, 60}},
+         .reference = reference, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .baseline = "1-launches");

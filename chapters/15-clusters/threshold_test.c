@@ -3,7 +3,7 @@
 #include "common/exercise_matrix.h"
 
 enum { PLAIN, LARGE, EQUAL, RISING, PEAK }; /* variants */
-enum { LONGEST = 131072 };
+enum { MAX_ROW_LENGTH = 131072 };
 
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     float *x = data;
@@ -21,7 +21,7 @@ static size_t results(const struct ex_case *c) { return (size_t)c->dim[EX_ROWS];
 
 /* The rounds of the task, in double. Each is a step of Newton's method on a convex function, which
  * comes from the left, so that the threshold rises until it stays. */
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     long cols = c->dim[EX_COLS];
     for (long r = 0; r < c->dim[EX_ROWS]; r++) {
         const float *in = (float *)host[1] + r * cols;
@@ -35,7 +35,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
             }
             next = (sum - 1) / above;
         } while (next > t);
-        ((double *)want[0])[r] = t;
+        ((double *)expected[0])[r] = t;
     }
 }
 
@@ -45,12 +45,12 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
  * division. An element that rounding puts on the other side of t lies at t, where it adds nothing.
  */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
-                        double want) {
+                        double expected) {
     const float *row = (float *)host[1] + index * c->dim[EX_COLS];
-    double most = 1;
-    (void)arg, (void)want;
-    for (long i = 0; i < c->dim[EX_COLS]; i++) most = fmax(most, fabs(row[i]));
-    return (1024 + 32 + 3) * EX_ROUND32 * most;
+    double max_value = 1;
+    (void)arg, (void)expected;
+    for (long i = 0; i < c->dim[EX_COLS]; i++) max_value = fmax(max_value, fabs(row[i]));
+    return (1024 + 32 + 3) * EX_ROUNDOFF_F32 * max_value;
 }
 
 static double bytes(const struct ex_case *c) { return 4.0 * ex_matrix_count(c) + 4.0 * results(c); }
@@ -64,8 +64,8 @@ static const struct ex_arg args[] = {
      .type = EX_F32,
      .count = ex_matrix_count,
      .fill = fill,
-     .shape = EX_BY_ROWS},
-    EX_MATRIX_SIZES,
+     .shape = EX_SHAPE_ROWS_COLS},
+    EX_MATRIX_SIZE_ARGS,
 };
 
 static const struct ex_case cases[] = {
@@ -80,14 +80,14 @@ static const struct ex_case cases[] = {
     {{3, 5000}, PEAK, "the first element is above all others"},
     {{2, 9000}, RISING, "the last elements are above"},
     {{1, 58113}, .label = "one more than the shared memory of an H100's SM holds"},
-    {{1, LONGEST}, .label = "the longest row"},
+    {{1, MAX_ROW_LENGTH}, .label = "the longest row"},
 };
 
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 START_TEST(rounds_are_one_launch) {
-    ex_at_most(
+    ex_require_at_most(
         "launches", 2,
         "a block, or blocks that can wait for each other, need not end to begin the next round");
 }
@@ -95,21 +95,22 @@ END_TEST
 
 /* Twelve rounds or so; 24 where their number has to be known before. */
 START_TEST(a_row_is_read_once) {
-    ex_at_most_per("device_read_sectors", ex_elements(1) / 8, "sector of the matrix", 1.0625,
-                   "several blocks together have room for a row, and all rounds find it there");
-    ex_at_most_per("device_write_sectors", ex_elements(1) / 8, "sector of the matrix", 0.0625,
-                   "a round leaves a threshold behind, and no rows");
-    ex_at_most("local_requests", 0,
-               "an array that is indexed by a variable lives in memory, not in registers");
-    ex_at_most("spill_bytes", 16, "nor do registers that a thread has not");
+    ex_require_at_most_per(
+        "device_read_sectors", ex_element_count(1) / 8, "sector of the matrix", 1.0625,
+        "several blocks together have room for a row, and all rounds find it there");
+    ex_require_at_most_per("device_write_sectors", ex_element_count(1) / 8, "sector of the matrix",
+                           0.0625, "a round leaves a threshold behind, and no rows");
+    ex_require_at_most("local_requests", 0,
+                       "an array that is indexed by a variable lives in memory, not in registers");
+    ex_require_at_most("spill_bytes", 16, "nor do registers that a thread has not");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_many_blocks(4); }
+START_TEST(many_sms_work) { ex_require_min_blocks(4); }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
-    ex_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
+    ex_require_coalesced_loads(1.125, "neighbouring threads take neighbouring elements");
 }
 END_TEST
 
@@ -124,10 +125,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed: 64 MB, more than L2 holds. */
 EXERCISE(threshold, .chapter = "15-clusters", .title = "Many rounds over a row", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 12}, {1, LONGEST}},
-                  .most = 30000,
+         .draw = {.dim = {{1, 12}, {1, MAX_ROW_LENGTH}},
+                  .max_product = 30000,
                   .variants = {"", "values up to 1000", "all equal", "rising", "a peak"}},
-         .technique_case = {{4, LONGEST}}, .timed = {{128, LONGEST}}, .reference = reference,
-         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .technique_case = {{4, MAX_ROW_LENGTH}}, .timed_case = {{128, MAX_ROW_LENGTH}},
+         .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
          .baseline = "1-launches");

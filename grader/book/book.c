@@ -19,34 +19,34 @@ extern const struct exercise *const __stop_exercises[] __attribute__((weak));
 static const struct exercise **sorted;
 static unsigned count;
 
-const char *book_root(void) { return where_book(); }
+const char *book_root(void) { return paths_book_dir(); }
 
-static int by_id(const void *a, const void *b) {
+static int compare_ids(const void *a, const void *b) {
     const struct exercise *x = *(const struct exercise *const *)a,
                           *y = *(const struct exercise *const *)b;
     int chapter = strcmp(x->chapter, y->chapter);
     return chapter ? chapter : strcmp(x->name, y->name);
 }
 
-static void load(void) {
+static void load_exercises(void) {
     if (sorted) return;
     count = (unsigned)(__stop_exercises - __start_exercises);
     sorted = xcalloc(count + 1, sizeof *sorted);
     for (unsigned i = 0; i < count; i++) sorted[i] = __start_exercises[i];
-    qsort(sorted, count, sizeof *sorted, by_id);
+    qsort(sorted, count, sizeof *sorted, compare_ids);
 }
 
 bool book_open(struct err *e) {
-    load();
-    return where_open(e);
+    load_exercises();
+    return paths_init(e);
 }
 
 unsigned book_count(void) {
-    load();
+    load_exercises();
     return count;
 }
 const struct exercise *book_at(unsigned i) {
-    load();
+    load_exercises();
     return i < count ? sorted[i] : NULL;
 }
 const char *book_entry(const struct exercise *ex) { return ex->entry ? ex->entry : ex->name; }
@@ -62,78 +62,78 @@ const char *book_id(const struct exercise *ex) {
 /* ---- names ---- */
 
 /* "02-coalescing", "coalescing" and "02" all name the chapter. */
-static bool names_chapter(const struct exercise *ex, const char *s, size_t n) {
+static bool matches_chapter(const struct exercise *ex, const char *s, size_t n) {
     const char *dash = strchr(ex->chapter, '-'), *slug = dash ? dash + 1 : ex->chapter;
     return (strlen(ex->chapter) == n && !strncmp(ex->chapter, s, n)) ||
            (strlen(slug) == n && !strncmp(slug, s, n)) ||
            (dash && (size_t)(dash - ex->chapter) == n && !strncmp(ex->chapter, s, n));
 }
 
-static bool names(const struct exercise *ex, const char *s, bool whole_chapter) {
+static bool matches_name(const struct exercise *ex, const char *s, bool match_chapter) {
     const char *slash = strrchr(s, '/');
-    if (whole_chapter) return names_chapter(ex, s, strlen(s) - (text_ends(s, "/") ? 1 : 0));
+    if (match_chapter) return matches_chapter(ex, s, strlen(s) - (text_ends_with(s, "/") ? 1 : 0));
     if (!slash) return !strcmp(ex->name, s);
-    return !strcmp(ex->name, slash + 1) && names_chapter(ex, s, (size_t)(slash - s));
+    return !strcmp(ex->name, slash + 1) && matches_chapter(ex, s, (size_t)(slash - s));
 }
 
-static unsigned distance(const char *a, const char *b) {
+static unsigned edit_distance(const char *a, const char *b) {
     unsigned row[64], n = (unsigned)strlen(b);
     if (n >= 64) return 99;
     for (unsigned j = 0; j <= n; j++) row[j] = j;
     for (unsigned i = 0; a[i]; i++) {
-        unsigned corner = row[0];
+        unsigned diagonal = row[0];
         row[0] = i + 1;
         for (unsigned j = 0; j < n; j++) {
-            unsigned change = corner + (a[i] != b[j]),
-                     least = row[j] + 1 < row[j + 1] + 1 ? row[j] + 1 : row[j + 1] + 1;
-            corner = row[j + 1];
-            row[j + 1] = change < least ? change : least;
+            unsigned substitution = diagonal + (a[i] != b[j]),
+                     min_gap = row[j] + 1 < row[j + 1] + 1 ? row[j] + 1 : row[j + 1] + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = substitution < min_gap ? substitution : min_gap;
         }
     }
     return row[n];
 }
 
-static void unknown(const char *name, struct err *e) {
-    const struct exercise *near = NULL;
-    const char *base = path_base(name);
+static void set_unknown_error(const char *name, struct err *e) {
+    const struct exercise *nearest = NULL;
+    const char *base = path_basename(name);
     unsigned best = 4;
     for (unsigned i = 0; i < count; i++) {
-        unsigned d = distance(base, sorted[i]->name);
-        if (d < best) best = d, near = sorted[i];
+        unsigned d = edit_distance(base, sorted[i]->name);
+        if (d < best) best = d, nearest = sorted[i];
     }
     struct buf clean = {0};
-    text_name(&clean, name);
+    text_clean_name(&clean, name);
     err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)",
-            buf_str(&clean), near ? "; did you mean " : "", near ? book_id(near) : "",
-            near ? "?" : "");
+            buf_str(&clean), nearest ? "; did you mean " : "", nearest ? book_id(nearest) : "",
+            nearest ? "?" : "");
     buf_free(&clean);
 }
 
 /* `chapters/02-coalescing/transpose.cu`, as a shell completes it, names the exercise too. */
-static void plain_name(const char *name, char *out, size_t size) {
-    if (text_starts(name, "./")) name += 2;
-    if (text_starts(name, "chapters/")) name += 9;
+static void normalize_name(const char *name, char *out, size_t size) {
+    if (text_starts_with(name, "./")) name += 2;
+    if (text_starts_with(name, "chapters/")) name += 9;
     snprintf(out, size, "%s", name);
-    if (text_ends(out, ".cu")) out[strlen(out) - 3] = 0;
+    if (text_ends_with(out, ".cu")) out[strlen(out) - 3] = 0;
 }
 
 const struct exercise **book_find(const char *name, struct err *e) {
-    char plain[PATH_MAX];
-    load();
-    plain_name(name, plain, sizeof plain);
+    char normalized[PATH_MAX];
+    load_exercises();
+    normalize_name(name, normalized, sizeof normalized);
     const struct exercise **found = xcalloc(count + 1, sizeof *found);
     unsigned n = 0;
     for (unsigned i = 0; i < count; i++)
-        if (names(sorted[i], plain, false)) found[n++] = sorted[i];
+        if (matches_name(sorted[i], normalized, false)) found[n++] = sorted[i];
     if (n > 1) {
-        err_set(e, ERR_INPUT, "'%.200s' is ambiguous: %s or %s", plain, book_id(found[0]),
+        err_set(e, ERR_INPUT, "'%.200s' is ambiguous: %s or %s", normalized, book_id(found[0]),
                 book_id(found[1]));
         return free(found), NULL;
     }
     for (unsigned i = 0; i < count && n == 0; i++)
-        for (; i < count && names(sorted[i], plain, true); i++) found[n++] = sorted[i];
+        for (; i < count && matches_name(sorted[i], normalized, true); i++) found[n++] = sorted[i];
     if (n) return found;
-    unknown(name, e);
+    set_unknown_error(name, e);
     return free(found), NULL;
 }
 
@@ -141,53 +141,55 @@ const struct exercise **book_find(const char *name, struct err *e) {
 
 const char *book_chapter_file(const struct exercise *ex, const char *suffix) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/chapters/%s/%s%s", where_book(), ex->chapter, ex->name, suffix);
+    snprintf(path, sizeof path, "%s/chapters/%s/%s%s", paths_book_dir(), ex->chapter, ex->name,
+             suffix);
     return path;
 }
 
 const char *book_student_file(const struct exercise *ex) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/chapters/%s/%s.cu", where_work(), ex->chapter, ex->name);
+    snprintf(path, sizeof path, "%s/chapters/%s/%s.cu", paths_workspace_dir(), ex->chapter,
+             ex->name);
     return path;
 }
 
 const char *book_solution_file(const struct exercise *ex, const char *step) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", where_book(), ex->chapter, ex->name,
-             step ? "-" : "", step ? step : "");
+    snprintf(path, sizeof path, "%s/solutions/%s/%s%s%s.cu", paths_book_dir(), ex->chapter,
+             ex->name, step ? "-" : "", step ? step : "");
     return path;
 }
 
-bool book_has_answers(void) {
+bool book_has_solutions(void) {
     char path[PATH_MAX];
-    return path_join(path, sizeof path, where_book(), "solutions") && file_exists(path);
+    return path_join(path, sizeof path, paths_book_dir(), "solutions") && file_exists(path);
 }
 
 const char *book_mutants_folder(const struct exercise *ex) {
     static char path[PATH_MAX + 512];
-    snprintf(path, sizeof path, "%s/grader/tests/mutants/%s/%s", where_book(), ex->chapter,
+    snprintf(path, sizeof path, "%s/grader/tests/mutants/%s/%s", paths_book_dir(), ex->chapter,
              ex->name);
     return path;
 }
 
-static int by_name(const void *a, const void *b) {
+static int compare_names(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char **book_files(const char *folder, const char *prefix, const char *suffix) {
+char **book_list_files(const char *folder, const char *prefix, const char *suffix) {
     char **list = xcalloc(1, sizeof *list);
-    unsigned n = 0, room = 1;
+    unsigned n = 0, capacity = 1;
     DIR *d = opendir(folder);
     for (struct dirent *entry; d && (entry = readdir(d));) {
-        if (entry->d_name[0] == '.' || !text_starts(entry->d_name, prefix) ||
-            !text_ends(entry->d_name, suffix))
+        if (entry->d_name[0] == '.' || !text_starts_with(entry->d_name, prefix) ||
+            !text_ends_with(entry->d_name, suffix))
             continue;
-        GROW(list, n + 2, room, 1);
+        GROW(list, n + 2, capacity, 1);
         list[n++] = xstrdup(entry->d_name);
         list[n] = NULL;
     }
     if (d) closedir(d);
-    qsort(list, n, sizeof *list, by_name);
+    qsort(list, n, sizeof *list, compare_names);
     return list;
 }
 
@@ -198,12 +200,12 @@ void book_free_list(char **list) {
 
 /* Steps are NAME-N-slug.cu: a digit after the dash tells them from another exercise whose name
  * begins alike. */
-char **book_steps(const struct exercise *ex) {
+char **book_ladder_steps(const struct exercise *ex) {
     char folder[PATH_MAX + 512], prefix[128];
-    snprintf(folder, sizeof folder, "%s/solutions/%s", where_book(), ex->chapter);
+    snprintf(folder, sizeof folder, "%s/solutions/%s", paths_book_dir(), ex->chapter);
     snprintf(prefix, sizeof prefix, "%s-", ex->name);
-    char **list = book_files(folder, prefix, ".cu");
-    unsigned kept = 0;
+    char **list = book_list_files(folder, prefix, ".cu");
+    unsigned nsteps = 0;
     for (unsigned i = 0; list[i]; i++) {
         char *step = list[i] + strlen(prefix);
         bool is_step = step[0] >= '0' && step[0] <= '9';
@@ -212,7 +214,7 @@ char **book_steps(const struct exercise *ex) {
             char *name = xstrdup(step);
             free(list[i]);
             list[i] = NULL;
-            list[kept++] = name;
+            list[nsteps++] = name;
         } else {
             free(list[i]);
             list[i] = NULL;

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 bool book_open(struct err *e);
-/* The folder with chapters/ and solutions/, absolute: where_book(). Nothing is written there but by
- * `grader new`. */
+/* The folder with chapters/ and solutions/, absolute: paths_book_dir(). Nothing is written there
+ * but by `grader new`. */
 const char *book_root(void);
 
 /* In the order of chapter, then name. */
@@ -28,18 +28,18 @@ const char *book_chapter_file(const struct exercise *ex,
 const char *book_student_file(const struct exercise *ex); /* what the student edits */
 const char *book_solution_file(const struct exercise *ex,
                                const char *step); /* step NULL: the model answer */
-bool book_has_answers(void); /* false in a student's release (grader/grade/figures.h) */
+bool book_has_solutions(void); /* false in a student's release (grader/grade/figures.h) */
 const char *book_mutants_folder(const struct exercise *ex);
 /* Names of the ladder's steps ("1-unqualified"), in order; NULL-terminated, free with
  * book_free_list. */
-char **book_steps(const struct exercise *ex);
+char **book_ladder_steps(const struct exercise *ex);
 void book_free_list(char **list);
 /* Files of a folder that end with `suffix`, sorted; NULL-terminated. */
-char **book_files(const char *folder, const char *prefix, const char *suffix);
+char **book_list_files(const char *folder, const char *prefix, const char *suffix);
 
 /* The skeleton as the book ships it. In a source tree, where students edit the file itself: from
  * git where it is under version control (the last commit), else the copy that was taken when the
  * grader first saw it. */
-bool book_pristine(const struct exercise *ex, struct buf *out, struct err *e);
+bool book_original_starter(const struct exercise *ex, struct buf *out, struct err *e);
 /* Whose skeleton the file is, by its path in the book; NULL: nobody's. */
-const struct exercise *book_skeleton_of(const char *relative);
+const struct exercise *book_exercise_of_starter(const char *relative);

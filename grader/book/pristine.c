@@ -56,21 +56,21 @@ static bool from_git(const struct exercise *ex, struct buf *out) {
     return drained && WIFEXITED(status) && WEXITSTATUS(status) == 0 && out->size > 0;
 }
 
-bool book_pristine(const struct exercise *ex, struct buf *out, struct err *e) {
-    size_t before = out->size;
-    if (where_installed()) return file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, out, e);
+bool book_original_starter(const struct exercise *ex, struct buf *out, struct err *e) {
+    size_t initial_size = out->size;
+    if (paths_is_installed()) return file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, out, e);
     if (from_git(ex, out)) return true;
-    out->size = before;
+    out->size = initial_size;
     char copy[PATH_MAX + 512];
-    snprintf(copy, sizeof copy, "%s/pristine/%s", where_build(), ex->chapter);
-    if (!dir_make(copy, e)) return false;
-    snprintf(copy, sizeof copy, "%s/pristine/%s/%s.cu", where_build(), ex->chapter, ex->name);
+    snprintf(copy, sizeof copy, "%s/pristine/%s", paths_build_dir(), ex->chapter);
+    if (!dir_create(copy, e)) return false;
+    snprintf(copy, sizeof copy, "%s/pristine/%s/%s.cu", paths_build_dir(), ex->chapter, ex->name);
     if (file_exists(copy)) return file_read(copy, SOURCE_LIMIT, out, e);
     if (!file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, out, e)) return false;
-    return file_write(copy, out->data + before, out->size - before, e);
+    return file_write(copy, out->data + initial_size, out->size - initial_size, e);
 }
 
-const struct exercise *book_skeleton_of(const char *relative) {
+const struct exercise *book_exercise_of_starter(const char *relative) {
     char path[512];
     for (unsigned i = 0; i < book_count(); i++) {
         snprintf(path, sizeof path, "chapters/%s.cu", book_id(book_at(i)));

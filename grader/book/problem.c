@@ -14,16 +14,16 @@ size_t ex_type_bytes(enum ex_type t) { return type_bytes[t]; }
 
 /* ---- random numbers ---- */
 
-void problem_rng_start(struct ex_rng *r, const char *seed, const char *what, unsigned a,
-                       unsigned b) {
+void problem_rng_init(struct ex_rng *r, const char *seed, const char *purpose, unsigned a,
+                      unsigned b) {
     struct hash h;
-    char hex[HASH_HEX];
-    hash_start(&h);
-    hash_text(&h, seed);
-    hash_text(&h, what);
-    hash_add(&h, &a, sizeof a);
-    hash_add(&h, &b, sizeof b);
-    hash_hex(&h, hex);
+    char hex[HASH_HEX_SIZE];
+    hash_init(&h);
+    hash_update_string(&h, seed);
+    hash_update_string(&h, purpose);
+    hash_update(&h, &a, sizeof a);
+    hash_update(&h, &b, sizeof b);
+    hash_final_hex(&h, hex);
     for (int i = 0; i < 4; i++) {
         r->s[i] = 0;
         for (int j = 0; j < 16; j++)
@@ -48,23 +48,23 @@ double ex_uniform(struct ex_rng *r, double low, double high) {
 }
 
 /* The bias of multiplying instead of rejecting is below 2^-60 for the ranges that exercises use. */
-long ex_range(struct ex_rng *r, long low, long high) {
+long ex_uniform_int(struct ex_rng *r, long low, long high) {
     uint64_t span = (uint64_t)high - (uint64_t)low + 1;
-    uint64_t step =
+    uint64_t offset =
         span ? (uint64_t)(((unsigned __int128)ex_random(r) * span) >> 64) : ex_random(r);
-    return (long)((uint64_t)low + step);
+    return (long)((uint64_t)low + offset);
 }
 
 /* ---- sizes ---- */
 
-static bool place_alias(struct problem *p, unsigned i, int owner, struct err *e) {
+static bool resolve_alias(struct problem *p, unsigned i, int owner, struct err *e) {
     const struct ex_arg *a = &p->ex->args[i];
     struct operand *o = &p->op[i];
     if (owner < 0 || owner >= (int)p->ex->nargs || owner == (int)i ||
         p->ex->args[owner].role == EX_SCALAR ||
         (p->ex->args[owner].alias && p->ex->args[owner].alias(p->c)))
         return err_set(e, ERR_INTERNAL, "argument `%s` aliases no buffer of its own", a->name);
-    if (a->host || p->ex->args[owner].host)
+    if (a->is_pinned_host || p->ex->args[owner].is_pinned_host)
         return err_set(e, ERR_INTERNAL, "argument `%s`: no alias lies in the host's memory",
                        a->name);
     o->owner = owner;
@@ -84,17 +84,17 @@ static void size_operand(struct problem *p, unsigned i) {
     o->bytes = o->count * ex_type_bytes(a->type);
 }
 
-static void get_memory(struct problem *p, unsigned i) {
+static void alloc_operand(struct problem *p, unsigned i) {
     struct operand *o = &p->op[i];
     bool output = p->ex->args[i].role == EX_OUT || p->ex->args[i].role == EX_INOUT;
     if (o->owner == (int)i)
-        o->before = arena_alloc(&p->arena, o->bytes + 8),
-        o->after = o->room = arena_alloc(&p->arena, o->bytes + 8);
-    if (output) o->want = arena_alloc(&p->arena, o->count * 8 + 8);
+        o->initial = arena_alloc(&p->arena, o->bytes + 8),
+        o->actual = o->actual_storage = arena_alloc(&p->arena, o->bytes + 8);
+    if (output) o->expected = arena_alloc(&p->arena, o->count * 8 + 8);
 }
 
-static bool open_in(struct arena arena, struct problem *p, const struct exercise *ex,
-                    const struct ex_case *c, struct err *e) {
+static bool open_with_arena(struct arena arena, struct problem *p, const struct exercise *ex,
+                            const struct ex_case *c, struct err *e) {
     *p = (struct problem){.ex = ex, .c = c, .arena = arena};
     for (unsigned i = 0; i < ex->nargs; i++) {
         if (ex->args[i].role == EX_SCALAR && ex->args[i].type == EX_F16)
@@ -104,33 +104,34 @@ static bool open_in(struct arena arena, struct problem *p, const struct exercise
     }
     for (unsigned i = 0; i < ex->nargs; i++) {
         int alias = ex->args[i].alias ? ex->args[i].alias(c) : 0;
-        if (alias && !place_alias(p, i, alias - 1, e)) return false;
+        if (alias && !resolve_alias(p, i, alias - 1, e)) return false;
     }
     for (unsigned i = 0; i < ex->nargs; i++) {
-        get_memory(p, i);
+        alloc_operand(p, i);
         if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT)
-            p->op[p->op[i].owner].written = true;
+            p->op[p->op[i].owner].is_writable = true;
     }
-    problem_place_aliases(p);
+    problem_resolve_aliases(p);
     return true;
 }
 
 bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c,
                   struct err *e) {
-    return open_in((struct arena){.shared = false}, p, ex, c, e);
+    return open_with_arena((struct arena){.shared = false}, p, ex, c, e);
 }
 
 bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c,
                          struct err *e) {
-    return open_in((struct arena){.shared = true}, p, ex, c, e);
+    return open_with_arena((struct arena){.shared = true}, p, ex, c, e);
 }
 
-void problem_place_aliases(struct problem *p) {
+void problem_resolve_aliases(struct problem *p) {
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         struct operand *o = &p->op[i], *owner = &p->op[o->owner];
         if (o == owner) continue;
-        o->before = (char *)owner->before + o->offset, o->after = (char *)owner->after + o->offset;
-        o->written = owner->written;
+        o->initial = (char *)owner->initial + o->offset,
+        o->actual = (char *)owner->actual + o->offset;
+        o->is_writable = owner->is_writable;
     }
 }
 
@@ -161,7 +162,7 @@ void problem_draw_scalars(struct problem *p, struct ex_rng *r) {
         const struct ex_arg *a = &p->ex->args[i];
         if (a->role != EX_SCALAR) continue;
         double v = a->value ? a->value(p->c, r) : (double)p->c->dim[a->dim];
-        store_scalar(a->type, p->op[i].before, v);
+        store_scalar(a->type, p->op[i].initial, v);
     }
 }
 
@@ -170,16 +171,17 @@ static void fill_default(enum ex_type t, struct ex_rng *r, void *data, size_t n)
     bool is_float = t == EX_F32 || t == EX_F64,
          is_unsigned = t == EX_U8 || t == EX_U32 || t == EX_U64;
     switch (t) {
-#define X(id, type, name)                                                                  \
-    case id:                                                                               \
-        for (size_t i = 0; i < n; i++)                                                     \
-            ((type *)data)[i] = is_float ? (type)ex_uniform(r, -1, 1)                      \
-                                         : (type)ex_range(r, is_unsigned ? 0 : -100, 100); \
+#define X(id, type, name)                                                                        \
+    case id:                                                                                     \
+        for (size_t i = 0; i < n; i++)                                                           \
+            ((type *)data)[i] = is_float ? (type)ex_uniform(r, -1, 1)                            \
+                                         : (type)ex_uniform_int(r, is_unsigned ? 0 : -100, 100); \
         break;
         EX_C_TYPES(X)
 #undef X
     case EX_F16:
-        for (size_t i = 0; i < n; i++) ((ex_half *)data)[i] = ex_half_of(ex_uniform(r, -1, 1));
+        for (size_t i = 0; i < n; i++)
+            ((ex_half *)data)[i] = ex_half_from_double(ex_uniform(r, -1, 1));
         break;
     }
 }
@@ -191,48 +193,48 @@ static void fill_random_bits(struct ex_rng *r, void *data, size_t bytes) {
     }
 }
 
-static bool is_alone(const struct problem *p, unsigned arg) {
+static bool has_no_alias(const struct problem *p, unsigned arg) {
     for (unsigned k = 0; k < p->ex->nargs; k++)
         if (k != arg && p->op[k].owner == (int)arg) return false;
     return p->op[arg].owner == (int)arg;
 }
 
 /* What is drawn later does not hang on where these go. */
-static void draw_bits(struct problem *p, unsigned arg, struct ex_rng *r) {
+static void draw_output_bits(struct problem *p, unsigned arg, struct ex_rng *r) {
     struct operand *o = &p->op[arg];
-    o->drawn = *r, o->put = is_alone(p, arg);
-    if (!o->put) fill_random_bits(r, o->before, o->bytes);
-    for (size_t i = 0; o->put && i < o->bytes; i += 8) ex_random(r);
+    o->output_rng = *r, o->is_fill_deferred = has_no_alias(p, arg);
+    if (!o->is_fill_deferred) fill_random_bits(r, o->initial, o->bytes);
+    for (size_t i = 0; o->is_fill_deferred && i < o->bytes; i += 8) ex_random(r);
 }
 
-void problem_put_bits(const struct problem *p, unsigned arg, void *to) {
-    struct ex_rng r = p->op[arg].drawn;
+void problem_write_random_bits(const struct problem *p, unsigned arg, void *to) {
+    struct ex_rng r = p->op[arg].output_rng;
     fill_random_bits(&r, to, p->op[arg].bytes);
 }
 
-static void draw_one(struct problem *p, unsigned i, struct ex_rng *r, bool outputs) {
+static void draw_operand(struct problem *p, unsigned i, struct ex_rng *r, bool outputs) {
     const struct ex_arg *a = &p->ex->args[i];
     struct operand *o = &p->op[i];
-    bool own = o->owner == (int)i, input = a->role == EX_IN || a->role == EX_INOUT;
+    bool owns_buffer = o->owner == (int)i, input = a->role == EX_IN || a->role == EX_INOUT;
     if (a->role == EX_SCALAR) return;
     /* An alias is filled by its owner, unless that is an output, which has nothing to fill with. */
-    if (!own && (!input || p->ex->args[o->owner].role != EX_OUT)) return;
+    if (!owns_buffer && (!input || p->ex->args[o->owner].role != EX_OUT)) return;
     if (!input && !outputs) return;
-    if (!input) draw_bits(p, i, r);
-    else if (a->fill) a->fill(p->c, r, o->before, o->count);
-    else fill_default(a->type, r, o->before, o->count);
+    if (!input) draw_output_bits(p, i, r);
+    else if (a->fill) a->fill(p->c, r, o->initial, o->count);
+    else fill_default(a->type, r, o->initial, o->count);
 }
 
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
     for (int alias = 0; alias < 2;
          alias++) /* owners first: an alias may write over a part of its owner */
         for (unsigned i = 0; i < p->ex->nargs; i++)
-            if ((p->op[i].owner != (int)i) == alias) draw_one(p, i, r, outputs);
+            if ((p->op[i].owner != (int)i) == alias) draw_operand(p, i, r, outputs);
 }
 
 /* ---- the answer ---- */
 
-static void copy_wide(enum ex_type t, const void *from, void *to, size_t n) {
+static void copy_widened(enum ex_type t, const void *from, void *to, size_t n) {
     bool is_float = t == EX_F32 || t == EX_F64;
     double *d = to;
     int64_t *w = to;
@@ -247,23 +249,24 @@ static void copy_wide(enum ex_type t, const void *from, void *to, size_t n) {
         EX_C_TYPES(X)
 #undef X
     case EX_F16:
-        for (size_t i = 0; i < n; i++) d[i] = ex_half_value(((const ex_half *)from)[i]);
+        for (size_t i = 0; i < n; i++) d[i] = ex_half_to_double(((const ex_half *)from)[i]);
         break;
     }
 }
 
-void problem_solve(struct problem *p) {
-    void *host[EX_ARGS] = {0}, *want[EX_ARGS] = {0};
+void problem_compute_expected(struct problem *p) {
+    void *host[EX_ARGS] = {0}, *expected[EX_ARGS] = {0};
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         struct operand *o = &p->op[i];
-        host[i] = o->before, want[i] = o->want;
-        if (!o->want) continue;
+        host[i] = o->initial, expected[i] = o->expected;
+        if (!o->expected) continue;
         if (p->ex->args[i].role == EX_INOUT)
-            copy_wide(p->ex->args[i].type, o->before, o->want, o->count);
-        else if (o->solved) memset(o->want, 0, o->count * 8); /* else it is new, and zero */
-        o->solved = true;
+            copy_widened(p->ex->args[i].type, o->initial, o->expected, o->count);
+        else if (o->has_expected)
+            memset(o->expected, 0, o->count * 8); /* else it is new, and zero */
+        o->has_expected = true;
     }
-    p->ex->reference(p->c, host, want);
+    p->ex->reference(p->c, host, expected);
 }
 
 /* The scalar that the entry gets for a dimension; NULL = none. */
@@ -274,24 +277,25 @@ static const char *dim_name(const struct exercise *ex, unsigned dim) {
     return NULL;
 }
 
-static unsigned dims_of(const struct exercise *ex) {
+static unsigned used_dim_count(const struct exercise *ex) {
     unsigned dims = 0;
     for (unsigned i = 0; i < EX_DIMS; i++)
         for (unsigned k = 0; k < ex->ncases; k++)
-            if (ex->cases[k].dim[i] || ex->timed.dim[i]) dims = i + 1;
+            if (ex->cases[k].dim[i] || ex->timed_case.dim[i]) dims = i + 1;
     return dims;
 }
 
-void problem_size(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
-    for (unsigned i = 0; i < dims_of(ex); i++) buf_printf(out, "%s%ld", i ? " x " : "", c->dim[i]);
+void problem_size_text(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
+    for (unsigned i = 0; i < used_dim_count(ex); i++)
+        buf_printf(out, "%s%ld", i ? " x " : "", c->dim[i]);
 }
 
 void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
-    unsigned dims = dims_of(ex);
-    bool named = true;
-    for (unsigned i = 0; i < dims; i++) named = named && dim_name(ex, i);
-    for (unsigned i = 0; i < dims && named; i++)
+    unsigned dims = used_dim_count(ex);
+    bool all_named = true;
+    for (unsigned i = 0; i < dims; i++) all_named = all_named && dim_name(ex, i);
+    for (unsigned i = 0; i < dims && all_named; i++)
         buf_printf(out, "%s%s %ld", i ? ", " : "", dim_name(ex, i), c->dim[i]);
-    if (!named) problem_size(ex, c, out);
+    if (!all_named) problem_size_text(ex, c, out);
     if (c->label) buf_printf(out, "%s%s", dims ? ": " : "", c->label);
 }

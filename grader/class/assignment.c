@@ -92,7 +92,7 @@ static bool put_text(struct reading *r, const struct class_toml_value *v, const 
 static bool put_path(struct reading *r, const struct class_toml_value *v, const struct key *k,
                      char *out) {
     char path[PATH_MAX];
-    int folder = (int)(path_base(r->a->path) - r->a->path);
+    int folder = (int)(path_basename(r->a->path) - r->a->path);
     int n =
         snprintf(path, sizeof path, "%.*s%s", *v->text == '/' ? 0 : folder, r->a->path, v->text);
     if (!*v->text || n >= (int)sizeof path) return wrong(r, v->line, "%s takes a path", v->key);
@@ -232,8 +232,8 @@ bool assignment_read(const char *path, bool hidden, struct assignment *a, struct
     bool ok =
         file_read(path, FILE_BYTES, &text, e) && parse(&r, &text) && (!hidden || load_hidden(&r));
     if (ok && !a->name[0])
-        snprintf(a->name, sizeof a->name, "%.*s", (int)strcspn(path_base(path), "."),
-                 path_base(path));
+        snprintf(a->name, sizeof a->name, "%.*s", (int)strcspn(path_basename(path), "."),
+                 path_basename(path));
     buf_free(&text);
     if (!ok) e->kind = ERR_INPUT, assignment_free(a);
     return ok;
@@ -302,20 +302,20 @@ bool assignment_time(const char *text, long long *out) {
 
 /* ---- for the store and its keys ---- */
 
-void assignment_terms_digest(const struct grade_terms *t, char out[HASH_HEX]) {
+void assignment_terms_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]) {
     struct hash h;
     char points[32];
     out[0] = 0;
     if (!t || (!t->nhidden && !(t->case_points > 0))) return;
-    hash_start(&h);
+    hash_init(&h);
     snprintf(points, sizeof points, "%.17g", t->case_points);
-    hash_text(&h, points);
+    hash_update_string(&h, points);
     for (unsigned i = 0; i < t->nhidden; i++) {
-        hash_add(&h, t->hidden[i].dim, sizeof t->hidden[i].dim);
-        hash_add(&h, &t->hidden[i].variant, sizeof t->hidden[i].variant),
-            hash_text(&h, t->hidden[i].label);
+        hash_update(&h, t->hidden_cases[i].dim, sizeof t->hidden_cases[i].dim);
+        hash_update(&h, &t->hidden_cases[i].variant, sizeof t->hidden_cases[i].variant),
+            hash_update_string(&h, t->hidden_cases[i].label);
     }
-    hash_hex(&h, out);
+    hash_final_hex(&h, out);
 }
 
 bool assignment_store(const struct assignment *a, struct store *s, struct err *e) {

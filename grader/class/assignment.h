@@ -15,7 +15,7 @@ struct assignment_part {
     char *hidden; /* the file of its hidden cases, absolute; NULL = none */
     unsigned line;
     void *library; /* the hidden cases' */
-    struct grade_terms terms;
+    struct grading_policy terms;
 };
 enum assignment_show {
     ASSIGNMENT_visible,
@@ -54,7 +54,7 @@ double assignment_kept(const struct assignment *a, long long days);
 /* Into the store: for the views `mark` and `total`. */
 bool assignment_store(const struct assignment *a, struct store *s, struct err *e);
 /* A digest of what grading depends on: "" for none. */
-void assignment_terms_digest(const struct grade_terms *t, char out[HASH_HEX]);
+void assignment_terms_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]);
 /* "2026-10-01T21:59:00Z" of seconds; and back: false where it is no time with an offset from UTC.
  */
 void assignment_time_text(long long t, char out[32]);

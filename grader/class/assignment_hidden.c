@@ -69,13 +69,13 @@ static bool compile(const char *from, const char *to, struct err *e) {
 }
 
 static bool cases_are_sane(const struct assignment_part *p, struct err *e) {
-    const struct grade_terms *t = &p->terms;
+    const struct grading_policy *t = &p->terms;
     if (!t->nhidden || t->nhidden > MOST_CASES)
         return err_set(e, ERR_INPUT, "%s has %u cases; 1 to %d are possible", p->hidden, t->nhidden,
                        MOST_CASES);
     for (unsigned i = 0; i < t->nhidden; i++)
         for (unsigned d = 0; d < EX_DIMS; d++)
-            if (t->hidden[i].dim[d] < 0)
+            if (t->hidden_cases[i].dim[d] < 0)
                 return err_set(e, ERR_INPUT, "%s: case %u has a negative size", p->hidden, i + 1);
     return true;
 }
@@ -92,8 +92,8 @@ bool assignment_hidden_load(struct assignment_part *p, struct err *e) {
     unlink(to);
     if (!ok) return false;
     const unsigned *n = dlsym(p->library, "ex_hidden_count");
-    p->terms.hidden = dlsym(p->library, "ex_hidden_cases"), p->terms.nhidden = n ? *n : 0;
-    if (!n || !p->terms.hidden)
+    p->terms.hidden_cases = dlsym(p->library, "ex_hidden_cases"), p->terms.nhidden = n ? *n : 0;
+    if (!n || !p->terms.hidden_cases)
         return p->terms.nhidden = 0,
                err_set(e, ERR_INPUT, "%s has no EX_HIDDEN(...): see common/exercise_hidden.h",
                        p->hidden);

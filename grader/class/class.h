@@ -33,9 +33,9 @@ struct class_grading {
 bool class_grade(struct store *s, const struct class_grading *g, struct err *e);
 /* Names the result that grading this source now would give. */
 void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o,
-               char key[HASH_HEX]);
+               char key[HASH_HEX_SIZE]);
 /* The terms of an assignment for an exercise; NULL = none. */
-const struct grade_terms *class_terms(const struct assignment *a, const struct exercise *ex);
+const struct grading_policy *class_terms(const struct assignment *a, const struct exercise *ex);
 /* A result whole, for pages (store.def); and back: false where another grader wrote it. `r` is the
  * caller's to free. */
 void class_pack(const struct result *r, struct buf *out);

@@ -87,9 +87,9 @@ static bool put_submission(struct collecting *c, const char *student, const stru
 static bool put_taken(struct collecting *c, const char *student, const char *entry,
                       const struct exercise *ex, const struct intake_file *f, struct err *e) {
     struct buf shown = {0};
-    char digest[HASH_HEX];
-    hash_plain(f->data.data, f->data.size, digest);
-    text_name(&shown, f->path);
+    char digest[HASH_HEX_SIZE];
+    sha256_hex(f->data.data, f->data.size, digest);
+    text_clean_name(&shown, f->path);
     bool ok = store_do(c->s, e, "INSERT OR IGNORE INTO source (digest, body) VALUES (?, ?)", "tb",
                        digest, &f->data) &&
               put_submission(c, student, ex, "taken", digest, buf_str(&shown), "", e) &&
@@ -189,7 +189,7 @@ static bool collect(struct collecting *c, unsigned student, const struct plan_pa
         const struct plan_entry *en = &c->p->entries[pairs[i].entry];
         read_entry(en, &in);
         buf_puts(&entry, i ? ", " : "");
-        text_name(&entry, en->name);
+        text_clean_name(&entry, en->name);
     }
     bool ok = store_begin(c->s, e);
     if (ok) ok = store_commit(c->s, put_all(c, st, buf_str(&entry), n, &in, e), e);
@@ -205,7 +205,7 @@ static bool put_nobodys(struct collecting *c, struct err *e) {
     for (unsigned i = 0; i < c->p->nentries && ok; i++) {
         const struct plan_entry *en = &c->p->entries[i];
         struct buf shown = {0};
-        text_name(&shown, en->name);
+        text_clean_name(&shown, en->name);
         if (!en->given)
             ok = note(c, "", buf_str(&shown), "", "", en->doubt ? "unclear" : "left out",
                       en->why ? en->why : "", e);

@@ -66,7 +66,7 @@ void export_why(FILE *f, const char *why, unsigned room) {
     struct buf out = {0};
     if (strlen(why) > room) {
         fputc('\n', f);
-        report_wrapped(why, 4, &style, &out);
+        report_wrap(why, 4, &style, &out);
     } else buf_printf(&out, "%s\n", why);
     fputs(buf_str(&out), f);
     buf_free(&out);

@@ -145,7 +145,7 @@ static bool report_page(struct pages *p, sqlite3_stmt *q, char name[256], bool *
     struct buf page = {0};
     char ending[160];
     const struct exercise *ex = exercise_of(store_text(q, EXPORT_exercise));
-    const struct gpu_device *d = grade_simulated(store_text(q, EXPORT_device));
+    const struct gpu_device *d = grade_simulated_device(store_text(q, EXPORT_device));
     *written = false;
     if (!ex || !d ||
         !class_unpack(sqlite3_column_blob(q, EXPORT_whole),
@@ -232,7 +232,7 @@ static bool one_row(struct pages *p, sqlite3_stmt *q, struct err *e) {
 
 int export_feedback(struct store *s, const char *folder, struct err *e) {
     struct pages p = {.s = s, .folder = folder};
-    bool ok = dir_make(folder, e);
+    bool ok = dir_create(folder, e);
     sqlite3_stmt *q = ok ? export_rows(s, e) : NULL;
     while (ok && store_next(s, &q, e)) ok = one_row(&p, q, e);
     store_end(&q);

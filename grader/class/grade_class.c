@@ -24,7 +24,7 @@
 
 struct slot {
     const struct exercise *ex;
-    char key[HASH_HEX], digest[HASH_HEX], file[256];
+    char key[HASH_HEX_SIZE], digest[HASH_HEX_SIZE], file[256];
     struct buf source;
     double began;
 };
@@ -46,33 +46,34 @@ struct grading {
 static const char *book_of(const struct exercise *ex) {
     static struct known {
         const struct exercise *ex;
-        char digest[HASH_HEX];
+        char digest[HASH_HEX_SIZE];
     } * known;
     static unsigned n;
     for (unsigned i = 0; i < n; i++)
         if (known[i].ex == ex) return known[i].digest;
     if (!known) known = xcalloc(book_count(), sizeof *known);
     known[n].ex = ex;
-    grade_book(ex, known[n].digest);
+    grade_book_digest(ex, known[n].digest);
     return known[n++].digest;
 }
 
 void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o,
-               char key[HASH_HEX]) {
+               char key[HASH_HEX_SIZE]) {
     struct hash h;
-    char terms[HASH_HEX];
-    hash_start(&h);
-    hash_text(&h, "result 1");
-    hash_text(&h, digest), hash_text(&h, book_id(ex)), hash_text(&h, o->seed),
-        hash_text(&h, o->device->name);
-    hash_text(&h, grade_build()), hash_text(&h, grade_nvcc()), hash_text(&h, book_of(ex));
-    hash_text(&h, o->count_modelled ? "counted" : "");
-    assignment_terms_digest(o->terms, terms);
-    if (terms[0]) hash_text(&h, terms);
-    hash_hex(&h, key);
+    char terms[HASH_HEX_SIZE];
+    hash_init(&h);
+    hash_update_string(&h, "result 1");
+    hash_update_string(&h, digest), hash_update_string(&h, book_id(ex)),
+        hash_update_string(&h, o->seed), hash_update_string(&h, o->device->name);
+    hash_update_string(&h, grade_build_digest()), hash_update_string(&h, grade_nvcc_version()),
+        hash_update_string(&h, book_of(ex));
+    hash_update_string(&h, o->count_modelled ? "counted" : "");
+    assignment_terms_digest(o->policy, terms);
+    if (terms[0]) hash_update_string(&h, terms);
+    hash_final_hex(&h, key);
 }
 
-const struct grade_terms *class_terms(const struct assignment *a, const struct exercise *ex) {
+const struct grading_policy *class_terms(const struct assignment *a, const struct exercise *ex) {
     const struct assignment_part *p = a ? assignment_part(a, ex) : NULL;
     return p ? &p->terms : NULL;
 }
@@ -88,12 +89,12 @@ static const struct exercise *exercise_of(const char *id) {
 static bool put_todo(struct grading *m, long long n, const char *exercise, const char *digest,
                      struct err *e) {
     const struct exercise *ex = exercise_of(exercise);
-    char key[HASH_HEX];
+    char key[HASH_HEX_SIZE];
     if (!ex) return true; /* of another book: its results stay as they are */
     if (m->g->only && m->g->only != ex) return true;
     if (m->g->assignment && !assignment_part(m->g->assignment, ex)) return true;
     struct grade_options o = m->g->grade;
-    o.terms = class_terms(m->g->assignment, ex);
+    o.policy = class_terms(m->g->assignment, ex);
     class_key(ex, digest, &o, key);
     if (m->g->shards &&
         strtoul((char[9]){key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], 0}, NULL,
@@ -233,10 +234,10 @@ static void work(void *user, unsigned i, struct buf *out) {
     struct result r;
     char name[128];
     struct grade_options o = m->each;
-    o.terms = class_terms(m->g->assignment, slot->ex);
-    grade_name(slot->ex, slot->ex->name, name, sizeof name);
+    o.policy = class_terms(m->g->assignment, slot->ex);
+    grade_safe_file_name(slot->ex, slot->ex->name, name, sizeof name);
     grade_source(slot->ex, name, buf_str(&slot->source), slot->source.size, &o, &r);
-    result_pack(&r, out);
+    result_serialize(&r, out);
 }
 
 static const char *keep(struct result *r, const char *s) {
@@ -254,10 +255,10 @@ static void died(struct result *r, const struct exercise *ex) {
  * what there are no points for. */
 static void first_reason(const struct result *r, struct buf *out) {
     const char *why = r->message ? r->message : "";
-    if (r->untouched) buf_puts(out, "not started: this is the file as it came");
-    else if (!verdict_scored(r->verdict) && *why) buf_add(out, why, strcspn(why, "\n"));
-    else if (r->verdict != V_AC) report_fault(r, out);
-    if (!out->size && r->nmissing) buf_puts(out, r->missing[0].why);
+    if (r->is_unmodified) buf_puts(out, "not started: this is the file as it came");
+    else if (!verdict_has_score(r->verdict) && *why) buf_add(out, why, strcspn(why, "\n"));
+    else if (r->verdict != V_AC) report_first_failure(r, out);
+    if (!out->size && r->npoints_lost) buf_puts(out, r->points_lost[0].reason);
 }
 
 static char *json_of(const struct result *r, const struct grading *m) {
@@ -271,12 +272,12 @@ static char *json_of(const struct result *r, const struct grading *m) {
 static bool put_result(struct grading *m, const struct slot *slot, const struct result *r,
                        struct err *e) {
     struct buf reason = {0}, report = {0}, whole = {0};
-    char date[32], terms[HASH_HEX], *json = json_of(r, m);
+    char date[32], terms[HASH_HEX_SIZE], *json = json_of(r, m);
     const char *kind = r->speed.valid ? r->speed.kind : NULL;
     first_reason(r, &reason);
     report_text(r, m->g->grade.device, &(struct report_style){.width = 76},
                 &report); /* fits the page on paper */
-    grade_date(date), class_pack(r, &whole);
+    grade_utc_date(date), class_pack(r, &whole);
     assignment_terms_digest(class_terms(m->g->assignment, slot->ex), terms);
     bool ok = store_do(
         m->s, e,
@@ -286,10 +287,10 @@ static bool put_result(struct grading *m, const struct slot *slot, const struct 
         "json, terms, whole)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         "tttttttttlttftfftfttttb", slot->key, r->id, slot->digest, r->file, m->g->grade.seed,
-        m->g->grade.device->name, grade_build(), grade_nvcc(), book_of(slot->ex),
+        m->g->grade.device->name, grade_build_digest(), grade_nvcc_version(), book_of(slot->ex),
         (long long)m->g->grade.count_modelled, jail_describe_tier(), date,
         clock_seconds() - slot->began, verdict_code(r->verdict),
-        verdict_scored(r->verdict) ? r->score : NAN, r->max_score, kind,
+        verdict_has_score(r->verdict) ? r->score : NAN, r->max_score, kind,
         r->speed.valid ? r->speed.vs_solution : NAN, buf_str(&reason), buf_str(&report), json,
         terms, &whole);
     buf_free(&reason), buf_free(&report), buf_free(&whole), free(json);
@@ -300,7 +301,7 @@ static bool done(void *user, unsigned i, bool ok, const char *data, size_t size,
     struct grading *m = user;
     struct slot *slot = &m->slots[i];
     struct result r;
-    if (!ok || !result_unpack(&r, slot->ex, data, size)) died(&r, slot->ex);
+    if (!ok || !result_deserialize(&r, slot->ex, data, size)) died(&r, slot->ex);
     bool kept = store_begin(m->s, e);
     if (kept)
         kept =
@@ -334,7 +335,7 @@ bool class_grade(struct store *s, const struct class_grading *g, struct err *e) 
     struct grading m = {.s = s, .g = g, .each = g->grade, .began = clock_seconds()};
     unsigned jobs = parallel_jobs(g->jobs);
     if (jobs > 1 && !m.each.workers) m.each.workers = 1; /* processes share the cores already */
-    m.each.progress = NULL, m.each.ahead &= jobs == 1;
+    m.each.progress = NULL, m.each.prefetch_inputs &= jobs == 1;
     who_am_i(m.owner);
     if (!make_list(&m, e)) return false;
     long long n = left(&m, e);

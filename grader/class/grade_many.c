@@ -43,13 +43,13 @@ static void work(void *user, unsigned slot, struct buf *out) {
     struct result r;
     struct err e = {0};
     char name[128];
-    grade_name(it->ex, it->name, name, sizeof name);
+    grade_safe_file_name(it->ex, it->name, name, sizeof name);
     struct grade_options each = *m->each;
     each.no_speed |= it->no_speed, each.trusted |= it->trusted;
-    if (it->terms) each.terms = it->terms;
+    if (it->terms) each.policy = it->terms;
     if (it->source) grade_source(it->ex, name, buf_str(it->source), it->source->size, &each, &r);
     else if (!grade_file(it->ex, it->path, &each, &r, &e)) failed(&r, it->ex, e.text);
-    result_pack(&r, out);
+    result_serialize(&r, out);
 }
 
 static bool done(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e) {
@@ -57,7 +57,7 @@ static bool done(void *user, unsigned slot, bool ok, const char *data, size_t si
     unsigned i = m->at[slot];
     const struct exercise *ex = m->items[i].ex;
     (void)e;
-    if (!ok || !result_unpack(&m->results[i], ex, data, size))
+    if (!ok || !result_deserialize(&m->results[i], ex, data, size))
         failed(&m->results[i], ex, "the grader's own process for this file died");
     if (m->o->progress && m->next < m->n) m->o->progress(m->o->user, m->items[m->next].name);
     return true;
@@ -69,7 +69,7 @@ bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
     each.progress = NULL;
     jobs = parallel_jobs(jobs);
     if (jobs > n) jobs = n;
-    each.ahead &= jobs == 1;
+    each.prefetch_inputs &= jobs == 1;
     if (jobs > 1 && !each.workers) each.workers = 1; /* processes share the cores already */
     struct grading m = {items, o, &each, results, n, 0, xcalloc(jobs + 1, sizeof *m.at)};
     bool ok = parallel_run(jobs ? jobs : 1, &(struct parallel){next, work, done, &m}, e);

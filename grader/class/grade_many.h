@@ -10,7 +10,7 @@ struct grade_item {
     const char *path;
     bool no_speed; /* leave timing out, whatever the options say */
     bool trusted;  /* see struct grade_options */
-    const struct grade_terms *terms;
+    const struct grading_policy *terms;
 };
 /* `results` has room for `n`; each is the caller's to free. An item whose process died is V_IE. */
 bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,

@@ -52,18 +52,18 @@ bool intake_is_archive(const char *name) {
                                        ".txz", ".zst",  ".lzma", ".lz4", ".lz",  ".7z",   ".rar",
                                        ".cab", ".cpio", ".iso",  ".lha", ".lzh", ".xar"};
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (text_ends_any_case(name, ends[i])) return true;
+        if (text_ends_with_ignore_case(name, ends[i])) return true;
     return false;
 }
 
 static bool is_hidden(const char *path) {
-    const char *base = path_base(path);
+    const char *base = path_basename(path);
     return base[0] == '.' || !strncmp(path, "__MACOSX/", 9) || strstr(path, "/__MACOSX/");
 }
 
 bool intake_is_source(const char *path) {
     return !is_hidden(path) &&
-           (text_ends_any_case(path, ".cu") || text_ends_any_case(path, ".cu.txt"));
+           (text_ends_with_ignore_case(path, ".cu") || text_ends_with_ignore_case(path, ".cu.txt"));
 }
 
 bool intake_is_doubtful(const char *path) {
@@ -71,7 +71,7 @@ bool intake_is_doubtful(const char *path) {
                                        ".ipynb", ".ptx", ".cu.docx", ".rtf"};
     if (is_hidden(path)) return false;
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (text_ends_any_case(path, ends[i])) return true;
+        if (text_ends_with_ignore_case(path, ends[i])) return true;
     return intake_is_source(path) || intake_is_archive(path);
 }
 
@@ -214,7 +214,7 @@ void intake_leave(struct intake *in, const char *path, bool doubt, const char *w
     if (in->nleft >= INTAKE_LEFT) return;
     GROW(in->left, in->nleft + 1, in->room_left, 8);
     struct buf shown = {0};
-    text_name(&shown, path);
+    text_clean_name(&shown, path);
     in->left[in->nleft++] =
         (struct intake_left){.path = xstrdup(buf_str(&shown)), .why = xstrdup(why), .doubt = doubt};
     buf_free(&shown);
@@ -246,7 +246,7 @@ static void keep_left(struct intake *in, const char *path, size_t npath, bool do
     snprintf(name, sizeof name, "%.*s", npath > INTAKE_PATH ? INTAKE_PATH : (int)npath, path);
     snprintf(reason, sizeof reason, "%.*s", nwhy > 120 ? 120 : (int)nwhy, why);
     struct buf clean = {0};
-    text_name(&clean, reason);
+    text_clean_name(&clean, reason);
     intake_leave(in, name, doubt, buf_str(&clean));
     buf_free(&clean);
 }

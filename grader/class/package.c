@@ -47,7 +47,7 @@ static bool put(struct packing *p, const char *name, const void *data, size_t si
 
 static bool put_file(struct packing *p, const char *from, const char *to) {
     struct buf text = {0};
-    bool program = text_ends(to, ".sh") || text_ends(to, "run_autograder");
+    bool program = text_ends_with(to, ".sh") || text_ends_with(to, "run_autograder");
     bool ok =
         file_read(from, FILE_LIMIT, &text, p->e) && put(p, to, buf_str(&text), text.size, program);
     buf_free(&text);
@@ -56,17 +56,18 @@ static bool put_file(struct packing *p, const char *from, const char *to) {
 
 /* What the programs are not made of. */
 static bool is_left_out(const char *relative) {
-    const char *base = path_base(relative);
+    const char *base = path_basename(relative);
     return base[0] == '.' || !strcmp(relative, "grader/tests") || strstr(base, ".bak-");
 }
 
 static bool put_one(struct packing *p, const char *relative, const char *from) {
     char to[PATH_MAX];
     struct buf text = {0};
-    const struct exercise *ex = book_skeleton_of(relative);
+    const struct exercise *ex = book_exercise_of_starter(relative);
     snprintf(to, sizeof to, "warpbook/%s", relative);
     if (!ex) return put_file(p, from, to);
-    bool ok = book_pristine(ex, &text, p->e) && put(p, to, buf_str(&text), text.size, false);
+    bool ok =
+        book_original_starter(ex, &text, p->e) && put(p, to, buf_str(&text), text.size, false);
     buf_free(&text);
     return ok;
 }
@@ -93,7 +94,7 @@ static bool put_tree(struct packing *p, const char *relative, unsigned depth) {
 /* In the package, the assignment's files lie as they do beside each other here. */
 static bool put_assignment(struct packing *p, const struct assignment *a) {
     char to[PATH_MAX];
-    size_t folder = (size_t)(path_base(a->path) - a->path);
+    size_t folder = (size_t)(path_basename(a->path) - a->path);
     bool ok = put_file(p, a->path, "assignment/assignment.toml");
     for (unsigned i = 0; i < a->n && ok; i++) {
         const char *hidden = a->parts[i].hidden;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void class_page_text(const char *s, struct buf *out) { page_put(s, out); }
+void class_page_text(const char *s, struct buf *out) { html_escape_text(s, out); }
 
 void class_page_begin(const char *title, struct buf *out) {
     page_open(title, NULL, out);
@@ -16,7 +16,7 @@ void class_page_begin(const char *title, struct buf *out) {
 void class_page_end(struct buf *out) { page_close(NULL, out); }
 
 void class_page_name(const char *id, const char *ending, char out[256]) {
-    char sum[HASH_HEX];
+    char sum[HASH_HEX_SIZE];
     size_t n = 0;
     bool changed = !*id || *id == '.';
     for (; id[n] && n < 120; n++) {
@@ -25,7 +25,7 @@ void class_page_name(const char *id, const char *ending, char out[256]) {
         out[n] = plain ? id[n] : '_', changed |= !plain;
     }
     changed |= id[n] != 0, out[n] = 0;
-    hash_plain(id, strlen(id), sum);
+    sha256_hex(id, strlen(id), sum);
     if (*out == '.') *out = '_';
     if (changed) snprintf(out + n, 256 - n, "-%.8s", sum);
     strncat(out, ending, 64);

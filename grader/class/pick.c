@@ -90,16 +90,16 @@ static bool same_name(const char *exercise, const char *given) {
 }
 
 static bool stem(const char *path, char out[NAME]) {
-    const char *base = path_base(path);
+    const char *base = path_basename(path);
     struct pick_lms lms;
     if (pick_lms_name(base, &lms)) base = lms.file;
     if (!intake_is_source(base) || strlen(base) >= NAME) return false;
     strcpy(out, base);
-    if (text_ends_any_case(out, ".txt")) out[strlen(out) - 4] = 0;
+    if (text_ends_with_ignore_case(out, ".txt")) out[strlen(out) - 4] = 0;
     out[strlen(out) - 3] = 0;
     for (char *p = out; *p; p++)
         if (*p >= 'A' && *p <= 'Z') *p = (char)(*p + 32);
-    if (text_starts(out, "copy of ")) memmove(out, out + 8, strlen(out) - 7);
+    if (text_starts_with(out, "copy of ")) memmove(out, out + 8, strlen(out) - 7);
     return *out;
 }
 

@@ -98,7 +98,7 @@ static bool add_single(struct plan *p, const char *path, struct err *e) {
     char whole[PATH_MAX], *slash;
     snprintf(whole, sizeof whole, "%s", path);
     for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/';) whole[--n] = 0;
-    if (!strcmp(path_base(whole), ".") || !strcmp(path_base(whole), ".."))
+    if (!strcmp(path_basename(whole), ".") || !strcmp(path_basename(whole), ".."))
         if (!realpath(path, whole))
             return err_set(e, ERR_INPUT, "%s: cannot open: %s", path, strerror(errno));
     slash = strrchr(whole, '/');
@@ -164,7 +164,7 @@ static unsigned student_called(struct plan *p, const char *id) {
 
 static unsigned student_escaped(struct plan *p, const char *id) {
     struct buf shown = {0};
-    text_name(&shown, id);
+    text_clean_name(&shown, id);
     unsigned s = student_called(p, buf_str(&shown));
     buf_free(&shown);
     return s;
@@ -179,7 +179,7 @@ static bool add_roster(struct plan *p, struct err *e) {
             return err_set(e, ERR_INPUT, "the roster has '%.100s' twice; ids must be unique",
                            s->id);
         struct buf shown = {0};
-        text_name(&shown, row->name);
+        text_clean_name(&shown, row->name);
         free(s->name);
         s->name = xstrdup(buf_str(&shown)), s->rostered = true;
         if (*row->time) s->time = xstrdup(row->time);
@@ -191,7 +191,7 @@ static bool add_roster(struct plan *p, struct err *e) {
 static void say_twice(const struct plan *p, unsigned s, unsigned entry, struct err *e) {
     const struct plan_entry *a = &p->entries[p->students[s].first], *b = &p->entries[entry];
     struct buf one = {0}, two = {0};
-    text_name(&one, a->name), text_name(&two, b->name);
+    text_clean_name(&one, a->name), text_clean_name(&two, b->name);
     err_set(e, ERR_INPUT,
             "two entries are the same student '%.100s': %.200s in %.100s, and %.200s in %.100s; "
             "keep one of them, or "
@@ -257,13 +257,13 @@ static bool give_moodle(struct plan *p, unsigned i, struct err *e) {
 
 static bool give_github(struct plan *p, unsigned i, struct err *e) {
     char prefix[PATH_MAX];
-    snprintf(prefix, sizeof prefix, "%s", path_base(p->entries[i].dir));
-    if (!text_ends(prefix, "-submissions"))
+    snprintf(prefix, sizeof prefix, "%s", path_basename(p->entries[i].dir));
+    if (!text_ends_with(prefix, "-submissions"))
         return err_set(e, ERR_INPUT,
                        "%s: GitHub Classroom's folder ends in -submissions, this one does not",
                        p->entries[i].dir);
     prefix[strlen(prefix) - strlen("submissions")] = 0;
-    if (!text_starts(p->entries[i].name, prefix)) {
+    if (!text_starts_with(p->entries[i].name, prefix)) {
         set_aside(&p->entries[i], "its name does not begin as the assignment's repositories do",
                   true);
         return true;
@@ -277,7 +277,7 @@ static void strip_ending(char *name, enum plan_kind kind) {
                                        ".tar.xz", ".tar.zst", ".tar.lz4", ".tar.lzma"};
     if (kind == PLAN_FOLDER) return;
     for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (text_ends_any_case(name, ends[i])) {
+        if (text_ends_with_ignore_case(name, ends[i])) {
             name[strlen(name) - strlen(ends[i])] = 0;
             return;
         }

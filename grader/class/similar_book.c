@@ -72,8 +72,8 @@ void similar_book(struct similar_class *c) {
     struct buf text = {0};
     struct err e = {0};
     struct hashes skeleton = {0};
-    char **steps = book_steps(c->ex);
-    if (book_pristine(c->ex, &text, &e)) skeleton = hashes_of_text(&text);
+    char **steps = book_ladder_steps(c->ex);
+    if (book_original_starter(c->ex, &text, &e)) skeleton = hashes_of_text(&text);
     add_version(c, NULL, &skeleton);
     for (unsigned i = 0; steps && steps[i]; i++) add_version(c, steps[i], &skeleton);
     add_hashes(c, &skeleton);

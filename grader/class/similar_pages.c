@@ -109,7 +109,7 @@ static bool put_source(struct similar_pages *p, const struct similar_class *c, c
                        struct err *e) {
     char folder[PATH_MAX], shown[PATH_MAX];
     snprintf(shown, sizeof shown, "%s/%s", kind, c->ex->name);
-    if (!path_join(folder, sizeof folder, p->folder, shown) || !dir_make(folder, e)) return false;
+    if (!path_join(folder, sizeof folder, p->folder, shown) || !dir_create(folder, e)) return false;
     snprintf(path, PATH_MAX, "%.200s/%.300s", shown, name);
     return put(p, path, text, e);
 }
@@ -117,9 +117,9 @@ static bool put_source(struct similar_pages *p, const struct similar_class *c, c
 static bool put_sources(struct similar_pages *p, const struct similar_class *c, struct err *e) {
     struct buf skeleton = {0}, answer = {0};
     char path[PATH_MAX], name[256];
-    bool ok = book_pristine(c->ex, &skeleton, e) &&
+    bool ok = book_original_starter(c->ex, &skeleton, e) &&
               put_source(p, c, "boilerplate", "skeleton.cu", &skeleton, path, e);
-    if (ok && book_has_answers())
+    if (ok && book_has_solutions())
         ok = file_read(book_solution_file(c->ex, NULL), 1 << 20, &answer, e) &&
              put_source(p, c, "boilerplate", "answer.cu", &answer, path, e);
     for (unsigned i = 0; ok && i < c->ntexts; i++) {
@@ -148,7 +148,7 @@ bool similar_pages_begin(struct similar_pages *p, const char *folder, struct err
     buf_puts(&p->csv, "share,fingerprints,exercise,first,second\n");
     buf_puts(&p->books_csv, "share,fingerprints,exercise,student,version\n");
     buf_puts(&p->info, "filename,full_name,label\n");
-    return dir_make(folder, e);
+    return dir_create(folder, e);
 }
 
 static bool add_pair(struct similar_pages *p, const struct similar_class *c,

@@ -13,7 +13,7 @@ enum { WHOLE_BYTES = 64 << 20 };
 
 void class_pack(const struct result *r, struct buf *out) {
     struct buf plain = {0};
-    result_pack(r, &plain);
+    result_serialize(r, &plain);
     size_t room = ZSTD_compressBound(plain.size);
     char *packed = xmalloc(room);
     size_t n = ZSTD_compress(packed, room, buf_str(&plain), plain.size, 3);
@@ -24,11 +24,11 @@ void class_pack(const struct result *r, struct buf *out) {
 bool class_unpack(const void *bytes, size_t size, const struct exercise *ex, const char *grader,
                   struct result *r) {
     unsigned long long room = size ? ZSTD_getFrameContentSize(bytes, size) : 0;
-    if (!size || strcmp(grader, grade_build()) || room > WHOLE_BYTES)
+    if (!size || strcmp(grader, grade_build_digest()) || room > WHOLE_BYTES)
         return false; /* errors are large numbers */
     char *plain = xmalloc(room + 1);
     size_t n = ZSTD_decompress(plain, room, bytes, size);
-    bool ok = !ZSTD_isError(n) && result_unpack(r, ex, plain, n);
+    bool ok = !ZSTD_isError(n) && result_deserialize(r, ex, plain, n);
     free(plain);
     return ok;
 }

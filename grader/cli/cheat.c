@@ -142,7 +142,7 @@ static void keep_inputs(const struct exercise *ex, struct buf *out) {
 static void hoist_includes(const char *text, struct buf *out) {
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line != 0) {
         const char *at = line + strspn(line, " \t");
-        if (text_starts(at, "#include"))
+        if (text_starts_with(at, "#include"))
             buf_add(out, line, strcspn(line, "\n")), buf_puts(out, "\n");
     }
 }

@@ -11,7 +11,7 @@ static void condition(const struct exercise *ex, struct buf *out) {
     for (unsigned i = 0; i < ex->ncases + 2; i++) {
         const struct ex_case *c = i < ex->ncases    ? &ex->cases[i]
                                   : i == ex->ncases ? &ex->technique_case
-                                                    : &ex->timed;
+                                                    : &ex->timed_case;
         buf_puts(out, i ? " ||\n        (" : "(");
         dilute_condition(ex, c, out);
         buf_puts(out, ")");
@@ -44,8 +44,8 @@ bool cheat_known_is_seen(const struct exercise *ex, const struct result *r, stru
             buf_printf(why, "a version that does nothing at a drawn size is right there: %s\n",
                        c->name);
     }
-    if (drawn < problem_drawn(ex))
-        buf_printf(why, "%u of %u drawn sizes were checked\n", drawn, problem_drawn(ex));
+    if (drawn < problem_drawn_case_count(ex))
+        buf_printf(why, "%u of %u drawn sizes were checked\n", drawn, problem_drawn_case_count(ex));
     if (right < ex->ncases)
         buf_printf(why, "the version that knows the listed sizes is right at %u of %u\n", right,
                    ex->ncases);

@@ -95,12 +95,12 @@ static void show(void *user, const struct class_progress *p) {
 
 static void warn_of_compiler(void) {
     const char *with;
-    if (grade_nvcc_verified(&with)) return;
+    if (grade_is_nvcc_verified(&with)) return;
     fprintf(stderr,
             "grader: warning: nvcc is %s, and the book was verified with %s: goals may be easier "
             "or harder to reach; run "
             "`grader verify` first\n",
-            grade_nvcc(), with);
+            grade_nvcc_version(), with);
 }
 
 bool cli_class_grade(const struct options *o, struct store *s, const char *seed, bool aside,

@@ -66,9 +66,9 @@ static void say_left(const struct handed_in *h, struct buf *out) {
 static bool grade_all(const struct options *o, const struct handed_in *h, struct result *results,
                       struct err *e) {
     struct grade_options go = options_grade(o, o->devices[0]);
-    go.sizes_by_file =
-        true;         /* students hand in as often as they like, and read which sizes were wrong */
-    go.ahead = false; /* containers are small */
+    go.size_seed_includes_source =
+        true; /* students hand in as often as they like, and read which sizes were wrong */
+    go.prefetch_inputs = false; /* containers are small */
     struct grade_item *items = xcalloc(h->n + 1, sizeof *items);
     struct result *graded = xcalloc(h->n + 1, sizeof *graded);
     unsigned n = 0;
@@ -169,13 +169,13 @@ static void write_report(const struct options *o, const char *folder, const stru
     for (unsigned i = 0; i < h->n; i++) weights += a->parts[i].weight;
     for (unsigned i = 0; i < h->n; i++)
         share[i] = a->parts[i].weight / weights; /* 100 points in all */
-    struct report_autograder how = {.goals = shown(a->gradescope.goals),
-                                    .guards = shown(a->gradescope.guards),
-                                    .cases = shown(a->gradescope.cases),
-                                    .leaderboard = a->gradescope.leaderboard,
-                                    .share = share,
-                                    .absent = h->absent,
-                                    .doubt = h->doubt};
+    struct report_autograder_options how = {.goal_visibility = shown(a->gradescope.goals),
+                                            .guard_visibility = shown(a->gradescope.guards),
+                                            .case_visibility = shown(a->gradescope.cases),
+                                            .leaderboard = a->gradescope.leaderboard,
+                                            .weights = share,
+                                            .absent_reasons = h->absent,
+                                            .needs_review = h->doubt};
     how.score = mark(o, folder, results, h, &note);
     say_left(h, &note);
     how.note = buf_str(&note), how.seconds = clock_seconds() - began;
@@ -209,7 +209,7 @@ int cmd_autograde(const struct options *o) {
     bool ok = autograde(o, o->names[0], &out, &e);
     if (!ok) buf_clear(&out), report_autograder_failed(e.text, &out);
     bool written = path_join(results, sizeof results, o->names[0], "results") &&
-                   dir_make(results, &unwritten) &&
+                   dir_create(results, &unwritten) &&
                    path_join(path, sizeof path, results, "results.json") &&
                    file_write(path, out.data, out.size, &unwritten);
     buf_free(&out);

@@ -1,7 +1,7 @@
 /* cmd_begin.c — grader begin DIR: a folder of a student's own, with the book's skeletons, lessons
  * and tasks. Again on the same folder it adds what is new and renews what nobody has changed. A
- * file that was changed is never replaced: the folder's mark (WHERE_MARK) remembers of each file
- * the digest that it was delivered with, and so tells the one from the other. */
+ * file that was changed is never replaced: the folder's mark (PATHS_MARKER_FILE) remembers of each
+ * file the digest that it was delivered with, and so tells the one from the other. */
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/text.h"
@@ -20,7 +20,7 @@
 enum { FILE_LIMIT = 4 << 20, DEPTH = 4 };
 
 struct beginning {
-    char folder[PATH_MAX], id[WHERE_ID];
+    char folder[PATH_MAX], id[PATHS_ID_SIZE];
     struct buf before, mark; /* the mark as it was, as it will be */
     struct buf newer;        /* changed files of which the book has another version now */
     unsigned added, renewed, kept, same;
@@ -36,15 +36,15 @@ static bool is_empty(const char *folder) {
     return n == 2;
 }
 
-static void draw_id(char id[WHERE_ID]) {
-    unsigned char bytes[(WHERE_ID - 1) / 2];
+static void draw_id(char id[PATHS_ID_SIZE]) {
+    unsigned char bytes[(PATHS_ID_SIZE - 1) / 2];
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
         die("the system gives no random numbers");
     for (unsigned i = 0; i < sizeof bytes; i++) sprintf(id + 2 * i, "%02x", bytes[i]);
 }
 
 static bool mark_path(const struct beginning *b, char path[PATH_MAX], struct err *e) {
-    return path_join(path, PATH_MAX, b->folder, WHERE_MARK) ||
+    return path_join(path, PATH_MAX, b->folder, PATHS_MARKER_FILE) ||
            err_set(e, ERR_INPUT, "%s: path too long", b->folder);
 }
 
@@ -62,7 +62,7 @@ static bool write_mark(const struct beginning *b, struct err *e) {
 static bool open_folder(struct beginning *b, const char *name, struct err *e) {
     char path[PATH_MAX];
     struct stat st;
-    if (!dir_make(name, e)) return false;
+    if (!dir_create(name, e)) return false;
     if (!realpath(name, b->folder) || stat(b->folder, &st) < 0 || !S_ISDIR(st.st_mode))
         return err_set(e, ERR_INPUT, "%s: no folder", name);
     if (!mark_path(b, path, e)) return false;
@@ -70,7 +70,7 @@ static bool open_folder(struct beginning *b, const char *name, struct err *e) {
         if (st.st_uid != geteuid())
             return err_set(e, ERR_INPUT, "%s belongs to another user", b->folder);
         return (file_read(path, FILE_LIMIT, &b->before, e) &&
-                where_mark_id(buf_str(&b->before), b->id)) ||
+                paths_marker_id(buf_str(&b->before), b->id)) ||
                err_set(e, ERR_INPUT, "%s is damaged; remove it, and name a new folder", path);
     }
     if (!is_empty(b->folder))
@@ -84,35 +84,35 @@ static bool open_folder(struct beginning *b, const char *name, struct err *e) {
 /* ---- files ---- */
 
 /* The digest that a file was delivered with; false: it was not. */
-static bool delivered(const struct beginning *b, const char *relative, char digest[HASH_HEX]) {
+static bool delivered(const struct beginning *b, const char *relative, char digest[HASH_HEX_SIZE]) {
     size_t n = strlen(relative);
     for (const char *l = strchr(buf_str(&b->before), '\n'); l && *++l; l = strchr(l, '\n'))
-        if (strcspn(l, "\n") == HASH_HEX + n && l[HASH_HEX - 1] == ' ' &&
-            !strncmp(l + HASH_HEX, relative, n))
-            return snprintf(digest, HASH_HEX, "%.64s", l), true;
+        if (strcspn(l, "\n") == HASH_HEX_SIZE + n && l[HASH_HEX_SIZE - 1] == ' ' &&
+            !strncmp(l + HASH_HEX_SIZE, relative, n))
+            return snprintf(digest, HASH_HEX_SIZE, "%.64s", l), true;
     return false;
 }
 
 static bool put(const char *path, const struct buf *text, unsigned *what, struct err *e) {
     char above[PATH_MAX];
-    snprintf(above, sizeof above, "%.*s", (int)(path_base(path) - path - 1), path);
+    snprintf(above, sizeof above, "%.*s", (int)(path_basename(path) - path - 1), path);
     ++*what;
-    return dir_make(above, e) && file_write(path, buf_str(text), text->size, e);
+    return dir_create(above, e) && file_write(path, buf_str(text), text->size, e);
 }
 
 static bool put_one(struct beginning *b, const char *relative, const struct buf *text,
                     struct err *e) {
-    char path[PATH_MAX], now[HASH_HEX], then[HASH_HEX] = "", theirs[HASH_HEX] = "";
+    char path[PATH_MAX], now[HASH_HEX_SIZE], then[HASH_HEX_SIZE] = "", theirs[HASH_HEX_SIZE] = "";
     struct buf mine = {0};
     struct err ignored = {0};
     struct stat st;
     bool known = delivered(b, relative, then), ok = true;
     if (!path_join(path, sizeof path, b->folder, relative))
         return err_set(e, ERR_INPUT, "%s: path too long", relative);
-    hash_plain(buf_str(text), text->size, now);
+    sha256_hex(buf_str(text), text->size, now);
     bool there = lstat(path, &st) == 0,
          read = there && file_read(path, FILE_LIMIT, &mine, &ignored);
-    if (read) hash_plain(buf_str(&mine), mine.size, theirs);
+    if (read) sha256_hex(buf_str(&mine), mine.size, theirs);
     buf_free(&mine);
     if (!there) ok = put(path, text, &b->added, e), strcpy(then, now);
     else if (!strcmp(theirs, now)) b->same++, strcpy(then, now);
@@ -129,9 +129,9 @@ static bool put_one(struct beginning *b, const char *relative, const struct buf 
 static bool put_file(struct beginning *b, const char *relative, struct err *e) {
     char from[PATH_MAX];
     struct buf text = {0};
-    const struct exercise *ex = book_skeleton_of(relative);
-    bool ok = ex ? book_pristine(ex, &text, e)
-                 : path_join(from, sizeof from, where_book(), relative) &&
+    const struct exercise *ex = book_exercise_of_starter(relative);
+    bool ok = ex ? book_original_starter(ex, &text, e)
+                 : path_join(from, sizeof from, paths_book_dir(), relative) &&
                        file_read(from, FILE_LIMIT, &text, e);
     ok = ok && put_one(b, relative, &text, e);
     buf_free(&text);
@@ -140,17 +140,17 @@ static bool put_file(struct beginning *b, const char *relative, struct err *e) {
 
 /* Tests are part of the program: editing them would change nothing. */
 static bool is_left_out(const char *name) {
-    return text_ends(name, "_test.c") || strstr(name, ".bak-");
+    return text_ends_with(name, "_test.c") || strstr(name, ".bak-");
 }
 
 static bool put_tree(struct beginning *b, const char *relative, unsigned depth, struct err *e) {
     char path[PATH_MAX], inner[PATH_MAX];
     struct stat st;
-    if (!path_join(path, sizeof path, where_book(), relative) || lstat(path, &st) < 0)
+    if (!path_join(path, sizeof path, paths_book_dir(), relative) || lstat(path, &st) < 0)
         return err_set(e, ERR_SYSTEM, "%s: %s", relative, strerror(errno));
     if (S_ISREG(st.st_mode)) return put_file(b, relative, e);
     if (!S_ISDIR(st.st_mode) || depth > DEPTH) return true;
-    char **names = book_files(path, "", "");
+    char **names = book_list_files(path, "", "");
     bool ok = true;
     for (char **n = names; *n && ok; n++)
         if (!is_left_out(*n) && path_join(inner, sizeof inner, relative, *n))
@@ -167,11 +167,11 @@ static void tell(const struct beginning *b, const char *name) {
         printf("The book has another version of these now; `%s reset EXERCISE` takes a skeleton of "
                "it, and keeps yours "
                "beside:\n%s",
-               where_typed("grader"), buf_str(&b->newer));
+               paths_command("grader"), buf_str(&b->newer));
     if (!b->before.size)
         printf("Next: cd %s, read chapters/%s/README.md, then: %s%sgrader list\n", name,
-               book_at(0)->chapter, where_installed() ? "" : where_build(),
-               where_installed() ? "" : "/");
+               book_at(0)->chapter, paths_is_installed() ? "" : paths_build_dir(),
+               paths_is_installed() ? "" : "/");
 }
 
 int cmd_begin(const struct options *o) {

@@ -24,7 +24,7 @@ struct making {
 static void add_times(const struct exercise *ex, const struct gpu_device *d,
                       const struct grade_options *go, bool naive, struct buf *out) {
     double times[2];
-    if (speed_reference(ex, go, naive, times))
+    if (speed_reference_times(ex, go, naive, times))
         buf_printf(out, "times %s %s %s %a %a\n", book_id(ex), d->name, naive ? "naive" : "answer",
                    times[0], times[1]);
 }
@@ -34,7 +34,7 @@ static bool add_limits(const struct exercise *ex, const struct grade_options *go
                        struct err *e) {
     struct buf text = {0};
     char *rest = NULL;
-    bool ok = naive_limits(ex, go, &text, e);
+    bool ok = baseline_limits(ex, go, &text, e);
     for (char *l = text.size ? strtok_r(text.data, "\n", &rest) : NULL; l;
          l = strtok_r(NULL, "\n", &rest))
         buf_printf(out, "limit %s %s\n", book_id(ex), l);
@@ -79,10 +79,10 @@ static bool done(void *user, unsigned slot, bool ok, const char *data, size_t si
 static void write_all(struct making *m, struct buf *out) {
     buf_puts(out, "# What scores need of the answers, which this release leaves out: "
                   "grader/grade/figures.h\nwarpbook-figures 1\n");
-    buf_printf(out, "nvcc %s\n", grade_nvcc());
+    buf_printf(out, "nvcc %s\n", grade_nvcc_version());
     for (unsigned i = 0; i < m->n * m->devices; i++)
         buf_add(out, m->lines[i].data, m->lines[i].size);
-    figures_seal(out);
+    baseline_data_append_digest(out);
 }
 
 int cmd_figures(const struct options *o) {

@@ -44,7 +44,7 @@ int cmd_hint(const struct options *o) {
     struct buf text = {0}, out = {0};
     if (!ex || !file_read(book_chapter_file(ex, ".md"), TEXT_LIMIT, &text, &e))
         return cli_complain(&e);
-    text_drop_comments(&text);
+    text_strip_comments(&text);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     unsigned total = cli_hint_count(buf_str(&text));
     struct progress p;
@@ -64,10 +64,10 @@ int cmd_hint(const struct options *o) {
     else if (shown < total)
         buf_printf(&out, "%s shows the next one.\n",
                    o->all ? "Without --all the command" : "The same command");
-    else if (!book_has_answers()) buf_puts(&out, "That was the last one.\n");
+    else if (!book_has_solutions()) buf_puts(&out, "That was the last one.\n");
     else
         buf_printf(&out, "That was the last one. The model answer: %s solution %s\n",
-                   where_typed("grader"), ex->name);
+                   paths_command("grader"), ex->name);
     if (shown != p.hints) p.hints = shown, progress_save(ex, &p);
     bool ok = cli_deliver(o, &out, &e);
     buf_free(&text), buf_free(&out);
@@ -76,7 +76,7 @@ int cmd_hint(const struct options *o) {
 
 /* As the reader finds it: in a source tree from its root. */
 static const char *shown(const char *path) {
-    return where_installed() ? path : path + strlen(book_root()) + 1;
+    return paths_is_installed() ? path : path + strlen(book_root()) + 1;
 }
 
 int cmd_solution(const struct options *o) {
@@ -87,7 +87,7 @@ int cmd_solution(const struct options *o) {
     if (!cli_has_answers(o, &e) || !ex ||
         !file_read(book_solution_file(ex, NULL), TEXT_LIMIT, &out, &e))
         return cli_complain(&e);
-    char **steps = book_steps(ex);
+    char **steps = book_ladder_steps(ex);
     buf_printf(&out, "\n// This is %s. The steps that lead to it:\n",
                shown(book_solution_file(ex, NULL)));
     for (char **s = steps; *s; s++)
@@ -118,14 +118,15 @@ static bool reset(const struct exercise *ex, struct err *e) {
     struct buf skeleton = {0}, mine = {0};
     struct err none = {0};
     snprintf(path, sizeof path, "%s", book_student_file(ex));
-    bool had = file_read(path, TEXT_LIMIT, &mine, &none), ok = book_pristine(ex, &skeleton, e);
+    bool had = file_read(path, TEXT_LIMIT, &mine, &none),
+         ok = book_original_starter(ex, &skeleton, e);
     bool same =
         ok && had && mine.size == skeleton.size && !memcmp(mine.data, skeleton.data, mine.size);
     if (ok && same) printf("%s is as it came; nothing to do\n", path);
     else if (ok && had) ok = back_up(path, &mine, backup, sizeof backup, e);
     if (ok && !same) ok = file_write(path, skeleton.data, skeleton.size, e);
     if (ok && !same && had)
-        printf("%s is as it came again; your version is in %s\n", path, path_base(backup));
+        printf("%s is as it came again; your version is in %s\n", path, path_basename(backup));
     if (ok && !had) printf("%s restored\n", path);
     buf_free(&skeleton), buf_free(&mine);
     return ok;

@@ -27,10 +27,11 @@ static void line(const struct exercise *ex, const struct report_style *s, struct
     progress_load(ex, &p);
     bool begun = !progress_untouched(ex), done = begun && !strcmp(p.verdict, "AC");
     enum verdict v = verdict_of(p.verdict);
-    const char *colour =
-        begun && p.verdict[0] ? report_ink(s, report_ink_of(v)) : report_ink(s, INK_DIM);
+    const char *colour = begun && p.verdict[0] ? report_style_escape(s, report_verdict_style(v))
+                                               : report_style_escape(s, TEXT_STYLE_DIM);
     const char *state = !begun ? "not started" : done ? "done" : "tried";
-    buf_printf(out, "  %-18s %s%-11s%s ", ex->name, colour, state, report_ink(s, INK_NONE));
+    buf_printf(out, "  %-18s %s%-11s%s ", ex->name, colour, state,
+               report_style_escape(s, TEXT_STYLE_NONE));
     if (begun && p.verdict[0]) buf_printf(out, "%-4s %5.1f", p.verdict, p.score);
     else buf_printf(out, "%10s", "");
     if (begun && p.verdict[0]) total->points += p.score;
@@ -38,8 +39,8 @@ static void line(const struct exercise *ex, const struct report_style *s, struct
     bool whole = strlen(ex->title) <= TITLE;
     buf_printf(out, "  %.*s%s", whole ? TITLE : TITLE - 1, ex->title, whole ? "" : "…");
     if (p.hints)
-        buf_printf(out, " %s(%u hint%s)%s", report_ink(s, INK_DIM), p.hints,
-                   p.hints == 1 ? "" : "s", report_ink(s, INK_NONE));
+        buf_printf(out, " %s(%u hint%s)%s", report_style_escape(s, TEXT_STYLE_DIM), p.hints,
+                   p.hints == 1 ? "" : "s", report_style_escape(s, TEXT_STYLE_NONE));
     buf_puts(out, "\n");
 }
 
@@ -52,8 +53,8 @@ int cmd_list(const struct options *o) {
     if (!list) return cli_complain(&e);
     for (unsigned i = 0; list[i]; i++) {
         if (i == 0 || strcmp(list[i]->chapter, list[i - 1]->chapter))
-            buf_printf(&out, "%s%s%s\n", report_ink(&style, INK_BOLD), list[i]->chapter,
-                       report_ink(&style, INK_NONE));
+            buf_printf(&out, "%s%s%s\n", report_style_escape(&style, TEXT_STYLE_BOLD),
+                       list[i]->chapter, report_style_escape(&style, TEXT_STYLE_NONE));
         line(list[i], &style, &total, &out);
     }
     buf_printf(&out, "\n%u of %u done, %u tried, %u not started; %.1f of %u points\n", total.done,

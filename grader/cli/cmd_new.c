@@ -61,8 +61,8 @@ static bool copy(unsigned i, const char *chapter, const char *name, struct err *
     target(i, chapter, name, to, sizeof to);
     if (files[i].shared && file_exists(to)) return true;
     snprintf(from, sizeof from, "%s/grader/template/%s", book_root(), files[i].from);
-    snprintf(folder, sizeof folder, "%.*s", (int)(path_base(to) - to - 1), to);
-    bool ok = file_read(from, TEMPLATE_LIMIT, &text, e) && dir_make(folder, e);
+    snprintf(folder, sizeof folder, "%.*s", (int)(path_basename(to) - to - 1), to);
+    bool ok = file_read(from, TEMPLATE_LIMIT, &text, e) && dir_create(folder, e);
     if (ok) {
         text_replace(&text, "NAME", name);
         text_replace(&text, "CHAPTER", chapter);

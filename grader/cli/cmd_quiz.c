@@ -123,7 +123,7 @@ static bool ask_all(const char *chapter, const struct quiz *quiz, unsigned *righ
 
 static void show_all(const char *chapter, const struct quiz *quiz, struct buf *out) {
     for (unsigned i = 0; i < quiz->n; i++) say_question(&quiz->questions[i], i, quiz->n, out);
-    buf_printf(out, "Answer them: %s quiz %s --answers 1,b,…\n", where_typed("grader"), chapter);
+    buf_printf(out, "Answer them: %s quiz %s --answers 1,b,…\n", paths_command("grader"), chapter);
 }
 
 /* ---- the command ---- */

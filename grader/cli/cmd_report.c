@@ -1,5 +1,5 @@
 /* cmd_report.c — grader report: the report of one exercise as a page that stands alone. To
- * --output, or to reports/NAME.html below where_pages(), whose path it prints. */
+ * --output, or to reports/NAME.html below paths_pages_dir(), whose path it prints. */
 #include "common/file.h"
 #include "common/where.h"
 #include "grader/cli/commands.h"
@@ -13,9 +13,9 @@
 static void page(const struct options *o, const struct exercise *ex, const struct result *r,
                  struct buf *out) {
     enum { RUNS = 60 };
-    struct report_run runs[RUNS];
-    struct report_beside b = {.runs = runs,
-                              .nruns = o->file ? 0 : progress_history(ex, runs, RUNS)};
+    struct report_history_entry runs[RUNS];
+    struct report_context b = {.history = runs,
+                               .nhistory = o->file ? 0 : progress_history(ex, runs, RUNS)};
     const struct gpu_device *d = gpu_options_of(o->devices[0]) ? grade_device() : o->devices[0];
     struct buf trouble = {0};
     progress_show((void *)ex->name, "the book's own versions");
@@ -39,9 +39,9 @@ int cmd_report(const struct options *o) {
     if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_complain(&e);
     if (!o->file) progress_note(&r);
     page(o, ex, &r, &out);
-    bool ok = o->output || where_pages(pages, &e);
+    bool ok = o->output || paths_pages_dir(pages, &e);
     if (ok && !o->output)
-        snprintf(path, sizeof path, "%.4000s/reports", pages), ok = dir_make(path, &e);
+        snprintf(path, sizeof path, "%.4000s/reports", pages), ok = dir_create(path, &e);
     if (ok && !o->output)
         snprintf(path, sizeof path, "%.3900s/reports/%.100s.html", pages, ex->name);
     if (!o->output) to.output = path;

@@ -12,7 +12,8 @@
 
 struct then {
     struct buf source;
-    char seed[65], device[128], grader[HASH_HEX], nvcc[64], book[HASH_HEX], terms[HASH_HEX];
+    char seed[65], device[128], grader[HASH_HEX_SIZE], nvcc[64], book[HASH_HEX_SIZE],
+        terms[HASH_HEX_SIZE];
     bool counted;
     json_t *result;
 };
@@ -48,8 +49,8 @@ static json_t *again(const struct options *o, const struct exercise *ex, const s
     struct result r;
     char name[128];
     const struct result *one = &r;
-    go.seed = t->seed, go.count_modelled = t->counted, go.terms = class_terms(o->terms, ex);
-    grade_name(ex, ex->name, name, sizeof name);
+    go.seed = t->seed, go.count_modelled = t->counted, go.policy = class_terms(o->terms, ex);
+    grade_safe_file_name(ex, ex->name, name, sizeof name);
     grade_source(ex, name, buf_str(&t->source), t->source.size, &go, &r);
     json_t *all = report_json(&one, 1, d, t->seed),
            *now = json_deep_copy(json_array_get(json_object_get(all, "exercises"), 0));
@@ -82,10 +83,10 @@ static void say_cause(const char *what, const char *then, const char *now) {
 
 static bool compare(const struct options *o, const struct exercise *ex, const struct then *t,
                     json_t *now) {
-    char terms[HASH_HEX];
+    char terms[HASH_HEX_SIZE];
     const char *key;
     json_t *value;
-    char book[HASH_HEX];
+    char book[HASH_HEX_SIZE];
     bool identical = true;
     json_object_foreach(now, key, value) identical &= same(json_object_get(t->result, key), value);
     printf("%s\n", identical ? "identical" : "not the same:");
@@ -93,9 +94,9 @@ static bool compare(const struct options *o, const struct exercise *ex, const st
             if (!same(json_object_get(t->result, key), value))
                 say_key(key, json_object_get(t->result, key), value);
         }
-    grade_book(ex, book);
-    say_cause("grader", t->grader, grade_build()), say_cause("compiler", t->nvcc, grade_nvcc()),
-        say_cause("book", t->book, book);
+    grade_book_digest(ex, book);
+    say_cause("grader", t->grader, grade_build_digest()),
+        say_cause("compiler", t->nvcc, grade_nvcc_version()), say_cause("book", t->book, book);
     assignment_terms_digest(class_terms(o->terms, ex), terms);
     say_cause("assignment", t->terms, terms);
     return identical;

@@ -30,7 +30,7 @@ static void show_graded(const struct graded *g, const char *name) {
 static void progress_base(void *user, const char *path) {
     struct graded *g = user;
     g->n++;
-    show_graded(g, path_base(path));
+    show_graded(g, path_basename(path));
 }
 
 static bool grade_one(const struct options *o, const struct gpu_device *d,
@@ -47,13 +47,13 @@ static bool grade_one(const struct options *o, const struct gpu_device *d,
 static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched,
                                struct buf *out) {
     for (unsigned i = 0; i < n; i++) {
-        if (results[i].verdict == V_AC || !results[i].untouched) continue;
+        if (results[i].verdict == V_AC || !results[i].is_unmodified) continue;
         buf_printf(
             out,
             "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
             "then\n  %s run %s\n",
             untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name,
-            where_typed("grader"), results[i].ex->name);
+            paths_command("grader"), results[i].ex->name);
         return;
     }
 }
@@ -66,7 +66,7 @@ static void say_how_to_repeat(const struct options *o, const struct result *resu
             const struct case_result *c = &results[i].cases[k];
             if (!c->drawn || c->verdict == V_AC) continue;
             buf_printf(out, "  the same size again: %s run %s%s%s --seed %s --case %u\n",
-                       where_typed("grader"), results[i].ex->name, o->file ? " --file " : "",
+                       paths_command("grader"), results[i].ex->name, o->file ? " --file " : "",
                        o->file ? o->file : "", o->seed, c->number);
             break;
         }
@@ -80,7 +80,7 @@ static void write_text(const struct options *o, const struct gpu_device *d,
     for (unsigned i = 0; i < n; i++) {
         list[i] = &results[i];
         bool full = o->nnames || n == 1 ||
-                    !results[i].untouched; /* a class of skeletons needs no pages of reports */
+                    !results[i].is_unmodified; /* a class of skeletons needs no pages of reports */
         if (full) report_text(&results[i], d, style, out);
         if (full) buf_puts(out, "\n");
         else untouched++;
@@ -136,11 +136,11 @@ static void say_cost(const struct gpu_device *d, struct time_cost before) {
 static void say_progress(const struct result *r, struct buf *out) {
     const struct exercise *next;
     unsigned done = progress_done(&next);
-    if (r->verdict != V_AC || r->partial) return;
+    if (r->verdict != V_AC || r->is_single_case) return;
     buf_printf(out, "%u of %u done.", done, book_count());
     if (next)
         buf_printf(out, " Next: chapters/%s/%s.md, then %s run %s", next->chapter, next->name,
-                   where_typed("grader"), next->name);
+                   paths_command("grader"), next->name);
     buf_puts(out, "\n");
 }
 
@@ -174,7 +174,7 @@ static int on_device(const struct options *o, const struct gpu_device *d,
 }
 
 static bool ready_for_machine_code(const struct options *o, struct err *e) {
-    build_machine_code(o->machine_code);
+    build_enable_disassembly(o->machine_code);
     return !o->machine_code || build_disassembler(NULL) ||
            err_set(e, ERR_INPUT,
                    "--machine-code: there is no nvdisasm here; `make setup` in the source tree "
@@ -186,7 +186,7 @@ static bool ready_for_machine_code(const struct options *o, struct err *e) {
 static bool has_the_case(const struct options *o, const struct exercise *const *list,
                          struct err *e) {
     for (; *list; list++) {
-        unsigned n = (*list)->ncases + problem_drawn(*list);
+        unsigned n = (*list)->ncases + problem_drawn_case_count(*list);
         if (o->only_case > n)
             return err_set(e, ERR_INPUT, "--case %u: %s has %u cases", o->only_case, (*list)->name,
                            n);

@@ -32,15 +32,15 @@ struct sweep {
 };
 
 /* What the rows depend on: the text, what checks it, the devices. */
-static void key_of(const struct sweep *s, char key[HASH_HEX]) {
+static void key_of(const struct sweep *s, char key[HASH_HEX_SIZE]) {
     struct hash h;
-    hash_start(&h);
-    hash_text(&h, "tune 1");
+    hash_init(&h);
+    hash_update_string(&h, "tune 1");
     cache_add_grader(&h);
-    hash_text(&h, book_id(s->ex));
-    hash_add(&h, s->source.data, s->source.size);
-    for (unsigned i = 0; i < s->o->ndevices; i++) hash_text(&h, s->o->devices[i]->name);
-    hash_hex(&h, key);
+    hash_update_string(&h, book_id(s->ex));
+    hash_update(&h, s->source.data, s->source.size);
+    for (unsigned i = 0; i < s->o->ndevices; i++) hash_update_string(&h, s->o->devices[i]->name);
+    hash_final_hex(&h, key);
 }
 
 static enum parallel_answer next(void *user, unsigned slot, struct err *e) {
@@ -63,7 +63,7 @@ static void work(void *user, unsigned slot, struct buf *out) {
     if (s->jobs > 1 && !go.workers) go.workers = 1;
     tune_rewrite(&s->source, &s->space, row->combination, &text);
     grade_source(s->ex, s->name, buf_str(&text), text.size, &go, &r);
-    result_pack(&r, out);
+    result_serialize(&r, out);
     result_free(&r);
     buf_free(&text);
 }
@@ -76,7 +76,7 @@ static void tell(const struct sweep *s, const struct tune_row *row, const char *
     if (row->us > 0)
         buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->kind);
     else if (why[0])
-        buf_puts(&line, "\n"), report_wrapped(why, 13, &(struct report_style){.width = 80}, &line);
+        buf_puts(&line, "\n"), report_wrap(why, 13, &(struct report_style){.width = 80}, &line);
     while (line.size && line.data[line.size - 1] == '\n') line.data[--line.size] = 0;
     progress_clear();
     puts(buf_str(&line));
@@ -94,7 +94,7 @@ static bool done(void *user, unsigned slot, bool ok, const char *data, size_t si
     struct sweep *s = user;
     struct tune_row *row = &s->rows[s->at[slot]];
     struct result r = {.message = ""};
-    ok = ok && result_unpack(&r, s->ex, data, size);
+    ok = ok && result_deserialize(&r, s->ex, data, size);
     bool right = ok && (r.verdict == V_AC || r.verdict == V_PART);
     snprintf(row->verdict, sizeof row->verdict, "%s",
              !ok                      ? "IE"
@@ -114,11 +114,11 @@ static bool done(void *user, unsigned slot, bool ok, const char *data, size_t si
 }
 
 static bool open_sweep(struct sweep *s, const struct options *o, struct err *e) {
-    char path[PATH_MAX + 512], key[HASH_HEX];
+    char path[PATH_MAX + 512], key[HASH_HEX_SIZE];
     s->o = o;
     if (!(s->ex = cli_chosen_one(o, e))) return false;
     snprintf(path, sizeof path, "%s", cli_student_file(o, s->ex));
-    grade_name(s->ex, path, s->name, sizeof s->name);
+    grade_safe_file_name(s->ex, path, s->name, sizeof s->name);
     if (!file_read(path, SOURCE_LIMIT, &s->source, e)) return false;
     if (!tune_space_read(&s->source, &s->space, e)) return false;
     bool gpu = false;
@@ -168,12 +168,12 @@ static bool finish(const struct sweep *s, struct err *e) {
     puts("");
     for (unsigned d = 0; d < p.ndevices; d++) tell_best(&p, d);
     tune_write_page(&p, &page);
-    bool ok = s->o->output || where_pages(pages, e);
+    bool ok = s->o->output || paths_pages_dir(pages, e);
     if (ok && !s->o->output)
-        snprintf(path, sizeof path, "%.3800s/tune", pages), ok = dir_make(path, e);
+        snprintf(path, sizeof path, "%.3800s/tune", pages), ok = dir_create(path, e);
     if (ok && !s->o->output)
         snprintf(path, sizeof path, "%.3800s/tune/%.100s.html", pages, s->ex->name);
-    ok = ok && file_deliver(s->o->output ? s->o->output : path, buf_str(&page), page.size, e);
+    ok = ok && file_write_output(s->o->output ? s->o->output : path, buf_str(&page), page.size, e);
     if (ok) printf("page: %s\n", s->o->output ? s->o->output : path);
     buf_free(&page);
     return ok;

@@ -31,7 +31,7 @@ static uint64_t device_read_sectors(const struct sim_counters *c) {
 
 static unsigned launches(const struct result *r) {
     unsigned n = 0;
-    for (unsigned i = 0; i < r->ntimes; i++) n += r->times[i].launches;
+    for (unsigned i = 0; i < r->nkernel_times; i++) n += r->kernel_times[i].launches;
     return n;
 }
 
@@ -159,11 +159,11 @@ static void write_table(const struct compared *c, const struct report_style *sty
                "of answer", "launches", "warp insts", "sectors in", "sectors out");
     buf_add(out, c->rows.data, c->rows.size);
     buf_puts(out, "\n");
-    report_wrapped(
+    report_wrap(
         "Times are of the timed size; instructions and sectors of the counted one, all launches.",
         2, style, out);
-    if (c->notes.size) report_wrapped(buf_str(&c->notes), 2, style, out);
-    if (!c->others) report_wrapped("No library that the book knows does this job.", 2, style, out);
+    if (c->notes.size) report_wrap(buf_str(&c->notes), 2, style, out);
+    if (!c->others) report_wrap("No library that the book knows does this job.", 2, style, out);
     buf_printf(out, "\nseed: %s\n", c->o->seed);
 }
 

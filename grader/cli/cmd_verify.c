@@ -111,7 +111,7 @@ static void add_file(struct checkup *c, unsigned owner, enum role role, const ch
     struct buf text = {0};
     struct err e = {0};
     if (file_read(path, SOURCE_LIMIT, &text, &e))
-        *add(c, owner, role, label, path_base(path)) = text;
+        *add(c, owner, role, label, path_basename(path)) = text;
     else problem(c, c->list[owner], "%s", e.text);
 }
 
@@ -122,7 +122,7 @@ static void add_skeleton(struct checkup *c, unsigned owner) {
     char name[128];
     snprintf(name, sizeof name, "%s.cu", ex->name);
     bool ok = c->o->working_tree ? file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &text, &e)
-                                 : book_pristine(ex, &text, &e);
+                                 : book_original_starter(ex, &text, &e);
     if (!ok) problem(c, ex, "skeleton: %s", e.text);
     else if (!strstr(buf_str(&text), "// TODO"))
         problem(c, ex, "the skeleton carries no `// TODO`");
@@ -161,7 +161,7 @@ static void add_diluted(struct checkup *c, unsigned owner) {
 /* A step before the answer, or a mutant that is right and lacks the technique. */
 static bool lacks_technique(const struct subject *s) {
     return s->role == STEP ||
-           (s->role == MUTANT && text_starts(buf_str(&s->source), "// expect: PART"));
+           (s->role == MUTANT && text_starts_with(buf_str(&s->source), "// expect: PART"));
 }
 
 /* All of these with packed idle work beside them: what a guard's average alone refuses is let
@@ -208,7 +208,7 @@ static void add_known_sizes(struct checkup *c, unsigned owner) {
     for (unsigned i = 0; i < c->n && !text.size; i++)
         if (c->owner[i] == owner && c->subjects[i].role == ANSWER)
             cheat_known_source(ex, &c->subjects[i].source, &text);
-    if (text.size && problem_drawn(ex))
+    if (text.size && problem_drawn_case_count(ex))
         *add(c, owner, KNOWS_SIZES, "cheat-sizes", "answer.cu") = text;
     else buf_free(&text);
 }
@@ -217,7 +217,7 @@ static void add_known_sizes(struct checkup *c, unsigned owner) {
 static unsigned add_folder(struct checkup *c, unsigned owner, enum role role, const char *folder) {
     char path[PATH_MAX];
     unsigned n = 0;
-    char **files = book_files(folder, "", ".cu");
+    char **files = book_list_files(folder, "", ".cu");
     for (; files[n]; n++)
         if (!c->o->quick && path_join(path, sizeof path, folder, files[n]))
             add_file(c, owner, role, files[n], path);
@@ -266,10 +266,10 @@ static void check_texts(struct checkup *c, const struct exercise *ex, bool first
 static void collect(struct checkup *c, unsigned owner) {
     const struct exercise *ex = c->list[owner];
     struct buf why = {0};
-    if (!problem_draw_makes_sense(ex, &why)) problems(c, ex, "drawn cases", &why);
+    if (!problem_is_valid_draw(ex, &why)) problems(c, ex, "drawn cases", &why);
     check_texts(c, ex, owner == 0 || strcmp(ex->chapter, c->list[owner - 1]->chapter) != 0);
     add_skeleton(c, owner);
-    char **steps = book_steps(ex);
+    char **steps = book_ladder_steps(ex);
     bool has_baseline = !ex->baseline;
     for (char **s = steps; *s; s++) {
         if (!c->o->quick) add_file(c, owner, STEP, *s, book_solution_file(ex, *s));
@@ -306,13 +306,13 @@ static bool test_passed(const struct result *r, unsigned first, unsigned *next) 
 
 /* More of the technique points than the naive version deserves. */
 static bool comes_far(const struct result *r) {
-    return 100 * r->got.technique > NAIVE_MOST * r->full.technique + 1e-6;
+    return 100 * r->earned.technique > NAIVE_MOST * r->available.technique + 1e-6;
 }
 
 /* The first goal that was reached; "" = none. */
 static const char *reached(const struct result *r) {
     for (unsigned i = 0, next; i < r->ntechnique; i = next)
-        if (test_passed(r, i, &next) && !r->technique[i].guard) return r->technique[i].name;
+        if (test_passed(r, i, &next) && !r->technique[i].is_guard) return r->technique[i].name;
     return "";
 }
 
@@ -320,14 +320,14 @@ static bool judge_mutant(struct checkup *c, const struct exercise *ex, const str
     static const char mark[] = "// expect: ";
     const char *text = buf_str(&s->source);
     if (s->result.verdict == V_AC) return problem(c, ex, "mutant %s passes", s->label), false;
-    if (!text_starts(text, mark))
+    if (!text_starts_with(text, mark))
         return problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`", s->label),
                false;
     const char *expect = text + sizeof mark - 1;
-    if (text_starts(s->label, "cheat-") &&
+    if (text_starts_with(s->label, "cheat-") &&
         comes_far(&s->result)) /* what no machine writes: see cheat.h */
         return problem(c, ex, "mutant %s: gets %.1f of %.0f technique points", s->label,
-                       s->result.got.technique, s->result.full.technique),
+                       s->result.earned.technique, s->result.available.technique),
                false;
     if (s->result.verdict == V_PART && s->result.score > MUTANT_MOST)
         return problem(c, ex, "mutant %s: gets %.1f points", s->label, s->result.score), false;
@@ -344,16 +344,16 @@ static bool judge_diluted(struct checkup *c, const struct exercise *ex, const st
                        verdict_code(r->verdict), cli_reason(r)),
                false;
     for (unsigned i = 0, next; i < r->ntechnique; i = next)
-        if (test_passed(r, i, &next) && !r->technique[i].guard)
+        if (test_passed(r, i, &next) && !r->technique[i].is_guard)
             problem(c, ex,
                     "the goal `%s` is reached by the naive version with idle work beside it: limit "
                     "a total, not an "
                     "average (%s)",
                     r->technique[i].name, r->technique[i].metric);
-    if (comes_far(r) && !r->checks.reached)
+    if (comes_far(r) && !r->checks.goals_reached)
         problem(c, ex,
                 "the naive version with idle work beside it gets %.1f of %.0f technique points",
-                r->got.technique, r->full.technique);
+                r->earned.technique, r->available.technique);
     return !comes_far(r);
 }
 
@@ -366,12 +366,12 @@ static bool judge_diluted_other(struct checkup *c, const struct exercise *ex,
         return problem(c, ex, "%s: with idle work beside it it is %s: %s", s->label,
                        verdict_code(r->verdict), cli_reason(r)),
                false;
-    double most = plain->got.technique; /* all of them where goals were waived */
-    if (r->got.technique <= most + 1e-6) return true;
+    double most = plain->earned.technique; /* all of them where goals were waived */
+    if (r->earned.technique <= most + 1e-6) return true;
     problem(c, ex,
             "%s: idle work beside it raises the technique points from %.1f to %.1f: limit a total, "
             "not an average",
-            s->label, most, r->got.technique);
+            s->label, most, r->earned.technique);
     return false;
 }
 
@@ -401,7 +401,7 @@ static bool judge_cheat(struct checkup *c, const struct exercise *ex, const stru
             s->label, reached(r));
     else if (taken && comes_far(r))
         problem(c, ex, "%s: gets %.1f of %.0f technique points by another path: limit the effect",
-                s->label, r->got.technique, r->full.technique);
+                s->label, r->earned.technique, r->available.technique);
     return taken && !comes_far(r);
 }
 
@@ -435,13 +435,13 @@ static void check_naive(struct checkup *c, const struct exercise *ex, const stru
     bool baseline = s->role == STEP && ex->baseline && !strcmp(s->label, ex->baseline);
     struct buf why = {0};
     if (s->role != SKELETON && !baseline) return;
-    const struct points *got = &s->result.got;
+    const struct points *got = &s->result.earned;
     double earned = got->correctness + got->technique +
                     got->speed; /* of the file as it came, too, which scores 0 */
     if (earned > NAIVE_MOST)
         problem(c, ex, "%s gets %.1f points, and must get %d at most", s->label, earned,
                 NAIVE_MOST);
-    if (!score_rule(&s->result, &why)) problems(c, ex, s->label, &why);
+    if (!score_check_rule(&s->result, &why)) problems(c, ex, s->label, &why);
     buf_free(&why);
 }
 
@@ -496,14 +496,14 @@ static void check_share(struct checkup *c, const struct exercise *ex, const stru
      * itself must not lose points (full ones are from 0.90 on). Nor is more to be had:
      * segmented_sum's longest segment is seen in a whole run only, 0.94. */
     static const double ITSELF = 0.08;
-    double gain = answer->speed.gain, itself = answer->speed.vs_solution;
+    double gain = answer->speed.solution_speedup, itself = answer->speed.vs_solution;
     if (!answer->speed.valid) problem(c, ex, "the answer has no time: %s", answer->speed.note);
     else if (itself < 1 - ITSELF || itself > 1 + ITSELF)
         problem(c, ex, "the answer, run whole, is modelled at %.2f of its own speed by a sample",
                 itself);
-    else if (ex->points.speed > 0 && gain < SCORE_LEAST_GAIN)
+    else if (ex->points.speed > 0 && gain < SCORE_MIN_SPEEDUP)
         problem(c, ex, "speed has points, and the answer gains a factor of %.2f only", gain);
-    else if (ex->points.speed == 0 && gain * 100 > SCORE_LEAST_GAIN * SURE)
+    else if (ex->points.speed == 0 && gain * 100 > SCORE_MIN_SPEEDUP * SURE)
         problem(c, ex, "speed has no points, and the answer gains a factor of %.2f", gain);
 }
 

@@ -28,9 +28,9 @@ struct watch {
     const struct options *o;
     const struct exercise *ex;
     struct stat seen;
-    char content[HASH_HEX]; /* "" = grade in any case */
-    struct buf report;      /* the last one in full */
-    bool asked;             /* whether to reset: the next key answers */
+    char content[HASH_HEX_SIZE]; /* "" = grade in any case */
+    struct buf report;           /* the last one in full */
+    bool asked;                  /* whether to reset: the next key answers */
 };
 
 static struct termios cooked;
@@ -67,11 +67,11 @@ static bool changed(struct watch *w) {
     struct buf text = {0};
     struct err e = {0};
     struct hash h;
-    char content[HASH_HEX];
+    char content[HASH_HEX_SIZE];
     bool read = file_read(path, SOURCE_LIMIT, &text, &e);
-    hash_start(&h);
-    hash_add(&h, text.data, text.size);
-    hash_hex(&h, content);
+    hash_init(&h);
+    hash_update(&h, text.data, text.size);
+    hash_final_hex(&h, content);
     buf_free(&text);
     if (!read) return false;
     w->seen = now;
@@ -92,7 +92,7 @@ static void show(const struct watch *w, const struct buf *brief, unsigned rows) 
     struct buf head = {0};
     struct report_style style = cli_style_for(1);
     unsigned left_out =
-        report_fit(buf_str(brief), rows > BELOW + 5 ? rows - BELOW : 5, &style, &head);
+        report_fit_rows(buf_str(brief), rows > BELOW + 5 ? rows - BELOW : 5, &style, &head);
     fputs(rows ? buf_str(&head) : buf_str(&w->report), stdout);
     if (rows && left_out)
         printf("… %u more line%s; f shows the full report\n", left_out, left_out == 1 ? "" : "s");

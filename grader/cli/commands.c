@@ -112,7 +112,7 @@ void progress_clear(void) {
 }
 
 bool cli_deliver(const struct options *o, const struct buf *text, struct err *e) {
-    if (o->output) return file_deliver(o->output, buf_str(text), text->size, e);
+    if (o->output) return file_write_output(o->output, buf_str(text), text->size, e);
     progress_clear();
     size_t n = fwrite(buf_str(text), 1, text->size, stdout);
     return (n == text->size && fflush(stdout) == 0) ||
@@ -129,7 +129,7 @@ int cli_exit_status(const struct result *results, unsigned n) {
 }
 
 bool cli_has_answers(const struct options *o, struct err *e) {
-    return book_has_answers() ||
+    return book_has_solutions() ||
            err_set(e, ERR_INPUT,
                    "%s: this release has no answers, ladders and mutants; the full tree has",
                    o->command);

@@ -40,11 +40,11 @@ static void carry_skeleton(struct carry *c, const struct exercise *ex) {
     struct buf source = {0};
     struct err e = {0};
     char name[128];
-    grade_name(ex, "", name, sizeof name);
-    bool ok =
-        book_pristine(ex, &source, &e) &&
-        build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, &b, &e) &&
-        b.ok;
+    grade_safe_file_name(ex, "", name, sizeof name);
+    bool ok = book_original_starter(ex, &source, &e) &&
+              build_run_portable(&(struct build_source){name, source.data, source.size, ex->sm_90a},
+                                 &b, &e) &&
+              b.ok;
     note(c, ex, "skeleton", ok, &b, &e);
     buf_free(&source);
 }
@@ -58,7 +58,7 @@ static void carry_library(struct carry *c, const struct exercise *ex, const char
 }
 
 static void carry(struct carry *c, const struct exercise *ex) {
-    char **steps = book_steps(ex), path[VENDOR_PATH];
+    char **steps = book_ladder_steps(ex), path[VENDOR_PATH];
     for (unsigned i = 0; i == 0 || (steps && steps[i - 1]); i++) {
         struct build b = {0};
         struct err e = {0};
@@ -80,7 +80,7 @@ int cmd_gpu_build(const struct options *o) {
                 "usage: grader gpu-build [CC], where CC is a compute capability from 75 to 90");
         return cli_complain(&e);
     }
-    build_also_for(cc);
+    build_add_target(cc);
     struct carry c = {0};
     for (unsigned i = 0; i < book_count(); i++) carry(&c, book_at(i));
     progress_clear();

@@ -62,8 +62,8 @@ static bool read_version(const struct exercise *ex, const char *version, char na
                          struct buf *source, struct err *e) {
     const char *path =
         version == skeleton ? "" : book_solution_file(ex, version[0] ? version : NULL);
-    grade_name(ex, path, name, 128);
-    return version == skeleton ? book_pristine(ex, source, e)
+    grade_safe_file_name(ex, path, name, 128);
+    return version == skeleton ? book_original_starter(ex, source, e)
                                : file_read(path, SOURCE_LIMIT, source, e);
 }
 
@@ -104,14 +104,14 @@ static void verdict(struct job *j, const char *version) {
 static double modelled(const struct job *j, const struct build *b, struct launch_stats *out) {
     struct err e = {0};
     struct ptxas registers = {0};
-    const struct gpu_device *d = gpu_device_modelled();
+    const struct gpu_device *d = gpu_device_nearest();
     ptxas_finish(ptxas_start(b, d->cc_major * 10 + d->cc_minor), &registers);
     struct session_options so = {
-        .device = d, .seed = j->go.seed, .workers = 1, .registers = &registers};
+        .device = d, .seed = j->go.seed, .workers = 1, .ptxas_result = &registers};
     struct session *s = session_open(j->ex, b, &so, &e);
     struct case_run run = {.verdict = V_IE};
-    if (s) session_case(s, &j->ex->timed, &grade_plan_timed, &run);
-    if (run.verdict == V_AC) *out = run.tally, run.tally = (struct launch_stats){0};
+    if (s) session_case(s, &j->ex->timed_case, &grade_plan_timed, &run);
+    if (run.verdict == V_AC) *out = run.launch_stats, run.launch_stats = (struct launch_stats){0};
     session_case_free(&run);
     session_close(s);
     ptxas_free(&registers);
@@ -135,8 +135,10 @@ static json_t *time_row(const struct job *j, const struct build *b, const struct
 }
 
 static bool measure(struct job *j, struct session *second, struct measurement *m, struct err *e) {
-    struct measure_options mo = {
-        .seconds = pair_seconds, .warm_up = warm_up, .least = LEAST_PAIRS, .shared = true};
+    struct measure_options mo = {.seconds = pair_seconds,
+                                 .warm_up = warm_up,
+                                 .min_pairs = LEAST_PAIRS,
+                                 .is_gpu_shared = true};
     return speed_gpu_pairs(j->session, second, &j->go, &mo, m, e);
 }
 
@@ -180,11 +182,11 @@ static void by_cublas(struct job *j) {
     const char *routine = vendor_routine(j->ex);
     struct err e = {0};
     if (!routine || !wanted(j, "libraries", "time of cuBLAS", routine)) return;
-    flock(j->go.turn, LOCK_EX);
+    flock(j->go.gpu_lease_fd, LOCK_EX);
     struct backend *b = backend_gpu_open(gpu_options_of(j->go.device), &e);
     double seconds = b ? vendor_time(b, j->ex, &routine, &e) : 0;
     if (b) b->ops->close(b);
-    flock(j->go.turn, LOCK_UN);
+    flock(j->go.gpu_lease_fd, LOCK_UN);
     if (seconds > 0) library(j, routine, seconds, own_time(j));
     else cannot(j, "time of cuBLAS", answer, e.text);
 }
@@ -214,7 +216,7 @@ static void by_files(struct job *j) {
 
 static void each_version(struct job *j, void (*run)(struct job *, const char *),
                          bool with_skeleton) {
-    char **steps = book_steps(j->ex);
+    char **steps = book_ladder_steps(j->ex);
     run(j, answer);
     for (unsigned i = 0; steps && steps[i]; i++) run(j, steps[i]);
     if (with_skeleton) run(j, skeleton);
@@ -231,7 +233,7 @@ static int open_turn(const struct report *r) {
 void gpu_job(const struct report *r, const struct exercise *ex) {
     struct job j = {.r = r, .ex = ex, .go = r->go, .part = gpu_part_read(r, ex)};
     struct err e = {0};
-    j.go.turn = open_turn(r);
+    j.go.gpu_lease_fd = open_turn(r);
     json_object_set_new(j.part, "not_done", json_object());
     each_version(&j, verdict, true);
     each_version(&j, time_version, false);
@@ -241,5 +243,5 @@ void gpu_job(const struct report *r, const struct exercise *ex) {
     if (!gpu_part_write(r, ex, j.part, &e)) cli_complain(&e);
     build_free(&j.build);
     json_decref(j.part);
-    if (j.go.turn >= 0) close(j.go.turn);
+    if (j.go.gpu_lease_fd >= 0) close(j.go.gpu_lease_fd);
 }

@@ -104,12 +104,12 @@ static void run_stages(struct report *r) {
 
 static void make_key(struct report *r) {
     struct hash h;
-    hash_start(&h);
-    hash_text(&h, "gpu report 1");
+    hash_init(&h);
+    hash_update_string(&h, "gpu report 1");
     cache_add_grader(&h);
-    hash_text(&h, r->go.device->full_name);
-    hash_text(&h, r->go.seed);
-    hash_hex(&h, r->key);
+    hash_update_string(&h, r->go.device->full_name);
+    hash_update_string(&h, r->go.seed);
+    hash_final_hex(&h, r->key);
 }
 
 /* Inputs that nobody has to keep secret: the same at each run, which can go on with what another
@@ -126,9 +126,9 @@ static bool open_report(struct report *r, const struct options *o, struct err *e
     while (r->list[r->n]) r->n++;
     make_key(r);
     r->head = json_pack("{s:s,s:i,s:i}", "name", r->go.device->full_name, "sms",
-                        (int)r->go.device->sms, "driver", gpu_device_driver());
-    return dir_make(r->folder, e) && path_join(parts, sizeof parts, r->folder, "parts") &&
-           dir_make(parts, e) &&
+                        (int)r->go.device->sms, "driver", gpu_device_driver_version());
+    return dir_create(r->folder, e) && path_join(parts, sizeof parts, r->folder, "parts") &&
+           dir_create(parts, e) &&
            gpu_report_write(
                r, false, e); /* a folder that cannot be written shows now, not in eight minutes */
 }

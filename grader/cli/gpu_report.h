@@ -17,10 +17,10 @@ struct report {
     struct grade_options go;
     const struct exercise **list; /* ends with NULL */
     unsigned n;
-    const char *folder; /* where it is written */
-    char key[HASH_HEX]; /* of grader, GPU and seed: parts of another are not taken up */
-    json_t *head;       /* what is said of the whole */
-    double end;         /* server_now() when the stage must be over */
+    const char *folder;      /* where it is written */
+    char key[HASH_HEX_SIZE]; /* of grader, GPU and seed: parts of another are not taken up */
+    json_t *head;            /* what is said of the whole */
+    double end;              /* server_now() when the stage must be over */
 };
 
 /* ---- gpu_report_write.c ---- */

@@ -179,7 +179,7 @@ static void head(const struct report *r, json_t *parts, bool complete, struct bu
     buf_printf(out,
                "# Measured on %s\n\nCompute capability %u.%u, %u multiprocessors, driver %d. "
                "Device code compiled by: %s.\n",
-               d->full_name, d->cc_major, d->cc_minor, d->sms, gpu_device_driver(), by);
+               d->full_name, d->cc_major, d->cc_minor, d->sms, gpu_device_driver_version(), by);
     const json_t *c = json_object_get(r->head, "roofline");
     if (c)
         buf_printf(out, "Ceilings measured beside it: copy %.0f GB/s, FMA %.1f TFLOP/s.\n",

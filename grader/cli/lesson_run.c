@@ -32,7 +32,7 @@ static bool same_files(const char *a, const char *b) {
 
 static void clear_drawn(const struct place *p) {
     char path[PATH_MAX];
-    char **files = book_files(p->drawn, "", ".svg");
+    char **files = book_list_files(p->drawn, "", ".svg");
     for (char **f = files; *f; f++)
         if (path_join(path, sizeof path, p->drawn, *f)) unlink(path);
     book_free_list(files);
@@ -80,7 +80,7 @@ static void check_counted(const struct place *p, struct buf *problems) {
     static const char mark[] = "<!--counted ";
     char file[NAME], path[PATH_MAX];
     for (const char *at = p->page; (at = strstr(at, mark)); at++) {
-        bool named = lesson_mark(at, mark, file, sizeof file) && text_starts(file, "lesson/");
+        bool named = lesson_mark(at, mark, file, sizeof file) && text_starts_with(file, "lesson/");
         snprintf(path, sizeof path, "%.3500s/../%.300s", p->lesson, named ? file : "");
         if (!named || !file_exists(path))
             buf_printf(problems, "%.*s names no file of lesson/\n", (int)strcspn(at, "\n"), at);
@@ -102,7 +102,7 @@ static void check_picture(const struct place *p, const char *name, struct buf *p
 /* Those of a folder; where `other` is given, those that it does not have. */
 static void check_pictures(const struct place *p, const char *folder, const char *other,
                            struct buf *problems) {
-    char **files = book_files(folder, "", ".svg");
+    char **files = book_list_files(folder, "", ".svg");
     for (char **f = files; *f; f++) {
         char path[PATH_MAX];
         if (!other || (path_join(path, sizeof path, other, *f) && !file_exists(path)))
@@ -128,9 +128,9 @@ void lesson_check(const char *chapter, struct buf *problems) {
     char path[PATH_MAX], cache[PATH_MAX];
     snprintf(path, sizeof path, "%.3800s/chapters/%.100s/README.md", book_root(), chapter);
     snprintf(p.lesson, sizeof p.lesson, "%.3800s/chapters/%.100s/lesson", book_root(), chapter);
-    bool ok = file_read(path, TEXT_LIMIT, &page, &e) && where_cache(cache, &e);
+    bool ok = file_read(path, TEXT_LIMIT, &page, &e) && paths_cache_dir(cache, &e);
     if (ok) snprintf(p.drawn, sizeof p.drawn, "%.3800s/quiz/%.100s/pictures", cache, chapter);
-    if (!ok || !dir_make(p.drawn, &e)) {
+    if (!ok || !dir_create(p.drawn, &e)) {
         buf_printf(problems, "%s\n", e.text);
         return;
     }
@@ -138,7 +138,7 @@ void lesson_check(const char *chapter, struct buf *problems) {
     clear_drawn(&p);
     lesson_check_marks(p.page, problems);
     check_sources(&p, problems), check_counted(&p, problems);
-    char **programs = book_files(p.lesson, "", ".cu");
+    char **programs = book_list_files(p.lesson, "", ".cu");
     for (char **f = programs; *f; f++) check_program(&p, *f, problems);
     book_free_list(programs);
     check_pictures(&p, p.lesson, NULL, problems), check_pictures(&p, p.drawn, p.lesson, problems);

@@ -22,13 +22,13 @@ static const struct {
 };
 
 static bool has_what_it_needs(const struct options *o, unsigned needs, struct err *e) {
-    if (needs & NEED_TREE && where_installed())
+    if (needs & NEED_TREE && paths_is_installed())
         return err_set(e, ERR_INPUT,
                        "`grader %s` works on the sources of the book and the grader: use "
                        "build/grader in a source tree",
                        o->command);
     if (needs & NEED_ANSWERS && !cli_has_answers(o, e)) return false;
-    if (needs & NEED_WORK && !o->file && !where_need_work(e)) return false;
+    if (needs & NEED_WORK && !o->file && !paths_require_workspace(e)) return false;
     return !(needs & NEED_JAIL) || jail_probe(e);
 }
 
@@ -55,9 +55,10 @@ static int version(void) {
     struct err e = {0};
     const char *with;
     if (!book_open(&e)) return cli_complain(&e);
-    printf("grader %s\nbook   %u exercises\nnvcc   %s", grade_build(), book_count(), grade_nvcc());
-    if (!grade_nvcc_verified(&with)) printf(" (the book is verified with %s)", with);
-    printf("\nplace  %s\nSQLite %s, %s\n", where_book(), sqlite3_libversion(),
+    printf("grader %s\nbook   %u exercises\nnvcc   %s", grade_build_digest(), book_count(),
+           grade_nvcc_version());
+    if (!grade_is_nvcc_verified(&with)) printf(" (the book is verified with %s)", with);
+    printf("\nplace  %s\nSQLite %s, %s\n", paths_book_dir(), sqlite3_libversion(),
            archive_version_string());
     return EXIT_PASSED;
 }

@@ -155,7 +155,7 @@ static const struct option known[] = {
 bool options_add_device(struct options *o, const char *s, struct err *e) {
     if (o->ndevices == MAX_DEVICES)
         return err_set(e, ERR_INPUT, "more than %d devices", MAX_DEVICES);
-    const char *name = !strcmp(s, "sim") ? "h200" : text_starts(s, "sim:") ? s + 4 : NULL;
+    const char *name = !strcmp(s, "sim") ? "h200" : text_starts_with(s, "sim:") ? s + 4 : NULL;
     bool real = !strcmp(s, "gpu");
     o->device_given = true;
     const struct gpu_device *d = real ? gpu_device_present(e) : name ? device_find(name) : NULL;
@@ -285,6 +285,6 @@ struct grade_options options_grade(const struct options *o, const struct gpu_dev
                                   .seed = o->seed,
                                   .workers = o->workers,
                                   .count_modelled = !o->no_modelled,
-                                  .ahead = true,
+                                  .prefetch_inputs = true,
                                   .only_case = o->only_case};
 }

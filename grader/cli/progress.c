@@ -15,9 +15,9 @@ static bool path_of(const struct exercise *ex, bool make, const char *suffix, ch
                     size_t size) {
     struct err e = {0};
     char state[PATH_MAX];
-    if (!where_state(state, &e)) return false;
+    if (!paths_state_dir(state, &e)) return false;
     snprintf(out, size, "%s/progress/%s", state, ex->chapter);
-    if (make) dir_make(out, &e);
+    if (make) dir_create(out, &e);
     return snprintf(out, size, "%s/progress/%s/%s%s", state, ex->chapter, ex->name, suffix) <
            (int)size;
 }
@@ -25,7 +25,7 @@ static bool path_of(const struct exercise *ex, bool make, const char *suffix, ch
 bool progress_untouched(const struct exercise *ex) {
     struct buf skeleton = {0}, now = {0};
     struct err e = {0};
-    bool same = book_pristine(ex, &skeleton, &e) &&
+    bool same = book_original_starter(ex, &skeleton, &e) &&
                 file_read(book_student_file(ex), SOURCE_LIMIT, &now, &e) &&
                 skeleton.size == now.size && !memcmp(buf_str(&skeleton), buf_str(&now), now.size);
     buf_free(&skeleton), buf_free(&now);
@@ -81,13 +81,14 @@ static void history_note(const struct result *r) {
     fclose(f);
 }
 
-unsigned progress_history(const struct exercise *ex, struct report_run *out, unsigned room) {
+unsigned progress_history(const struct exercise *ex, struct report_history_entry *out,
+                          unsigned room) {
     char line[160];
     FILE *f = history_open(ex, "re");
     unsigned n = 0;
     while (f && fgets(line, sizeof line, f)) {
-        struct report_run run = {0};
-        if (sscanf(line, "%lld %15s %lf %lf %15s", &run.when, run.verdict, &run.score, &run.us,
+        struct report_history_entry run = {0};
+        if (sscanf(line, "%lld %15s %lf %lf %15s", &run.graded_at, run.verdict, &run.score, &run.us,
                    run.kind) != 5)
             continue;
         if (n == room) memmove(out, out + 1, --n * sizeof *out);
@@ -99,7 +100,7 @@ unsigned progress_history(const struct exercise *ex, struct report_run *out, uns
 
 void progress_note(const struct result *r) {
     struct progress p;
-    if (r->verdict == V_IE || r->partial) return;
+    if (r->verdict == V_IE || r->is_single_case) return;
     progress_load(r->ex, &p);
     snprintf(p.verdict, sizeof p.verdict, "%s", verdict_code(r->verdict));
     p.score = r->score;

@@ -1,5 +1,5 @@
-/* progress.h — what a student has reached in each exercise, in progress/ below where_state(): the
- * last verdict, hints seen. */
+/* progress.h — what a student has reached in each exercise, in progress/ below paths_state_dir():
+ * the last verdict, hints seen. */
 #pragma once
 #include "common/exercise.h"
 #include "grader/grade/result.h"
@@ -17,5 +17,6 @@ unsigned progress_done(const struct exercise **next);
 void progress_load(const struct exercise *ex, struct progress *p);
 void progress_save(const struct exercise *ex, const struct progress *p);
 /* The last gradings of the student's own file, the oldest first: at most `room`. */
-unsigned progress_history(const struct exercise *ex, struct report_run *out, unsigned room);
+unsigned progress_history(const struct exercise *ex, struct report_history_entry *out,
+                          unsigned room);
 void progress_note(const struct result *r); /* the student's own file was graded */

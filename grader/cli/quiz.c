@@ -161,7 +161,7 @@ bool quiz_parse(const char *text, struct quiz *q, struct err *e) {
         const char *next = strstr(at + 1, "\n## ");
         char number[16];
         snprintf(number, sizeof number, "\n## %u. ", q->n + 1);
-        if (!text_starts(at, number))
+        if (!text_starts_with(at, number))
             return err_set(e, ERR_INPUT, "question %u begins with no line `%s…`", q->n + 1,
                            number + 1);
         if (!parse_question(q, at + 1, next ? next : at + strlen(at), e)) return false;

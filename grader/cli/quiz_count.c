@@ -55,13 +55,13 @@ struct paths {
 
 static bool find(const char *chapter, const char *file, struct paths *p, struct err *e) {
     char cache[PATH_MAX], name[128];
-    if (!where_cache(cache, e)) return false;
+    if (!paths_cache_dir(cache, e)) return false;
     snprintf(name, sizeof name, "%.100s", file);
     for (char *c = name; *c; c++)
         if (*c == '/') *c = '-';
     snprintf(p->source, sizeof p->source, "%.3500s/chapters/%.100s/%.100s", book_root(), chapter,
              file);
-    where_part("simgpu", p->simgpu);
+    paths_component("simgpu", p->simgpu);
     snprintf(p->folder, sizeof p->folder, "%.3700s/quiz/%.100s", cache, chapter);
     snprintf(p->program, sizeof p->program, "%.3800s/%.100s.run", p->folder, name);
     snprintf(p->json, sizeof p->json, "%.3800s/%.100s.json", p->folder, name);
@@ -92,7 +92,7 @@ static bool build_and_run(struct paths *p, const char *pictures, struct err *e) 
     char *draw[] = {p->simgpu, "run",        "--counters", "json",     "--counters-file",
                     p->json,   "--pictures", folder,       p->program, NULL};
     bool fresh = !older(p->program, p->source) && !older(p->program, p->simgpu);
-    return dir_make(p->folder, e) && (fresh || run(compile, p->log, e)) &&
+    return dir_create(p->folder, e) && (fresh || run(compile, p->log, e)) &&
            run(pictures ? draw : count, p->log, e);
 }
 

@@ -74,11 +74,12 @@ static void curves(const struct tune_page *p, struct buf *out) {
         }
     }
     buf_puts(out, "<figure>");
-    page_lines("Time over the parameters", p->ndevices > 1 ? "times the best of the device" : "µs",
-               names, n, series, p->ndevices, true, out);
+    page_line_chart("Time over the parameters",
+                    p->ndevices > 1 ? "times the best of the device" : "µs", names, n, series,
+                    p->ndevices, true, out);
     buf_puts(out, "<figcaption>");
     for (unsigned i = 0; i < p->space->n; i++)
-        buf_puts(out, i ? " / " : ""), page_put(p->space->parameter[i].name, out);
+        buf_puts(out, i ? " / " : ""), html_escape_text(p->space->parameter[i].name, out);
     buf_puts(out, "; a gap is a combination that does not come out right, or has no time "
                   "there.</figcaption></figure>\n");
     free(text), free(names), free(us), free(series);
@@ -113,11 +114,11 @@ static void device_rows(const struct tune_page *p, unsigned d, struct buf *out) 
         buf_puts(out, "</td><td class=\"n\">");
         if (rows[i]->us > 0 && best) buf_printf(out, "%.2f", rows[i]->us / best->us);
         buf_puts(out, "</td><td>");
-        page_put(rows[i] == best ? "best" : "", out);
-        page_put(rows[i]->combination == p->space->current
-                     ? (rows[i] == best ? ", as it is" : "as it is")
-                     : "",
-                 out);
+        html_escape_text(rows[i] == best ? "best" : "", out);
+        html_escape_text(rows[i]->combination == p->space->current
+                             ? (rows[i] == best ? ", as it is" : "as it is")
+                             : "",
+                         out);
         buf_puts(out, "</td></tr>\n");
     }
     buf_puts(out, "</table></div>\n");
@@ -139,9 +140,9 @@ static void changes(const struct tune_page *p, unsigned d, struct buf *out) {
 
 void tune_write_page(const struct tune_page *p, struct buf *out) {
     page_open(p->id, NULL, out);
-    buf_puts(out, "<h1>"), page_put(p->id, out),
+    buf_puts(out, "<h1>"), html_escape_text(p->id, out),
         buf_puts(out, ": parameters</h1>\n<p class=\"dim\">");
-    page_put(p->file, out);
+    html_escape_text(p->file, out);
     buf_printf(out, ", %u combinations</p>\n", p->space->ncombinations);
     curves(p, out);
     for (unsigned d = 0; d < p->ndevices; d++) device_rows(p, d, out), changes(p, d, out);

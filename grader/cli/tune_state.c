@@ -12,9 +12,9 @@
 
 bool tune_state_path(const char *exercise, const char *key, char out[PATH_MAX], struct err *e) {
     char state[PATH_MAX];
-    if (!where_state(state, e)) return false;
+    if (!paths_state_dir(state, e)) return false;
     snprintf(out, PATH_MAX, "%.3500s/tune", state);
-    if (!dir_make(out, e)) return false;
+    if (!dir_create(out, e)) return false;
     snprintf(out, PATH_MAX, "%.3500s/tune/%.100s-%.16s.state", state, exercise, key);
     return true;
 }

@@ -114,7 +114,8 @@ double vendor_time(struct backend *b, const struct exercise *ex, const char **ro
     *routine = vendor_routine(ex);
     if (!*routine) return err_set(e, ERR_INPUT, "no routine of cuBLAS does this job"), 0;
     if (!open_cublas(&c, ((struct backend_gpu *)b)->stream, e)) return 0;
-    struct job j = {ex->timed.dim, *routine == sgemm, ex->nargs && ex->args[0].role == EX_INOUT};
+    struct job j = {ex->timed_case.dim, *routine == sgemm,
+                    ex->nargs && ex->args[0].role == EX_INOUT};
     double seconds = time_calls(b, &c, &j, e);
     c.destroy(c.handle);
     dlclose(c.library);
@@ -136,9 +137,10 @@ bool vendor_practice(const struct exercise *ex, char path[VENDOR_PATH]) {
 bool vendor_build(const struct exercise *ex, const char *path, struct build *b, struct err *e) {
     struct buf source = {0};
     char name[128];
-    grade_name(ex, path, name, sizeof name);
+    grade_safe_file_name(ex, path, name, sizeof name);
     bool ok = file_read(path, SOURCE_LIMIT, &source, e) &&
-              build_carry(&(struct build_source){name, source.data, source.size, ex->sm_90a}, b, e);
+              build_run_portable(&(struct build_source){name, source.data, source.size, ex->sm_90a},
+                                 b, e);
     if (ok && !b->ok)
         ok = err_set(e, ERR_SYSTEM, "%s",
                      strstr(buf_str(&b->messages), "cub/")

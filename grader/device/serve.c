@@ -30,7 +30,7 @@ struct device {
     uint8_t *case_memory; /* of the case: the box, then buffers */
     uint64_t case_memory_bytes;
     struct control_buffers buffers;
-    char image_digest[4][HASH_HEX];
+    char image_digest[4][HASH_HEX_SIZE];
 };
 
 static bool set_failure(struct control_reply *p, const char *reason) {
@@ -58,10 +58,10 @@ static int by_name(const void *key, const void *kernel) {
 static bool handle_kernel_found(void *user, const char *kernel, const struct backend_kernel *k) {
     struct device *d = user;
     struct hash h;
-    char name[HASH_HEX];
-    hash_start(&h);
-    hash_text(&h, kernel);
-    hash_hex(&h, name);
+    char name[HASH_HEX_SIZE];
+    hash_init(&h);
+    hash_update_string(&h, kernel);
+    hash_final_hex(&h, name);
     const struct control_kernel *entry =
         bsearch(name, d->kernels, d->nkernels, sizeof *d->kernels, by_name);
     if (entry && !d->is_gpu) sim_set_registers(k->handle, entry->registers, entry->spill_bytes);
@@ -87,7 +87,7 @@ static bool read_kernels(struct device *d, unsigned n, int fd, struct control_re
     d->nkernels = n;
     if (!read_all(fd, d->kernels, n * sizeof *d->kernels))
         return set_failure(p, "the list of kernels is cut off");
-    for (unsigned i = 0; i < n; i++) d->kernels[i].name_digest[HASH_HEX - 1] = 0;
+    for (unsigned i = 0; i < n; i++) d->kernels[i].name_digest[HASH_HEX_SIZE - 1] = 0;
     return true;
 }
 
@@ -120,7 +120,7 @@ static bool on_open(struct device *d, const struct control_request *q, int fd,
     if (!read_kernels(d, o->nkernels, fd, p) || !read_code(d, o->ncode, fd, p)) return false;
     if (!open_backend(d, o, &e)) return set_failure(p, e.text);
     for (unsigned i = 0; i < o->nimages; i++)
-        snprintf(d->image_digest[i], HASH_HEX, "%.*s", HASH_HEX - 1, o->image_digest[i]);
+        snprintf(d->image_digest[i], HASH_HEX_SIZE, "%.*s", HASH_HEX_SIZE - 1, o->image_digest[i]);
     if (!o->has_client) return true; /* no submission: for the roofline alone */
     struct server_options so = {.grading = true,
                                 .connection_fd = CONTROL_CLIENT,

@@ -28,36 +28,42 @@ enum {
 const char *const build_environment[] = {
     "PATH=/cuda/bin:/usr/bin", "TMPDIR=/work",        "HOME=/work",
     "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
-static const char *const flags[] = {
-    PROCESSOR_NVCC "-shared", "-Xcompiler", "-fPIC", "-cudart", "none", "-lineinfo",
-    "--no-compress",          "-keep"};
+static const char *const flags[] = {PROCESSOR_NVCC_FLAGS "-shared",
+                                    "-Xcompiler",
+                                    "-fPIC",
+                                    "-cudart",
+                                    "none",
+                                    "-lineinfo",
+                                    "--no-compress",
+                                    "-keep"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
-static unsigned also_for; /* the compute capability of a GPU that is present; 0 = none */
-static bool no_compiler, machine_code;
+static unsigned extra_target_cc; /* the compute capability of a GPU that is present; 0 = none */
+static bool compiler_ignored, disassembly_enabled;
 
-void build_ignore_compiler(bool ignore) { no_compiler = ignore; }
+void build_ignore_compiler(bool ignore) { compiler_ignored = ignore; }
 
-void build_machine_code(bool on) { machine_code = on; }
+void build_enable_disassembly(bool on) { disassembly_enabled = on; }
 
-void build_also_for(unsigned cc) { also_for = cc >= 75 ? cc : 0; }
+void build_add_target(unsigned cc) { extra_target_cc = cc >= 75 ? cc : 0; }
 
 /* What nvcc writes: the PTX that is executed; machine code for a GPU that is present, and PTX where
  * it is too old for the first. Code for sm_90a runs on that alone: so it is asked for where an
  * exercise wants it, and nowhere else. */
-struct targets {
-    char executed[64], also[64]; /* also: "" = none */
+struct build_targets {
+    char ptx[64], extra[64]; /* also: "" = none */
 };
 
-static struct targets targets_of(const struct build_source *s) {
-    struct targets t = {.also = ""};
+static struct build_targets targets_of(const struct build_source *s) {
+    struct build_targets t = {.extra = ""};
     const char *a = s->sm_90a ? "a" : "";
-    snprintf(t.executed, sizeof t.executed, "arch=compute_%d%s,code=compute_%d%s", BUILD_ARCH, a,
-             BUILD_ARCH, a);
-    if (also_for == BUILD_ARCH)
-        snprintf(t.also, sizeof t.also, "arch=compute_%u%s,code=sm_%u%s", also_for, a, also_for, a);
-    else if (also_for)
-        snprintf(t.also, sizeof t.also, "arch=compute_%u,code=[compute_%u,sm_%u]", also_for,
-                 also_for, also_for);
+    snprintf(t.ptx, sizeof t.ptx, "arch=compute_%d%s,code=compute_%d%s", BUILD_ARCH, a, BUILD_ARCH,
+             a);
+    if (extra_target_cc == BUILD_ARCH)
+        snprintf(t.extra, sizeof t.extra, "arch=compute_%u%s,code=sm_%u%s", extra_target_cc, a,
+                 extra_target_cc, a);
+    else if (extra_target_cc)
+        snprintf(t.extra, sizeof t.extra, "arch=compute_%u,code=[compute_%u,sm_%u]",
+                 extra_target_cc, extra_target_cc, extra_target_cc);
     return t;
 }
 
@@ -70,12 +76,12 @@ const struct jail_limits build_limits = {.cpu_seconds = 60,
 
 bool build_disassembler(char path[PATH_MAX]) {
     char ignored[PATH_MAX];
-    return machine_code && !no_compiler && where_disassembler(path ? path : ignored);
+    return disassembly_enabled && !compiler_ignored && paths_nvdisasm(path ? path : ignored);
 }
 
 /* What a jail shows is there for every submission to include; the answers are not to be among it.
  */
-static bool shows_the_book(const struct jail_bind *b, struct err *e) {
+static bool exposes_book(const struct jail_bind *b, struct err *e) {
     char from[PATH_MAX], book[PATH_MAX];
     if (!realpath(b->from, from) || !realpath(book_root(), book)) return false;
     size_t n = strlen(from);
@@ -87,20 +93,20 @@ static bool shows_the_book(const struct jail_bind *b, struct err *e) {
     return true;
 }
 
-bool build_toolbox(struct toolbox *t, struct err *e) {
+bool build_compiler_jail(struct compiler_jail *t, struct err *e) {
     struct err ignored = {0};
-    t->compiler = !no_compiler && where_toolkit(t->cuda, &ignored);
-    if (!file_exists(where_part("libwbcudart.a", t->library)))
+    t->has_compiler = !compiler_ignored && paths_cuda_toolkit(t->cuda, &ignored);
+    if (!file_exists(paths_component("libwbcudart.a", t->library)))
         return err_set(e, ERR_SYSTEM, "%s is missing; %s", t->library,
-                       where_installed() ? "install Warpbook again" : "run `make`");
-    const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &t->n);
-    memcpy(t->binds, system, t->n * sizeof *system);
-    if (t->compiler) t->binds[t->n++] = (struct jail_bind){t->cuda, "/cuda", false};
+                       paths_is_installed() ? "install Warpbook again" : "run `make`");
+    const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &t->nbinds);
+    memcpy(t->binds, system, t->nbinds * sizeof *system);
+    if (t->has_compiler) t->binds[t->nbinds++] = (struct jail_bind){t->cuda, "/cuda", false};
     if (build_disassembler(t->disassembler))
-        t->binds[t->n++] = (struct jail_bind){t->disassembler, "/nvdisasm", false};
-    t->binds[t->n++] = (struct jail_bind){t->library, "/lib-warpbook/libwbcudart.a", false};
-    for (unsigned i = 0; i < t->n; i++)
-        if (shows_the_book(&t->binds[i], e)) return false;
+        t->binds[t->nbinds++] = (struct jail_bind){t->disassembler, "/nvdisasm", false};
+    t->binds[t->nbinds++] = (struct jail_bind){t->library, "/lib-warpbook/libwbcudart.a", false};
+    for (unsigned i = 0; i < t->nbinds; i++)
+        if (exposes_book(&t->binds[i], e)) return false;
     return true;
 }
 
@@ -108,36 +114,36 @@ bool build_toolbox(struct toolbox *t, struct err *e) {
 
 /* A tool's size and time stand for its content: reading the toolkit at each run would cost more
  * than compiling. */
-static void add_tool(struct hash *h, const char *folder, const char *name) {
+static void hash_tool(struct hash *h, const char *folder, const char *name) {
     char path[PATH_MAX + 64];
     struct stat st = {0};
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (stat(path, &st) < 0) st.st_size = -1;
     int64_t id[3] = {st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
-    hash_add(h, id, sizeof id);
+    hash_update(h, id, sizeof id);
 }
 
 /* `tools`: which ones compile it counts too. */
-static bool make_key(const struct toolbox *t, const struct build_source *s, bool with_tools,
-                     char key[HASH_HEX], struct err *e) {
+static bool make_key(const struct compiler_jail *t, const struct build_source *s, bool with_tools,
+                     char key[HASH_HEX_SIZE], struct err *e) {
     static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas",
                                         "bin/fatbinary"};
     struct hash h;
     struct buf library = {0};
-    struct targets to = targets_of(s);
+    struct build_targets to = targets_of(s);
     bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
-    hash_start(&h);
-    hash_text(&h, with_tools ? "object 2" : "carried 3");
-    for (unsigned i = 0; i < NFLAGS; i++) hash_text(&h, flags[i]);
-    hash_text(&h, to.executed);
-    if (to.also[0]) hash_text(&h, to.also);
+    hash_init(&h);
+    hash_update_string(&h, with_tools ? "object 2" : "carried 3");
+    for (unsigned i = 0; i < NFLAGS; i++) hash_update_string(&h, flags[i]);
+    hash_update_string(&h, to.ptx);
+    if (to.extra[0]) hash_update_string(&h, to.extra);
     for (unsigned i = 0; with_tools && i < sizeof tools / sizeof *tools; i++)
-        add_tool(&h, t->cuda, tools[i]);
-    if (with_tools) add_tool(&h, "/usr/bin", "g++"), add_tool(&h, "/usr/bin", "ld");
-    hash_add(&h, library.data, library.size);
-    hash_text(&h, s->name);
-    hash_add(&h, s->text, s->size);
-    hash_hex(&h, key);
+        hash_tool(&h, t->cuda, tools[i]);
+    if (with_tools) hash_tool(&h, "/usr/bin", "g++"), hash_tool(&h, "/usr/bin", "ld");
+    hash_update(&h, library.data, library.size);
+    hash_update_string(&h, s->name);
+    hash_update(&h, s->text, s->size);
+    hash_final_hex(&h, key);
     buf_free(&library);
     return ok;
 }
@@ -145,7 +151,7 @@ static bool make_key(const struct toolbox *t, const struct build_source *s, bool
 /* ---- the cached form: a line of "ok|refused", sizes and the image's digest; then object, PTX,
  * messages ---- */
 
-static void store(const struct build *b) {
+static void store_object(const struct build *b) {
     struct buf entry = {0};
     buf_printf(&entry, "%d %zu %zu %zu %s\n", b->ok, b->object.size, b->ptx.size, b->messages.size,
                b->image[0] ? b->image : "-");
@@ -156,7 +162,7 @@ static void store(const struct build *b) {
     buf_free(&entry);
 }
 
-static bool fetch(struct build *b) {
+static bool fetch_object(struct build *b) {
     struct buf entry = {0};
     int ok, head = 0;
     size_t object, ptx, messages;
@@ -191,7 +197,7 @@ static const char *end_reason(const struct jail_result *r) {
 
 /* Not by a limit of the jail, which would say so: what the machine does where its own memory, or a
  * container's, runs out. nvcc tells of its parts in words, the shell between them by the status. */
-bool build_was_killed(const struct jail_result *r) {
+bool build_was_killed_by_os(const struct jail_result *r) {
     bool failed = r->outcome == JAIL_EXITED && r->code != 0;
     return r->outcome == JAIL_SYSTEM_OOM ||
            (r->outcome == JAIL_SIGNALLED && r->signal == SIGKILL) ||
@@ -201,11 +207,11 @@ bool build_was_killed(const struct jail_result *r) {
 
 static void take_result(struct jail_result *r, struct build *out) {
     out->end = r->outcome;
-    out->why = end_reason(r);
+    out->reason = end_reason(r);
     out->ok = r->outcome == JAIL_EXITED && r->code == 0 && r->has_out_file[0] &&
               r->has_out_file[1] && r->has_out_file[2];
     if (out->ok && r->out_files[1].size > PTX_LIMIT)
-        out->ok = false, out->why = "the device code is more than 32 MiB of PTX";
+        out->ok = false, out->reason = "the device code is more than 32 MiB of PTX";
     struct buf clean = {0};
     text_clean(&clean, buf_str(&r->output), r->output.size, MESSAGE_LIMIT);
     text_replace(&clean, "/work/", "");
@@ -214,19 +220,19 @@ static void take_result(struct jail_result *r, struct build *out) {
     buf_add(&out->object, r->out_files[0].data, r->out_files[0].size);
     buf_add(&out->ptx, r->out_files[1].data, r->out_files[1].size);
     struct hash h;
-    hash_start(&h);
-    hash_add(&h, r->out_files[2].data, r->out_files[2].size);
-    hash_hex(&h, out->image);
+    hash_init(&h);
+    hash_update(&h, r->out_files[2].data, r->out_files[2].size);
+    hash_final_hex(&h, out->image);
 }
 
 /* What nvcc keeps beside its output: PTX, and the fat binary that it embeds. */
-struct kept {
+struct nvcc_outputs {
     char ptx[160], image[160];
 };
 
-static void name_kept(struct kept *k, const struct build_source *s) {
+static void name_nvcc_outputs(struct nvcc_outputs *k, const struct build_source *s) {
     int stem = (int)strlen(s->name) - 3; /* without .cu */
-    bool several = also_for && also_for != BUILD_ARCH;
+    bool several = extra_target_cc && extra_target_cc != BUILD_ARCH;
     snprintf(k->image, sizeof k->image, "%.*s.fatbin", stem, s->name);
     if (several)
         snprintf(k->ptx, sizeof k->ptx, "%.*s.compute_%d%s.ptx", stem, s->name, BUILD_ARCH,
@@ -234,36 +240,36 @@ static void name_kept(struct kept *k, const struct build_source *s) {
     else snprintf(k->ptx, sizeof k->ptx, "%.*s.ptx", stem, s->name);
 }
 
-static bool compile(const struct toolbox *t, const struct build_source *s, struct build *out,
+static bool compile(const struct compiler_jail *t, const struct build_source *s, struct build *out,
                     struct err *e) {
-    struct targets to = targets_of(s);
+    struct build_targets to = targets_of(s);
     const char *argv[NFLAGS + 12] = {"/cuda/bin/nvcc"};
     unsigned n = 1;
     for (unsigned i = 0; i < NFLAGS; i++) argv[n++] = flags[i];
-    argv[n++] = "-gencode", argv[n++] = to.executed;
-    if (to.also[0]) argv[n++] = "-gencode", argv[n++] = to.also;
+    argv[n++] = "-gencode", argv[n++] = to.ptx;
+    if (to.extra[0]) argv[n++] = "-gencode", argv[n++] = to.extra;
     argv[n++] = s->name;
     argv[n++] = "/lib-warpbook/libwbcudart.a";
     argv[n++] = "-o";
     argv[n++] = "out.so";
-    struct kept kept;
-    name_kept(&kept, s);
+    struct nvcc_outputs nvcc_files;
+    name_nvcc_outputs(&nvcc_files, s);
     struct jail_file file = {s->name, s->text, s->size};
     struct jail_job job = {.kind = JAIL_COMPILER,
                            .argv = argv,
                            .env = build_environment,
                            .binds = t->binds,
-                           .nbinds = t->n,
+                           .nbinds = t->nbinds,
                            .files = &file,
                            .nfiles = 1,
-                           .out_files = {"out.so", kept.ptx, kept.image},
+                           .out_files = {"out.so", nvcc_files.ptx, nvcc_files.image},
                            .limits = build_limits};
     struct jail *j = jail_start(&job, e);
     if (!j) return false;
     struct jail_result r;
     jail_wait(j, BUILD_SECONDS, &r);
     bool ok = r.outcome != JAIL_INTERNAL_ERROR || err_set(e, ERR_SYSTEM, "%s", r.reason);
-    if (ok && build_was_killed(&r))
+    if (ok && build_was_killed_by_os(&r))
         ok = err_set(e, ERR_SYSTEM, "the machine killed the compiler: it has too little memory");
     if (ok) take_result(&r, out);
     jail_result_free(&r);
@@ -273,16 +279,16 @@ static bool compile(const struct toolbox *t, const struct build_source *s, struc
 /* ---- what was compiled elsewhere ---- */
 
 /* 13000 = CUDA 13.0; 0 = no toolkit, or one that does not say. */
-static unsigned release(const struct toolbox *t) {
-    static const char mark[] = "#define CUDA_VERSION ";
+static unsigned cuda_release(const struct compiler_jail *t) {
+    static const char marker[] = "#define CUDA_VERSION ";
     char path[PATH_MAX + 32];
     struct buf text = {0};
     struct err ignored = {0};
     unsigned version = 0;
     snprintf(path, sizeof path, "%s/include/cuda.h", t->cuda);
-    if (t->compiler && file_read(path, HEADER_LIMIT, &text, &ignored)) {
-        const char *at = strstr(buf_str(&text), mark);
-        if (at) version = (unsigned)strtoul(at + sizeof mark - 1, NULL, 10);
+    if (t->has_compiler && file_read(path, HEADER_LIMIT, &text, &ignored)) {
+        const char *at = strstr(buf_str(&text), marker);
+        if (at) version = (unsigned)strtoul(at + sizeof marker - 1, NULL, 10);
     }
     buf_free(&text);
     return version;
@@ -290,55 +296,57 @@ static unsigned release(const struct toolbox *t) {
 
 /* What a compiler made elsewhere, as the key without tools remembers it. Where there is a compiler
  * too, it must be of the same release. */
-static bool carried(const struct toolbox *t, const struct build_source *s, struct build *out,
-                    struct err *e) {
-    char key[HASH_HEX], named[HASH_HEX] = "";
+static bool fetch_portable(const struct compiler_jail *t, const struct build_source *s,
+                           struct build *out, struct err *e) {
+    char key[HASH_HEX_SIZE], object_key[HASH_HEX_SIZE] = "";
     struct buf entry = {0};
-    unsigned made_by = 0;
+    unsigned compiler_release = 0;
     if (!make_key(t, s, false, key, e)) return false;
     bool ok = cache_get("carried", key, &entry) &&
-              sscanf(buf_str(&entry), "%64s %u", named, &made_by) == 2 &&
-              (!t->compiler || made_by == release(t));
+              sscanf(buf_str(&entry), "%64s %u", object_key, &compiler_release) == 2 &&
+              (!t->has_compiler || compiler_release == cuda_release(t));
     buf_free(&entry);
-    if (ok) memcpy(out->key, named, sizeof named);
-    return ok && fetch(out);
+    if (ok) memcpy(out->key, object_key, sizeof object_key);
+    return ok && fetch_object(out);
 }
 
-static void remember(const struct toolbox *t, const struct build_source *s, const struct build *b) {
-    char key[HASH_HEX], text[HASH_HEX + 16];
+static void store_portable(const struct compiler_jail *t, const struct build_source *s,
+                           const struct build *b) {
+    char key[HASH_HEX_SIZE], text[HASH_HEX_SIZE + 16];
     struct err ignored = {0};
-    int n = snprintf(text, sizeof text, "%s %u", b->key, release(t));
+    int n = snprintf(text, sizeof text, "%s %u", b->key, cuda_release(t));
     if (make_key(t, s, false, key, &ignored)) cache_put("carried", key, text, (size_t)n);
 }
 
-static bool no_toolkit(const char *name, struct err *e) {
-    struct err why = {0};
+static bool set_no_toolkit_error(const char *name, struct err *e) {
+    struct err reason = {0};
     char ignored[PATH_MAX];
-    if (where_toolkit(ignored, &why)) err_set(&why, ERR_SYSTEM, "the compiler is not to be used");
-    return err_set(e, ERR_SYSTEM, "%s was not compiled before, and %s%s", name, why.text,
-                   where_installed() ? "" : ", or `make gpu-carry` where there is a compiler");
+    if (paths_cuda_toolkit(ignored, &reason))
+        err_set(&reason, ERR_SYSTEM, "the compiler is not to be used");
+    return err_set(e, ERR_SYSTEM, "%s was not compiled before, and %s%s", name, reason.text,
+                   paths_is_installed() ? "" : ", or `make gpu-carry` where there is a compiler");
 }
 
 bool build_run(const struct build_source *s, struct build *out, struct err *e) {
-    char key[HASH_HEX];
+    char key[HASH_HEX_SIZE];
     *out = (struct build){0};
-    struct toolbox t;
-    if (!build_toolbox(&t, e)) return false;
-    if (!t.compiler) return carried(&t, s, out, e) || no_toolkit(s->name, e);
+    struct compiler_jail t;
+    if (!build_compiler_jail(&t, e)) return false;
+    if (!t.has_compiler) return fetch_portable(&t, s, out, e) || set_no_toolkit_error(s->name, e);
     if (!make_key(&t, s, true, key, e)) return false;
     memcpy(out->key, key, sizeof key);
-    if (fetch(out) || carried(&t, s, out, e)) return true;
+    if (fetch_object(out) || fetch_portable(&t, s, out, e)) return true;
     memcpy(out->key, key, sizeof key);
     if (!compile(&t, s, out, e)) return false;
     if (out->end == JAIL_EXITED)
-        store(out); /* what a limit ended may come out otherwise next time */
+        store_object(out); /* what a limit ended may come out otherwise next time */
     return true;
 }
 
-bool build_carry(const struct build_source *s, struct build *out, struct err *e) {
-    struct toolbox t;
-    if (!build_run(s, out, e) || !build_toolbox(&t, e)) return false;
-    if (out->ok && t.compiler) remember(&t, s, out);
+bool build_run_portable(const struct build_source *s, struct build *out, struct err *e) {
+    struct compiler_jail t;
+    if (!build_run(s, out, e) || !build_compiler_jail(&t, e)) return false;
+    if (out->ok && t.has_compiler) store_portable(&t, s, out);
     return true;
 }
 

@@ -14,13 +14,13 @@ struct build {
     struct buf object; /* the shared object, if ok */
     struct buf
         ptx; /* what nvcc's device pass wrote, if ok; never looked into here, only given to ptxas */
-    char image[HASH_HEX]; /* digest of the fat binary that nvcc embedded: the only one that the
+    char image[HASH_HEX_SIZE]; /* digest of the fat binary that nvcc embedded: the only one that the
                              object may load */
-    struct buf messages;  /* the compiler's words, cleaned; warnings when ok */
-    const char *why; /* not ok, and not the compiler's refusal: "took longer than 60 s" (a literal),
-                        else NULL */
-    enum jail_outcome end; /* how nvcc ended */
-    char key[HASH_HEX];    /* names the object */
+    struct buf messages;       /* the compiler's words, cleaned; warnings when ok */
+    const char *reason;        /* not ok, and not the compiler's refusal: "took longer than 60 s" (a
+                               literal),        else NULL */
+    enum jail_outcome end;     /* how nvcc ended */
+    char key[HASH_HEX_SIZE];   /* names the object */
 };
 
 struct build_source {
@@ -36,15 +36,15 @@ struct build_source {
 bool build_run(const struct build_source *s, struct build *out, struct err *e);
 /* The same, and remembered without its compiler: build_run finds it on a machine that has none
  * (`make gpu-carry`). */
-bool build_carry(const struct build_source *s, struct build *out, struct err *e);
+bool build_run_portable(const struct build_source *s, struct build *out, struct err *e);
 /* From now on machine code for this compute capability (such as 80) as well, by the toolkit's
  * ptxas: for a GPU that is present. */
-void build_also_for(unsigned cc);
+void build_add_target(unsigned cc);
 /* Whether builds disassemble what ptxas makes, and times are modelled from that: not, until
  * somebody asks for it. */
-void build_machine_code(bool on);
+void build_enable_disassembly(bool on);
 /* As on a machine that has none; for tests. */
 void build_ignore_compiler(bool ignore);
 void build_free(struct build *b);
 /* Did the machine, and no limit of ours, end a compiler? That is nobody's fault who handed in. */
-bool build_was_killed(const struct jail_result *r);
+bool build_was_killed_by_os(const struct jail_result *r);

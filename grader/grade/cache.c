@@ -14,39 +14,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ENTRY_LIMIT = 256 << 20, DIGEST = HASH_HEX - 1 };
+enum { ENTRY_LIMIT = 256 << 20, DIGEST_BYTES = HASH_HEX_SIZE - 1 };
 
-static void digest(const void *data, size_t size, char out[HASH_HEX]) {
+static void digest(const void *data, size_t size, char out[HASH_HEX_SIZE]) {
     struct hash h;
-    hash_start(&h);
-    hash_add(&h, data, size);
-    hash_hex(&h, out);
+    hash_init(&h);
+    hash_update(&h, data, size);
+    hash_final_hex(&h, out);
 }
 
-static bool folder_of(const char *kind, char *out, size_t size) {
+static bool cache_dir(const char *kind, char *out, size_t size) {
     char cache[PATH_MAX];
     struct err ignored = {0};
-    return where_cache(cache, &ignored) && path_join(out, size, cache, kind);
+    return paths_cache_dir(cache, &ignored) && path_join(out, size, cache, kind);
 }
 
-bool cache_get(const char *kind, const char key[HASH_HEX], struct buf *out) {
-    char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX];
-    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key))
+bool cache_get(const char *kind, const char key[HASH_HEX_SIZE], struct buf *out) {
+    char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX_SIZE];
+    if (!cache_dir(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key))
         return false;
     struct err e = {0};
-    size_t before = out->size;
+    size_t initial_size = out->size;
     if (file_exists(path) && file_read(path, ENTRY_LIMIT, out, &e) &&
-        out->size - before >= DIGEST) {
-        size_t payload = out->size - before - DIGEST;
-        digest(out->data + before, payload, sum);
-        if (!memcmp(sum, out->data + before + payload, DIGEST)) {
-            out->size = before + payload;
+        out->size - initial_size >= DIGEST_BYTES) {
+        size_t payload = out->size - initial_size - DIGEST_BYTES;
+        digest(out->data + initial_size, payload, sum);
+        if (!memcmp(sum, out->data + initial_size + payload, DIGEST_BYTES)) {
+            out->size = initial_size + payload;
             out->data[out->size] = 0;
             return true;
         }
         unlink(path);
     }
-    out->size = before;
+    out->size = initial_size;
     return false;
 }
 
@@ -60,30 +60,30 @@ static bool write_all(int fd, const char *data, size_t size) {
 }
 
 /* The name is given last. Where another grader was first, its entry is as good as ours. */
-static bool publish(int fd, const char *path) {
+static bool link_entry(int fd, const char *path) {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
     return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST;
 }
 
-void cache_put(const char *kind, const char key[HASH_HEX], const void *data, size_t size) {
-    char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX];
+void cache_put(const char *kind, const char key[HASH_HEX_SIZE], const void *data, size_t size) {
+    char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX_SIZE];
     struct err e = {0};
-    if (!folder_of(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) ||
-        !dir_make(folder, &e))
+    if (!cache_dir(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) ||
+        !dir_create(folder, &e))
         return;
     digest(data, size, sum);
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
     if (fd >= 0) {
-        if (write_all(fd, data, size) && write_all(fd, sum, DIGEST)) publish(fd, path);
+        if (write_all(fd, data, size) && write_all(fd, sum, DIGEST_BYTES)) link_entry(fd, path);
         close(fd);
         return;
     }
-    struct buf whole = {0}; /* a file system without unnamed files */
-    buf_add(&whole, data, size);
-    buf_add(&whole, sum, DIGEST);
-    file_write(path, whole.data, whole.size, &e);
-    buf_free(&whole);
+    struct buf total = {0}; /* a file system without unnamed files */
+    buf_add(&total, data, size);
+    buf_add(&total, sum, DIGEST_BYTES);
+    file_write(path, total.data, total.size, &e);
+    buf_free(&total);
 }
 
 /* The linker's build id, a hash of the program's content; without one, the file's size and time. */
@@ -112,9 +112,9 @@ void cache_add_grader(struct hash *h) {
         buf_printf(&id, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
     /* The simulator runs in a program of its own. */
     char path[PATH_MAX];
-    if (stat(where_part("device", path), &st) == 0)
+    if (stat(paths_component("device", path), &st) == 0)
         buf_printf(&id, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
                    st.st_mtim.tv_nsec);
-    hash_add(h, id.data, id.size);
+    hash_update(h, id.data, id.size);
     buf_free(&id);
 }

@@ -13,30 +13,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct grading *now; /* Check's tests get no argument of ours */
+static struct grading_ctx *current; /* Check's tests get no argument of ours */
 
-const struct exercise *ex_current(void) { return now->ex; }
+const struct exercise *ex_current_exercise(void) { return current->ex; }
 
 /* ---- what is still to do ---- */
 
 /* The first line after `after` that says `// TODO`; 0 = none. */
-static unsigned todo_line(const struct buf *source, unsigned after, const char **text) {
-    static const char mark[] = "// TODO";
+static unsigned find_todo(const struct buf *source, unsigned after_line, const char **text) {
+    static const char marker[] = "// TODO";
     unsigned n = 1;
     for (const char *s = buf_str(source); *s; n++) {
         size_t length = strcspn(s, "\n");
-        *text = memmem(s, length, mark, sizeof mark - 1);
-        if (*text && n > after) return n;
+        *text = memmem(s, length, marker, sizeof marker - 1);
+        if (*text && n > after_line) return n;
         s += length + (s[length] == '\n');
     }
     return 0;
 }
 
 /* Where nothing right comes out, what was left to do is the first thing to look at. */
-static void point_to_todo(const struct result *r, struct buf *message) {
-    enum { MOST = 3 };
+static void append_todo_hint(const struct result *r, struct buf *message) {
+    enum { MAX_HINTS = 3 };
     const char *text;
-    for (unsigned n = 0, i = 0; i < MOST && (n = todo_line(&r->source, n, &text)) != 0; i++) {
+    for (unsigned n = 0, i = 0; i < MAX_HINTS && (n = find_todo(&r->source, n, &text)) != 0; i++) {
         buf_printf(message, "\n%s:%u still says ", r->file, n);
         text_clean(message, text, strcspn(text, "\n"), 200);
     }
@@ -44,26 +44,26 @@ static void point_to_todo(const struct result *r, struct buf *message) {
 
 /* ---- correctness ---- */
 
-static struct case_result *add_case(struct grading *g) {
+static struct case_result *add_case(struct grading_ctx *g) {
     struct result *r = g->r;
-    ARENA_GROW(&r->arena, r->cases, r->ncases, r->ncases + 1, g->ncases_room, 16);
+    ARENA_GROW(&r->arena, r->cases, r->ncases, r->ncases + 1, g->cases_capacity, 16);
     return &r->cases[r->ncases++];
 }
 
-static void progress(struct grading *g, const char *format, const char *what) {
+static void report_progress(struct grading_ctx *g, const char *format, const char *argument) {
     char text[160];
     if (!g->o->progress) return;
-    snprintf(text, sizeof text, format, what);
+    snprintf(text, sizeof text, format, argument);
     g->o->progress(g->o->user, text);
 }
 
-enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_plan plan,
-                        const char *suffix, struct launch_stats *keep) {
+enum verdict check_case(struct grading_ctx *g, const struct ex_case *c, struct case_plan plan,
+                        const char *suffix, struct launch_stats *stats_out) {
     struct buf name = {0};
     struct case_run run;
     problem_case_name(g->ex, c, &name);
     buf_puts(&name, suffix);
-    progress(g, "%s", buf_str(&name));
+    report_progress(g, "%s", buf_str(&name));
     plan.index = g->next_index++;
     session_case(g->session, c, &plan, &run);
     session_label_log(g->session, buf_str(&name));
@@ -73,7 +73,7 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     text_demangle(&message);
     text_replace(&message, "/work/", ""); /* where the file lay in the jail */
     bool first = g->r->ncases == 0 || g->r->cases[g->r->ncases - 1].verdict == V_AC;
-    if (run.verdict == V_WA && first) point_to_todo(g->r, &message);
+    if (run.verdict == V_WA && first) append_todo_hint(g->r, &message);
     *add_case(g) = (struct case_result){
         .group = "correctness",
         .verdict = run.verdict,
@@ -82,19 +82,19 @@ enum verdict check_case(struct grading *g, const struct ex_case *c, struct case_
     buf_free(&name);
     buf_free(&message);
     enum verdict v = run.verdict;
-    g->slow_machine = run.slow_machine;
-    bool costly = v == V_TLE || v == V_SEC || v == V_OLE || v == V_MLE || v == V_IE;
-    if (costly || session_finished(g->session)) g->stopped = true;
-    if (keep && v == V_AC) {
-        *keep = run.tally;
-        run.tally = (struct launch_stats){0};
+    g->host_too_slow = run.host_too_slow;
+    bool is_fatal = v == V_TLE || v == V_SEC || v == V_OLE || v == V_MLE || v == V_IE;
+    if (is_fatal || session_is_finished(g->session)) g->stopped = true;
+    if (stats_out && v == V_AC) {
+        *stats_out = run.launch_stats;
+        run.launch_stats = (struct launch_stats){0};
     }
     session_case_free(&run);
     return v;
 }
 
 /* As reports number them: the listed ones, then the drawn ones. 0: none of them. */
-static unsigned number_of(const struct grading *g, const struct ex_case *c) {
+static unsigned case_number(const struct grading_ctx *g, const struct ex_case *c) {
     for (unsigned i = 0; i < g->ex->ncases; i++)
         if (c == &g->ex->cases[i]) return i + 1;
     for (unsigned i = 0; i < g->ndrawn; i++)
@@ -105,35 +105,35 @@ static unsigned number_of(const struct grading *g, const struct ex_case *c) {
 /* A drawn case has random numbers of its own, so that those of the other cases do not hang on how
  * many are drawn. A case that is run alone has the ones of a whole run. */
 void ex_check_case(const struct ex_case *c) {
-    enum { FIRST_DRAWN = 1 << 15 };
-    if (now->stopped) ck_abort_msg("not run");
-    unsigned number = number_of(now, c), next = now->next_index;
-    bool drawn = number > now->ex->ncases;
-    if (drawn) now->next_index = FIRST_DRAWN + number;
+    enum { FIRST_DRAWN_INDEX = 1 << 15 };
+    if (current->stopped) ck_abort_msg("not run");
+    unsigned number = case_number(current, c), next = current->next_index;
+    bool drawn = number > current->ex->ncases;
+    if (drawn) current->next_index = FIRST_DRAWN_INDEX + number;
     enum verdict v = V_AC;
-    if (!now->o->only_case || now->o->only_case == number) {
-        v = check_case(now, c, grade_plan_correctness, "", NULL);
-        struct case_result *last = &now->r->cases[now->r->ncases - 1];
+    if (!current->o->only_case || current->o->only_case == number) {
+        v = check_case(current, c, grade_plan_correctness, "", NULL);
+        struct case_result *last = &current->r->cases[current->r->ncases - 1];
         last->number = number, last->drawn = drawn;
     }
-    now->next_index = drawn ? next : next + 1;
+    current->next_index = drawn ? next : next + 1;
     if (v != V_AC)
-        ck_abort_msg("%s: %s", now->r->cases[now->r->ncases - 1].name,
-                     now->r->cases[now->r->ncases - 1].message);
+        ck_abort_msg("%s: %s", current->r->cases[current->r->ncases - 1].name,
+                     current->r->cases[current->r->ncases - 1].message);
 }
 
-START_TEST(drawn_sizes_match_the_reference) { ex_check_case(&now->drawn[_i].c); }
+START_TEST(drawn_sizes_match_the_reference) { ex_check_case(&current->drawn[_i].c); }
 END_TEST
 
 /* ---- technique ---- */
 
 static const struct metric *find_metric(const char *name) {
     const struct metric *m = metric_find(name);
-    if (!m) die("%s: no metric or counter is called '%s'", now->ex->name, name);
+    if (!m) die("%s: no metric or counter is called '%s'", current->ex->name, name);
     return m;
 }
 
-static char *test_title(struct grading *g) {
+static char *test_title(struct grading_ctx *g) {
     const char *name = tcase_name();
     char *title = arena_strndup(&g->r->arena, name ? name : "", name ? strlen(name) : 0);
     for (char *p = title; *p; p++)
@@ -141,81 +141,88 @@ static char *test_title(struct grading *g) {
     return title;
 }
 
-static struct technique_result *add_technique(struct grading *g) {
+static struct technique_result *add_technique(struct grading_ctx *g) {
     struct result *r = g->r;
-    ARENA_GROW(&r->arena, r->technique, r->ntechnique, r->ntechnique + 1, g->ntechnique_room, 8);
+    ARENA_GROW(&r->arena, r->technique, r->ntechnique, r->ntechnique + 1, g->technique_capacity, 8);
     return &r->technique[r->ntechnique++];
 }
 
 /* File names come from the device code, where #line may have put anything. */
 const char *grade_clean_name(struct arena *a, const char *name) {
     struct buf b = {0};
-    text_name(&b, name);
-    const char *kept = arena_strndup(a, buf_str(&b), b.size < 200 ? b.size : 200);
+    text_clean_name(&b, name);
+    const char *copy = arena_strndup(a, buf_str(&b), b.size < 200 ? b.size : 200);
     buf_free(&b);
-    return kept;
+    return copy;
 }
 
-static void limit(const char *name, double per, const char *unit, double bound, bool at_most,
-                  const char *reason);
+static void check_limit(const char *name, double per, const char *unit, double bound,
+                        bool is_upper_limit, const char *reason);
 
 /* Copies have no bank conflicts, no divergence and no barriers: a version without any kernel would
  * reach goals by doing nothing. */
-static void ask_for_a_kernel(void) {
-    if (now->group != GROUP_GOALS || now->tally.launches || now->asked == now->test) return;
-    now->asked = now->test;
-    limit("launches", 1, NULL, 1, false,
-          "a goal is about what kernels do; copies and fills alone reach none");
+static void require_kernel_launch(void) {
+    if (current->group != GROUP_GOALS || current->launch_stats.launches ||
+        current->kernel_checked_test == current->test)
+        return;
+    current->kernel_checked_test = current->test;
+    check_limit("launches", 1, NULL, 1, false,
+                "a goal is about what kernels do; copies and fills alone reach none");
 }
 
 /* Limits are met with a hair of slack, so that 1.0 computed as a quotient is not above 1; those on
  * a number of accesses for each element with a thousandth, since a flag or a symbol that is written
  * beside a million elements is not what they are about. */
-static double slack_of(double bound, double per) { return (per == 1 ? 1e-9 : 1e-3) * fabs(bound); }
+static double limit_slack(double bound, double per) {
+    return (per == 1 ? 1e-9 : 1e-3) * fabs(bound);
+}
 
-static void limit(const char *name, double per, const char *unit, double bound, bool at_most,
-                  const char *reason) {
+static void check_limit(const char *name, double per, const char *unit, double bound,
+                        bool is_upper_limit, const char *reason) {
     const struct metric *m = find_metric(name);
-    ask_for_a_kernel();
-    double value = metric_value(m, &now->tally) / per, slack = slack_of(bound, per);
-    struct technique_result *t = add_technique(now);
-    struct arena *a = &now->r->arena;
-    *t = (struct technique_result){.name = test_title(now),
-                                   .guard = now->group == GROUP_GUARDS,
-                                   .test = (unsigned)now->test,
+    require_kernel_launch();
+    double value = metric_value(m, &current->launch_stats) / per, slack = limit_slack(bound, per);
+    struct technique_result *t = add_technique(current);
+    struct arena *a = &current->r->arena;
+    *t = (struct technique_result){.name = test_title(current),
+                                   .is_guard = current->group == GROUP_GUARDS,
+                                   .test_index = (unsigned)current->test,
                                    .metric = arena_strndup(a, name, strlen(name)),
                                    .value = value,
                                    .limit = bound,
-                                   .at_most = at_most,
+                                   .is_upper_limit = is_upper_limit,
                                    .reason = arena_strndup(a, reason, strlen(reason)),
                                    .file = ""};
     t->unit = unit ? arena_strndup(a, unit, strlen(unit)) : NULL;
-    t->passed = at_most ? value <= bound + slack : value >= bound - slack;
+    t->passed = is_upper_limit ? value <= bound + slack : value >= bound - slack;
     const char *todo;
     const struct launch_stats_line *l =
-        metric_line(m, &now->tally, now->r->file, per, bound, at_most);
+        metric_line(m, &current->launch_stats, current->r->file, per, bound, is_upper_limit);
     if (l) t->file = grade_clean_name(a, l->file), t->line = l->line;
-    else if (!t->passed && (t->line = todo_line(&now->r->source, 0, &todo))) t->file = now->r->file;
+    else if (!t->passed && (t->line = find_todo(&current->r->source, 0, &todo)))
+        t->file = current->r->file;
 }
 
-void ex_at_most(const char *metric, double bound, const char *reason) {
-    limit(metric, 1, NULL, bound, true, reason);
+void ex_require_at_most(const char *metric, double bound, const char *reason) {
+    check_limit(metric, 1, NULL, bound, true, reason);
 }
-void ex_at_least(const char *metric, double bound, const char *reason) {
-    limit(metric, 1, NULL, bound, false, reason);
+void ex_require_at_least(const char *metric, double bound, const char *reason) {
+    check_limit(metric, 1, NULL, bound, false, reason);
 }
-void ex_at_most_per(const char *counter, double per, const char *unit, double bound,
-                    const char *reason) {
-    limit(counter, per, unit, bound, true, reason);
+void ex_require_at_most_per(const char *counter, double per, const char *unit, double bound,
+                            const char *reason) {
+    check_limit(counter, per, unit, bound, true, reason);
 }
-void ex_at_least_per(const char *counter, double per, const char *unit, double bound,
-                     const char *reason) {
-    limit(counter, per, unit, bound, false, reason);
+void ex_require_at_least_per(const char *counter, double per, const char *unit, double bound,
+                             const char *reason) {
+    check_limit(counter, per, unit, bound, false, reason);
 }
-double ex_metric(const char *metric) { return metric_value(find_metric(metric), &now->tally); }
-unsigned ex_launches(void) { return now->tally.launches; }
+double ex_metric_value(const char *metric) {
+    return metric_value(find_metric(metric), &current->launch_stats);
+}
+unsigned ex_launch_count(void) { return current->launch_stats.launches; }
 
-double ex_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes) {
+double ex_theoretical_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes) {
     const struct gpu_device *d = grade_device();
     if (shared_bytes > d->shared_per_block) return 0;
     unsigned warps =
@@ -226,7 +233,7 @@ double ex_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes)
 /* ---- running ---- */
 
 /* True where this failure is in the student's results already. */
-static bool told(const struct grading *g, const char *message) {
+static bool is_reported(const struct grading_ctx *g, const char *message) {
     for (unsigned i = 0; i < g->r->ncases; i++)
         if (g->r->cases[i].verdict != V_AC &&
             !strncmp(message, g->r->cases[i].name, strlen(g->r->cases[i].name)))
@@ -234,53 +241,56 @@ static bool told(const struct grading *g, const char *message) {
     return !strcmp(message, "not run");
 }
 
-static void add_failure(struct grading *g, unsigned test, const char *message) {
+static void add_failure(struct grading_ctx *g, unsigned test, const char *message) {
     const char *text = arena_strndup(&g->r->arena, message, strlen(message));
     if (g->group != GROUP_CORRECTNESS)
         *add_technique(g) = (struct technique_result){.name = "test",
                                                       .metric = "",
                                                       .reason = text,
                                                       .file = "",
-                                                      .at_most = true,
-                                                      .guard = g->group == GROUP_GUARDS,
-                                                      .test = test};
+                                                      .is_upper_limit = true,
+                                                      .is_guard = g->group == GROUP_GUARDS,
+                                                      .test_index = test};
     else
         *add_case(g) = (struct case_result){
             .group = "correctness", .name = "test", .verdict = V_WA, .message = text};
 }
 
 /* A limit that is missed ends no test, so Check does not know of it. */
-static bool limits_met(const struct grading *g, unsigned test) {
+static bool passes_limits(const struct grading_ctx *g, unsigned test) {
     for (unsigned i = 0; i < g->r->ntechnique; i++) {
         const struct technique_result *t = &g->r->technique[i];
-        if (t->guard == (g->group == GROUP_GUARDS) && t->test == test && !t->passed) return false;
+        if (t->is_guard == (g->group == GROUP_GUARDS) && t->test_index == test && !t->passed)
+            return false;
     }
     return true;
 }
 
 /* Counts passed and failed tests of the group. */
-static void read_results(struct grading *g, SRunner *runner, unsigned *tests, unsigned *passed) {
+static void read_results(struct grading_ctx *g, SRunner *runner, unsigned *tests,
+                         unsigned *passed) {
     TestResult **results = srunner_results(runner);
     int n = srunner_ntests_run(runner);
     for (int i = 0; i < n; i++) {
-        bool ran = tr_rtype(results[i]) == CK_PASS;
-        bool ok = ran && (g->group == GROUP_CORRECTNESS || limits_met(g, (unsigned)i));
+        bool completed = tr_rtype(results[i]) == CK_PASS;
+        bool ok = completed && (g->group == GROUP_CORRECTNESS || passes_limits(g, (unsigned)i));
         const char *message = tr_msg(results[i]) ? tr_msg(results[i]) : "";
         ++*tests;
         *passed += ok;
-        if (!ran && !told(g, message)) add_failure(g, (unsigned)i, message);
+        if (!completed && !is_reported(g, message)) add_failure(g, (unsigned)i, message);
     }
     free(results);
 }
 
-static void begin_test(void) { now->test++; }
+static void begin_test(void) { current->test++; }
 
 /* Check frees a suite with its runner, so each group gets suites of its own. */
-static void run_group(struct grading *g, enum group group, unsigned *tests, unsigned *passed) {
-    static const char *const names[GROUPS] = {"correctness", "goals", "guards"};
+static void run_group(struct grading_ctx *g, enum test_group group, unsigned *tests,
+                      unsigned *passed) {
+    static const char *const names[GROUP_COUNT] = {"correctness", "goals", "guards"};
     Suite *suite = suite_create(g->ex->name);
-    TCase *groups[GROUPS];
-    for (unsigned i = 0; i < GROUPS; i++)
+    TCase *groups[GROUP_COUNT];
+    for (unsigned i = 0; i < GROUP_COUNT; i++)
         suite_add_tcase(suite, groups[i] = tcase_create(names[i]));
     g->ex->tests(groups[GROUP_CORRECTNESS], groups[GROUP_GOALS], groups[GROUP_GUARDS]);
     tcase_add_loop_test(groups[GROUP_CORRECTNESS], drawn_sizes_match_the_reference, 0,
@@ -288,30 +298,31 @@ static void run_group(struct grading *g, enum group group, unsigned *tests, unsi
     tcase_add_checked_fixture(groups[group], begin_test, NULL);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
-    now = g;
-    g->group = group, g->test = g->asked = -1;
+    current = g;
+    g->group = group, g->test = g->kernel_checked_test = -1;
     srunner_run(runner, g->ex->name, names[group], CK_SILENT);
     read_results(g, runner, tests, passed);
-    now = NULL;
+    current = NULL;
     srunner_free(runner);
 }
 
-void check_goals(struct grading *g) {
+void check_goals(struct grading_ctx *g) {
     struct check_counts *n = &g->r->checks;
-    run_group(g, GROUP_GOALS, &n->goals, &n->reached);
+    run_group(g, GROUP_GOALS, &n->goals, &n->goals_reached);
 }
 
-bool check_run(struct grading *g) {
+bool check_run(struct grading_ctx *g) {
     unsigned tests = 0, passed = 0;
     run_group(g, GROUP_CORRECTNESS, &tests, &passed);
     if (g->o->only_case || passed < tests) return false;
     /* The sizes that are counted and timed have to come out right too: see threats such as code
      * that looks at the size. */
-    if (check_case(g, &g->ex->technique_case, grade_plan_counted, " (counted)", &g->tally) != V_AC)
+    if (check_case(g, &g->ex->technique_case, grade_plan_counted, " (counted)", &g->launch_stats) !=
+        V_AC)
         return false;
-    progress(g, "%s", "technique");
+    report_progress(g, "%s", "technique");
     check_goals(g);
     struct check_counts *n = &g->r->checks;
-    run_group(g, GROUP_GUARDS, &n->guards, &n->kept);
+    run_group(g, GROUP_GUARDS, &n->guards, &n->guards_passed);
     return true;
 }

@@ -18,7 +18,7 @@
 /* A question that is not answered in its time gets some more, lest a busy machine decide; then the
  * process is ended. */
 static const double grace_seconds = 10;
-static const uint64_t most_memory =
+static const uint64_t max_memory =
     4ull << 30; /* resident; honest runs of the book need less than a quarter */
 
 struct device_process {
@@ -27,14 +27,14 @@ struct device_process {
     int connection;     /* the server's end of the client's connection, to hang up */
     int client, window; /* the client's */
     uint32_t serial;
-    bool hung_up, gpu;
-    char fate[256];
+    bool connection_closed, gpu;
+    char exit_reason[256];
 };
 
-static const char *stand_in, *stand_in_argument;
+static const char *test_program, *test_argument;
 
-void device_process_use(const char *program, const char *argument) {
-    stand_in = program, stand_in_argument = argument;
+void device_process_set_test_program(const char *program, const char *argument) {
+    test_program = program, test_argument = argument;
 }
 
 static void close_fd(int *fd) {
@@ -58,17 +58,17 @@ static const struct jail_bind gpu_binds[] = {
     {"/usr/local/nvidia", "/usr/local/nvidia", true},
 };
 
-static bool launch(struct device_process *d, const struct device_process_options *o, int control,
-                   struct err *e) {
+static bool spawn_process(struct device_process *d, const struct device_process_options *o,
+                          int control, struct err *e) {
     char program[PATH_MAX], carried[PATH_MAX];
     struct jail_bind binds[32];
-    const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", stand_in_argument, NULL};
+    const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", test_argument, NULL};
     const char *env[8] = {"LC_ALL=C.UTF-8"};
     unsigned nenv = 1;
     char driver[PATH_MAX + 32], libraries[PATH_MAX + 32];
-    if (stand_in) snprintf(program, sizeof program, "%s", stand_in);
-    else where_part("device", program);
-    where_part("carry", carried);
+    if (test_program) snprintf(program, sizeof program, "%s", test_program);
+    else paths_component("device", program);
+    paths_component("carry", carried);
     if (o->gpu && jail_current_tier() == JAIL_LANDLOCK)
         return err_set(
             e, ERR_SYSTEM,
@@ -83,10 +83,10 @@ static bool launch(struct device_process *d, const struct device_process_options
                            .env = env,
                            .binds = binds,
                            .fds = fds,
-                           .nfds = o->alone ? 1 : 3,
+                           .nfds = o->no_client ? 1 : 3,
                            .mounts_proc = o->gpu,
                            .limits = {.cpu_seconds = 3600,
-                                      .memory_bytes = most_memory,
+                                      .memory_bytes = max_memory,
                                       .file_bytes = 4ull << 30,
                                       .work_bytes = 1 << 20,
                                       .max_processes = 1024,
@@ -98,11 +98,11 @@ static bool launch(struct device_process *d, const struct device_process_options
         binds[job.nbinds++] = (struct jail_bind){carried, "/lib-carry", false};
     for (unsigned i = 0; o->gpu && i < sizeof gpu_binds / sizeof *gpu_binds; i++)
         binds[job.nbinds++] = gpu_binds[i];
-    const char *told = o->gpu ? getenv("WARPBOOK_LIBCUDA") : NULL; /* for tests */
-    if (told) {
-        snprintf(driver, sizeof driver, "WARPBOOK_LIBCUDA=%s", told);
+    const char *env_value = o->gpu ? getenv("WARPBOOK_LIBCUDA") : NULL; /* for tests */
+    if (env_value) {
+        snprintf(driver, sizeof driver, "WARPBOOK_LIBCUDA=%s", env_value);
         env[nenv++] = driver;
-        binds[job.nbinds++] = (struct jail_bind){told, told, true};
+        binds[job.nbinds++] = (struct jail_bind){env_value, env_value, true};
     }
     const char *path = o->gpu ? getenv("LD_LIBRARY_PATH") : NULL;
     snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=/lib-carry%s%s", path ? ":" : "",
@@ -136,14 +136,14 @@ struct device_process *device_process_start(const struct device_process_options 
     bool ok = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0 ||
               err_set(e, ERR_SYSTEM, "cannot create a socket: %s", strerror(errno));
     d->control = pair[0];
-    ok = ok && (o->alone || make_connection(d, e)) && launch(d, o, pair[1], e);
+    ok = ok && (o->no_client || make_connection(d, e)) && spawn_process(d, o, pair[1], e);
     close_fd(&pair[1]);
     if (ok) return d;
     device_process_close(d);
     return NULL;
 }
 
-struct device_process *device_process_adopt(int control) {
+struct device_process *device_process_attach(int control) {
     struct device_process *d = xcalloc(1, sizeof *d);
     d->control = control;
     d->connection = d->client = d->window = -1;
@@ -152,40 +152,47 @@ struct device_process *device_process_adopt(int control) {
 
 int device_process_client_socket(const struct device_process *d) { return d->client; }
 int device_process_client_window(const struct device_process *d) { return d->window; }
-void device_process_client_started(struct device_process *d) {
+void device_process_close_client_fds(struct device_process *d) {
     close_fd(&d->client), close_fd(&d->window);
 }
 
 /* ---- ending ---- */
 
-static enum device_end fate(struct device_process *d, enum device_end end, const char *text) {
-    if (text) snprintf(d->fate, sizeof d->fate, "%.255s", text);
-    return end;
+static enum device_outcome set_exit_reason(struct device_process *d, enum device_outcome outcome,
+                                           const char *text) {
+    if (text) snprintf(d->exit_reason, sizeof d->exit_reason, "%.255s", text);
+    return outcome;
 }
 
 /* It hung up, or was told to go: its jail says how it ended. */
-static enum device_end ended(struct device_process *d, enum device_end because) {
+static enum device_outcome end_process(struct device_process *d, enum device_outcome outcome) {
     struct jail_result r = {0};
     bool was_jailed = d->jail;
-    if (d->jail) jail_wait(d->jail, because == DEVICE_CRASHED ? 1 : 0, &r);
+    if (d->jail) jail_wait(d->jail, outcome == DEVICE_CRASHED ? 1 : 0, &r);
     d->jail = NULL;
     close_fd(&d->control);
-    if (because == DEVICE_CRASHED && was_jailed) {
+    if (outcome == DEVICE_CRASHED && was_jailed) {
         if (r.outcome == JAIL_VIOLATION)
-            because = fate(d, DEVICE_ATTACK, "a system call that it has no use for");
-        else if (r.outcome == JAIL_MEMORY_LIMIT) because = fate(d, DEVICE_MEMORY, NULL);
+            outcome = set_exit_reason(d, DEVICE_SECCOMP_VIOLATION,
+                                      "a system call that it has no use for");
+        else if (r.outcome == JAIL_MEMORY_LIMIT)
+            outcome = set_exit_reason(d, DEVICE_OUT_OF_MEMORY, NULL);
         else if (r.outcome == JAIL_SYSTEM_OOM ||
                  (r.outcome == JAIL_SIGNALLED && r.signal == SIGKILL))
-            because = fate(d, DEVICE_REFUSED, "the machine killed it: it has too little memory");
-        else if (r.outcome == JAIL_SIGNALLED) fate(d, because, strsignal(r.signal));
-        else if (r.outcome == JAIL_INTERNAL_ERROR) because = fate(d, DEVICE_REFUSED, r.reason);
-        else snprintf(d->fate, sizeof d->fate, "exit status %d %.200s", r.code, buf_str(&r.output));
+            outcome = set_exit_reason(d, DEVICE_REFUSED,
+                                      "the machine killed it: it has too little memory");
+        else if (r.outcome == JAIL_SIGNALLED) set_exit_reason(d, outcome, strsignal(r.signal));
+        else if (r.outcome == JAIL_INTERNAL_ERROR)
+            outcome = set_exit_reason(d, DEVICE_REFUSED, r.reason);
+        else
+            snprintf(d->exit_reason, sizeof d->exit_reason, "exit status %d %.200s", r.code,
+                     buf_str(&r.output));
     }
     jail_result_free(&r);
-    return because;
+    return outcome;
 }
 
-const char *device_process_fate(const struct device_process *d) { return d->fate; }
+const char *device_process_exit_reason(const struct device_process *d) { return d->exit_reason; }
 
 void device_process_close(struct device_process *d) {
     if (!d) return;
@@ -217,50 +224,54 @@ static bool send_request(const struct device_process *d, struct control_request 
     return sendmsg(d->control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof *q;
 }
 
-static bool ends(const char *s, size_t size) { return memchr(s, 0, size); }
+static bool is_terminated(const char *s, size_t size) { return memchr(s, 0, size); }
 
 /* In form: all texts end, all numbers are of their kind. What they mean is for the caller to check.
  */
-static bool is_answer(const struct control_request *q, const struct control_reply *p, ssize_t n) {
+static bool is_valid_reply(const struct control_request *q, const struct control_reply *p,
+                           ssize_t n) {
     const struct control_outcome *o = &p->outcome;
     return n == sizeof *p && p->version == control_version() && p->op == q->op &&
-           p->serial == q->serial && ends(p->reason, sizeof p->reason) &&
-           ends(o->text, sizeof o->text) && ends(o->call_name, sizeof o->call_name) &&
-           ends(o->reason, sizeof o->reason) && ends(p->compiled_by, sizeof p->compiled_by) &&
-           ends(p->leak_text, sizeof p->leak_text) && o->end_reason <= SERVER_CALL &&
+           p->serial == q->serial && is_terminated(p->reason, sizeof p->reason) &&
+           is_terminated(o->text, sizeof o->text) &&
+           is_terminated(o->call_name, sizeof o->call_name) &&
+           is_terminated(o->reason, sizeof o->reason) &&
+           is_terminated(p->compiled_by, sizeof p->compiled_by) &&
+           is_terminated(p->leak_text, sizeof p->leak_text) && o->end_reason <= SERVER_CALL &&
            o->call_state < WB_CALL_STATE_COUNT && p->seconds == p->seconds &&
            p->log_bytes <= CONTROL_LOG_BYTES &&
            p->stats_bytes <= CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES;
 }
 
-static enum device_end take_answer(struct device_process *d, const struct control_request *q,
-                                   struct control_reply *p) {
+static enum device_outcome receive_reply(struct device_process *d, const struct control_request *q,
+                                         struct control_reply *p) {
     ssize_t n = recv(d->control, p, sizeof *p, MSG_DONTWAIT | MSG_TRUNC);
-    if (n <= 0) return ended(d, DEVICE_CRASHED);
-    if (!is_answer(q, p, n)) return ended(d, DEVICE_LIED);
-    return p->ok ? DEVICE_ANSWERED : fate(d, DEVICE_REFUSED, p->reason);
+    if (n <= 0) return end_process(d, DEVICE_CRASHED);
+    if (!is_valid_reply(q, p, n)) return end_process(d, DEVICE_PROTOCOL_ERROR);
+    return p->ok ? DEVICE_REPLIED : set_exit_reason(d, DEVICE_REFUSED, p->reason);
 }
 
 /* The client has died: what it had sent is still served, then its connection is at an end. */
-static void hang_up(struct device_process *d, int *watch) {
-    if (!d->hung_up) shutdown(d->connection, SHUT_RDWR);
-    d->hung_up = true;
+static void close_connection(struct device_process *d, int *watch) {
+    if (!d->connection_closed) shutdown(d->connection, SHUT_RDWR);
+    d->connection_closed = true;
     *watch = -1;
 }
 
-enum device_end device_process_ask(struct device_process *d, struct control_request *q, int fd,
-                                   int watch, struct control_reply *p) {
+enum device_outcome device_process_call(struct device_process *d, struct control_request *q, int fd,
+                                        int watch, struct control_reply *p) {
     if (d->control < 0) return DEVICE_CRASHED;
     q->version = control_version(), q->serial = ++d->serial;
-    double end = server_now() + q->time_limit_seconds + grace_seconds;
-    if (!send_request(d, q, fd)) return ended(d, DEVICE_CRASHED);
+    double deadline = server_now() + q->time_limit_seconds + grace_seconds;
+    if (!send_request(d, q, fd)) return end_process(d, DEVICE_CRASHED);
     for (;;) {
         struct pollfd f[2] = {{.fd = d->control, .events = POLLIN},
                               {.fd = watch, .events = POLLIN}};
         poll(f, 2, 50);
-        if (f[0].revents) return take_answer(d, q, p);
-        if (f[1].revents) hang_up(d, &watch);
-        if (d->jail && jail_resident_bytes(d->jail) > most_memory) return ended(d, DEVICE_MEMORY);
-        if (server_now() > end) return ended(d, DEVICE_LATE);
+        if (f[0].revents) return receive_reply(d, q, p);
+        if (f[1].revents) close_connection(d, &watch);
+        if (d->jail && jail_resident_bytes(d->jail) > max_memory)
+            return end_process(d, DEVICE_OUT_OF_MEMORY);
+        if (server_now() > deadline) return end_process(d, DEVICE_TIMEOUT);
     }
 }

@@ -21,34 +21,34 @@
 #include <stdbool.h>
 
 /* True: this book has figures instead of answers. */
-bool figures_there(void);
+bool baseline_data_exists(void);
 /* False: the file is not there, damaged, or has no times of the exercise; without answers and
  * figures nothing can be scored. */
-bool figures_ready(const char *exercise, struct err *e);
+bool baseline_data_load(const char *exercise, struct err *e);
 /* False: there is none for it (which is no error), or the file is damaged. */
-bool figures_times(const char *exercise, const char *device, const char *version, double times[2],
-                   struct err *e);
+bool baseline_data_times(const char *exercise, const char *device, const char *version,
+                         double times[2], struct err *e);
 /* The naive version's lines for the goals, as naive.c keeps them, appended. */
-bool figures_limits(const char *exercise, struct buf *out, struct err *e);
+bool baseline_data_limits(const char *exercise, struct buf *out, struct err *e);
 /* nvcc's version that they were made with, "" = not known. */
-const char *figures_nvcc(void);
+const char *baseline_data_nvcc_version(void);
 
 /* ---- making them ---- */
 
 /* speed.c: modelled seconds at the timed and at the counted size, of the model answer or the naive
  * version, on go->device. */
-bool speed_reference(const struct exercise *ex, const struct grade_options *go, bool naive,
-                     double times[2]);
+bool speed_reference_times(const struct exercise *ex, const struct grade_options *go,
+                           bool use_baseline, double times[2]);
 /* naive.c: the naive version's lines for the goals. */
-bool naive_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
-                  struct err *e);
+bool baseline_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
+                     struct err *e);
 
 /* ---- the same out of a text ---- */
 
-bool figures_check(const struct buf *text, struct err *e);
-bool figures_find_times(const char *text, const char *exercise, const char *device,
-                        const char *version, double times[2]);
-bool figures_has(const char *text, const char *exercise);
-void figures_find_limits(const char *text, const char *exercise, struct buf *out);
+bool baseline_data_verify(const struct buf *text, struct err *e);
+bool baseline_data_find_times(const char *text, const char *exercise, const char *device,
+                              const char *version, double times[2]);
+bool baseline_data_has(const char *text, const char *exercise);
+void baseline_data_find_limits(const char *text, const char *exercise, struct buf *out);
 /* The last line, for what was written before it. */
-void figures_seal(struct buf *text);
+void baseline_data_append_digest(struct buf *text);

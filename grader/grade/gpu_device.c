@@ -9,26 +9,26 @@
 #include <unistd.h>
 
 /* What the child tells: the row without its pointers, and the name or the reason. */
-struct answer {
-    struct gpu_device row;
+struct probe_reply {
+    struct gpu_device device;
     bool ok;
     int driver_version;
     char text[512];
 };
 
-static struct gpu_device present;
-static int driver;
-static const struct gpu_device *nearest;
+static struct gpu_device present_device;
+static int driver_version;
+static const struct gpu_device *nearest_device;
 static const struct gpu_options options = {.pool_bytes = 3ull << 30};
 
-static _Noreturn void look(int to) {
-    struct answer a = {.ok = false};
+static _Noreturn void probe_gpu(int to) {
+    struct probe_reply a = {.ok = false};
     struct err e = {0};
     struct backend *b = backend_gpu_open(&(struct gpu_options){.pool_bytes = 64 << 20}, &e);
     if (b) {
         struct gpu_info info;
         backend_gpu_info(b, &info);
-        a.ok = true, a.row = *b->device;
+        a.ok = true, a.device = *b->device;
         a.driver_version = info.driver_version;
         snprintf(a.text, sizeof a.text, "%s", info.name);
         b->ops->close(b);
@@ -37,41 +37,42 @@ static _Noreturn void look(int to) {
     _exit(n == sizeof a ? 0 : 1);
 }
 
-static bool ask(struct answer *a) {
-    int ends[2];
-    size_t got = 0;
-    if (pipe(ends)) return false;
+static bool run_probe(struct probe_reply *a) {
+    int pipe_fds[2];
+    size_t received = 0;
+    if (pipe(pipe_fds)) return false;
     pid_t pid = fork();
-    if (pid == 0) look(ends[1]);
-    close(ends[1]);
-    for (ssize_t n;
-         pid > 0 && got < sizeof *a && (n = read(ends[0], (char *)a + got, sizeof *a - got)) > 0;)
-        got += (size_t)n;
-    close(ends[0]);
+    if (pid == 0) probe_gpu(pipe_fds[1]);
+    close(pipe_fds[1]);
+    for (ssize_t n; pid > 0 && received < sizeof *a &&
+                    (n = read(pipe_fds[0], (char *)a + received, sizeof *a - received)) > 0;)
+        received += (size_t)n;
+    close(pipe_fds[0]);
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
-    return got == sizeof *a;
+    return received == sizeof *a;
 }
 
 const struct gpu_device *gpu_device_present(struct err *e) {
     static char name[128];
-    struct answer a = {.ok = false};
-    if (present.name) return &present;
-    if (!ask(&a))
+    struct probe_reply a = {.ok = false};
+    if (present_device.name) return &present_device;
+    if (!run_probe(&a))
         return err_set(e, ERR_SYSTEM, "--device gpu: the process that looked for a GPU died"), NULL;
     if (!a.ok) return err_set(e, ERR_SYSTEM, "--device gpu: %s", a.text), NULL;
     snprintf(name, sizeof name, "%.127s", a.text);
     const char *sources = device_at(0)->spec_sources;
-    present = a.row, driver = a.driver_version;
-    nearest = device_find(a.row.name); /* before it gets a name of its own */
-    present.name = "gpu", present.full_name = name, present.spec_sources = sources;
-    build_also_for(present.cc_major * 10 + present.cc_minor);
-    return &present;
+    present_device = a.device, driver_version = a.driver_version;
+    nearest_device = device_find(a.device.name); /* before it gets a name of its own */
+    present_device.name = "gpu", present_device.full_name = name,
+    present_device.spec_sources = sources;
+    build_add_target(present_device.cc_major * 10 + present_device.cc_minor);
+    return &present_device;
 }
 
-int gpu_device_driver(void) { return driver; }
+int gpu_device_driver_version(void) { return driver_version; }
 
-const struct gpu_device *gpu_device_modelled(void) { return nearest; }
+const struct gpu_device *gpu_device_nearest(void) { return nearest_device; }
 
 const struct gpu_options *gpu_options_of(const struct gpu_device *d) {
-    return present.name && d == &present ? &options : NULL;
+    return present_device.name && d == &present_device ? &options : NULL;
 }

@@ -7,9 +7,9 @@
  * does not survive a fork. */
 const struct gpu_device *gpu_device_present(struct err *e);
 /* 13000 = CUDA 13.0; 0 before gpu_device_present(). */
-int gpu_device_driver(void);
+int gpu_device_driver_version(void);
 /* The row of the device table that is nearest to it: whose modelled times stand beside the measured
  * ones. */
-const struct gpu_device *gpu_device_modelled(void);
+const struct gpu_device *gpu_device_nearest(void);
 /* Options for a backend if `d` is that device, NULL if it is a simulated one. */
 const struct gpu_options *gpu_options_of(const struct gpu_device *d);

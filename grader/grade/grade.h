@@ -13,9 +13,9 @@
 #include "grader/sim/timing/timing.h"
 
 /* What an instructor asks for beyond the exercise (class/assignment.h). */
-struct grade_terms {
+struct grading_policy {
     const struct ex_case
-        *hidden; /* cases that the student is not told of, but for how many there are */
+        *hidden_cases; /* cases that the student is not told of, but for how many there are */
     unsigned nhidden;
     double case_points; /* of 100: for correctness, in proportion to the cases that come out right;
                            0 = as the exercise says */
@@ -32,11 +32,13 @@ struct grade_options {
     bool no_speed;       /* leave timing out */
     /* Drawn sizes hang on the file's text as well as on the seed: for who may hand in again and
      * again against one seed. */
-    bool sizes_by_file;
-    bool ahead; /* another process draws the timed case meanwhile: for who waits for one file */
-    bool check_only;                 /* on a GPU: run the cases there, but measure nothing */
-    const struct grade_terms *terms; /* NULL = none */
-    int turn; /* see session.h: graders that share a GPU take turns; 0 = nobody else is there */
+    bool size_seed_includes_source;
+    bool prefetch_inputs; /* another process draws the timed case meanwhile: for who waits for one
+                             file */
+    bool check_only;      /* on a GPU: run the cases there, but measure nothing */
+    const struct grading_policy *policy; /* NULL = none */
+    int gpu_lease_fd; /* see session.h: graders that share a GPU take turns; 0 = nobody else is
+                         there */
     /* Told before each step, for a progress line; may be NULL. */
     void (*progress)(void *user, const char *step);
     void *user;
@@ -56,6 +58,6 @@ bool grade_file(const struct exercise *ex, const char *path, const struct grade_
 
 /* A name that is safe as an argument and in messages: the file's own where it is plain, else
  * NAME.cu. */
-void grade_name(const struct exercise *ex, const char *path, char *out, size_t size);
+void grade_safe_file_name(const struct exercise *ex, const char *path, char *out, size_t size);
 
 enum { SOURCE_LIMIT = 1 << 20 };

@@ -15,28 +15,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void inputs_scalars(struct problem *p, const char *seed, unsigned index) {
+void inputs_draw_scalars(struct problem *p, const char *seed, unsigned index) {
     struct ex_rng rng;
-    problem_rng_start(&rng, seed, book_id(p->ex), index, ~0u);
+    problem_rng_init(&rng, seed, book_id(p->ex), index, ~0u);
     problem_draw_scalars(p, &rng);
 }
 
-void inputs_round(struct problem *p, const char *seed, unsigned index, unsigned round,
-                  bool outputs) {
+void inputs_draw_round(struct problem *p, const char *seed, unsigned index, unsigned round,
+                       bool outputs) {
     struct ex_rng rng;
-    char what[256];
-    snprintf(what, sizeof what, "%s buffers", book_id(p->ex));
-    problem_rng_start(&rng, seed, what, index, round);
+    char purpose[256];
+    snprintf(purpose, sizeof purpose, "%s buffers", book_id(p->ex));
+    problem_rng_init(&rng, seed, purpose, index, round);
     problem_draw_buffers(p, &rng, outputs);
 }
 
-struct inputs_ahead {
+struct input_prefetch {
     pid_t pid; /* 0 = it has ended, or its end was seen */
     const char *seed;
     unsigned index;
-    struct problem problem; /* its memory is shared with the process */
-    struct operand *drawn;  /* EX_ARGS in that memory: what the process knows of the operands */
-    struct share share;
+    struct problem problem;   /* its memory is shared with the process */
+    struct operand *operands; /* EX_ARGS in that memory: what the process knows of the operands */
+    struct case_memory case_memory;
 };
 
 static bool has_two_cores(void) {
@@ -44,70 +44,71 @@ static bool has_two_cores(void) {
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-static _Noreturn void draw_and_solve(struct inputs_ahead *a, pid_t parent) {
+static _Noreturn void run_prefetch(struct input_prefetch *a, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(3);
-    inputs_scalars(&a->problem, a->seed, a->index);
-    inputs_round(&a->problem, a->seed, a->index, 0, true);
-    share_fill(&a->share, &a->problem, true, false, &(struct control_replay){0});
-    problem_solve(&a->problem);
-    memcpy(a->drawn, a->problem.op, sizeof a->problem.op);
+    inputs_draw_scalars(&a->problem, a->seed, a->index);
+    inputs_draw_round(&a->problem, a->seed, a->index, 0, true);
+    case_memory_fill(&a->case_memory, &a->problem, true, false, &(struct control_replay){0});
+    problem_compute_expected(&a->problem);
+    memcpy(a->operands, a->problem.op, sizeof a->problem.op);
     _exit(0);
 }
 
 /* It is there while nvcc works and while the device does, so that grading takes half as much again
  * at its peak. */
-static bool has_room(const struct inputs_ahead *a) {
-    uint64_t bytes = a->share.size;
+static bool has_enough_memory(const struct input_prefetch *a) {
+    uint64_t bytes = a->case_memory.size;
     for (unsigned i = 0; i < a->problem.ex->nargs; i++)
-        bytes += a->problem.op[i].bytes + (a->problem.op[i].want ? 8 * a->problem.op[i].count : 0);
-    return machine_memory() / 4 > bytes;
+        bytes +=
+            a->problem.op[i].bytes + (a->problem.op[i].expected ? 8 * a->problem.op[i].count : 0);
+    return system_available_memory() / 4 > bytes;
 }
 
-struct inputs_ahead *inputs_ahead(const struct exercise *ex, const struct ex_case *c,
-                                  const char *seed, unsigned index) {
-    struct inputs_ahead *a = has_two_cores() ? xcalloc(1, sizeof *a) : NULL;
+struct input_prefetch *input_prefetch_start(const struct exercise *ex, const struct ex_case *c,
+                                            const char *seed, unsigned index) {
+    struct input_prefetch *a = has_two_cores() ? xcalloc(1, sizeof *a) : NULL;
     struct err e = {0};
     if (!a) return NULL;
-    a->seed = seed, a->index = index, a->share.fd = -1;
+    a->seed = seed, a->index = index, a->case_memory.fd = -1;
     bool ok = problem_open_shared(&a->problem, ex, c, &e) &&
-              share_open(&a->share, &a->problem, &e) && has_room(a);
-    a->drawn = arena_array(&a->problem.arena, struct operand, EX_ARGS);
+              case_memory_open(&a->case_memory, &a->problem, &e) && has_enough_memory(a);
+    a->operands = arena_array(&a->problem.arena, struct operand, EX_ARGS);
     pid_t parent = getpid();
     fflush(NULL);
     a->pid = ok ? fork() : -1;
-    if (a->pid == 0) draw_and_solve(a, parent);
-    arena_keep(&a->problem.arena), share_keep(&a->share);
+    if (a->pid == 0) run_prefetch(a, parent);
+    arena_set_dontfork(&a->problem.arena), case_memory_set_dontfork(&a->case_memory);
     if (a->pid > 0) return a;
-    inputs_drop(a);
+    input_prefetch_free(a);
     return NULL;
 }
 
 /* True where it ended by itself and well. */
-static bool ended(struct inputs_ahead *a) {
+static bool wait_for_success(struct input_prefetch *a) {
     int status = -1;
     while (a->pid > 0 && waitpid(a->pid, &status, 0) < 0 && errno == EINTR) {}
     a->pid = 0;
     return status == 0;
 }
 
-bool inputs_take(struct inputs_ahead *a, const struct ex_case *c, const char *seed, unsigned index,
-                 struct problem *p, struct share *m) {
+bool input_prefetch_take(struct input_prefetch *a, const struct ex_case *c, const char *seed,
+                         unsigned index, struct problem *p, struct case_memory *m) {
     if (!a || !a->pid || a->problem.c != c || a->index != index || strcmp(a->seed, seed) != 0 ||
-        !ended(a))
+        !wait_for_success(a))
         return false;
-    *p = a->problem, *m = a->share;
-    memcpy(p->op, a->drawn, sizeof p->op);
+    *p = a->problem, *m = a->case_memory;
+    memcpy(p->op, a->operands, sizeof p->op);
     for (unsigned i = 0; i < p->ex->nargs; i++)
-        if (p->op[i].want) share_touch(p->op[i].want, p->op[i].count * 8);
-    a->problem = (struct problem){.c = NULL}, a->share = (struct share){.fd = -1};
+        if (p->op[i].expected) case_memory_prefault(p->op[i].expected, p->op[i].count * 8);
+    a->problem = (struct problem){.c = NULL}, a->case_memory = (struct case_memory){.fd = -1};
     return true;
 }
 
-void inputs_drop(struct inputs_ahead *a) {
+void input_prefetch_free(struct input_prefetch *a) {
     if (!a) return;
-    if (a->pid > 0) kill(a->pid, SIGKILL), ended(a);
-    share_close(&a->share);
+    if (a->pid > 0) kill(a->pid, SIGKILL), wait_for_success(a);
+    case_memory_close(&a->case_memory);
     problem_close(&a->problem);
     free(a);
 }

@@ -5,21 +5,21 @@
 #include "grader/grade/share.h"
 
 /* Scalars are drawn once for a case: they are part of what is recorded. `index`: of the case. */
-void inputs_scalars(struct problem *p, const char *seed, unsigned index);
+void inputs_draw_scalars(struct problem *p, const char *seed, unsigned index);
 /* Buffers anew for each round; `outputs`: see problem_draw_buffers(). */
-void inputs_round(struct problem *p, const char *seed, unsigned index, unsigned round,
-                  bool outputs);
+void inputs_draw_round(struct problem *p, const char *seed, unsigned index, unsigned round,
+                       bool outputs);
 
-struct inputs_ahead;
+struct input_prefetch;
 /* Starts the process: scalars, the first round's buffers with its outputs in a memory file, and
  * what must come of them. NULL: one core alone, little memory (a quarter of what there is would not
  * hold it), or it cannot be started; then the case is drawn when its turn comes. The texts are
  * borrowed. */
-struct inputs_ahead *inputs_ahead(const struct exercise *ex, const struct ex_case *c,
-                                  const char *seed, unsigned index);
+struct input_prefetch *input_prefetch_start(const struct exercise *ex, const struct ex_case *c,
+                                            const char *seed, unsigned index);
 /* Waits for it; true: `p` is open, drawn and solved, `m` filled, and both the caller's. False where
  * it is another case's or the process died. */
-bool inputs_take(struct inputs_ahead *a, const struct ex_case *c, const char *seed, unsigned index,
-                 struct problem *p, struct share *m);
+bool input_prefetch_take(struct input_prefetch *a, const struct ex_case *c, const char *seed,
+                         unsigned index, struct problem *p, struct case_memory *m);
 /* Ends it, taken or not. */
-void inputs_drop(struct inputs_ahead *a);
+void input_prefetch_free(struct input_prefetch *a);

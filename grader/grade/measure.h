@@ -13,28 +13,28 @@ struct nvml;
 struct measure_options {
     double seconds;   /* of wall clock, at most; 0 = 10 */
     double precision; /* done when the interval lies within ± this part of the median; 0 = 0.02 */
-    unsigned least, most; /* pairs; 0 = 10, 400 */
+    unsigned min_pairs, max_pairs; /* pairs; 0 = 10, 400 */
     double boundary; /* a grade that changes at this ratio; inside the interval it makes the result
                         unclear; 0 = none */
     uint64_t seed;
-    struct nvml *nvml; /* NULL: nobody tells of throttling */
-    double warm_up;    /* seconds; 0 = 0.5 */
-    bool shared;       /* other processes come and go, and take turns with this one */
-    bool no_warm_up;
+    struct nvml *nvml;  /* NULL: nobody tells of throttling */
+    double warm_up;     /* seconds; 0 = 0.5 */
+    bool is_gpu_shared; /* other processes come and go, and take turns with this one */
+    bool skip_warm_up;
 };
 
 /* Seconds of one run of the first (0) or the second (1) on the inputs of that round; negative: it
  * failed. */
-typedef double measure_fn(void *user, unsigned which, unsigned round);
+typedef double measure_fn(void *user, unsigned index, unsigned round);
 
 struct measurement {
     bool ok; /* at least one pair, no failure */
     unsigned pairs, dropped;
     double first, second;    /* medians, seconds */
     double ratio, low, high; /* first over second */
-    bool unclear;   /* the boundary lies inside the interval, which is wider than asked for */
-    bool precise;   /* stopped because the interval was narrow enough */
-    char cause[96]; /* why pairs were dropped, or what failed */
+    bool is_inconclusive; /* the boundary lies inside the interval, which is wider than asked for */
+    bool is_precise;      /* stopped because the interval was narrow enough */
+    char cause[96];       /* why pairs were dropped, or what failed */
 };
 
 void measure_pairs(measure_fn *run, void *user, const struct measure_options *o,

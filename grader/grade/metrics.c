@@ -4,12 +4,12 @@
 #include <string.h>
 
 struct metric {
-    const char *name, *text;
+    const char *name, *description;
     double (*numerator)(const struct sim_counters *c, const struct launch_stats *t);
     double (*denominator)(const struct sim_counters *c, const struct launch_stats *t);
-    bool plain; /* a sum, no quotient */
-    double empty;
-    double (*launch)(const struct launch_stats *t); /* of the launches, no counter */
+    bool is_sum; /* a sum, no quotient */
+    double zero_denominator_value;
+    double (*launch_value)(const struct launch_stats *t); /* of the launches, no counter */
 };
 
 /* `t` is the whole, or NULL: no line has a part in what copies and fills move. */
@@ -45,22 +45,22 @@ static double launch_registers(const struct launch_stats *t) { return t->registe
 static double launch_copied(const struct launch_stats *t) { return t->copied_bytes; }
 static double launch_filled(const struct launch_stats *t) { return t->filled_bytes; }
 static double launch_spills(const struct launch_stats *t) { return t->spill_bytes; }
-static double one(const struct sim_counters *c, const struct launch_stats *t) {
+static double constant_one(const struct sim_counters *c, const struct launch_stats *t) {
     (void)c, (void)t;
     return 1;
 }
 
 static const struct metric metrics[] = {
-#define C(name)       +1
-#define M(name)       +1
-#define IS_PLAIN(den) (sizeof #den == sizeof "1" && (#den)[0] == '1')
+#define C(name)     +1
+#define M(name)     +1
+#define IS_SUM(den) (sizeof #den == sizeof "1" && (#den)[0] == '1')
 #define METRIC(key, num, den, none, text) \
-    {#key, text, num_##key, den_##key, IS_PLAIN(den), none, NULL},
+    {#key, text, num_##key, den_##key, IS_SUM(den), none, NULL},
 #include "grader/grade/metrics.def"
 #undef METRIC
 #undef C
 #undef M
-#define COUNTER(key, merge, text) {#key, text, value_##key, one, true, 0, NULL},
+#define COUNTER(key, merge, text) {#key, text, value_##key, constant_one, true, 0, NULL},
 #include "grader/sim/count/counters.def"
 #undef COUNTER
     {"theoretical_occupancy",
@@ -104,37 +104,41 @@ const struct metric *metric_find(const char *name) {
 }
 
 double metric_value(const struct metric *m, const struct launch_stats *t) {
-    if (m->launch) return m->launch(t);
-    double den = m->denominator(&t->counters, t);
-    return den == 0 ? m->empty : m->numerator(&t->counters, t) / den;
+    if (m->launch_value) return m->launch_value(t);
+    double denominator = m->denominator(&t->counters, t);
+    return denominator == 0 ? m->zero_denominator_value
+                            : m->numerator(&t->counters, t) / denominator;
 }
 
 /* How much of the violation is this line's; for a sum, simply its share. */
-static double blame(const struct metric *m, const struct launch_stats_line *l, double limit,
-                    bool at_most) {
+static double line_contribution(const struct metric *m, const struct launch_stats_line *l,
+                                double limit, bool is_upper_limit) {
     double num = m->numerator(&l->counters, NULL);
-    if (m->plain) return num;
+    if (m->is_sum) return num;
     double excess = num - limit * m->denominator(&l->counters, NULL);
-    return at_most ? excess : -excess;
+    return is_upper_limit ? excess : -excess;
 }
 
-static const struct launch_stats_line *worst(const struct metric *m, const struct launch_stats *t,
-                                             const char *file, double limit, bool at_most) {
+static const struct launch_stats_line *find_top_line(const struct metric *m,
+                                                     const struct launch_stats *t, const char *file,
+                                                     double limit, bool is_upper_limit) {
     const struct launch_stats_line *best = NULL;
-    double most = 0;
+    double max_contribution = 0;
     for (unsigned i = 0; i < t->nlines; i++) {
         const struct launch_stats_line *l = &t->lines[i];
-        double b = l->line && (!file || !strcmp(l->file, file)) ? blame(m, l, limit, at_most) : 0;
-        if (b > most) most = b, best = l;
+        double b = l->line && (!file || !strcmp(l->file, file))
+                       ? line_contribution(m, l, limit, is_upper_limit)
+                       : 0;
+        if (b > max_contribution) max_contribution = b, best = l;
     }
     return best;
 }
 
 const struct launch_stats_line *metric_line(const struct metric *m, const struct launch_stats *t,
                                             const char *file, double per, double limit,
-                                            bool at_most) {
+                                            bool is_upper_limit) {
     if (!m->numerator) return NULL;
-    const struct launch_stats_line *l = worst(m, t, file, limit * per, at_most);
-    if (!l) l = worst(m, t, file, at_most ? 0 : 1e200, at_most);
-    return l ? l : worst(m, t, NULL, at_most ? 0 : 1e200, at_most);
+    const struct launch_stats_line *l = find_top_line(m, t, file, limit * per, is_upper_limit);
+    if (!l) l = find_top_line(m, t, file, is_upper_limit ? 0 : 1e200, is_upper_limit);
+    return l ? l : find_top_line(m, t, NULL, is_upper_limit ? 0 : 1e200, is_upper_limit);
 }

@@ -13,4 +13,4 @@ double metric_value(const struct metric *m, const struct launch_stats *t);
  * divides the value, as in "stores per output element"; 1 = as it is. */
 const struct launch_stats_line *metric_line(const struct metric *m, const struct launch_stats *t,
                                             const char *file, double per, double limit,
-                                            bool at_most);
+                                            bool is_upper_limit);

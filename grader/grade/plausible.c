@@ -10,40 +10,40 @@ enum { SECTOR = 32 };
 
 /* Operations go through the FP32 units, but what was a product on tensor cores: at the rate of
  * halves, the fastest of the types that a sum of floats can be made of. */
-double grade_working_seconds(const struct gpu_device *d, double flops, double on_tensor_cores) {
-    double there = on_tensor_cores < flops ? on_tensor_cores : flops, quarters = 4.0 * d->sms,
-           product = 2.0 * 16 * 8 * 16;
-    return ((flops - there) / (2.0 * d->fp32_lanes * d->sms) +
-            there * device_mma_cycles(d) / (quarters * product)) /
+double grade_compute_seconds(const struct gpu_device *d, double flops, double tensor_flops) {
+    double mma_flops = tensor_flops < flops ? tensor_flops : flops, tensor_cores = 4.0 * d->sms,
+           flops_per_mma = 2.0 * 16 * 8 * 16;
+    return ((flops - mma_flops) / (2.0 * d->fp32_lanes * d->sms) +
+            mma_flops * device_mma_cycles(d) / (tensor_cores * flops_per_mma)) /
            d->clock_hz;
 }
 
-double grade_on_tensor_cores(const struct exercise *ex, double flops, double counted) {
-    return ex->products ? flops : counted;
+double grade_tensor_flops(const struct exercise *ex, double flops, double counted_flops) {
+    return ex->has_tensor_core_roof ? flops : counted_flops;
 }
 
-bool grade_crosses(const struct exercise *ex) {
+bool grade_crosses_host_bus(const struct exercise *ex) {
     bool any = false;
-    for (unsigned i = 0; i < ex->nargs; i++) any |= ex->args[i].host;
+    for (unsigned i = 0; i < ex->nargs; i++) any |= ex->args[i].is_pinned_host;
     return any && ex->bytes;
 }
 
 double result_peak_flops(const struct speed_result *s, const struct gpu_device *d) {
     if (!(s->flops > 0)) return 2.0 * d->fp32_lanes * d->sms * d->clock_hz;
-    return s->flops / grade_working_seconds(d, s->flops, s->matrix_flops);
+    return s->flops / grade_compute_seconds(d, s->flops, s->tensor_flops);
 }
 
 /* Least seconds: each byte passes the L2 cache once, and what the cache can't hold passes the DRAM.
  */
-static double least_seconds(const struct grading *g, const struct ex_case *c,
-                            const struct sim_counters *n) {
+static double min_seconds(const struct grading_ctx *g, const struct ex_case *c,
+                          const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
     double bytes = g->ex->bytes ? g->ex->bytes(c) : 0, flops = g->ex->flops ? g->ex->flops(c) : 0;
     double dram = bytes > (double)d->l2_bytes ? (bytes - (double)d->l2_bytes) / d->dram_rate : 0;
     double l2 = bytes / d->l2_rate,
-           working = grade_working_seconds(d, flops, (double)n->flops_matrix);
-    double least = dram > l2 ? dram : l2;
-    return least > working ? least : working;
+           compute_seconds = grade_compute_seconds(d, flops, (double)n->flops_matrix);
+    double min_time = dram > l2 ? dram : l2;
+    return min_time > compute_seconds ? min_time : compute_seconds;
 }
 
 /* Bytes of outputs, every one of which has to be written. */
@@ -56,10 +56,10 @@ static double output_bytes(const struct exercise *ex, const struct ex_case *c) {
     return bytes;
 }
 
-bool check_plausible_time(struct grading *g, const struct sim_counters *n, double seconds) {
-    double least = least_seconds(g, &g->ex->timed, n);
+bool sanity_check_time(struct grading_ctx *g, const struct sim_counters *n, double seconds) {
+    double least = min_seconds(g, &g->ex->timed_case, n);
     if (seconds >= least) return true;
-    snprintf(g->implausible, sizeof g->implausible,
+    snprintf(g->implausible_reason, sizeof g->implausible_reason,
              "%.3g us at the timed size is faster than the device can be: moving the problem's "
              "bytes and "
              "doing its "
@@ -68,22 +68,23 @@ bool check_plausible_time(struct grading *g, const struct sim_counters *n, doubl
     return false;
 }
 
-void check_plausible(struct grading *g, const struct launch_stats *own) {
-    const struct ex_case *c = &g->ex->timed;
-    double out = output_bytes(g->ex, c);
+void sanity_check_work(struct grading_ctx *g, const struct launch_stats *stats) {
+    const struct ex_case *c = &g->ex->timed_case;
+    double output_size = output_bytes(g->ex, c);
     /* A modelled time has an interval: an honest program must not fail by the model's own error. */
-    double longest = own->high > own->seconds ? own->high : own->seconds;
-    const struct sim_counters *n = &own->counters;
+    double upper_seconds = stats->high > stats->seconds ? stats->high : stats->seconds;
+    const struct sim_counters *n = &stats->counters;
     double written =
         SECTOR * (double)(n->global_store_sectors + n->atomic_sectors + n->bulk_store_sectors);
-    if (!own->launches && g->tally.launches)
-        snprintf(g->implausible, sizeof g->implausible,
+    if (!stats->launches && g->launch_stats.launches)
+        snprintf(g->implausible_reason, sizeof g->implausible_reason,
                  "the entry launches %u kernels at the size that is counted and none at the size "
                  "that is timed",
-                 g->tally.launches);
-    else if (check_plausible_time(g, n, longest) && !own->has_other_writes && written < 0.25 * out)
+                 g->launch_stats.launches);
+    else if (sanity_check_time(g, n, upper_seconds) && !stats->has_other_writes &&
+             written < 0.25 * output_size)
         snprintf(
-            g->implausible, sizeof g->implausible,
+            g->implausible_reason, sizeof g->implausible_reason,
             "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f",
-            written, out);
+            written, output_size);
 }

@@ -15,32 +15,32 @@
 enum { PROGRAM_LIMIT = 512 << 20, SOURCE_BYTES = 1 << 20 };
 
 /* The releases that `grader verify` passed with, newest last: "13.0" stands for all of 13.0. */
-static const char *const verified[] = {"13.0"};
+static const char *const verified_releases[] = {"13.0"};
 
-static void add_file(struct hash *h, const char *path, size_t limit) {
+static void hash_file(struct hash *h, const char *path, size_t limit) {
     struct buf data = {0};
     struct err e = {0};
-    hash_text(h, file_read(path, limit, &data, &e) ? "there" : "none");
-    hash_add(h, buf_str(&data), data.size);
+    hash_update_string(h, file_read(path, limit, &data, &e) ? "there" : "none");
+    hash_update(h, buf_str(&data), data.size);
     buf_free(&data);
 }
 
-const char *grade_build(void) {
+const char *grade_build_digest(void) {
     static const char *const programs[] = {"device", "hostproc", "libwbcudart.a"};
-    static char id[HASH_HEX];
+    static char id[HASH_HEX_SIZE];
     struct hash h;
     char path[PATH_MAX];
     if (id[0]) return id;
-    hash_start(&h);
-    add_file(&h, "/proc/self/exe", PROGRAM_LIMIT);
+    hash_init(&h);
+    hash_file(&h, "/proc/self/exe", PROGRAM_LIMIT);
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)
-        add_file(&h, where_part(programs[i], path), PROGRAM_LIMIT);
-    hash_hex(&h, id);
+        hash_file(&h, paths_component(programs[i], path), PROGRAM_LIMIT);
+    hash_final_hex(&h, id);
     return id;
 }
 
 /* ", V13.0.88" in what a tool of NVIDIA's says of itself. */
-static void ask_version(const char *tool, char *out, size_t size) {
+static void query_version(const char *tool, char *out, size_t size) {
     char command[PATH_MAX + 64], line[512];
     snprintf(command, sizeof command, "'%s' --version 2>/dev/null", tool);
     FILE *f = popen(command, "r");
@@ -51,50 +51,51 @@ static void ask_version(const char *tool, char *out, size_t size) {
     if (f) pclose(f);
 }
 
-const char *grade_nvcc(void) {
+const char *grade_nvcc_version(void) {
     static char version[128];
     char compiler[32] = "", disassembler[32] = "", tool[PATH_MAX], toolkit[PATH_MAX];
     struct err ignored = {0};
     if (version[0]) return version;
-    if (where_toolkit(toolkit, &ignored) && path_join(tool, sizeof tool, toolkit, "bin/nvcc"))
-        ask_version(tool, compiler, sizeof compiler);
+    if (paths_cuda_toolkit(toolkit, &ignored) && path_join(tool, sizeof tool, toolkit, "bin/nvcc"))
+        query_version(tool, compiler, sizeof compiler);
     if (compiler[0] && build_disassembler(tool))
-        ask_version(tool, disassembler, sizeof disassembler);
+        query_version(tool, disassembler, sizeof disassembler);
     snprintf(version, sizeof version, "%s%s%s", compiler[0] ? compiler : "none",
              disassembler[0] ? ", nvdisasm " : "", disassembler);
     return version;
 }
 
-bool grade_nvcc_verified(const char **with) {
-    *with = verified[sizeof verified / sizeof *verified - 1];
-    for (unsigned i = 0; i < sizeof verified / sizeof *verified; i++) {
-        size_t n = strlen(verified[i]);
-        if (!strncmp(grade_nvcc(), verified[i], n) && (!grade_nvcc()[n] || grade_nvcc()[n] == '.'))
+bool grade_is_nvcc_verified(const char **releases) {
+    *releases = verified_releases[sizeof verified_releases / sizeof *verified_releases - 1];
+    for (unsigned i = 0; i < sizeof verified_releases / sizeof *verified_releases; i++) {
+        size_t n = strlen(verified_releases[i]);
+        if (!strncmp(grade_nvcc_version(), verified_releases[i], n) &&
+            (!grade_nvcc_version()[n] || grade_nvcc_version()[n] == '.'))
             return true;
     }
-    return !strcmp(grade_nvcc(), "none"); /* results from a cache: nothing is compiled */
+    return !strcmp(grade_nvcc_version(), "none"); /* results from a cache: nothing is compiled */
 }
 
-void grade_book(const struct exercise *ex, char out[HASH_HEX]) {
+void grade_book_digest(const struct exercise *ex, char out[HASH_HEX_SIZE]) {
     struct hash h;
-    struct buf skeleton = {0};
+    struct buf starter = {0};
     struct err e = {0};
-    hash_start(&h);
-    hash_text(&h, book_id(ex));
-    add_file(&h, book_solution_file(ex, NULL), SOURCE_BYTES);
-    if (ex->baseline) add_file(&h, book_solution_file(ex, ex->baseline), SOURCE_BYTES);
-    if (book_pristine(ex, &skeleton, &e)) hash_add(&h, buf_str(&skeleton), skeleton.size);
-    buf_free(&skeleton);
-    hash_hex(&h, out);
+    hash_init(&h);
+    hash_update_string(&h, book_id(ex));
+    hash_file(&h, book_solution_file(ex, NULL), SOURCE_BYTES);
+    if (ex->baseline) hash_file(&h, book_solution_file(ex, ex->baseline), SOURCE_BYTES);
+    if (book_original_starter(ex, &starter, &e)) hash_update(&h, buf_str(&starter), starter.size);
+    buf_free(&starter);
+    hash_final_hex(&h, out);
 }
 
-void grade_date(char out[32]) {
+void grade_utc_date(char out[32]) {
     time_t now = time(NULL);
     struct tm t;
     gmtime_r(&now, &t);
     strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &t);
 }
 
-const struct gpu_device *grade_simulated(const char *device) { return device_find(device); }
+const struct gpu_device *grade_simulated_device(const char *device) { return device_find(device); }
 
 const char *grade_backend(const char *device) { return device_find(device) ? "sim" : "gpu"; }

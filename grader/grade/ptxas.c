@@ -14,20 +14,20 @@ enum { TEXT_LIMIT = 4 << 20, MESSAGE_LIMIT = 4096 };
 
 /* Where machine code is asked for: ptxas with line numbers, then a listing. What the disassembler
  * fails on, or takes long over, is done without. Paths are arguments: the jail translates them. */
-static const char with_listing[] =
+static const char disassemble_script[] =
     "\"$1\" \"$2\" -lineinfo -v k.ptx -o k.cubin || exit\n"
     "ulimit -t 15; ulimit -f 65536\n"
     "\"$3\" -ndf -c -gp -hex k.cubin >k.sass 2>/dev/null || rm -f k.sass";
 /* A shell's exit status of what a signal ended; ptxas itself ends with 255 after an error. */
-enum { KILLED = 128, MOST_SIGNALS = 64 };
+enum { SIGNAL_STATUS_BASE = 128, MAX_SIGNALS = 64 };
 
 struct ptxas_job {
     struct jail *jail; /* NULL: `text` came from the cache */
     struct buf text;
     struct buf code; /* records of the machine code */
     bool refused, disassembles;
-    char why[256]; /* our own failure */
-    char key[HASH_HEX];
+    char reason[256]; /* our own failure */
+    char key[HASH_HEX_SIZE];
 };
 
 /* ptxas takes no PTX of a target that is newer than the GPU, whatever the code uses: so it is told
@@ -47,18 +47,18 @@ static bool is_sm_90a(const struct buf *ptx) {
     return ptx->size && memmem(ptx->data, ptx->size, ".target sm_90a", strlen(".target sm_90a"));
 }
 
-static void launch(struct ptxas_job *p, const struct buf *text, unsigned arch) {
+static void start_jail(struct ptxas_job *p, const struct buf *text, unsigned arch) {
     char option[32];
     snprintf(option, sizeof option, "-arch=sm_%u%s", arch,
              arch == BUILD_ARCH && is_sm_90a(text) ? "a" : "");
-    const char *plain[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
-    const char *both[] = {"/bin/sh",         "-c",   with_listing, "sh",
-                          "/cuda/bin/ptxas", option, "/nvdisasm",  NULL};
-    struct toolbox t;
+    const char *ptxas_argv[] = {"/cuda/bin/ptxas", option, "-v", "k.ptx", "-o", "k.cubin", NULL};
+    const char *script_argv[] = {"/bin/sh",         "-c",   disassemble_script, "sh",
+                                 "/cuda/bin/ptxas", option, "/nvdisasm",        NULL};
+    struct compiler_jail t;
     struct err e = {0};
-    bool ok = build_toolbox(&t, &e) && t.compiler;
+    bool ok = build_compiler_jail(&t, &e) && t.has_compiler;
     if (!ok) {
-        snprintf(p->why, sizeof p->why, "%.255s",
+        snprintf(p->reason, sizeof p->reason, "%.255s",
                  e.text[0] ? e.text : "there is no ptxas here; run `make setup`");
         return;
     }
@@ -67,44 +67,44 @@ static void launch(struct ptxas_job *p, const struct buf *text, unsigned arch) {
     if (arch < BUILD_ARCH) retarget(&ptx, arch);
     struct jail_file file = {"k.ptx", ptx.data, ptx.size};
     struct jail_job job = {.kind = JAIL_COMPILER,
-                           .argv = p->disassembles ? both : plain,
+                           .argv = p->disassembles ? script_argv : ptxas_argv,
                            .env = build_environment,
                            .binds = t.binds,
-                           .nbinds = t.n,
+                           .nbinds = t.nbinds,
                            .files = &file,
                            .nfiles = 1,
                            .out_files = {p->disassembles ? "k.sass" : NULL},
                            .limits = build_limits};
     p->jail = jail_start(&job, &e);
-    if (!p->jail) snprintf(p->why, sizeof p->why, "%.250s", e.text);
+    if (!p->jail) snprintf(p->reason, sizeof p->reason, "%.250s", e.text);
     buf_free(&ptx);
 }
 
 /* In the cache: how it ended, the number of bytes of text, a line's end; text; records of the
  * machine code. It ended with A: accepted, nobody looked for machine code; N: it was looked for,
  * and what there is, is here; R: refused. */
-static bool remembered(struct ptxas_job *p) {
+static bool load_cached(struct ptxas_job *p) {
     struct buf entry = {0};
     char end;
     size_t text;
     int head = 0;
-    bool known = cache_get("ptxas", p->key, &entry) &&
-                 sscanf(buf_str(&entry), "%c%zu%n", &end, &text, &head) == 2 &&
-                 text <= entry.size && (size_t)head + 1 + text <= entry.size;
-    if (known) {
+    bool hit = cache_get("ptxas", p->key, &entry) &&
+               sscanf(buf_str(&entry), "%c%zu%n", &end, &text, &head) == 2 && text <= entry.size &&
+               (size_t)head + 1 + text <= entry.size;
+    if (hit) {
         p->refused = end == 'R';
-        known = end != 'A' || !p->disassembles;
+        hit = end != 'A' || !p->disassembles;
     }
-    if (known) {
+    if (hit) {
         buf_add(&p->text, entry.data + head + 1, text);
         if (p->disassembles)
             buf_add(&p->code, entry.data + head + 1 + text, entry.size - head - 1 - text);
     }
     buf_free(&entry);
-    return known;
+    return hit;
 }
 
-static void remember(const struct ptxas_job *p) {
+static void store_cached(const struct ptxas_job *p) {
     struct buf entry = {0};
     buf_printf(&entry, "%c%zu\n", p->refused ? 'R' : p->disassembles ? 'N' : 'A', p->text.size);
     buf_add(&entry, p->text.data, p->text.size);
@@ -117,18 +117,18 @@ struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
     struct ptxas_job *p = xcalloc(1, sizeof *p);
     struct hash h;
     if (arch < 75) arch = 75; /* the oldest that the toolkit knows */
-    hash_start(&h);
-    hash_text(&h, "ptxas 6");
+    hash_init(&h);
+    hash_update_string(&h, "ptxas 6");
     p->disassembles = build_disassembler(NULL);
-    hash_text(&h, b->key);
-    hash_add(&h, &arch, sizeof arch);
-    hash_hex(&h, p->key);
-    if (!remembered(p)) launch(p, &b->ptx, arch);
+    hash_update_string(&h, b->key);
+    hash_update(&h, &arch, sizeof arch);
+    hash_final_hex(&h, p->key);
+    if (!load_cached(p)) start_jail(p, &b->ptx, arch);
     return p;
 }
 
 /* A listing that is none costs the model its best source, and nothing else. */
-static void take_listing(struct ptxas_job *p, const struct buf *listing) {
+static void parse_listing(struct ptxas_job *p, const struct buf *listing) {
     struct sass_insn *code;
     struct err ignored = {0};
     uint32_t n;
@@ -138,37 +138,38 @@ static void take_listing(struct ptxas_job *p, const struct buf *listing) {
     free(code);
 }
 
-static void take(struct ptxas_job *p) {
+static void collect_result(struct ptxas_job *p) {
     struct jail_result r;
     jail_wait(p->jail, BUILD_SECONDS, &r);
     p->jail = NULL;
     buf_clear(&p->text);
-    bool ended = r.outcome == JAIL_EXITED && (r.code < KILLED || r.code > KILLED + MOST_SIGNALS);
-    p->refused = ended && r.code != 0;
+    bool exited = r.outcome == JAIL_EXITED &&
+                  (r.code < SIGNAL_STATUS_BASE || r.code > SIGNAL_STATUS_BASE + MAX_SIGNALS);
+    p->refused = exited && r.code != 0;
     text_clean(&p->text, buf_str(&r.output), r.output.size, TEXT_LIMIT);
-    if (r.has_out_file[0]) take_listing(p, &r.out_files[0]);
-    if (r.outcome == JAIL_INTERNAL_ERROR) snprintf(p->why, sizeof p->why, "%s", r.reason);
-    else if (build_was_killed(&r))
+    if (r.has_out_file[0]) parse_listing(p, &r.out_files[0]);
+    if (r.outcome == JAIL_INTERNAL_ERROR) snprintf(p->reason, sizeof p->reason, "%s", r.reason);
+    else if (build_was_killed_by_os(&r))
         p->refused = false,
-        snprintf(p->why, sizeof p->why, "the machine killed ptxas: it has too little memory");
-    else if (!ended) { /* a limit: this device code is too much for ptxas */ p->refused = true;
+        snprintf(p->reason, sizeof p->reason, "the machine killed ptxas: it has too little memory");
+    else if (!exited) { /* a limit: this device code is too much for ptxas */ p->refused = true;
         buf_puts(&p->text, "ptxas used up its time or memory, or crashed, over this device code\n");
-    } else remember(p);
+    } else store_cached(p);
     jail_result_free(&r);
 }
 
-static void parse(const char *text, struct ptxas *out) {
+static void parse_kernels(const char *text, struct ptxas *out) {
     struct ptxas_usage f;
     while ((text = ptxas_parse_next(text, &f))) {
-        out->kernels = xrealloc(out->kernels, (out->n + 1) * sizeof *out->kernels);
+        out->kernels = xrealloc(out->kernels, (out->nkernels + 1) * sizeof *out->kernels);
         char *name = xmalloc(f.length + 1);
         memcpy(name, f.name, f.length);
         name[f.length] = 0;
-        out->kernels[out->n++] = (struct ptxas_kernel){name, f.registers, f.spill_bytes};
+        out->kernels[out->nkernels++] = (struct ptxas_kernel){name, f.registers, f.spill_bytes};
     }
 }
 
-static void keep_code(const struct buf *from, struct ptxas *out) {
+static void copy_code(const struct buf *from, struct ptxas *out) {
     struct sass_insn *code = xcalloc(from->size / sizeof *code + 1, sizeof *code);
     uint32_t n = (uint32_t)(from->size / sizeof *code);
     memcpy(code, buf_str(from), n * sizeof *code);
@@ -177,26 +178,26 @@ static void keep_code(const struct buf *from, struct ptxas *out) {
 }
 
 /* Only what ptxas says against the code, not its figures. */
-static void keep_message(const char *text, struct buf *out) {
+static void copy_message(const char *text, struct buf *out) {
     for (size_t n; *text && out->size < MESSAGE_LIMIT; text += n + (text[n] == '\n')) {
         n = strcspn(text, "\n");
-        if (!text_starts(text, "ptxas info")) buf_add(out, text, n), buf_puts(out, "\n");
+        if (!text_starts_with(text, "ptxas info")) buf_add(out, text, n), buf_puts(out, "\n");
     }
 }
 
 void ptxas_finish(struct ptxas_job *p, struct ptxas *out) {
     *out = (struct ptxas){0};
-    if (p->jail) take(p);
-    out->refused = p->refused, out->failed = p->why[0];
-    if (p->refused) keep_message(buf_str(&p->text), &out->text);
-    else if (p->why[0]) buf_puts(&out->text, p->why);
-    else parse(buf_str(&p->text), out), keep_code(&p->code, out);
+    if (p->jail) collect_result(p);
+    out->refused = p->refused, out->failed = p->reason[0];
+    if (p->refused) copy_message(buf_str(&p->text), &out->text);
+    else if (p->reason[0]) buf_puts(&out->text, p->reason);
+    else parse_kernels(buf_str(&p->text), out), copy_code(&p->code, out);
     buf_free(&p->text), buf_free(&p->code);
     free(p);
 }
 
 void ptxas_free(struct ptxas *p) {
-    for (unsigned i = 0; i < p->n; i++) free(p->kernels[i].name);
+    for (unsigned i = 0; i < p->nkernels; i++) free(p->kernels[i].name);
     free(p->kernels), free(p->code);
     buf_free(&p->text);
     *p = (struct ptxas){0};

@@ -12,7 +12,7 @@ struct ptxas {
     bool refused, failed; /* by ptxas: `text` is its message; for our own reasons: `text` is why */
     struct buf text;      /* cleaned */
     struct ptxas_kernel *kernels;
-    unsigned n;
+    unsigned nkernels;
     struct sass_insn
         *code; /* the machine code; NULL = there is no disassembler, or its listing says nothing */
     uint32_t ncode;

@@ -13,7 +13,7 @@ const char *verdict_code(enum verdict v) { return verdicts[v].code; }
 const char *verdict_text(enum verdict v) { return verdicts[v].text; }
 
 enum verdict verdict_join(enum verdict a, enum verdict b) { return a > b ? a : b; }
-bool verdict_scored(enum verdict v) { return v != V_IE && v != V_FLAG; }
+bool verdict_has_score(enum verdict v) { return v != V_IE && v != V_FLAG; }
 
 void result_free(struct result *r) {
     arena_free(&r->arena);

@@ -3,6 +3,6 @@
 #pragma once
 #include "grader/grade/result.h"
 
-void result_pack(const struct result *r, struct buf *out);
+void result_serialize(const struct result *r, struct buf *out);
 /* False where the bytes are no result. `ex` is the exercise that was graded. */
-bool result_unpack(struct result *r, const struct exercise *ex, const char *data, size_t size);
+bool result_deserialize(struct result *r, const struct exercise *ex, const char *data, size_t size);

@@ -10,21 +10,28 @@
 /* Budgets decide; the seconds are longer than one can take on an idle core by the slowest of
  * instructions, an atomic of 32 lanes on one word in 0.3 us. */
 const struct case_plan grade_plan_correctness = {
-    .rounds = 2, .sanitize = true, .instructions = 50000000, .seconds = 30};
+    .rounds = 2, .sanitize = true, .max_instructions = 50000000, .timeout_seconds = 30};
 const struct case_plan grade_plan_technique = {
-    .rounds = 1, .timing = true, .instructions = 100000000, .seconds = 60};
-const struct case_plan grade_plan_counted = {
-    .rounds = 1, .sanitize = true, .timing = true, .instructions = 100000000, .seconds = 60};
+    .rounds = 1, .timing = true, .max_instructions = 100000000, .timeout_seconds = 60};
+const struct case_plan grade_plan_counted = {.rounds = 1,
+                                             .sanitize = true,
+                                             .timing = true,
+                                             .max_instructions = 100000000,
+                                             .timeout_seconds = 60};
 /* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
-const struct case_plan grade_plan_timed = {
-    .rounds = 1, .timing = true, .instructions = 100000000, .seconds = 60, .sample_warps = 1024};
+const struct case_plan grade_plan_timed = {.rounds = 1,
+                                           .timing = true,
+                                           .max_instructions = 100000000,
+                                           .timeout_seconds = 60,
+                                           .sample_warps = 1024};
 
-const struct case_plan grade_plan_whole = {
-    .rounds = 1, .timing = true, .instructions = 1000000000, .seconds = 600};
+const struct case_plan grade_plan_full_grid = {
+    .rounds = 1, .timing = true, .max_instructions = 1000000000, .timeout_seconds = 600};
 
-void grade_name(const struct exercise *ex, const char *path, char *out, size_t size) {
-    const char *base = path_base(path);
-    bool plain = base[0] != '-' && base[0] != '.' && text_ends(base, ".cu") && strlen(base) < 64;
+void grade_safe_file_name(const struct exercise *ex, const char *path, char *out, size_t size) {
+    const char *base = path_basename(path);
+    bool plain =
+        base[0] != '-' && base[0] != '.' && text_ends_with(base, ".cu") && strlen(base) < 64;
     for (const char *p = base; plain && *p; p++)
         plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
                 strchr("._-+", *p);
@@ -34,10 +41,10 @@ void grade_name(const struct exercise *ex, const char *path, char *out, size_t s
 
 const struct gpu_device *grade_device(void) { return device_find("h200"); }
 
-void grade_keep_kernels(struct result *r, const struct ptxas *p) {
-    r->kernels = arena_array(&r->arena, struct kernel_result, p->n);
+void result_fill_kernels(struct result *r, const struct ptxas *p) {
+    r->kernels = arena_array(&r->arena, struct kernel_result, p->nkernels);
     r->nkernels = 0;
-    for (unsigned i = 0; i < p->n; i++) {
+    for (unsigned i = 0; i < p->nkernels; i++) {
         struct buf name = {0};
         buf_puts(&name, p->kernels[i].name);
         text_demangle(&name);

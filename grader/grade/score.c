@@ -7,213 +7,225 @@
 
 /* A limit of 0 has no logarithm, nor has a figure of 0 that is to grow: two decades stand for the
  * way then, of which the last step to the limit itself is a part. */
-static const double decades = 100, last_step = 0.95;
+static const double zero_limit_range = 100, max_missed_progress = 0.95;
 
 /* How many times over the limit; 1 or less: met. */
-static double excess(const struct technique_result *t, double value, double limit, double naive) {
-    if (!t->at_most) return value > 0 ? limit / value : decades;
-    double least = limit > 0 ? limit : naive / decades;
-    return least > 0 ? value / least : value > 0 ? INFINITY : 0;
+static double excess(const struct technique_result *t, double value, double limit,
+                     double baseline) {
+    if (!t->is_upper_limit) return value > 0 ? limit / value : zero_limit_range;
+    double min_value = limit > 0 ? limit : baseline / zero_limit_range;
+    return min_value > 0 ? value / min_value : value > 0 ? INFINITY : 0;
 }
 
-double score_way(const struct technique_result *t) {
+double score_goal_progress(const struct technique_result *t) {
     if (t->passed) return 1;
-    if (!t->naive_known) return 0;
-    double from = excess(t, t->naive, t->naive_limit, t->naive),
-           at = excess(t, t->value, t->limit, t->naive);
+    if (!t->has_baseline) return 0;
+    double from = excess(t, t->baseline_value, t->baseline_limit, t->baseline_value),
+           at = excess(t, t->value, t->limit, t->baseline_value);
     bool condition = from <= 1 + 1e-9;
-    if (condition) from = SCORE_CONDITION;
-    double way = isinf(at) ? 0 : 1 - log(at) / log(from);
-    return fmax(0, fmin(last_step, condition ? way / 2 : way));
+    if (condition) from = SCORE_CONDITION_RANGE;
+    double progress = isinf(at) ? 0 : 1 - log(at) / log(from);
+    return fmax(0, fmin(max_missed_progress, condition ? progress / 2 : progress));
 }
 
 double score_technique(double full, const struct check_counts *n) {
-    double goals = n->goals ? n->goals : 1, way = n->goals ? n->way : 1,
-           failed = n->guards - n->kept;
-    return fmax(0, full * (way - failed) / goals);
+    double goals = n->goals ? n->goals : 1, progress = n->goals ? n->goal_progress : 1,
+           guards_failed = n->guards - n->guards_passed;
+    return fmax(0, full * (progress - guards_failed) / goals);
 }
 
-double score_speed(double full, double vs_solution, double gain) {
-    double way = log(vs_solution * gain) / log(gain * SCORE_FULL_SPEED);
-    return full * fmax(0, fmin(1, way));
+double score_speed(double full, double vs_solution, double solution_speedup) {
+    double progress =
+        log(vs_solution * solution_speedup) / log(solution_speedup * SCORE_FULL_SPEED);
+    return full * fmax(0, fmin(1, progress));
 }
 
 /* ---- what is missing ---- */
 
-static void add_missing(struct result *r, double points, const char *group, const struct buf *why) {
-    r->missing[r->nmissing++] =
-        (struct missing){points, group, arena_strndup(&r->arena, buf_str(why), why->size)};
+static void add_point_loss(struct result *r, double points, const char *group,
+                           const struct buf *reason) {
+    r->points_lost[r->npoints_lost++] =
+        (struct point_loss){points, group, arena_strndup(&r->arena, buf_str(reason), reason->size)};
 }
 
 /* Limits of one test: `next` is where the next one's begin. Returns the figure that decides: of a
  * goal the least of the ways, of a guard the first that failed; NULL where all are met. */
-static const struct technique_result *decisive(const struct result *r, unsigned first,
-                                               unsigned *next) {
+static const struct technique_result *deciding_limit(const struct result *r, unsigned first,
+                                                     unsigned *next) {
     const struct technique_result *t = r->technique, *worst = NULL;
-    for (*next = first; *next < r->ntechnique && t[*next].test == t[first].test &&
-                        t[*next].guard == t[first].guard;
+    for (*next = first; *next < r->ntechnique && t[*next].test_index == t[first].test_index &&
+                        t[*next].is_guard == t[first].is_guard;
          ++*next)
-        if (!t[*next].passed && (!worst || (!worst->guard && t[*next].way < worst->way)))
+        if (!t[*next].passed &&
+            (!worst || (!worst->is_guard && t[*next].goal_progress < worst->goal_progress)))
             worst = &t[*next];
     return worst;
 }
 
-static void add_why(struct result *r, const struct technique_result *t, double points) {
-    struct buf why = {0};
-    if (t->guard) buf_printf(&why, "a guard failed: %s", t->name);
-    else if (t->way > 0)
-        buf_printf(&why, "%.0f %% of the way to a goal: %s", 100 * t->way, t->name);
-    else buf_printf(&why, "a goal is not reached: %s", t->name);
-    add_missing(r, points, t->guard ? "guard" : "goal", &why);
-    buf_free(&why);
+static void add_limit_loss(struct result *r, const struct technique_result *t, double points) {
+    struct buf reason = {0};
+    if (t->is_guard) buf_printf(&reason, "a guard failed: %s", t->name);
+    else if (t->goal_progress > 0)
+        buf_printf(&reason, "%.0f %% of the way to a goal: %s", 100 * t->goal_progress, t->name);
+    else buf_printf(&reason, "a goal is not reached: %s", t->name);
+    add_point_loss(r, points, t->is_guard ? "guard" : "goal", &reason);
+    buf_free(&reason);
 }
 
-static void missing_technique(struct result *r, double scale) {
+static void add_technique_losses(struct result *r, double alpha_value) {
     const struct check_counts *n = &r->checks;
-    double earned = n->goals ? r->full.technique * (r->waived ? n->goals : n->way) / n->goals
-                             : r->full.technique;
-    double taken = earned - r->got.technique;
+    double earned = n->goals ? r->available.technique *
+                                   (r->goals_waived ? n->goals : n->goal_progress) / n->goals
+                             : r->available.technique;
+    double guard_losses = earned - r->earned.technique;
     for (unsigned i = 0, next; i < r->ntechnique; i = next) {
-        const struct technique_result *t = decisive(r, i, &next);
-        if (!t || (!t->guard && r->waived)) continue;
-        double points =
-            t->guard ? taken / (n->guards - n->kept) : (1 - t->way) * r->full.technique / n->goals;
+        const struct technique_result *t = deciding_limit(r, i, &next);
+        if (!t || (!t->is_guard && r->goals_waived)) continue;
+        double points = t->is_guard ? guard_losses / (n->guards - n->guards_passed)
+                                    : (1 - t->goal_progress) * r->available.technique / n->goals;
         if (points > 1e-9)
-            add_why(r, t, points * scale); /* else the goals' shares are gone already */
+            add_limit_loss(r, t,
+                           points * alpha_value); /* else the goals' shares are gone already */
     }
 }
 
-static void missing_speed(struct result *r, double scale) {
-    double points = r->full.speed - r->got.speed;
-    struct buf why = {0};
+static void add_speed_loss(struct result *r, double alpha_value) {
+    double points = r->available.speed - r->earned.speed;
+    struct buf reason = {0};
     if (!r->speed_counted || points < 1e-9) return;
-    if (r->speed.forfeit) buf_printf(&why, "no time: %s", r->speed.note);
+    if (r->speed.disqualified) buf_printf(&reason, "no time: %s", r->speed.note);
     else
-        buf_printf(&why, "%.2f of the model answer's speed (%s), full points from %.2f",
+        buf_printf(&reason, "%.2f of the model answer's speed (%s), full points from %.2f",
                    r->speed.vs_solution, r->speed.kind, SCORE_FULL_SPEED);
-    add_missing(r, points * scale, "speed", &why);
-    buf_free(&why);
+    add_point_loss(r, points * alpha_value, "speed", &reason);
+    buf_free(&reason);
 }
 
 /* ---- points ---- */
 
 static bool speed_counts(const struct result *r, bool count_modelled) {
     const struct speed_result *s = &r->speed;
-    bool there = s->forfeit ? count_modelled
-                            : s->valid && (count_modelled || strcmp(s->kind, "measured") == 0);
-    return there && r->full.speed > 0 && (s->forfeit || s->gain >= SCORE_LEAST_GAIN);
+    bool is_counted = s->disqualified
+                          ? count_modelled
+                          : s->valid && (count_modelled || strcmp(s->kind, "measured") == 0);
+    return is_counted && r->available.speed > 0 &&
+           (s->disqualified || s->solution_speedup >= SCORE_MIN_SPEEDUP);
 }
 
 /* Faster in another way: beyond doubt, all of it right, and at nobody's expense. */
-static bool waive(const struct result *r, bool count_modelled) {
+static bool earns_waiver(const struct result *r, bool count_modelled) {
     const struct speed_result *s = &r->speed;
     bool measured = s->valid && strcmp(s->kind, "measured") == 0;
     /* What beats the roofline tells of the model, not of the kernel. */
-    bool modelled = s->valid && count_modelled && s->vs_solution >= SCORE_WAIVE_MODELLED &&
-                    s->of_roofline < 1.1;
+    bool modelled = s->valid && count_modelled && s->vs_solution >= SCORE_WAIVE_SPEEDUP &&
+                    s->roofline_fraction < 1.1;
     bool faster = measured ? s->ci_low > 1 : modelled;
-    return faster && s->whole && r->checks.kept == r->checks.guards &&
-           r->checks.reached < r->checks.goals;
+    return faster && s->output_fully_checked && r->checks.guards_passed == r->checks.guards &&
+           r->checks.goals_reached < r->checks.goals;
 }
 
 /* The file as it came. What noise of the model gives it is no point; `got` keeps it, for `verify`.
  */
-static void not_started(struct result *r) {
-    struct buf why = {0};
-    buf_puts(&why, "not started: this is the file as it came");
+static void score_unmodified(struct result *r) {
+    struct buf reason = {0};
+    buf_puts(&reason, "not started: this is the file as it came");
     r->score = 0, r->verdict = V_PART;
-    add_missing(r, r->max_score, "goal", &why);
-    buf_free(&why);
+    add_point_loss(r, r->max_score, "goal", &reason);
+    buf_free(&reason);
 }
 
-static double sum(const struct points *p, bool with_speed) {
+static double sum_points(const struct points *p, bool with_speed) {
     return p->correctness + p->technique + (with_speed ? p->speed : 0);
 }
 
 /* Where an instructor gives points for cases, the exercise's other shares keep their proportion. */
-static struct points shares(const struct result *r) {
+static struct points point_shares(const struct result *r) {
     double technique = r->ex->points.technique, speed = r->ex->points.speed;
     if (!(r->case_points > 0)) return (struct points){r->ex->points.correctness, technique, speed};
-    double scale = (r->max_score - r->case_points) / (technique + speed);
-    return (struct points){r->case_points, technique * scale, speed * scale};
+    double alpha_value = (r->max_score - r->case_points) / (technique + speed);
+    return (struct points){r->case_points, technique * alpha_value, speed * alpha_value};
 }
 
 void score_points(struct result *r, bool count_modelled) {
-    r->full = shares(r);
+    r->available = point_shares(r);
     r->speed_counted = speed_counts(r, count_modelled);
-    r->waived = waive(r, count_modelled);
-    r->got.correctness = r->full.correctness;
-    r->got.technique =
-        r->waived ? r->full.technique : score_technique(r->full.technique, &r->checks);
-    r->got.speed = r->speed.valid && r->speed_counted
-                       ? score_speed(r->full.speed, r->speed.vs_solution, r->speed.gain)
-                       : 0;
-    double full = sum(&r->full, r->speed_counted), got = sum(&r->got, r->speed_counted);
-    double scale = full > 0 ? r->max_score / full : 0;
-    r->score = full > 0 ? got * scale : r->max_score;
-    r->verdict = got < full - 1e-9 ? V_PART : V_AC;
-    r->missing = arena_array(&r->arena, struct missing, r->ntechnique + 1);
-    if (r->untouched) {
-        not_started(r);
+    r->goals_waived = earns_waiver(r, count_modelled);
+    r->earned.correctness = r->available.correctness;
+    r->earned.technique = r->goals_waived ? r->available.technique
+                                          : score_technique(r->available.technique, &r->checks);
+    r->earned.speed =
+        r->speed.valid && r->speed_counted
+            ? score_speed(r->available.speed, r->speed.vs_solution, r->speed.solution_speedup)
+            : 0;
+    double full = sum_points(&r->available, r->speed_counted),
+           earned = sum_points(&r->earned, r->speed_counted);
+    double alpha_value = full > 0 ? r->max_score / full : 0;
+    r->score = full > 0 ? earned * alpha_value : r->max_score;
+    r->verdict = earned < full - 1e-9 ? V_PART : V_AC;
+    r->points_lost = arena_array(&r->arena, struct point_loss, r->ntechnique + 1);
+    if (r->is_unmodified) {
+        score_unmodified(r);
         return;
     }
-    missing_technique(r, scale);
-    missing_speed(r, scale);
+    add_technique_losses(r, alpha_value);
+    add_speed_loss(r, alpha_value);
 }
 
 /* Of all cases that there are: those that were not run are not right. One more is the size that is
  * counted. */
-static unsigned cases_right(const struct result *r, unsigned *all) {
-    unsigned right = 0, known = r->ex->ncases + problem_drawn(r->ex) + r->all_hidden + 1;
-    for (unsigned i = 0; i < r->ncases; i++) right += r->cases[i].verdict == V_AC;
-    *all = r->ncases > known ? r->ncases : known;
-    return right;
+static unsigned count_correct_cases(const struct result *r, unsigned *total) {
+    unsigned correct = 0,
+             planned = r->ex->ncases + problem_drawn_case_count(r->ex) + r->nhidden_total + 1;
+    for (unsigned i = 0; i < r->ncases; i++) correct += r->cases[i].verdict == V_AC;
+    *total = r->ncases > planned ? r->ncases : planned;
+    return correct;
 }
 
 /* Not for a file as it came, nor for one that the jail had to end. */
-static bool cases_count(const struct result *r) {
-    return r->case_points > 0 && !r->untouched && r->verdict != V_SEC && r->verdict != V_CE;
+static bool has_case_points(const struct result *r) {
+    return r->case_points > 0 && !r->is_unmodified && r->verdict != V_SEC && r->verdict != V_CE;
 }
 
-void score_nothing(struct result *r) {
-    struct buf why = {0};
-    unsigned all, right = cases_right(r, &all);
-    r->nmissing = 0, r->score = 0;
-    if (!verdict_scored(r->verdict)) return;
-    r->missing = arena_array(&r->arena, struct missing, 2);
-    if (cases_count(r)) {
-        r->score = r->case_points * right / all;
-        buf_printf(&why, "%u of %u cases are not right", all - right, all);
-        add_missing(r, r->case_points - r->score, "correctness", &why);
-        buf_clear(&why);
-        buf_printf(&why, "technique and speed count for correct results only, and this is %s",
+void score_incorrect(struct result *r) {
+    struct buf reason = {0};
+    unsigned total, correct = count_correct_cases(r, &total);
+    r->npoints_lost = 0, r->score = 0;
+    if (!verdict_has_score(r->verdict)) return;
+    r->points_lost = arena_array(&r->arena, struct point_loss, 2);
+    if (has_case_points(r)) {
+        r->score = r->case_points * correct / total;
+        buf_printf(&reason, "%u of %u cases are not right", total - correct, total);
+        add_point_loss(r, r->case_points - r->score, "correctness", &reason);
+        buf_clear(&reason);
+        buf_printf(&reason, "technique and speed count for correct results only, and this is %s",
                    verdict_code(r->verdict));
-        add_missing(r, r->max_score - r->case_points, "goal", &why);
+        add_point_loss(r, r->max_score - r->case_points, "goal", &reason);
     } else {
-        buf_printf(&why, "points are given for correct results only, and this is %s",
+        buf_printf(&reason, "points are given for correct results only, and this is %s",
                    verdict_code(r->verdict));
-        add_missing(r, r->max_score, "correctness", &why);
+        add_point_loss(r, r->max_score, "correctness", &reason);
     }
-    buf_free(&why);
+    buf_free(&reason);
 }
 
 /* ---- the rule ---- */
 
-bool score_rule(const struct result *naive, struct buf *why) {
-    size_t before = why->size;
-    if (!naive->checks.goals) buf_puts(why, "it has no goal: nothing earns the technique points\n");
-    for (unsigned i = 0, next; i < naive->ntechnique; i = next) {
-        const struct technique_result *t = &naive->technique[i],
-                                      *failed = decisive(naive, i, &next);
-        if (t->guard == !failed) continue;
+bool score_check_rule(const struct result *baseline, struct buf *reason) {
+    size_t initial_size = reason->size;
+    if (!baseline->checks.goals)
+        buf_puts(reason, "it has no goal: nothing earns the technique points\n");
+    for (unsigned i = 0, next; i < baseline->ntechnique; i = next) {
+        const struct technique_result *t = &baseline->technique[i],
+                                      *failed = deciding_limit(baseline, i, &next);
+        if (t->is_guard == !failed) continue;
         buf_printf(
-            why,
-            t->guard
+            reason,
+            t->is_guard
                 ? "the guard `%s` fails on the naive version (%s)\n"
                 : "the naive version meets every limit of the goal `%s` (%s): make it a guard\n",
             t->name, failed ? failed->metric : t->metric);
     }
-    if (naive->checks.reached && why->size == before)
-        buf_puts(why, "a goal without limits passes on the naive version\n");
-    return why->size == before;
+    if (baseline->checks.goals_reached && reason->size == initial_size)
+        buf_puts(reason, "a goal without limits passes on the naive version\n");
+    return reason->size == initial_size;
 }

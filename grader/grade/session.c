@@ -29,30 +29,32 @@
 /* ---- recording ---- */
 
 /* The case's buffers, in the order of the arguments; `index` says which argument's is which. */
-static bool lay_out(struct session *s, struct case_run *out) {
+static bool setup_buffers(struct session *s, struct case_run *out) {
     struct control_request q = {0};
     struct control_reply p;
     struct control_buffers *b = &q.u.buffers;
     struct err e = {0};
-    if (!s->ahead) {
-        share_close(&s->share);
-        if (!share_open(&s->share, &s->problem, &e))
-            return session_tell(out, V_IE, "%s", e.text), false;
-        share_keep(&s->share);
+    if (!s->is_prefetched) {
+        case_memory_close(&s->case_memory);
+        if (!case_memory_open(&s->case_memory, &s->problem, &e))
+            return session_set_verdict(out, V_IE, "%s", e.text), false;
+        case_memory_set_dontfork(&s->case_memory);
     }
-    b->file_bytes = s->share.size;
+    b->file_bytes = s->case_memory.size;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
         if (!problem_has_buffer(&s->problem, i)) continue;
         struct control_buffer *c = &b->buffer[b->n++];
         *c = (struct control_buffer){.bytes = s->problem.op[i].bytes,
-                                     .offset = s->share.offset[i],
-                                     .is_host_memory = s->ex->args[i].host};
+                                     .offset = s->case_memory.offset[i],
+                                     .is_host_memory = s->ex->args[i].is_pinned_host};
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
     }
-    if (!session_ask(s, CONTROL_BUFFERS, host_seconds, &q, s->share.fd, &p, out)) return false;
+    if (!session_request(s, CONTROL_BUFFERS, host_timeout_seconds, &q, s->case_memory.fd, &p, out))
+        return false;
     if (p.outcome.error)
-        return session_tell(out, V_MLE, "the program's own device variables leave no room: %s",
-                            p.outcome.reason),
+        return session_set_verdict(out, V_MLE,
+                                   "the program's own device variables leave no room: %s",
+                                   p.outcome.reason),
                false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
         if (problem_has_buffer(&s->problem, i)) s->address[i] = p.address[n++];
@@ -76,55 +78,61 @@ static void make_args(const struct session *s, struct wb_arg *args) {
         const struct ex_arg *a = &s->ex->args[i];
         args[i] = (struct wb_arg){.type = a->role == EX_SCALAR ? wire_type(a->type) : WB_PTR};
         if (a->role == EX_SCALAR)
-            memcpy(&args[i].value, s->problem.op[i].before, s->problem.op[i].bytes);
+            memcpy(&args[i].value, s->problem.op[i].initial, s->problem.op[i].bytes);
         else
             args[i].value = address(s, i),
-            args[i].host_bytes = a->host ? s->problem.op[i].bytes : 0;
+            args[i].host_bytes = a->is_pinned_host ? s->problem.op[i].bytes : 0;
     }
 }
 
-static enum verdict not_recorded(struct session *s, const struct control_outcome *o,
-                                 struct case_run *out) {
+static enum verdict explain_not_recorded(struct session *s, const struct control_outcome *o,
+                                         struct case_run *out) {
     if (o->end_reason == SERVER_CALL && o->call_state == WB_NO_ENTRY) {
-        s->finished = true;
-        s->stuck = V_CE;
-        buf_printf(&s->stuck_message,
+        s->is_finished = true;
+        s->load_verdict = V_CE;
+        buf_printf(&s->load_message,
                    "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
                    book_entry(s->ex), o->text[0] ? "\n" : "", o->text);
-        return session_tell(out, V_CE, "%s", buf_str(&s->stuck_message));
+        return session_set_verdict(out, V_CE, "%s", buf_str(&s->load_message));
     }
     struct jail_result r = {0};
     bool closed = o->end_reason == SERVER_CLOSED;
     session_stop(s, closed ? 1 : 0, &r);
     if (o->end_reason == SERVER_LIMIT)
-        session_tell(out, V_RTE,
-                     "the entry issued too many device calls or launches, or copied too much: %s",
-                     o->reason);
-    else if (closed) session_tell_end(out, &r);
+        session_set_verdict(
+            out, V_RTE,
+            "the entry issued too many device calls or launches, or copied too much: %s",
+            o->reason);
+    else if (closed) session_verdict_from_host(out, &r);
     else if (o->end_reason == SERVER_CALL)
-        session_tell(out, V_RTE, "the host code answered the device server itself, wrongly");
-    else session_tell(out, V_TLE, "the host code did not return within %.0f s", host_seconds);
+        session_set_verdict(out, V_RTE, "the host code answered the device server itself, wrongly");
+    else
+        session_set_verdict(out, V_TLE, "the host code did not return within %.0f s",
+                            host_timeout_seconds);
     jail_result_free(&r);
-    if (out->verdict == V_SEC || out->verdict == V_TLE || out->verdict == V_OLE) s->finished = true;
+    if (out->verdict == V_SEC || out->verdict == V_TLE || out->verdict == V_OLE)
+        s->is_finished = true;
     return out->verdict;
 }
 
 /* The case's buffers, and what the entry does with them. */
-static enum verdict record(struct session *s, struct case_run *out) {
+static enum verdict record_case(struct session *s, struct case_run *out) {
     struct control_request q = {0};
-    if (!lay_out(s, out)) return out->verdict;
+    if (!setup_buffers(s, out)) return out->verdict;
     make_args(s, q.u.record.args);
     q.u.record.nargs = s->ex->nargs;
     snprintf(q.u.record.entry, sizeof q.u.record.entry, "%s", book_entry(s->ex));
-    if (!session_ask(s, CONTROL_RECORD, host_seconds, &q, -1, &s->record, out)) return out->verdict;
-    const struct control_outcome *o = &s->record.outcome;
+    if (!session_request(s, CONTROL_RECORD, host_timeout_seconds, &q, -1, &s->recording, out))
+        return out->verdict;
+    const struct control_outcome *o = &s->recording.outcome;
     if (o->end_reason != SERVER_CALL || o->call_state != WB_RETURNED)
-        return not_recorded(s, o, out);
-    s->recorded = true;
+        return explain_not_recorded(s, o, out);
+    s->is_recorded = true;
     /* A launch that was refused is an error even where the result happens to be right. */
     if (o->error && !strcmp(o->call_name, "launch"))
-        return session_tell(out, V_RTE, "the launch failed: %s (%s)\n%s",
-                            server_error_name(o->error), server_error_text(o->error), o->reason);
+        return session_set_verdict(out, V_RTE, "the launch failed: %s (%s)\n%s",
+                                   server_error_name(o->error), server_error_text(o->error),
+                                   o->reason);
     return V_AC;
 }
 
@@ -132,13 +140,13 @@ static enum verdict record(struct session *s, struct case_run *out) {
 
 /* Of a large buffer, each piece is given back when it is copied, so that it is never there twice.
  */
-static void take_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
-    const uint64_t piece = 4 << 20;
-    bool large = bytes >= SHARE_LARGE && !s->o.same_inputs;
+static void copy_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
+    const uint64_t chunk_bytes = 4 << 20;
+    bool large = bytes >= LARGE_BUFFER_BYTES && !s->o.same_inputs;
     for (uint64_t done = 0, n; done < bytes; done += n) {
-        n = large && bytes - done > piece ? piece : bytes - done;
-        memcpy((char *)to + done, s->share.bytes + at + done, n);
-        if (large) share_give_back(&s->share, at + done, n);
+        n = large && bytes - done > chunk_bytes ? chunk_bytes : bytes - done;
+        memcpy((char *)to + done, s->case_memory.bytes + at + done, n);
+        if (large) case_memory_release(&s->case_memory, at + done, n);
     }
 }
 
@@ -149,22 +157,22 @@ static void take_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
 static void read_back(struct session *s) {
     struct operand *op = s->problem.op;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
-        uint8_t *now = s->share.bytes + s->share.offset[i];
+        uint8_t *device_bytes = s->case_memory.bytes + s->case_memory.offset[i];
         if (!problem_has_buffer(&s->problem, i) || !op[i].bytes) continue;
-        if (op[i].put) {
-            op[i].after = now, share_touch(now, op[i].bytes);
+        if (op[i].is_fill_deferred) {
+            op[i].actual = device_bytes, case_memory_prefault(device_bytes, op[i].bytes);
             continue;
         }
-        bool same = !op[i].written && !memcmp(now, op[i].before, op[i].bytes);
-        op[i].after = same ? op[i].before : op[i].room;
-        if (!same) take_out(s, s->share.offset[i], op[i].after, op[i].bytes);
-        else if (op[i].bytes >= SHARE_LARGE && !s->o.same_inputs)
-            share_give_back(&s->share, s->share.offset[i], op[i].bytes);
+        bool unchanged = !op[i].is_writable && !memcmp(device_bytes, op[i].initial, op[i].bytes);
+        op[i].actual = unchanged ? op[i].initial : op[i].actual_storage;
+        if (!unchanged) copy_out(s, s->case_memory.offset[i], op[i].actual, op[i].bytes);
+        else if (op[i].bytes >= LARGE_BUFFER_BYTES && !s->o.same_inputs)
+            case_memory_release(&s->case_memory, s->case_memory.offset[i], op[i].bytes);
     }
-    problem_place_aliases(&s->problem);
+    problem_resolve_aliases(&s->problem);
 }
 
-static void tell_note(const struct sim_report *r, struct buf *out) {
+static void write_note(const struct sim_report *r, struct buf *out) {
     struct buf text = {0};
     buf_puts(&text, r->text);
     text_demangle(&text);
@@ -176,19 +184,19 @@ static void tell_note(const struct sim_report *r, struct buf *out) {
 
 /* Of what was found, what is no fault: once for a submission; those that explain a result are for a
  * wrong one. */
-static void keep_notes(struct session *s) {
-    for (unsigned i = 0; i < s->tally.nreports; i++) {
-        const struct sim_report *r = &s->tally.reports[i];
+static void log_notes(struct session *s) {
+    for (unsigned i = 0; i < s->launch_stats.nreports; i++) {
+        const struct sim_report *r = &s->launch_stats.reports[i];
         if (r->fault == SIM_NOTE_REVALIDATED_READ && !strstr(buf_str(&s->log), "note: "))
-            tell_note(r, &s->log);
+            write_note(r, &s->log);
     }
 }
 
 static void explain_by_notes(const struct session *s, struct case_run *out) {
-    for (unsigned i = 0; i < s->tally.nreports; i++)
-        if (s->tally.reports[i].fault == SIM_NOTE_EARLY_EXIT)
+    for (unsigned i = 0; i < s->launch_stats.nreports; i++)
+        if (s->launch_stats.reports[i].fault == SIM_NOTE_EARLY_EXIT)
             buf_printf(&out->message, "\n%s: %s", sim_fault_name(SIM_NOTE_EARLY_EXIT),
-                       s->tally.reports[i].text);
+                       s->launch_stats.reports[i].text);
 }
 
 static bool has_findings(const struct launch_stats *t) {
@@ -198,16 +206,16 @@ static bool has_findings(const struct launch_stats *t) {
 }
 
 /* The line of the submission that a report begins with; 0 if it is of another file. */
-static unsigned own_line(const struct session *s, const char *text) {
+static unsigned source_line_of(const struct session *s, const char *text) {
     size_t n = s->o.file ? strlen(s->o.file) : 0;
     unsigned line = 0;
     if (!n || strncmp(text, s->o.file, n) || sscanf(text + n, ":%u: ", &line) != 1) return 0;
     return line;
 }
 
-static void tell_report(const struct session *s, const struct sim_report *r, struct buf *out) {
+static void write_report(const struct session *s, const struct sim_report *r, struct buf *out) {
     struct buf text = {0}, lines = {0};
-    unsigned line = own_line(s, r->text);
+    unsigned line = source_line_of(s, r->text);
     buf_puts(&text, r->text);
     if (line) quote_elements(&text, s->o.source->data, s->o.source->size, line);
     if (line && sim_fault_is_hazard(r->fault))
@@ -219,39 +227,39 @@ static void tell_report(const struct session *s, const struct sim_report *r, str
     buf_free(&lines);
 }
 
-static void tell_reports(const struct session *s, struct case_run *out) {
-    const struct launch_stats *t = &s->tally;
-    for (unsigned i = 0, told = 0; i < t->nreports && told < 3; i++) {
+static void write_reports(const struct session *s, struct case_run *out) {
+    const struct launch_stats *t = &s->launch_stats;
+    for (unsigned i = 0, reported = 0; i < t->nreports && reported < 3; i++) {
         if (sim_fault_is_note(t->reports[i].fault)) continue;
-        told++;
+        reported++;
         if (out->message.size) buf_puts(&out->message, "\n");
-        tell_report(s, &t->reports[i], &out->message);
+        write_report(s, &t->reports[i], &out->message);
     }
 }
 
-static enum verdict tell_fault(const struct session *s, const struct case_plan *plan,
-                               const struct control_outcome *o, struct case_run *out) {
-    enum sim_fault f = s->tally.fault;
-    tell_reports(s, out);
-    out->slow_machine =
+static enum verdict set_fault_verdict(const struct session *s, const struct case_plan *plan,
+                                      const struct control_outcome *o, struct case_run *out) {
+    enum sim_fault f = s->launch_stats.fault;
+    write_reports(s, out);
+    out->host_too_slow =
         f == SIM_FAULT_TIMEOUT || (f == SIM_FAULT_NONE && o->end_reason == SERVER_DEADLINE);
-    if (out->slow_machine)
+    if (out->host_too_slow)
         buf_printf(
             &out->message,
             "%sthis machine was too slow: %.0f s were not enough to run this on the simulated GPU",
-            out->message.size ? "\n" : "", plan->seconds);
-    if (f == SIM_FAULT_INSN_BUDGET || out->slow_machine) return out->verdict = V_TLE;
+            out->message.size ? "\n" : "", plan->timeout_seconds);
+    if (f == SIM_FAULT_INSN_BUDGET || out->host_too_slow) return out->verdict = V_TLE;
     if (!out->message.size)
-        session_tell(out, V_RTE, "%s: %s", server_error_name(o->fault),
-                     server_error_text(o->fault));
+        session_set_verdict(out, V_RTE, "%s: %s", server_error_name(o->fault),
+                            server_error_text(o->fault));
     return out->verdict = V_RTE;
 }
 
 /* A call as the student wrote it, where the server knows its message. */
-static void put_call(const char *name, struct buf *out) {
+static void write_call_name(const char *name, struct buf *out) {
     static const struct {
         const char *message, *words;
-    } known[] = {{"read", "The copy to the host"},
+    } calls[] = {{"read", "The copy to the host"},
                  {"write", "The copy to the device"},
                  {"copy", "The copy"},
                  {"fill", "The call to `cudaMemset`"},
@@ -261,33 +269,33 @@ static void put_call(const char *name, struct buf *out) {
                  {"sync", "The synchronisation"},
                  {"condition", "The creation of a graph's condition"},
                  {"texture_create", "The creation of a texture or surface object"}};
-    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(name, known[i].message)) {
-            buf_puts(out, known[i].words);
+    for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (!strcmp(name, calls[i].message)) {
+            buf_puts(out, calls[i].words);
             return;
         }
     buf_printf(out, "The call to `%s`", name);
 }
 
 /* A call that failed comes before what is wrong because of it. */
-static void tell_failed_call(const struct control_outcome *recorded, struct case_run *out) {
+static void prepend_failed_call(const struct control_outcome *recording, struct case_run *out) {
     struct buf text = {0};
-    put_call(recorded->call_name, &text);
-    buf_printf(&text, " had failed: %s (%s)%s%s", server_error_name(recorded->error),
-               server_error_text(recorded->error), recorded->reason[0] ? ": " : "",
-               recorded->reason);
+    write_call_name(recording->call_name, &text);
+    buf_printf(&text, " had failed: %s (%s)%s%s", server_error_name(recording->error),
+               server_error_text(recording->error), recording->reason[0] ? ": " : "",
+               recording->reason);
     if (out->message.size) buf_printf(&text, "\n%s", buf_str(&out->message));
     buf_free(&out->message);
     out->message = text;
 }
 
 /* Did the recording do anything? If not, why it comes out wrong is plain. */
-static void explain_wrong(const struct session *s, const struct control_outcome *recorded,
-                          struct case_run *out) {
-    if (recorded->error) {
+static void explain_wrong_answer(const struct session *s, const struct control_outcome *recording,
+                                 struct case_run *out) {
+    if (recording->error) {
         out->verdict = V_RTE;
-        tell_failed_call(recorded, out);
-    } else if (!s->record.launches)
+        prepend_failed_call(recording, out);
+    } else if (!s->recording.launches)
         buf_puts(&out->message,
                  "\nThe entry launched no kernel, and results have to be computed on the device. "
                  "(Inputs are drawn "
@@ -295,26 +303,26 @@ static void explain_wrong(const struct session *s, const struct control_outcome 
 }
 
 /* What was drawn ahead stands for the first round, with its outputs and what is wanted of them. */
-static void draw(struct session *s, unsigned index, unsigned round, bool outputs) {
-    s->ahead = s->ahead && round == 0 && outputs;
-    if (!s->ahead) inputs_round(&s->problem, s->o.seed, index, round, outputs);
+static void draw_inputs(struct session *s, unsigned index, unsigned round, bool outputs) {
+    s->is_prefetched = s->is_prefetched && round == 0 && outputs;
+    if (!s->is_prefetched) inputs_draw_round(&s->problem, s->o.seed, index, round, outputs);
 }
 
 /* Which blocks are sampled follows from the seed, which no submission knows. */
 static uint64_t sample_key(const struct session *s, unsigned index) {
     struct ex_rng rng;
-    problem_rng_start(&rng, s->o.seed, "sampled blocks", index, 0);
+    problem_rng_init(&rng, s->o.seed, "sampled blocks", index, 0);
     return ex_random(&rng);
 }
 
 /* From a copy: the device process may still write into the box. */
-static bool take_box(struct session *s, const struct control_reply *p, bool first) {
-    struct buf box = {0}, log = {0};
-    buf_add(&box, s->share.bytes, p->stats_bytes);
-    launch_stats_free(&s->tally);
-    bool ok = launch_stats_unpack(&s->tally, box.data, box.size);
-    buf_free(&box);
-    buf_add(&log, s->share.bytes + CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES, p->log_bytes);
+static bool read_result_area(struct session *s, const struct control_reply *p, bool first) {
+    struct buf result_bytes = {0}, log = {0};
+    buf_add(&result_bytes, s->case_memory.bytes, p->stats_bytes);
+    launch_stats_free(&s->launch_stats);
+    bool ok = launch_stats_unpack(&s->launch_stats, result_bytes.data, result_bytes.size);
+    buf_free(&result_bytes);
+    buf_add(&log, s->case_memory.bytes + CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES, p->log_bytes);
     if (ok && first && s->log.size < LOG_LIMIT)
         text_clean(&s->log, buf_str(&log), log.size, LOG_LIMIT);
     buf_free(&log);
@@ -331,19 +339,21 @@ static bool is_second_call(const struct session *s, unsigned round) {
 
 /* Several graders may share a GPU: whoever measures must be alone on it, and who checks must not
  * disturb. */
-static void take_turn(const struct session *s) {
-    while (s->o.gpu && s->o.turn > 0 && flock(s->o.turn, LOCK_EX) < 0 && errno == EINTR) {}
+static void acquire_gpu_lease(const struct session *s) {
+    while (s->o.gpu && s->o.gpu_lease_fd > 0 && flock(s->o.gpu_lease_fd, LOCK_EX) < 0 &&
+           errno == EINTR) {}
 }
 
-static void pass_turn(const struct session *s) {
-    if (s->o.gpu && s->o.turn > 0) flock(s->o.turn, LOCK_UN);
+static void release_gpu_lease(const struct session *s) {
+    if (s->o.gpu && s->o.gpu_lease_fd > 0) flock(s->o.gpu_lease_fd, LOCK_UN);
 }
 
-static bool ask_in_turn(struct session *s, enum control_op op, double seconds,
-                        struct control_request *q, struct control_reply *p, struct case_run *out) {
-    take_turn(s);
-    bool ok = session_ask(s, op, seconds, q, -1, p, out);
-    pass_turn(s);
+static bool request_with_lease(struct session *s, enum control_op op, double seconds,
+                               struct control_request *q, struct control_reply *p,
+                               struct case_run *out) {
+    acquire_gpu_lease(s);
+    bool ok = session_request(s, op, seconds, q, -1, p, out);
+    release_gpu_lease(s);
     return ok;
 }
 
@@ -352,19 +362,20 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
                    struct control_reply *p, struct case_run *out) {
     struct control_request q = {0};
     struct control_replay *r = &q.u.replay;
-    bool whole = !plan->sample_warps; /* of a sample, no output is compared */
-    draw(s, plan->index, round, whole);
-    share_fill(&s->share, &s->problem, whole, s->ahead, r);
-    r->instruction_budget = plan->instructions, r->sanitize = plan->sanitize,
+    bool full_grid = !plan->sample_warps; /* of a sample, no output is compared */
+    draw_inputs(s, plan->index, round, full_grid);
+    case_memory_fill(&s->case_memory, &s->problem, full_grid, s->is_prefetched, r);
+    r->instruction_budget = plan->max_instructions, r->sanitize = plan->sanitize,
     r->timing = plan->timing;
-    r->sample_warps = plan->sample_warps, r->read_back = whole,
+    r->sample_warps = plan->sample_warps, r->read_back = full_grid,
     r->keep_variables = is_second_call(s, round);
     r->reverse_block_order = r->keep_variables;
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
-    if (!ask_in_turn(s, CONTROL_REPLAY, plan->seconds, &q, p, out)) return false;
-    if (!take_box(s, p, round == 0))
-        return session_tell_device(s, DEVICE_LIED, plan->seconds, out), false;
-    if (whole) read_back(s);
+    if (!request_with_lease(s, CONTROL_REPLAY, plan->timeout_seconds, &q, p, out)) return false;
+    if (!read_result_area(s, p, round == 0))
+        return session_verdict_from_device(s, DEVICE_PROTOCOL_ERROR, plan->timeout_seconds, out),
+               false;
+    if (full_grid) read_back(s);
     return true;
 }
 
@@ -373,38 +384,38 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     struct control_reply p;
     if (!replay(s, plan, round, &p, out)) return out->verdict;
     const struct control_outcome *o = &p.outcome;
-    if (o->fault || s->tally.fault != SIM_FAULT_NONE || o->end_reason == SERVER_DEADLINE)
-        return tell_fault(s, plan, o, out);
-    keep_notes(s);
-    if (has_findings(&s->tally)) return tell_reports(s, out), out->verdict = V_RTE;
+    if (o->fault || s->launch_stats.fault != SIM_FAULT_NONE || o->end_reason == SERVER_DEADLINE)
+        return set_fault_verdict(s, plan, o, out);
+    log_notes(s);
+    if (has_findings(&s->launch_stats)) return write_reports(s, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
-    if (!s->ahead) problem_solve(&s->problem);
+    if (!s->is_prefetched) problem_compute_expected(&s->problem);
     if (problem_compare(&s->problem, &out->message)) return V_AC;
     out->verdict = V_WA;
-    explain_wrong(s, &s->record.outcome, out);
+    explain_wrong_answer(s, &s->recording.outcome, out);
     explain_by_notes(s, out);
     return out->verdict;
 }
 
 /* Device memory that ran out explains whatever came of it. */
-static enum verdict out_of_memory(const struct control_outcome *recorded, enum verdict v,
-                                  struct case_run *out) {
-    bool ran_out =
-        recorded->error && !strcmp(server_error_name(recorded->error), "cudaErrorMemoryAllocation");
-    if (!ran_out || (v != V_WA && v != V_RTE)) return v;
-    if (!strstr(buf_str(&out->message), " had failed: ")) tell_failed_call(recorded, out);
+static enum verdict memory_verdict(const struct control_outcome *recording, enum verdict v,
+                                   struct case_run *out) {
+    bool is_oom = recording->error &&
+                  !strcmp(server_error_name(recording->error), "cudaErrorMemoryAllocation");
+    if (!is_oom || (v != V_WA && v != V_RTE)) return v;
+    if (!strstr(buf_str(&out->message), " had failed: ")) prepend_failed_call(recording, out);
     return out->verdict = V_MLE;
 }
 
 /* A kernel that got no texture, address or size from a call that failed goes wrong by what stood
  * there instead. */
-static void explain_fault(const struct control_outcome *recorded, struct case_run *out) {
-    if (recorded->error && !strstr(buf_str(&out->message), " had failed: "))
-        tell_failed_call(recorded, out);
+static void explain_fault(const struct control_outcome *recording, struct case_run *out) {
+    if (recording->error && !strstr(buf_str(&out->message), " had failed: "))
+        prepend_failed_call(recording, out);
 }
 
 /* Before what is wrong at the second call, that the first one was not. */
-static void tell_second_call(struct case_run *out) {
+static void prepend_second_call_note(struct case_run *out) {
     struct buf text = {0};
     buf_puts(&text, "The first call came out right; the next one, with variables of the device as "
                     "the first left them, "
@@ -415,85 +426,87 @@ static void tell_second_call(struct case_run *out) {
     out->message = text;
 }
 
-static void note_leaks(struct session *s) {
+static void log_leaks(struct session *s) {
     static const char note[] = "note: the entry leaves device memory behind at each call: ";
-    if (!s->record.leak_text[0] || strstr(buf_str(&s->log), note)) return;
-    buf_printf(&s->log, "%s%s\n", note, s->record.leak_text);
+    if (!s->recording.leak_text[0] || strstr(buf_str(&s->log), note)) return;
+    buf_printf(&s->log, "%s%s\n", note, s->recording.leak_text);
 }
 
 static enum verdict record_and_replay(struct session *s, const struct case_plan *plan,
                                       struct case_run *out) {
-    enum verdict v = record(s, out);
+    enum verdict v = record_case(s, out);
     for (unsigned round = 0; round < plan->rounds && v == V_AC; round++) {
         v = replay_once(s, plan, round, out);
-        if (v != V_AC && is_second_call(s, round)) tell_second_call(out);
+        if (v != V_AC && is_second_call(s, round)) prepend_second_call_note(out);
     }
-    if (!s->recorded) return v;
-    note_leaks(s);
-    if (v == V_RTE && strcmp(s->record.outcome.call_name, "launch"))
-        explain_fault(&s->record.outcome, out);
-    s->tally.has_other_writes = s->record.has_other_writes;
-    if (!s->o.gpu) launch_stats_add_transfers(&s->tally, s->o.device, &s->record.transfers);
-    return out_of_memory(&s->record.outcome, v, out);
+    if (!s->is_recorded) return v;
+    log_leaks(s);
+    if (v == V_RTE && strcmp(s->recording.outcome.call_name, "launch"))
+        explain_fault(&s->recording.outcome, out);
+    s->launch_stats.has_other_writes = s->recording.has_other_writes;
+    if (!s->o.gpu)
+        launch_stats_add_transfers(&s->launch_stats, s->o.device, &s->recording.transfers);
+    return memory_verdict(&s->recording.outcome, v, out);
 }
 
 /* Opens the problem, draws its scalars, starts the processes. False: the verdict is in `out`. */
-static bool begin(struct session *s, const struct ex_case *c, unsigned index,
-                  struct case_run *out) {
+static bool begin_case(struct session *s, const struct ex_case *c, unsigned index,
+                       struct case_run *out) {
     struct err e = {0};
     *out = (struct case_run){.verdict = V_AC};
-    s->recorded = s->drawn = false;
-    if (s->stuck != V_AC)
-        return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message)), false;
-    s->ahead = inputs_take(s->o.ahead, c, s->o.seed, index, &s->problem, &s->share);
-    if (!s->ahead && !problem_open(&s->problem, s->ex, c, &e))
-        return session_tell(out, V_IE, "the exercise's description: %s", e.text), false;
+    s->is_recorded = s->has_inputs = false;
+    if (s->load_verdict != V_AC)
+        return session_set_verdict(out, s->load_verdict, "%s", buf_str(&s->load_message)), false;
+    s->is_prefetched =
+        input_prefetch_take(s->o.prefetch, c, s->o.seed, index, &s->problem, &s->case_memory);
+    if (!s->is_prefetched && !problem_open(&s->problem, s->ex, c, &e))
+        return session_set_verdict(out, V_IE, "the exercise's description: %s", e.text), false;
     if (!s->device && session_start(s, out) != V_AC) return false;
-    if (!s->ahead) inputs_scalars(&s->problem, s->o.seed, index);
+    if (!s->is_prefetched) inputs_draw_scalars(&s->problem, s->o.seed, index);
     return true;
 }
 
 void session_case(struct session *s, const struct ex_case *c, const struct case_plan *plan,
                   struct case_run *out) {
-    if (begin(s, c, plan->index, out)) out->verdict = record_and_replay(s, plan, out);
+    if (begin_case(s, c, plan->index, out)) out->verdict = record_and_replay(s, plan, out);
     session_release(s);
-    out->tally = s->tally;
-    s->tally = (struct launch_stats){0};
+    out->launch_stats = s->launch_stats;
+    s->launch_stats = (struct launch_stats){0};
 }
 
 /* ---- measuring ---- */
 
 enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigned index,
                              struct case_run *out) {
-    return begin(s, c, index, out) ? record(s, out) : out->verdict;
+    return begin_case(s, c, index, out) ? record_case(s, out) : out->verdict;
 }
 
-static void give_inputs(struct session *s, unsigned index, unsigned round,
+static void fill_inputs(struct session *s, unsigned index, unsigned round,
                         struct control_replay *r) {
-    if (!s->drawn || !s->o.same_inputs) {
-        s->inputs = (struct control_replay){0};
-        draw(s, index, round, true);
-        share_fill(&s->share, &s->problem, true, false, &s->inputs);
+    if (!s->has_inputs || !s->o.same_inputs) {
+        s->replay_inputs = (struct control_replay){0};
+        draw_inputs(s, index, round, true);
+        case_memory_fill(&s->case_memory, &s->problem, true, false, &s->replay_inputs);
     }
-    s->drawn = true;
-    *r = s->inputs;
+    s->has_inputs = true;
+    *r = s->replay_inputs;
 }
 
-double session_round(struct session *s, unsigned index, unsigned round) {
+double session_time_round(struct session *s, unsigned index, unsigned round) {
     struct control_request q = {0};
     struct control_reply p;
     struct case_run out = {0};
-    if (!s->recorded) return -1;
-    give_inputs(s, index, round, &q.u.replay);
-    bool ok = ask_in_turn(s, CONTROL_TIMED_REPLAY, 10, &q, &p, &out);
+    if (!s->is_recorded) return -1;
+    fill_inputs(s, index, round, &q.u.replay);
+    bool ok = request_with_lease(s, CONTROL_TIMED_REPLAY, 10, &q, &p, &out);
     if (ok) snprintf(s->compiled_by, sizeof s->compiled_by, "%s", p.compiled_by);
     session_case_free(&out);
     return ok ? p.seconds : -1;
 }
 
 void session_release(struct session *s) {
-    s->recorded = s->drawn = false;
-    share_close(&s->share);
+    s->is_recorded = s->has_inputs = false;
+    case_memory_close(&s->case_memory);
     problem_close(&s->problem);
 }
 
@@ -507,25 +520,25 @@ struct session *session_open(const struct exercise *ex, const struct build *b,
         return err_set(e, ERR_INTERNAL, "%s: more than %d arguments", ex->name, EX_ARGS), NULL;
     struct session *s = xcalloc(1, sizeof *s);
     s->ex = ex, s->build = b, s->o = *o;
-    s->share.fd = -1;
-    s->stuck = V_AC;
+    s->case_memory.fd = -1;
+    s->load_verdict = V_AC;
     return s;
 }
 
-bool session_finished(const struct session *s) { return s->finished; }
+bool session_is_finished(const struct session *s) { return s->is_finished; }
 
 void session_label_log(struct session *s, const char *name) {
-    struct buf whole = {0};
+    struct buf labelled_log = {0};
     session_read_log(s);
-    if (s->log.size > s->labelled) {
-        buf_add(&whole, s->log.data, s->labelled);
-        buf_printf(&whole, "%s[%s]\n",
-                   s->labelled && s->log.data[s->labelled - 1] != '\n' ? "\n" : "", name);
-        buf_add(&whole, s->log.data + s->labelled, s->log.size - s->labelled);
+    if (s->log.size > s->log_labelled) {
+        buf_add(&labelled_log, s->log.data, s->log_labelled);
+        buf_printf(&labelled_log, "%s[%s]\n",
+                   s->log_labelled && s->log.data[s->log_labelled - 1] != '\n' ? "\n" : "", name);
+        buf_add(&labelled_log, s->log.data + s->log_labelled, s->log.size - s->log_labelled);
         buf_free(&s->log);
-        s->log = whole;
+        s->log = labelled_log;
     }
-    s->labelled = s->log.size;
+    s->log_labelled = s->log.size;
 }
 
 void session_log(struct session *s, struct buf *out) {
@@ -536,14 +549,14 @@ void session_log(struct session *s, struct buf *out) {
 void session_close(struct session *s) {
     if (!s) return;
     session_stop_quietly(s);
-    share_close(&s->share);
+    case_memory_close(&s->case_memory);
     buf_free(&s->log);
-    buf_free(&s->stuck_message);
-    launch_stats_free(&s->tally);
+    buf_free(&s->load_message);
+    launch_stats_free(&s->launch_stats);
     free(s);
 }
 
 void session_case_free(struct case_run *r) {
     buf_free(&r->message);
-    launch_stats_free(&r->tally);
+    launch_stats_free(&r->launch_stats);
 }

@@ -24,25 +24,25 @@ struct session_options {
         *gpu;         /* a real GPU (grader/server/backend_gpu.h); NULL = the simulated one */
     bool same_inputs; /* rounds after the first run on its inputs: to draw large ones takes longer
                          than anything else */
-    int turn; /* a file that several graders lock (flock) while they use the GPU; 0 = nobody else
-                 does */
-    const struct buf *source;      /* of the submission, which reports quote, */
-    const char *file;              /* …and its name in them; NULL = nothing is quoted */
-    const struct ptxas *registers; /* what ptxas said; NULL = nothing, for a GPU */
+    int gpu_lease_fd; /* a file that several graders lock (flock) while they use the GPU; 0 = nobody
+                 else does */
+    const struct buf *source;         /* of the submission, which reports quote, */
+    const char *file;                 /* …and its name in them; NULL = nothing is quoted */
+    const struct ptxas *ptxas_result; /* what ptxas said; NULL = nothing, for a GPU */
     /* Where ptxas is still at work: called once the processes are starting; returns the same when
      * it has finished. */
-    const struct ptxas *(*finish)(void *user);
+    const struct ptxas *(*finish_ptxas)(void *user);
     void *user;
-    struct inputs_ahead *ahead; /* a case that is drawn ahead; NULL = none */
+    struct input_prefetch *prefetch; /* a case that is drawn ahead; NULL = none */
 };
 
 struct case_plan {
-    unsigned rounds; /* replays, each with fresh inputs */
-    bool sanitize;   /* races, uninitialised reads */
-    bool timing;     /* traces for a modelled time */
-    uint64_t
-        instructions; /* budget of a replay's launches together, in warp instructions; 0 = none */
-    double seconds;   /* for one replay, of the clock: the last resort */
+    unsigned rounds;           /* replays, each with fresh inputs */
+    bool sanitize;             /* races, uninitialised reads */
+    bool timing;               /* traces for a modelled time */
+    uint64_t max_instructions; /* budget of a replay's launches together, in warp instructions; 0 =
+                                  none */
+    double timeout_seconds;    /* for one replay, of the clock: the last resort */
     uint64_t sample_warps; /* run a sample of each launch's blocks: counters are scaled, outputs not
                               compared; 0 = all */
     unsigned index;        /* of the case, for its random numbers */
@@ -51,8 +51,8 @@ struct case_plan {
 struct case_run {
     enum verdict verdict;
     struct buf message;
-    struct launch_stats tally; /* of the last round */
-    bool slow_machine;         /* the clock ended it, not a budget */
+    struct launch_stats launch_stats; /* of the last round */
+    bool host_too_slow;               /* the clock ended it, not a budget */
 };
 
 struct session;
@@ -68,12 +68,12 @@ enum verdict session_prepare(struct session *s, const struct ex_case *c, unsigne
                              struct case_run *out);
 /* Seconds between the first command's start and the last one's end; 0 = nothing was launched, -1 =
  * it failed. */
-double session_round(struct session *s, unsigned index, unsigned round);
+double session_time_round(struct session *s, unsigned index, unsigned round);
 void session_release(struct session *s);
 /* Who made the machine code that ran: "ptxas, for this GPU"; "" on the simulated GPU. */
 const char *session_compiled_by(const struct session *s);
 /* True once no further case can come out otherwise: it does not load, or the jail stopped it. */
-bool session_finished(const struct session *s);
+bool session_is_finished(const struct session *s);
 /* What was printed since the last call was printed by this case: puts its name before it. */
 void session_label_log(struct session *s, const char *name);
 /* What the host process printed, and device printf, cleaned and limited. */

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_RESTARTS = 3, HOST_MEMORY = 512 /* MiB */ };
+enum { MAX_RESTARTS = 3, HOST_MEMORY_MIB = 512 /* MiB */ };
 
 /* ---- ends of the host process ---- */
 
-enum verdict session_tell(struct case_run *out, enum verdict v, const char *format, ...) {
+enum verdict session_set_verdict(struct case_run *out, enum verdict v, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
     buf_vprintf(&out->message, format, ap);
@@ -28,59 +28,60 @@ enum verdict session_tell(struct case_run *out, enum verdict v, const char *form
 
 /* An allocation that failed ends a C++ program by an exception that nobody catches; the library
  * says which. */
-static bool ran_out(const struct jail_result *r) {
+static bool is_bad_alloc(const struct jail_result *r) {
     return r->signal == SIGABRT && r->output.size && strstr(buf_str(&r->output), "std::bad_alloc");
 }
 
-static enum verdict tell_signal(struct case_run *out, int signal) {
+static enum verdict verdict_from_signal(struct case_run *out, int signal) {
     const char *hint =
         signal == SIGSEGV || signal == SIGBUS
             ? "\nDevice pointers can't be followed on the host: only kernels may read or "
               "write what they point to."
             : "";
-    return session_tell(out, V_RTE, "the host code crashed: %s%s", strsignal(signal), hint);
+    return session_set_verdict(out, V_RTE, "the host code crashed: %s%s", strsignal(signal), hint);
 }
 
-enum verdict session_tell_end(struct case_run *out, const struct jail_result *r) {
+enum verdict session_verdict_from_host(struct case_run *out, const struct jail_result *r) {
     switch (r->outcome) {
     case JAIL_VIOLATION:
-        return session_tell(
+        return session_set_verdict(
             out, V_SEC,
             "the host code made a system call that an entry has no use for; the jail stopped it");
     case JAIL_MEMORY_LIMIT:
-        return session_tell(out, V_MLE,
-                            "the host code used more memory than its processes together may");
+        return session_set_verdict(
+            out, V_MLE, "the host code used more memory than its processes together may");
     case JAIL_SYSTEM_OOM:
-        return session_tell(
+        return session_set_verdict(
             out, V_IE,
             "the machine killed the host process: it, or the container that this runs in, has too "
             "little memory; grade again with fewer --jobs");
     case JAIL_TIMEOUT:
-        return session_tell(out, V_TLE, "the host code did not return within its time limit");
+        return session_set_verdict(out, V_TLE,
+                                   "the host code did not return within its time limit");
     case JAIL_OUTPUT_LIMIT:
-        return session_tell(out, V_OLE, "the host code printed more than 1 MiB");
+        return session_set_verdict(out, V_OLE, "the host code printed more than 1 MiB");
     case JAIL_SIGNALLED:
-        if (ran_out(r))
-            return session_tell(out, V_MLE,
-                                "the host code asked for more memory than the %d MiB that it has",
-                                HOST_MEMORY);
-        return tell_signal(out, r->signal);
+        if (is_bad_alloc(r))
+            return session_set_verdict(
+                out, V_MLE, "the host code asked for more memory than the %d MiB that it has",
+                HOST_MEMORY_MIB);
+        return verdict_from_signal(out, r->signal);
     case JAIL_EXITED:
-        return session_tell(
+        return session_set_verdict(
             out, V_RTE,
             "the host process ended with exit status %d instead of returning from the entry",
             r->code);
     case JAIL_INTERNAL_ERROR: break;
     }
-    return session_tell(out, V_IE, "%s", r->reason);
+    return session_set_verdict(out, V_IE, "%s", r->reason);
 }
 
 void session_read_log(struct session *s) {
-    struct buf fresh = {0};
+    struct buf new_output = {0};
     if (!s->jail || s->log.size > LOG_LIMIT) return;
-    s->printed = jail_output(s->jail, s->printed, LOG_LIMIT, &fresh);
-    text_clean(&s->log, buf_str(&fresh), fresh.size, LOG_LIMIT);
-    buf_free(&fresh);
+    s->output_read = jail_output(s->jail, s->output_read, LOG_LIMIT, &new_output);
+    text_clean(&s->log, buf_str(&new_output), new_output.size, LOG_LIMIT);
+    buf_free(&new_output);
 }
 
 /* Ends both processes; `seconds` is the grace that a host process which is on its way out gets. */
@@ -90,7 +91,7 @@ void session_stop(struct session *s, double seconds, struct jail_result *r) {
     s->device = NULL;
     if (s->jail) jail_wait(s->jail, seconds, r);
     s->jail = NULL;
-    s->printed = 0;
+    s->output_read = 0;
 }
 
 void session_stop_quietly(struct session *s) {
@@ -102,62 +103,66 @@ void session_stop_quietly(struct session *s) {
 /* ---- the device process ---- */
 
 /* Why it gave no answer, as a verdict. It is gone then: the next case starts another one. */
-enum verdict session_tell_device(struct session *s, enum device_end end, double seconds,
-                                 struct case_run *out) {
-    char fate[256];
-    snprintf(fate, sizeof fate, "%s", device_process_fate(s->device));
+enum verdict session_verdict_from_device(struct session *s, enum device_outcome outcome,
+                                         double seconds, struct case_run *out) {
+    char exit_reason[256];
+    snprintf(exit_reason, sizeof exit_reason, "%s", device_process_exit_reason(s->device));
     session_stop_quietly(s);
-    s->recorded = false;
-    switch (end) {
-    case DEVICE_MEMORY:
-        return session_tell(
+    s->is_recorded = false;
+    switch (outcome) {
+    case DEVICE_OUT_OF_MEMORY:
+        return session_set_verdict(
             out, V_MLE,
             "the simulated GPU used up its memory over this device code, and was stopped");
-    case DEVICE_LATE:
-        return session_tell(out, V_TLE,
-                            "the device did not answer within %.0f s, and was stopped: it hangs, "
-                            "or this machine was too slow",
-                            seconds);
-    case DEVICE_ATTACK:
-        return session_tell(out, V_SEC, "the device process made %s; the jail stopped it", fate);
+    case DEVICE_TIMEOUT:
+        return session_set_verdict(
+            out, V_TLE,
+            "the device did not answer within %.0f s, and was stopped: it hangs, "
+            "or this machine was too slow",
+            seconds);
+    case DEVICE_SECCOMP_VIOLATION:
+        return session_set_verdict(out, V_SEC, "the device process made %s; the jail stopped it",
+                                   exit_reason);
     case DEVICE_CRASHED:
-        return session_tell(out, V_RTE, "the device process crashed over this device code: %s",
-                            fate);
-    case DEVICE_LIED: return session_tell(out, V_RTE, "the device process sent what is no answer");
-    default: return session_tell(out, V_IE, "%s", fate);
+        return session_set_verdict(
+            out, V_RTE, "the device process crashed over this device code: %s", exit_reason);
+    case DEVICE_PROTOCOL_ERROR:
+        return session_set_verdict(out, V_RTE, "the device process sent what is no answer");
+    default: return session_set_verdict(out, V_IE, "%s", exit_reason);
     }
 }
 
-static int watched(const struct session *s) { return s->jail ? jail_pollfd(s->jail) : -1; }
+static int watched_pidfd(const struct session *s) { return s->jail ? jail_pollfd(s->jail) : -1; }
 
 /* True with an answer; else the verdict is in `out`. */
-bool session_ask(struct session *s, enum control_op op, double seconds, struct control_request *q,
-                 int fd, struct control_reply *p, struct case_run *out) {
+bool session_request(struct session *s, enum control_op op, double seconds,
+                     struct control_request *q, int fd, struct control_reply *p,
+                     struct case_run *out) {
     q->op = op, q->time_limit_seconds = seconds;
-    enum device_end end = device_process_ask(s->device, q, fd, watched(s), p);
-    if (end == DEVICE_ANSWERED) return true;
-    session_tell_device(s, end, seconds, out);
+    enum device_outcome outcome = device_process_call(s->device, q, fd, watched_pidfd(s), p);
+    if (outcome == DEVICE_REPLIED) return true;
+    session_verdict_from_device(s, outcome, seconds, out);
     return false;
 }
 
-static int by_name(const void *a, const void *b) {
+static int compare_kernel_names(const void *a, const void *b) {
     return strcmp(((const struct control_kernel *)a)->name_digest,
                   ((const struct control_kernel *)b)->name_digest);
 }
 
 /* What ptxas said of each kernel, by the digest of its name, sorted, and the machine code behind;
  * as a memory file. */
-static int kernels_file(const struct ptxas *p, struct err *e) {
-    struct control_kernel *k = xcalloc(p->n + 1, sizeof *k);
-    for (unsigned i = 0; i < p->n; i++) {
+static int write_kernels_file(const struct ptxas *p, struct err *e) {
+    struct control_kernel *k = xcalloc(p->nkernels + 1, sizeof *k);
+    for (unsigned i = 0; i < p->nkernels; i++) {
         struct hash h;
-        hash_start(&h);
-        hash_text(&h, p->kernels[i].name);
-        hash_hex(&h, k[i].name_digest);
+        hash_init(&h);
+        hash_update_string(&h, p->kernels[i].name);
+        hash_final_hex(&h, k[i].name_digest);
         k[i].registers = p->kernels[i].registers, k[i].spill_bytes = p->kernels[i].spill_bytes;
     }
-    qsort(k, p->n, sizeof *k, by_name);
-    size_t bytes = p->n * sizeof *k, code = p->ncode * sizeof *p->code;
+    qsort(k, p->nkernels, sizeof *k, compare_kernel_names);
+    size_t bytes = p->nkernels * sizeof *k, code = p->ncode * sizeof *p->code;
     int fd = server_shared_memory("kernels", bytes + code ? bytes + code : 1, e);
     bool ok = fd >= 0 && pwrite(fd, k, bytes, 0) == (ssize_t)bytes &&
               pwrite(fd, p->code ? p->code : (void *)k, code, (off_t)bytes) == (ssize_t)code;
@@ -175,19 +180,20 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
     struct control_reply p;
     struct control_open *o = &q.u.open;
     struct err e = {0};
-    static const struct ptxas none;
-    const struct ptxas *known = s->ptxas ? s->ptxas : &none;
-    if (known->n > CONTROL_MAX_KERNELS)
-        return session_tell(out, V_CE, "%u kernels in one file", known->n);
-    int fd = kernels_file(known, &e);
-    if (fd < 0) return session_tell(out, V_IE, "%s", e.text);
+    static const struct ptxas no_kernels;
+    const struct ptxas *kernels = s->ptxas ? s->ptxas : &no_kernels;
+    if (kernels->nkernels > CONTROL_MAX_KERNELS)
+        return session_set_verdict(out, V_CE, "%u kernels in one file", kernels->nkernels);
+    int fd = write_kernels_file(kernels, &e);
+    if (fd < 0) return session_set_verdict(out, V_IE, "%s", e.text);
     snprintf(o->device, sizeof o->device, "%s", s->o.gpu ? "gpu" : s->o.device->name);
-    o->is_gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->nkernels = known->n,
-    o->ncode = known->ncode, o->nimages = 1, o->has_client = 1;
+    o->is_gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->nkernels = kernels->nkernels,
+    o->ncode = kernels->ncode, o->nimages = 1, o->has_client = 1;
     if (s->o.gpu) o->pool_bytes = s->o.gpu->pool_bytes;
     if (!o->workers) o->workers = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    memcpy(o->image_digest[0], s->build->image, HASH_HEX);
-    bool ok = session_ask(s, CONTROL_OPEN, host_seconds + (s->o.gpu ? 60 : 0), &q, fd, &p, out);
+    memcpy(o->image_digest[0], s->build->image, HASH_HEX_SIZE);
+    bool ok = session_request(s, CONTROL_OPEN, host_timeout_seconds + (s->o.gpu ? 60 : 0), &q, fd,
+                              &p, out);
     close(fd);
     return ok ? V_AC : out->verdict;
 }
@@ -196,7 +202,7 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
 
 static bool start_host(struct session *s, struct err *e) {
     char host[PATH_MAX];
-    where_part("hostproc", host);
+    paths_component("hostproc", host);
     if (!file_exists(host)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", host);
     const char *argv[] = {"/hostproc", "/work/submission.so", NULL};
     const char *env[] = {"LC_ALL=C.UTF-8", WB_ENV_SOCKET "=3", WB_ENV_WINDOW "=4", NULL};
@@ -214,7 +220,7 @@ static bool start_host(struct session *s, struct err *e) {
         .fds = fds,
         .nfds = 2,
         .limits = {.cpu_seconds = 60,
-                   .memory_bytes = (uint64_t)HOST_MEMORY << 20,
+                   .memory_bytes = (uint64_t)HOST_MEMORY_MIB << 20,
                    .address_bytes = 96ull << 30, /* 64 GiB stand for the device; page tables cost */
                    .file_bytes = 1 << 20,
                    .work_bytes = 96 << 20,
@@ -226,7 +232,7 @@ static bool start_host(struct session *s, struct err *e) {
     if (s->build->object.size > job.limits.file_bytes)
         job.limits.work_bytes += s->build->object.size;
     s->jail = jail_start(&job, e);
-    if (s->jail) device_process_client_started(s->device);
+    if (s->jail) device_process_close_client_fds(s->device);
     return s->jail;
 }
 
@@ -238,72 +244,75 @@ static bool start_device(struct session *s, struct err *e) {
 }
 
 /* The object did not load, which later cases cannot change. */
-static enum verdict not_ready(struct session *s, const struct control_outcome *o,
-                              struct case_run *out) {
+static enum verdict explain_not_ready(struct session *s, const struct control_outcome *o,
+                                      struct case_run *out) {
     struct jail_result r = {0};
     session_stop(s, o->end_reason == SERVER_CLOSED ? 1 : 0, &r);
     if (o->end_reason == SERVER_DEADLINE)
-        session_tell(
+        session_set_verdict(
             out, V_TLE,
             "loading the program took more than %.0f s (a constructor that does not return?)",
-            host_seconds);
+            host_timeout_seconds);
     else if (o->end_reason == SERVER_LIMIT)
-        session_tell(out, V_RTE,
-                     "the program issued too many device calls before its entry was called");
-    else if (o->end_reason == SERVER_CLOSED) session_tell_end(out, &r);
+        session_set_verdict(out, V_RTE,
+                            "the program issued too many device calls before its entry was called");
+    else if (o->end_reason == SERVER_CLOSED) session_verdict_from_host(out, &r);
     else if (o->call_state == WB_NO_OBJECT)
-        session_tell(out, V_CE, "the compiled file does not load: %s", o->text);
+        session_set_verdict(out, V_CE, "the compiled file does not load: %s", o->text);
     else
-        session_tell(
+        session_set_verdict(
             out, V_RTE,
             "the host code answered the device server itself, before its entry was called");
     jail_result_free(&r);
-    s->stuck = out->verdict;
-    buf_puts(&s->stuck_message, buf_str(&out->message));
-    s->finished = true;
+    s->load_verdict = out->verdict;
+    buf_puts(&s->load_message, buf_str(&out->message));
+    s->is_finished = true;
     return out->verdict;
 }
 
 /* Device code that cannot be loaded fails as a call; the reason decides whose fault it is. */
-static enum verdict bad_module(struct session *s, const struct control_outcome *o,
-                               struct case_run *out) {
-    s->finished = true;
-    bool ours = !strcmp(server_error_name(o->error), "cudaErrorNotSupported");
-    s->stuck = ours ? V_IE : V_RTE;
-    buf_printf(&s->stuck_message,
-               ours ? "the simulated GPU can't run this: %s" : "the device code does not load: %s",
+static enum verdict explain_module_error(struct session *s, const struct control_outcome *o,
+                                         struct case_run *out) {
+    s->is_finished = true;
+    bool is_unsupported = !strcmp(server_error_name(o->error), "cudaErrorNotSupported");
+    s->load_verdict = is_unsupported ? V_IE : V_RTE;
+    buf_printf(&s->load_message,
+               is_unsupported ? "the simulated GPU can't run this: %s"
+                              : "the device code does not load: %s",
                o->reason);
-    return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
+    return session_set_verdict(out, s->load_verdict, "%s", buf_str(&s->load_message));
 }
 
 /* ptxas works while the processes start; what it refuses is not loaded. */
 static enum verdict wait_for_ptxas(struct session *s, struct case_run *out) {
-    const struct ptxas *p = s->ptxas = s->o.finish ? s->o.finish(s->o.user) : s->o.registers;
+    const struct ptxas *p = s->ptxas =
+        s->o.finish_ptxas ? s->o.finish_ptxas(s->o.user) : s->o.ptxas_result;
     if (!p || (!p->refused && !p->failed)) return V_AC;
-    s->finished = true;
-    s->stuck = p->refused ? V_CE : V_IE;
-    buf_printf(&s->stuck_message, p->refused ? "ptxas refuses the device code:\n%s" : "%s",
+    s->is_finished = true;
+    s->load_verdict = p->refused ? V_CE : V_IE;
+    buf_printf(&s->load_message, p->refused ? "ptxas refuses the device code:\n%s" : "%s",
                buf_str(&p->text));
-    return session_tell(out, s->stuck, "%s", buf_str(&s->stuck_message));
+    return session_set_verdict(out, s->load_verdict, "%s", buf_str(&s->load_message));
 }
 
 enum verdict session_start(struct session *s, struct case_run *out) {
     struct err e = {0};
     struct control_request q = {0};
     struct control_reply p;
-    if (s->starts++ >= MAX_RESTARTS) s->finished = true;
-    s->stuck = V_AC;
+    if (s->start_count++ >= MAX_RESTARTS) s->is_finished = true;
+    s->load_verdict = V_AC;
     if (!start_device(s, &e) || !start_host(s, &e)) {
         session_stop_quietly(s);
-        return session_tell(out, V_IE, "%s", e.text);
+        return session_set_verdict(out, V_IE, "%s", e.text);
     }
     if (wait_for_ptxas(s, out) != V_AC) return session_stop_quietly(s), out->verdict;
     if (open_device(s, out) != V_AC) return out->verdict;
-    if (!session_ask(s, CONTROL_WAIT_READY, host_seconds, &q, -1, &p, out)) return out->verdict;
+    if (!session_request(s, CONTROL_WAIT_READY, host_timeout_seconds, &q, -1, &p, out))
+        return out->verdict;
     if (p.outcome.end_reason != SERVER_CALL || p.outcome.call_state != WB_READY)
-        return not_ready(s, &p.outcome, out);
+        return explain_not_ready(s, &p.outcome, out);
     /* Another call that failed by then is a constructor's affair. */
-    bool loading =
+    bool is_load_call =
         !strcmp(p.outcome.call_name, "module_load") || !strcmp(p.outcome.call_name, "upload");
-    return p.outcome.error && loading ? bad_module(s, &p.outcome, out) : V_AC;
+    return p.outcome.error && is_load_call ? explain_module_error(s, &p.outcome, out) : V_AC;
 }

@@ -21,7 +21,7 @@
 #include <string.h>
 
 /* Modelled seconds of a file at each of the two sizes; 0 = too long to simulate or wrong. */
-struct times {
+struct model_times {
     double timed, counted;
 };
 
@@ -29,62 +29,65 @@ struct times {
  * the caller wants it. */
 /* `slow` becomes true where a busy machine ended it, which says nothing about another time. */
 static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan,
-                        struct launch_stats *keep, bool *slow) {
+                        struct launch_stats *stats_out, bool *host_too_slow) {
     struct case_run run;
     session_case(s, c, &plan, &run);
-    double seconds = run.verdict == V_AC ? run.tally.seconds : -1;
-    *slow = *slow || run.slow_machine;
-    if (keep && seconds > 0) {
-        *keep = run.tally;
-        run.tally = (struct launch_stats){0};
+    double seconds = run.verdict == V_AC ? run.launch_stats.seconds : -1;
+    *host_too_slow = *host_too_slow || run.host_too_slow;
+    if (stats_out && seconds > 0) {
+        *stats_out = run.launch_stats;
+        run.launch_stats = (struct launch_stats){0};
     }
     session_case_free(&run);
     return seconds;
 }
 
-static bool measure(struct grading *g, const struct build *b, struct times *t, bool *slow) {
+static bool model_file_times(struct grading_ctx *g, const struct build *b, struct model_times *t,
+                             bool *host_too_slow) {
     struct err e = {0};
-    struct ptxas registers = {0};
-    ptxas_finish(ptxas_start(b, g->o->device->cc_major * 10 + g->o->device->cc_minor), &registers);
+    struct ptxas ptxas_result = {0};
+    ptxas_finish(ptxas_start(b, g->o->device->cc_major * 10 + g->o->device->cc_minor),
+                 &ptxas_result);
     struct session_options so = {.device = g->o->device,
                                  .seed = "reference times",
                                  .workers = g->o->workers,
-                                 .registers = &registers};
+                                 .ptxas_result = &ptxas_result};
     struct session *s = session_open(g->ex, b, &so, &e);
     if (s) {
-        t->counted = time_case(s, &g->ex->technique_case, grade_plan_technique, NULL, slow);
-        t->timed = time_case(s, &g->ex->timed, grade_plan_timed, NULL, slow);
+        t->counted =
+            time_case(s, &g->ex->technique_case, grade_plan_technique, NULL, host_too_slow);
+        t->timed = time_case(s, &g->ex->timed_case, grade_plan_timed, NULL, host_too_slow);
     }
     session_close(s);
-    ptxas_free(&registers);
+    ptxas_free(&ptxas_result);
     return t->counted > 0;
 }
 
-static void time_key(const struct grading *g, const struct build *b, char key[HASH_HEX]) {
+static void time_key(const struct grading_ctx *g, const struct build *b, char key[HASH_HEX_SIZE]) {
     struct hash h;
-    hash_start(&h);
-    hash_text(&h, "times 2");
-    hash_text(&h, build_disassembler(NULL) ? "machine code" : "PTX");
+    hash_init(&h);
+    hash_update_string(&h, "times 2");
+    hash_update_string(&h, build_disassembler(NULL) ? "machine code" : "PTX");
     cache_add_grader(&h);
-    hash_text(&h, book_id(g->ex));
-    hash_text(&h, g->o->device->name);
-    hash_text(&h, b->key);
-    hash_hex(&h, key);
+    hash_update_string(&h, book_id(g->ex));
+    hash_update_string(&h, g->o->device->name);
+    hash_update_string(&h, b->key);
+    hash_final_hex(&h, key);
 }
 
 /* Times of a file of the book, from the cache where it knows them. */
-static bool reference(struct grading *g, const char *name, const void *source, size_t size,
-                      struct times *t) {
+static bool reference_times(struct grading_ctx *g, const char *name, const void *source,
+                            size_t size, struct model_times *t) {
     struct build b;
     struct err e = {0};
-    char key[HASH_HEX];
+    char key[HASH_HEX_SIZE];
     struct buf entry = {0};
     if (!build_run(&(struct build_source){name, source, size, g->ex->sm_90a}, &b, &e)) return false;
     time_key(g, &b, key);
-    bool slow = false;
+    bool host_too_slow = false;
     bool ok = b.ok && cache_get("times", key, &entry) &&
               sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
-    if (b.ok && !ok && (ok = measure(g, &b, t, &slow)) && !slow) {
+    if (b.ok && !ok && (ok = model_file_times(g, &b, t, &host_too_slow)) && !host_too_slow) {
         buf_printf(&entry, "%a %a", t->timed, t->counted);
         cache_put("times", key, entry.data, entry.size);
     }
@@ -94,43 +97,46 @@ static bool reference(struct grading *g, const char *name, const void *source, s
 }
 
 /* Of a version that this release leaves out. */
-static bool recorded(const struct grading *g, const char *version, struct times *t) {
+static bool recorded_times(const struct grading_ctx *g, const char *version,
+                           struct model_times *t) {
     struct err e = {0};
     double times[2];
-    if (!figures_there() || !figures_times(book_id(g->ex), g->o->device->name, version, times, &e))
+    if (!baseline_data_exists() ||
+        !baseline_data_times(book_id(g->ex), g->o->device->name, version, times, &e))
         return false;
-    *t = (struct times){.timed = times[0], .counted = times[1]};
+    *t = (struct model_times){.timed = times[0], .counted = times[1]};
     return true;
 }
 
-static bool answer(struct grading *g, struct times *t) {
+static bool solution_times(struct grading_ctx *g, struct model_times *t) {
     struct buf source = {0};
     struct err e = {0};
     char name[128];
-    if (!book_has_answers()) return recorded(g, "answer", t);
+    if (!book_has_solutions()) return recorded_times(g, "answer", t);
     const char *path = book_solution_file(g->ex, NULL);
-    grade_name(g->ex, path, name, sizeof name);
+    grade_safe_file_name(g->ex, path, name, sizeof name);
     bool ok = file_read(path, SOURCE_LIMIT, &source, &e) &&
-              reference(g, name, source.data, source.size, t);
+              reference_times(g, name, source.data, source.size, t);
     buf_free(&source);
     return ok;
 }
 
-static bool baseline(struct grading *g, struct times *t) {
+static bool baseline_times(struct grading_ctx *g, struct model_times *t) {
     struct buf source = {0};
     struct err e = {0};
     char name[128];
-    bool there = naive_source(g->ex, name, sizeof name, &source, &e);
-    bool ok = there ? reference(g, name, source.data, source.size, t) : recorded(g, "naive", t);
+    bool found = baseline_source(g->ex, name, sizeof name, &source, &e);
+    bool ok = found ? reference_times(g, name, source.data, source.size, t)
+                    : recorded_times(g, "naive", t);
     buf_free(&source);
     return ok;
 }
 
-bool speed_reference(const struct exercise *ex, const struct grade_options *go, bool naive,
-                     double times[2]) {
-    struct grading g = {.ex = ex, .o = go};
-    struct times t = {0};
-    bool ok = naive ? baseline(&g, &t) : answer(&g, &t);
+bool speed_reference_times(const struct exercise *ex, const struct grade_options *go,
+                           bool use_baseline, double times[2]) {
+    struct grading_ctx g = {.ex = ex, .o = go};
+    struct model_times t = {0};
+    bool ok = use_baseline ? baseline_times(&g, &t) : solution_times(&g, &t);
     times[0] = t.timed, times[1] = t.counted;
     return ok;
 }
@@ -138,243 +144,255 @@ bool speed_reference(const struct exercise *ex, const struct grade_options *go, 
 /* Least seconds that the device needs: the bytes that must move, the operations that must be done.
  * One figure for a problem and a device, which no version can beat: L2 is cold and full of other
  * data, so that whatever is written pushes as much out. */
-static double roofline(const struct grading *g, const struct ex_case *c,
-                       const struct sim_counters *n) {
+static double roofline_seconds(const struct grading_ctx *g, const struct ex_case *c,
+                               const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
-    double moving =
-        g->ex->bytes
-            ? g->ex->bytes(c) / (grade_crosses(g->ex) ? d->bus_bidirectional_rate : d->dram_rate)
-            : 0;
+    double transfer_seconds =
+        g->ex->bytes ? g->ex->bytes(c) / (grade_crosses_host_bus(g->ex) ? d->bus_bidirectional_rate
+                                                                        : d->dram_rate)
+                     : 0;
     double flops = g->ex->flops ? g->ex->flops(c) : 0;
-    double working = grade_working_seconds(
-        d, flops, grade_on_tensor_cores(g->ex, flops, (double)n->flops_matrix));
-    return moving > working ? moving : working;
+    double compute_seconds =
+        grade_compute_seconds(d, flops, grade_tensor_flops(g->ex, flops, (double)n->flops_matrix));
+    return transfer_seconds > compute_seconds ? transfer_seconds : compute_seconds;
 }
 
-struct busy {
+struct engine_time {
     const char *name;
     double seconds;
 };
 
-static int by_seconds(const void *x, const void *y) {
-    double a = ((const struct busy *)x)->seconds, b = ((const struct busy *)y)->seconds;
+static int compare_seconds(const void *x, const void *y) {
+    double a = ((const struct engine_time *)x)->seconds,
+           b = ((const struct engine_time *)y)->seconds;
     return (a < b) - (a > b);
 }
 
 /* Which part of the time each engine works. */
-static void put_busy(const struct launch_stats *own, struct buf *out) {
-    struct busy b[] = {{"copies to the device", own->bus_in_seconds},
-                       {"copies to the host", own->bus_out_seconds},
-                       {"kernels", own->kernel_seconds}};
-    qsort(b, 3, sizeof *b, by_seconds);
+static void write_engine_shares(const struct launch_stats *stats, struct buf *out) {
+    struct engine_time b[] = {{"copies to the device", stats->bus_in_seconds},
+                              {"copies to the host", stats->bus_out_seconds},
+                              {"kernels", stats->kernel_seconds}};
+    qsort(b, 3, sizeof *b, compare_seconds);
     for (unsigned i = 0; i < 3; i++)
         buf_printf(out, "%s%s, %.0f %%",
                    i == 0   ? ""
                    : i == 1 ? " (next: "
                             : "; ",
-                   b[i].name, 100 * b[i].seconds / own->seconds);
+                   b[i].name, 100 * b[i].seconds / stats->seconds);
     buf_puts(out, ")");
 }
 
 /* Of the kernel that takes longest, all its launches together; where data cross the bus, what takes
  * how much of the time. */
-static const char *bound_by(struct arena *a, const struct launch_stats *own) {
-    const struct launch_stats_kernel *k = launch_stats_longest_kernel(own);
+static const char *describe_bottleneck(struct arena *a, const struct launch_stats *stats) {
+    const struct launch_stats_kernel *k = launch_stats_longest_kernel(stats);
     char bound[192];
     struct buf text = {0};
-    if (own->scheduled && own->bus_in_seconds + own->bus_out_seconds > 0) {
-        put_busy(own, &text);
-        const char *kept = arena_strndup(a, buf_str(&text), text.size);
-        return buf_free(&text), kept;
+    if (stats->scheduled && stats->bus_in_seconds + stats->bus_out_seconds > 0) {
+        write_engine_shares(stats, &text);
+        const char *copy = arena_strndup(a, buf_str(&text), text.size);
+        return buf_free(&text), copy;
     }
     if (k) launch_stats_format_bound(k, bound, sizeof bound), buf_puts(&text, bound);
-    if (k && own->nkernels > 1 && own->seconds > 0)
+    if (k && stats->nkernels > 1 && stats->seconds > 0)
         buf_printf(&text, " in %s, which takes %.0f %% of the time", k->name,
-                   100 * k->seconds / own->seconds);
+                   100 * k->seconds / stats->seconds);
     else if (k && k->launches > 1) buf_printf(&text, " in the %u launches together", k->launches);
     text_demangle(&text);
-    const char *kept = arena_strndup(a, buf_str(&text), text.size);
+    const char *copy = arena_strndup(a, buf_str(&text), text.size);
     buf_free(&text);
-    return kept;
+    return copy;
 }
 
 /* `missed`: machine code was asked for, and a launch had none. */
-static const char *note(bool timed, bool missed) {
+static const char *timing_note(bool timed, bool missing_machine_code) {
     static const char *const notes[2][2] = {
         {"at the size that is counted: the timed size takes the simulator too long",
          "at the size that is counted: the timed size takes the simulator too long; modelled from "
          "PTX, without the "
          "machine code"},
         {"", "modelled from PTX, without the machine code; docs/time-model.md says when"}};
-    return notes[timed][missed];
+    return notes[timed][missing_machine_code];
 }
 
 /* Recorded times are of code that another compiler made. */
-static void note_other_nvcc(struct grading *g) {
+static void note_other_nvcc(struct grading_ctx *g) {
     struct buf text = {0};
     buf_printf(&text,
                "%s%sthe model answer's and the naive version's times were recorded with nvcc %s; "
                "here it is %s",
-               g->r->speed.note, g->r->speed.note[0] ? "; " : "", figures_nvcc(), grade_nvcc());
+               g->r->speed.note, g->r->speed.note[0] ? "; " : "", baseline_data_nvcc_version(),
+               grade_nvcc_version());
     g->r->speed.note = arena_strndup(&g->r->arena, buf_str(&text), text.size);
     buf_free(&text);
 }
 
-static void fill_in(struct grading *g, const struct launch_stats *own, const struct times *solution,
-                    const struct times *base, bool timed) {
+static void fill_speed(struct grading_ctx *g, const struct launch_stats *stats,
+                       const struct model_times *solution, const struct model_times *baseline,
+                       bool timed) {
     struct speed_result *s = &g->r->speed;
-    const struct ex_case *c = timed ? &g->ex->timed : &g->ex->technique_case;
-    double answer = timed ? solution->timed : solution->counted,
-           naive = timed ? base->timed : base->counted;
+    const struct ex_case *c = timed ? &g->ex->timed_case : &g->ex->technique_case;
+    double solution_seconds = timed ? solution->timed : solution->counted,
+           baseline_seconds = timed ? baseline->timed : baseline->counted;
     struct buf size = {0};
-    problem_size(g->ex, c, &size);
-    s->valid = answer > 0 && own->seconds > 0 && !own->blocks_depend;
-    s->kind = "modelled", s->timed = timed;
-    s->student_us = own->seconds * 1e6, s->solution_us = answer * 1e6, s->baseline_us = naive * 1e6;
-    s->low_us = own->low * 1e6, s->high_us = own->high * 1e6;
-    s->vs_solution = answer / own->seconds, s->vs_baseline = naive / own->seconds;
-    s->gain = naive > 0 ? naive / answer : 0;
-    s->of_roofline = roofline(g, c, &own->counters) / own->seconds;
+    problem_size_text(g->ex, c, &size);
+    s->valid = solution_seconds > 0 && stats->seconds > 0 && !stats->blocks_depend;
+    s->kind = "modelled", s->is_timed_size = timed;
+    s->student_us = stats->seconds * 1e6, s->solution_us = solution_seconds * 1e6,
+    s->baseline_us = baseline_seconds * 1e6;
+    s->low_us = stats->low * 1e6, s->high_us = stats->high * 1e6;
+    s->vs_solution = solution_seconds / stats->seconds,
+    s->vs_baseline = baseline_seconds / stats->seconds;
+    s->solution_speedup = baseline_seconds > 0 ? baseline_seconds / solution_seconds : 0;
+    s->roofline_fraction = roofline_seconds(g, c, &stats->counters) / stats->seconds;
     s->bytes = g->ex->bytes ? g->ex->bytes(c) : 0, s->flops = g->ex->flops ? g->ex->flops(c) : 0;
-    s->bus_rate = grade_crosses(g->ex) ? g->o->device->bus_bidirectional_rate : 0;
-    s->matrix_flops = grade_on_tensor_cores(g->ex, s->flops, (double)own->counters.flops_matrix);
-    if (own->blocks_depend) {
-        s->forfeit = true;
+    s->bus_rate = grade_crosses_host_bus(g->ex) ? g->o->device->bus_bidirectional_rate : 0;
+    s->tensor_flops = grade_tensor_flops(g->ex, s->flops, (double)stats->counters.flops_matrix);
+    if (stats->blocks_depend) {
+        s->disqualified = true;
         s->note = "not modelled: blocks wait for each other, or one runs for very long";
-    } else if (s->valid && g->implausible[0]) {
+    } else if (s->valid && g->implausible_reason[0]) {
         s->valid = false;
         s->note = "faster than the device can be: does the entry do all of its work at this size?";
-    } else s->note = note(timed, own->from_ptx && build_disassembler(NULL));
-    if (s->valid && !book_has_answers() && strcmp(figures_nvcc(), grade_nvcc()) != 0)
+    } else s->note = timing_note(timed, stats->from_ptx && build_disassembler(NULL));
+    if (s->valid && !book_has_solutions() &&
+        strcmp(baseline_data_nvcc_version(), grade_nvcc_version()) != 0)
         note_other_nvcc(g);
-    s->bound_by = bound_by(&g->r->arena, own);
+    s->bound_by = describe_bottleneck(&g->r->arena, stats);
     s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
     buf_free(&size);
-    if (s->valid) grade_keep_times(g->r, own);
+    if (s->valid) result_fill_times(g->r, stats);
 }
 
 /* Where speed is to count, the timed size must come out right, every block of it; `keep` gets its
  * tally. Where the simulator cannot finish it there is no time, and the points are lost: else to be
  * slow at this size, which code can look at, would pay. `where`: the session on the device whose
  * time is told; NULL = the one that everything else is checked on. */
-static enum verdict check_timed(struct grading *g, struct session *where,
-                                struct launch_stats *keep) {
-    unsigned before = g->r->ncases;
-    struct session *usual = g->session;
-    if (where) g->session = where;
+static enum verdict check_timed(struct grading_ctx *g, struct session *other_session,
+                                struct launch_stats *stats_out) {
+    unsigned old_ncases = g->r->ncases;
+    struct session *saved_session = g->session;
+    if (other_session) g->session = other_session;
     char suffix[64] = " (timed)";
-    if (where) snprintf(suffix, sizeof suffix, " (timed, on %s)", g->o->device->name);
-    enum verdict v = check_case(g, &g->ex->timed, grade_plan_whole, suffix, keep);
-    g->session = usual;
-    if (v == V_TLE) g->r->ncases = before, g->stopped = false;
+    if (other_session) snprintf(suffix, sizeof suffix, " (timed, on %s)", g->o->device->name);
+    enum verdict v = check_case(g, &g->ex->timed_case, grade_plan_full_grid, suffix, stats_out);
+    g->session = saved_session;
+    if (v == V_TLE) g->r->ncases = old_ncases, g->stopped = false;
     return v;
 }
 
 /* The student's file on the device whose time is told, where that is not the one it was checked on.
  */
-struct elsewhere {
+struct other_device {
     struct session *session; /* NULL: it is that one */
-    struct ptxas registers;
-    struct launch_stats counted;
-    char why[256]; /* it does not run there */
+    struct ptxas ptxas_result;
+    struct launch_stats counted_stats;
+    char reason[256]; /* it does not run there */
 };
 
-static bool go_elsewhere(struct grading *g, struct elsewhere *x) {
+static bool open_other_device(struct grading_ctx *g, struct other_device *x) {
     const struct gpu_device *d = g->o->device;
     struct err e = {0};
-    *x = (struct elsewhere){.session = NULL};
+    *x = (struct other_device){.session = NULL};
     if (d == grade_device()) return true;
-    ptxas_finish(ptxas_start(&g->build, d->cc_major * 10 + d->cc_minor), &x->registers);
+    ptxas_finish(ptxas_start(&g->build, d->cc_major * 10 + d->cc_minor), &x->ptxas_result);
     struct session_options so = {.device = d,
                                  .seed = g->o->seed,
                                  .workers = g->o->workers,
-                                 .registers = &x->registers,
-                                 .ahead = g->ahead};
+                                 .ptxas_result = &x->ptxas_result,
+                                 .prefetch = g->prefetch};
     if (!(x->session = session_open(g->ex, &g->build, &so, &e)))
-        return snprintf(x->why, sizeof x->why, "%.250s", e.text), false;
+        return snprintf(x->reason, sizeof x->reason, "%.250s", e.text), false;
     struct case_run run;
     session_case(x->session, &g->ex->technique_case, &grade_plan_technique, &run);
     bool ok = run.verdict == V_AC;
     if (ok) {
-        x->counted = run.tally, run.tally = (struct launch_stats){0};
-        g->r->occupancy = x->counted.occupancy;
-        grade_keep_kernels(g->r, &x->registers);
+        x->counted_stats = run.launch_stats, run.launch_stats = (struct launch_stats){0};
+        g->r->occupancy = x->counted_stats.occupancy;
+        result_fill_kernels(g->r, &x->ptxas_result);
     } else
-        snprintf(x->why, sizeof x->why, "it does not run on this device: %.200s",
+        snprintf(x->reason, sizeof x->reason, "it does not run on this device: %.200s",
                  buf_str(&run.message));
     session_case_free(&run);
     return ok;
 }
 
-static void come_back(struct elsewhere *x) {
+static void close_other_device(struct other_device *x) {
     session_close(x->session);
-    ptxas_free(&x->registers);
-    launch_stats_free(&x->counted);
+    ptxas_free(&x->ptxas_result);
+    launch_stats_free(&x->counted_stats);
 }
 
 /* The tally at the timed size, moved out of `whole` where that is of this device: all blocks have
  * run already, and the times of whole runs and samples agree (`verify` holds each answer to it:
  * cmd_verify.c, ITSELF). False: it could not be had. */
-static bool timed_tally(struct grading *g, const struct elsewhere *x, struct launch_stats *whole,
-                        struct launch_stats *own) {
-    if (whole->seconds > 0 || whole->blocks_depend) {
-        *own = *whole, *whole = (struct launch_stats){0};
+static bool timed_stats(struct grading_ctx *g, const struct other_device *x,
+                        struct launch_stats *full_stats, struct launch_stats *stats) {
+    if (full_stats->seconds > 0 || full_stats->blocks_depend) {
+        *stats = *full_stats, *full_stats = (struct launch_stats){0};
         return true;
     }
-    bool slow = false;
-    return time_case(x->session ? x->session : g->session, &g->ex->timed, grade_plan_timed, own,
-                     &slow) >= 0;
+    bool host_too_slow = false;
+    return time_case(x->session ? x->session : g->session, &g->ex->timed_case, grade_plan_timed,
+                     stats, &host_too_slow) >= 0;
 }
 
 /* `whole`: of every block at the timed size, where that was checked. */
-static void time_on_device(struct grading *g, const struct elsewhere *x, bool known,
-                           const struct times *solution, const struct times *base,
-                           struct launch_stats *whole) {
+static void time_on_device(struct grading_ctx *g, const struct other_device *x, bool has_solution,
+                           const struct model_times *solution, const struct model_times *baseline,
+                           struct launch_stats *full_stats) {
     struct speed_result *s = &g->r->speed;
-    struct launch_stats own = {0};
+    struct launch_stats stats = {0};
     /* Where the book's own files take too long there, so does the student's. */
-    bool can = !known || (solution->timed > 0 && base->timed > 0),
-         ran = can && timed_tally(g, x, whole, &own);
-    bool timed = own.seconds > 0;
-    if (ran) check_plausible(g, &own);
-    if (!known) s->note = "the model answer could not be timed on this device";
+    bool can_model = !has_solution || (solution->timed > 0 && baseline->timed > 0),
+         ran = can_model && timed_stats(g, x, full_stats, &stats);
+    bool timed = stats.seconds > 0;
+    if (ran) sanity_check_work(g, &stats);
+    if (!has_solution) s->note = "the model answer could not be timed on this device";
     else if (ran && !timed) s->note = "nothing is launched at the size that is timed";
-    else fill_in(g, timed ? &own : x->session ? &x->counted : &g->tally, solution, base, timed);
-    launch_stats_free(&own);
+    else
+        fill_speed(g,
+                   timed        ? &stats
+                   : x->session ? &x->counted_stats
+                                : &g->launch_stats,
+                   solution, baseline, timed);
+    launch_stats_free(&stats);
 }
 
 /* Code can ask which device it is on: not to run there must not pay. */
-static void not_there(struct grading *g, const struct elsewhere *x, bool known) {
+static void set_device_failure(struct grading_ctx *g, const struct other_device *x,
+                               bool has_solution) {
     struct speed_result *s = &g->r->speed;
-    s->forfeit = known && !g->o->trusted;
-    s->note = arena_strndup(&g->r->arena, x->why, strcspn(x->why, "\n"));
+    s->disqualified = has_solution && !g->o->trusted;
+    s->note = arena_strndup(&g->r->arena, x->reason, strcspn(x->reason, "\n"));
 }
 
-static void not_checked(struct grading *g) {
-    g->r->speed.forfeit = true;
-    g->r->speed.note = g->slow_machine ? "this machine was too slow to check the timed size"
-                                       : "the timed size takes too long to be checked";
+static void set_timed_unchecked(struct grading_ctx *g) {
+    g->r->speed.disqualified = true;
+    g->r->speed.note = g->host_too_slow ? "this machine was too slow to check the timed size"
+                                        : "the timed size takes too long to be checked";
 }
 
-bool speed_run(struct grading *g) {
+bool speed_run(struct grading_ctx *g) {
     if (gpu_options_of(g->o->device)) return speed_gpu_run(g);
-    struct times solution = {0}, base = {0};
-    struct launch_stats whole = {0};
-    struct elsewhere x;
+    struct model_times solution = {0}, baseline = {0};
+    struct launch_stats full_stats = {0};
+    struct other_device x;
     if (g->o->progress) g->o->progress(g->o->user, "timing");
-    bool check = g->o->count_modelled && !g->o->trusted, there = go_elsewhere(g, &x);
+    bool check = g->o->count_modelled && !g->o->trusted, runs_there = open_other_device(g, &x);
     /* Before the book's own files are timed, if they are: what was drawn ahead takes as much memory
      * as they do. */
-    enum verdict v = check ? check_timed(g, there ? x.session : NULL, &whole) : V_AC;
-    bool known = v == V_AC && answer(g, &solution);
-    g->r->speed.whole = check && v == V_AC;
-    if (v == V_TLE) not_checked(g);
-    else if (v == V_AC && !there) not_there(g, &x, known);
+    enum verdict v = check ? check_timed(g, runs_there ? x.session : NULL, &full_stats) : V_AC;
+    bool has_solution = v == V_AC && solution_times(g, &solution);
+    g->r->speed.output_fully_checked = check && v == V_AC;
+    if (v == V_TLE) set_timed_unchecked(g);
+    else if (v == V_AC && !runs_there) set_device_failure(g, &x, has_solution);
     else if (v == V_AC) {
-        if (known) baseline(g, &base);
-        time_on_device(g, &x, known, &solution, &base, &whole);
+        if (has_solution) baseline_times(g, &baseline);
+        time_on_device(g, &x, has_solution, &solution, &baseline, &full_stats);
     }
-    come_back(&x);
-    launch_stats_free(&whole);
+    close_other_device(&x);
+    launch_stats_free(&full_stats);
     return v == V_AC || v == V_TLE;
 }

@@ -7,7 +7,7 @@
 #include "grader/server/roofline.h"
 
 /* Fills in g->r->speed; false: the submission is wrong on the GPU, and a case says how. */
-bool speed_gpu_run(struct grading *g);
+bool speed_gpu_run(struct grading_ctx *g);
 /* A file of the book's ladder, NULL = the model answer. */
 bool speed_gpu_build(const struct exercise *ex, const char *step, struct build *b, struct err *e);
 

@@ -7,13 +7,13 @@
 enum { BUILD_ARCH = 90, BUILD_SECONDS = 60 }; /* compute capability of the PTX that is executed */
 
 /* Binds of the compiler's jail: the system, the toolkit, our runtime library. */
-struct toolbox {
+struct compiler_jail {
     struct jail_bind binds[24];
-    unsigned n;
-    bool compiler; /* there is a toolkit */
+    unsigned nbinds;
+    bool has_compiler; /* there is a toolkit */
     char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX + 32];
 };
-bool build_toolbox(struct toolbox *t, struct err *e);
+bool build_compiler_jail(struct compiler_jail *t, struct err *e);
 /* Where NVIDIA's disassembler is; `path` may be NULL. False: there is none, or nobody asked for
  * machine code. */
 bool build_disassembler(char path[PATH_MAX]);

@@ -42,12 +42,12 @@ static bool is_cgroup_v2(void) { return access("/sys/fs/cgroup/cgroup.controller
 static void find_bases(void) {
     bases_known = true;
     if (is_cgroup_v2()) {
-        nbases = machine_own_group("", bases[0], sizeof bases[0]);
+        nbases = system_cgroup_path("", bases[0], sizeof bases[0]);
         if (nbases) write_text(bases[0], "cgroup.subtree_control", "+pids +memory");
         return;
     }
-    nbases = machine_own_group("pids", bases[0], sizeof bases[0]);
-    nbases += machine_own_group("memory", bases[nbases], sizeof bases[nbases]);
+    nbases = system_cgroup_path("pids", bases[0], sizeof bases[0]);
+    nbases += system_cgroup_path("memory", bases[nbases], sizeof bases[nbases]);
 }
 
 static bool set_limits(const char *folder, const struct jail_limits *l) {

@@ -42,7 +42,7 @@ static const char style_sheet[] = STYLE_COLOURS
     "width:0}"
     ".two{grid-template-columns:repeat(auto-fill,minmax(min(23rem,100%),1fr))}"
     "figure{margin:.5rem 0}figcaption{font-size:.88rem;color:var(--dim)}figcaption "
-    "code{color:var(--ink)}" STYLE_PICTURES ".s0{stroke:var(--p0)}.s1{stroke:var(--p2)}.s2{stroke:"
+    "code{color:var(--ink)}" STYLE_SVG ".s0{stroke:var(--p0)}.s1{stroke:var(--p2)}.s2{stroke:"
     "var(--p4)}.s3{stroke:var(--p8)}.s4{stroke:var(--p5)}"
     ".s5{stroke:var(--p10)}.curve{fill:none;stroke-width:2}"
     ".key{display:flex;flex-wrap:wrap;gap:.2rem .9rem;font-size:.85rem;margin:.3rem 0}.key "
@@ -75,7 +75,7 @@ static const char style_sheet[] = STYLE_COLOURS
     "input{display:none}}";
 
 /* As the policy names a style or script: its SHA-256 in base64. */
-static void digest(const char *text, struct buf *out) {
+static void append_script_digest(const char *text, struct buf *out) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     uint8_t d[SHA256_DIGEST_LENGTH + 1] = {0};
     SHA2_CTX c;
@@ -99,12 +99,12 @@ void page_open(const char *title, const char *script, struct buf *out) {
         out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src ");
-    digest(style_sheet, out);
-    if (script) buf_puts(out, "; script-src "), digest(script, out);
+    append_script_digest(style_sheet, out);
+    if (script) buf_puts(out, "; script-src "), append_script_digest(script, out);
     buf_puts(out,
              "; base-uri 'none'; form-action 'none'\">\n"
              "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
-    page_put(title, out);
+    html_escape_text(title, out);
     buf_printf(out, "</title>\n<style>%s</style></head><body>\n", style_sheet);
 }
 
@@ -113,11 +113,12 @@ void page_close(const char *script, struct buf *out) {
     buf_puts(out, "</body></html>\n");
 }
 
-void page_put(const char *s, struct buf *out) { page_escape(s, strlen(s), out); }
+void html_escape_text(const char *s, struct buf *out) { html_escape(s, strlen(s), out); }
 
-void page_element(const char *name, const char *look, const char *text, struct buf *out) {
-    buf_printf(out, "<%s%s%s%s>", name, look[0] ? " class=\"" : "", look, look[0] ? "\"" : "");
-    page_put(text, out);
+void page_element(const char *name, const char *css_class, const char *text, struct buf *out) {
+    buf_printf(out, "<%s%s%s%s>", name, css_class[0] ? " class=\"" : "", css_class,
+               css_class[0] ? "\"" : "");
+    html_escape_text(text, out);
     buf_printf(out, "</%s>", name);
 }
 

@@ -10,7 +10,8 @@ enum { WIDTH = 360 };
 
 /* ---- stacked bars ---- */
 
-static void key(const char *const names[PAGE_PARTS], const bool used[PAGE_PARTS], struct buf *out) {
+static void write_legend(const char *const names[PAGE_PARTS], const bool used[PAGE_PARTS],
+                         struct buf *out) {
     buf_puts(out, "<p class=\"key\">");
     for (unsigned i = 0; i < PAGE_PARTS; i++) {
         if (!used[i] || !names[i]) continue;
@@ -18,43 +19,43 @@ static void key(const char *const names[PAGE_PARTS], const bool used[PAGE_PARTS]
                    "<span><svg viewBox=\"0 0 10 10\"><rect class=\"p%u\" width=\"10\" "
                    "height=\"10\"/></svg>",
                    i);
-        page_put(names[i], out);
+        html_escape_text(names[i], out);
         buf_puts(out, "</span>");
     }
     buf_puts(out, "</p>\n");
 }
 
-static void stack(const struct page_bar *b, double longest, double y, struct buf *out) {
-    double x = 4, room = WIDTH - 8, all = 0;
+static void draw_stacked_bar(const struct page_bar *b, double longest, double y, struct buf *out) {
+    double x = 4, bar_width = WIDTH - 8, total = 0;
     struct buf text = {0};
-    for (unsigned i = 0; i < PAGE_PARTS; i++) all += b->part[i];
+    for (unsigned i = 0; i < PAGE_PARTS; i++) total += b->parts[i];
     buf_puts(&text, b->name), buf_puts(&text, "  "), page_time(b->total, &text);
     page_svg_text(4, y + 10, "start", buf_str(&text), out);
-    for (unsigned i = 0; i < PAGE_PARTS && all > 0; i++) {
-        double width = room * b->total / longest * b->part[i] / all;
-        char look[8];
-        snprintf(look, sizeof look, "p%u", i);
-        if (width > 0.05) page_svg_bar(x, y + 15, width, 14, look, out);
+    for (unsigned i = 0; i < PAGE_PARTS && total > 0; i++) {
+        double width = bar_width * b->total / longest * b->parts[i] / total;
+        char css_class[8];
+        snprintf(css_class, sizeof css_class, "p%u", i);
+        if (width > 0.05) page_svg_bar(x, y + 15, width, 14, css_class, out);
         x += width;
     }
     buf_free(&text);
 }
 
-void page_stacks(const char *title, const struct page_bar *bars, unsigned n,
-                 const char *const names[PAGE_PARTS], struct buf *out) {
+void page_stacked_bars(const char *title, const struct page_bar *bars, unsigned n,
+                       const char *const names[PAGE_PARTS], struct buf *out) {
     bool used[PAGE_PARTS] = {false};
     double longest = 0;
     for (unsigned i = 0; i < n; i++) {
-        double all = 0;
+        double total = 0;
         longest = fmax(longest, bars[i].total);
-        for (unsigned k = 0; k < PAGE_PARTS; k++) all += bars[i].part[k];
-        for (unsigned k = 0; k < PAGE_PARTS; k++) used[k] |= bars[i].part[k] > 0.005 * all;
+        for (unsigned k = 0; k < PAGE_PARTS; k++) total += bars[i].parts[k];
+        for (unsigned k = 0; k < PAGE_PARTS; k++) used[k] |= bars[i].parts[k] > 0.005 * total;
     }
     if (!(longest > 0)) return;
     page_svg_open(WIDTH, 38.0 * n + 4, title, out);
-    for (unsigned i = 0; i < n; i++) stack(&bars[i], longest, 2 + 38.0 * i, out);
+    for (unsigned i = 0; i < n; i++) draw_stacked_bar(&bars[i], longest, 2 + 38.0 * i, out);
     page_svg_close(out);
-    key(names, used, out);
+    write_legend(names, used, out);
 }
 
 /* ---- the roofline ---- */
@@ -65,25 +66,27 @@ struct axes {
     double x0, x1, y0, y1; /* decades */
 };
 enum { PLOT_LEFT = 46, PLOT_RIGHT = 350, PLOT_TOP = 20, PLOT_BOTTOM = 220 };
-static double at_x(const struct axes *a, double v) {
+static double plot_x(const struct axes *a, double v) {
     return PLOT_LEFT + (PLOT_RIGHT - PLOT_LEFT) * (log10(v) - a->x0) / (a->x1 - a->x0);
 }
-static double at_y(const struct axes *a, double v) {
+static double plot_y(const struct axes *a, double v) {
     return PLOT_BOTTOM - (PLOT_BOTTOM - PLOT_TOP) * (log10(v) - a->y0) / (a->y1 - a->y0);
 }
 
-static void grid(const struct axes *a, struct buf *out) {
+static void draw_grid(const struct axes *a, struct buf *out) {
     char text[64];
     for (double x = a->x0; x <= a->x1; x++) {
-        page_svg_line(at_x(a, pow(10, x)), PLOT_TOP, at_x(a, pow(10, x)), PLOT_BOTTOM, "axis", out);
+        page_svg_line(plot_x(a, pow(10, x)), PLOT_TOP, plot_x(a, pow(10, x)), PLOT_BOTTOM, "axis",
+                      out);
         snprintf(text, sizeof text, "%g", pow(10, x));
-        page_svg_text(at_x(a, pow(10, x)), PLOT_BOTTOM + 14, "middle", text, out);
+        page_svg_text(plot_x(a, pow(10, x)), PLOT_BOTTOM + 14, "middle", text, out);
     }
     for (double y = a->y0; y <= a->y1; y++) {
         struct buf b = {0};
-        page_svg_line(PLOT_LEFT, at_y(a, pow(10, y)), PLOT_RIGHT, at_y(a, pow(10, y)), "axis", out);
+        page_svg_line(PLOT_LEFT, plot_y(a, pow(10, y)), PLOT_RIGHT, plot_y(a, pow(10, y)), "axis",
+                      out);
         page_number(pow(10, y), &b);
-        page_svg_text(PLOT_LEFT - 4, at_y(a, pow(10, y)) + 4, "end", buf_str(&b), out);
+        page_svg_text(PLOT_LEFT - 4, plot_y(a, pow(10, y)) + 4, "end", buf_str(&b), out);
         buf_free(&b);
     }
     page_svg_text((PLOT_LEFT + PLOT_RIGHT) / 2, PLOT_BOTTOM + 29, "middle",
@@ -92,35 +95,35 @@ static void grid(const struct axes *a, struct buf *out) {
 }
 
 struct label {
-    double x, y, at; /* of the dot; where the words go */
+    double x, y, text_y; /* of the dot; where the words go */
     const struct page_dot *dot;
 };
-static int by_height(const void *a, const void *b) {
+static int compare_heights(const void *a, const void *b) {
     double x = ((const struct label *)a)->y, y = ((const struct label *)b)->y;
     return (x > y) - (x < y);
 }
 
 /* All versions have the same intensity: names stand beside their dots, pushed apart, with a line
  * where they had to move. */
-static void dots(const struct axes *a, double intensity, double flops, const struct page_dot *d,
-                 unsigned n, struct buf *out) {
+static void draw_dots(const struct axes *a, double intensity, double flops,
+                      const struct page_dot *d, unsigned n, struct buf *out) {
     struct label *l = xcalloc(n + 1, sizeof *l);
-    double x = at_x(a, intensity), last = PLOT_TOP - 8;
-    bool left = x > (PLOT_LEFT + PLOT_RIGHT) / 2.0;
+    double x = plot_x(a, intensity), last_y = PLOT_TOP - 8;
+    bool labels_left = x > (PLOT_LEFT + PLOT_RIGHT) / 2.0;
     for (unsigned i = 0; i < n; i++)
-        l[i] = (struct label){x, at_y(a, flops / (d[i].us * 1e-6)), 0, &d[i]};
-    qsort(l, n, sizeof *l, by_height);
-    for (unsigned i = 0; i < n; i++) last = l[i].at = fmax(l[i].y, last + 12);
+        l[i] = (struct label){x, plot_y(a, flops / (d[i].us * 1e-6)), 0, &d[i]};
+    qsort(l, n, sizeof *l, compare_heights);
+    for (unsigned i = 0; i < n; i++) last_y = l[i].text_y = fmax(l[i].y, last_y + 12);
     for (unsigned i = n; i-- > 0;) { /* those that were pushed off the plot push back */
-        double most = i + 1 < n ? l[i + 1].at - 12 : PLOT_BOTTOM - 4;
-        l[i].at = fmin(l[i].at, fmax(most, PLOT_TOP));
+        double max_y = i + 1 < n ? l[i + 1].text_y - 12 : PLOT_BOTTOM - 4;
+        l[i].text_y = fmin(l[i].text_y, fmax(max_y, PLOT_TOP));
     }
     for (unsigned i = 0; i < n; i++) {
-        double to = x + (left ? -16 : 16);
-        page_svg_line(x, l[i].y, to, l[i].at, "axis", out);
-        page_svg_dot(x, l[i].y, l[i].dot->look, out);
-        page_svg_text(to + (left ? -3 : 3), l[i].at + 4, left ? "end" : "start", l[i].dot->name,
-                      out);
+        double text_x = x + (labels_left ? -16 : 16);
+        page_svg_line(x, l[i].y, text_x, l[i].text_y, "axis", out);
+        page_svg_dot(x, l[i].y, l[i].dot->css_class, out);
+        page_svg_text(text_x + (labels_left ? -3 : 3), l[i].text_y + 4,
+                      labels_left ? "end" : "start", l[i].dot->name, out);
     }
     free(l);
 }
@@ -134,12 +137,12 @@ void page_roofline(double bytes, double flops, double peak_bytes, double peak_fl
                      ceil(log10(peak_flops))};
     double low = fmax(pow(10, a.x0), pow(10, a.y0) / peak_bytes);
     page_svg_open(WIDTH, 256, "Roofline of the device, with the versions of this problem", out);
-    grid(&a, out);
-    page_svg_line(at_x(&a, low), at_y(&a, low * peak_bytes), at_x(&a, ridge), at_y(&a, peak_flops),
-                  "roof", out);
-    page_svg_line(at_x(&a, ridge), at_y(&a, peak_flops), at_x(&a, pow(10, a.x1)),
-                  at_y(&a, peak_flops), "roof", out);
-    dots(&a, intensity, flops, d, n, out);
+    draw_grid(&a, out);
+    page_svg_line(plot_x(&a, low), plot_y(&a, low * peak_bytes), plot_x(&a, ridge),
+                  plot_y(&a, peak_flops), "roof", out);
+    page_svg_line(plot_x(&a, ridge), plot_y(&a, peak_flops), plot_x(&a, pow(10, a.x1)),
+                  plot_y(&a, peak_flops), "roof", out);
+    draw_dots(&a, intensity, flops, d, n, out);
     page_svg_close(out);
 }
 
@@ -150,75 +153,76 @@ struct scale {
     bool logarithmic;
 };
 
-static double height_of(const struct scale *s, double v) {
+static double value_y(const struct scale *s, double v) {
     double part = s->logarithmic ? (log(v) - log(s->low)) / (log(s->high) - log(s->low))
                                  : (v - s->low) / (s->high - s->low);
     return PLOT_BOTTOM - (PLOT_BOTTOM - PLOT_TOP) * part;
 }
 
-static struct scale range(const struct page_series *s, unsigned nseries, unsigned n,
-                          bool logarithmic) {
+static struct scale series_range(const struct page_series *s, unsigned nseries, unsigned n,
+                                 bool logarithmic) {
     struct scale r = {INFINITY, 0, logarithmic};
     for (unsigned k = 0; k < nseries; k++)
         for (unsigned i = 0; i < n; i++)
-            if (isfinite(s[k].value[i]))
-                r.low = fmin(r.low, s[k].value[i]), r.high = fmax(r.high, s[k].value[i]);
+            if (isfinite(s[k].values[i]))
+                r.low = fmin(r.low, s[k].values[i]), r.high = fmax(r.high, s[k].values[i]);
     if (!logarithmic) r.low = 0;
     else r.low /= 1.1, r.high *= 1.1;
     if (!(r.high > r.low)) r.high = r.low + 1;
     return r;
 }
 
-static double column(unsigned i, unsigned n) {
+static double column_x(unsigned i, unsigned n) {
     return PLOT_LEFT + 8 + (PLOT_RIGHT - PLOT_LEFT - 16) * (n > 1 ? (double)i / (n - 1) : 0.5);
 }
 
-static void heights(const struct scale *r, const char *unit, struct buf *out) {
+static void draw_y_axis(const struct scale *r, const char *unit, struct buf *out) {
     for (unsigned i = 0; i <= 4; i++) {
         double v = r->logarithmic ? r->low * pow(r->high / r->low, i / 4.0) : r->high * i / 4.0;
         struct buf b = {0};
-        page_svg_line(PLOT_LEFT, height_of(r, v), PLOT_RIGHT, height_of(r, v), "axis", out);
+        page_svg_line(PLOT_LEFT, value_y(r, v), PLOT_RIGHT, value_y(r, v), "axis", out);
         buf_printf(&b, "%.3g", v);
-        page_svg_text(PLOT_LEFT - 4, height_of(r, v) + 4, "end", buf_str(&b), out);
+        page_svg_text(PLOT_LEFT - 4, value_y(r, v) + 4, "end", buf_str(&b), out);
         buf_free(&b);
     }
     page_svg_text(4, 11, "start", unit, out);
 }
 
-static void series(const struct page_series *s, unsigned n, const struct scale *r, unsigned which,
-                   struct buf *out) {
+static void draw_series(const struct page_series *s, unsigned n, const struct scale *r,
+                        unsigned index, struct buf *out) {
     double *xy = xcalloc(2 * n + 2, sizeof *xy);
     unsigned k = 0;
-    char look[32];
-    snprintf(look, sizeof look, "curve s%u", which % 6);
+    char css_class[32];
+    snprintf(css_class, sizeof css_class, "curve s%u", index % 6);
     for (unsigned i = 0; i <= n; i++) {
-        bool there = i < n && isfinite(s->value[i]);
-        if (there) xy[2 * k] = column(i, n), xy[2 * k + 1] = height_of(r, s->value[i]), k++;
-        else if (k) page_svg_curve(xy, k, look, out), k = 0;
+        bool is_present = i < n && isfinite(s->values[i]);
+        if (is_present) xy[2 * k] = column_x(i, n), xy[2 * k + 1] = value_y(r, s->values[i]), k++;
+        else if (k) page_svg_polyline(xy, k, css_class, out), k = 0;
     }
-    snprintf(look, sizeof look, "p%u", (unsigned[]){0, 2, 4, 8, 5, 10}[which % 6]);
+    snprintf(css_class, sizeof css_class, "p%u", (unsigned[]){0, 2, 4, 8, 5, 10}[index % 6]);
     for (unsigned i = 0; i < n; i++)
-        if (isfinite(s->value[i]))
-            page_svg_bar(column(i, n) - 3, height_of(r, s->value[i]) - 3, 6, 6, look, out);
+        if (isfinite(s->values[i]))
+            page_svg_bar(column_x(i, n) - 3, value_y(r, s->values[i]) - 3, 6, 6, css_class, out);
     free(xy);
 }
 
-void page_lines(const char *title, const char *unit, const char *const *names, unsigned n,
-                const struct page_series *s, unsigned nseries, bool logarithmic, struct buf *out) {
-    static const unsigned ink[] = {0, 2, 4, 8, 5, 10};
+void page_line_chart(const char *title, const char *unit, const char *const *names, unsigned n,
+                     const struct page_series *s, unsigned nseries, bool logarithmic,
+                     struct buf *out) {
+    static const unsigned palette[] = {0, 2, 4, 8, 5, 10};
     const char *legend[PAGE_PARTS] = {0};
     bool used[PAGE_PARTS] = {false};
-    struct scale r = range(s, nseries, n, logarithmic);
+    struct scale r = series_range(s, nseries, n, logarithmic);
     if (!n || !isfinite(r.low)) return;
-    unsigned every = (n + 11) / 12;
+    unsigned label_step = (n + 11) / 12;
     page_svg_open(WIDTH, PLOT_BOTTOM + 22, title, out);
-    heights(&r, unit, out);
-    for (unsigned i = 0; i < n; i += every)
-        page_svg_small(column(i, n), PLOT_BOTTOM + 12, "middle", names[i], out);
+    draw_y_axis(&r, unit, out);
+    for (unsigned i = 0; i < n; i += label_step)
+        page_svg_small_text(column_x(i, n), PLOT_BOTTOM + 12, "middle", names[i], out);
     for (unsigned k = 0; k < nseries; k++) {
-        series(&s[k], n, &r, k, out);
-        legend[ink[k % 6]] = s[k].name, used[ink[k % 6]] = true;
+        draw_series(&s[k], n, &r, k, out);
+        legend[palette[k % 6]] = s[k].name, used[palette[k % 6]] = true;
     }
     page_svg_close(out);
-    if (nseries > 1) key(legend, used, out);
+    if (nseries > 1) write_legend(legend, used, out);
 }

@@ -19,7 +19,7 @@
 
 /* Pictures are drawn 360 units wide, so that their words are as large as others on a phone of 360
  * px. */
-#define STYLE_PICTURES                                                                             \
+#define STYLE_SVG                                                                                  \
     "svg text{font:11px system-ui,sans-serif;fill:var(--ink)}svg "                                 \
     "text.small{font-size:8px;fill:var(--dim)}"                                                    \
     ".axis{stroke:var(--rule)}.roof,.line{stroke:var(--ink);stroke-width:2;fill:none}.naive{fill:" \

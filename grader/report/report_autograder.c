@@ -12,55 +12,58 @@
 #include <stdio.h>
 #include <string.h>
 
-struct writing {
-    const struct report_autograder *how;
+struct autograder_ctx {
+    const struct report_autograder_options *options;
     const struct gpu_device *d;
     json_t *tests;
     bool scored;
 };
 
-static json_t *string(const char *s) {
+static json_t *json_text(const char *s) {
     json_t *j = json_string(s);
     return j ? j : json_string("(not valid UTF-8)");
 }
 
 /* ---- tests ---- */
 
-struct test {
+struct autograder_test {
     const char *kind, *name, *output, *visibility;
-    double score, most;
+    double score, max_score;
     bool passed;
 };
 
-static void add(struct writing *w, const char *id, const struct test *t) {
+static void add_test(struct autograder_ctx *w, const char *id, const struct autograder_test *t) {
     char name[300];
     json_t *o = json_object();
     snprintf(name, sizeof name, "%.120s%s%s%s%.120s", id, *t->kind ? ": " : "", t->kind,
              *t->name ? ": " : "", t->name);
-    json_object_set_new(o, "name", string(name));
+    json_object_set_new(o, "name", json_text(name));
     if (w->scored) {
         json_object_set_new(o, "score", json_real(round(1e6 * t->score) / 1e6));
-        json_object_set_new(o, "max_score", json_real(round(1e6 * t->most) / 1e6));
+        json_object_set_new(o, "max_score", json_real(round(1e6 * t->max_score) / 1e6));
     }
     json_object_set_new(o, "status", json_string(t->passed ? "passed" : "failed"));
-    json_object_set_new(o, "output", string(t->output));
+    json_object_set_new(o, "output", json_text(t->output));
     json_object_set_new(o, "output_format", json_string("text"));
     json_object_set_new(o, "visibility", json_string(t->visibility));
     json_array_append_new(w->tests, o);
 }
 
 /* What all limits of one test say. */
-static unsigned limits(const struct result *r, unsigned first, struct buf *out, bool *passed,
-                       double *way) {
+static unsigned write_limit_lines(const struct result *r, unsigned first, struct buf *out,
+                                  bool *passed, double *progress) {
     const struct technique_result *t = r->technique;
     unsigned i = first;
-    for (*passed = true, *way = 1;
-         i < r->ntechnique && t[i].test == t[first].test && t[i].guard == t[first].guard; i++) {
-        *passed &= t[i].passed, *way = fmin(*way, t[i].guard || t[i].passed ? 1 : t[i].way);
+    for (*passed = true, *progress = 1;
+         i < r->ntechnique && t[i].test_index == t[first].test_index &&
+         t[i].is_guard == t[first].is_guard;
+         i++) {
+        *passed &= t[i].passed,
+            *progress = fmin(*progress, t[i].is_guard || t[i].passed ? 1 : t[i].goal_progress);
         buf_printf(out, "%s %s is ", t[i].passed ? "ok  " : "miss", t[i].metric),
             page_number(t[i].value, out);
         if (t[i].unit) buf_printf(out, " per %s", t[i].unit);
-        buf_printf(out, ", %s ", t[i].at_most ? "at most" : "at least"),
+        buf_printf(out, ", %s ", t[i].is_upper_limit ? "at most" : "at least"),
             page_number(t[i].limit, out);
         if (t[i].line) buf_printf(out, ", %s:%u", t[i].file, t[i].line);
         buf_printf(out, "\n     %s\n", t[i].passed ? "" : t[i].reason);
@@ -69,90 +72,103 @@ static unsigned limits(const struct result *r, unsigned first, struct buf *out, 
 }
 
 /* The points that one failed guard takes: what the goals earned is all that there is to take. */
-static double a_guard(const struct result *r) {
+static double guard_penalty(const struct result *r) {
     const struct check_counts *n = &r->checks;
-    double earned = n->goals ? r->full.technique * (r->waived ? n->goals : n->way) / n->goals
-                             : r->full.technique;
-    return n->guards > n->kept ? (earned - r->got.technique) / (n->guards - n->kept) : 0;
+    double earned = n->goals ? r->available.technique *
+                                   (r->goals_waived ? n->goals : n->goal_progress) / n->goals
+                             : r->available.technique;
+    return n->guards > n->guards_passed
+               ? (earned - r->earned.technique) / (n->guards - n->guards_passed)
+               : 0;
 }
 
-static void technique(struct writing *w, const struct result *r, double scale) {
-    double share = r->checks.goals ? r->full.technique / r->checks.goals : 0;
+static void add_technique_tests(struct autograder_ctx *w, const struct result *r,
+                                double alpha_value) {
+    double share = r->checks.goals ? r->available.technique / r->checks.goals : 0;
     for (unsigned i = 0, next; i < r->ntechnique; i = next) {
         struct buf out = {0};
-        struct test t = {.name = r->technique[i].name};
-        bool guard = r->technique[i].guard;
-        double way;
-        next = limits(r, i, &out, &t.passed, &way);
-        t.kind = guard ? "guard" : "goal", t.visibility = guard ? w->how->guards : w->how->goals;
-        if (guard) t.score = t.passed ? 0 : -a_guard(r) * scale;
-        else t.most = share * scale, t.score = t.most * (r->waived ? 1 : way);
+        struct autograder_test t = {.name = r->technique[i].name};
+        bool guard = r->technique[i].is_guard;
+        double progress;
+        next = write_limit_lines(r, i, &out, &t.passed, &progress);
+        t.kind = guard ? "guard" : "goal",
+        t.visibility = guard ? w->options->guard_visibility : w->options->goal_visibility;
+        if (guard) t.score = t.passed ? 0 : -guard_penalty(r) * alpha_value;
+        else
+            t.max_score = share * alpha_value,
+            t.score = t.max_score * (r->goals_waived ? 1 : progress);
         t.output = buf_str(&out);
-        add(w, r->id, &t);
+        add_test(w, r->id, &t);
         buf_free(&out);
     }
 }
 
-static void whole(struct writing *w, const struct result *r, const char *kind, double score,
-                  double most) {
+static void add_report_test(struct autograder_ctx *w, const struct result *r, const char *kind,
+                            double score, double max_score) {
     struct buf report = {0};
     report_text(r, w->d, &(struct report_style){.width = 100}, &report);
-    add(w, r->id,
-        &(struct test){kind, "", buf_str(&report), w->how->cases, score, most, r->verdict == V_AC});
+    add_test(w, r->id,
+             &(struct autograder_test){kind, "", buf_str(&report), w->options->case_visibility,
+                                       score, max_score, r->verdict == V_AC});
     buf_free(&report);
 }
 
 /* `share`: of all points, 1 for each of max_score. */
-static void one(struct writing *w, const struct result *r, double share) {
-    bool graded =
-        (r->verdict == V_AC || r->verdict == V_PART || r->verdict == V_UNSTABLE) && !r->untouched;
-    double full = r->full.correctness + r->full.technique + (r->speed_counted ? r->full.speed : 0);
-    if (!graded || !(full > 0)) {
-        whole(w, r, "", r->score * share, r->max_score * share);
+static void add_result_tests(struct autograder_ctx *w, const struct result *r, double share) {
+    bool graded = (r->verdict == V_AC || r->verdict == V_PART || r->verdict == V_UNSTABLE) &&
+                  !r->is_unmodified;
+    double available = r->available.correctness + r->available.technique +
+                       (r->speed_counted ? r->available.speed : 0);
+    if (!graded || !(available > 0)) {
+        add_report_test(w, r, "", r->score * share, r->max_score * share);
         return;
     }
-    double scale = r->max_score / full * share;
-    whole(w, r, "cases", r->got.correctness * scale, r->full.correctness * scale);
-    technique(w, r, scale);
+    double alpha_value = r->max_score / available * share;
+    add_report_test(w, r, "cases", r->earned.correctness * alpha_value,
+                    r->available.correctness * alpha_value);
+    add_technique_tests(w, r, alpha_value);
     if (!r->speed_counted) return;
     struct buf out = {0};
     report_speed(r, w->d, &(struct report_style){.width = 100}, &out);
-    add(w, r->id,
-        &(struct test){"speed", "", buf_str(&out), "visible", r->got.speed * scale,
-                       r->full.speed * scale, r->got.speed >= r->full.speed - 1e-9});
+    add_test(w, r->id,
+             &(struct autograder_test){
+                 "speed", "", buf_str(&out), "visible", r->earned.speed * alpha_value,
+                 r->available.speed * alpha_value, r->earned.speed >= r->available.speed - 1e-9});
     buf_free(&out);
 }
 
 /* ---- the objects ---- */
 
 static json_t *tests(const struct result *results, unsigned n, const struct gpu_device *d,
-                     const struct report_autograder *how, bool *scored) {
-    struct writing w = {how, d, json_array(), true};
+                     const struct report_autograder_options *options, bool *scored) {
+    struct autograder_ctx w = {options, d, json_array(), true};
     for (unsigned i = 0; i < n; i++)
-        w.scored &=
-            how->absent && how->absent[i] ? !how->doubt : verdict_scored(results[i].verdict);
+        w.scored &= options->absent_reasons && options->absent_reasons[i]
+                        ? !options->needs_review
+                        : verdict_has_score(results[i].verdict);
     for (unsigned i = 0; i < n; i++) {
-        double share = how->share ? how->share[i] : 1;
-        if (how->absent && how->absent[i])
-            add(&w, results[i].id,
-                &(struct test){"", "", how->absent[i], "visible", 0, 100 * share, false});
-        else one(&w, &results[i], share);
+        double share = options->weights ? options->weights[i] : 1;
+        if (options->absent_reasons && options->absent_reasons[i])
+            add_test(&w, results[i].id,
+                     &(struct autograder_test){"", "", options->absent_reasons[i], "visible", 0,
+                                               100 * share, false});
+        else add_result_tests(&w, &results[i], share);
     }
     *scored = w.scored;
     return w.tests;
 }
 
-static json_t *extra(const struct result *results, unsigned n, const struct gpu_device *d,
-                     const struct report_autograder *how) {
+static json_t *extra_data(const struct result *results, unsigned n, const struct gpu_device *d,
+                          const struct report_autograder_options *options) {
     json_t *o = json_object(), *list = json_object();
-    json_object_set_new(o, "grader", string(grade_build())),
-        json_object_set_new(o, "nvcc", string(grade_nvcc()));
-    json_object_set_new(o, "device", string(d->name)),
-        json_object_set_new(o, "jail", string(jail_describe_tier()));
+    json_object_set_new(o, "grader", json_text(grade_build_digest())),
+        json_object_set_new(o, "nvcc", json_text(grade_nvcc_version()));
+    json_object_set_new(o, "device", json_text(d->name)),
+        json_object_set_new(o, "jail", json_text(jail_describe_tier()));
     for (unsigned i = 0; i < n; i++) {
-        bool absent = how->absent && how->absent[i];
+        bool absent = options->absent_reasons && options->absent_reasons[i];
         json_object_set_new(list, results[i].id,
-                            string(absent ? "missing" : verdict_code(results[i].verdict)));
+                            json_text(absent ? "missing" : verdict_code(results[i].verdict)));
     }
     json_object_set_new(o, "verdicts", list);
     return o;
@@ -165,33 +181,34 @@ static json_t *leaderboard(const struct result *results, unsigned n) {
             (results[i].verdict == V_AC || results[i].verdict == V_PART)) {
             char name[160];
             snprintf(name, sizeof name, "%.100s: speed of the model answer's", results[i].id);
-            json_array_append_new(list, json_pack("{s:o,s:f}", "name", string(name), "value",
+            json_array_append_new(list, json_pack("{s:o,s:f}", "name", json_text(name), "value",
                                                   results[i].speed.vs_solution));
         }
     return list;
 }
 
 void report_autograder(const struct result *results, unsigned n, const struct gpu_device *d,
-                       const struct report_autograder *how, struct buf *out) {
+                       const struct report_autograder_options *options, struct buf *out) {
     bool scored;
-    json_t *o = json_object(), *list = tests(results, n, d, how, &scored);
+    json_t *o = json_object(), *list = tests(results, n, d, options, &scored);
     json_object_set_new(
         o, "output",
-        string(!scored ? "Not graded, and not a zero: the tests say why." : how->note));
+        json_text(!scored ? "Not graded, and not a zero: the tests say why." : options->note));
     json_object_set_new(o, "output_format", json_string("text"));
-    if (scored && !isnan(how->score)) json_object_set_new(o, "score", json_real(how->score));
-    json_object_set_new(o, "execution_time", json_real(how->seconds));
+    if (scored && !isnan(options->score))
+        json_object_set_new(o, "score", json_real(options->score));
+    json_object_set_new(o, "execution_time", json_real(options->seconds));
     json_object_set_new(o, "tests", list);
-    json_object_set_new(o, "extra_data", extra(results, n, d, how));
-    if (how->leaderboard) json_object_set_new(o, "leaderboard", leaderboard(results, n));
+    json_object_set_new(o, "extra_data", extra_data(results, n, d, options));
+    if (options->leaderboard) json_object_set_new(o, "leaderboard", leaderboard(results, n));
     report_json_write(o, out);
 }
 
-void report_autograder_failed(const char *why, struct buf *out) {
+void report_autograder_failed(const char *reason, struct buf *out) {
     struct buf text = {0};
-    buf_printf(&text, "Not graded, and not a zero: %s", why);
+    buf_printf(&text, "Not graded, and not a zero: %s", reason);
     json_t *o = json_object();
-    json_object_set_new(o, "output", string(buf_str(&text)));
+    json_object_set_new(o, "output", json_text(buf_str(&text)));
     json_object_set_new(o, "output_format", json_string("text"));
     json_object_set_new(o, "tests", json_array());
     report_json_write(o, out);
@@ -202,27 +219,27 @@ void report_autograder_failed(const char *why, struct buf *out) {
 void report_classroom(const struct result *results, unsigned n, const struct gpu_device *d,
                       struct buf *out) {
     bool scored = true, passed = true;
-    double most = 0;
+    double max_score = 0;
     json_t *o = json_object(), *list = json_array();
-    for (unsigned i = 0; i < n; i++) scored &= verdict_scored(results[i].verdict);
+    for (unsigned i = 0; i < n; i++) scored &= verdict_has_score(results[i].verdict);
     for (unsigned i = 0; i < n; i++) {
         const struct result *r = &results[i];
         struct buf report = {0};
         report_text(r, d, &(struct report_style){.width = 100}, &report);
-        const char *status = !verdict_scored(r->verdict) ? "error"
-                             : r->verdict == V_AC        ? "pass"
-                                                         : "fail";
-        json_array_append_new(list,
-                              json_pack("{s:o,s:s,s:f,s:o,s:s,s:s,s:i,s:f}", "name", string(r->id),
-                                        "status", status, "score", scored ? r->score : 0.0,
-                                        "message", string(buf_str(&report)), "test_code", "",
-                                        "filename", "", "line_no", 0, "execution_time", 0.0));
-        passed &= r->verdict == V_AC, most += r->max_score;
+        const char *status = !verdict_has_score(r->verdict) ? "error"
+                             : r->verdict == V_AC           ? "pass"
+                                                            : "fail";
+        json_array_append_new(list, json_pack("{s:o,s:s,s:f,s:o,s:s,s:s,s:i,s:f}", "name",
+                                              json_text(r->id), "status", status, "score",
+                                              scored ? r->score : 0.0, "message",
+                                              json_text(buf_str(&report)), "test_code", "",
+                                              "filename", "", "line_no", 0, "execution_time", 0.0));
+        passed &= r->verdict == V_AC, max_score += r->max_score;
         buf_free(&report);
     }
     json_object_set_new(o, "version", json_integer(1));
     json_object_set_new(o, "status", json_string(!scored ? "error" : passed ? "pass" : "fail"));
-    json_object_set_new(o, "max_score", json_real(scored ? most : 0));
+    json_object_set_new(o, "max_score", json_real(scored ? max_score : 0));
     json_object_set_new(o, "tests", list);
     report_json_write(o, out);
 }

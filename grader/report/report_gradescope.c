@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-static json_t *test(const struct result *r, const struct gpu_device *d, bool scored) {
+static json_t *result_test(const struct result *r, const struct gpu_device *d, bool scored) {
     struct buf report = {0};
     report_text(r, d, &(struct report_style){.width = 100}, &report);
     json_t *o = json_object();
@@ -27,12 +27,13 @@ static json_t *test(const struct result *r, const struct gpu_device *d, bool sco
 void report_gradescope(const struct result *results, unsigned n, const struct gpu_device *d,
                        struct buf *out) {
     bool scored = true;
-    for (unsigned i = 0; i < n; i++) scored = scored && verdict_scored(results[i].verdict);
+    for (unsigned i = 0; i < n; i++) scored = scored && verdict_has_score(results[i].verdict);
     json_t *o = json_object(), *tests = json_array();
     json_object_set_new(
         o, "output", json_string(scored ? "" : "Not graded, and not a zero: the tests say why."));
     json_object_set_new(o, "output_format", json_string("text"));
-    for (unsigned i = 0; i < n; i++) json_array_append_new(tests, test(&results[i], d, scored));
+    for (unsigned i = 0; i < n; i++)
+        json_array_append_new(tests, result_test(&results[i], d, scored));
     json_object_set_new(o, "tests", tests);
     report_json_write(o, out);
 }

@@ -7,23 +7,24 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-static json_t *text(const char *s) {
+static json_t *json_text(const char *s) {
     json_t *j = json_string(s);
     return j ? j : json_string("(not valid UTF-8)");
 }
 
-static json_t *cases(const struct result *r) {
+static json_t *cases_json(const struct result *r) {
     json_t *list = json_array();
     for (unsigned i = 0; i < r->ncases; i++) {
         const struct case_result *c = &r->cases[i];
         json_t *o = json_object();
-        json_object_set_new(o, "group", text(c->group));
-        json_object_set_new(o, "name", text(c->name));
+        json_object_set_new(o, "group", json_text(c->group));
+        json_object_set_new(o, "name", json_text(c->name));
         json_object_set_new(o, "number", json_integer(c->number));
         json_object_set_new(o, "drawn", json_boolean(c->drawn));
-        json_object_set_new(o, "verdict", text(verdict_code(c->verdict)));
-        json_object_set_new(o, "message", text(c->message));
-        if (c->secret) json_object_set_new(o, "secret", text(c->secret));
+        json_object_set_new(o, "verdict", json_text(verdict_code(c->verdict)));
+        json_object_set_new(o, "message", json_text(c->message));
+        if (c->instructor_message)
+            json_object_set_new(o, "secret", json_text(c->instructor_message));
         json_array_append_new(list, o);
     }
     return list;
@@ -36,21 +37,22 @@ static void set_renamed(json_t *o, const char *key, const char *v1, json_t *valu
     json_object_set_new(o, v1, value);
 }
 
-static json_t *technique(const struct result *r) {
+static json_t *technique_json(const struct result *r) {
     json_t *list = json_array();
     for (unsigned i = 0; i < r->ntechnique; i++) {
         const struct technique_result *t = &r->technique[i];
         json_t *o = json_object();
-        json_object_set_new(o, "name", text(t->name));
-        json_object_set_new(o, "metric", text(t->metric));
+        json_object_set_new(o, "name", json_text(t->name));
+        json_object_set_new(o, "metric", json_text(t->metric));
         json_object_set_new(o, "value", json_real(t->value));
         json_object_set_new(o, "limit", json_real(t->limit));
-        json_object_set_new(o, "file", text(t->file));
+        json_object_set_new(o, "file", json_text(t->file));
         json_object_set_new(o, "line", json_integer(t->line));
         json_object_set_new(o, "passed", json_boolean(t->passed));
-        json_object_set_new(o, "kind", text(t->guard ? "guard" : "goal"));
-        set_renamed(o, "baseline", "naive", t->naive_known ? json_real(t->naive) : json_null());
-        if (!t->guard) set_renamed(o, "progress", "way", json_real(t->way));
+        json_object_set_new(o, "kind", json_text(t->is_guard ? "guard" : "goal"));
+        set_renamed(o, "baseline", "naive",
+                    t->has_baseline ? json_real(t->baseline_value) : json_null());
+        if (!t->is_guard) set_renamed(o, "progress", "way", json_real(t->goal_progress));
         json_array_append_new(list, o);
     }
     return list;
@@ -58,17 +60,17 @@ static json_t *technique(const struct result *r) {
 
 /* With the score they add up to max_score. */
 /* Modelled; in the order of their first launches. */
-static json_t *kernels(const struct result *r) {
+static json_t *kernels_json(const struct result *r) {
     json_t *list = json_array();
-    for (unsigned i = 0; i < r->ntimes; i++) {
-        const struct kernel_time *k = &r->times[i];
+    for (unsigned i = 0; i < r->nkernel_times; i++) {
+        const struct kernel_time *k = &r->kernel_times[i];
         json_t *o = json_object();
-        json_object_set_new(o, "name", text(k->name));
+        json_object_set_new(o, "name", json_text(k->name));
         json_object_set_new(o, "launches", json_integer(k->launches));
         json_object_set_new(o, "modelled_us", json_real(k->us));
-        json_object_set_new(o, "bound_by", text(k->bound_by));
+        json_object_set_new(o, "bound_by", json_text(k->bound_by));
         json_object_set_new(o, "occupancy", json_real(k->occupancy));
-        json_object_set_new(o, "occupancy_limit", text(k->limit));
+        json_object_set_new(o, "occupancy_limit", json_text(k->occupancy_limiter));
         json_object_set_new(o, "registers", json_integer(k->registers));
         json_object_set_new(o, "shared_bytes", json_integer(k->shared_bytes));
         json_array_append_new(list, o);
@@ -76,24 +78,24 @@ static json_t *kernels(const struct result *r) {
     return list;
 }
 
-static json_t *missing(const struct result *r) {
+static json_t *points_lost_json(const struct result *r) {
     json_t *list = json_array();
-    for (unsigned i = 0; i < r->nmissing; i++) {
-        const struct missing *m = &r->missing[i];
+    for (unsigned i = 0; i < r->npoints_lost; i++) {
+        const struct point_loss *m = &r->points_lost[i];
         json_t *o = json_object();
         json_object_set_new(o, "points", json_real(m->points));
-        json_object_set_new(o, "group", text(m->group));
-        set_renamed(o, "reason", "why", text(m->why));
+        json_object_set_new(o, "group", json_text(m->group));
+        set_renamed(o, "reason", "why", json_text(m->reason));
         json_array_append_new(list, o);
     }
     return list;
 }
 
-static json_t *speed(const struct result *r) {
+static json_t *speed_json(const struct result *r) {
     const struct speed_result *s = &r->speed;
     if (!s->valid) return json_null();
     json_t *o = json_object();
-    json_object_set_new(o, "kind", text(s->kind));
+    json_object_set_new(o, "kind", json_text(s->kind));
     json_object_set_new(o, "student_us", json_real(s->student_us));
     json_object_set_new(o, "interval_us", json_pack("[f,f]", s->low_us, s->high_us));
     json_object_set_new(o, "solution_us", json_real(s->solution_us));
@@ -102,11 +104,11 @@ static json_t *speed(const struct result *r) {
     json_object_set_new(o, "vs_baseline", json_real(s->vs_baseline));
     json_object_set_new(o, "ci95",
                         s->ci_low > 0 ? json_pack("[f,f]", s->ci_low, s->ci_high) : json_null());
-    json_object_set_new(o, "of_roofline", json_real(s->of_roofline));
+    json_object_set_new(o, "of_roofline", json_real(s->roofline_fraction));
     return o;
 }
 
-static json_t *counters(const struct result *r) {
+static json_t *counters_json(const struct result *r) {
     json_t *o = json_object();
     for (unsigned i = 0; r->has_counters && i < sim_counter_count(); i++) {
         json_t *value = json_integer((json_int_t)sim_counter_get(&r->counters, i));
@@ -117,29 +119,30 @@ static json_t *counters(const struct result *r) {
     return o;
 }
 
-static json_t *exercise(const struct result *r) {
+static json_t *exercise_json(const struct result *r) {
     json_t *o = json_object();
-    json_object_set_new(o, "id", text(r->id));
-    json_object_set_new(o, "verdict", text(verdict_code(r->verdict)));
-    json_object_set_new(o, "score", verdict_scored(r->verdict) ? json_real(r->score) : json_null());
+    json_object_set_new(o, "id", json_text(r->id));
+    json_object_set_new(o, "verdict", json_text(verdict_code(r->verdict)));
+    json_object_set_new(o, "score",
+                        verdict_has_score(r->verdict) ? json_real(r->score) : json_null());
     json_object_set_new(o, "max_score", json_real(r->max_score));
-    json_object_set_new(o, "started", json_boolean(!r->untouched));
-    json_object_set_new(o, "waived", json_boolean(r->waived));
-    set_renamed(o, "points_lost", "missing", missing(r));
-    struct buf why = {0};
-    report_why(r, &why);
-    json_object_set_new(o, "points_and_time", text(buf_str(&why)));
-    json_object_set_new(o, "kernels", kernels(r));
-    buf_free(&why);
-    json_object_set_new(o, "cases", cases(r));
-    json_object_set_new(o, "technique", technique(r));
-    json_object_set_new(o, "speed", speed(r));
-    json_object_set_new(o, "counters", counters(r));
+    json_object_set_new(o, "started", json_boolean(!r->is_unmodified));
+    json_object_set_new(o, "waived", json_boolean(r->goals_waived));
+    set_renamed(o, "points_lost", "missing", points_lost_json(r));
+    struct buf reason = {0};
+    report_explain_score(r, &reason);
+    json_object_set_new(o, "points_and_time", json_text(buf_str(&reason)));
+    json_object_set_new(o, "kernels", kernels_json(r));
+    buf_free(&reason);
+    json_object_set_new(o, "cases", cases_json(r));
+    json_object_set_new(o, "technique", technique_json(r));
+    json_object_set_new(o, "speed", speed_json(r));
+    json_object_set_new(o, "counters", counters_json(r));
     struct buf log = {0}; /* the compiler's words, then what was printed */
     buf_puts(&log, r->message);
     if (log.size && r->log.size) buf_puts(&log, "\n");
     buf_add(&log, buf_str(&r->log), r->log.size);
-    json_object_set_new(o, "log", text(buf_str(&log)));
+    json_object_set_new(o, "log", json_text(buf_str(&log)));
     buf_free(&log);
     return o;
 }
@@ -147,13 +150,13 @@ static json_t *exercise(const struct result *r) {
 struct json_t *report_json(const struct result *const *results, unsigned n,
                            const struct gpu_device *d, const char *seed) {
     json_t *o = json_object(), *device = json_object(), *list = json_array();
-    json_object_set_new(device, "name", text(d->name));
-    json_object_set_new(device, "backend", text(gpu_options_of(d) ? "gpu" : "sim"));
-    for (unsigned i = 0; i < n; i++) json_array_append_new(list, exercise(results[i]));
+    json_object_set_new(device, "name", json_text(d->name));
+    json_object_set_new(device, "backend", json_text(gpu_options_of(d) ? "gpu" : "sim"));
+    for (unsigned i = 0; i < n; i++) json_array_append_new(list, exercise_json(results[i]));
     json_object_set_new(o, "schema", json_integer(2));
     json_object_set_new(o, "device", device);
-    json_object_set_new(o, "seed", text(seed));
-    json_object_set_new(o, "jail", text(jail_describe_tier()));
+    json_object_set_new(o, "seed", json_text(seed));
+    json_object_set_new(o, "jail", json_text(jail_describe_tier()));
     json_object_set_new(o, "exercises", list);
     return o;
 }
@@ -172,7 +175,7 @@ void report_json_text(struct json_t *const *devices, unsigned n, const char *see
     for (unsigned i = 0; list && i < n; i++) json_array_append_new(list, devices[i]);
     if (list) {
         json_object_set_new(o, "schema", json_integer(2));
-        json_object_set_new(o, "seed", text(seed));
+        json_object_set_new(o, "seed", json_text(seed));
         json_object_set_new(o, "devices", list);
     }
     report_json_write(o, out);

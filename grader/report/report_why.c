@@ -1,6 +1,6 @@
-/* report_why.c — where points and time do not go together, says why: the goals count something else
- * than what the time is bound by, or a fast version misses what the goals ask for. Then one with
- * more points may be slower than one with fewer. */
+/* report_explain_score.c — where points and time do not go together, says why: the goals count
+ * something else than what the time is bound by, or a fast version misses what the goals ask for.
+ * Then one with more points may be slower than one with fewer. */
 #include "grader/grade/score.h"
 #include "grader/report/report.h"
 
@@ -20,20 +20,21 @@ enum subject {
         SUBJECT_COUNT
 };
 
-struct pattern {
-    const char *part;
+struct subject_pattern {
+    const char *substring;
     enum subject subject;
 };
 
 /* The first that a name holds decides. */
-static bool subject_of(const char *name, const struct pattern *p, unsigned n, enum subject *out) {
+static bool subject_of(const char *name, const struct subject_pattern *p, unsigned n,
+                       enum subject *out) {
     for (unsigned i = 0; i < n; i++)
-        if (strstr(name, p[i].part)) return *out = p[i].subject, true;
+        if (strstr(name, p[i].substring)) return *out = p[i].subject, true;
     return false;
 }
 
 static bool metric_subject(const char *metric, enum subject *out) {
-    static const struct pattern list[] = {
+    static const struct subject_pattern list[] = {
         {"atomic", SUBJECT_ATOMICS},       {"reduction", SUBJECT_ATOMICS},
         {"shared", SUBJECT_SHARED},        {"bank", SUBJECT_SHARED},
         {"launches", SUBJECT_LAUNCHES},    {"occupancy", SUBJECT_LATENCY},
@@ -50,7 +51,7 @@ static bool metric_subject(const char *metric, enum subject *out) {
 }
 
 static bool bound_subject(const char *bound, enum subject *out) {
-    static const struct pattern list[] = {
+    static const struct subject_pattern list[] = {
         {"latency", SUBJECT_LATENCY},    {"waiting", SUBJECT_LATENCY},
         {"atomics", SUBJECT_ATOMICS},    {"shared", SUBJECT_SHARED},
         {"launch", SUBJECT_LAUNCHES},    {"DRAM", SUBJECT_TRAFFIC},
@@ -61,55 +62,58 @@ static bool bound_subject(const char *bound, enum subject *out) {
 }
 
 static unsigned goal_subjects(const struct result *r) {
-    unsigned set = 0;
+    unsigned mask = 0;
     for (unsigned i = 0; i < r->ntechnique; i++) {
         enum subject s;
-        if (!r->technique[i].guard && metric_subject(r->technique[i].metric, &s)) set |= 1u << s;
+        if (!r->technique[i].is_guard && metric_subject(r->technique[i].metric, &s))
+            mask |= 1u << s;
     }
-    return set;
+    return mask;
 }
 
-static void put_subjects(unsigned set, struct buf *out) {
+static void write_subjects(unsigned mask, struct buf *out) {
     static const char *const texts[] = {
 #define X(id, text) text,
         SUBJECTS(X)
 #undef X
     };
-    bool any = false;
+    bool is_first_done = false;
     for (unsigned i = 0; i < SUBJECT_COUNT; i++) {
-        if (!(set >> i & 1)) continue;
-        buf_puts(out, any ? " and " : ""), buf_puts(out, texts[i]);
-        any = true;
+        if (!(mask >> i & 1)) continue;
+        buf_puts(out, is_first_done ? " and " : ""), buf_puts(out, texts[i]);
+        is_first_done = true;
     }
 }
 
-static double spent(const struct line_result *l, unsigned *worst) {
-    double all = 0;
-    *worst = 0;
+static double total_stall_seconds(const struct line_result *l, unsigned *top_reason) {
+    double total = 0;
+    *top_reason = 0;
     for (unsigned k = 0; k < SIM_STALL_COUNT; k++) {
-        all += l->waits[k];
-        if (l->waits[k] > l->waits[*worst]) *worst = k;
+        total += l->stall_seconds[k];
+        if (l->stall_seconds[k] > l->stall_seconds[*top_reason]) *top_reason = k;
     }
-    return all;
+    return total;
 }
 
 /* The line at which warps spend most. */
-static void put_place(const struct result *r, struct buf *out) {
-    const struct line_result *most = NULL;
-    double all = 0, top = 0;
-    unsigned why = 0, worst;
+static void write_hot_line(const struct result *r, struct buf *out) {
+    const struct line_result *hottest = NULL;
+    double total_seconds = 0, max_seconds = 0;
+    unsigned stall_reason = 0, top_reason;
     for (unsigned i = 0; i < r->nlines; i++) {
-        double s = spent(&r->lines[i], &worst);
-        all += s;
-        if (s > top && r->lines[i].line) top = s, most = &r->lines[i], why = worst;
+        double s = total_stall_seconds(&r->lines[i], &top_reason);
+        total_seconds += s;
+        if (s > max_seconds && r->lines[i].line)
+            max_seconds = s, hottest = &r->lines[i], stall_reason = top_reason;
     }
-    if (!most || top < 0.2 * all) return;
-    buf_printf(out, " (%.0f %% of the time at %s:%u, most of it for %s)", 100 * top / all,
-               most->file, most->line, sim_stall_text(why));
+    if (!hottest || max_seconds < 0.2 * total_seconds) return;
+    buf_printf(out, " (%.0f %% of the time at %s:%u, most of it for %s)",
+               100 * max_seconds / total_seconds, hottest->file, hottest->line,
+               sim_stall_text(stall_reason));
 }
 
 /* The time goes to what no goal is about. */
-static void other_bound(const struct result *r, struct buf *out) {
+static void explain_bottleneck(const struct result *r, struct buf *out) {
     char bound[64];
     enum subject s;
     unsigned goals = goal_subjects(r);
@@ -117,16 +121,18 @@ static void other_bound(const struct result *r, struct buf *out) {
     if (r->speed.vs_solution >= SCORE_FULL_SPEED || !goals || !bound_subject(bound, &s) ||
         goals >> s & 1)
         return;
-    buf_puts(out, "The goals count "), put_subjects(goals, out);
-    buf_printf(out, ", and the time is bound by %s", bound), put_place(r, out);
+    buf_puts(out, "The goals count "), write_subjects(goals, out);
+    buf_printf(out, ", and the time is bound by %s", bound), write_hot_line(r, out);
     buf_puts(out, ": a step towards a goal need not be one towards less time here. ");
 }
 
 /* Fast in its own way, without what is asked for. */
-static void fast_without(const struct result *r, struct buf *out) {
-    double technique = r->full.technique > 0 ? r->got.technique / r->full.technique : 1;
-    double speed = r->full.speed > 0 && r->speed_counted ? r->got.speed / r->full.speed : 0;
-    if (speed - technique < 0.25 || r->waived) return;
+static void explain_missed_goals(const struct result *r, struct buf *out) {
+    double technique =
+        r->available.technique > 0 ? r->earned.technique / r->available.technique : 1;
+    double speed =
+        r->available.speed > 0 && r->speed_counted ? r->earned.speed / r->available.speed : 0;
+    if (speed - technique < 0.25 || r->goals_waived) return;
     buf_printf(out,
                "It has %.0f %% of the points for speed and %.0f %% of those for technique: a "
                "version that misses less "
@@ -134,10 +140,11 @@ static void fast_without(const struct result *r, struct buf *out) {
                100 * speed, 100 * technique);
 }
 
-void report_why(const struct result *r, struct buf *out) {
+void report_explain_score(const struct result *r, struct buf *out) {
     bool scored = r->verdict == V_AC || r->verdict == V_PART;
-    if (!scored || r->untouched || r->partial || !r->speed.valid || !r->speed_counted) return;
-    fast_without(r, out);
-    other_bound(r, out);
+    if (!scored || r->is_unmodified || r->is_single_case || !r->speed.valid || !r->speed_counted)
+        return;
+    explain_missed_goals(r, out);
+    explain_bottleneck(r, out);
     while (out->size && out->data[out->size - 1] == ' ') out->data[--out->size] = 0;
 }

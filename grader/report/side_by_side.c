@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* 12 columns wide, right; µ takes two bytes of UTF-8. */
-static void time_column(double us, struct buf *out) {
+static void write_time_column(double us, struct buf *out) {
     struct buf text = {0};
     if (us > 0) page_time(us, &text);
     else buf_puts(&text, "-");
@@ -22,8 +22,8 @@ void report_side_by_side_add(struct buf *rows, const struct gpu_device *d,
         int head = (int)strcspn(s->bound_by, "(");
         if (head && s->bound_by[head]) head--; /* the blank before it */
         buf_printf(rows, "  %-20.20s %-10.10s ", results[i].ex->name, d->name);
-        time_column(s->student_us, rows), time_column(s->baseline_us, rows),
-            time_column(s->solution_us, rows);
+        write_time_column(s->student_us, rows), write_time_column(s->baseline_us, rows),
+            write_time_column(s->solution_us, rows);
         buf_printf(rows, "%9.2f %9.2f  %.*s\n", s->vs_baseline, s->vs_solution, head, s->bound_by);
     }
 }

@@ -44,7 +44,7 @@ enum control_op {
 
 /* What ptxas said of a kernel; the name's digest stands for a name of any length. */
 struct control_kernel {
-    char name_digest[HASH_HEX + 7];
+    char name_digest[HASH_HEX_SIZE + 7];
     uint32_t registers, spill_bytes;
 };
 
@@ -53,7 +53,7 @@ struct control_open {
     uint32_t is_gpu, workers, nkernels, nimages, has_client; /* client: there is one */
     uint32_t ncode;      /* records of machine code, in the file behind the kernels */
     uint64_t pool_bytes; /* GPU */
-    char image_digest[4][HASH_HEX + 7];
+    char image_digest[4][HASH_HEX_SIZE + 7];
 };
 
 struct control_buffer {

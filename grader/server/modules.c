@@ -57,11 +57,11 @@ int server_on_upload(struct server *s, const struct wb_req_upload *q, struct mes
  * of those. */
 static bool is_allowed_image(const struct server *s) {
     struct hash h;
-    char hex[HASH_HEX];
+    char hex[HASH_HEX_SIZE];
     bool is_allowed = !s->options.image_digests;
-    hash_start(&h);
-    hash_add(&h, s->upload, s->upload_bytes);
-    hash_hex(&h, hex);
+    hash_init(&h);
+    hash_update(&h, s->upload, s->upload_bytes);
+    hash_final_hex(&h, hex);
     for (unsigned i = 0; i < s->options.nimages; i++)
         is_allowed |= !strcmp(s->options.image_digests[i], hex);
     return is_allowed;

@@ -34,7 +34,7 @@ static uint32_t saturating_add(uint32_t a, uint32_t b) {
 static void parse_usage(const char *line, struct ptxas_usage *out) {
     unsigned stack, stores, loads;
     const char *used = strstr(line, ": Used ");
-    if (text_starts(line, "ptxas info")) {
+    if (text_starts_with(line, "ptxas info")) {
         if (used) sscanf(used, ": Used %u registers", &out->registers);
     } else if (sscanf(line, " %u bytes stack frame, %u bytes spill stores, %u bytes spill loads",
                       &stack, &stores, &loads) == 3)
@@ -55,7 +55,7 @@ const char *ptxas_parse_next(const char *text, struct ptxas_usage *out) {
     for (size_t n; *text; text += n + (text[n] == '\n')) {
         n = strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text);
-        const char *at = text_starts(line, head) ? strstr(line, entry) : NULL;
+        const char *at = text_starts_with(line, head) ? strstr(line, entry) : NULL;
         if (at && out->length && out->registers) return text;
         if (at) {
             const char *name = text + (at - line) + sizeof entry - 1;
@@ -120,26 +120,26 @@ static void spawn_ptxas(struct ptxas_run *r, const char *ptxas, unsigned arch, c
 }
 
 static void cache_key(const char *text, size_t n, unsigned arch, bool is_relocatable,
-                      char key[HASH_HEX]) {
+                      char key[HASH_HEX_SIZE]) {
     struct hash h;
-    hash_start(&h);
-    hash_add(&h, &arch, sizeof arch);
-    if (is_relocatable) hash_text(&h, "-c");
-    hash_add(&h, text, n);
-    hash_hex(&h, key);
+    hash_init(&h);
+    hash_update(&h, &arch, sizeof arch);
+    if (is_relocatable) hash_update_string(&h, "-c");
+    hash_update(&h, text, n);
+    hash_final_hex(&h, key);
 }
 
 struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool is_relocatable,
                               const char *ptxas, const char *cache) {
     struct ptxas_run *r = xcalloc(1, sizeof *r);
     struct err ignored = {0};
-    char key[HASH_HEX], suffix[2];
+    char key[HASH_HEX_SIZE], suffix[2];
     unsigned target = target_of(text, n, suffix);
     if (target > arch) arch = target;
     if (target != arch)
         suffix[0] = 0; /* code for sm_90a is for that device alone: ptxas says so of any other */
     cache_key(text, n, arch, is_relocatable, key);
-    if (cache && dir_make(cache, &ignored))
+    if (cache && dir_create(cache, &ignored))
         snprintf(r->cache_path, sizeof r->cache_path, "%s/ptxas-%s", cache, key);
     r->input_fd = r->output_fd = -1;
     if (r->cache_path[0] && file_read(r->cache_path, 1 << 20, &r->output, &ignored)) return r;

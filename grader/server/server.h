@@ -50,8 +50,8 @@ struct server_options {
     unsigned max_launches;       /* of a recording or of a program; 0 = no limit */
     uint64_t max_recorded_bytes; /* data of a recording; 0 = 256 MiB */
     double launch_seconds;       /* wall clock that one launch may take; 0 = the deadline alone */
-    const char (
-        *image_digests)[HASH_HEX]; /* digests of the fat binaries that may be loaded; NULL = any */
+    const char (*image_digests)[HASH_HEX_SIZE]; /* digests of the fat binaries that may be loaded;
+                                                   NULL = any */
     unsigned nimages;
     void *user; /* for the callbacks, which may be NULL */
     void (*on_launch)(void *user, const struct server_launch *l);

@@ -37,7 +37,7 @@ static void grow(struct launch_stats *t) {
 static struct launch_stats_line *find_line(struct launch_stats *t, const char *file,
                                            uint32_t line) {
     static const char empty[] = "";
-    const char *base = path_base(file ? file : empty);
+    const char *base = path_basename(file ? file : empty);
     if (t->nlines == t->capacity) grow(t);
     uint32_t *slot = find_slot(t, base, line);
     if (*slot) return &t->lines[*slot - 1];
@@ -116,7 +116,7 @@ static void add_access(struct launch_stats *t, const struct sim_access *a, const
         .line = a->line, .mask = a->mask, .kind = a->kind, .bytes = a->lane_bytes};
     x.shared = a->is_shared, x.cost = a->cost;
     memcpy(x.offset, a->offset, sizeof x.offset);
-    snprintf(x.file, sizeof x.file, "%s", path_base(a->file));
+    snprintf(x.file, sizeof x.file, "%s", path_basename(a->file));
     snprintf(x.kernel, sizeof x.kernel, "%s", kernel ? kernel : "");
     if (!t->accesses) t->accesses = xcalloc(LAUNCH_STATS_MAX_ACCESSES, sizeof *t->accesses);
     unsigned i = 0;

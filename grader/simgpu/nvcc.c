@@ -153,7 +153,7 @@ static char whole_program_arch[] = "arch=compute_90,code=compute_90",
 static void build_command(struct nvcc_command *c, char *nvcc, char *library, int argc,
                           char **argv) {
     static char *const default_options[] = {"-lineinfo", "-cudart", "none"};
-    static char *const processor_options[] = {PROCESSOR_NVCC NULL};
+    static char *const processor_options[] = {PROCESSOR_NVCC_FLAGS NULL};
     c->argv[c->argc++] = nvcc;
     for (unsigned i = 0; processor_options[i]; i++) c->argv[c->argc++] = processor_options[i];
     copy_arguments(c, argc, argv);
@@ -173,8 +173,8 @@ int simgpu_nvcc(int argc, char **argv) {
     struct err e = {0};
     struct nvcc_command c = {.argv = xcalloc(2 * (size_t)argc + 16, sizeof(char *)),
                              .needs_link = true};
-    bool ok = where_toolkit(toolkit, &e) && path_join(nvcc, sizeof nvcc, toolkit, "bin/nvcc");
-    if (ok && !file_exists(where_part("libwbcudart.a", library)))
+    bool ok = paths_cuda_toolkit(toolkit, &e) && path_join(nvcc, sizeof nvcc, toolkit, "bin/nvcc");
+    if (ok && !file_exists(paths_component("libwbcudart.a", library)))
         ok = err_set(&e, ERR_SYSTEM, "%s is missing", library);
     if (ok) {
         build_command(&c, nvcc, library, argc, argv);

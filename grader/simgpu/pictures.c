@@ -46,7 +46,7 @@ static void set_source_line(struct picture_request *w, const char *line, const c
 
 static bool parse_request(struct picture_requests *requests, const char *file, unsigned line_number,
                           const char *line, const char *at, struct err *e) {
-    struct picture_request w = {.file = path_base(file), .line_number = line_number};
+    struct picture_request w = {.file = path_basename(file), .line_number = line_number};
     char word[8];
     if (sscanf(at + strlen(marker), "%40[a-z0-9-] %7[a-z]", w.name, word) != 2 ||
         !parse_access_kind(word, &w.kind))
@@ -91,7 +91,7 @@ static bool write_picture(const struct page_panel *panels, unsigned n, const cha
     snprintf(file, sizeof file, "%s.svg", name);
     page_picture(panels, n, &out);
     bool ok = path_join(path, sizeof path, folder, file) &&
-              file_deliver(path, buf_str(&out), out.size, e);
+              file_write_output(path, buf_str(&out), out.size, e);
     buf_free(&out);
     return ok;
 }

@@ -44,7 +44,7 @@ static void put_kernel_name(const char *mangled, struct buf *out) {
     struct buf name = {0};
     buf_puts(&name, mangled);
     text_demangle(&name);
-    buf_puts(out, "<code>"), page_put(buf_str(&name), out), buf_puts(out, "</code>");
+    buf_puts(out, "<code>"), html_escape_text(buf_str(&name), out), buf_puts(out, "</code>");
     buf_free(&name);
 }
 
@@ -62,10 +62,10 @@ static void put_kernel_table(const struct launch_stats *t, struct buf *out) {
         buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">", k->launches);
         page_time(k->seconds * 1e6, out);
         buf_printf(out, "</td><td class=\"n\">%.0f %%</td><td class=\"w\">", 100 * k->occupancy);
-        page_put(k->occupancy_limit, out);
+        html_escape_text(k->occupancy_limit, out);
         buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"w\">",
                    k->registers, k->shared_bytes);
-        page_put(bound, out);
+        html_escape_text(bound, out);
         buf_puts(out, "</td></tr>\n");
     }
     buf_puts(out, "</table></div>\n");
@@ -76,12 +76,12 @@ static void put_stall_bars(const struct launch_stats *t, struct buf *out) {
     struct page_bar bar = {.name = "all kernels", .total = t->seconds * 1e6};
     for (unsigned k = 0; k < SIM_STALL_COUNT; k++) names[k + 1] = sim_stall_text(k);
     for (unsigned i = 0; i < t->nkernels; i++)
-        bar.part[0] += t->kernels[i].components[TIME_COMPONENT_LAUNCH];
+        bar.parts[0] += t->kernels[i].components[TIME_COMPONENT_LAUNCH];
     for (unsigned i = 0; i < t->nlines; i++)
         for (unsigned k = 0; k < SIM_STALL_COUNT; k++)
-            bar.part[k + 1] += t->lines[i].stall_seconds[k];
+            bar.parts[k + 1] += t->lines[i].stall_seconds[k];
     buf_puts(out, "<figure>");
-    page_stacks("Time by what warps wait for", &bar, 1, names, out);
+    page_stacked_bars("Time by what warps wait for", &bar, 1, names, out);
     buf_puts(out, "<figcaption>The modelled time, by what warps wait for.</figcaption></figure>\n");
 }
 
@@ -95,7 +95,7 @@ struct sim_access simgpu_to_sim_access(const struct launch_stats_access *t) {
 
 static double access_waste(const struct launch_stats_access *t) {
     struct sim_access a = simgpu_to_sim_access(t);
-    unsigned bytes, ideal = page_map_ideal(&a, &bytes);
+    unsigned bytes, ideal = page_ideal_sectors(&a, &bytes);
     return t->shared || t->kind == SIM_ACCESS_ATOMIC ? t->cost
                                                      : (double)t->cost / (ideal ? ideal : 1);
 }
@@ -111,7 +111,7 @@ static void put_access_figure(const struct launch_stats_access *t, struct buf *o
     buf_puts(out, "<figure>");
     (a.is_shared ? page_map_banks : page_map_sectors)(&a, out);
     buf_puts(out, "<figcaption>"), put_kernel_name(t->kernel, out), buf_puts(out, ", "),
-        page_put(t->file, out);
+        html_escape_text(t->file, out);
     buf_printf(out, ":%u, %s memory, %s of %u bytes: %u %s</figcaption></figure>\n", t->line,
                t->shared ? "shared" : "global", access_names[t->kind], t->bytes, t->cost,
                t->kind == SIM_ACCESS_ATOMIC ? "in turn"
@@ -187,7 +187,7 @@ static void put_source_row(const struct launch_stats_line *l, unsigned n,
         put_percent_cell(percent((double)s.instructions, (double)totals->instructions), out);
     put_percent_cell(percent((double)s.sectors, (double)totals->sectors), out);
     put_percent_cell(percent((double)s.wavefronts, (double)totals->wavefronts), out);
-    buf_puts(out, "<td>"), page_escape(buf_str(&clean), clean.size, out),
+    buf_puts(out, "<td>"), html_escape(buf_str(&clean), clean.size, out),
         buf_puts(out, "</td></tr>\n");
     buf_free(&clean);
 }
@@ -208,7 +208,7 @@ static void put_source_table(const struct launch_stats *t, const char *path,
         buf_free(&text);
         return;
     }
-    page_element("h2", "", path_base(path), out);
+    page_element("h2", "", path_basename(path), out);
     buf_puts(out,
              "<div class=\"scroll\"><table class=\"src\"><tr><th></th><th class=\"n\">time</th><th "
              "class=\"n\">instr.</th>"
@@ -216,7 +216,7 @@ static void put_source_table(const struct launch_stats *t, const char *path,
     unsigned n = 1;
     for (const char *s = buf_str(&text); *s && n < 4000; n++) {
         size_t size = strcspn(s, "\n");
-        put_source_row(find_line(t, path_base(path), n), n, totals, s, size, out);
+        put_source_row(find_line(t, path_basename(path), n), n, totals, s, size, out);
         s += size + (s[size] == '\n');
     }
     buf_puts(out, "</table></div>\n");
@@ -237,10 +237,10 @@ void simgpu_page_free(struct simgpu_page *p) {
 bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e) {
     struct buf out = {0};
     struct line_totals totals = total_of_lines(&p->stats);
-    page_open(path_base(p->program), NULL, &out);
-    page_element("h1", "", path_base(p->program), &out);
+    page_open(path_basename(p->program), NULL, &out);
+    page_element("h1", "", path_basename(p->program), &out);
     buf_printf(&out, "<p class=\"dim\">%u launches on ", p->stats.launches);
-    page_put(p->device->full_name, &out);
+    html_escape_text(p->device->full_name, &out);
     buf_puts(&out, ", simulated; "), page_time(p->stats.seconds * 1e6, &out),
         buf_puts(&out, " modelled</p>\n");
     if (p->stats.launches)
@@ -249,7 +249,7 @@ bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e) {
     for (unsigned i = 0; i < p->npaths; i++)
         put_source_table(&p->stats, p->paths[i], &totals, &out);
     page_close(NULL, &out);
-    bool ok = file_deliver(path, buf_str(&out), out.size, e);
+    bool ok = file_write_output(path, buf_str(&out), out.size, e);
     buf_free(&out);
     return ok;
 }

@@ -343,7 +343,8 @@ static uint64_t resident_bytes(void) {
 
 static void *watch_memory(void *user) {
     struct run *run = user;
-    uint64_t max_bytes = run->options->memory ? run->options->memory : machine_memory() / 10 * 9;
+    uint64_t max_bytes =
+        run->options->memory ? run->options->memory : system_available_memory() / 10 * 9;
     while (max_bytes && !run->ended) {
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
         if (run->ended || resident_bytes() <= max_bytes) continue;
@@ -415,10 +416,10 @@ static bool write_counters(struct run *run, FILE *out, struct err *e) {
 static void find_tools(struct run *run) {
     char folder[PATH_MAX];
     struct err ignored = {0};
-    bool found = where_toolkit(folder, &ignored) &&
+    bool found = paths_cuda_toolkit(folder, &ignored) &&
                  path_join(run->ptxas, sizeof run->ptxas, folder, "bin/ptxas");
     if (!found || !file_exists(run->ptxas)) run->ptxas[0] = 0;
-    found = where_cache(folder, &ignored) &&
+    found = paths_cache_dir(folder, &ignored) &&
             path_join(run->cache, sizeof run->cache, folder, "registers");
     if (!found) run->cache[0] = 0;
 }

@@ -43,7 +43,7 @@ static bool add(struct site *s, const char *source, int kind, const char *chapte
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), source);
     if (!file_exists(path)) return true;
     if (!file_read(path, TEXT_LIMIT, &p.markdown, e)) return false;
-    text_drop_comments(&p.markdown);
+    text_strip_comments(&p.markdown);
     p.source = xstrdup(source), p.path = path_of(source), p.title = title_of(&p.markdown, source);
     site_index(&p);
     GROW(s->page, s->n + 1, s->room, 32);
@@ -75,7 +75,7 @@ static bool add_chapters(struct site *s, struct err *e) {
 static bool add_folder(struct site *s, const char *folder, struct err *e) {
     char path[PATH_MAX], source[PATH_MAX];
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), folder);
-    char **files = book_files(path, "", ".md");
+    char **files = book_list_files(path, "", ".md");
     bool ok = true;
     for (char **f = files; ok && *f; f++) {
         snprintf(source, sizeof source, "%.1000s/%.500s", folder, *f);

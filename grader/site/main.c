@@ -16,7 +16,7 @@ static const struct gpu_device *device(void) { return device_find("h200"); }
 
 static void link_to(const struct site_page *p, const char *text, struct buf *out) {
     buf_printf(out, "<a href=\"%s\">", p->path);
-    page_put(text, out);
+    html_escape_text(text, out);
     buf_puts(out, "</a>");
 }
 
@@ -67,19 +67,19 @@ static void onwards(const struct site *s, const struct site_page *p, struct buf 
  * answer. */
 static void pictures(const struct site_page *p, struct buf *out) {
     struct buf trouble = {0}, size = {0};
-    struct report_beside b = {0};
+    struct report_context b = {0};
     const struct exercise *ex = p->ex;
     struct version *list = version_list(ex, device(), 0, &b.nversions, &trouble);
     b.versions = list;
     bool timed = true;
     for (unsigned i = 0; i < b.nversions; i++) timed = timed && list[i].us > 0;
-    const struct ex_case *c = timed ? &ex->timed : &ex->technique_case;
+    const struct ex_case *c = timed ? &ex->timed_case : &ex->technique_case;
     struct result r = {
-        .ex = ex, .file = "", .speed = {.valid = true, .kind = "modelled", .timed = timed}};
+        .ex = ex, .file = "", .speed = {.valid = true, .kind = "modelled", .is_timed_size = timed}};
     r.speed.bytes = ex->bytes ? ex->bytes(c) : 0, r.speed.flops = ex->flops ? ex->flops(c) : 0;
     buf_puts(out, "<h2>In pictures</h2>\n<p class=\"dim\">Modelled on "),
-        page_put(device()->full_name, out);
-    buf_puts(out, " for "), problem_size(ex, c, &size), page_put(buf_str(&size), out);
+        html_escape_text(device()->full_name, out);
+    buf_puts(out, " for "), problem_size_text(ex, c, &size), html_escape_text(buf_str(&size), out);
     buf_puts(out, timed ? ".</p>\n" : ", the size that is counted.</p>\n");
     report_picture_times(&r, device(), &b, out);
     report_picture_accesses(&r, &b, out);
@@ -149,8 +149,8 @@ int main(int argc, char **argv) {
     bool draw = !(argc == 3 && !strcmp(argv[1], "--no-pictures"));
     if (argc != 2 + !draw) return fprintf(stderr, "usage: makesite [--no-pictures] FOLDER\n"), 2;
     const char *folder = argv[argc - 1];
-    bool ok =
-        book_open(&e) && dir_make(folder, &e) && site_collect(&s, &e) && make_index(&s, folder, &e);
+    bool ok = book_open(&e) && dir_create(folder, &e) && site_collect(&s, &e) &&
+              make_index(&s, folder, &e);
     for (unsigned i = 0; ok && i < s.n; i++) ok = make_page(&s, &s.page[i], folder, draw, &e);
     if (ok) printf("%u pages in %s; begin with %s/index.html\n", s.n + 1, folder, folder);
     else fprintf(stderr, "makesite: %s\n", e.text);

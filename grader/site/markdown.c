@@ -55,7 +55,7 @@ static void slug(cmark_node *heading, struct buf *out) {
 static void name_heading(cmark_node *heading) {
     struct buf id = {0}, html = {0};
     slug(heading, &id);
-    buf_puts(&html, "<a id=\""), page_escape(buf_str(&id), id.size, &html),
+    buf_puts(&html, "<a id=\""), html_escape(buf_str(&id), id.size, &html),
         buf_puts(&html, "\"></a>");
     cmark_node *anchor = cmark_node_new(CMARK_NODE_CUSTOM_INLINE);
     if (id.size && cmark_node_set_on_enter(anchor, buf_str(&html)) &&
@@ -83,7 +83,7 @@ static void show_picture(const struct site_page *p, cmark_node *image) {
     const char *name = cmark_node_get_url(image), *slash = strrchr(p->source, '/');
     int folder = slash ? (int)(slash - p->source) : 0;
     snprintf(path, sizeof path, "%.2000s/%.*s/%.500s", book_root(), folder, p->source, name);
-    bool ok = text_ends(name, ".svg") && !strstr(name, "..") &&
+    bool ok = text_ends_with(name, ".svg") && !strstr(name, "..") &&
               file_read(path, PICTURE_LIMIT, &svg, &ignored) && take_picture(buf_str(&svg), &html);
     cmark_node *drawing = ok ? cmark_node_new(CMARK_NODE_CUSTOM_INLINE) : NULL;
     if (drawing && cmark_node_set_on_enter(drawing, buf_str(&html)) &&
@@ -140,7 +140,7 @@ void site_markdown(const struct site *s, const struct site_page *p, struct buf *
     for (; at;) {
         const char *title = at + 4, *body = title + strcspn(title, "\n"),
                    *next = strstr(body, "\n## ");
-        buf_puts(out, "<details><summary>"), page_escape(title, (size_t)(body - title), out),
+        buf_puts(out, "<details><summary>"), html_escape(title, (size_t)(body - title), out),
             buf_puts(out, "</summary>\n");
         render(s, p, body, next ? (size_t)(next - body) : strlen(body), out);
         buf_puts(out, "</details>\n");

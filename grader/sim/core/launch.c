@@ -54,7 +54,7 @@ static void worker_open(struct worker *k, struct launch *l, u32 index) {
     k->branch_runs = k->segment_lanes + m->nsegments;
     k->branch_diverged = k->branch_runs + m->nsegments;
     k->stats = xcalloc(m->nstats, sizeof *k->stats);
-    k->pattern_cache = xcalloc_lines(m->nstats, sizeof *k->pattern_cache);
+    k->pattern_cache = xcalloc_cache_aligned(m->nstats, sizeof *k->pattern_cache);
     for (u32 i = 0; i < m->nstats; i++) k->pattern_cache[i].allocation = -1;
     for (u32 i = 0; i < m->nmems; i++)
         init_access_patterns(&k->pattern_cache[m->mems[i].stat], &m->mems[i]);

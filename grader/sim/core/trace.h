@@ -72,7 +72,7 @@ struct trace_block {
     struct trace_warp *warps;
     bool records_max_access; /* one of the few in which accesses are looked at */
     struct trace_max_access *max_accesses;
-    u32 nmax_accesses, max_access_capacity, *max_access_index; /* look_of: op -> index + 1 */
+    u32 nmax_accesses, max_access_capacity, *max_access_index; /* css_class_of: op -> index + 1 */
 };
 
 struct sim_trace {

@@ -5,8 +5,8 @@
  * clock is the warp's own number of executed instructions, so that it does not matter which warp
  * the simulator runs first. cp.async counts by the clock of the warp that asks, and only where this
  * warp waits, too. Of a bulk copy one lane asks for all: the warp that is first to see the
- * mbarrier's phase end has waited, by its own clock, which is kept for each warp. More than GROUPS
- * groups, or more mbarriers at a time than MAX_MBARRIERS, are joined or left out. */
+ * mbarrier's phase end has waited, by its own clock, which is kept for each warp. More than
+ * GROUP_COUNT groups, or more mbarriers at a time than MAX_MBARRIERS, are joined or left out. */
 #include "grader/sim/count/flight.h"
 #include "common/err.h"
 #include "grader/sim/code/async.h"

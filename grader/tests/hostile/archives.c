@@ -121,7 +121,7 @@ enum { N = sizeof archives / sizeof *archives };
 
 static bool wants(void *user, const char *path) {
     (void)user;
-    return !strcmp(path_base(path), "wanted.cu");
+    return !strcmp(path_basename(path), "wanted.cu");
 }
 
 /* Empty where all is well. */
@@ -200,13 +200,13 @@ static void hand_in(const char *student, const char *source) {
     struct err e = {0};
     snprintf(folder, sizeof folder, "%s/class/%s/02-coalescing", planted_folder(), student);
     snprintf(path, sizeof path, "%s/transpose.cu", folder);
-    if (!dir_make(folder, &e) || !file_write(path, source, strlen(source), &e)) die("%s", e.text);
+    if (!dir_create(folder, &e) || !file_write(path, source, strlen(source), &e)) die("%s", e.text);
 }
 
 static void run_batch(const char *class, const char *format, struct buf *out) {
     char grader[PATH_MAX], line[512];
     snprintf(grader, sizeof grader,
-             "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1", where_build(),
+             "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1", paths_build_dir(),
              class, format);
     FILE *f = popen(grader, "r");
     while (f && fgets(line, sizeof line, f)) buf_puts(out, line);

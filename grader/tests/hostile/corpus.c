@@ -54,7 +54,7 @@ static void point(struct buf *source) {
     char pid[32];
     snprintf(pid, sizeof pid, "%d", getpid());
     text_replace(source, "@SECRET@", planted_file());
-    text_replace(source, "@BUILD@", where_build());
+    text_replace(source, "@BUILD@", paths_build_dir());
     text_replace(source, "@ROOT@", book_root());
     text_replace(source, "@GRADER@", pid);
 }
@@ -73,13 +73,13 @@ static void read_attack(const char *path, const char *name, struct attack *a) {
     char *line = xmalloc(n + 1), *at = line;
     memcpy(line, a->source.data, n);
     line[n] = 0;
-    if (!text_starts(line, "// ")) die("%s: the first line says nothing", path);
+    if (!text_starts_with(line, "// ")) die("%s: the first line says nothing", path);
     at += 3;
     a->name = xstrdup(name);
     a->name[strlen(name) - 3] = 0;
     a->verdicts = field(&at), a->threat = field(&at), a->tries = field(&at), a->says = field(&at);
     put_in(&a->source, "forge.cuh"), put_in(&a->source, "forge_image.cuh");
-    a->quick = text_ends(a->verdicts, "*");
+    a->quick = text_ends_with(a->verdicts, "*");
     if (a->quick) a->verdicts[strlen(a->verdicts) - 1] = 0;
     free(line);
     point(&a->source);
@@ -88,7 +88,7 @@ static void read_attack(const char *path, const char *name, struct attack *a) {
 struct attack *corpus_load(const char *folder, unsigned *n) {
     char path[PATH_MAX], dir[PATH_MAX];
     snprintf(dir, sizeof dir, "%s/grader/tests/hostile%s", book_root(), folder);
-    char **names = book_files(dir, "", ".cu");
+    char **names = book_list_files(dir, "", ".cu");
     for (*n = 0; names[*n];) ++*n;
     struct attack *list = xcalloc(*n + 1, sizeof *list);
     for (unsigned i = 0; i < *n; i++)

@@ -34,7 +34,7 @@ static void write_source(char path[PATH_MAX], unsigned number) {
 
 static pid_t start_grader(const char *file) {
     char grader[PATH_MAX];
-    snprintf(grader, sizeof grader, "%s/grader", where_build());
+    snprintf(grader, sizeof grader, "%s/grader", paths_build_dir());
     pid_t pid = fork();
     if (pid == 0) {
         int null = open("/dev/null", O_RDWR);
@@ -56,8 +56,8 @@ static const char *const kinds[] = {"obj", "ptxas", "times"};
 
 static char **list(const char *kind) {
     char folder[PATH_MAX + 32];
-    snprintf(folder, sizeof folder, "%s/cache/%s", where_build(), kind);
-    return book_files(folder, "", "");
+    snprintf(folder, sizeof folder, "%s/cache/%s", paths_build_dir(), kind);
+    return book_list_files(folder, "", "");
 }
 
 static bool among(char *const *names, const char *name) {
@@ -71,14 +71,14 @@ static bool among(char *const *names, const char *name) {
 static void check_cache(const char *kind, char *const *before, struct buf *wrong) {
     char **now = list(kind), path[PATH_MAX + 300];
     for (char **n = now; *n; n++) {
-        char key[HASH_HEX] = "";
+        char key[HASH_HEX_SIZE] = "";
         struct buf entry = {0};
-        bool is_key = strlen(*n) == HASH_HEX - 1;
-        if (is_key) memcpy(key, *n, HASH_HEX);
+        bool is_key = strlen(*n) == HASH_HEX_SIZE - 1;
+        if (is_key) memcpy(key, *n, HASH_HEX_SIZE);
         if (!is_key) buf_printf(wrong, "%.80s lies in the cache; ", *n);
         else if (!cache_get(kind, key, &entry)) buf_printf(wrong, "a damaged entry in %s; ", kind);
         buf_free(&entry);
-        snprintf(path, sizeof path, "%s/cache/%s/%s", where_build(), kind, *n);
+        snprintf(path, sizeof path, "%s/cache/%s/%s", paths_build_dir(), kind, *n);
         if (!among(before, *n)) unlink(path);
     }
     book_free_list(now);
@@ -98,7 +98,7 @@ static void check_groups(struct buf *wrong) {
     static const char *const bases[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory",
                                         "/sys/fs/cgroup"};
     for (unsigned i = 0; i < 3; i++) {
-        char **names = book_files(bases[i], "warpbook.", "");
+        char **names = book_list_files(bases[i], "warpbook.", "");
         for (char **n = names; *n; n++)
             if (kill(atoi(*n + 9), 0) < 0 && errno == ESRCH)
                 buf_printf(wrong, "control group %.60s stays; ", *n);

@@ -43,7 +43,7 @@ static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257
 START_TEST(right) { ex_check_case(&cases[_i]); }
 END_TEST
 START_TEST(coalesced) {
-    ex_at_most("global_load_sectors_per_request", 16, "a warp reads 512 bytes at most");
+    ex_require_at_most("global_load_sectors_per_request", 16, "a warp reads 512 bytes at most");
 }
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -59,7 +59,7 @@ const struct exercise plus_one = {.name = "plus_one",
                                   .cases = cases,
                                   .ncases = 3,
                                   .technique_case = {.dim = {4096}},
-                                  .timed = {.dim = {1 << 22}},
+                                  .timed_case = {.dim = {1 << 22}},
                                   .reference = reference,
                                   .bytes = bytes,
                                   .points = {.correctness = 40, .technique = 30, .speed = 30},
@@ -86,7 +86,7 @@ static bool is_clean(const char *s) {
 }
 
 /* Attacks on the speed points are graded with modelled speed counting, and get none. */
-static bool is_timed(const struct attack *a) { return text_starts(a->name, "speed-"); }
+static bool is_timed(const struct attack *a) { return text_starts_with(a->name, "speed-"); }
 static const double without_speed = 70;
 
 static void judge(const struct attack *a, const struct result *r, struct buf *wrong) {

@@ -83,11 +83,11 @@ void left_behind(struct buf *wrong) {
         look(path, wrong);
     }
     look("/tmp/wb-planted.d", wrong);
-    snprintf(path, sizeof path, "%s/wb-planted", where_build()), look(path, wrong);
+    snprintf(path, sizeof path, "%s/wb-planted", paths_build_dir()), look(path, wrong);
     snprintf(path, sizeof path, "%s/wb-planted", book_root()), look(path, wrong);
-    snprintf(path, sizeof path, "%s/cache/wb-planted", where_build()), look(path, wrong);
-    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", where_build()), look(path, wrong);
-    char **names = book_files(temporary, "", "");
+    snprintf(path, sizeof path, "%s/cache/wb-planted", paths_build_dir()), look(path, wrong);
+    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", paths_build_dir()), look(path, wrong);
+    char **names = book_list_files(temporary, "", "");
     for (char **n = names; *n; n++) buf_printf(wrong, "%s was left in the temporary folder; ", *n);
     book_free_list(names);
 }

@@ -68,7 +68,7 @@ static void ptx_of(const struct validation_options *o, const char *file, const s
              "test %s -nt grader/tests/timing/%s.cu || %s/bin/nvcc -ptx -O3 -arch=compute_%u -o %s "
              "grader/tests/timing/%s.cu",
              path, file, o->cuda, arch, path, file);
-    if (!dir_make(o->cache, &e) || system(command) || !file_read(path, 16 << 20, out, &e))
+    if (!dir_create(o->cache, &e) || system(command) || !file_read(path, 16 << 20, out, &e))
         die_with(file, e.text);
 }
 

@@ -55,7 +55,7 @@ START_TEST(a_file_says_what_an_assignment_is) {
     ck_assert(a.n == 2 && a.parts[0].weight == 2.5 && a.parts[1].weight == 1 &&
               a.parts[1].terms.case_points == 30);
     ck_assert_str_eq(book_id(a.parts[1].ex), "02-coalescing/particles");
-    ck_assert(text_ends(a.parts[1].hidden, "/assignment/private/x.c"));
+    ck_assert(text_ends_with(a.parts[1].hidden, "/assignment/private/x.c"));
     ck_assert(!a.modelled && a.drop == 1);
     /* A second late is a day; the first is free, then 10 % each, nothing after the third. */
     ck_assert_int_eq(assignment_days_late(&a, a.deadline), 0);

@@ -67,8 +67,8 @@ START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
         .device = device_find("h200"), .seed = "taken over", .no_speed = true};
     struct result r;
     struct buf all = {0};
-    snprintf(program, sizeof program, "%s/tests/hostile-device", where_build());
-    device_process_use(program, attacks[_i].mode);
+    snprintf(program, sizeof program, "%s/tests/hostile-device", paths_build_dir());
+    device_process_set_test_program(program, attacks[_i].mode);
     double start = clock_seconds();
     grade_source(found[0], "transpose.cu", source, sizeof source - 1, &o, &r);
     double took = clock_seconds() - start;
@@ -94,7 +94,7 @@ START_TEST(it_hears_the_end_also_while_another_process_holds_a_copy_of_our_end) 
     char byte;
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
     int copy = dup(pair[0]); /* as the jail's keeper has it, which was forked from us */
-    device_process_close(device_process_adopt(pair[0]));
+    device_process_close(device_process_attach(pair[0]));
     ck_assert_int_eq(recv(pair[1], &byte, 1, MSG_DONTWAIT), 0);
     close(copy), close(pair[1]);
 }

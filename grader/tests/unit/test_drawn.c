@@ -27,7 +27,7 @@ static const struct ex_arg args[] = {
 static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
 START_TEST(right) { ex_check_case(&cases[_i]); }
 END_TEST
-START_TEST(one_launch) { ex_at_most("launches", 1, "one is enough"); }
+START_TEST(one_launch) { ex_require_at_most("launches", 1, "one is enough"); }
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, right, 0, 3);
@@ -43,7 +43,7 @@ static const struct exercise plus_one = {.name = "plus_one",
                                          .ncases = 3,
                                          .draw = {.dim = {{1, 500}}},
                                          .technique_case = {.dim = {1024}},
-                                         .timed = {.dim = {1 << 16}},
+                                         .timed_case = {.dim = {1 << 16}},
                                          .reference = reference,
                                          .points = {.technique = 60, .speed = 40},
                                          .tests = tests};
@@ -78,7 +78,7 @@ START_TEST(sizes_are_those_of_a_second_program) {
     static const struct exercise box = {
         .name = "box",
         .chapter = "99-test",
-        .draw = {.dim = {{1, 300}, {0, 64}, {2, 90}}, .most = 40000}};
+        .draw = {.dim = {{1, 300}, {0, 64}, {2, 90}}, .max_product = 40000}};
     static const long line[4][2] = {{43, 12}, {35, 334}, {2, 416}, {2, 485}};
     static const long boxes[4][2][3] = {{{21, 7, 5}, {258, 35, 4}},
                                         {{127, 0, 30}, {71, 1, 31}},
@@ -128,8 +128,8 @@ static void hold(const struct exercise *ex, const struct ex_case *c, const char 
                           "%s, %s: dimension %u is %ld", ex->name, seed, i, c->dim[i]);
         if (s->high > 0 && c->dim[i] > 1) product *= c->dim[i];
     }
-    ck_assert_msg(!ex->draw.most || product <= ex->draw.most, "%s, %s: product %ld", ex->name, seed,
-                  product);
+    ck_assert_msg(!ex->draw.max_product || product <= ex->draw.max_product, "%s, %s: product %ld",
+                  ex->name, seed, product);
     ck_assert_msg(!problem_is_listed(ex, c), "%s, %s: a listed size", ex->name, seed);
     ck_assert_msg(c->variant == 0 || ex->draw.variants[c->variant], "%s, %s: variant %d", ex->name,
                   seed, c->variant);
@@ -142,7 +142,7 @@ START_TEST(the_book_draws_and_holds_its_spans) {
     ck_assert_msg(book_open(&e), "%s", e.text);
     for (unsigned i = 0; i < book_count(); i++) {
         const struct exercise *ex = book_at(i);
-        ck_assert_msg(problem_draw_makes_sense(ex, &why), "%s: %s", ex->name, buf_str(&why));
+        ck_assert_msg(problem_is_valid_draw(ex, &why), "%s: %s", ex->name, buf_str(&why));
         for (unsigned k = 0; k < 200; k++) {
             struct drawn_case d;
             struct problem p;
@@ -174,7 +174,7 @@ START_TEST(steps_and_powers_are_held) {
 END_TEST
 
 static void second_is_below_first(struct ex_case *c, struct ex_rng *r) {
-    c->dim[1] = ex_range(r, 0, c->dim[0] - 1);
+    c->dim[1] = ex_uniform_int(r, 0, c->dim[0] - 1);
 }
 
 START_TEST(what_spans_cannot_say_is_adjusted) {
@@ -198,7 +198,7 @@ END_TEST
 static bool makes_sense(struct ex_draw d) {
     struct buf why = {0};
     struct exercise ex = {.name = "rule", .draw = d};
-    bool ok = problem_draw_makes_sense(&ex, &why);
+    bool ok = problem_is_valid_draw(&ex, &why);
     ck_assert(ok == !why.size);
     buf_free(&why);
     return ok;
@@ -214,7 +214,7 @@ START_TEST(an_exercise_draws_or_says_why_not) {
     ck_assert(!makes_sense((struct ex_draw){.dim = {{-1, 9}}}));
     ck_assert(!makes_sense((struct ex_draw){.dim = {{9, 15, .power_of_two = 1}}}));
     ck_assert(makes_sense((struct ex_draw){.dim = {{9, 16, .power_of_two = 1}}}));
-    ck_assert(!makes_sense((struct ex_draw){.dim = {{10, 20}, {10, 20}}, .most = 99}));
+    ck_assert(!makes_sense((struct ex_draw){.dim = {{10, 20}, {10, 20}}, .max_product = 99}));
 }
 END_TEST
 
@@ -238,7 +238,7 @@ static void grade(const char *source, unsigned only, struct result *r) {
                               .seed = "drawn",
                               .no_speed = true,
                               .only_case = only,
-                              .sizes_by_file = by_file};
+                              .size_seed_includes_source = by_file};
     struct grade_item item = {.ex = &plus_one, .name = "plus_one.cu", .source = &text};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     buf_puts(&text, source);

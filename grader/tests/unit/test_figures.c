@@ -21,21 +21,21 @@ static const char digest[] =
 
 START_TEST(times_are_found_by_exercise_device_and_version) {
     double t[2];
-    ck_assert(figures_find_times(text, "02-x/one", "h200", "answer", t));
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "answer", t));
     ck_assert(t[0] == 0.125 && t[1] == 3);
-    ck_assert(figures_find_times(text, "02-x/one", "h200", "naive", t));
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "naive", t));
     ck_assert(t[0] == 4 && t[1] == 0);
-    ck_assert(!figures_find_times(text, "02-x/one", "h20", "answer", t));
-    ck_assert(!figures_find_times(text, "02-x/on", "h200", "answer", t));
-    ck_assert(!figures_find_times(text, "02-x/one", "h200", "step", t));
-    ck_assert(figures_has(text, "02-x/one") && !figures_has(text, "02-x/one_more") &&
-              !figures_has(text, "02-x"));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h20", "answer", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/on", "h200", "answer", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "step", t));
+    ck_assert(baseline_data_has(text, "02-x/one") && !baseline_data_has(text, "02-x/one_more") &&
+              !baseline_data_has(text, "02-x"));
 }
 END_TEST
 
 START_TEST(limits_are_those_of_the_exercise_alone) {
     struct buf out = {0};
-    figures_find_limits(text, "02-x/one", &out);
+    baseline_data_find_limits(text, "02-x/one", &out);
     ck_assert_str_eq(buf_str(&out),
                      "0 0x1p+5 0x1p+2 device_read_sectors\n1 0x1p+1 0x1p+0 writes\n");
     buf_free(&out);
@@ -46,15 +46,15 @@ START_TEST(a_file_that_was_damaged_or_cut_short_is_refused) {
     struct buf whole = {0}, bad = {0};
     struct err e = {0};
     buf_puts(&whole, text);
-    figures_seal(&whole);
+    baseline_data_append_digest(&whole);
     ck_assert_msg(strstr(buf_str(&whole), digest), "%s", buf_str(&whole));
-    ck_assert_msg(figures_check(&whole, &e), "%s", e.text);
+    ck_assert_msg(baseline_data_verify(&whole, &e), "%s", e.text);
     for (size_t i = strlen("# a comment\n"); i < whole.size - 1; i += 7) {
         buf_clear(&bad), buf_add(&bad, whole.data, whole.size), bad.data[i] ^= 1;
         e = (struct err){0};
-        ck_assert_msg(!figures_check(&bad, &e), "byte %zu", i);
+        ck_assert_msg(!baseline_data_verify(&bad, &e), "byte %zu", i);
         buf_clear(&bad), buf_add(&bad, whole.data, i);
-        ck_assert(!figures_check(&bad, &e));
+        ck_assert(!baseline_data_verify(&bad, &e));
     }
     ck_assert(strstr(e.text, "unpack the release again"));
     buf_free(&whole), buf_free(&bad);

@@ -37,7 +37,7 @@ START_TEST(pipes_are_written_to_and_stay) {
     int fd = open(in_folder("pipe"), O_RDWR);
     ck_assert(!file_write(in_folder("pipe"), "text", 4, &e));
     ck_assert_int_eq(e.kind, ERR_INPUT);
-    ck_assert_msg(file_deliver(in_folder("pipe"), "text", 4, &e), "%s", e.text);
+    ck_assert_msg(file_write_output(in_folder("pipe"), "text", 4, &e), "%s", e.text);
     ck_assert_int_eq(read(fd, got, sizeof got), 4);
     ck_assert_str_eq(got, "text");
     ck_assert_int_eq(kind_of("pipe"), S_IFIFO);
@@ -51,7 +51,7 @@ START_TEST(links_stay_and_lead_on) {
     ck_assert(file_write(in_folder("file"), "old", 3, &e));
     ck_assert_int_eq(symlink("file", in_folder("link")), 0);
     ck_assert(!file_write(in_folder("link"), "new", 3, &e));
-    ck_assert(file_deliver(in_folder("link"), "new", 3, &e));
+    ck_assert(file_write_output(in_folder("link"), "new", 3, &e));
     ck_assert_int_eq(kind_of("link"), S_IFLNK);
     ck_assert(file_read(in_folder("file"), 10, &b, &e));
     ck_assert_str_eq(buf_str(&b), "new");
@@ -62,7 +62,7 @@ END_TEST
 START_TEST(folders_are_refused) {
     struct err e = {0};
     ck_assert_int_eq(mkdir(in_folder("sub"), 0700), 0);
-    ck_assert(!file_deliver(in_folder("sub"), "new", 3, &e));
+    ck_assert(!file_write_output(in_folder("sub"), "new", 3, &e));
     ck_assert_int_eq(kind_of("sub"), S_IFDIR);
 }
 END_TEST

@@ -12,7 +12,7 @@
 
 static size_t many(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static double scale(const struct ex_case *c, struct ex_rng *r) {
-    return (double)c->dim[0] + (double)ex_range(r, 1, 100);
+    return (double)c->dim[0] + (double)ex_uniform_int(r, 1, 100);
 }
 static void doubled(const struct ex_case *c, void *const host[], void *const want[]) {
     for (long i = 0; i < c->dim[0]; i++) {
@@ -31,50 +31,51 @@ static const struct ex_case large = {.dim = {700001}}, other = {.dim = {700001}}
 static const struct exercise ex = {
     .chapter = "00-made-up", .name = "made", .args = args, .nargs = 4, .reference = doubled};
 
-static void draw_here(struct problem *p, struct share *m) {
+static void draw_here(struct problem *p, struct case_memory *m) {
     struct err e = {0};
-    ck_assert(problem_open(p, &ex, &large, &e) && share_open(m, p, &e));
-    inputs_scalars(p, "seed", 5);
-    inputs_round(p, "seed", 5, 0, true);
-    share_fill(m, p, true, false, &(struct control_replay){0});
-    problem_solve(p);
+    ck_assert(problem_open(p, &ex, &large, &e) && case_memory_open(m, p, &e));
+    inputs_draw_scalars(p, "seed", 5);
+    inputs_draw_round(p, "seed", 5, 0, true);
+    case_memory_fill(m, p, true, false, &(struct control_replay){0});
+    problem_compute_expected(p);
 }
 
 static bool no_children(void) { return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD; }
 
 START_TEST(what_is_drawn_ahead_is_the_same) {
     struct problem here, ahead;
-    struct share m, n;
+    struct case_memory m, n;
     draw_here(&here, &m);
-    struct inputs_ahead *a = inputs_ahead(&ex, &large, "seed", 5);
+    struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
     if (!a) return; /* one core */
-    ck_assert(inputs_take(a, &large, "seed", 5, &ahead, &n));
+    ck_assert(input_prefetch_take(a, &large, "seed", 5, &ahead, &n));
     ck_assert(n.size == m.size && !memcmp(n.bytes, m.bytes, m.size));
     for (unsigned i = 0; i < ex.nargs; i++) {
         const struct operand *x = &here.op[i], *y = &ahead.op[i];
-        ck_assert(x->bytes == y->bytes && x->put == y->put);
-        ck_assert(!memcmp(x->before, y->before, x->bytes));
-        ck_assert(!x->want == !y->want && (!x->want || !memcmp(x->want, y->want, x->count * 8)));
+        ck_assert(x->bytes == y->bytes && x->is_fill_deferred == y->is_fill_deferred);
+        ck_assert(!memcmp(x->initial, y->initial, x->bytes));
+        ck_assert(!x->expected == !y->expected &&
+                  (!x->expected || !memcmp(x->expected, y->expected, x->count * 8)));
     }
-    inputs_drop(a);
+    input_prefetch_free(a);
     ck_assert(no_children());
-    share_close(&m), share_close(&n), problem_close(&here), problem_close(&ahead);
+    case_memory_close(&m), case_memory_close(&n), problem_close(&here), problem_close(&ahead);
 }
 END_TEST
 
 START_TEST(another_case_is_not_taken) {
-    struct inputs_ahead *a = inputs_ahead(&ex, &large, "seed", 5);
+    struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
     struct problem p;
-    struct share m;
+    struct case_memory m;
     if (!a) return;
-    ck_assert(!inputs_take(a, &other, "seed", 5, &p, &m));
-    ck_assert(!inputs_take(a, &large, "seed", 6, &p, &m));
-    ck_assert(!inputs_take(a, &large, "other", 5, &p, &m));
-    ck_assert(!inputs_take(NULL, &large, "seed", 5, &p, &m));
-    ck_assert(inputs_take(a, &large, "seed", 5, &p, &m));
-    ck_assert(!inputs_take(a, &large, "seed", 5, &p, &m)); /* once */
-    inputs_drop(a);
-    share_close(&m), problem_close(&p);
+    ck_assert(!input_prefetch_take(a, &other, "seed", 5, &p, &m));
+    ck_assert(!input_prefetch_take(a, &large, "seed", 6, &p, &m));
+    ck_assert(!input_prefetch_take(a, &large, "other", 5, &p, &m));
+    ck_assert(!input_prefetch_take(NULL, &large, "seed", 5, &p, &m));
+    ck_assert(input_prefetch_take(a, &large, "seed", 5, &p, &m));
+    ck_assert(!input_prefetch_take(a, &large, "seed", 5, &p, &m)); /* once */
+    input_prefetch_free(a);
+    case_memory_close(&m), problem_close(&p);
 }
 END_TEST
 
@@ -87,21 +88,22 @@ static bool dies_reading(const volatile uint8_t *at) {
     return waitpid(pid, &status, 0) == pid && !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 START_TEST(jails_do_not_get_it) {
-    struct inputs_ahead *a = inputs_ahead(&ex, &large, "seed", 5);
+    struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
     struct problem p;
-    struct share m;
+    struct case_memory m;
     if (!a) return;
-    ck_assert(inputs_take(a, &large, "seed", 5, &p, &m));
+    ck_assert(input_prefetch_take(a, &large, "seed", 5, &p, &m));
     ck_assert(!dies_reading((const uint8_t *)&large));
-    ck_assert(dies_reading(p.op[1].want) && dies_reading(p.op[2].before) && dies_reading(m.bytes));
-    inputs_drop(a);
-    share_close(&m), problem_close(&p);
+    ck_assert(dies_reading(p.op[1].expected) && dies_reading(p.op[2].initial) &&
+              dies_reading(m.bytes));
+    input_prefetch_free(a);
+    case_memory_close(&m), problem_close(&p);
 }
 END_TEST
 
 /* As where the compiler refused the file. */
 START_TEST(what_nobody_takes_is_ended) {
-    inputs_drop(inputs_ahead(&ex, &large, "seed", 5));
+    input_prefetch_free(input_prefetch_start(&ex, &large, "seed", 5));
     ck_assert(no_children());
 }
 END_TEST
@@ -109,7 +111,7 @@ END_TEST
 /* By another way: pages that the machine has. In a container, less. */
 START_TEST(memory_is_known) {
     uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    ck_assert(machine_memory() > 1 << 20 && machine_memory() <= all);
+    ck_assert(system_available_memory() > 1 << 20 && system_available_memory() <= all);
 }
 END_TEST
 

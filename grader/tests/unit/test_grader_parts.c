@@ -25,35 +25,35 @@
  */
 START_TEST(hash_of_parts) {
     struct hash h;
-    char one[HASH_HEX], two[HASH_HEX];
-    hash_start(&h);
-    hash_text(&h, "abc");
-    hash_hex(&h, one);
+    char one[HASH_HEX_SIZE], two[HASH_HEX_SIZE];
+    hash_init(&h);
+    hash_update_string(&h, "abc");
+    hash_final_hex(&h, one);
     ck_assert_str_eq(one, "ce91dc5eec0139adf091900d225971d6ad246a845bad791b5693a9d0d55dd391");
-    hash_start(&h);
-    hash_text(&h, "ab");
-    hash_text(&h, "c");
-    hash_hex(&h, two);
+    hash_init(&h);
+    hash_update_string(&h, "ab");
+    hash_update_string(&h, "c");
+    hash_final_hex(&h, two);
     ck_assert_str_ne(one, two);
 }
 END_TEST
 
-static void key_of(const char *what, char key[HASH_HEX]) {
+static void key_of(const char *what, char key[HASH_HEX_SIZE]) {
     struct hash h;
-    hash_start(&h);
-    hash_text(&h, what);
-    hash_text(&h, __func__);
-    hash_hex(&h, key);
+    hash_init(&h);
+    hash_update_string(&h, what);
+    hash_update_string(&h, __func__);
+    hash_final_hex(&h, key);
 }
 
 static void entry_path(const char *key, char *path, size_t size) {
-    snprintf(path, size, "%s/cache/unit-test/%s", where_build(), key);
+    snprintf(path, size, "%s/cache/unit-test/%s", paths_build_dir(), key);
 }
 
 START_TEST(cache_keeps) {
     struct err e = {0};
     struct buf b = {0};
-    char key[HASH_HEX], path[PATH_MAX];
+    char key[HASH_HEX_SIZE], path[PATH_MAX];
     ck_assert(book_open(&e));
     key_of("keeps", key);
     entry_path(key, path, sizeof path);
@@ -70,7 +70,7 @@ END_TEST
 START_TEST(damaged_entry_is_dropped) {
     struct err e = {0};
     struct buf b = {0};
-    char key[HASH_HEX], path[PATH_MAX];
+    char key[HASH_HEX_SIZE], path[PATH_MAX];
     ck_assert(book_open(&e));
     key_of("damaged", key);
     entry_path(key, path, sizeof path);
@@ -162,18 +162,19 @@ static struct result example(void) {
                                                             .metric = "global_load_sectors",
                                                             .value = 32,
                                                             .limit = 4.5,
-                                                            .at_most = true,
+                                                            .is_upper_limit = true,
                                                             .reason = "because",
                                                             .file = "none.cu",
                                                             .line = 14};
-    r.missing = arena_array(&r.arena, struct missing, 1);
-    r.missing[r.nmissing++] = (struct missing){37.5, "goal", "a goal is not reached: check"};
+    r.points_lost = arena_array(&r.arena, struct point_loss, 1);
+    r.points_lost[r.npoints_lost++] =
+        (struct point_loss){37.5, "goal", "a goal is not reached: check"};
     r.lines = arena_array(&r.arena, struct line_result, 1);
     r.lines[r.nlines++] =
         (struct line_result){"none.cu", 14, {.global_load_sectors = 32}, {1e-6, 2e-6}};
-    r.times = arena_array(&r.arena, struct kernel_time, 1);
-    r.times[r.ntimes++] = (struct kernel_time){
-        .name = "k", .limit = "registers", .bound_by = "DRAM", .launches = 3, .us = 2};
+    r.kernel_times = arena_array(&r.arena, struct kernel_time, 1);
+    r.kernel_times[r.nkernel_times++] = (struct kernel_time){
+        .name = "k", .occupancy_limiter = "registers", .bound_by = "DRAM", .launches = 3, .us = 2};
     r.speed = (struct speed_result){.valid = true,
                                     .kind = "modelled",
                                     .student_us = 2,
@@ -181,7 +182,7 @@ static struct result example(void) {
                                     .baseline_us = 3,
                                     .vs_solution = 0.5,
                                     .vs_baseline = 1.5,
-                                    .of_roofline = 0.25,
+                                    .roofline_fraction = 0.25,
                                     .bytes = 8000,
                                     .flops = 2000,
                                     .bound_by = "DRAM",
@@ -196,20 +197,20 @@ static struct result example(void) {
 START_TEST(packing) {
     struct result r = example(), back;
     struct buf b = {0}, again = {0};
-    result_pack(&r, &b);
-    ck_assert(result_unpack(&back, &none, b.data, b.size));
+    result_serialize(&r, &b);
+    ck_assert(result_deserialize(&back, &none, b.data, b.size));
     ck_assert_str_eq(back.technique[0].reason, "because");
     ck_assert_ptr_null(back.technique[0].unit);
-    ck_assert_str_eq(back.missing[0].why, "a goal is not reached: check");
+    ck_assert_str_eq(back.points_lost[0].reason, "a goal is not reached: check");
     ck_assert_str_eq(buf_str(&back.log), "hello");
-    ck_assert_str_eq(back.times[0].limit, "registers");
-    ck_assert_double_eq(back.lines[0].waits[1], 2e-6);
-    result_pack(&back, &again);
+    ck_assert_str_eq(back.kernel_times[0].occupancy_limiter, "registers");
+    ck_assert_double_eq(back.lines[0].stall_seconds[1], 2e-6);
+    result_serialize(&back, &again);
     ck_assert_uint_eq(b.size, again.size);
     ck_assert_mem_eq(b.data, again.data, b.size);
     struct result broken;
     for (size_t n = 0; n < b.size; n += 7) {
-        ck_assert(!result_unpack(&broken, &none, b.data, n));
+        ck_assert(!result_deserialize(&broken, &none, b.data, n));
         result_free(&broken);
     }
     result_free(&r), result_free(&back);
@@ -259,11 +260,11 @@ START_TEST(operations_on_tensor_cores_have_their_own_roof) {
     struct report_style style = {.width = 0};
     struct buf out = {0};
     double there = 132 * 4 * 4096 / 6.0 * d->clock_hz, lanes = 132 * 128 * 2 * d->clock_hz;
-    r.speed.matrix_flops = r.speed.flops;
+    r.speed.tensor_flops = r.speed.flops;
     ck_assert_double_eq_tol(result_peak_flops(&r.speed, d) / there, 1, 1e-9);
-    r.speed.matrix_flops = r.speed.flops / 2;
+    r.speed.tensor_flops = r.speed.flops / 2;
     ck_assert_double_eq_tol(result_peak_flops(&r.speed, d) * (1 / there + 1 / lanes) / 2, 1, 1e-9);
-    r.speed.matrix_flops = r.speed.flops;
+    r.speed.tensor_flops = r.speed.flops;
     report_text(&r, d, &style, &out);
     ck_assert_msg(strstr(buf_str(&out), "1 of 713 687 GFLOP/s ("), "%s", buf_str(&out));
     buf_free(&out), result_free(&r);
@@ -394,7 +395,7 @@ START_TEST(names_of_exercises) {
                                             "./chapters/02-coalescing/transpose.cu"};
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
         ck_assert_str_eq(found(spellings[i]), "02-coalescing/transpose");
-    ck_assert(text_ends(found("02-coalescing"), " …"));
+    ck_assert(text_ends_with(found("02-coalescing"), " …"));
     ck_assert_ptr_nonnull(strstr(found("transpse"), "did you mean 02-coalescing/transpose"));
     ck_assert_ptr_nonnull(strstr(found("../../etc/passwd"), "no exercise"));
 }
@@ -406,7 +407,7 @@ START_TEST(names_of_files) {
                                         "/x/.cu",        "none.cu",    "a b.cu",   "none.cu",
                                         "x.c",           "none.cu"};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i += 2) {
-        grade_name(&none, plain[i], name, sizeof name);
+        grade_safe_file_name(&none, plain[i], name, sizeof name);
         ck_assert_str_eq(name, plain[i + 1]);
     }
 }

@@ -28,7 +28,7 @@ static const struct ex_case two_by_three = {.dim = {2, 3}};
 
 static struct ex_rng seeded(unsigned n) {
     struct ex_rng r;
-    problem_rng_start(&r, "test", "problem", n, 0);
+    problem_rng_init(&r, "test", "problem", n, 0);
     return r;
 }
 
@@ -39,11 +39,11 @@ static void make(struct problem *p, const struct exercise *ex, const struct ex_c
     ck_assert_msg(problem_open(p, ex, c, &e), "%s", e.text);
     problem_draw_scalars(p, &r);
     problem_draw_buffers(p, &r, true);
-    problem_solve(p);
+    problem_compute_expected(p);
     for (unsigned i = 0; i < ex->nargs; i++)
-        if (p->op[i].owner == (int)i) memcpy(p->op[i].after, p->op[i].before, p->op[i].bytes);
+        if (p->op[i].owner == (int)i) memcpy(p->op[i].actual, p->op[i].initial, p->op[i].bytes);
     for (size_t i = 0; i < p->op[0].count; i++)
-        ((float *)p->op[0].after)[i] = 2 * ((float *)p->op[1].before)[i];
+        ((float *)p->op[0].actual)[i] = 2 * ((float *)p->op[1].initial)[i];
 }
 
 /* Reference values: xoshiro256** with state 1, 2, 3, 4, from the authors' published C code. */
@@ -60,7 +60,7 @@ START_TEST(ranges_are_held) {
     struct ex_rng r = seeded(2);
     bool low = false, high = false;
     for (int i = 0; i < 2000; i++) {
-        long v = ex_range(&r, -3, 4);
+        long v = ex_uniform_int(&r, -3, 4);
         ck_assert(v >= -3 && v <= 4);
         low |= v == -3, high |= v == 4;
         double u = ex_uniform(&r, -1, 1);
@@ -81,7 +81,7 @@ START_TEST(right_output_passes) {
     struct problem p;
     struct buf m = {0};
     make(&p, &floats, &two_by_three);
-    ck_assert_int_eq(*(int *)p.op[2].before, 3);
+    ck_assert_int_eq(*(int *)p.op[2].initial, 3);
     ck_assert(problem_compare(&p, &m));
     ck_assert_uint_eq(m.size, 0);
     problem_close(&p);
@@ -92,7 +92,7 @@ START_TEST(wrong_element_is_named) {
     struct problem p;
     struct buf m = {0};
     make(&p, &floats, &two_by_three);
-    ((float *)p.op[0].after)[4] = 7.5f;
+    ((float *)p.op[0].actual)[4] = 7.5f;
     ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "1 of 6 elements of `out`"));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "out[1][1]")); /* element 4 of rows of 3 */
@@ -107,8 +107,8 @@ START_TEST(unwritten_element_is_told) {
     struct buf m = {0};
     make(&p, &floats, &two_by_three);
     float bits[6];
-    problem_put_bits(&p, 0, bits);
-    memcpy((float *)p.op[0].after + 5, bits + 5, 4);
+    problem_write_random_bits(&p, 0, bits);
+    memcpy((float *)p.op[0].actual + 5, bits + 5, 4);
     ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "nothing was written"));
     buf_free(&m);
@@ -120,7 +120,7 @@ START_TEST(changed_input_is_told) {
     struct problem p;
     struct buf m = {0};
     make(&p, &floats, &two_by_three);
-    ((float *)p.op[1].after)[2] += 1;
+    ((float *)p.op[1].actual)[2] += 1;
     ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "`in` is an input and was changed: in[2]"));
     buf_free(&m);
@@ -132,19 +132,19 @@ START_TEST(tolerance_and_nan) {
     struct problem p;
     struct buf m = {0};
     make(&p, &tolerant, &two_by_three);
-    ((float *)p.op[0].after)[0] += 0.4f;
+    ((float *)p.op[0].actual)[0] += 0.4f;
     ck_assert(problem_compare(&p, &m));
-    ((float *)p.op[0].after)[0] = NAN; /* never close to a number, whatever the tolerance */
+    ((float *)p.op[0].actual)[0] = NAN; /* never close to a number, whatever the tolerance */
     ck_assert(!problem_compare(&p, &m));
-    ((float *)p.op[0].after)[0] = -NAN;
+    ((float *)p.op[0].actual)[0] = -NAN;
     ck_assert(!problem_compare(&p, &m));
     ck_assert_msg(strstr(buf_str(&m), "got nan ") && !strstr(buf_str(&m), "-nan"), "%s",
                   buf_str(&m));
-    ((double *)p.op[0].want)[0] = NAN;
+    ((double *)p.op[0].expected)[0] = NAN;
     buf_clear(&m);
     ck_assert(problem_compare(&p, &m));
-    ((double *)p.op[0].want)[0] = INFINITY;
-    ((float *)p.op[0].after)[0] = 1e38f;
+    ((double *)p.op[0].expected)[0] = INFINITY;
+    ((float *)p.op[0].actual)[0] = 1e38f;
     ck_assert(!problem_compare(&p, &m));
     buf_free(&m);
     problem_close(&p);
@@ -194,8 +194,8 @@ START_TEST(alias_points_into_its_owner) {
     static const struct ex_case inside = {.dim = {6}, .variant = 1},
                                 outside = {.dim = {7}, .variant = 1}, apart = {.dim = {6}};
     ck_assert(problem_open(&p, &aliased, &inside, &e));
-    ck_assert_ptr_eq(p.op[1].before, (int32_t *)p.op[0].before + 6);
-    ck_assert(p.op[1].written); /* it may change with its owner: no "input was changed" */
+    ck_assert_ptr_eq(p.op[1].initial, (int32_t *)p.op[0].initial + 6);
+    ck_assert(p.op[1].is_writable); /* it may change with its owner: no "input was changed" */
     problem_close(&p);
     ck_assert(!problem_open(&p, &aliased, &outside, &e));
     problem_close(&p);
@@ -209,7 +209,7 @@ END_TEST
 START_TEST(names_of_cases) {
     struct buf b = {0};
     static const struct ex_case cases[] = {{.dim = {5, 0}}, {.dim = {2, 3}, .label = "small"}};
-    static const struct exercise ex = {.cases = cases, .ncases = 2, .timed = {{64, 64}}};
+    static const struct exercise ex = {.cases = cases, .ncases = 2, .timed_case = {{64, 64}}};
     problem_case_name(&ex, &cases[1], &b);
     ck_assert_str_eq(buf_str(&b), "2 x 3: small"); /* no argument has these dimensions' names */
     static const struct ex_arg args[] = {
@@ -240,13 +240,14 @@ START_TEST(bits_are_put_where_they_are_wanted) {
     struct ex_rng r = seeded(7);
     ck_assert(problem_open(&p, &large, &two_by_three, &e));
     problem_draw_buffers(&p, &r, true);
-    ck_assert(!p.op[0].put && p.op[1].put && p.op[2].put &&
-              ex_random(&r) != ex_random(&p.op[2].drawn));
+    ck_assert(!p.op[0].is_fill_deferred && p.op[1].is_fill_deferred && p.op[2].is_fill_deferred &&
+              ex_random(&r) != ex_random(&p.op[2].output_rng));
     for (unsigned i = 1; i < 3; i++) {
-        problem_put_bits(&p, i, p.op[i].before), problem_put_bits(&p, i, p.op[i].room);
-        ck_assert(!memcmp(p.op[i].before, p.op[i].room, p.op[i].bytes));
+        problem_write_random_bits(&p, i, p.op[i].initial),
+            problem_write_random_bits(&p, i, p.op[i].actual_storage);
+        ck_assert(!memcmp(p.op[i].initial, p.op[i].actual_storage, p.op[i].bytes));
     }
-    ck_assert(memcmp(p.op[1].before, p.op[2].before, p.op[1].bytes) != 0);
+    ck_assert(memcmp(p.op[1].initial, p.op[2].initial, p.op[1].bytes) != 0);
     problem_close(&p);
 }
 END_TEST
@@ -280,29 +281,30 @@ START_TEST(halves_are_rounded_as_ieee_says) {
         {NAN, 0x7fff},
     };
     for (unsigned i = 0; i < sizeof is / sizeof *is; i++)
-        ck_assert_msg(ex_half_of(is[i].from).bits == is[i].bits, "%a: %#x", is[i].from,
-                      ex_half_of(is[i].from).bits);
+        ck_assert_msg(ex_half_from_double(is[i].from).bits == is[i].bits, "%a: %#x", is[i].from,
+                      ex_half_from_double(is[i].from).bits);
 }
 END_TEST
 
 /* Every half is its own nearest half, and numbers rise with their bits. */
 START_TEST(halves_keep_their_value) {
     for (unsigned bits = 0; bits < 0x7c00; bits++) {
-        double v = ex_half_value((ex_half){(uint16_t)bits}),
-               next = ex_half_value((ex_half){(uint16_t)(bits + 1)});
-        ck_assert_uint_eq(ex_half_of(v).bits, bits);
-        ck_assert_uint_eq(ex_half_of(-v).bits, bits | 0x8000);
+        double v = ex_half_to_double((ex_half){(uint16_t)bits}),
+               next = ex_half_to_double((ex_half){(uint16_t)(bits + 1)});
+        ck_assert_uint_eq(ex_half_from_double(v).bits, bits);
+        ck_assert_uint_eq(ex_half_from_double(-v).bits, bits | 0x8000);
         ck_assert(v < next);
     }
-    ck_assert(ex_half_value((ex_half){0x3555}) == 0x1.554p-2 &&
-              ex_half_value((ex_half){0x0001}) == 0x1p-24);
-    ck_assert(isinf(ex_half_value((ex_half){0xfc00})) && isnan(ex_half_value((ex_half){0x7e01})));
+    ck_assert(ex_half_to_double((ex_half){0x3555}) == 0x1.554p-2 &&
+              ex_half_to_double((ex_half){0x0001}) == 0x1p-24);
+    ck_assert(isinf(ex_half_to_double((ex_half){0xfc00})) &&
+              isnan(ex_half_to_double((ex_half){0x7e01})));
 }
 END_TEST
 
 static void half_doubled(const struct ex_case *c, void *const host[], void *const want[]) {
     for (size_t i = 0; i < count(c); i++)
-        ((double *)want[0])[i] = 2 * ex_half_value(((const ex_half *)host[1])[i]);
+        ((double *)want[0])[i] = 2 * ex_half_to_double(((const ex_half *)host[1])[i]);
 }
 static const struct ex_arg half_args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F16, .count = count, .shape = {1, 2}},
@@ -320,17 +322,18 @@ START_TEST(buffers_of_halves_are_drawn_and_compared) {
     ck_assert_msg(problem_open(&p, &halves, &two_by_three, &e), "%s", e.text);
     ck_assert_uint_eq(p.op[1].bytes, 12);
     problem_draw_buffers(&p, &r, true);
-    problem_solve(&p);
-    for (unsigned i = 0; i < 3; i++) memcpy(p.op[i].after, p.op[i].before, p.op[i].bytes);
-    ex_half *in = p.op[1].before, *out = p.op[0].after;
+    problem_compute_expected(&p);
+    for (unsigned i = 0; i < 3; i++) memcpy(p.op[i].actual, p.op[i].initial, p.op[i].bytes);
+    ex_half *in = p.op[1].initial, *out = p.op[0].actual;
     for (int i = 0; i < 6; i++) {
-        double v = ex_half_value(in[i]);
+        double v = ex_half_to_double(in[i]);
         ck_assert(v >= -1 && v <= 1 &&
-                  ((double *)p.op[2].want)[i] == ex_half_value(((ex_half *)p.op[2].before)[i]));
-        out[i] = ex_half_of(2 * v);
+                  ((double *)p.op[2].expected)[i] ==
+                      ex_half_to_double(((ex_half *)p.op[2].initial)[i]));
+        out[i] = ex_half_from_double(2 * v);
     }
     ck_assert_msg(problem_compare(&p, &m), "%s", buf_str(&m));
-    ((double *)p.op[0].want)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
+    ((double *)p.op[0].expected)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
     ck_assert(!problem_compare(&p, &m));
     ck_assert_msg(strstr(buf_str(&m), "out[1][1]      got 1.001            want 1.5"), "%s",
                   buf_str(&m));

@@ -39,7 +39,7 @@ END_TEST
 
 START_TEST(names_fit_one_line) {
     struct buf b = {0};
-    text_name(&b, "a\nb\tc\x1b");
+    text_clean_name(&b, "a\nb\tc\x1b");
     ck_assert_str_eq(buf_str(&b), "a\\x0ab\\x09c\\x1b");
     buf_free(&b);
 }
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(comments) {
     struct buf b = {0};
     buf_puts(&b, "One.\n<!--fig 1: 2;\n3: 4-->\n- two <!--a--> three\n<!--never closed");
-    text_drop_comments(&b);
+    text_strip_comments(&b);
     ck_assert_str_eq(buf_str(&b), "One.\n- two  three\n");
     ck_assert_uint_eq(b.size, strlen("One.\n- two  three\n"));
     buf_free(&b);

@@ -30,7 +30,7 @@ static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257
 START_TEST(right) { ex_check_case(&cases[_i]); }
 END_TEST
 START_TEST(coalesced) {
-    ex_at_most("global_load_sectors_per_request", 4, "a warp reads 128 bytes");
+    ex_require_at_most("global_load_sectors_per_request", 4, "a warp reads 128 bytes");
 }
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -47,7 +47,7 @@ static const struct exercise plus_one = {
     .cases = cases,
     .ncases = 3,
     .technique_case = {.dim = {1024}},
-    .timed = {.dim = {1 << 16}},
+    .timed_case = {.dim = {1 << 16}},
     .reference = reference,
     .points = {.correctness = 40, .technique = 30, .speed = 30},
     .tests = tests};
@@ -231,7 +231,7 @@ START_TEST(the_clock_blames_the_machine) {
     static const char source[] =
         KERNEL("for (volatile int j = 0; j < 10000000; j = j + 1) ;") ENTRY(LAUNCH);
     struct case_plan plan = {
-        .rounds = 1, .seconds = _i ? 10e-3 : 60, .instructions = _i ? 0 : 1000000};
+        .rounds = 1, .timeout_seconds = _i ? 10e-3 : 60, .max_instructions = _i ? 0 : 1000000};
     struct session_options o = {.device = device_find("h200"), .seed = "clock", .workers = 1};
     struct ptxas registers = {0};
     struct build b;
@@ -243,12 +243,12 @@ START_TEST(the_clock_blames_the_machine) {
             b.ok,
         "%s", e.text);
     ptxas_finish(ptxas_start(&b, 90), &registers);
-    o.registers = &registers;
+    o.ptxas_result = &registers;
     struct session *s = session_open(&plus_one, &b, &o, &e);
     ck_assert_msg(s != NULL, "%s", e.text);
     session_case(s, &cases[1], &plan, &run);
     ck_assert_int_eq(run.verdict, V_TLE);
-    ck_assert_msg(run.slow_machine == _i, "%s", buf_str(&run.message));
+    ck_assert_msg(run.host_too_slow == _i, "%s", buf_str(&run.message));
     ck_assert_msg(!strstr(buf_str(&run.message), "machine was too slow") == !_i, "%s",
                   buf_str(&run.message));
     session_case_free(&run);
@@ -274,7 +274,7 @@ END_TEST
 /* Neither our fault nor a doubt is a zero. */
 START_TEST(unscored) {
     for (int v = 0; v < V_COUNT; v++)
-        ck_assert_int_eq(verdict_scored(v),
+        ck_assert_int_eq(verdict_has_score(v),
                          strcmp(verdict_code(v), "IE") && strcmp(verdict_code(v), "FLAG"));
 }
 END_TEST
@@ -304,7 +304,9 @@ END_TEST
 /* Blocks of 96 threads: 21 of them are 63 of the 64 warps that an SM of the H200 holds, 10 are 30
  * of the T4's 32. The goal is met on the one and would not be on the other, which is no reason for
  * other points. */
-START_TEST(full) { ex_at_least("theoretical_occupancy", 0.97, "the warps of an SM are there"); }
+START_TEST(full) {
+    ex_require_at_least("theoretical_occupancy", 0.97, "the warps of an SM are there");
+}
 END_TEST
 static void full_tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, right, 0, 3);
@@ -360,7 +362,7 @@ START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
     struct result r;
     ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
     ck_assert_str_eq(verdict_code(r.verdict), "PART");
-    ck_assert(r.speed.forfeit);
+    ck_assert(r.speed.disqualified);
     ck_assert_double_eq_tol(r.score, 60, 1e-9);
     ck_assert_ptr_nonnull(strstr(r.speed.note, "it does not run on this device"));
     result_free(&r);
@@ -387,7 +389,7 @@ START_TEST(code_that_is_too_new_for_the_device_has_no_speed) {
         struct grade_item item = {.ex = ex, .name = "transpose.cu", .source = &source};
         struct result r;
         ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
-        ck_assert(r.speed.forfeit && !r.speed.valid);
+        ck_assert(r.speed.disqualified && !r.speed.valid);
         ck_assert_msg(strstr(r.speed.note, "it does not run on this device: ptxas refuses"), "%s",
                       r.speed.note);
         result_free(&r);

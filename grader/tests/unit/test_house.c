@@ -29,7 +29,8 @@ enum { ROOMS = sizeof rooms / sizeof *rooms };
 /* The simulator's interface is a room of its own within its folder: headers at the top of
  * grader/sim. */
 static bool is_interface(const char *path) {
-    return text_starts(path, "grader/sim/") && !strchr(path + 11, '/') && text_ends(path, ".h");
+    return text_starts_with(path, "grader/sim/") && !strchr(path + 11, '/') &&
+           text_ends_with(path, ".h");
 }
 
 static const struct room *room_of(const char *path) {
@@ -55,7 +56,7 @@ static bool has_word(const char *list, const char *word, size_t n) {
 
 static bool may_include(const struct room *from, const char *header) {
     const struct room *to = room_of(header);
-    if (text_ends(header, ".def") || !to || to == from) return true;
+    if (text_ends_with(header, ".def") || !to || to == from) return true;
     return has_word(from->sees, to->folder, strlen(to->folder)) ||
            has_word(from->sees, header, strlen(header));
 }
@@ -95,7 +96,7 @@ static void visit_source(const char *path, void *user) {
     struct buf text = {0};
     struct err e = {0};
     if (strstr(path, "/tests/") || strstr(path, "/template/") ||
-        (!text_ends(path, ".c") && !text_ends(path, ".h")))
+        (!text_ends_with(path, ".c") && !text_ends_with(path, ".h")))
         return;
     ck_assert_msg(file_read(path, 1 << 24, &text, &e), "%s", e.text);
     s->files++;
@@ -167,7 +168,7 @@ static bool begins_as_allowed(const struct room *room, const char *name) {
     char prefix[64];
     int n;
     for (const char *at = room->prefixes; sscanf(at, " %63s%n", prefix, &n) == 1; at += n)
-        if (text_starts(name, prefix)) return true;
+        if (text_starts_with(name, prefix)) return true;
     return false;
 }
 
@@ -181,8 +182,8 @@ static void visit_name(const char *name, bool function, void *user) {
     (void)function;
     struct naming *n = user;
     n->s->names++;
-    bool tools = text_starts(name, "__start_") || text_starts(name, "__stop_") ||
-                 text_starts(name, "__odr_asan");
+    bool tools = text_starts_with(name, "__start_") || text_starts_with(name, "__stop_") ||
+                 text_starts_with(name, "__odr_asan");
     if (tools || begins_as_allowed(n->room, name))
         return; /* the linker's names, and the sanitiser's */
     buf_printf(&n->s->wrong, "%s defines %s, but names of %s begin with: %s\n", n->path, name,
@@ -198,8 +199,9 @@ static bool has_source(const char *object) {
 
 static void visit_object(const char *path, void *user) {
     char prefix[1024];
-    snprintf(prefix, sizeof prefix, "%s/obj/", where_build());
-    if (!text_ends(path, ".o") || !text_starts(path, prefix) || strstr(path, "/tests/")) return;
+    snprintf(prefix, sizeof prefix, "%s/obj/", paths_build_dir());
+    if (!text_ends_with(path, ".o") || !text_starts_with(path, prefix) || strstr(path, "/tests/"))
+        return;
     struct naming n = {.s = user, .path = path + strlen(prefix)};
     if (!has_source(n.path)) return;
     n.room = room_of(n.path);
@@ -210,7 +212,7 @@ static void visit_object(const char *path, void *user) {
 START_TEST(names_that_cross_files_begin_as_their_room_does) {
     struct search s = {0};
     char folder[1024];
-    snprintf(folder, sizeof folder, "%s/obj", where_build());
+    snprintf(folder, sizeof folder, "%s/obj", paths_build_dir());
     each_file(folder, visit_object, &s);
     no_complaint(&s, s.names, 1000, "names");
 }
@@ -275,7 +277,7 @@ START_TEST(no_program_exports_a_name_of_the_c_library) {
     char path[1024];
     open_clash(&c);
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
-        snprintf(path, sizeof path, "%s/%s", where_build(), programs[i]);
+        snprintf(path, sizeof path, "%s/%s", paths_build_dir(), programs[i]);
         compare_program(&c, programs[i], path);
     }
     ck_assert_msg(!c.wrong.size, "%s", buf_str(&c.wrong));
@@ -305,7 +307,7 @@ START_TEST(programs_are_hardened) {
     static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
     char path[1024];
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
-        snprintf(path, sizeof path, "%s/%s", where_build(), programs[i]);
+        snprintf(path, sizeof path, "%s/%s", paths_build_dir(), programs[i]);
         const char *lacks = elf_lacks(path);
         ck_assert_msg(!lacks, "%s: %s", programs[i], lacks);
     }

@@ -30,7 +30,7 @@ static void put(const char *path, const char *text) {
     snprintf(whole, sizeof whole, "%s/c/%s", folder, path);
     slash = strrchr(whole, '/');
     *slash = 0;
-    ck_assert_msg(dir_make(whole, &e), "%s", e.text);
+    ck_assert_msg(dir_create(whole, &e), "%s", e.text);
     *slash = '/';
     ck_assert_msg(file_write(whole, text, strlen(text), &e), "%s", e.text);
 }

@@ -8,7 +8,7 @@
 static bool killed(enum jail_outcome end, int code, int signal, const char *said) {
     struct jail_result r = {.outcome = end, .code = code, .signal = signal};
     buf_puts(&r.output, said);
-    bool was = build_was_killed(&r);
+    bool was = build_was_killed_by_os(&r);
     jail_result_free(&r);
     return was;
 }

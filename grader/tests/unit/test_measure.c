@@ -43,7 +43,7 @@ static double tick(void *user, unsigned which, unsigned round) {
 
 static struct measurement measure(struct clock *c, struct measure_options o) {
     struct measurement m;
-    o.no_warm_up = true;
+    o.skip_warm_up = true;
     if (!o.seconds) o.seconds = 5;
     measure_pairs(tick, c, &o, &m);
     return m;
@@ -52,7 +52,7 @@ static struct measurement measure(struct clock *c, struct measure_options o) {
 START_TEST(test_ratio) {
     struct clock c = {.first = 3e-5, .second = 2e-5, .noise = 0.02, .random = 1};
     struct measurement m = measure(&c, (struct measure_options){.seed = 7});
-    ck_assert(m.ok && m.precise && m.low <= 1.5 && m.high >= 1.5 && fabs(m.ratio - 1.5) < 0.03);
+    ck_assert(m.ok && m.is_precise && m.low <= 1.5 && m.high >= 1.5 && fabs(m.ratio - 1.5) < 0.03);
     ck_assert(m.pairs >= 10 && m.pairs < 100);
     ck_assert(fabs(m.first - 3e-5) < 2e-6 && fabs(m.second - 2e-5) < 2e-6);
 }
@@ -61,8 +61,9 @@ END_TEST
 /* What changes slowly cancels in a pair, and each of the two runs first about as often. */
 START_TEST(test_drift_and_order) {
     struct clock c = {.first = 1e-5, .second = 1e-5, .noise = 0.05, .drift = 0.01, .random = 3};
-    struct measurement m = measure(
-        &c, (struct measure_options){.seed = 11, .least = 200, .most = 200, .precision = 1e-6});
+    struct measurement m =
+        measure(&c, (struct measure_options){
+                        .seed = 11, .min_pairs = 200, .max_pairs = 200, .precision = 1e-6});
     ck_assert_uint_eq(m.pairs, 200);
     ck_assert(m.low <= 1 && m.high >= 1);
     ck_assert(c.heads > 70 && c.heads < 130);
@@ -72,17 +73,17 @@ END_TEST
 START_TEST(test_unclear) {
     struct clock c = {.first = 0.95e-5, .second = 1e-5, .noise = 0.3, .random = 5};
     struct measurement m =
-        measure(&c, (struct measure_options){.seed = 1, .most = 20, .boundary = 0.95});
-    ck_assert(m.ok && m.unclear && !m.precise);
+        measure(&c, (struct measure_options){.seed = 1, .max_pairs = 20, .boundary = 0.95});
+    ck_assert(m.ok && m.is_inconclusive && !m.is_precise);
     struct clock clear = {.first = 2e-5, .second = 1e-5, .noise = 0.1, .random = 5};
-    m = measure(&clear, (struct measure_options){.seed = 1, .most = 20, .boundary = 0.95});
-    ck_assert(m.ok && !m.unclear);
+    m = measure(&clear, (struct measure_options){.seed = 1, .max_pairs = 20, .boundary = 0.95});
+    ck_assert(m.ok && !m.is_inconclusive);
 }
 END_TEST
 
 START_TEST(test_failures) {
     struct clock c = {.first = 1e-5, .second = 1e-5, .fail_at = 7, .random = 5};
-    struct measurement m = measure(&c, (struct measure_options){.seed = 1, .least = 50});
+    struct measurement m = measure(&c, (struct measure_options){.seed = 1, .min_pairs = 50});
     ck_assert(!m.ok && strstr(m.cause, "failed"));
     struct clock none = {.first = 0, .second = 1e-5, .random = 5};
     m = measure(&none, (struct measure_options){.seed = 1});
@@ -141,7 +142,7 @@ START_TEST(test_throttled_pairs_are_dropped) {
     struct clock c = {.first = 1e-5, .second = 1e-5, .random = 5};
     set_throttle(0x20 /* thermal */, 0);
     struct measurement m =
-        measure(&c, (struct measure_options){.seed = 1, .nvml = n, .most = 20, .seconds = 1});
+        measure(&c, (struct measure_options){.seed = 1, .nvml = n, .max_pairs = 20, .seconds = 1});
     ck_assert(!m.ok && m.pairs == 0 && m.dropped > 0 && strstr(m.cause, "throttled"));
     set_throttle(0, 0);
     m = measure(&c, (struct measure_options){.seed = 1, .nvml = n});

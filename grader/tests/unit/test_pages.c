@@ -35,17 +35,18 @@ static struct result hostile(void) {
                                                 .reason = evil,
                                                 .file = evil,
                                                 .line = 3,
-                                                .at_most = true,
-                                                .naive_known = true,
-                                                .naive = 262144,
-                                                .way = 0.25,
+                                                .is_upper_limit = true,
+                                                .has_baseline = true,
+                                                .baseline_value = 262144,
+                                                .goal_progress = 0.25,
                                                 .unit = evil}};
-    static struct line_result lines[] = {{.file = "none.cu",
-                                          .line = 1,
-                                          .counters = {.branches = 8, .divergent_branches = 2},
-                                          .waits = {[SIM_STALL_LONG_SCOREBOARD_DRAM] = 1e-5}}};
+    static struct line_result lines[] = {
+        {.file = "none.cu",
+         .line = 1,
+         .counters = {.branches = 8, .divergent_branches = 2},
+         .stall_seconds = {[SIM_STALL_LONG_SCOREBOARD_DRAM] = 1e-5}}};
     static struct kernel_time times[] = {{.name = evil,
-                                          .limit = evil,
+                                          .occupancy_limiter = evil,
                                           .bound_by = evil,
                                           .launches = 3,
                                           .grid = {7, 1, 1},
@@ -54,11 +55,11 @@ static struct result hostile(void) {
                                           .occupancy = 0.625,
                                           .us = 20}};
     static struct access_result accesses[2];
-    static struct missing missing[] = {{12.5, "goal", evil}};
+    static struct point_loss missing[] = {{12.5, "goal", evil}};
     accesses[0] = (struct access_result){
         evil, {.file = "none.cu", .line = 1, .mask = ~0u, .lane_bytes = 4, .cost = 32}};
-    for (unsigned l = 0; l < 32; l++) accesses[0].at.offset[l] = 32 * l;
-    accesses[1] = accesses[0], accesses[1].at.is_shared = true, accesses[1].at.cost = 8;
+    for (unsigned l = 0; l < 32; l++) accesses[0].access.offset[l] = 32 * l;
+    accesses[1] = accesses[0], accesses[1].access.is_shared = true, accesses[1].access.cost = 8;
     return (struct result){.ex = &exercise,
                            .id = "00-none/none",
                            .file = "none.cu",
@@ -72,12 +73,12 @@ static struct result hostile(void) {
                            .ntechnique = 1,
                            .lines = lines,
                            .nlines = 1,
-                           .times = times,
-                           .ntimes = 1,
+                           .kernel_times = times,
+                           .nkernel_times = 1,
                            .accesses = accesses,
                            .naccesses = 2,
-                           .missing = missing,
-                           .nmissing = 1,
+                           .points_lost = missing,
+                           .npoints_lost = 1,
                            .has_counters = true,
                            .counters = {.inst_executed = 4711},
                            .speed = {.valid = true,
@@ -91,18 +92,18 @@ static struct result hostile(void) {
                                      .size = evil,
                                      .bound_by = evil,
                                      .note = evil,
-                                     .of_roofline = 0.1,
-                                     .timed = true}};
+                                     .roofline_fraction = 0.1,
+                                     .is_timed_size = true}};
 }
 
 static void write_page(struct result *r, struct buf *out) {
-    struct version versions[] = {{.name = "naive", .shown = *r, .us = 40},
-                                 {.name = "2-step", .shown = *r, .us = 30},
-                                 {.name = "answer", .shown = *r, .us = 10}};
-    struct report_run runs[] = {
-        {.when = 1700000000, .verdict = "WA", .kind = "-"},
-        {.when = 1700000600, .verdict = "PART", .kind = "modelled", .score = 43.2, .us = 20}};
-    struct report_beside b = {versions, 3, runs, 2};
+    struct version versions[] = {{.name = "naive", .result = *r, .us = 40},
+                                 {.name = "2-step", .result = *r, .us = 30},
+                                 {.name = "answer", .result = *r, .us = 10}};
+    struct report_history_entry runs[] = {
+        {.graded_at = 1700000000, .verdict = "WA", .kind = "-"},
+        {.graded_at = 1700000600, .verdict = "PART", .kind = "modelled", .score = 43.2, .us = 20}};
+    struct report_context b = {versions, 3, runs, 2};
     buf_puts(&r->source, evil), buf_puts(&r->source, "\n");
     buf_puts(&r->log, evil);
     report_html(r, device_find("h200"), &b, out);
@@ -145,7 +146,7 @@ START_TEST(a_page_shows_the_figures_of_the_result) {
         "8 passes",    "roofline",  "a barrier"};
     struct result r = hostile();
     struct buf out = {0};
-    r.lines[0].waits[SIM_STALL_BARRIER] = 1e-5;
+    r.lines[0].stall_seconds[SIM_STALL_BARRIER] = 1e-5;
     write_page(&r, &out);
     for (unsigned i = 0; i < sizeof figures / sizeof *figures; i++)
         ck_assert_msg(strstr(buf_str(&out), figures[i]), "not on the page: %s", figures[i]);
@@ -162,7 +163,7 @@ START_TEST(sectors_are_counted_as_they_are_drawn) {
         struct buf out = {0};
         unsigned bytes, boxes = 0;
         for (unsigned l = 0; l < 32; l++) a.offset[l] = stride[i] * l;
-        ck_assert_uint_eq(page_map_ideal(&a, &bytes), least[i]);
+        ck_assert_uint_eq(page_ideal_sectors(&a, &bytes), least[i]);
         ck_assert_uint_eq(bytes, stride[i] ? 128 : 4);
         page_map_sectors(&a, &out);
         for (const char *p = buf_str(&out); (p = strstr(p, "class=\"box\"")); p++) boxes++;
@@ -217,7 +218,7 @@ START_TEST(the_site_is_made_of_the_book) {
     }
     ck_assert(mkdtemp(folder) != NULL);
     ck_assert_int_eq(shell("build/makesite --no-pictures %s >/dev/null", folder), 0);
-    char **files = book_files(folder, "", ".html");
+    char **files = book_list_files(folder, "", ".html");
     unsigned n = 0;
     for (char **f = files; *f; f++, n++) {
         struct buf page = {0};

@@ -12,7 +12,7 @@ static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = count}};
 static const struct exercise exercise = {
-    .name = "none", .args = args, .nargs = 1, .timed = {{N}}, .bytes = bytes};
+    .name = "none", .args = args, .nargs = 1, .timed_case = {{N}}, .bytes = bytes};
 
 /* An MX330 moves 48 GB/s and has 512 KiB of L2, which may keep its share: (2^25 - 2^19) bytes /
  * 48e9 = 688 us. */
@@ -31,13 +31,14 @@ START_TEST(the_floor_and_the_interval) {
     };
     const struct grade_options o = {.device = device_find("mx330")};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct grading g = {.ex = &exercise, .o = &o};
+        struct grading_ctx g = {.ex = &exercise, .o = &o};
         struct launch_stats own = {
             .seconds = rows[i].us * 1e-6, .high = rows[i].high_us * 1e-6, .launches = 1};
         own.counters.global_store_sectors = rows[i].sectors;
-        check_plausible(&g, &own);
-        ck_assert_int_eq(!g.implausible[0], !rows[i].says[0]);
-        ck_assert_msg(strstr(g.implausible, rows[i].says), "row %u: %s", i, g.implausible);
+        sanity_check_work(&g, &own);
+        ck_assert_int_eq(!g.implausible_reason[0], !rows[i].says[0]);
+        ck_assert_msg(strstr(g.implausible_reason, rows[i].says), "row %u: %s", i,
+                      g.implausible_reason);
     }
 }
 END_TEST
@@ -48,13 +49,14 @@ END_TEST
 START_TEST(tensor_cores_have_a_floor_of_their_own) {
     const struct gpu_device *d = device_find("h200");
     double all = 1099511627776.0;
-    ck_assert_double_eq_tol(grade_working_seconds(d, all, 0), 16.43e-3, 0.02e-3);
-    ck_assert_double_eq_tol(grade_working_seconds(d, all, all), 1.541e-3, 0.002e-3);
-    ck_assert_double_eq_tol(grade_working_seconds(d, all, all / 2), 8.987e-3, 0.02e-3);
-    ck_assert_double_eq_tol(grade_working_seconds(d, all, 3 * all), 1.541e-3, 0.002e-3);
+    ck_assert_double_eq_tol(grade_compute_seconds(d, all, 0), 16.43e-3, 0.02e-3);
+    ck_assert_double_eq_tol(grade_compute_seconds(d, all, all), 1.541e-3, 0.002e-3);
+    ck_assert_double_eq_tol(grade_compute_seconds(d, all, all / 2), 8.987e-3, 0.02e-3);
+    ck_assert_double_eq_tol(grade_compute_seconds(d, all, 3 * all), 1.541e-3, 0.002e-3);
     /* Of products of halves, the same for a version that has none of them there. */
-    ck_assert_double_eq(grade_on_tensor_cores(&(struct exercise){.products = true}, all, 0), all);
-    ck_assert_double_eq(grade_on_tensor_cores(&(struct exercise){0}, all, all / 2), all / 2);
+    ck_assert_double_eq(
+        grade_tensor_flops(&(struct exercise){.has_tensor_core_roof = true}, all, 0), all);
+    ck_assert_double_eq(grade_tensor_flops(&(struct exercise){0}, all, all / 2), all / 2);
 }
 END_TEST
 

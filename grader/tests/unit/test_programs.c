@@ -120,7 +120,7 @@ static void prepare(const char *name, struct wanted *w, char *program, size_t si
     read_directives(source, w);
     for (int i = 0; i < 2; i++) {
         snprintf(program, size, "%s/tests/%s", build_folder(), i ? "torture" : "programs");
-        ck_assert_msg(dir_make(program, &e), "%s", e.text);
+        ck_assert_msg(dir_create(program, &e), "%s", e.text);
     }
     snprintf(program, size, "%s/tests/%s", build_folder(), name);
     build(name, w, program);

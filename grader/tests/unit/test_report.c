@@ -121,7 +121,7 @@ static struct result missed_twice(void) {
                                               .metric = "sectors",
                                               .value = 9,
                                               .limit = 8,
-                                              .at_most = true,
+                                              .is_upper_limit = true,
                                               .reason = "why so",
                                               .file = "none.cu",
                                               .line = 2},
@@ -129,7 +129,7 @@ static struct result missed_twice(void) {
                                               .metric = "excess",
                                               .value = 4,
                                               .limit = 2,
-                                              .at_most = true,
+                                              .is_upper_limit = true,
                                               .reason = "why so",
                                               .file = "none.cu",
                                               .line = 2}};
@@ -180,7 +180,7 @@ START_TEST(what_two_goals_have_in_common_is_said_once) {
     struct buf out = {0};
     struct report_style style = {.width = 80};
     memcpy(goals, r.technique, 2 * sizeof *goals);
-    goals[2] = goals[0], goals[2].test = 1, goals[2].name = "another goal";
+    goals[2] = goals[0], goals[2].test_index = 1, goals[2].name = "another goal";
     r.technique = goals, r.ntechnique = 3;
     report_text(&r, device_find("h200"), &style, &out);
     ck_assert_msg(times_in(buf_str(&out), "sectors is 9, at most 8") == 2, "%s",
@@ -270,17 +270,17 @@ START_TEST(a_brief_report_leaves_out_what_passed) {
                                               .metric = "blocks",
                                               .value = 4,
                                               .limit = 8,
-                                              .at_most = true,
+                                              .is_upper_limit = true,
                                               .passed = true,
                                               .reason = "",
                                               .file = "",
-                                              .guard = true,
-                                              .test = 1},
+                                              .is_guard = true,
+                                              .test_index = 1},
                                              {.name = "a goal",
                                               .metric = "threads",
                                               .value = 9,
                                               .limit = 8,
-                                              .at_most = true,
+                                              .is_upper_limit = true,
                                               .reason = "why",
                                               .file = ""}};
     struct result r = missed_twice();
@@ -337,14 +337,14 @@ START_TEST(a_text_is_cut_where_the_screen_ends) {
     struct buf text = {0}, out = {0};
     struct report_style style = {.width = 80};
     buf_printf(&text, "\033[1m%080d\033[0m\n%081d\nthree\nfour\n", 1, 2);
-    ck_assert_uint_eq(report_fit(buf_str(&text), 5, &style, &out), 0);
+    ck_assert_uint_eq(report_fit_rows(buf_str(&text), 5, &style, &out), 0);
     ck_assert_str_eq(buf_str(&out), buf_str(&text));
     buf_clear(&out);
-    ck_assert_uint_eq(report_fit(buf_str(&text), 4, &style, &out), 1);
+    ck_assert_uint_eq(report_fit_rows(buf_str(&text), 4, &style, &out), 1);
     ck_assert_msg(strstr(buf_str(&out), "three\n") && !strstr(buf_str(&out), "four"), "%s",
                   buf_str(&out));
     buf_clear(&out);
-    ck_assert_uint_eq(report_fit(buf_str(&text), 2, &style, &out), 3);
+    ck_assert_uint_eq(report_fit_rows(buf_str(&text), 2, &style, &out), 3);
     buf_free(&out), buf_free(&text);
 }
 END_TEST
@@ -370,21 +370,21 @@ START_TEST(each_figure_of_a_goal_is_marked) {
                                               .metric = "blocks",
                                               .value = 4,
                                               .limit = 8,
-                                              .at_most = true,
+                                              .is_upper_limit = true,
                                               .passed = true,
                                               .reason = "",
                                               .file = "",
-                                              .way = 1},
+                                              .goal_progress = 1},
                                              {.name = "a goal",
                                               .metric = "threads",
                                               .value = 4.50001,
                                               .limit = 4.5,
-                                              .at_most = true,
+                                              .is_upper_limit = true,
                                               .reason = "why",
                                               .file = "",
-                                              .naive_known = true,
-                                              .naive = 32,
-                                              .way = 0.5}};
+                                              .has_baseline = true,
+                                              .baseline_value = 32,
+                                              .goal_progress = 0.5}};
     struct result r = {.ex = &exercise,
                        .id = "00-none/none",
                        .file = "none.cu",
@@ -408,14 +408,14 @@ END_TEST
 
 START_TEST(the_lines_of_kernels_are_wrapped_at_words) {
     static struct kernel_time times[] = {{.name = "kick",
-                                          .limit = "warps per SM",
+                                          .occupancy_limiter = "warps per SM",
                                           .bound_by = "L2 bandwidth, 69 %",
                                           .launches = 16,
                                           .registers = 19,
                                           .occupancy = 1,
                                           .us = 306.7},
                                          {.name = "drift",
-                                          .limit = "warps per SM",
+                                          .occupancy_limiter = "warps per SM",
                                           .bound_by = "L2 bandwidth, 86 %",
                                           .launches = 16,
                                           .registers = 10,
@@ -424,7 +424,7 @@ START_TEST(the_lines_of_kernels_are_wrapped_at_words) {
     struct result r = missed_twice();
     struct buf out = {0};
     struct report_style style = {.width = 100};
-    r.times = times, r.ntimes = 2, r.has_counters = true;
+    r.kernel_times = times, r.nkernel_times = 2, r.has_counters = true;
     report_profile(&r, device_find("h200"), &style, false, &out);
     ck_assert_msg(strstr(buf_str(&out), "86 %") && fits(buf_str(&out), 100), "%s", buf_str(&out));
     buf_free(&out), buf_free(&r.source);
@@ -468,24 +468,25 @@ START_TEST(the_profile_says_where_warps_wait_and_for_what) {
         {.file = "none.cu",
          .line = 1,
          .counters = {.inst_executed = 1},
-         .waits = {[SIM_STALL_BARRIER] = 10e-6}},
+         .stall_seconds = {[SIM_STALL_BARRIER] = 10e-6}},
         {.file = "none.cu",
          .line = 2,
          .counters = {.inst_executed = 2},
-         .waits = {[SIM_STALL_LONG_SCOREBOARD_DRAM] = 20e-6, [SIM_STALL_NOT_SELECTED] = 10e-6}},
+         .stall_seconds =
+             {[SIM_STALL_LONG_SCOREBOARD_DRAM] = 20e-6, [SIM_STALL_NOT_SELECTED] = 10e-6}},
         {.file = "none.cu", .line = 3, .counters = {.inst_executed = 97}}};
     static struct kernel_time times[] = {
         {.name = "one",
-         .limit = "registers",
+         .occupancy_limiter = "registers",
          .bound_by = "DRAM bandwidth, 72 % (next: x, 1 %)",
          .launches = 3,
          .us = 30},
-        {.name = "two", .limit = "", .bound_by = "", .launches = 1, .us = 10}};
+        {.name = "two", .occupancy_limiter = "", .bound_by = "", .launches = 1, .us = 10}};
     struct result r = failed();
     struct buf out = {0};
     struct report_style style = {.width = 100};
-    r.lines = lines, r.nlines = 3, r.times = times, r.ntimes = 2, r.counters.inst_executed = 100,
-    r.ncases = 0;
+    r.lines = lines, r.nlines = 3, r.kernel_times = times, r.nkernel_times = 2,
+    r.counters.inst_executed = 100, r.ncases = 0;
     buf_puts(&r.source, "first\nsecond\nthird\n");
     report_profile(&r, device_find("h200"), &style, false, &out);
     const char *first = strstr(buf_str(&out), "second"), *then = strstr(buf_str(&out), "third"),
@@ -505,13 +506,13 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
                             struct points got) {
     static struct technique_result goal = {.name = "a goal", .reason = "", .file = ""};
     static struct line_result line = {
-        .file = "none.cu", .line = 7, .waits = {[SIM_STALL_LG_MIO_THROTTLE] = 1e-5}};
+        .file = "none.cu", .line = 7, .stall_seconds = {[SIM_STALL_LG_MIO_THROTTLE] = 1e-5}};
     struct result r = failed();
     goal.metric = metric;
     r.verdict = V_PART, r.technique = &goal, r.ntechnique = 1, r.lines = &line, r.nlines = 1;
     r.speed = (struct speed_result){
         .valid = true, .kind = "modelled", .vs_solution = vs_solution, .bound_by = bound};
-    r.speed_counted = true, r.full = (struct points){0, 60, 40}, r.got = got;
+    r.speed_counted = true, r.available = (struct points){0, 60, 40}, r.earned = got;
     return r;
 }
 
@@ -538,7 +539,7 @@ START_TEST(where_points_and_time_disagree_the_report_says_why) {
     for (unsigned i = 0; i < 4; i++) {
         struct buf out = {0};
         results[i].technique->metric = metrics[i];
-        report_why(&results[i], &out);
+        report_explain_score(&results[i], &out);
         if (i == 2)
             ck_assert_msg(!strncmp(buf_str(&out), want[i], strlen(want[i])), "%s", buf_str(&out));
         else ck_assert_str_eq(buf_str(&out), want[i]);

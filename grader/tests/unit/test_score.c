@@ -51,18 +51,19 @@ START_TEST(ways_are_logarithmic) {
         {true, 0, 0, 1, 0, 0},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct technique_result t = {.at_most = rows[i].at_most,
-                                     .naive_known = true,
-                                     .naive = rows[i].naive,
-                                     .naive_limit = rows[i].naive_limit,
+        struct technique_result t = {.is_upper_limit = rows[i].at_most,
+                                     .has_baseline = true,
+                                     .baseline_value = rows[i].naive,
+                                     .baseline_limit = rows[i].naive_limit,
                                      .value = rows[i].value,
                                      .limit = rows[i].limit};
-        ck_assert_msg(score_way(&t) > rows[i].want - 1e-9 && score_way(&t) < rows[i].want + 1e-9,
-                      "row %u: %g", i, score_way(&t));
-        t.naive_known = false;
-        NEAR(score_way(&t), 0);
+        ck_assert_msg(score_goal_progress(&t) > rows[i].want - 1e-9 &&
+                          score_goal_progress(&t) < rows[i].want + 1e-9,
+                      "row %u: %g", i, score_goal_progress(&t));
+        t.has_baseline = false;
+        NEAR(score_goal_progress(&t), 0);
         t.passed = true;
-        NEAR(score_way(&t), 1);
+        NEAR(score_goal_progress(&t), 1);
     }
 }
 END_TEST
@@ -101,21 +102,21 @@ static void result_with(struct result *r, const char *failed) {
         bool passed = !strchr(failed, limits[i].letter);
         r->technique[r->ntechnique++] = (struct technique_result){.name = limits[i].name,
                                                                   .metric = "blocks",
-                                                                  .guard = limits[i].guard,
+                                                                  .is_guard = limits[i].guard,
                                                                   .passed = passed,
-                                                                  .way = passed};
+                                                                  .goal_progress = passed};
     }
     static const unsigned tests[] = {0, 0, 1, 0, 1};
-    for (unsigned i = 0; i < 5; i++) r->technique[i].test = tests[i];
+    for (unsigned i = 0; i < 5; i++) r->technique[i].test_index = tests[i];
     unsigned first = strchr(failed, 'a') || strchr(failed, 'b'),
              second = strchr(failed, 'c') != NULL;
-    r->checks.reached -= first + second, r->checks.way = r->checks.reached;
-    r->checks.kept -= (strchr(failed, 'd') != NULL) + (strchr(failed, 'e') != NULL);
+    r->checks.goals_reached -= first + second, r->checks.goal_progress = r->checks.goals_reached;
+    r->checks.guards_passed -= (strchr(failed, 'd') != NULL) + (strchr(failed, 'e') != NULL);
 }
 
 static double all_missing(const struct result *r) {
     double sum = 0;
-    for (unsigned i = 0; i < r->nmissing; i++) sum += r->missing[i].points;
+    for (unsigned i = 0; i < r->npoints_lost; i++) sum += r->points_lost[i].points;
     return sum;
 }
 
@@ -126,10 +127,10 @@ START_TEST(without_a_time_the_rest_is_scaled) {
     score_points(&r, false);
     ck_assert_int_eq(r.verdict, V_PART);
     NEAR(r.score, 4500.0 / 70);
-    ck_assert_uint_eq(r.nmissing, 1);
-    NEAR(r.missing[0].points, 2500.0 / 70);
-    ck_assert_str_eq(r.missing[0].group, "goal");
-    ck_assert_str_eq(r.missing[0].why, "a goal is not reached: first goal");
+    ck_assert_uint_eq(r.npoints_lost, 1);
+    NEAR(r.points_lost[0].points, 2500.0 / 70);
+    ck_assert_str_eq(r.points_lost[0].group, "goal");
+    ck_assert_str_eq(r.points_lost[0].reason, "a goal is not reached: first goal");
     result_free(&r);
 }
 END_TEST
@@ -139,16 +140,18 @@ END_TEST
 START_TEST(what_is_missing_adds_up) {
     struct result r;
     result_with(&r, "cd");
-    r.speed = (struct speed_result){
-        .valid = true, .kind = "modelled", .vs_solution = 1.8973665961010275 / 4, .gain = 4};
+    r.speed = (struct speed_result){.valid = true,
+                                    .kind = "modelled",
+                                    .vs_solution = 1.8973665961010275 / 4,
+                                    .solution_speedup = 4};
     score_points(&r, true);
     NEAR(r.score, 35);
-    ck_assert_uint_eq(r.nmissing, 3);
-    NEAR(r.missing[0].points, 25);
-    NEAR(r.missing[1].points, 25);
-    ck_assert_str_eq(r.missing[1].group, "guard");
-    ck_assert_str_eq(r.missing[1].why, "a guard failed: first guard");
-    NEAR(r.missing[2].points, 15);
+    ck_assert_uint_eq(r.npoints_lost, 3);
+    NEAR(r.points_lost[0].points, 25);
+    NEAR(r.points_lost[1].points, 25);
+    ck_assert_str_eq(r.points_lost[1].group, "guard");
+    ck_assert_str_eq(r.points_lost[1].reason, "a guard failed: first guard");
+    NEAR(r.points_lost[2].points, 15);
     NEAR(all_missing(&r) + r.score, 100);
     result_free(&r);
 }
@@ -165,11 +168,11 @@ START_TEST(a_forfeited_time_is_worth_nothing) {
     for (unsigned i = 0; i < 3; i++) {
         struct result r;
         result_with(&r, "");
-        r.speed = (struct speed_result){.forfeit = rows[i].forfeit, .note = "too slow"};
+        r.speed = (struct speed_result){.disqualified = rows[i].forfeit, .note = "too slow"};
         score_points(&r, rows[i].counts);
         NEAR(r.score, rows[i].score);
         NEAR(all_missing(&r) + r.score, 100);
-        if (i == 0) ck_assert_str_eq(r.missing[0].why, "no time: too slow");
+        if (i == 0) ck_assert_str_eq(r.points_lost[0].reason, "no time: too slow");
         result_free(&r);
     }
 }
@@ -180,12 +183,13 @@ END_TEST
 START_TEST(the_least_figure_decides) {
     struct result r;
     result_with(&r, "ab");
-    r.technique[0].way = 0.2, r.technique[1].way = 0.6, r.checks.way = 1.2;
+    r.technique[0].goal_progress = 0.2, r.technique[1].goal_progress = 0.6,
+    r.checks.goal_progress = 1.2;
     score_points(&r, true);
     NEAR(r.score, (20 + 25 + 5) / 0.7);
-    ck_assert_uint_eq(r.nmissing, 1);
-    NEAR(r.missing[0].points, 20 / 0.7);
-    ck_assert_str_eq(r.missing[0].why, "20 % of the way to a goal: first goal");
+    ck_assert_uint_eq(r.npoints_lost, 1);
+    NEAR(r.points_lost[0].points, 20 / 0.7);
+    ck_assert_str_eq(r.points_lost[0].reason, "20 % of the way to a goal: first goal");
     result_free(&r);
 }
 END_TEST
@@ -213,10 +217,10 @@ START_TEST(goals_are_waived_by_outcome) {
                                         .kind = rows[i].kind,
                                         .vs_solution = rows[i].vs_solution,
                                         .ci_low = rows[i].ci_low,
-                                        .gain = 4,
-                                        .whole = rows[i].whole};
+                                        .solution_speedup = 4,
+                                        .output_fully_checked = rows[i].whole};
         score_points(&r, rows[i].counts);
-        ck_assert_msg(r.waived == rows[i].waived, "row %u", i);
+        ck_assert_msg(r.goals_waived == rows[i].waived, "row %u", i);
         ck_assert_int_eq(r.verdict, rows[i].waived ? V_AC : V_PART);
         NEAR(all_missing(&r) + r.score, 100);
         result_free(&r);
@@ -227,7 +231,7 @@ END_TEST
 START_TEST(the_file_as_it_came_has_nothing) {
     struct result r;
     result_with(&r, "b");
-    r.untouched = true;
+    r.is_unmodified = true;
     score_points(&r, false);
     ck_assert_int_eq(r.verdict, V_PART);
     NEAR(r.score, 0);
@@ -241,8 +245,8 @@ END_TEST
 START_TEST(nothing_to_gain_is_left_out) {
     struct result r;
     result_with(&r, "");
-    r.speed =
-        (struct speed_result){.valid = true, .kind = "modelled", .vs_solution = 0.5, .gain = 1.1};
+    r.speed = (struct speed_result){
+        .valid = true, .kind = "modelled", .vs_solution = 0.5, .solution_speedup = 1.1};
     score_points(&r, true);
     ck_assert(!r.speed_counted);
     NEAR(r.score, 100);
@@ -255,9 +259,9 @@ START_TEST(nothing_is_missing_twice) {
     struct result r;
     result_with(&r, "bcde");
     score_points(&r, false);
-    NEAR(r.got.technique, 0);
+    NEAR(r.earned.technique, 0);
     NEAR(all_missing(&r) + r.score, 100);
-    ck_assert_uint_eq(r.nmissing, 2);
+    ck_assert_uint_eq(r.npoints_lost, 2);
     result_free(&r);
 }
 END_TEST
@@ -273,7 +277,7 @@ START_TEST(all_goals_and_a_failed_guard_are_partly) {
     score_points(&r, false);
     ck_assert_int_eq(r.verdict, V_AC);
     NEAR(r.score, 100);
-    ck_assert_uint_eq(r.nmissing, 0);
+    ck_assert_uint_eq(r.npoints_lost, 0);
     result_free(&r);
 }
 END_TEST
@@ -282,13 +286,13 @@ START_TEST(wrong_results_miss_everything) {
     struct result r;
     result_with(&r, "");
     r.verdict = V_RTE;
-    score_nothing(&r);
-    ck_assert_uint_eq(r.nmissing, 1);
-    NEAR(r.missing[0].points, 100);
-    ck_assert_str_eq(r.missing[0].group, "correctness");
+    score_incorrect(&r);
+    ck_assert_uint_eq(r.npoints_lost, 1);
+    NEAR(r.points_lost[0].points, 100);
+    ck_assert_str_eq(r.points_lost[0].group, "correctness");
     r.verdict = V_IE;
-    score_nothing(&r);
-    ck_assert_uint_eq(r.nmissing, 0);
+    score_incorrect(&r);
+    ck_assert_uint_eq(r.npoints_lost, 0);
     result_free(&r);
 }
 END_TEST
@@ -307,8 +311,8 @@ START_TEST(naive_versions) {
         struct result r;
         struct buf why = {0};
         result_with(&r, rows[i].failed);
-        r.checks.reached = 0;
-        ck_assert_int_eq(score_rule(&r, &why), !rows[i].says[0]);
+        r.checks.goals_reached = 0;
+        ck_assert_int_eq(score_check_rule(&r, &why), !rows[i].says[0]);
         ck_assert_msg(strstr(buf_str(&why), rows[i].says), "%s: %s", rows[i].failed, buf_str(&why));
         buf_free(&why), result_free(&r);
     }
@@ -321,11 +325,11 @@ START_TEST(an_exercise_without_goals) {
     result_with(&r, "abc");
     r.ntechnique = 0;
     r.checks = (struct check_counts){0, 0, 2, 2, 0};
-    ck_assert(!score_rule(&r, &why));
+    ck_assert(!score_check_rule(&r, &why));
     ck_assert(strstr(buf_str(&why), "it has no goal"));
     r.checks = (struct check_counts){1, 1, 2, 2, 1}; /* a test with an assertion of its own */
     buf_clear(&why);
-    ck_assert(!score_rule(&r, &why));
+    ck_assert(!score_check_rule(&r, &why));
     buf_free(&why), result_free(&r);
 }
 END_TEST

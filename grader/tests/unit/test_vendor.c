@@ -32,7 +32,7 @@ static void use_fake(void) {
 static double routine_time(const char *name, const struct ex_case timed, const char **routine,
                            struct err *e) {
     const struct ex_arg args[] = {{.role = strcmp(name, "sgemm") ? EX_OUT : EX_INOUT}};
-    struct exercise ex = {.name = name, .timed = timed, .args = args, .nargs = 1};
+    struct exercise ex = {.name = name, .timed_case = timed, .args = args, .nargs = 1};
     struct backend *b = backend_gpu_open(&(struct gpu_options){.pool_bytes = 64 << 20}, e);
     ck_assert_msg(b != NULL, "%s", e->text);
     double seconds = vendor_time(b, &ex, routine, e);
@@ -92,8 +92,8 @@ START_TEST(test_carried) {
                       other[] = "__global__ void unknown() {}\n";
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     ck_assert_msg(
-        build_carry(&(struct build_source){"carried.cu", source, sizeof source - 1, false}, &b,
-                    &e) &&
+        build_run_portable(&(struct build_source){"carried.cu", source, sizeof source - 1, false},
+                           &b, &e) &&
             b.ok,
         "%s", e.text);
     build_ignore_compiler(true);
@@ -130,8 +130,8 @@ START_TEST(test_registers_on_every_device) {
     for (unsigned i = 0; i < sizeof archs / sizeof *archs; i++) {
         struct ptxas p;
         ptxas_finish(ptxas_start(&b, archs[i]), &p);
-        ck_assert_msg(p.n == 1 && !strcmp(p.kernels[0].name, "twelve"), "sm_%u: %u kernels",
-                      archs[i], p.n);
+        ck_assert_msg(p.nkernels == 1 && !strcmp(p.kernels[0].name, "twelve"), "sm_%u: %u kernels",
+                      archs[i], p.nkernels);
         ck_assert_uint_ge(p.kernels[0].registers, 14); /* twelve values and an address */
         ptxas_free(&p);
     }
@@ -175,7 +175,7 @@ START_TEST(test_what_sm_90a_alone_has) {
     compiled_for(&s, ".target sm_90a\n", &b);
     refused_by(&b, 90, false), refused_by(&b, 80, true), refused_by(&b, 75, true);
     build_free(&b);
-    build_also_for(90); /* an H100 is present: machine code, too */
+    build_add_target(90); /* an H100 is present: machine code, too */
     compiled_for(&s, ".target sm_90a\n", &b);
     ck_assert_ptr_nonnull(memmem(b.object.data, b.object.size, "sm_90a", 6));
     build_free(&b);
@@ -183,7 +183,7 @@ START_TEST(test_what_sm_90a_alone_has) {
     ck_assert(build_run(&s, &b, &e) && !b.ok);
     ck_assert_msg(strstr(buf_str(&b.messages), "wgmma"), "%s", buf_str(&b.messages));
     build_free(&b);
-    build_also_for(0);
+    build_add_target(0);
 }
 END_TEST
 
@@ -194,7 +194,7 @@ START_TEST(test_parts_are_taken_up) {
     struct err e = {0};
     ck_assert_msg(book_open(&e) && mkdtemp(folder), "%s", e.text);
     snprintf(path, sizeof path, "%s/parts", folder);
-    ck_assert_msg(dir_make(path, &e), "%s", e.text);
+    ck_assert_msg(dir_create(path, &e), "%s", e.text);
     struct report r = {.folder = folder, .key = "this grader"},
                   other = {.folder = folder, .key = "another"};
     const struct exercise *ex = book_at(0);

@@ -30,8 +30,8 @@ static int run(const char *command) {
 }
 
 START_TEST(a_mark_has_sixteen_digits) {
-    char id[WHERE_ID];
-    ck_assert(where_mark_id("warpbook 1 0123456789abcdef\nmore", id));
+    char id[PATHS_ID_SIZE];
+    ck_assert(paths_marker_id("warpbook 1 0123456789abcdef\nmore", id));
     ck_assert_str_eq(id, "0123456789abcdef");
     static const char *const none[] = {"",
                                        "warpbook 1 \n",
@@ -41,7 +41,7 @@ START_TEST(a_mark_has_sixteen_digits) {
                                        "warpbook 2 0123456789abcdef\n",
                                        "warpbook 1 0123456789abcdef"};
     for (unsigned i = 0; i < sizeof none / sizeof *none; i++)
-        ck_assert_msg(!where_mark_id(none[i], id), "%s", none[i]);
+        ck_assert_msg(!paths_marker_id(none[i], id), "%s", none[i]);
 }
 END_TEST
 
