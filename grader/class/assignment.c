@@ -15,51 +15,52 @@
 #include <string.h>
 #include <time.h>
 
-enum { FILE_BYTES = 1 << 20, DAY = 86400 };
+enum { MAX_FILE_BYTES = 1 << 20, SECONDS_PER_DAY = 86400 };
 
 /* ---- keys ---- */
 
-enum shape { TEXT, PATH, NUMBER, WHOLE, TRUTH, TIME, SHOW, EXERCISE };
+enum key_type { TEXT, PATH, NUMBER, INTEGER, BOOLEAN, TIME, VISIBILITY, EXERCISE };
 struct key {
     const char *table, *name;
-    enum shape shape;
-    size_t at, size;
-    double least, most;
+    enum key_type type;
+    size_t offset, size;
+    double min, max;
 };
-#define TOP(field) offsetof(struct assignment, field), sizeof(((struct assignment *)0)->field)
-#define PART(field) \
+#define ASSIGNMENT_FIELD(field) \
+    offsetof(struct assignment, field), sizeof(((struct assignment *)0)->field)
+#define EXERCISE_FIELD(field) \
     offsetof(struct assignment_part, field), sizeof(((struct assignment_part *)0)->field)
 static const struct key keys[] = {
-    {"", "name", TEXT, TOP(name), 0, 0},
-    {"", "device", TEXT, TOP(device), 0, 0},
-    {"", "seed", TEXT, TOP(seed), 0, 0},
-    {"", "roster", PATH, TOP(roster), 0, 0},
-    {"", "deadline", TIME, TOP(deadline), 0, 0},
-    {"", "drop_lowest", WHOLE, TOP(drop), 0, 1000},
-    {"", "modelled_speed", TRUTH, TOP(modelled), 0, 0},
-    {"late", "free_days", WHOLE, TOP(late.free), 0, 1000},
-    {"late", "most_days", WHOLE, TOP(late.most), 0, 1000},
-    {"late", "penalty", NUMBER, TOP(late.penalty), 0, 100},
-    {"gradescope", "goals", SHOW, TOP(gradescope.goals), 0, 0},
-    {"gradescope", "guards", SHOW, TOP(gradescope.guards), 0, 0},
-    {"gradescope", "cases", SHOW, TOP(gradescope.cases), 0, 0},
-    {"gradescope", "leaderboard", TRUTH, TOP(gradescope.leaderboard), 0, 0},
-    {"exercise", "name", EXERCISE, PART(ex), 0, 0},
-    {"exercise", "weight", NUMBER, PART(weight), 0, 1e6},
-    {"exercise", "credit_for_cases", NUMBER, PART(terms.case_points), 0, 99},
-    {"exercise", "hidden", PATH, PART(hidden), 0, 0},
+    {"", "name", TEXT, ASSIGNMENT_FIELD(name), 0, 0},
+    {"", "device", TEXT, ASSIGNMENT_FIELD(device), 0, 0},
+    {"", "seed", TEXT, ASSIGNMENT_FIELD(seed), 0, 0},
+    {"", "roster", PATH, ASSIGNMENT_FIELD(roster), 0, 0},
+    {"", "deadline", TIME, ASSIGNMENT_FIELD(deadline), 0, 0},
+    {"", "drop_lowest", INTEGER, ASSIGNMENT_FIELD(drop_lowest), 0, 1000},
+    {"", "modelled_speed", BOOLEAN, ASSIGNMENT_FIELD(count_modelled), 0, 0},
+    {"late", "free_days", INTEGER, ASSIGNMENT_FIELD(late.free_days), 0, 1000},
+    {"late", "most_days", INTEGER, ASSIGNMENT_FIELD(late.max_days), 0, 1000},
+    {"late", "penalty", NUMBER, ASSIGNMENT_FIELD(late.penalty), 0, 100},
+    {"gradescope", "goals", VISIBILITY, ASSIGNMENT_FIELD(gradescope.goals), 0, 0},
+    {"gradescope", "guards", VISIBILITY, ASSIGNMENT_FIELD(gradescope.guards), 0, 0},
+    {"gradescope", "cases", VISIBILITY, ASSIGNMENT_FIELD(gradescope.cases), 0, 0},
+    {"gradescope", "leaderboard", BOOLEAN, ASSIGNMENT_FIELD(gradescope.leaderboard), 0, 0},
+    {"exercise", "name", EXERCISE, EXERCISE_FIELD(ex), 0, 0},
+    {"exercise", "weight", NUMBER, EXERCISE_FIELD(weight), 0, 1e6},
+    {"exercise", "credit_for_cases", NUMBER, EXERCISE_FIELD(policy.case_points), 0, 99},
+    {"exercise", "hidden", PATH, EXERCISE_FIELD(hidden), 0, 0},
 };
-enum { KEYS = sizeof keys / sizeof *keys };
+enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
-struct reading {
+struct assignment_parser {
     struct assignment *a;
     struct err *e;
     unsigned late_line;
 };
 
-static bool wrong(struct reading *r, unsigned line, const char *format, ...)
+static bool parse_error(struct assignment_parser *r, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static bool wrong(struct reading *r, unsigned line, const char *format, ...) {
+static bool parse_error(struct assignment_parser *r, unsigned line, const char *format, ...) {
     char text[600];
     va_list ap;
     va_start(ap, format);
@@ -68,169 +69,182 @@ static bool wrong(struct reading *r, unsigned line, const char *format, ...) {
     return err_set(r->e, ERR_INPUT, "%.300s:%u: %s", r->a->path, line, text);
 }
 
-static bool put_show(struct reading *r, const struct class_toml_value *v,
-                     enum assignment_show *out) {
+static bool set_visibility(struct assignment_parser *r, const struct class_toml_value *v,
+                           enum assignment_visibility *out) {
     static const char *const names[] = {[ASSIGNMENT_visible] = "visible",
                                         [ASSIGNMENT_hidden] = "hidden",
                                         [ASSIGNMENT_after_due_date] = "after_due_date",
                                         [ASSIGNMENT_after_published] = "after_published"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(v->text, names[i])) return *out = (enum assignment_show)i, true;
-    return wrong(r, v->line,
-                 "%s is visible, hidden, after_due_date or after_published, not '%.40s'", v->key,
-                 v->text);
+        if (!strcmp(v->text, names[i])) return *out = (enum assignment_visibility)i, true;
+    return parse_error(r, v->line,
+                       "%s is visible, hidden, after_due_date or after_published, not '%.40s'",
+                       v->key, v->text);
 }
 
-static bool put_text(struct reading *r, const struct class_toml_value *v, const struct key *k,
-                     char *out) {
+static bool set_text(struct assignment_parser *r, const struct class_toml_value *v,
+                     const struct key *k, char *out) {
     if (!*v->text || strlen(v->text) >= k->size)
-        return wrong(r, v->line, "%s takes 1 to %zu characters", v->key, k->size - 1);
+        return parse_error(r, v->line, "%s takes 1 to %zu characters", v->key, k->size - 1);
     return strcpy(out, v->text), true;
 }
 
 /* Paths are beside the file that names them. */
-static bool put_path(struct reading *r, const struct class_toml_value *v, const struct key *k,
-                     char *out) {
+static bool set_path(struct assignment_parser *r, const struct class_toml_value *v,
+                     const struct key *k, char *out) {
     char path[PATH_MAX];
-    int folder = (int)(path_basename(r->a->path) - r->a->path);
+    int dir_len = (int)(path_basename(r->a->path) - r->a->path);
     int n =
-        snprintf(path, sizeof path, "%.*s%s", *v->text == '/' ? 0 : folder, r->a->path, v->text);
-    if (!*v->text || n >= (int)sizeof path) return wrong(r, v->line, "%s takes a path", v->key);
+        snprintf(path, sizeof path, "%.*s%s", *v->text == '/' ? 0 : dir_len, r->a->path, v->text);
+    if (!*v->text || n >= (int)sizeof path)
+        return parse_error(r, v->line, "%s takes a path", v->key);
     if (k->size == sizeof(char *)) return free(*(char **)out), *(char **)out = xstrdup(path), true;
     return n < (int)k->size ? strcpy(out, path),
-           true             : wrong(r, v->line, "%s: the path is too long", v->key);
+           true             : parse_error(r, v->line, "%s: the path is too long", v->key);
 }
 
-static bool put_exercise(struct reading *r, const struct class_toml_value *v,
+static bool set_exercise(struct assignment_parser *r, const struct class_toml_value *v,
                          const struct exercise **out) {
     struct err e = {0};
     const struct exercise **list = book_find(v->text, &e);
-    bool one = list && !list[1];
-    if (!list) wrong(r, v->line, "%.400s", e.text);
-    else if (!one) wrong(r, v->line, "'%.100s' is a chapter; name one exercise", v->text);
-    else if (assignment_part(r->a, list[0]))
-        one = wrong(r, v->line, "%s is there twice", book_id(list[0]));
+    bool is_single = list && !list[1];
+    if (!list) parse_error(r, v->line, "%.400s", e.text);
+    else if (!is_single)
+        parse_error(r, v->line, "'%.100s' is a chapter; name one exercise", v->text);
+    else if (assignment_find_part(r->a, list[0]))
+        is_single = parse_error(r, v->line, "%s is there twice", book_id(list[0]));
     else *out = list[0];
     free(list);
-    return one;
+    return is_single;
 }
 
-static bool put_number(struct reading *r, const struct class_toml_value *v, const struct key *k,
-                       void *out) {
-    bool whole = k->shape == WHOLE;
-    if (!(v->number >= k->least && v->number <= k->most) ||
-        (whole && v->number != floor(v->number)))
-        return wrong(r, v->line, "%s takes a %snumber from %g to %g", v->key, whole ? "whole " : "",
-                     k->least, k->most);
-    if (whole) *(unsigned *)out = (unsigned)v->number;
+static bool set_number(struct assignment_parser *r, const struct class_toml_value *v,
+                       const struct key *k, void *out) {
+    bool is_integer = k->type == INTEGER;
+    if (!(v->number >= k->min && v->number <= k->max) ||
+        (is_integer && v->number != floor(v->number)))
+        return parse_error(r, v->line, "%s takes a %snumber from %g to %g", v->key,
+                           is_integer ? "whole " : "", k->min, k->max);
+    if (is_integer) *(unsigned *)out = (unsigned)v->number;
     else *(double *)out = v->number;
     return true;
 }
 
-static bool put(struct reading *r, const struct class_toml_value *v, const struct key *k,
-                void *out) {
+static bool set_value(struct assignment_parser *r, const struct class_toml_value *v,
+                      const struct key *k, void *out) {
     static const enum class_toml_kind kinds[] = {
-        [TEXT] = CLASS_TOML_TEXT,    [PATH] = CLASS_TOML_TEXT,    [NUMBER] = CLASS_TOML_NUMBER,
-        [WHOLE] = CLASS_TOML_NUMBER, [TRUTH] = CLASS_TOML_BOOL,   [TIME] = CLASS_TOML_TIME,
-        [SHOW] = CLASS_TOML_TEXT,    [EXERCISE] = CLASS_TOML_TEXT};
-    static const char *const said[] = {"a text", "a number", "true or false",
-                                       "a date with time, such as 2026-10-01T23:59:00+02:00"};
-    if (v->kind != kinds[k->shape])
-        return wrong(r, v->line, "%s takes %s", v->key, said[kinds[k->shape]]);
-    switch (k->shape) {
-    case TEXT: return put_text(r, v, k, out);
-    case PATH: return put_path(r, v, k, out);
-    case SHOW: return put_show(r, v, out);
-    case EXERCISE: return put_exercise(r, v, out);
-    case TRUTH: return *(bool *)out = v->number != 0, true;
+        [TEXT] = CLASS_TOML_STRING,       [PATH] = CLASS_TOML_STRING,
+        [NUMBER] = CLASS_TOML_NUMBER,     [INTEGER] = CLASS_TOML_NUMBER,
+        [BOOLEAN] = CLASS_TOML_BOOLEAN,   [TIME] = CLASS_TOML_DATETIME,
+        [VISIBILITY] = CLASS_TOML_STRING, [EXERCISE] = CLASS_TOML_STRING};
+    static const char *const type_names[] = {"a text", "a number", "true or false",
+                                             "a date with time, such as 2026-10-01T23:59:00+02:00"};
+    if (v->kind != kinds[k->type])
+        return parse_error(r, v->line, "%s takes %s", v->key, type_names[kinds[k->type]]);
+    switch (k->type) {
+    case TEXT: return set_text(r, v, k, out);
+    case PATH: return set_path(r, v, k, out);
+    case VISIBILITY: return set_visibility(r, v, out);
+    case EXERCISE: return set_exercise(r, v, out);
+    case BOOLEAN: return *(bool *)out = v->number != 0, true;
     case TIME:
-        *(long long *)out = (long long)v->number, r->a->timed = true;
-        return v->offset ||
-               wrong(r, v->line, "%s needs its distance from UTC: 2026-10-01T23:59:00+02:00, or Z",
-                     v->key);
-    default: return put_number(r, v, k, out);
+        *(long long *)out = (long long)v->number, r->a->has_deadline = true;
+        return v->has_offset ||
+               parse_error(r, v->line,
+                           "%s needs its distance from UTC: 2026-10-01T23:59:00+02:00, or Z",
+                           v->key);
+    default: return set_number(r, v, k, out);
     }
 }
 
 /* ---- the file ---- */
 
-static bool known_table(struct reading *r, const struct class_toml_value *v) {
+static bool enter_table(struct assignment_parser *r, const struct class_toml_value *v) {
     struct assignment *a = r->a;
     if (!strcmp(v->table, "exercise")) {
-        GROW(a->parts, a->n + 1, a->room, 8);
+        GROW(a->parts, a->n + 1, a->capacity, 8);
         a->parts[a->n++] = (struct assignment_part){.weight = 1, .line = v->line};
         return true;
     }
     if (!strcmp(v->table, "late")) r->late_line = v->line;
     return !strcmp(v->table, "late") || !strcmp(v->table, "gradescope") ||
-           wrong(r, v->line, "[%.60s] is unknown; there are [late], [gradescope] and [[exercise]]",
-                 v->table);
+           parse_error(r, v->line,
+                       "[%.60s] is unknown; there are [late], [gradescope] and [[exercise]]",
+                       v->table);
 }
 
-static bool unknown_key(struct reading *r, const struct class_toml_value *v) {
+static bool report_unknown_key(struct assignment_parser *r, const struct class_toml_value *v) {
     struct buf list = {0};
-    for (unsigned i = 0; i < KEYS; i++)
+    for (unsigned i = 0; i < KEY_COUNT; i++)
         if (!strcmp(keys[i].table, v->table))
             buf_printf(&list, "%s%s", list.size ? ", " : "", keys[i].name);
-    wrong(r, v->line, "'%.60s' is no key %s%s; there are: %s", v->key, *v->table ? "of " : "here",
-          v->table, buf_str(&list));
+    parse_error(r, v->line, "'%.60s' is no key %s%s; there are: %s", v->key,
+                *v->table ? "of " : "here", v->table, buf_str(&list));
     buf_free(&list);
     return false;
 }
 
-static bool take(void *user, const struct class_toml_value *v) {
-    struct reading *r = user;
-    if (v->kind == CLASS_TOML_TABLE) return known_table(r, v);
-    for (unsigned i = 0; i < KEYS; i++) {
+static bool on_toml_value(void *user, const struct class_toml_value *v) {
+    struct assignment_parser *r = user;
+    if (v->kind == CLASS_TOML_TABLE) return enter_table(r, v);
+    for (unsigned i = 0; i < KEY_COUNT; i++) {
         const struct key *k = &keys[i];
         if (strcmp(k->table, v->table) || strcmp(k->name, v->key)) continue;
-        bool part = !strcmp(v->table, "exercise");
-        return put(r, v, k,
-                   (char *)(part ? (void *)&r->a->parts[r->a->n - 1] : (void *)r->a) + k->at);
+        bool is_exercise_key = !strcmp(v->table, "exercise");
+        return set_value(
+            r, v, k,
+            (char *)(is_exercise_key ? (void *)&r->a->parts[r->a->n - 1] : (void *)r->a) +
+                k->offset);
     }
-    return unknown_key(r, v);
+    return report_unknown_key(r, v);
 }
 
-static bool whole(struct reading *r) {
+static bool validate_assignment(struct assignment_parser *r) {
     struct assignment *a = r->a;
     double weight = 0;
-    if (!a->n) return wrong(r, 1, "it names no exercise: [[exercise]] with name = \"transpose\"");
+    if (!a->n)
+        return parse_error(r, 1, "it names no exercise: [[exercise]] with name = \"transpose\"");
     for (unsigned i = 0; i < a->n; i++) {
-        if (!a->parts[i].ex) return wrong(r, a->parts[i].line, "this exercise has no name");
+        if (!a->parts[i].ex) return parse_error(r, a->parts[i].line, "this exercise has no name");
         weight += a->parts[i].weight;
     }
-    if (!(weight > 0)) return wrong(r, a->parts[0].line, "all weights are 0");
-    if (a->drop >= a->n) return wrong(r, 1, "drop_lowest is %u, of %u exercises", a->drop, a->n);
-    if (r->late_line && !a->timed) return wrong(r, r->late_line, "[late] needs a deadline");
-    if (a->late.most < a->late.free) a->late.most = a->late.free;
+    if (!(weight > 0)) return parse_error(r, a->parts[0].line, "all weights are 0");
+    if (a->drop_lowest >= a->n)
+        return parse_error(r, 1, "drop_lowest is %u, of %u exercises", a->drop_lowest, a->n);
+    if (r->late_line && !a->has_deadline)
+        return parse_error(r, r->late_line, "[late] needs a deadline");
+    if (a->late.max_days < a->late.free_days) a->late.max_days = a->late.free_days;
     return true;
 }
 
-static bool load_hidden(struct reading *r) {
+static bool load_hidden_cases(struct assignment_parser *r) {
     struct err e = {0};
     for (unsigned i = 0; i < r->a->n; i++) {
-        struct assignment_part *p = &r->a->parts[i];
-        if (p->hidden && !assignment_hidden_load(p, &e))
-            return wrong(r, p->line, "hidden cases of %s: %.480s", p->ex->name, e.text);
+        struct assignment_part *reply = &r->a->parts[i];
+        if (reply->hidden && !assignment_hidden_load(reply, &e))
+            return parse_error(r, reply->line, "hidden cases of %s: %.480s", reply->ex->name,
+                               e.text);
     }
     return true;
 }
 
-static bool parse(struct reading *r, const struct buf *text) {
-    char why[256] = "";
+static bool parse(struct assignment_parser *r, const struct buf *text) {
+    char error_text[256] = "";
     unsigned line = 0;
-    if (class_toml_read(buf_str(text), text->size, take, r, why, &line)) return whole(r);
-    return why[0] ? wrong(r, line, "%s", why) : false;
+    if (class_toml_read(buf_str(text), text->size, on_toml_value, r, error_text, &line))
+        return validate_assignment(r);
+    return error_text[0] ? parse_error(r, line, "%s", error_text) : false;
 }
 
-bool assignment_read(const char *path, bool hidden, struct assignment *a, struct err *e) {
-    *a = (struct assignment){.modelled = true, .device = "sim"};
-    struct reading r = {.a = a, .e = e};
+bool assignment_read(const char *path, bool with_hidden, struct assignment *a, struct err *e) {
+    *a = (struct assignment){.count_modelled = true, .device = "sim"};
+    struct assignment_parser r = {.a = a, .e = e};
     struct buf text = {0};
-    char *whole_path = realpath(path, NULL);
-    snprintf(a->path, sizeof a->path, "%s", whole_path ? whole_path : path), free(whole_path);
-    bool ok =
-        file_read(path, FILE_BYTES, &text, e) && parse(&r, &text) && (!hidden || load_hidden(&r));
+    char *absolute_path = realpath(path, NULL);
+    snprintf(a->path, sizeof a->path, "%s", absolute_path ? absolute_path : path),
+        free(absolute_path);
+    bool ok = file_read(path, MAX_FILE_BYTES, &text, e) && parse(&r, &text) &&
+              (!with_hidden || load_hidden_cases(&r));
     if (ok && !a->name[0])
         snprintf(a->name, sizeof a->name, "%.*s", (int)strcspn(path_basename(path), "."),
                  path_basename(path));
@@ -243,11 +257,11 @@ void assignment_free(struct assignment *a) {
     for (unsigned i = 0; i < a->n; i++)
         assignment_hidden_free(&a->parts[i]), free(a->parts[i].hidden);
     free(a->parts);
-    a->parts = NULL, a->n = a->room = 0;
+    a->parts = NULL, a->n = a->capacity = 0;
 }
 
-const struct assignment_part *assignment_part(const struct assignment *a,
-                                              const struct exercise *ex) {
+const struct assignment_part *assignment_find_part(const struct assignment *a,
+                                                   const struct exercise *ex) {
     for (unsigned i = 0; i < a->n; i++)
         if (a->parts[i].ex == ex) return &a->parts[i];
     return NULL;
@@ -256,25 +270,27 @@ const struct assignment_part *assignment_part(const struct assignment *a,
 /* ---- days ---- */
 
 long long assignment_days_late(const struct assignment *a, long long submitted) {
-    return !a->timed || submitted <= a->deadline ? 0 : (submitted - a->deadline + DAY - 1) / DAY;
+    return !a->has_deadline || submitted <= a->deadline
+               ? 0
+               : (submitted - a->deadline + SECONDS_PER_DAY - 1) / SECONDS_PER_DAY;
 }
 
-double assignment_kept(const struct assignment *a, long long days) {
-    if (days > a->late.most) return 0;
-    return days <= a->late.free
+double assignment_late_factor(const struct assignment *a, long long days) {
+    if (days > a->late.max_days) return 0;
+    return days <= a->late.free_days
                ? 1
-               : fmax(0, 1 - a->late.penalty / 100 * (double)(days - a->late.free));
+               : fmax(0, 1 - a->late.penalty / 100 * (double)(days - a->late.free_days));
 }
 
-void assignment_time_text(long long t, char out[32]) {
-    time_t seconds = (time_t)t;
-    struct tm parts;
-    gmtime_r(&seconds, &parts);
-    strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+void assignment_format_time(long long t, char out[32]) {
+    time_t measure_seconds = (time_t)t;
+    struct tm tm;
+    gmtime_r(&measure_seconds, &tm);
+    strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 /* Seconds east of UTC that "Z", "UTC", "+02:00", "+0200" or "+02" say; false for anything else. */
-static bool offset(const char *s, long long *out) {
+static bool parse_utc_offset(const char *s, long long *out) {
     unsigned hours, minutes = 0;
     int used = 0;
     s += strspn(s, " ");
@@ -288,21 +304,21 @@ static bool offset(const char *s, long long *out) {
     return ok && hours < 24 && minutes < 60;
 }
 
-bool assignment_time(const char *text, long long *out) {
+bool assignment_parse_time(const char *text, long long *out) {
     struct tm t = {0};
     const char *rest = strptime(text, "%Y-%m-%d", &t);
-    long long east;
+    long long utc_offset;
     if (!rest || (*rest != 'T' && *rest != ' ')) return false;
     rest = strptime(rest + 1, "%H:%M:%S", &t);
     if (!rest) return false;
     if (*rest == '.') rest += 1 + strspn(rest + 1, "0123456789");
-    if (!offset(rest, &east)) return false;
-    return *out = (long long)timegm(&t) - east, true;
+    if (!parse_utc_offset(rest, &utc_offset)) return false;
+    return *out = (long long)timegm(&t) - utc_offset, true;
 }
 
 /* ---- for the store and its keys ---- */
 
-void assignment_terms_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]) {
+void assignment_policy_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]) {
     struct hash h;
     char points[32];
     out[0] = 0;
@@ -318,24 +334,24 @@ void assignment_terms_digest(const struct grading_policy *t, char out[HASH_HEX_S
     hash_final_hex(&h, out);
 }
 
-bool assignment_store(const struct assignment *a, struct store *s, struct err *e) {
+bool assignment_save(const struct assignment *a, struct store *s, struct err *e) {
     char deadline[32] = "";
-    if (a->timed) assignment_time_text(a->deadline, deadline);
+    if (a->has_deadline) assignment_format_time(a->deadline, deadline);
     bool ok = store_begin(s, e);
     if (!ok) return false;
-    ok = store_do(s, e, "DELETE FROM assigned", "") &&
-         store_do(s, e, "DELETE FROM assignment", "") &&
-         store_do(s, e,
-                  "INSERT INTO assignment (one, name, path, deadline, free_days, most_days, "
-                  "penalty, dropped) VALUES "
-                  "(1, ?, ?, ?, ?, ?, ?, ?)",
-                  "tttllfl", a->name, a->path, deadline, (long long)a->late.free,
-                  (long long)a->late.most, a->late.penalty, (long long)a->drop);
+    ok = store_exec(s, e, "DELETE FROM assigned", "") &&
+         store_exec(s, e, "DELETE FROM assignment", "") &&
+         store_exec(s, e,
+                    "INSERT INTO assignment (one, name, path, deadline, free_days, most_days, "
+                    "penalty, dropped) VALUES "
+                    "(1, ?, ?, ?, ?, ?, ?, ?)",
+                    "tttllfl", a->name, a->path, deadline, (long long)a->late.free_days,
+                    (long long)a->late.max_days, a->late.penalty, (long long)a->drop_lowest);
     for (unsigned i = 0; ok && i < a->n; i++)
-        ok = store_do(
+        ok = store_exec(
             s, e,
             "INSERT INTO assigned (exercise, weight, case_points, hidden) VALUES (?, ?, ?, ?)",
-            "tffl", book_id(a->parts[i].ex), a->parts[i].weight, a->parts[i].terms.case_points,
-            (long long)a->parts[i].terms.nhidden);
+            "tffl", book_id(a->parts[i].ex), a->parts[i].weight, a->parts[i].policy.case_points,
+            (long long)a->parts[i].policy.nhidden);
     return store_commit(s, ok, e);
 }

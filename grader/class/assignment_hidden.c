@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 extern char **environ;
-enum { MESSAGES = 600, MOST_CASES = 1000 };
+enum { MAX_OUTPUT_BYTES = 600, MAX_CASES = 1000 };
 
 /* Runs a program with what it says in `said`, cut short. */
-static bool run(char *const argv[], struct buf *said) {
+static bool run_program(char *const argv[], struct buf *output) {
     int fds[2], status = 1;
     char chunk[4096];
     pid_t pid;
@@ -34,7 +34,7 @@ static bool run(char *const argv[], struct buf *said) {
     close(fds[1]);
     for (ssize_t n; ok && (n = read(fds[0], chunk, sizeof chunk)) != 0;) {
         if (n < 0 && errno != EINTR) break;
-        if (n > 0 && said->size < MESSAGES) buf_add(said, chunk, (size_t)n);
+        if (n > 0 && output->size < MAX_OUTPUT_BYTES) buf_add(output, chunk, (size_t)n);
     }
     close(fds[0]);
     while (ok && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
@@ -42,7 +42,7 @@ static bool run(char *const argv[], struct buf *said) {
 }
 
 static bool compile(const char *from, const char *to, struct err *e) {
-    struct buf said = {0};
+    struct buf output = {0};
     char include[PATH_MAX + 2];
     snprintf(include, sizeof include, "-I%s", book_root());
     char *argv[] = {"gcc",
@@ -60,19 +60,19 @@ static bool compile(const char *from, const char *to, struct err *e) {
                     "-o",
                     (char *)to,
                     NULL};
-    bool ok = run(argv, &said);
+    bool ok = run_program(argv, &output);
     if (!ok)
         err_set(e, ERR_INPUT, "%s does not compile:\n%.400s", from,
-                said.size ? buf_str(&said) : "there is no gcc");
-    buf_free(&said);
+                output.size ? buf_str(&output) : "there is no gcc");
+    buf_free(&output);
     return ok;
 }
 
-static bool cases_are_sane(const struct assignment_part *p, struct err *e) {
-    const struct grading_policy *t = &p->terms;
-    if (!t->nhidden || t->nhidden > MOST_CASES)
+static bool validate_cases(const struct assignment_part *p, struct err *e) {
+    const struct grading_policy *t = &p->policy;
+    if (!t->nhidden || t->nhidden > MAX_CASES)
         return err_set(e, ERR_INPUT, "%s has %u cases; 1 to %d are possible", p->hidden, t->nhidden,
-                       MOST_CASES);
+                       MAX_CASES);
     for (unsigned i = 0; i < t->nhidden; i++)
         for (unsigned d = 0; d < EX_DIMS; d++)
             if (t->hidden_cases[i].dim[d] < 0)
@@ -87,20 +87,20 @@ bool assignment_hidden_load(struct assignment_part *p, struct err *e) {
     if (fd < 0) return err_set(e, ERR_SYSTEM, "%s: %s", to, strerror(errno));
     close(fd);
     bool ok = compile(p->hidden, to, e);
-    if (ok && !(p->library = dlopen(to, RTLD_NOW | RTLD_LOCAL)))
+    if (ok && !(p->dl_handle = dlopen(to, RTLD_NOW | RTLD_LOCAL)))
         ok = err_set(e, ERR_INPUT, "%s: %s", p->hidden, dlerror());
     unlink(to);
     if (!ok) return false;
-    const unsigned *n = dlsym(p->library, "ex_hidden_count");
-    p->terms.hidden_cases = dlsym(p->library, "ex_hidden_cases"), p->terms.nhidden = n ? *n : 0;
-    if (!n || !p->terms.hidden_cases)
-        return p->terms.nhidden = 0,
+    const unsigned *n = dlsym(p->dl_handle, "ex_hidden_count");
+    p->policy.hidden_cases = dlsym(p->dl_handle, "ex_hidden_cases"), p->policy.nhidden = n ? *n : 0;
+    if (!n || !p->policy.hidden_cases)
+        return p->policy.nhidden = 0,
                err_set(e, ERR_INPUT, "%s has no EX_HIDDEN(...): see common/exercise_hidden.h",
                        p->hidden);
-    return cases_are_sane(p, e);
+    return validate_cases(p, e);
 }
 
 void assignment_hidden_free(struct assignment_part *p) {
-    if (p->library) dlclose(p->library);
-    p->library = NULL;
+    if (p->dl_handle) dlclose(p->dl_handle);
+    p->dl_handle = NULL;
 }

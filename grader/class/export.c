@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 80 };
+enum { LINE_WIDTH = 80 };
 
 #define X(name) #name ", "
-static const char rows[] =
+static const char gradebook_sql[] =
     "SELECT " EXPORT_COLUMNS(X) "(SELECT json FROM result r WHERE r.key = g.key),"
                                 " (SELECT report FROM result r WHERE r.key = g.key), (SELECT "
                                 "submitted_at FROM student t WHERE t.id = g.student),"
@@ -20,7 +20,9 @@ static const char rows[] =
                                 "g.student), 1.0) FROM gradebook g ORDER BY student, exercise";
 #undef X
 
-sqlite3_stmt *export_rows(struct store *s, struct err *e) { return store_ask(s, e, rows, ""); }
+sqlite3_stmt *export_query_gradebook(struct store *s, struct err *e) {
+    return store_query(s, e, gradebook_sql, "");
+}
 
 static bool is_null(sqlite3_stmt *q, int column) {
     return sqlite3_column_type(q, column) == SQLITE_NULL;
@@ -29,24 +31,24 @@ static bool is_null(sqlite3_stmt *q, int column) {
 /* ---- tables ---- */
 
 /* A spreadsheet takes a cell that begins with one of these for a formula. */
-void export_cell(FILE *f, const char *s) {
+void export_csv_cell(FILE *f, const char *s) {
     fputc('"', f);
     if (*s && strchr("=+-@|%\t\r\n", s[strspn(s, " ")])) fputc('\'', f);
     for (; *s; s++) *s == '"' ? fputs("\"\"", f) : fputc(*s, f);
     fputc('"', f);
 }
 
-static void number(FILE *f, sqlite3_stmt *q, int column, const char *format) {
+static void put_number(FILE *f, sqlite3_stmt *q, int column, const char *format) {
     if (!is_null(q, column)) fprintf(f, format, sqlite3_column_double(q, column));
 }
 
 /* What stands where a verdict would: "-" and the reason, as for a result that there is none of. */
-static const char *code(sqlite3_stmt *q) {
-    return is_null(q, EXPORT_verdict) ? "-" : store_text(q, EXPORT_verdict);
+static const char *verdict_or_dash(sqlite3_stmt *q) {
+    return is_null(q, EXPORT_verdict) ? "-" : store_column_text(q, EXPORT_verdict);
 }
 
 /* UTF-8: bytes that go on with a letter have 10 on top. */
-void export_column(FILE *f, const char *s, unsigned width, bool cut) {
+void export_padded_text(FILE *f, const char *s, unsigned width, bool cut) {
     unsigned n = 0;
     for (; *s; s++) {
         n += ((unsigned char)*s & 0xc0) != 0x80;
@@ -56,67 +58,76 @@ void export_column(FILE *f, const char *s, unsigned width, bool cut) {
     fprintf(f, "%*s", n < width ? (int)(width - n) + 1 : 1, "");
 }
 
-const char *export_short(const char *exercise) {
+const char *export_exercise_name(const char *exercise) {
     const char *slash = strchr(exercise, '/');
     return slash ? slash + 1 : exercise;
 }
 
-void export_why(FILE *f, const char *why, unsigned room) {
-    struct report_style style = {.width = LINE};
+void export_reason(FILE *f, const char *reason, unsigned columns) {
+    struct report_style style = {.width = LINE_WIDTH};
     struct buf out = {0};
-    if (strlen(why) > room) {
+    if (strlen(reason) > columns) {
         fputc('\n', f);
-        report_wrap(why, 4, &style, &out);
-    } else buf_printf(&out, "%s\n", why);
+        report_wrap(reason, 4, &style, &out);
+    } else buf_printf(&out, "%s\n", reason);
     fputs(buf_str(&out), f);
     buf_free(&out);
 }
 
 bool export_text(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "%-24s %-20s %-8s %6s  %s\n", "student", "exercise", "verdict", "score", "reason");
-    sqlite3_stmt *q = export_rows(s, e);
-    while (store_next(s, &q, e)) {
+    sqlite3_stmt *request = export_query_gradebook(s, e);
+    while (store_step(s, &request, e)) {
         char score[32] = "-";
-        if (!is_null(q, EXPORT_score))
-            snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
-        bool taken = !is_null(q, EXPORT_verdict);
-        char why[256];
-        export_column(f, store_text(q, EXPORT_student), 24, true);
-        fprintf(f, "%-20s %-8s %6s  ", export_short(store_text(q, EXPORT_exercise)), code(q),
-                score);
-        snprintf(why, sizeof why, "%s%s%.160s", taken ? "" : store_text(q, EXPORT_state),
-                 taken || !*store_text(q, EXPORT_reason) ? "" : ": ", store_text(q, EXPORT_reason));
-        export_why(f, why, 17);
+        if (!is_null(request, EXPORT_score))
+            snprintf(score, sizeof score, "%.1f", sqlite3_column_double(request, EXPORT_score));
+        bool is_graded = !is_null(request, EXPORT_verdict);
+        char reason[256];
+        export_padded_text(f, store_column_text(request, EXPORT_student), 24, true);
+        fprintf(f, "%-20s %-8s %6s  ",
+                export_exercise_name(store_column_text(request, EXPORT_exercise)),
+                verdict_or_dash(request), score);
+        snprintf(reason, sizeof reason, "%s%s%.160s",
+                 is_graded ? "" : store_column_text(request, EXPORT_state),
+                 is_graded || !*store_column_text(request, EXPORT_reason) ? "" : ": ",
+                 store_column_text(request, EXPORT_reason));
+        export_reason(f, reason, 17);
     }
-    q = store_ask(s, e,
-                  "SELECT DISTINCT jail, seed, device, nvcc, substr(grader, 1, 16) FROM gradebook "
-                  "WHERE grader IS NOT NULL",
-                  "");
-    while (store_next(s, &q, e))
-        fprintf(f, "jail: %s; seed: %s; device: %s; nvcc: %s; grader: %s\n", store_text(q, 0),
-                store_text(q, 1), store_text(q, 2), store_text(q, 3), store_text(q, 4));
+    request = store_query(
+        s, e,
+        "SELECT DISTINCT jail, seed, device, nvcc, substr(grader, 1, 16) FROM gradebook "
+        "WHERE grader IS NOT NULL",
+        "");
+    while (store_step(s, &request, e))
+        fprintf(f, "jail: %s; seed: %s; device: %s; nvcc: %s; grader: %s\n",
+                store_column_text(request, 0), store_column_text(request, 1),
+                store_column_text(request, 2), store_column_text(request, 3),
+                store_column_text(request, 4));
     return !e->text[0];
 }
 
 bool export_csv(struct store *s, FILE *f, struct err *e) {
-    static const int last[] = {EXPORT_state,  EXPORT_seed, EXPORT_device,    EXPORT_source_sha256,
-                               EXPORT_grader, EXPORT_nvcc, EXPORT_graded_at, EXPORT_file};
+    static const int trailing_columns[] = {EXPORT_state,         EXPORT_seed,   EXPORT_device,
+                                           EXPORT_source_sha256, EXPORT_grader, EXPORT_nvcc,
+                                           EXPORT_graded_at,     EXPORT_file};
     fputs("student,exercise,verdict,score,max_score,speed_kind,vs_solution,reason,jail,state,seed,"
           "device,source_sha256,"
           "grader,"
           "nvcc,graded_at,file\r\n",
           f);
-    sqlite3_stmt *q = export_rows(s, e);
-    while (store_next(s, &q, e)) {
-        export_cell(f, store_text(q, EXPORT_student));
-        fprintf(f, ",\"%s\",%s,", store_text(q, EXPORT_exercise), code(q));
-        number(f, q, EXPORT_score, "%.1f"), fputc(',', f), number(f, q, EXPORT_max_score, "%.1f");
-        fprintf(f, ",%s,", store_text(q, EXPORT_speed_kind)),
-            number(f, q, EXPORT_vs_solution, "%.4f"), fputc(',', f);
-        export_cell(f, store_text(q, EXPORT_reason)), fputc(',', f),
-            export_cell(f, store_text(q, EXPORT_jail));
-        for (unsigned i = 0; i < sizeof last / sizeof *last; i++)
-            fputc(',', f), export_cell(f, store_text(q, last[i]));
+    sqlite3_stmt *request = export_query_gradebook(s, e);
+    while (store_step(s, &request, e)) {
+        export_csv_cell(f, store_column_text(request, EXPORT_student));
+        fprintf(f, ",\"%s\",%s,", store_column_text(request, EXPORT_exercise),
+                verdict_or_dash(request));
+        put_number(f, request, EXPORT_score, "%.1f"), fputc(',', f),
+            put_number(f, request, EXPORT_max_score, "%.1f");
+        fprintf(f, ",%s,", store_column_text(request, EXPORT_speed_kind)),
+            put_number(f, request, EXPORT_vs_solution, "%.4f"), fputc(',', f);
+        export_csv_cell(f, store_column_text(request, EXPORT_reason)), fputc(',', f),
+            export_csv_cell(f, store_column_text(request, EXPORT_jail));
+        for (unsigned i = 0; i < sizeof trailing_columns / sizeof *trailing_columns; i++)
+            fputc(',', f), export_csv_cell(f, store_column_text(request, trailing_columns[i]));
         fputs("\r\n", f);
     }
     return !e->text[0];
@@ -127,23 +138,26 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
           "submission_penalty,score,"
           "max_score\r\n",
           f);
-    char due[32] = "";
-    sqlite3_stmt *q = store_ask(s, e, "SELECT deadline FROM assignment", "");
-    if (store_next(s, &q, e)) snprintf(due, sizeof due, "%s", store_text(q, 0));
-    store_end(&q);
-    q = export_rows(s, e);
-    while (store_next(s, &q, e)) {
-        export_cell(f, store_text(q, EXPORT_exercise)), fprintf(f, ",%s,", due);
-        fprintf(f, "%s,", store_text(q, EXPORT_submitted_at)),
-            export_cell(f, store_text(q, EXPORT_student));
-        fputs(",", f), export_cell(f, store_text(q, EXPORT_name)), fputs(",,,", f);
-        double score = sqlite3_column_double(q, EXPORT_score),
-               kept = sqlite3_column_double(q, EXPORT_kept);
-        number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
-        if (!is_null(q, EXPORT_score)) fprintf(f, "%.1f,%.1f", score * (1 - kept), score * kept);
+    char deadline[32] = "";
+    sqlite3_stmt *request = store_query(s, e, "SELECT deadline FROM assignment", "");
+    if (store_step(s, &request, e))
+        snprintf(deadline, sizeof deadline, "%s", store_column_text(request, 0));
+    store_finalize(&request);
+    request = export_query_gradebook(s, e);
+    while (store_step(s, &request, e)) {
+        export_csv_cell(f, store_column_text(request, EXPORT_exercise)),
+            fprintf(f, ",%s,", deadline);
+        fprintf(f, "%s,", store_column_text(request, EXPORT_submitted_at)),
+            export_csv_cell(f, store_column_text(request, EXPORT_student));
+        fputs(",", f), export_csv_cell(f, store_column_text(request, EXPORT_name)), fputs(",,,", f);
+        double score = sqlite3_column_double(request, EXPORT_score),
+               late_factor = sqlite3_column_double(request, EXPORT_late_factor);
+        put_number(f, request, EXPORT_score, "%.1f"), fputc(',', f);
+        if (!is_null(request, EXPORT_score))
+            fprintf(f, "%.1f,%.1f", score * (1 - late_factor), score * late_factor);
         else fputc(',', f);
         fputc(',', f);
-        number(f, q, EXPORT_max_score, "%.1f"), fputs("\r\n", f);
+        put_number(f, request, EXPORT_max_score, "%.1f"), fputs("\r\n", f);
     }
     return !e->text[0];
 }
@@ -151,19 +165,22 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
 /* ---- an assignment's marks ---- */
 
 bool export_totals(struct store *s, FILE *f, struct err *e) {
-    if (store_number(s, e, "SELECT count(*) FROM assignment") == 0)
+    if (store_query_int(s, e, "SELECT count(*) FROM assignment") == 0)
         return err_set(e, ERR_INPUT, "%s was graded without an assignment: there are no totals",
                        s->path);
     fputs("student,name,submitted_at,days_late,total_percent,open,dropped\r\n", f);
-    sqlite3_stmt *q = store_ask(s, e,
-                                "SELECT student, name, submitted_at, days_late, percent, open, "
-                                "dropped FROM total ORDER BY 1",
-                                "");
-    while (store_next(s, &q, e)) {
-        export_cell(f, store_text(q, 0)), fputc(',', f), export_cell(f, store_text(q, 1));
-        fprintf(f, ",%s,%lld,", store_text(q, 2), sqlite3_column_int64(q, 3));
-        number(f, q, 4, "%.2f"), fputc(',', f), export_cell(f, store_text(q, 5)), fputc(',', f),
-            export_cell(f, store_text(q, 6));
+    sqlite3_stmt *request =
+        store_query(s, e,
+                    "SELECT student, name, submitted_at, days_late, percent, open, "
+                    "dropped FROM total ORDER BY 1",
+                    "");
+    while (store_step(s, &request, e)) {
+        export_csv_cell(f, store_column_text(request, 0)), fputc(',', f),
+            export_csv_cell(f, store_column_text(request, 1));
+        fprintf(f, ",%s,%lld,", store_column_text(request, 2), sqlite3_column_int64(request, 3));
+        put_number(f, request, 4, "%.2f"), fputc(',', f),
+            export_csv_cell(f, store_column_text(request, 5)), fputc(',', f),
+            export_csv_cell(f, store_column_text(request, 6));
         fputs("\r\n", f);
     }
     return !e->text[0];
@@ -172,11 +189,11 @@ bool export_totals(struct store *s, FILE *f, struct err *e) {
 /* ---- JSON ---- */
 
 static json_t *text_or_null(sqlite3_stmt *q, int column) {
-    json_t *j = is_null(q, column) ? json_null() : json_string(store_text(q, column));
+    json_t *j = is_null(q, column) ? json_null() : json_string(store_column_text(q, column));
     return j ? j : json_string("(not valid UTF-8)");
 }
 
-static json_t *graded(sqlite3_stmt *q) {
+static json_t *graded_json(sqlite3_stmt *q) {
     static const struct {
         const char *key;
         int column;
@@ -185,16 +202,16 @@ static json_t *graded(sqlite3_stmt *q) {
                 {"jail", EXPORT_jail},          {"grader", EXPORT_grader},
                 {"nvcc", EXPORT_nvcc},          {"book", EXPORT_book},
                 {"graded_at", EXPORT_graded_at}};
-    json_t *o = json_loads(store_text(q, EXPORT_json), JSON_DECODE_ANY, NULL),
-           *from = json_object();
+    json_t *o = json_loads(store_column_text(q, EXPORT_json), JSON_DECODE_ANY, NULL),
+           *provenance = json_object();
     if (!o) o = json_object();
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
-        json_object_set_new(from, keys[i].key, text_or_null(q, keys[i].column));
-    json_object_set_new(o, "provenance", from);
+        json_object_set_new(provenance, keys[i].key, text_or_null(q, keys[i].column));
+    json_object_set_new(o, "provenance", provenance);
     return o;
 }
 
-static json_t *ungraded(sqlite3_stmt *q) {
+static json_t *ungraded_json(sqlite3_stmt *q) {
     json_t *o = json_object();
     json_object_set_new(o, "id", text_or_null(q, EXPORT_exercise));
     json_object_set_new(o, "state", text_or_null(q, EXPORT_state));
@@ -205,7 +222,7 @@ static json_t *ungraded(sqlite3_stmt *q) {
     return o;
 }
 
-static json_t *device(const char *name) {
+static json_t *device_json(const char *name) {
     json_t *o = json_object();
     json_object_set_new(o, "name", json_string(name));
     json_object_set_new(o, "backend", json_string(grade_backend(name)));
@@ -220,16 +237,16 @@ static json_t *begin_student(sqlite3_stmt *q) {
     return o;
 }
 
-static void add_row(json_t *student, sqlite3_stmt *q) {
+static void add_row_json(json_t *student, sqlite3_stmt *q) {
     if (is_null(q, EXPORT_verdict)) {
-        json_array_append_new(json_object_get(student, "ungraded"), ungraded(q));
-        if (!strcmp(store_text(q, EXPORT_state), "unclear"))
+        json_array_append_new(json_object_get(student, "ungraded"), ungraded_json(q));
+        if (!strcmp(store_column_text(q, EXPORT_state), "unclear"))
             json_object_set_new(student, "refused", text_or_null(q, EXPORT_reason));
         return;
     }
-    json_object_set_new(student, "device", device(store_text(q, EXPORT_device)));
+    json_object_set_new(student, "device", device_json(store_column_text(q, EXPORT_device)));
     json_object_set_new(student, "jail", text_or_null(q, EXPORT_jail));
-    json_array_append_new(json_object_get(student, "exercises"), graded(q));
+    json_array_append_new(json_object_get(student, "exercises"), graded_json(q));
 }
 
 static void end_student(FILE *f, json_t *o, bool first) {
@@ -240,20 +257,22 @@ static void end_student(FILE *f, json_t *o, bool first) {
 }
 
 bool export_json(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *q = store_ask(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
-    json_t *seed = json_string(store_next(s, &q, e) ? store_text(q, 0) : ""), *student = NULL;
-    store_end(&q);
-    char *text = json_dumps(seed, JSON_ENCODE_ANY);
+    sqlite3_stmt *request = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
+    json_t *report_seed =
+               json_string(store_step(s, &request, e) ? store_column_text(request, 0) : ""),
+           *student = NULL;
+    store_finalize(&request);
+    char *text = json_dumps(report_seed, JSON_ENCODE_ANY);
     fprintf(f, "{\n\"schema\": 2,\n\"seed\": %s,\n\"submissions\": [", text);
-    free(text), json_decref(seed);
+    free(text), json_decref(report_seed);
     bool first = true;
-    q = export_rows(s, e);
-    while (store_next(s, &q, e)) {
+    request = export_query_gradebook(s, e);
+    while (store_step(s, &request, e)) {
         if (student && strcmp(json_string_value(json_object_get(student, "student")),
-                              store_text(q, EXPORT_student)))
+                              store_column_text(request, EXPORT_student)))
             end_student(f, student, first), first = false, student = NULL;
-        if (!student) student = begin_student(q);
-        add_row(student, q);
+        if (!student) student = begin_student(request);
+        add_row_json(student, request);
     }
     if (student) end_student(f, student, first);
     fputs("\n]\n}\n", f);

@@ -40,17 +40,17 @@ enum export_column {
         EXPORT_json,
     EXPORT_report,
     EXPORT_submitted_at, /* "" = unknown */
-    EXPORT_whole,        /* see store.def */
-    EXPORT_kept          /* what lateness leaves of a mark: 1 without an assignment */
+    EXPORT_result_blob,  /* see store.def */
+    EXPORT_late_factor   /* what lateness leaves of a mark: 1 without an assignment */
 };
 /* The whole gradebook by student and exercise, with the result's JSON and report. */
-sqlite3_stmt *export_rows(struct store *s, struct err *e);
+sqlite3_stmt *export_query_gradebook(struct store *s, struct err *e);
 /* A cell of CSV: quoted, and none begins as a formula does. */
-void export_cell(FILE *f, const char *s);
+void export_csv_cell(FILE *f, const char *s);
 /* A column of text for people, that many letters wide, and a blank; a longer one is cut where
  * `cut`. */
-void export_column(FILE *f, const char *s, unsigned width, bool cut);
+void export_padded_text(FILE *f, const char *s, unsigned width, bool cut);
 /* For tables of text, which fit a terminal of 80: the name without its chapter; a reason on the
  * rest of the line, or below it. */
-const char *export_short(const char *exercise);
-void export_why(FILE *f, const char *why, unsigned room);
+const char *export_exercise_name(const char *exercise);
+void export_reason(FILE *f, const char *reason, unsigned columns);

@@ -4,53 +4,62 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-enum { STUDENT, ENTRY, FILE_NAME, EXERCISE, STATE, WHY, COLUMNS };
-static const char *const names[COLUMNS] = {"student",  "entry", "file",
-                                           "exercise", "state", "reason"};
+enum { STUDENT, ENTRY, FILE_NAME, EXERCISE, STATE, REASON, COLUMN_COUNT };
+static const char *const column_names[COLUMN_COUNT] = {"student",  "entry", "file",
+                                                       "exercise", "state", "reason"};
 
-static sqlite3_stmt *found(struct store *s, struct err *e) {
-    return store_ask(s, e,
-                     "SELECT student, entry, file, exercise, state, why FROM intake ORDER BY "
-                     "student = '', student, n",
-                     "");
+static sqlite3_stmt *query_intake(struct store *s, struct err *e) {
+    return store_query(s, e,
+                       "SELECT student, entry, file, exercise, state, why FROM intake ORDER BY "
+                       "student = '', student, n",
+                       "");
 }
 
-static void totals(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *q = store_ask(
+static void put_totals(struct store *s, FILE *f, struct err *e) {
+    sqlite3_stmt *request = store_query(
         s, e,
         "SELECT (SELECT count(*) FROM student), (SELECT count(*) FROM student WHERE entries > 0),"
         " (SELECT count(*) FROM submission WHERE state = 'taken'),"
         " (SELECT count(DISTINCT student || '/' || entry) FROM intake WHERE state = 'unclear'),"
         " (SELECT count(*) FROM student WHERE rostered AND entries = 0)",
         "");
-    if (store_next(s, &q, e))
+    if (store_step(s, &request, e))
         fprintf(f,
                 "students: %lld; handed in: %lld; missing by the roster: %lld; files taken: %lld; "
                 "to be looked at: %lld\n",
-                sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 4),
-                sqlite3_column_int64(q, 2), sqlite3_column_int64(q, 3));
-    store_end(&q);
+                sqlite3_column_int64(request, 0), sqlite3_column_int64(request, 1),
+                sqlite3_column_int64(request, 4), sqlite3_column_int64(request, 2),
+                sqlite3_column_int64(request, 3));
+    store_finalize(&request);
 }
 
 bool export_intake_text(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "%-18s %-9s %-20s %-26s %s\n", "student", "state", "exercise", "file", "reason");
-    sqlite3_stmt *q = found(s, e);
-    while (store_next(s, &q, e)) {
-        export_column(f, *store_text(q, STUDENT) ? store_text(q, STUDENT) : "(nobody)", 18, false);
-        fprintf(f, "%-9s %-20s ", store_text(q, STATE), export_short(store_text(q, EXERCISE)));
-        export_column(f, store_text(q, *store_text(q, FILE_NAME) ? FILE_NAME : ENTRY), 26, false);
-        export_why(f, store_text(q, WHY), 3);
+    sqlite3_stmt *request = query_intake(s, e);
+    while (store_step(s, &request, e)) {
+        export_padded_text(
+            f,
+            *store_column_text(request, STUDENT) ? store_column_text(request, STUDENT) : "(nobody)",
+            18, false);
+        fprintf(f, "%-9s %-20s ", store_column_text(request, STATE),
+                export_exercise_name(store_column_text(request, EXERCISE)));
+        export_padded_text(
+            f,
+            store_column_text(request, *store_column_text(request, FILE_NAME) ? FILE_NAME : ENTRY),
+            26, false);
+        export_reason(f, store_column_text(request, REASON), 3);
     }
-    totals(s, f, e);
+    put_totals(s, f, e);
     return !e->text[0];
 }
 
 bool export_intake_csv(struct store *s, FILE *f, struct err *e) {
-    for (unsigned i = 0; i < COLUMNS; i++) fprintf(f, "%s%s", i ? "," : "", names[i]);
+    for (unsigned i = 0; i < COLUMN_COUNT; i++) fprintf(f, "%s%s", i ? "," : "", column_names[i]);
     fputs("\r\n", f);
-    sqlite3_stmt *q = found(s, e);
-    while (store_next(s, &q, e)) {
-        for (int i = 0; i < COLUMNS; i++) fputs(i ? "," : "", f), export_cell(f, store_text(q, i));
+    sqlite3_stmt *request = query_intake(s, e);
+    while (store_step(s, &request, e)) {
+        for (int i = 0; i < COLUMN_COUNT; i++)
+            fputs(i ? "," : "", f), export_csv_cell(f, store_column_text(request, i));
         fputs("\r\n", f);
     }
     return !e->text[0];
@@ -59,11 +68,11 @@ bool export_intake_csv(struct store *s, FILE *f, struct err *e) {
 bool export_intake_json(struct store *s, FILE *f, struct err *e) {
     bool first = true;
     fputs("{\n\"schema\": 2,\n\"found\": [", f);
-    sqlite3_stmt *q = found(s, e);
-    while (store_next(s, &q, e)) {
+    sqlite3_stmt *request = query_intake(s, e);
+    while (store_step(s, &request, e)) {
         json_t *o = json_object();
-        for (int i = 0; i < COLUMNS; i++)
-            json_object_set_new(o, names[i], json_string(store_text(q, i)));
+        for (int i = 0; i < COLUMN_COUNT; i++)
+            json_object_set_new(o, column_names[i], json_string(store_column_text(request, i)));
         json_object_set(o, "why", json_object_get(o, "reason")); /* schema 1's name: docs/json.md */
         char *text = json_dumps(o, 0);
         fprintf(f, "%s\n%s", first ? "" : ",", text);

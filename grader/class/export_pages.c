@@ -13,14 +13,15 @@
 
 /* ---- statistics ---- */
 
-static void table(struct store *s, FILE *f, const char *title, const char *const *widths,
-                  const char *sql, struct err *e) {
-    sqlite3_stmt *q = store_ask(s, e, sql, "");
+static void put_table(struct store *s, FILE *f, const char *title, const char *const *widths,
+                      const char *sql, struct err *e) {
+    sqlite3_stmt *request = store_query(s, e, sql, "");
     fprintf(f, "%s\n", title);
     bool any = false;
-    while (store_next(s, &q, e)) {
+    while (store_step(s, &request, e)) {
         fputs("  ", f);
-        for (int i = 0; i < sqlite3_column_count(q); i++) fprintf(f, widths[i], store_text(q, i));
+        for (int i = 0; i < sqlite3_column_count(request); i++)
+            fprintf(f, widths[i], store_column_text(request, i));
         fputs("\n", f);
         any = true;
     }
@@ -32,71 +33,76 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
                              *const g[] = {"%6s  ", "%-32s ", "%s ", "(%s)"},
                              *const t[] = {"%-12s ", "%8s results", "%8s IE"};
     fputs("VERDICTS: exercise, verdict, students, mean score\n", f);
-    table(s, f, "", w,
-          "SELECT exercise, verdict, students, printf('%.1f', mean_score) FROM verdicts WHERE "
-          "exercise <> ''"
-          " ORDER BY exercise, students DESC",
-          e);
-    table(s, f, "SCORES: exercise, students with one, lowest, median, highest", w,
-          "SELECT exercise, count(*), printf('%.1f', min(score)), printf('%.1f', avg(score) FILTER "
-          "(WHERE at IN ((n + "
-          "1) / 2, (n + 2) / 2))),"
-          " printf('%.1f', max(score)) FROM (SELECT exercise, score, row_number() OVER (PARTITION "
-          "BY exercise ORDER BY "
-          "score) AS at,"
-          " count(*) OVER (PARTITION BY exercise) AS n FROM gradebook WHERE score IS NOT NULL) "
-          "GROUP BY exercise ORDER "
-          "BY exercise",
-          e);
-    table(s, f, "GOALS AND GUARDS THAT FAIL MOST: students, exercise, name", g,
-          "SELECT students, exercise, goal, kind FROM failed_goals ORDER BY students DESC, "
-          "exercise, goal LIMIT 20",
-          e);
-    table(s, f, "CASES THAT FAIL MOST: students, exercise, name", g,
-          "SELECT students, exercise, name, verdict FROM failed_cases ORDER BY students DESC, "
-          "exercise, name LIMIT 20",
-          e);
-    table(s, f, "BY DAY", t,
-          "SELECT substr(graded_at, 1, 10), count(*), sum(verdict = 'IE') FROM result GROUP BY 1 "
-          "ORDER BY 1",
-          e);
+    put_table(s, f, "", w,
+              "SELECT exercise, verdict, students, printf('%.1f', mean_score) FROM verdicts WHERE "
+              "exercise <> ''"
+              " ORDER BY exercise, students DESC",
+              e);
+    put_table(
+        s, f, "SCORES: exercise, students with one, lowest, median, highest", w,
+        "SELECT exercise, count(*), printf('%.1f', min(score)), printf('%.1f', avg(score) FILTER "
+        "(WHERE at IN ((n + "
+        "1) / 2, (n + 2) / 2))),"
+        " printf('%.1f', max(score)) FROM (SELECT exercise, score, row_number() OVER (PARTITION "
+        "BY exercise ORDER BY "
+        "score) AS at,"
+        " count(*) OVER (PARTITION BY exercise) AS n FROM gradebook WHERE score IS NOT NULL) "
+        "GROUP BY exercise ORDER "
+        "BY exercise",
+        e);
+    put_table(s, f, "GOALS AND GUARDS THAT FAIL MOST: students, exercise, name", g,
+              "SELECT students, exercise, goal, kind FROM failed_goals ORDER BY students DESC, "
+              "exercise, goal LIMIT 20",
+              e);
+    put_table(s, f, "CASES THAT FAIL MOST: students, exercise, name", g,
+              "SELECT students, exercise, name, verdict FROM failed_cases ORDER BY students DESC, "
+              "exercise, name LIMIT 20",
+              e);
+    put_table(
+        s, f, "BY DAY", t,
+        "SELECT substr(graded_at, 1, 10), count(*), sum(verdict = 'IE') FROM result GROUP BY 1 "
+        "ORDER BY 1",
+        e);
     return !e->text[0];
 }
 
 /* ---- a page a student ---- */
 
 /* Longer than any run of backquotes in the text. */
-static void fence(FILE *f, const char *text) {
-    unsigned longest = 2, run = 0;
+static void put_code_fence(FILE *f, const char *text) {
+    unsigned max_run = 2, run = 0;
     for (; *text; text++) {
         run = *text == '`' ? run + 1 : 0;
-        if (run > longest) longest = run;
+        if (run > max_run) max_run = run;
     }
-    for (unsigned i = 0; i <= longest; i++) fputc('`', f);
+    for (unsigned i = 0; i <= max_run; i++) fputc('`', f);
     fputc('\n', f);
 }
 
-static void one_exercise(FILE *f, sqlite3_stmt *q) {
-    const char *report = store_text(q, EXPORT_report), *id = store_text(q, EXPORT_exercise);
+static void put_exercise_markdown(FILE *f, sqlite3_stmt *q) {
+    const char *report = store_column_text(q, EXPORT_report),
+               *id = store_column_text(q, EXPORT_exercise);
     fprintf(f, "\n## %s\n\n", *id ? id : "Nothing that could be graded");
-    if (!*store_text(q, EXPORT_verdict)) {
-        fprintf(f, "Not graded: %s.\n%s", store_text(q, EXPORT_state),
+    if (!*store_column_text(q, EXPORT_verdict)) {
+        fprintf(f, "Not graded: %s.\n%s", store_column_text(q, EXPORT_state),
                 sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL
                     ? "This is not a zero: no score is given.\n"
                     : "0 points.\n");
-        fence(f, store_text(q, EXPORT_reason));
-        fprintf(f, "%s\n", store_text(q, EXPORT_reason)), fence(f, store_text(q, EXPORT_reason));
+        put_code_fence(f, store_column_text(q, EXPORT_reason));
+        fprintf(f, "%s\n", store_column_text(q, EXPORT_reason)),
+            put_code_fence(f, store_column_text(q, EXPORT_reason));
         return;
     }
-    fence(f, report), fputs(report, f), fence(f, report);
+    put_code_fence(f, report), fputs(report, f), put_code_fence(f, report);
     fprintf(f, "\nSource sha256 %s, seed `%s`, device %s, nvcc %s, grader %.16s, %s, graded %s.\n",
-            store_text(q, EXPORT_source_sha256), store_text(q, EXPORT_seed),
-            store_text(q, EXPORT_device), store_text(q, EXPORT_nvcc), store_text(q, EXPORT_grader),
-            store_text(q, EXPORT_jail), store_text(q, EXPORT_graded_at));
+            store_column_text(q, EXPORT_source_sha256), store_column_text(q, EXPORT_seed),
+            store_column_text(q, EXPORT_device), store_column_text(q, EXPORT_nvcc),
+            store_column_text(q, EXPORT_grader), store_column_text(q, EXPORT_jail),
+            store_column_text(q, EXPORT_graded_at));
 }
 
 /* Nothing of a name is markup. */
-static void heading(FILE *f, const char *name) {
+static void put_heading(FILE *f, const char *name) {
     fputs("# ", f);
     for (; *name; name++) {
         if (strchr("\\`*_{}[]<>()#+-.!|&~", *name)) fputc('\\', f);
@@ -107,25 +113,25 @@ static void heading(FILE *f, const char *name) {
 
 /* ---- as HTML ---- */
 
-struct pages {
+struct feedback_ctx {
     struct store *s;
     const char *folder;
     char *student; /* whose pages are being written; NULL = nobody's */
     struct file_out markdown;
     struct buf html;
-    int n;
+    int student_count;
 };
 
-static bool put_page(const struct pages *p, const char *name, const struct buf *text,
-                     struct err *e) {
+static bool write_page(const struct feedback_ctx *p, const char *name, const struct buf *text,
+                       struct err *e) {
     char path[PATH_MAX];
     return path_join(path, sizeof path, p->folder, name)
                ? file_write(path, buf_str(text), text->size, e)
                : err_set(e, ERR_INPUT, "%s: path too long", p->folder);
 }
 
-static const char *look(sqlite3_stmt *q) {
-    const char *verdict = store_text(q, EXPORT_verdict);
+static const char *css_class(sqlite3_stmt *q) {
+    const char *verdict = store_column_text(q, EXPORT_verdict);
     return !strcmp(verdict, "AC") ? "good"
            : sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL || !strcmp(verdict, "PART")
                ? "warn"
@@ -139,34 +145,35 @@ static const struct exercise *exercise_of(const char *id) {
 }
 
 /* The page of one result, as `grader report` writes it; false where there is none to be written. */
-static bool report_page(struct pages *p, sqlite3_stmt *q, char name[256], bool *written,
-                        struct err *e) {
+static bool write_report_page(struct feedback_ctx *p, sqlite3_stmt *q, char name[256],
+                              bool *was_written, struct err *e) {
     struct result r;
     struct buf page = {0};
-    char ending[160];
-    const struct exercise *ex = exercise_of(store_text(q, EXPORT_exercise));
-    const struct gpu_device *d = grade_simulated_device(store_text(q, EXPORT_device));
-    *written = false;
+    char suffix[160];
+    const struct exercise *ex = exercise_of(store_column_text(q, EXPORT_exercise));
+    const struct gpu_device *d = grade_simulated_device(store_column_text(q, EXPORT_device));
+    *was_written = false;
     if (!ex || !d ||
-        !class_unpack(sqlite3_column_blob(q, EXPORT_whole),
-                      (size_t)sqlite3_column_bytes(q, EXPORT_whole), ex,
-                      store_text(q, EXPORT_grader), &r))
+        !class_deserialize_result(sqlite3_column_blob(q, EXPORT_result_blob),
+                                  (size_t)sqlite3_column_bytes(q, EXPORT_result_blob), ex,
+                                  store_column_text(q, EXPORT_grader), &r))
         return true;
     report_html(&r, d, NULL, &page);
-    snprintf(ending, sizeof ending, "-%.60s.html", ex->name);
-    class_page_name(store_text(q, EXPORT_student), ending, name);
-    bool ok = put_page(p, name, &page, e);
-    *written = ok;
+    snprintf(suffix, sizeof suffix, "-%.60s.html", ex->name);
+    class_page_file_name(store_column_text(q, EXPORT_student), suffix, name);
+    bool ok = write_page(p, name, &page, e);
+    *was_written = ok;
     buf_free(&page), result_free(&r);
     return ok;
 }
 
-static void row_html(struct pages *p, sqlite3_stmt *q, const char *page) {
+static void put_row_html(struct feedback_ctx *p, sqlite3_stmt *q, const char *page) {
     struct buf *out = &p->html;
-    const char *id = store_text(q, EXPORT_exercise), *verdict = store_text(q, EXPORT_verdict);
+    const char *id = store_column_text(q, EXPORT_exercise),
+               *verdict = store_column_text(q, EXPORT_verdict);
     buf_printf(out, "<h2>%s <span class=\"%s\">", *id ? id : "Nothing that could be graded",
-               look(q));
-    class_page_text(*verdict ? verdict : store_text(q, EXPORT_state), out);
+               css_class(q));
+    class_page_put_text(*verdict ? verdict : store_column_text(q, EXPORT_state), out);
     if (sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL)
         buf_puts(out, "</span> no score, which is not a zero</h2>\n");
     else
@@ -175,69 +182,73 @@ static void row_html(struct pages *p, sqlite3_stmt *q, const char *page) {
     if (page)
         buf_printf(out, "<p><a href=\"%s\">With pictures and the annotated source</a></p>\n", page);
     buf_puts(out, "<pre>");
-    class_page_text(*verdict ? store_text(q, EXPORT_report) : store_text(q, EXPORT_reason), out);
+    class_page_put_text(
+        *verdict ? store_column_text(q, EXPORT_report) : store_column_text(q, EXPORT_reason), out);
     buf_puts(out, "</pre>\n");
     if (!*verdict) return;
     buf_puts(out, "<p class=\"dim\">source sha256 "),
-        class_page_text(store_text(q, EXPORT_source_sha256), out);
-    buf_puts(out, ", seed "), class_page_text(store_text(q, EXPORT_seed), out),
+        class_page_put_text(store_column_text(q, EXPORT_source_sha256), out);
+    buf_puts(out, ", seed "), class_page_put_text(store_column_text(q, EXPORT_seed), out),
         buf_puts(out, ", device ");
-    class_page_text(store_text(q, EXPORT_device), out), buf_puts(out, ", nvcc "),
-        class_page_text(store_text(q, EXPORT_nvcc), out);
-    buf_puts(out, ", graded "), class_page_text(store_text(q, EXPORT_graded_at), out),
+    class_page_put_text(store_column_text(q, EXPORT_device), out), buf_puts(out, ", nvcc "),
+        class_page_put_text(store_column_text(q, EXPORT_nvcc), out);
+    buf_puts(out, ", graded "), class_page_put_text(store_column_text(q, EXPORT_graded_at), out),
         buf_puts(out, "</p>\n");
 }
 
 /* ---- all students ---- */
 
-static bool finish_student(struct pages *p, struct err *e) {
+static bool finish_student(struct feedback_ctx *p, struct err *e) {
     char name[256];
     if (!p->student) return true;
     class_page_end(&p->html);
-    class_page_name(p->student, ".html", name);
-    bool ok = put_page(p, name, &p->html, e);
+    class_page_file_name(p->student, ".html", name);
+    bool ok = write_page(p, name, &p->html, e);
     ok = file_close(&p->markdown, ok, e) && ok;
     free(p->student), p->student = NULL;
     return ok;
 }
 
-static bool begin_student(struct pages *p, sqlite3_stmt *q, struct err *e) {
+static bool begin_student(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e) {
     char name[256], path[PATH_MAX];
-    const char *student = store_text(q, EXPORT_student);
-    class_page_name(student, ".md", name);
+    const char *student = store_column_text(q, EXPORT_student);
+    class_page_file_name(student, ".md", name);
     if (!path_join(path, sizeof path, p->folder, name))
         return err_set(e, ERR_INPUT, "%s: path too long", p->folder);
     if (!file_open(path, &p->markdown, e)) return false;
-    p->student = xstrdup(student), p->n++;
-    heading(p->markdown.f, student);
+    p->student = xstrdup(student), p->student_count++;
+    put_heading(p->markdown.f, student);
     buf_clear(&p->html), class_page_begin(student, &p->html);
-    double kept = sqlite3_column_double(q, EXPORT_kept);
-    if (kept < 1) {
-        fprintf(p->markdown.f, "\nHanded in late: %.0f %% of each mark count.\n", 100 * kept);
-        buf_printf(&p->html, "<p>Handed in late: %.0f %% of each mark count.</p>\n", 100 * kept);
+    double late_factor = sqlite3_column_double(q, EXPORT_late_factor);
+    if (late_factor < 1) {
+        fprintf(p->markdown.f, "\nHanded in late: %.0f %% of each mark count.\n",
+                100 * late_factor);
+        buf_printf(&p->html, "<p>Handed in late: %.0f %% of each mark count.</p>\n",
+                   100 * late_factor);
     }
     return true;
 }
 
-static bool one_row(struct pages *p, sqlite3_stmt *q, struct err *e) {
+static bool put_row(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e) {
     char name[256];
-    bool paged;
-    if (p->student && strcmp(p->student, store_text(q, EXPORT_student)) && !finish_student(p, e))
+    bool has_page;
+    if (p->student && strcmp(p->student, store_column_text(q, EXPORT_student)) &&
+        !finish_student(p, e))
         return false;
     if (!p->student && !begin_student(p, q, e)) return false;
-    one_exercise(p->markdown.f, q);
-    if (!report_page(p, q, name, &paged, e)) return false;
-    return row_html(p, q, paged ? name : NULL), true;
+    put_exercise_markdown(p->markdown.f, q);
+    if (!write_report_page(p, q, name, &has_page, e)) return false;
+    return put_row_html(p, q, has_page ? name : NULL), true;
 }
 
 int export_feedback(struct store *s, const char *folder, struct err *e) {
-    struct pages p = {.s = s, .folder = folder};
+    struct feedback_ctx reply = {.s = s, .folder = folder};
     bool ok = dir_create(folder, e);
-    sqlite3_stmt *q = ok ? export_rows(s, e) : NULL;
-    while (ok && store_next(s, &q, e)) ok = one_row(&p, q, e);
-    store_end(&q);
-    ok = ok && finish_student(&p, e) && !e->text[0];
-    if (p.student) file_close(&p.markdown, false, e);
-    free(p.student), buf_free(&p.html);
-    return ok ? p.n : -1;
+    sqlite3_stmt *request = ok ? export_query_gradebook(s, e) : NULL;
+    while (ok && store_step(s, &request, e)) ok = put_row(&reply, request, e);
+    store_finalize(&request);
+    ok = ok && finish_student(&reply, e) && !e->text[0];
+    if (reply.student) file_close(&reply.markdown, false, e);
+    free(reply.student), buf_free(&reply.html);
+    return ok ? reply.student_count : -1;
 }

@@ -8,15 +8,17 @@
 static bool has_score(sqlite3_stmt *q) {
     return sqlite3_column_type(q, EXPORT_score) != SQLITE_NULL;
 }
-static bool passed(sqlite3_stmt *q) { return !strcmp(store_text(q, EXPORT_verdict), "AC"); }
-static const char *what(sqlite3_stmt *q) {
-    return *store_text(q, EXPORT_verdict) ? store_text(q, EXPORT_verdict)
-                                          : store_text(q, EXPORT_state);
+static bool is_accepted(sqlite3_stmt *q) {
+    return !strcmp(store_column_text(q, EXPORT_verdict), "AC");
+}
+static const char *verdict_or_state(sqlite3_stmt *q) {
+    return *store_column_text(q, EXPORT_verdict) ? store_column_text(q, EXPORT_verdict)
+                                                 : store_column_text(q, EXPORT_state);
 }
 
 /* ---- JUnit ---- */
 
-static void xml(FILE *f, const char *s) {
+static void put_xml_text(FILE *f, const char *s) {
     for (; *s; s++) {
         unsigned char c = (unsigned char)*s;
         const char *name = c == '&'   ? "&amp;"
@@ -29,68 +31,72 @@ static void xml(FILE *f, const char *s) {
     }
 }
 
-static void attribute(FILE *f, const char *name, const char *value) {
-    fprintf(f, " %s=\"", name), xml(f, value), fputc('"', f);
+static void put_attribute(FILE *f, const char *name, const char *value) {
+    fprintf(f, " %s=\"", name), put_xml_text(f, value), fputc('"', f);
 }
 
-static void property(FILE *f, const char *name, const char *value) {
+static void put_property(FILE *f, const char *name, const char *value) {
     if (!*value) return;
-    fputs("<property", f), attribute(f, "name", name), attribute(f, "value", value), fputs("/>", f);
+    fputs("<property", f), put_attribute(f, "name", name), put_attribute(f, "value", value),
+        fputs("/>", f);
 }
 
-static void outcome(FILE *f, sqlite3_stmt *q) {
-    const char *tag = !strcmp(what(q), "IE") ? "error" : has_score(q) ? "failure" : "skipped";
-    if (passed(q)) return;
-    fprintf(f, "<%s", tag), attribute(f, "message", store_text(q, EXPORT_reason));
+static void put_outcome(FILE *f, sqlite3_stmt *q) {
+    const char *tag = !strcmp(verdict_or_state(q), "IE") ? "error"
+                      : has_score(q)                     ? "failure"
+                                                         : "skipped";
+    if (is_accepted(q)) return;
+    fprintf(f, "<%s", tag), put_attribute(f, "message", store_column_text(q, EXPORT_reason));
     if (strcmp(tag, "skipped"))
-        attribute(f, "type", what(q)), fputc('>', f), xml(f, store_text(q, EXPORT_report)),
-            fprintf(f, "</%s>", tag);
+        put_attribute(f, "type", verdict_or_state(q)), fputc('>', f),
+            put_xml_text(f, store_column_text(q, EXPORT_report)), fprintf(f, "</%s>", tag);
     else fputs("/>", f);
 }
 
-static void junit_case(FILE *f, sqlite3_stmt *q) {
-    static const int from[] = {EXPORT_seed, EXPORT_device, EXPORT_source_sha256, EXPORT_grader,
-                               EXPORT_nvcc, EXPORT_jail,   EXPORT_graded_at};
+static void put_testcase(FILE *f, sqlite3_stmt *q) {
+    static const int columns[] = {EXPORT_seed, EXPORT_device, EXPORT_source_sha256, EXPORT_grader,
+                                  EXPORT_nvcc, EXPORT_jail,   EXPORT_graded_at};
     static const char *const names[] = {"seed", "device", "source_sha256", "grader",
                                         "nvcc", "jail",   "graded_at"};
-    fputs("  <testcase", f), attribute(f, "classname", store_text(q, EXPORT_student));
-    attribute(f, "name", store_text(q, EXPORT_exercise));
+    fputs("  <testcase", f), put_attribute(f, "classname", store_column_text(q, EXPORT_student));
+    put_attribute(f, "name", store_column_text(q, EXPORT_exercise));
     fprintf(f, " time=\"%.3f\"><properties>", sqlite3_column_double(q, EXPORT_seconds));
-    property(f, "verdict", what(q));
+    put_property(f, "verdict", verdict_or_state(q));
     if (has_score(q))
         fprintf(f, "<property name=\"score\" value=\"%.1f\"/>",
                 sqlite3_column_double(q, EXPORT_score));
-    for (unsigned i = 0; i < sizeof from / sizeof *from; i++)
-        property(f, names[i], store_text(q, from[i]));
-    fputs("</properties>", f), outcome(f, q), fputs("</testcase>\n", f);
+    for (unsigned i = 0; i < sizeof columns / sizeof *columns; i++)
+        put_property(f, names[i], store_column_text(q, columns[i]));
+    fputs("</properties>", f), put_outcome(f, q), fputs("</testcase>\n", f);
 }
 
-static const char totals[] = "SELECT count(*), coalesce(sum(coalesce(verdict, '') NOT IN ('AC', "
-                             "'IE') AND score IS NOT NULL), 0),"
-                             " coalesce(sum(coalesce(verdict, '') = 'IE'), 0), "
-                             "coalesce(sum(coalesce(verdict, '') <> 'IE' AND score IS NULL), "
-                             "0) FROM gradebook";
+static const char totals_sql[] =
+    "SELECT count(*), coalesce(sum(coalesce(verdict, '') NOT IN ('AC', "
+    "'IE') AND score IS NOT NULL), 0),"
+    " coalesce(sum(coalesce(verdict, '') = 'IE'), 0), "
+    "coalesce(sum(coalesce(verdict, '') <> 'IE' AND score IS NULL), "
+    "0) FROM gradebook";
 
 bool export_junit(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *q = store_ask(s, e, totals, "");
+    sqlite3_stmt *request = store_query(s, e, totals_sql, "");
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", f);
-    if (store_next(s, &q, e))
+    if (store_step(s, &request, e))
         fprintf(f,
                 "<testsuites><testsuite name=\"warpbook\" tests=\"%lld\" failures=\"%lld\" "
                 "errors=\"%lld\" "
                 "skipped=\"%lld\">\n",
-                sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2),
-                sqlite3_column_int64(q, 3));
-    store_end(&q);
-    q = export_rows(s, e);
-    while (store_next(s, &q, e)) junit_case(f, q);
+                sqlite3_column_int64(request, 0), sqlite3_column_int64(request, 1),
+                sqlite3_column_int64(request, 2), sqlite3_column_int64(request, 3));
+    store_finalize(&request);
+    request = export_query_gradebook(s, e);
+    while (store_step(s, &request, e)) put_testcase(f, request);
     fputs("</testsuite></testsuites>\n", f);
     return !e->text[0];
 }
 
 /* ---- TAP ---- */
 
-static void tap_text(FILE *f, const char *s) {
+static void put_tap_text(FILE *f, const char *s) {
     for (; *s; s++) {
         if (*s == '#' || *s == '\\') fputc('\\', f);
         fputc(*s == '\n' ? ' ' : *s, f);
@@ -98,7 +104,7 @@ static void tap_text(FILE *f, const char *s) {
 }
 
 /* A YAML scalar in double quotes; the texts are free of control characters but for tabs. */
-static void tap_key(FILE *f, const char *name, const char *value) {
+static void put_tap_key(FILE *f, const char *name, const char *value) {
     if (!*value) return;
     fprintf(f, "  %s: \"", name);
     for (; *value; value++) {
@@ -108,29 +114,32 @@ static void tap_key(FILE *f, const char *name, const char *value) {
     fputs("\"\n", f);
 }
 
-static void tap_row(FILE *f, sqlite3_stmt *q, long long n) {
-    bool skip = !has_score(q) && strcmp(what(q), "IE");
-    fprintf(f, "%s %lld - ", passed(q) || skip ? "ok" : "not ok", n);
-    tap_text(f, store_text(q, EXPORT_student)), fputc(' ', f),
-        tap_text(f, store_text(q, EXPORT_exercise));
-    if (skip) fprintf(f, " # SKIP %s: ", what(q)), tap_text(f, store_text(q, EXPORT_reason));
+static void put_tap_row(FILE *f, sqlite3_stmt *q, long long n) {
+    bool skip = !has_score(q) && strcmp(verdict_or_state(q), "IE");
+    fprintf(f, "%s %lld - ", is_accepted(q) || skip ? "ok" : "not ok", n);
+    put_tap_text(f, store_column_text(q, EXPORT_student)), fputc(' ', f),
+        put_tap_text(f, store_column_text(q, EXPORT_exercise));
+    if (skip)
+        fprintf(f, " # SKIP %s: ", verdict_or_state(q)),
+            put_tap_text(f, store_column_text(q, EXPORT_reason));
     fputs("\n  ---\n", f);
-    tap_key(f, "verdict", what(q));
+    put_tap_key(f, "verdict", verdict_or_state(q));
     if (has_score(q)) fprintf(f, "  score: %.1f\n", sqlite3_column_double(q, EXPORT_score));
-    tap_key(f, "reason", store_text(q, EXPORT_reason)),
-        tap_key(f, "seed", store_text(q, EXPORT_seed));
-    tap_key(f, "device", store_text(q, EXPORT_device)),
-        tap_key(f, "source_sha256", store_text(q, EXPORT_source_sha256));
-    tap_key(f, "grader", store_text(q, EXPORT_grader)),
-        tap_key(f, "nvcc", store_text(q, EXPORT_nvcc));
-    tap_key(f, "jail", store_text(q, EXPORT_jail)),
-        tap_key(f, "graded_at", store_text(q, EXPORT_graded_at));
+    put_tap_key(f, "reason", store_column_text(q, EXPORT_reason)),
+        put_tap_key(f, "seed", store_column_text(q, EXPORT_seed));
+    put_tap_key(f, "device", store_column_text(q, EXPORT_device)),
+        put_tap_key(f, "source_sha256", store_column_text(q, EXPORT_source_sha256));
+    put_tap_key(f, "grader", store_column_text(q, EXPORT_grader)),
+        put_tap_key(f, "nvcc", store_column_text(q, EXPORT_nvcc));
+    put_tap_key(f, "jail", store_column_text(q, EXPORT_jail)),
+        put_tap_key(f, "graded_at", store_column_text(q, EXPORT_graded_at));
     fputs("  ...\n", f);
 }
 
 bool export_tap(struct store *s, FILE *f, struct err *e) {
-    fprintf(f, "TAP version 14\n1..%lld\n", store_number(s, e, "SELECT count(*) FROM gradebook"));
-    sqlite3_stmt *q = export_rows(s, e);
-    for (long long n = 1; store_next(s, &q, e); n++) tap_row(f, q, n);
+    fprintf(f, "TAP version 14\n1..%lld\n",
+            store_query_int(s, e, "SELECT count(*) FROM gradebook"));
+    sqlite3_stmt *request = export_query_gradebook(s, e);
+    for (long long n = 1; store_step(s, &request, e); n++) put_tap_row(f, request, n);
     return !e->text[0];
 }

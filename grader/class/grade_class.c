@@ -26,56 +26,56 @@ struct slot {
     const struct exercise *ex;
     char key[HASH_HEX_SIZE], digest[HASH_HEX_SIZE], file[256];
     struct buf source;
-    double began;
+    double start_seconds;
 };
 
-struct grading {
+struct grading_ctx {
     struct store *s;
-    const struct class_grading *g;
-    struct grade_options each; /* of a process */
+    const struct class_grade_options *g;
+    struct grade_options worker_options; /* of a process */
     struct slot *slots;
-    long long last; /* of the list */
+    long long last_todo_row; /* of the list */
     char owner[128];
-    struct class_progress done;
-    double began;
+    struct class_progress progress;
+    double start_seconds;
 };
 
 /* ---- names of results ---- */
 
 /* The book's digest of an exercise, worked out once. */
-static const char *book_of(const struct exercise *ex) {
-    static struct known {
+static const char *book_digest_of(const struct exercise *ex) {
+    static struct cached_digest {
         const struct exercise *ex;
         char digest[HASH_HEX_SIZE];
-    } * known;
+    } * cache;
     static unsigned n;
     for (unsigned i = 0; i < n; i++)
-        if (known[i].ex == ex) return known[i].digest;
-    if (!known) known = xcalloc(book_count(), sizeof *known);
-    known[n].ex = ex;
-    grade_book_digest(ex, known[n].digest);
-    return known[n++].digest;
+        if (cache[i].ex == ex) return cache[i].digest;
+    if (!cache) cache = xcalloc(book_count(), sizeof *cache);
+    cache[n].ex = ex;
+    grade_book_digest(ex, cache[n].digest);
+    return cache[n++].digest;
 }
 
-void class_key(const struct exercise *ex, const char *digest, const struct grade_options *o,
-               char key[HASH_HEX_SIZE]) {
+void class_result_key(const struct exercise *ex, const char *digest, const struct grade_options *o,
+                      char key[HASH_HEX_SIZE]) {
     struct hash h;
-    char terms[HASH_HEX_SIZE];
+    char policy_digest[HASH_HEX_SIZE];
     hash_init(&h);
     hash_update_string(&h, "result 1");
     hash_update_string(&h, digest), hash_update_string(&h, book_id(ex)),
         hash_update_string(&h, o->seed), hash_update_string(&h, o->device->name);
     hash_update_string(&h, grade_build_digest()), hash_update_string(&h, grade_nvcc_version()),
-        hash_update_string(&h, book_of(ex));
+        hash_update_string(&h, book_digest_of(ex));
     hash_update_string(&h, o->count_modelled ? "counted" : "");
-    assignment_terms_digest(o->policy, terms);
-    if (terms[0]) hash_update_string(&h, terms);
+    assignment_policy_digest(o->policy, policy_digest);
+    if (policy_digest[0]) hash_update_string(&h, policy_digest);
     hash_final_hex(&h, key);
 }
 
-const struct grading_policy *class_terms(const struct assignment *a, const struct exercise *ex) {
-    const struct assignment_part *p = a ? assignment_part(a, ex) : NULL;
-    return p ? &p->terms : NULL;
+const struct grading_policy *class_policy(const struct assignment *a, const struct exercise *ex) {
+    const struct assignment_part *reply = a ? assignment_find_part(a, ex) : NULL;
+    return reply ? &reply->policy : NULL;
 }
 
 static const struct exercise *exercise_of(const char *id) {
@@ -86,67 +86,68 @@ static const struct exercise *exercise_of(const char *id) {
 
 /* ---- the list ---- */
 
-static bool put_todo(struct grading *m, long long n, const char *exercise, const char *digest,
+static bool add_todo(struct grading_ctx *m, long long n, const char *exercise, const char *digest,
                      struct err *e) {
     const struct exercise *ex = exercise_of(exercise);
     char key[HASH_HEX_SIZE];
     if (!ex) return true; /* of another book: its results stay as they are */
-    if (m->g->only && m->g->only != ex) return true;
-    if (m->g->assignment && !assignment_part(m->g->assignment, ex)) return true;
+    if (m->g->only_exercise && m->g->only_exercise != ex) return true;
+    if (m->g->assignment && !assignment_find_part(m->g->assignment, ex)) return true;
     struct grade_options o = m->g->grade;
-    o.policy = class_terms(m->g->assignment, ex);
-    class_key(ex, digest, &o, key);
-    if (m->g->shards &&
+    o.policy = class_policy(m->g->assignment, ex);
+    class_result_key(ex, digest, &o, key);
+    if (m->g->shard_count &&
         strtoul((char[9]){key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], 0}, NULL,
                 16) %
-                m->g->shards !=
-            m->g->shard)
+                m->g->shard_count !=
+            m->g->shard_index)
         return true;
-    return store_do(m->s, e, "INSERT INTO todo VALUES (?, ?, ?, ?)", "lttt", n, exercise, digest,
-                    key);
+    return store_exec(m->s, e, "INSERT INTO todo VALUES (?, ?, ?, ?)", "lttt", n, exercise, digest,
+                      key);
 }
 
-static bool list_all(struct grading *m, struct err *e) {
-    sqlite3_stmt *q =
-        store_ask(m->s, e, "SELECT n, exercise, digest FROM submission WHERE state = 'taken'", "");
-    bool ok = q;
-    while (ok && store_next(m->s, &q, e))
-        ok = put_todo(m, sqlite3_column_int64(q, 0), store_text(q, 1), store_text(q, 2), e);
-    store_end(&q);
+static bool add_all_todos(struct grading_ctx *m, struct err *e) {
+    sqlite3_stmt *request = store_query(
+        m->s, e, "SELECT n, exercise, digest FROM submission WHERE state = 'taken'", "");
+    bool ok = request;
+    while (ok && store_step(m->s, &request, e))
+        ok = add_todo(m, sqlite3_column_int64(request, 0), store_column_text(request, 1),
+                      store_column_text(request, 2), e);
+    store_finalize(&request);
     return ok && !e->text[0];
 }
 
-static bool make_list(struct grading *m, struct err *e) {
+static bool build_todo_list(struct grading_ctx *m, struct err *e) {
     bool ok =
-        store_do(m->s, e, "DROP TABLE IF EXISTS temp.todo", "") &&
-        store_do(m->s, e, "CREATE TEMP TABLE todo (n INTEGER PRIMARY KEY, exercise, digest, key)",
-                 "") &&
+        store_exec(m->s, e, "DROP TABLE IF EXISTS temp.todo", "") &&
+        store_exec(m->s, e, "CREATE TEMP TABLE todo (n INTEGER PRIMARY KEY, exercise, digest, key)",
+                   "") &&
         store_begin(m->s, e);
     if (!ok) return false;
-    ok = list_all(m, e);
-    if (ok && !m->g->aside)
-        ok = store_do(
+    ok = add_all_todos(m, e);
+    if (ok && !m->g->keep_gradebook)
+        ok = store_exec(
             m->s, e,
             "UPDATE submission SET key = (SELECT key FROM todo WHERE todo.n = submission.n)"
             " WHERE n IN (SELECT n FROM todo)",
             "");
     /* Our own faults are tried again. */
-    ok = ok &&
-         store_do(m->s, e,
-                  "DELETE FROM result WHERE verdict = 'IE' AND key IN (SELECT key FROM todo)", "");
+    ok = ok && store_exec(
+                   m->s, e,
+                   "DELETE FROM result WHERE verdict = 'IE' AND key IN (SELECT key FROM todo)", "");
     return store_commit(m->s, ok, e);
 }
 
-static long long left(struct grading *m, struct err *e) {
-    return store_number(m->s, e,
-                        "SELECT count(*) FROM todo WHERE key NOT IN (SELECT key FROM result)");
+static long long count_pending(struct grading_ctx *m, struct err *e) {
+    return store_query_int(m->s, e,
+                           "SELECT count(*) FROM todo WHERE key NOT IN (SELECT key FROM result)");
 }
 
 /* ---- claims ---- */
 
 /* When a process began, in ticks since the machine did: field 22 of its stat; "" where there is
  * none. */
-static void began_at(long pid, char out[32]) {
+static void process_start_ticks(long pid, char out[32]) {
     char path[64], line[1024] = "";
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     FILE *f = fopen(path, "r");
@@ -158,110 +159,112 @@ static void began_at(long pid, char out[32]) {
     if (at) sscanf(at, " %31s", out);
 }
 
-static void this_boot(char out[64]) {
+static void read_boot_id(char out[64]) {
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (!f || fscanf(f, "%63s", out) != 1) strcpy(out, "?");
     if (f) fclose(f);
 }
 
-static void who_am_i(char out[128]) {
-    char boot[64], began[32];
-    this_boot(boot), began_at(getpid(), began);
-    snprintf(out, 128, "%s %d %s", boot, getpid(), began);
+static void make_owner_id(char out[128]) {
+    char boot[64], start_ticks[32];
+    read_boot_id(boot), process_start_ticks(getpid(), start_ticks);
+    snprintf(out, 128, "%s %d %s", boot, getpid(), start_ticks);
 }
 
-static bool is_alive(const char *owner) {
-    char boot[64], mine[64], began[32], now[32];
+static bool is_owner_alive(const char *owner) {
+    char boot[64], current_boot[64], start_ticks[32], current_start_ticks[32];
     long pid;
-    if (sscanf(owner, "%63s %ld %31s", boot, &pid, began) != 3) return false;
-    this_boot(mine), began_at(pid, now);
-    return !strcmp(boot, mine) && !strcmp(began, now);
+    if (sscanf(owner, "%63s %ld %31s", boot, &pid, start_ticks) != 3) return false;
+    read_boot_id(current_boot), process_start_ticks(pid, current_start_ticks);
+    return !strcmp(boot, current_boot) && !strcmp(start_ticks, current_start_ticks);
 }
 
-static bool drop_dead(struct grading *m, struct err *e) {
+static bool delete_stale_claims(struct grading_ctx *m, struct err *e) {
     bool ok = store_begin(m->s, e);
     if (!ok) return false;
-    sqlite3_stmt *q = store_ask(m->s, e, "SELECT DISTINCT owner FROM claim", "");
-    ok = q;
-    while (ok && store_next(m->s, &q, e))
-        if (!is_alive(store_text(q, 0)))
-            ok = store_do(m->s, e, "DELETE FROM claim WHERE owner = ?", "t", store_text(q, 0));
-    store_end(&q);
+    sqlite3_stmt *request = store_query(m->s, e, "SELECT DISTINCT owner FROM claim", "");
+    ok = request;
+    while (ok && store_step(m->s, &request, e))
+        if (!is_owner_alive(store_column_text(request, 0)))
+            ok = store_exec(m->s, e, "DELETE FROM claim WHERE owner = ?", "t",
+                            store_column_text(request, 0));
+    store_finalize(&request);
     return store_commit(m->s, ok && !e->text[0], e);
 }
 
 static bool fill_slot(struct slot *slot, sqlite3_stmt *q) {
-    slot->ex = exercise_of(store_text(q, 2));
-    snprintf(slot->key, sizeof slot->key, "%s", store_text(q, 1));
-    snprintf(slot->digest, sizeof slot->digest, "%s", store_text(q, 3));
+    slot->ex = exercise_of(store_column_text(q, 2));
+    snprintf(slot->key, sizeof slot->key, "%s", store_column_text(q, 1));
+    snprintf(slot->digest, sizeof slot->digest, "%s", store_column_text(q, 3));
     buf_clear(&slot->source);
     buf_add(&slot->source, sqlite3_column_blob(q, 4), (size_t)sqlite3_column_bytes(q, 4));
-    slot->began = clock_seconds();
+    slot->start_seconds = clock_seconds();
     return true;
 }
 
 /* Takes the next one, or finds that there is none. */
-static enum parallel_answer claim(struct grading *m, struct slot *slot, struct err *e) {
-    sqlite3_stmt *q = store_ask(
+static enum parallel_status claim_next(struct grading_ctx *m, struct slot *slot, struct err *e) {
+    sqlite3_stmt *request = store_query(
         m->s, e,
         "SELECT t.n, t.key, t.exercise, t.digest, s.body FROM todo t JOIN source s ON s.digest = "
         "t.digest"
         " WHERE t.n > ? AND NOT EXISTS (SELECT 1 FROM result r WHERE r.key = t.key)"
         " AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.key = t.key) ORDER BY t.n LIMIT 1",
-        "l", m->last);
-    bool found = q && store_next(m->s, &q, e) && fill_slot(slot, q);
-    if (found) m->last = sqlite3_column_int64(q, 0);
-    store_end(&q);
+        "l", m->last_todo_row);
+    bool found = request && store_step(m->s, &request, e) && fill_slot(slot, request);
+    if (found) m->last_todo_row = sqlite3_column_int64(request, 0);
+    store_finalize(&request);
     if (e->text[0]) return PARALLEL_FAILED;
     if (!found) return PARALLEL_END;
-    bool ok = store_do(m->s, e, "INSERT INTO claim (key, owner) VALUES (?, ?)", "tt", slot->key,
-                       m->owner);
+    bool ok = store_exec(m->s, e, "INSERT INTO claim (key, owner) VALUES (?, ?)", "tt", slot->key,
+                         m->owner);
     return ok ? PARALLEL_ITEM : PARALLEL_FAILED;
 }
 
-static enum parallel_answer next(void *user, unsigned i, struct err *e) {
-    struct grading *m = user;
+static enum parallel_status next_todo(void *user, unsigned i, struct err *e) {
+    struct grading_ctx *m = user;
     if (!store_begin(m->s, e)) return PARALLEL_FAILED;
-    enum parallel_answer a = claim(m, &m->slots[i], e);
+    enum parallel_status a = claim_next(m, &m->slots[i], e);
     return store_commit(m->s, a != PARALLEL_FAILED, e) ? a : PARALLEL_FAILED;
 }
 
 /* ---- a result ---- */
 
-static void work(void *user, unsigned i, struct buf *out) {
-    struct grading *m = user;
+static void grade_slot(void *user, unsigned i, struct buf *out) {
+    struct grading_ctx *m = user;
     struct slot *slot = &m->slots[i];
     struct result r;
     char name[128];
-    struct grade_options o = m->each;
-    o.policy = class_terms(m->g->assignment, slot->ex);
+    struct grade_options o = m->worker_options;
+    o.policy = class_policy(m->g->assignment, slot->ex);
     grade_safe_file_name(slot->ex, slot->ex->name, name, sizeof name);
     grade_source(slot->ex, name, buf_str(&slot->source), slot->source.size, &o, &r);
     result_serialize(&r, out);
 }
 
-static const char *keep(struct result *r, const char *s) {
+static const char *arena_copy(struct result *r, const char *s) {
     return arena_strndup(&r->arena, s, strlen(s));
 }
 
-static void died(struct result *r, const struct exercise *ex) {
+static void set_crash_result(struct result *r, const struct exercise *ex) {
     *r = (struct result){.ex = ex, .verdict = V_IE, .max_score = 100, .file = ""};
-    r->id = keep(r, book_id(ex));
+    r->id = arena_copy(r, book_id(ex));
     r->message = "the grader's own process for this file died";
     r->speed.note = "";
 }
 
 /* One line: the first thing that is wrong, in the words of the student's report; where nothing is,
  * what there are no points for. */
-static void first_reason(const struct result *r, struct buf *out) {
-    const char *why = r->message ? r->message : "";
+static void put_reason(const struct result *r, struct buf *out) {
+    const char *message = r->message ? r->message : "";
     if (r->is_unmodified) buf_puts(out, "not started: this is the file as it came");
-    else if (!verdict_has_score(r->verdict) && *why) buf_add(out, why, strcspn(why, "\n"));
+    else if (!verdict_has_score(r->verdict) && *message)
+        buf_add(out, message, strcspn(message, "\n"));
     else if (r->verdict != V_AC) report_first_failure(r, out);
     if (!out->size && r->npoints_lost) buf_puts(out, r->points_lost[0].reason);
 }
 
-static char *json_of(const struct result *r, const struct grading *m) {
+static char *result_json(const struct result *r, const struct grading_ctx *m) {
     json_t *all = report_json(&r, 1, m->g->grade.device, m->g->grade.seed);
     char *text = json_dumps(json_array_get(json_object_get(all, "exercises"), 0),
                             JSON_COMPACT | JSON_REAL_PRECISION(12));
@@ -269,17 +272,17 @@ static char *json_of(const struct result *r, const struct grading *m) {
     return text;
 }
 
-static bool put_result(struct grading *m, const struct slot *slot, const struct result *r,
-                       struct err *e) {
-    struct buf reason = {0}, report = {0}, whole = {0};
-    char date[32], terms[HASH_HEX_SIZE], *json = json_of(r, m);
+static bool insert_result(struct grading_ctx *m, const struct slot *slot, const struct result *r,
+                          struct err *e) {
+    struct buf reason = {0}, report = {0}, blob = {0};
+    char date[32], policy_digest[HASH_HEX_SIZE], *json = result_json(r, m);
     const char *kind = r->speed.valid ? r->speed.kind : NULL;
-    first_reason(r, &reason);
+    put_reason(r, &reason);
     report_text(r, m->g->grade.device, &(struct report_style){.width = 76},
                 &report); /* fits the page on paper */
-    grade_utc_date(date), class_pack(r, &whole);
-    assignment_terms_digest(class_terms(m->g->assignment, slot->ex), terms);
-    bool ok = store_do(
+    grade_utc_date(date), class_serialize_result(r, &blob);
+    assignment_policy_digest(class_policy(m->g->assignment, slot->ex), policy_digest);
+    bool ok = store_exec(
         m->s, e,
         "INSERT OR REPLACE INTO result (key, exercise, digest, file, seed, device, grader, nvcc, "
         "book, counted, jail,"
@@ -287,76 +290,80 @@ static bool put_result(struct grading *m, const struct slot *slot, const struct 
         "json, terms, whole)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         "tttttttttlttftfftfttttb", slot->key, r->id, slot->digest, r->file, m->g->grade.seed,
-        m->g->grade.device->name, grade_build_digest(), grade_nvcc_version(), book_of(slot->ex),
-        (long long)m->g->grade.count_modelled, jail_describe_tier(), date,
-        clock_seconds() - slot->began, verdict_code(r->verdict),
+        m->g->grade.device->name, grade_build_digest(), grade_nvcc_version(),
+        book_digest_of(slot->ex), (long long)m->g->grade.count_modelled, jail_describe_tier(), date,
+        clock_seconds() - slot->start_seconds, verdict_code(r->verdict),
         verdict_has_score(r->verdict) ? r->score : NAN, r->max_score, kind,
         r->speed.valid ? r->speed.vs_solution : NAN, buf_str(&reason), buf_str(&report), json,
-        terms, &whole);
-    buf_free(&reason), buf_free(&report), buf_free(&whole), free(json);
+        policy_digest, &blob);
+    buf_free(&reason), buf_free(&report), buf_free(&blob), free(json);
     return ok;
 }
 
-static bool done(void *user, unsigned i, bool ok, const char *data, size_t size, struct err *e) {
-    struct grading *m = user;
+static bool save_result(void *user, unsigned i, bool ok, const char *data, size_t size,
+                        struct err *e) {
+    struct grading_ctx *m = user;
     struct slot *slot = &m->slots[i];
     struct result r;
-    if (!ok || !result_deserialize(&r, slot->ex, data, size)) died(&r, slot->ex);
-    bool kept = store_begin(m->s, e);
-    if (kept)
-        kept =
+    if (!ok || !result_deserialize(&r, slot->ex, data, size)) set_crash_result(&r, slot->ex);
+    bool committed = store_begin(m->s, e);
+    if (committed)
+        committed =
             store_commit(m->s,
-                         put_result(m, slot, &r, e) &&
-                             store_do(m->s, e, "DELETE FROM claim WHERE key = ?", "t", slot->key),
+                         insert_result(m, slot, &r, e) &&
+                             store_exec(m->s, e, "DELETE FROM claim WHERE key = ?", "t", slot->key),
                          e);
-    m->done.graded++, m->done.broken += r.verdict == V_IE;
-    m->done.seconds = clock_seconds() - m->began;
-    if (m->g->progress) m->g->progress(m->g->user, &m->done);
+    m->progress.graded++, m->progress.internal_error_count += r.verdict == V_IE;
+    m->progress.seconds = clock_seconds() - m->start_seconds;
+    if (m->g->progress) m->g->progress(m->g->user, &m->progress);
     result_free(&r);
-    return kept;
+    return committed;
 }
 
 /* ---- all of them ---- */
 
 /* What others have claimed comes from them, or is ours when they are gone. */
-static bool grade_list(struct grading *m, unsigned jobs, struct err *e) {
+static bool grade_todo_list(struct grading_ctx *m, unsigned jobs, struct err *e) {
     for (;;) {
-        m->last = 0;
-        if (!drop_dead(m, e)) return false;
-        if (!parallel_run(jobs, &(struct parallel){next, work, done, m}, e)) return false;
-        long long n = left(m, e);
+        m->last_todo_row = 0;
+        if (!delete_stale_claims(m, e)) return false;
+        if (!parallel_run(jobs, &(struct parallel_ops){next_todo, grade_slot, save_result, m}, e))
+            return false;
+        long long n = count_pending(m, e);
         if (n <= 0) return n == 0;
-        if (m->g->progress) m->g->progress(m->g->user, &m->done);
+        if (m->g->progress) m->g->progress(m->g->user, &m->progress);
         sleep(1);
     }
 }
 
-bool class_grade(struct store *s, const struct class_grading *g, struct err *e) {
-    struct grading m = {.s = s, .g = g, .each = g->grade, .began = clock_seconds()};
-    unsigned jobs = parallel_jobs(g->jobs);
-    if (jobs > 1 && !m.each.workers) m.each.workers = 1; /* processes share the cores already */
-    m.each.progress = NULL, m.each.prefetch_inputs &= jobs == 1;
-    who_am_i(m.owner);
-    if (!make_list(&m, e)) return false;
-    long long n = left(&m, e);
-    m.done.total = (unsigned)n;
-    if (m.g->progress && n > 0) m.g->progress(m.g->user, &m.done);
+bool class_grade(struct store *s, const struct class_grade_options *g, struct err *e) {
+    struct grading_ctx m = {
+        .s = s, .g = g, .worker_options = g->grade, .start_seconds = clock_seconds()};
+    unsigned jobs = parallel_job_count(g->jobs);
+    if (jobs > 1 && !m.worker_options.workers)
+        m.worker_options.workers = 1; /* processes share the cores already */
+    m.worker_options.progress = NULL, m.worker_options.prefetch_inputs &= jobs == 1;
+    make_owner_id(m.owner);
+    if (!build_todo_list(&m, e)) return false;
+    long long n = count_pending(&m, e);
+    m.progress.total = (unsigned)n;
+    if (m.g->progress && n > 0) m.g->progress(m.g->user, &m.progress);
     m.slots = xcalloc(jobs, sizeof *m.slots);
-    bool ok = n >= 0 && (n == 0 || grade_list(&m, jobs, e));
+    bool ok = n >= 0 && (n == 0 || grade_todo_list(&m, jobs, e));
     for (unsigned i = 0; i < jobs; i++) buf_free(&m.slots[i].source);
     free(m.slots);
     return ok;
 }
 
-bool class_seed(struct store *s, char seed[65], struct err *e) {
-    sqlite3_stmt *q = store_ask(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
+bool class_load_seed(struct store *s, char seed[65], struct err *e) {
+    sqlite3_stmt *request = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
     seed[0] = 0;
-    if (store_next(s, &q, e)) snprintf(seed, 65, "%s", store_text(q, 0));
-    store_end(&q);
+    if (store_step(s, &request, e)) snprintf(seed, 65, "%s", store_column_text(request, 0));
+    store_finalize(&request);
     return !e->text[0];
 }
 
-bool class_keep_seed(struct store *s, const char *seed, struct err *e) {
-    return store_do(s, e, "INSERT OR REPLACE INTO setting (name, value) VALUES ('seed', ?)", "t",
-                    seed);
+bool class_save_seed(struct store *s, const char *seed, struct err *e) {
+    return store_exec(s, e, "INSERT OR REPLACE INTO setting (name, value) VALUES ('seed', ?)", "t",
+                      seed);
 }

@@ -8,9 +8,9 @@ struct grade_item {
     const char *name;         /* as the student knows the file */
     const struct buf *source; /* NULL: `path` is read */
     const char *path;
-    bool no_speed; /* leave timing out, whatever the options say */
-    bool trusted;  /* see struct grade_options */
-    const struct grading_policy *terms;
+    bool skip_timing; /* leave timing out, whatever the options say */
+    bool trusted;     /* see struct grade_options */
+    const struct grading_policy *policy;
 };
 /* `results` has room for `n`; each is the caller's to free. An item whose process died is V_IE. */
 bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,

@@ -24,11 +24,11 @@
 
 /* ---- plain files ---- */
 
-int intake_open_beneath(int folder, const char *path, size_t limit) {
+int intake_openat_beneath(int dir_fd, const char *path, size_t limit) {
     struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
                            .resolve =
                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    int fd = (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof how);
     struct stat st;
     if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size <= limit))
         return fd;
@@ -36,7 +36,7 @@ int intake_open_beneath(int folder, const char *path, size_t limit) {
     return -1;
 }
 
-bool intake_read(int fd, size_t limit, struct buf *out) {
+bool intake_read_fd(int fd, size_t limit, struct buf *out) {
     char chunk[16384];
     size_t before = out->size;
     for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
@@ -48,11 +48,11 @@ bool intake_read(int fd, size_t limit, struct buf *out) {
 }
 
 bool intake_is_archive(const char *name) {
-    static const char *const ends[] = {".zip", ".tar",  ".gz",   ".tgz", ".bz2", ".tbz2", ".xz",
-                                       ".txz", ".zst",  ".lzma", ".lz4", ".lz",  ".7z",   ".rar",
-                                       ".cab", ".cpio", ".iso",  ".lha", ".lzh", ".xar"};
-    for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (text_ends_with_ignore_case(name, ends[i])) return true;
+    static const char *const suffixes[] = {
+        ".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz",  ".txz", ".zst", ".lzma",
+        ".lz4", ".lz",  ".7z", ".rar", ".cab", ".cpio", ".iso", ".lha", ".lzh", ".xar"};
+    for (unsigned i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (text_ends_with_ignore_case(name, suffixes[i])) return true;
     return false;
 }
 
@@ -66,78 +66,82 @@ bool intake_is_source(const char *path) {
            (text_ends_with_ignore_case(path, ".cu") || text_ends_with_ignore_case(path, ".cu.txt"));
 }
 
-bool intake_is_doubtful(const char *path) {
-    static const char *const ends[] = {".cuh",   ".c",   ".cc",      ".cpp", ".cxx",
-                                       ".ipynb", ".ptx", ".cu.docx", ".rtf"};
+bool intake_needs_review(const char *path) {
+    static const char *const suffixes[] = {".cuh",   ".c",   ".cc",      ".cpp", ".cxx",
+                                           ".ipynb", ".ptx", ".cu.docx", ".rtf"};
     if (is_hidden(path)) return false;
-    for (unsigned i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (text_ends_with_ignore_case(path, ends[i])) return true;
+    for (unsigned i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (text_ends_with_ignore_case(path, suffixes[i])) return true;
     return intake_is_source(path) || intake_is_archive(path);
 }
 
 /* ---- in the jail ---- */
 
-enum { IN = 3, OUT = 4 };
+enum { ARCHIVE_FD = 3, RECORDS_FD = 4 };
 
-struct reader {
+struct archive_reader {
     struct archive *archive;
-    intake_wants *wants;
+    intake_filter_fn *filter;
     void *user;
-    uint64_t packed, unpacked;
-    unsigned entries;
+    uint64_t compressed_bytes, uncompressed_bytes;
+    unsigned entry_count;
 };
 
-static void put(char kind, const char *name, const struct buf *data) {
+static void write_record(char kind, const char *name, const struct buf *data) {
     char head[64];
     size_t n = data ? data->size : 0;
     int h = snprintf(head, sizeof head, "%c %zu %zu\n", kind, strlen(name), n);
-    if (write(OUT, head, (size_t)h) != h ||
-        write(OUT, name, strlen(name)) != (ssize_t)strlen(name) ||
-        (n && write(OUT, data->data, n) != (ssize_t)n))
+    if (write(RECORDS_FD, head, (size_t)h) != h ||
+        write(RECORDS_FD, name, strlen(name)) != (ssize_t)strlen(name) ||
+        (n && write(RECORDS_FD, data->data, n) != (ssize_t)n))
         _exit(9);
 }
 
-static void left_out(const char *path, bool doubt, const char *why) {
-    struct buf reason = {.data = (char *)why, .size = strlen(why)};
-    put(doubt ? 'D' : 'L', path, &reason);
+static void write_rejection(const char *path, bool needs_review, const char *text) {
+    struct buf reason = {.data = (char *)text, .size = strlen(text)};
+    write_record(needs_review ? 'D' : 'L', path, &reason);
 }
 
-static bool refuse(const char *why) {
-    put('R', why, NULL);
+static bool refuse_archive(const char *reason) {
+    write_record('R', reason, NULL);
     return false;
 }
 
 /* Relative and without "..": the same test before and after the jail. */
-static bool is_tame(const char *path) {
-    if (!*path || *path == '/' || strlen(path) > INTAKE_PATH || strchr(path, '\\')) return false;
-    for (const char *p = path; *p; p += strcspn(p, "/"), p += *p == '/')
-        if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2])) return false;
+static bool is_safe_path(const char *path) {
+    if (!*path || *path == '/' || strlen(path) > INTAKE_MAX_PATH || strchr(path, '\\'))
+        return false;
+    for (const char *reply = path; *reply; reply += strcspn(reply, "/"), reply += *reply == '/')
+        if (!strncmp(reply, "..", 2) && (reply[2] == '/' || !reply[2])) return false;
     return true;
 }
 
-static bool within_limits(const struct reader *r) {
-    if (r->unpacked > INTAKE_TOTAL_BYTES) return refuse("it unpacks to more than 64 MiB");
-    if (r->unpacked > 1 << 20 && r->unpacked / INTAKE_RATIO > r->packed)
-        return refuse("it unpacks to more than 200 times its size");
+static bool check_limits(const struct archive_reader *r) {
+    if (r->uncompressed_bytes > INTAKE_MAX_TOTAL_BYTES)
+        return refuse_archive("it unpacks to more than 64 MiB");
+    if (r->uncompressed_bytes > 1 << 20 &&
+        r->uncompressed_bytes / INTAKE_MAX_RATIO > r->compressed_bytes)
+        return refuse_archive("it unpacks to more than 200 times its size");
     return true;
 }
 
 /* All the data of an entry; kept only where it is wanted, counted in any case. */
-static bool take_data(struct reader *r, bool keep, struct buf *out, bool *whole) {
+static bool read_entry_data(struct archive_reader *r, bool is_accepted, struct buf *out,
+                            bool *is_complete) {
     char chunk[16384];
-    *whole = true;
+    *is_complete = true;
     for (la_ssize_t n; (n = archive_read_data(r->archive, chunk, sizeof chunk)) != 0;) {
-        if (n < 0) return refuse("it is damaged, or of a kind that is not read");
-        r->unpacked += (uint64_t)n;
-        if (!within_limits(r)) return false;
-        if (!keep || out->size + (size_t)n > SOURCE_LIMIT) *whole = false;
+        if (n < 0) return refuse_archive("it is damaged, or of a kind that is not read");
+        r->uncompressed_bytes += (uint64_t)n;
+        if (!check_limits(r)) return false;
+        if (!is_accepted || out->size + (size_t)n > SOURCE_LIMIT) *is_complete = false;
         else buf_add(out, chunk, (size_t)n);
     }
     return true;
 }
 
 /* The bytes of a name as they are: what is no UTF-8 stays what it is. */
-static const char *path_of(struct archive_entry *entry) {
+static const char *entry_path(struct archive_entry *entry) {
     const char *path = archive_entry_pathname(entry);
     if (!path) path = archive_entry_pathname_utf8(entry);
     while (path && !strncmp(path, "./", 2)) path += 2;
@@ -145,36 +149,38 @@ static const char *path_of(struct archive_entry *entry) {
 }
 
 /* False: not wanted, and it is said why. */
-static bool keeps(struct reader *r, struct archive_entry *entry, const char *path) {
-    bool link = archive_entry_hardlink(entry) || archive_entry_symlink(entry),
-         wanted = r->wants(r->user, path);
-    bool doubt = wanted || intake_is_doubtful(path);
-    if (!is_tame(path)) left_out(path, doubt, "a path that leads out of the submission");
-    else if (link || archive_entry_filetype(entry) != AE_IFREG)
-        left_out(path, doubt, "a link or no regular file");
-    else if (wanted) return true;
-    else if (intake_is_doubtful(path)) left_out(path, true, "no .cu file");
-    else put('O', path, NULL);
+static bool accepts_entry(struct archive_reader *r, struct archive_entry *entry, const char *path) {
+    bool is_link = archive_entry_hardlink(entry) || archive_entry_symlink(entry),
+         is_accepted = r->filter(r->user, path);
+    bool needs_review = is_accepted || intake_needs_review(path);
+    if (!is_safe_path(path))
+        write_rejection(path, needs_review, "a path that leads out of the submission");
+    else if (is_link || archive_entry_filetype(entry) != AE_IFREG)
+        write_rejection(path, needs_review, "a link or no regular file");
+    else if (is_accepted) return true;
+    else if (intake_needs_review(path)) write_rejection(path, true, "no .cu file");
+    else write_record('O', path, NULL);
     return false;
 }
 
-static bool take_entry(struct reader *r, struct archive_entry *entry) {
-    const char *path = path_of(entry);
-    if (++r->entries > INTAKE_ENTRIES) return refuse("it has more than 4096 entries");
-    if (!path) left_out("(a name that cannot be read)", true, "its name cannot be read");
+static bool extract_entry(struct archive_reader *r, struct archive_entry *entry) {
+    const char *path = entry_path(entry);
+    if (++r->entry_count > INTAKE_MAX_ENTRIES)
+        return refuse_archive("it has more than 4096 entries");
+    if (!path) write_rejection("(a name that cannot be read)", true, "its name cannot be read");
     if (!path || archive_entry_filetype(entry) == AE_IFDIR) return true;
-    bool keep = keeps(r, entry, path), whole = false;
+    bool is_accepted = accepts_entry(r, entry, path), is_complete = false;
     struct buf data = {0};
-    bool ok = take_data(r, keep, &data, &whole);
-    if (ok && keep && !whole) left_out(path, true, "larger than 1 MiB");
-    if (ok && keep && whole) put('F', path, &data);
+    bool ok = read_entry_data(r, is_accepted, &data, &is_complete);
+    if (ok && is_accepted && !is_complete) write_rejection(path, true, "larger than 1 MiB");
+    if (ok && is_accepted && is_complete) write_record('F', path, &data);
     buf_free(&data);
     return ok;
 }
 
 /* All that libarchive reads in its own process, but what may name files outside of the archive
  * (mtree) and what takes anything for an archive (raw, empty). */
-static void support(struct archive *a) {
+static void enable_formats(struct archive *a) {
     archive_read_support_filter_gzip(a), archive_read_support_filter_bzip2(a),
         archive_read_support_filter_xz(a);
     archive_read_support_filter_zstd(a), archive_read_support_filter_lzma(a),
@@ -190,98 +196,105 @@ static void support(struct archive *a) {
 }
 
 static int read_archive(void *data) {
-    struct reader *r = data;
+    struct archive_reader *r = data;
     struct archive *a = r->archive = archive_read_new();
     struct archive_entry *entry;
-    support(a);
-    lseek(IN, 0, SEEK_SET);
-    if (archive_read_open_fd(a, IN, 65536) != ARCHIVE_OK)
-        return refuse("it is no archive of a kind that is read"), 0;
+    enable_formats(a);
+    lseek(ARCHIVE_FD, 0, SEEK_SET);
+    if (archive_read_open_fd(a, ARCHIVE_FD, 65536) != ARCHIVE_OK)
+        return refuse_archive("it is no archive of a kind that is read"), 0;
     for (;;) {
         int status = archive_read_next_header(a, &entry);
         if (status == ARCHIVE_EOF) break;
-        if (status < ARCHIVE_WARN) return refuse("it is damaged, or of a kind that is not read"), 0;
-        if (archive_entry_is_encrypted(entry)) return refuse("it is encrypted"), 0;
-        if (!take_entry(r, entry)) return 0;
+        if (status < ARCHIVE_WARN)
+            return refuse_archive("it is damaged, or of a kind that is not read"), 0;
+        if (archive_entry_is_encrypted(entry)) return refuse_archive("it is encrypted"), 0;
+        if (!extract_entry(r, entry)) return 0;
     }
     _exit(0);
 }
 
 /* ---- outside ---- */
 
-void intake_leave(struct intake *in, const char *path, bool doubt, const char *why) {
-    in->doubt |= doubt;
-    if (in->nleft >= INTAKE_LEFT) return;
-    GROW(in->left, in->nleft + 1, in->room_left, 8);
-    struct buf shown = {0};
-    text_clean_name(&shown, path);
-    in->left[in->nleft++] =
-        (struct intake_left){.path = xstrdup(buf_str(&shown)), .why = xstrdup(why), .doubt = doubt};
-    buf_free(&shown);
+void intake_reject(struct intake *in, const char *path, bool needs_review, const char *reason) {
+    in->needs_review |= needs_review;
+    if (in->nrejections >= INTAKE_MAX_REJECTIONS) return;
+    GROW(in->rejections, in->nrejections + 1, in->rejections_capacity, 8);
+    struct buf escaped = {0};
+    text_clean_name(&escaped, path);
+    in->rejections[in->nrejections++] =
+        (struct intake_rejection){.path = xstrdup(buf_str(&escaped)),
+                                  .reason = xstrdup(reason),
+                                  .needs_review = needs_review};
+    buf_free(&escaped);
 }
 
 void intake_add(struct intake *in, const char *path, const void *data, size_t size) {
     for (unsigned i = 0; i < in->n; i++)
         if (!strcmp(in->files[i].path, path)) {
-            intake_leave(in, path, false, "it is there twice, the first one counts");
+            intake_reject(in, path, false, "it is there twice, the first one counts");
             return;
         }
-    GROW(in->files, in->n + 1, in->room, 8);
+    GROW(in->files, in->n + 1, in->capacity, 8);
     struct intake_file *f = &in->files[in->n++];
     *f = (struct intake_file){.path = xstrdup(path)};
     buf_add(&f->data, data, size);
 }
 
-static void keep_file(struct intake *in, const char *path, size_t npath, const char *data,
-                      size_t size) {
-    char name[INTAKE_PATH + 1];
+static void add_file_record(struct intake *in, const char *path, size_t npath, const char *data,
+                            size_t size) {
+    char name[INTAKE_MAX_PATH + 1];
     if (npath >= sizeof name || size > SOURCE_LIMIT || memchr(path, 0, npath)) return;
     memcpy(name, path, npath), name[npath] = 0;
-    if (is_tame(name)) intake_add(in, name, data, size);
+    if (is_safe_path(name)) intake_add(in, name, data, size);
 }
 
-static void keep_left(struct intake *in, const char *path, size_t npath, bool doubt,
-                      const char *why, size_t nwhy) {
-    char name[INTAKE_PATH + 1], reason[128];
-    snprintf(name, sizeof name, "%.*s", npath > INTAKE_PATH ? INTAKE_PATH : (int)npath, path);
-    snprintf(reason, sizeof reason, "%.*s", nwhy > 120 ? 120 : (int)nwhy, why);
-    struct buf clean = {0};
-    text_clean_name(&clean, reason);
-    intake_leave(in, name, doubt, buf_str(&clean));
-    buf_free(&clean);
+static void add_rejection_record(struct intake *in, const char *path, size_t npath,
+                                 bool needs_review, const char *reason_bytes, size_t nreason) {
+    char name[INTAKE_MAX_PATH + 1], reason[128];
+    snprintf(name, sizeof name, "%.*s", npath > INTAKE_MAX_PATH ? INTAKE_MAX_PATH : (int)npath,
+             path);
+    snprintf(reason, sizeof reason, "%.*s", nreason > 120 ? 120 : (int)nreason, reason_bytes);
+    struct buf escaped = {0};
+    text_clean_name(&escaped, reason);
+    intake_reject(in, name, needs_review, buf_str(&escaped));
+    buf_free(&escaped);
 }
 
 /* What a jailed process wrote is as little to be trusted as the archive. */
-static bool unpack(const char *at, const char *end, struct intake *in, struct err *e) {
+static bool parse_records(const char *at, const char *end, struct intake *in, struct err *e) {
     while (at < end) {
         char kind, line[64] = "";
-        size_t name, size;
-        int head = 0;
+        size_t name_len, size;
+        int header_len = 0;
         memcpy(line, at,
                (size_t)(end - at) < sizeof line - 1 ? (size_t)(end - at) : sizeof line - 1);
-        if (sscanf(line, "%c %zu %zu%n", &kind, &name, &size, &head) != 3 || !head) break;
-        at += head + 1;
-        if (at > end || name > (size_t)(end - at) || size > (size_t)(end - at) - name) break;
+        if (sscanf(line, "%c %zu %zu%n", &kind, &name_len, &size, &header_len) != 3 || !header_len)
+            break;
+        at += header_len + 1;
+        if (at > end || name_len > (size_t)(end - at) || size > (size_t)(end - at) - name_len)
+            break;
         if (kind == 'R') {
-            struct buf why = {0};
-            text_clean(&why, at, name, 200);
-            err_set(e, ERR_INPUT, "%s", buf_str(&why));
-            buf_free(&why);
+            struct buf reason = {0};
+            text_clean(&reason, at, name_len, 200);
+            err_set(e, ERR_INPUT, "%s", buf_str(&reason));
+            buf_free(&reason);
             return false;
         }
-        if (kind == 'F') keep_file(in, at, name, at + name, size);
-        if (kind == 'L' || kind == 'D') keep_left(in, at, name, kind == 'D', at + name, size);
-        in->others += kind == 'O';
-        at += name + size;
+        if (kind == 'F') add_file_record(in, at, name_len, at + name_len, size);
+        if (kind == 'L' || kind == 'D')
+            add_rejection_record(in, at, name_len, kind == 'D', at + name_len, size);
+        in->other_file_count += kind == 'O';
+        at += name_len + size;
     }
     return at == end || err_set(e, ERR_INPUT, "reading it went wrong");
 }
 
 /* libarchive turns names into the locale's bytes, and gives up where it has no such letter: the
  * child has one that has all. */
-static bool run_reader(struct reader *r, int fd, int out, struct jail_result *result,
+static bool run_reader(struct archive_reader *r, int fd, int out, struct jail_result *result,
                        struct err *e) {
-    struct jail_fd fds[] = {{fd, IN}, {out, OUT}};
+    struct jail_fd fds[] = {{fd, ARCHIVE_FD}, {out, RECORDS_FD}};
     struct jail_job job = {.kind = JAIL_HOST,
                            .entry = read_archive,
                            .entry_data = r,
@@ -289,14 +302,15 @@ static bool run_reader(struct reader *r, int fd, int out, struct jail_result *re
                            .nfds = 2,
                            .limits = {.cpu_seconds = 10,
                                       .memory_bytes = 256 << 20,
-                                      .file_bytes = INTAKE_TOTAL_BYTES + (8 << 20),
+                                      .file_bytes = INTAKE_MAX_TOTAL_BYTES + (8 << 20),
                                       .work_bytes = 1 << 20,
                                       .max_processes = 4,
                                       .max_fds = 64}};
     job.binds = jail_system_binds(JAIL_HOST, &job.nbinds);
-    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0), before = utf8 ? uselocale(utf8) : 0;
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0),
+             saved_locale = utf8 ? uselocale(utf8) : 0;
     struct jail *j = jail_start(&job, e);
-    if (utf8) uselocale(before), freelocale(utf8);
+    if (utf8) uselocale(saved_locale), freelocale(utf8);
     if (!j) return false;
     jail_wait(j, 20, result);
     if (result->outcome == JAIL_INTERNAL_ERROR) return err_set(e, ERR_SYSTEM, "%s", result->reason);
@@ -306,27 +320,30 @@ static bool run_reader(struct reader *r, int fd, int out, struct jail_result *re
            err_set(e, ERR_INPUT, "reading it took more time or memory than is given, or crashed");
 }
 
-bool intake_archive(int fd, intake_wants *wants, void *user, struct intake *out, struct err *e) {
+bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake *out,
+                    struct err *e) {
     struct stat st;
-    int answer = memfd_create("intake", MFD_CLOEXEC);
-    if (answer < 0 || fstat(fd, &st) < 0)
+    int records_fd = memfd_create("intake", MFD_CLOEXEC);
+    if (records_fd < 0 || fstat(fd, &st) < 0)
         return err_set(e, ERR_SYSTEM, "intake: %s", strerror(errno));
-    struct reader r = {.wants = wants, .user = user, .packed = (uint64_t)st.st_size + 1};
+    struct archive_reader r = {
+        .filter = filter, .user = user, .compressed_bytes = (uint64_t)st.st_size + 1};
     struct jail_result result = {0};
     struct buf records = {0};
-    bool ok = run_reader(&r, fd, answer, &result, e);
-    lseek(answer, 0, SEEK_SET);
-    ok = ok && intake_read(answer, INTAKE_TOTAL_BYTES + (8 << 20), &records) &&
-         unpack(buf_str(&records), buf_str(&records) + records.size, out, e);
+    bool ok = run_reader(&r, fd, records_fd, &result, e);
+    lseek(records_fd, 0, SEEK_SET);
+    ok = ok && intake_read_fd(records_fd, INTAKE_MAX_TOTAL_BYTES + (8 << 20), &records) &&
+         parse_records(buf_str(&records), buf_str(&records) + records.size, out, e);
     jail_result_free(&result);
     buf_free(&records);
-    close(answer);
+    close(records_fd);
     return ok || err_set(e, ERR_INPUT, "reading it went wrong");
 }
 
 void intake_free(struct intake *in) {
     for (unsigned i = 0; i < in->n; i++) free(in->files[i].path), buf_free(&in->files[i].data);
-    for (unsigned i = 0; i < in->nleft; i++) free(in->left[i].path), free(in->left[i].why);
-    free(in->files), free(in->left);
+    for (unsigned i = 0; i < in->nrejections; i++)
+        free(in->rejections[i].path), free(in->rejections[i].reason);
+    free(in->files), free(in->rejections);
     *in = (struct intake){0};
 }

@@ -11,13 +11,13 @@
 #include <stdbool.h>
 
 enum {
-    INTAKE_ARCHIVE_BYTES = 32 << 20, /* of an archive as it came */
-    INTAKE_TOTAL_BYTES = 64 << 20,   /* of all that is in it */
-    INTAKE_ENTRIES = 4096,
-    INTAKE_RATIO = 200, /* unpacked to packed, looked at from the first MiB on */
-    INTAKE_PATH = 512,
-    INTAKE_DEPTH = 12, /* of folders in a student's folder */
-    INTAKE_LEFT = 64   /* what was left out and is named; more is only counted on */
+    INTAKE_MAX_ARCHIVE_BYTES = 32 << 20, /* of an archive as it came */
+    INTAKE_MAX_TOTAL_BYTES = 64 << 20,   /* of all that is in it */
+    INTAKE_MAX_ENTRIES = 4096,
+    INTAKE_MAX_RATIO = 200, /* unpacked to packed, looked at from the first MiB on */
+    INTAKE_MAX_PATH = 512,
+    INTAKE_MAX_DEPTH = 12,     /* of folders in a student's folder */
+    INTAKE_MAX_REJECTIONS = 64 /* what was left out and is named; more is only counted on */
 };
 
 struct intake_file {
@@ -26,38 +26,39 @@ struct intake_file {
 };
 /* `doubt`: it may be what a student meant to hand in, so that a person has to look before anything
  * counts as missing. */
-struct intake_left {
-    char *path, *why; /* escaped, for one line */
-    bool doubt;
+struct intake_rejection {
+    char *path, *reason; /* escaped, for one line */
+    bool needs_review;
 };
 struct intake {
     struct intake_file *files;
-    unsigned n, room;
-    struct intake_left *left;
-    unsigned nleft, room_left;
-    unsigned others; /* files that are no sources */
-    bool doubt;      /* something that was left out is in doubt */
+    unsigned n, capacity;
+    struct intake_rejection *rejections;
+    unsigned nrejections, rejections_capacity;
+    unsigned other_file_count; /* files that are no sources */
+    bool needs_review;         /* something that was left out is in doubt */
 };
 
 /* True if the file of this path is to be kept. */
-typedef bool intake_wants(void *user, const char *path);
+typedef bool intake_filter_fn(void *user, const char *path);
 
 /* By its name: .cu, in capitals too, and .cu.txt as some browsers have it. */
 bool intake_is_source(const char *path);
 /* By its name: code of some other kind, or an archive. */
-bool intake_is_doubtful(const char *path);
+bool intake_needs_review(const char *path);
 bool intake_is_archive(const char *name);
 /* Opens a path beneath `folder`, through no link; regular files up to `limit` bytes. -1 = no. */
-int intake_open_beneath(int folder, const char *path, size_t limit);
-bool intake_read(int fd, size_t limit, struct buf *out);
+int intake_openat_beneath(int dir_fd, const char *path, size_t limit);
+bool intake_read_fd(int fd, size_t limit, struct buf *out);
 /* Names in a folder, sorted as bytes, without "." and ".."; NULL where it cannot be read. */
-char **intake_names(int folder);
+char **intake_names(int dir_fd);
 void intake_free_names(char **list);
 /* Adds what is in a student's folder. */
-void intake_folder(int folder, intake_wants *wants, void *user, struct intake *out);
+void intake_folder(int dir_fd, intake_filter_fn *filter, void *user, struct intake *out);
 /* Adds what is in the archive behind `fd`. False: it is refused as a whole, and `e` says why. */
-bool intake_archive(int fd, intake_wants *wants, void *user, struct intake *out, struct err *e);
+bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake *out,
+                    struct err *e);
 /* Adds a file; one of this path that is there already counts. */
 void intake_add(struct intake *in, const char *path, const void *data, size_t size);
-void intake_leave(struct intake *in, const char *path, bool doubt, const char *why);
+void intake_reject(struct intake *in, const char *path, bool needs_review, const char *reason);
 void intake_free(struct intake *in);

@@ -18,99 +18,102 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_LIMIT = 16 << 20, DEPTH = 8 };
-static const time_t no_time = 315532800; /* 1980-01-01, the first that zip knows */
+enum { MAX_FILE_BYTES = 16 << 20, MAX_DEPTH = 8 };
+static const time_t zip_epoch = 315532800; /* 1980-01-01, the first that zip knows */
 
-struct packing {
+struct package_builder {
     struct archive *zip;
-    unsigned files;
+    unsigned file_count;
     struct err *e;
 };
 
-static bool failed(struct packing *p) {
-    const char *why = archive_error_string(p->zip);
+static bool set_zip_error(struct package_builder *p) {
+    const char *reason = archive_error_string(p->zip);
     return err_set(p->e, ERR_SYSTEM, "the package cannot be written: %s",
-                   why ? why : "no reason given");
+                   reason ? reason : "no reason given");
 }
 
-static bool put(struct packing *p, const char *name, const void *data, size_t size, bool program) {
+static bool add_entry(struct package_builder *p, const char *name, const void *data, size_t size,
+                      bool is_executable) {
     struct archive_entry *en = archive_entry_new();
     archive_entry_set_pathname(en, name);
-    archive_entry_set_filetype(en, AE_IFREG), archive_entry_set_perm(en, program ? 0755 : 0644);
-    archive_entry_set_size(en, (la_int64_t)size), archive_entry_set_mtime(en, no_time, 0);
+    archive_entry_set_filetype(en, AE_IFREG),
+        archive_entry_set_perm(en, is_executable ? 0755 : 0644);
+    archive_entry_set_size(en, (la_int64_t)size), archive_entry_set_mtime(en, zip_epoch, 0);
     bool ok = archive_write_header(p->zip, en) == ARCHIVE_OK &&
               (!size || archive_write_data(p->zip, data, size) == (la_ssize_t)size);
     archive_entry_free(en);
-    p->files += ok;
-    return ok || failed(p);
+    p->file_count += ok;
+    return ok || set_zip_error(p);
 }
 
-static bool put_file(struct packing *p, const char *from, const char *to) {
+static bool add_file(struct package_builder *p, const char *from, const char *to) {
     struct buf text = {0};
-    bool program = text_ends_with(to, ".sh") || text_ends_with(to, "run_autograder");
-    bool ok =
-        file_read(from, FILE_LIMIT, &text, p->e) && put(p, to, buf_str(&text), text.size, program);
+    bool is_executable = text_ends_with(to, ".sh") || text_ends_with(to, "run_autograder");
+    bool ok = file_read(from, MAX_FILE_BYTES, &text, p->e) &&
+              add_entry(p, to, buf_str(&text), text.size, is_executable);
     buf_free(&text);
     return ok;
 }
 
 /* What the programs are not made of. */
-static bool is_left_out(const char *relative) {
+static bool is_excluded(const char *relative) {
     const char *base = path_basename(relative);
     return base[0] == '.' || !strcmp(relative, "grader/tests") || strstr(base, ".bak-");
 }
 
-static bool put_one(struct packing *p, const char *relative, const char *from) {
+static bool add_book_file(struct package_builder *p, const char *relative, const char *from) {
     char to[PATH_MAX];
     struct buf text = {0};
     const struct exercise *ex = book_exercise_of_starter(relative);
     snprintf(to, sizeof to, "warpbook/%s", relative);
-    if (!ex) return put_file(p, from, to);
-    bool ok =
-        book_original_starter(ex, &text, p->e) && put(p, to, buf_str(&text), text.size, false);
+    if (!ex) return add_file(p, from, to);
+    bool ok = book_original_starter(ex, &text, p->e) &&
+              add_entry(p, to, buf_str(&text), text.size, false);
     buf_free(&text);
     return ok;
 }
 
 /* Links are not followed: the book has none. */
-static bool put_tree(struct packing *p, const char *relative, unsigned depth) {
-    char path[PATH_MAX], inner[PATH_MAX];
+static bool add_tree(struct package_builder *p, const char *relative, unsigned depth) {
+    char path[PATH_MAX], child[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", book_root(), relative);
     struct stat st;
     if (lstat(path, &st) < 0) return err_set(p->e, ERR_INPUT, "%s is missing in the book", path);
-    if (S_ISREG(st.st_mode)) return put_one(p, relative, path);
-    int fd =
-        S_ISDIR(st.st_mode) && depth < DEPTH ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (S_ISREG(st.st_mode)) return add_book_file(p, relative, path);
+    int fd = S_ISDIR(st.st_mode) && depth < MAX_DEPTH
+                 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                 : -1;
     char **names = fd >= 0 ? intake_names(fd) : NULL;
     bool ok = true;
     for (unsigned i = 0; names && names[i] && ok; i++)
-        if (path_join(inner, sizeof inner, relative, names[i]) && !is_left_out(inner))
-            ok = put_tree(p, inner, depth + 1);
+        if (path_join(child, sizeof child, relative, names[i]) && !is_excluded(child))
+            ok = add_tree(p, child, depth + 1);
     if (names) intake_free_names(names);
     if (fd >= 0) close(fd);
     return ok;
 }
 
 /* In the package, the assignment's files lie as they do beside each other here. */
-static bool put_assignment(struct packing *p, const struct assignment *a) {
+static bool add_assignment(struct package_builder *p, const struct assignment *a) {
     char to[PATH_MAX];
-    size_t folder = (size_t)(path_basename(a->path) - a->path);
-    bool ok = put_file(p, a->path, "assignment/assignment.toml");
+    size_t dir_len = (size_t)(path_basename(a->path) - a->path);
+    bool ok = add_file(p, a->path, "assignment/assignment.toml");
     for (unsigned i = 0; i < a->n && ok; i++) {
         const char *hidden = a->parts[i].hidden;
         if (!hidden) continue;
-        if (strncmp(hidden, a->path, folder) || strstr(hidden + folder, ".."))
+        if (strncmp(hidden, a->path, dir_len) || strstr(hidden + dir_len, ".."))
             return err_set(p->e, ERR_INPUT,
                            "%s: for a package, hidden cases lie in the assignment's folder or "
                            "below, named without ..",
                            hidden);
-        snprintf(to, sizeof to, "assignment/%s", hidden + folder);
-        ok = put_file(p, hidden, to);
+        snprintf(to, sizeof to, "assignment/%s", hidden + dir_len);
+        ok = add_file(p, hidden, to);
     }
     return ok;
 }
 
-static bool put_all(struct packing *p, const struct assignment *a) {
+static bool add_all(struct package_builder *p, const struct assignment *a) {
     static const char *const trees[] = {"LICENSE", "Makefile", "chapters",
                                         "common",  "grader",   "solutions"};
     char from[PATH_MAX];
@@ -118,28 +121,29 @@ static bool put_all(struct packing *p, const struct assignment *a) {
     for (unsigned i = 0; i < 2 && ok; i++) {
         static const char *const scripts[] = {"setup.sh", "run_autograder"};
         snprintf(from, sizeof from, "%s/grader/template/gradescope/%s", book_root(), scripts[i]);
-        ok = put_file(p, from, scripts[i]);
+        ok = add_file(p, from, scripts[i]);
     }
-    ok = ok && put_assignment(p, a);
-    for (unsigned i = 0; i < sizeof trees / sizeof *trees && ok; i++) ok = put_tree(p, trees[i], 0);
+    ok = ok && add_assignment(p, a);
+    for (unsigned i = 0; i < sizeof trees / sizeof *trees && ok; i++) ok = add_tree(p, trees[i], 0);
     return ok;
 }
 
-static la_ssize_t write_out(struct archive *zip, void *user, const void *data, size_t size) {
+static la_ssize_t write_zip_bytes(struct archive *zip, void *user, const void *data, size_t size) {
     (void)zip;
     return fwrite(data, 1, size, user) == size ? (la_ssize_t)size : -1;
 }
 
-bool class_package(const struct assignment *a, const char *path, unsigned *files, struct err *e) {
+bool class_write_package(const struct assignment *a, const char *path, unsigned *file_count,
+                         struct err *e) {
     struct file_out o;
-    struct packing p = {.zip = archive_write_new(), .e = e};
-    if (!p.zip) die("out of memory");
-    if (!file_open(path, &o, e)) return archive_write_free(p.zip), false;
-    bool ok = archive_write_set_format_zip(p.zip) == ARCHIVE_OK &&
-              archive_write_open(p.zip, o.f, NULL, write_out, NULL) == ARCHIVE_OK;
-    ok = ok ? put_all(&p, a) : failed(&p);
-    if (archive_write_close(p.zip) != ARCHIVE_OK && ok) ok = failed(&p);
-    archive_write_free(p.zip);
-    *files = p.files;
+    struct package_builder reply = {.zip = archive_write_new(), .e = e};
+    if (!reply.zip) die("out of memory");
+    if (!file_open(path, &o, e)) return archive_write_free(reply.zip), false;
+    bool ok = archive_write_set_format_zip(reply.zip) == ARCHIVE_OK &&
+              archive_write_open(reply.zip, o.f, NULL, write_zip_bytes, NULL) == ARCHIVE_OK;
+    ok = ok ? add_all(&reply, a) : set_zip_error(&reply);
+    if (archive_write_close(reply.zip) != ARCHIVE_OK && ok) ok = set_zip_error(&reply);
+    archive_write_free(reply.zip);
+    *file_count = reply.file_count;
     return file_close(&o, ok, e) && ok;
 }

@@ -3,4 +3,5 @@
 #pragma once
 #include "grader/class/assignment.h"
 
-bool class_package(const struct assignment *a, const char *path, unsigned *files, struct err *e);
+bool class_write_package(const struct assignment *a, const char *path, unsigned *file_count,
+                         struct err *e);

@@ -14,22 +14,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct place {
+struct worker {
     pid_t pid; /* 0 = free */
-    int fd;
+    int result_fd;
 };
 
-unsigned parallel_jobs(unsigned wanted) {
+unsigned parallel_job_count(unsigned requested) {
     cpu_set_t set;
-    if (wanted) return wanted;
+    if (requested) return requested;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }
 
-static _Noreturn void child(int fd, unsigned slot, const struct parallel *p, pid_t parent) {
+static _Noreturn void run_child(int fd, unsigned slot, const struct parallel_ops *p, pid_t parent) {
     struct buf out = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(3);
-    p->work(p->user, slot, &out);
+    p->run_item(p->user, slot, &out);
     bool ok = true;
     for (size_t at = 0; ok && at < out.size;) {
         ssize_t n = write(fd, out.data + at, out.size - at);
@@ -39,60 +39,64 @@ static _Noreturn void child(int fd, unsigned slot, const struct parallel *p, pid
     _exit(ok ? 0 : 3);
 }
 
-static bool start(struct place *place, unsigned slot, const struct parallel *p, struct err *e) {
+static bool start_worker(struct worker *worker, unsigned slot, const struct parallel_ops *p,
+                         struct err *e) {
     pid_t parent = getpid();
-    place->fd = memfd_create("answer", MFD_CLOEXEC);
+    worker->result_fd = memfd_create("answer", MFD_CLOEXEC);
     fflush(NULL);
-    pid_t pid = place->fd >= 0 ? fork() : -1;
-    if (pid == 0) child(place->fd, slot, p, parent);
+    pid_t pid = worker->result_fd >= 0 ? fork() : -1;
+    if (pid == 0) run_child(worker->result_fd, slot, p, parent);
     if (pid < 0) {
         err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
-        if (place->fd >= 0) close(place->fd);
+        if (worker->result_fd >= 0) close(worker->result_fd);
     }
-    place->pid = pid > 0 ? pid : 0;
+    worker->pid = pid > 0 ? pid : 0;
     return pid > 0;
 }
 
-static bool hand_over(struct place *place, unsigned slot, bool ok, const struct parallel *p,
-                      struct err *e) {
+static bool deliver_result(struct worker *worker, unsigned slot, bool ok,
+                           const struct parallel_ops *p, struct err *e) {
     struct buf data = {0};
     char chunk[16384];
-    lseek(place->fd, 0, SEEK_SET);
-    for (ssize_t n; (n = read(place->fd, chunk, sizeof chunk)) > 0;)
+    lseek(worker->result_fd, 0, SEEK_SET);
+    for (ssize_t n; (n = read(worker->result_fd, chunk, sizeof chunk)) > 0;)
         buf_add(&data, chunk, (size_t)n);
-    close(place->fd);
-    place->pid = 0;
-    bool on = p->done(p->user, slot, ok, buf_str(&data), data.size, e);
+    close(worker->result_fd);
+    worker->pid = 0;
+    bool may_continue = p->item_done(p->user, slot, ok, buf_str(&data), data.size, e);
     buf_free(&data);
-    return on;
+    return may_continue;
 }
 
 /* Waits for any of ours to end. */
-static bool wait_one(struct place *places, unsigned jobs, const struct parallel *p, struct err *e) {
+static bool wait_any(struct worker *workers, unsigned jobs, const struct parallel_ops *p,
+                     struct err *e) {
     int status;
     pid_t pid = wait(&status);
     if (pid < 0 && errno != EINTR)
         return err_set(e, ERR_SYSTEM, "cannot wait for a process: %s", strerror(errno));
     for (unsigned i = 0; pid > 0 && i < jobs; i++)
-        if (places[i].pid == pid)
-            return hand_over(&places[i], i, WIFEXITED(status) && WEXITSTATUS(status) == 0, p, e);
+        if (workers[i].pid == pid)
+            return deliver_result(&workers[i], i, WIFEXITED(status) && WEXITSTATUS(status) == 0, p,
+                                  e);
     return true;
 }
 
-bool parallel_run(unsigned jobs, const struct parallel *p, struct err *e) {
-    struct place *places = xcalloc(jobs, sizeof *places);
-    enum parallel_answer answer = PARALLEL_ITEM;
+bool parallel_run(unsigned jobs, const struct parallel_ops *p, struct err *e) {
+    struct worker *workers = xcalloc(jobs, sizeof *workers);
+    enum parallel_status status = PARALLEL_ITEM;
     bool ok = true;
     for (unsigned running = 1; running;) {
-        for (unsigned i = 0; i < jobs && ok && answer == PARALLEL_ITEM; i++) {
-            if (places[i].pid) continue;
-            answer = p->next(p->user, i, e);
-            ok = answer == PARALLEL_END || (answer == PARALLEL_ITEM && start(&places[i], i, p, e));
+        for (unsigned i = 0; i < jobs && ok && status == PARALLEL_ITEM; i++) {
+            if (workers[i].pid) continue;
+            status = p->next_item(p->user, i, e);
+            ok = status == PARALLEL_END ||
+                 (status == PARALLEL_ITEM && start_worker(&workers[i], i, p, e));
         }
         running = 0;
-        for (unsigned i = 0; i < jobs; i++) running += places[i].pid != 0;
-        if (running && !wait_one(places, jobs, p, e)) ok = false;
+        for (unsigned i = 0; i < jobs; i++) running += workers[i].pid != 0;
+        if (running && !wait_any(workers, jobs, p, e)) ok = false;
     }
-    free(places);
+    free(workers);
     return ok;
 }

@@ -7,17 +7,18 @@
 
 #include <stdbool.h>
 
-enum parallel_answer { PARALLEL_ITEM, PARALLEL_END, PARALLEL_FAILED };
-struct parallel {
+enum parallel_status { PARALLEL_ITEM, PARALLEL_END, PARALLEL_FAILED };
+struct parallel_ops {
     /* In the parent: the next item goes into place `slot`, 0 to jobs - 1. */
-    enum parallel_answer (*next)(void *user, unsigned slot, struct err *e);
+    enum parallel_status (*next_item)(void *user, unsigned slot, struct err *e);
     /* In the child: does it, leaves the answer in `out`. */
-    void (*work)(void *user, unsigned slot, struct buf *out);
+    void (*run_item)(void *user, unsigned slot, struct buf *out);
     /* In the parent, once for each item. `ok` is false where the child died. False: begin nothing
      * more. */
-    bool (*done)(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e);
+    bool (*item_done)(void *user, unsigned slot, bool ok, const char *data, size_t size,
+                      struct err *e);
     void *user;
 };
 
-unsigned parallel_jobs(unsigned wanted); /* 0 = one for each core */
-bool parallel_run(unsigned jobs, const struct parallel *p, struct err *e);
+unsigned parallel_job_count(unsigned requested); /* 0 = one for each core */
+bool parallel_run(unsigned jobs, const struct parallel_ops *p, struct err *e);

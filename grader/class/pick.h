@@ -5,23 +5,24 @@
 #include "common/exercise.h"
 #include "grader/class/intake.h"
 
-struct pick {
-    int file;        /* in `files`; -1 = none */
-    const char *why; /* none, and not because nothing was there; a literal, or NULL */
+struct exercise_match {
+    int file_index;     /* in `files`; -1 = none */
+    const char *reason; /* none, and not because nothing was there; a literal, or NULL */
 };
 /* `out` has room for each exercise of `list`, which ends in NULL. What no exercise took goes to
  * `left` with its reason. Exercises that are not on the list are the book's all the same: their
  * files are in no doubt. */
-void pick_files(struct intake *in, const struct exercise *const *list, struct pick *out);
+void match_files_to_exercises(struct intake *in, const struct exercise *const *list,
+                              struct exercise_match *out);
 /* Does this name mean this exercise? */
-bool pick_names(const struct exercise *ex, const char *path);
+bool match_exercise_name(const struct exercise *ex, const char *path);
 /* LMS names: "doejane_LATE_123_456_transpose.cu"; true with the four parts, which point into
  * `name`. */
-struct pick_lms {
+struct lms_name {
     const char *student, *user, *file;
     int nstudent, nuser;
-    bool late;
+    bool is_late;
 };
-bool pick_lms_name(const char *name, struct pick_lms *out);
+bool parse_lms_name(const char *name, struct lms_name *out);
 /* Do names like an LMS's say that this is what several students handed in? */
-bool pick_is_class(const struct intake *in);
+bool match_has_several_students(const struct intake *in);

@@ -24,7 +24,7 @@ enum plan_layout {
 #undef X
 };
 /* False: there is none of this name. */
-bool plan_layout_named(const char *name, enum plan_layout *out);
+bool plan_parse_layout(const char *name, enum plan_layout *out);
 
 enum plan_kind { PLAN_FOLDER, PLAN_ARCHIVE, PLAN_SOURCE, PLAN_OTHER };
 
@@ -33,18 +33,18 @@ struct plan_entry {
     char *name;      /* its name there */
     char *file;      /* what the student called it, for what to look for */
     enum plan_kind kind;
-    const char *why; /* not to be read, and why; NULL otherwise. A literal. */
-    bool doubt;      /* why: a person has to look */
-    bool given;      /* to a student */
+    const char *reason; /* not to be read, and why; NULL otherwise. A literal. */
+    bool needs_review;  /* why: a person has to look */
+    bool has_student;   /* to a student */
 };
 struct plan_student {
-    char *id;   /* unique, escaped */
-    char *name; /* of the roster, or "" */
-    char *key;  /* how the entries name the student; NULL = no entry */
+    char *id;        /* unique, escaped */
+    char *name;      /* of the roster, or "" */
+    char *entry_key; /* how the entries name the student; NULL = no entry */
     char *
         time; /* when it was handed in, as the roster, Gradescope or git says; NULL = they do not */
-    bool rostered;
-    unsigned first; /* of the entries that name the student, for messages */
+    bool is_rostered;
+    unsigned first_entry; /* of the entries that name the student, for messages */
 };
 struct plan_pair {
     unsigned student, entry;
@@ -55,10 +55,11 @@ struct plan {
     struct plan_entry *entries;
     struct plan_student *students;
     struct plan_pair *pairs; /* sorted by student */
-    unsigned ndirs, nentries, nstudents, npairs, room_dirs, room_entries, room_students, room_pairs;
+    unsigned ndirs, nentries, nstudents, npairs, dirs_capacity, entries_capacity, students_capacity,
+        pairs_capacity;
     struct roster roster;
     bool has_roster;
-    void *by_id; /* tree of students */
+    void *student_tree; /* tree of students */
 };
 struct plan_options {
     enum plan_layout layout;
@@ -66,17 +67,17 @@ struct plan_options {
     const struct exercise *exercise; /* only this one, or NULL */
 };
 /* False: a folder can't be read, or two entries or two people are the same student. */
-bool plan_make(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o,
-               struct err *e);
+bool plan_build(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o,
+                struct err *e);
 /* Gives a time to students who have none and whose folder is a git repository: that of the last
  * commit. How many these are. */
-unsigned plan_git_times(struct plan *p);
+unsigned plan_add_git_times(struct plan *p);
 void plan_free(struct plan *p);
 
 /* Who handed in what, of a Gradescope export: calls `each` with the folder's name, three names of a
  * person, "" = none, and the time,
  * "" = none. */
-bool plan_gradescope(const char *path,
-                     void (*each)(void *user, const char *folder, const char *const names[3],
-                                  const char *time),
-                     void *user, struct err *e);
+bool plan_read_gradescope(const char *path,
+                          void (*on_submitter)(void *user, const char *folder,
+                                               const char *const names[3], const char *time),
+                          void *user, struct err *e);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const long long end_of_time = 253402300800; /* the year 10000 */
+static const long long max_unix_time = 253402300800; /* the year 10000 */
 
 /* An absolute path, as a jail wants it. False: no folder of this name, or a link, or a file that
  * points elsewhere. */
@@ -27,13 +27,13 @@ static bool repository_of(const struct plan_entry *en, char git[PATH_MAX]) {
 }
 
 /* All of what was printed is one number. */
-static bool is_time(const struct buf *text, long long *out) {
+static bool parse_timestamp(const struct buf *text, long long *out) {
     char *end;
     *out = strtoll(buf_str(text), &end, 10);
-    return end != buf_str(text) && !strcmp(end, "\n") && *out > 0 && *out < end_of_time;
+    return end != buf_str(text) && !strcmp(end, "\n") && *out > 0 && *out < max_unix_time;
 }
 
-static bool last_commit(const char *git, long long *out) {
+static bool last_commit_time(const char *git, long long *out) {
     static const char *const argv[] = {
         "/usr/bin/git", "--git-dir=/repository", "--no-pager",   "log",
         "-1",           "--no-show-signature",   "--format=%ct", NULL};
@@ -53,27 +53,27 @@ static bool last_commit(const char *git, long long *out) {
                                       .max_fds = 128}};
     struct err ignored = {0};
     struct jail_result r;
-    const struct jail_bind *system = jail_system_binds(JAIL_COMPILER, &job.nbinds);
-    memcpy(binds, system, job.nbinds * sizeof *system);
+    const struct jail_bind *system_binds = jail_system_binds(JAIL_COMPILER, &job.nbinds);
+    memcpy(binds, system_binds, job.nbinds * sizeof *system_binds);
     binds[job.nbinds++] = (struct jail_bind){git, "/repository", false};
     struct jail *j = jail_start(&job, &ignored);
     if (!j) return false;
     jail_wait(j, 10, &r);
-    bool ok = r.outcome == JAIL_EXITED && r.code == 0 && is_time(&r.output, out);
+    bool ok = r.outcome == JAIL_EXITED && r.code == 0 && parse_timestamp(&r.output, out);
     jail_result_free(&r);
     return ok;
 }
 
-unsigned plan_git_times(struct plan *p) {
+unsigned plan_add_git_times(struct plan *p) {
     unsigned n = 0;
     for (unsigned i = 0; i < p->npairs; i++) {
         struct plan_student *s = &p->students[p->pairs[i].student];
         char git[PATH_MAX], text[32];
-        long long seconds;
+        long long measure_seconds;
         if (s->time || !repository_of(&p->entries[p->pairs[i].entry], git) ||
-            !last_commit(git, &seconds))
+            !last_commit_time(git, &measure_seconds))
             continue;
-        assignment_time_text(seconds, text);
+        assignment_format_time(measure_seconds, text);
         s->time = xstrdup(text);
         n++;
     }

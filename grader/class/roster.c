@@ -10,57 +10,57 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ROSTER_BYTES = 64 << 20 };
+enum { MAX_ROSTER_BYTES = 64 << 20 };
 
 /* ---- names ---- */
 
-struct name {
+struct roster_name {
     char *text;
     int row;
 };
 
-static int compare(const void *a, const void *b) {
-    return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+static int by_text(const void *a, const void *b) {
+    return strcmp(((const struct roster_name *)a)->text, ((const struct roster_name *)b)->text);
 }
 
-static char *lower(const char *s) {
+static char *to_lower_copy(const char *s) {
     char *copy = xstrdup(s);
-    for (char *p = copy; *p; p++)
-        if (*p >= 'A' && *p <= 'Z') *p = (char)(*p + 32);
+    for (char *reply = copy; *reply; reply++)
+        if (*reply >= 'A' && *reply <= 'Z') *reply = (char)(*reply + 32);
     return copy;
 }
 
-static void put(void **tree, char *text, int row) {
-    struct name *n = xcalloc(1, sizeof *n), **found;
-    *n = (struct name){text, row};
-    found = *text ? tsearch(n, tree, compare) : NULL;
-    if (found && *found != n && (*found)->row != row) (*found)->row = ROSTER_SEVERAL;
+static void insert_name(void **tree, char *text, int row) {
+    struct roster_name *n = xcalloc(1, sizeof *n), **found;
+    *n = (struct roster_name){text, row};
+    found = *text ? tsearch(n, tree, by_text) : NULL;
+    if (found && *found != n && (*found)->row != row) (*found)->row = ROSTER_AMBIGUOUS;
     if (!found || *found != n) free(text), free(n);
 }
 
-static int get(void *const *tree, const char *text) {
-    struct name key = {(char *)text, 0}, **found = tfind(&key, tree, compare);
+static int find_name(void *const *tree, const char *text) {
+    struct roster_name key = {(char *)text, 0}, **found = tfind(&key, tree, by_text);
     return found ? (*found)->row : ROSTER_NONE;
 }
 
 /* "doe, jane": "doejane" and "janedoe". */
-static void put_rotations(void **tree, const char *cell, int row) {
-    char *words[16], *text = lower(cell), *rest = text;
+static void insert_rotations(void **tree, const char *cell, int row) {
+    char *keywords[16], *text = to_lower_copy(cell), *rest = text;
     unsigned n = 0;
     for (char *w; n < 16 && (w = strsep(&rest, " ,\t"));)
-        if (*w) words[n++] = w;
+        if (*w) keywords[n++] = w;
     for (unsigned first = 0; n > 1 && first < n; first++) {
-        char *whole = xcalloc(1, strlen(cell) + 1);
-        for (unsigned i = 0; i < n; i++) strcat(whole, words[(first + i) % n]);
-        put(tree, whole, row);
+        char *rotation = xcalloc(1, strlen(cell) + 1);
+        for (unsigned i = 0; i < n; i++) strcat(rotation, keywords[(first + i) % n]);
+        insert_name(tree, rotation, row);
     }
     free(text);
 }
 
 int roster_find(const struct roster *r, const char *name) {
-    char *text = lower(name);
-    int row = get(&r->ids, text);
-    if (row == ROSTER_NONE) row = get(&r->others, text);
+    char *text = to_lower_copy(name);
+    int row = find_name(&r->ids, text);
+    if (row == ROSTER_NONE) row = find_name(&r->aliases, text);
     free(text);
     return row;
 }
@@ -68,33 +68,33 @@ int roster_find(const struct roster *r, const char *name) {
 /* ---- the file ---- */
 
 /* A cell; `*at` is left behind its separator. `*last`: it was the row's last. */
-static char *cell(const char **at, const char *end, char separator, bool *last) {
+static char *parse_cell(const char **at, const char *end, char separator, bool *is_last) {
     struct buf out = {0};
     const char *s = *at;
-    bool quoted = s < end && *s == '"';
-    for (s += quoted; s < end; s++) {
-        if (quoted && *s == '"' && s + 1 < end && s[1] == '"') s++;
-        else if (quoted && *s == '"') {
-            quoted = false;
+    bool is_quoted = s < end && *s == '"';
+    for (s += is_quoted; s < end; s++) {
+        if (is_quoted && *s == '"' && s + 1 < end && s[1] == '"') s++;
+        else if (is_quoted && *s == '"') {
+            is_quoted = false;
             continue;
-        } else if (!quoted && (*s == separator || *s == '\n')) break;
-        if (*s && (quoted || *s != '\r')) buf_add(&out, s, 1);
+        } else if (!is_quoted && (*s == separator || *s == '\n')) break;
+        if (*s && (is_quoted || *s != '\r')) buf_add(&out, s, 1);
     }
-    *last = s >= end || *s == '\n';
+    *is_last = s >= end || *s == '\n';
     *at = s < end ? s + 1 : end;
-    char *text = xstrdup(buf_str(&out)), *first = text + strspn(text, " ");
-    memmove(text, first, strlen(first) + 1);
+    char *text = xstrdup(buf_str(&out)), *start = text + strspn(text, " ");
+    memmove(text, start, strlen(start) + 1);
     for (size_t n = strlen(text); n && text[n - 1] == ' ';) text[--n] = 0;
     buf_free(&out);
     return text;
 }
 
-static struct roster_row row_of(const char **at, const char *end, char separator) {
+static struct roster_row parse_row(const char **at, const char *end, char separator) {
     struct roster_row row = {0};
-    unsigned room = 0;
+    unsigned capacity = 0;
     for (bool last = false; !last;) {
-        GROW(row.cells, row.n + 1, room, 8);
-        row.cells[row.n++] = cell(at, end, separator, &last);
+        GROW(row.cells, row.n + 1, capacity, 8);
+        row.cells[row.n++] = parse_cell(at, end, separator, &last);
     }
     return row;
 }
@@ -104,35 +104,35 @@ static void free_row(struct roster_row *row) {
     free(row->cells);
 }
 
-static int column(const struct roster_row *head, const char *const *names) {
+static int find_column(const struct roster_row *header, const char *const *names) {
     for (; *names; names++)
-        for (unsigned i = 0; i < head->n; i++)
-            if (!strcasecmp(head->cells[i], *names)) return (int)i;
+        for (unsigned i = 0; i < header->n; i++)
+            if (!strcasecmp(header->cells[i], *names)) return (int)i;
     return -1;
 }
 
-struct columns {
+struct roster_columns {
     int id, name, time; /* -1 = none */
 };
 
-static bool add(struct roster *r, struct roster_row row, struct columns c, const char *path,
-                struct err *e) {
+static bool add_row(struct roster *r, struct roster_row row, struct roster_columns c,
+                    const char *path, struct err *e) {
     int id = c.id, name = c.name;
     if ((unsigned)id >= row.n || !*row.cells[id])
         return free_row(&row), true; /* an empty line, or the points possible */
     row.id = row.cells[id], row.name = name >= 0 && (unsigned)name < row.n ? row.cells[name] : "";
     row.time = c.time >= 0 && (unsigned)c.time < row.n ? row.cells[c.time] : "";
-    int mine = (int)r->n;
-    char *text = lower(row.id);
-    bool twice = get(&r->ids, text) != ROSTER_NONE;
-    put(&r->ids, text, mine);
+    int row_index = (int)r->n;
+    char *text = to_lower_copy(row.id);
+    bool is_duplicate = find_name(&r->ids, text) != ROSTER_NONE;
+    insert_name(&r->ids, text, row_index);
     for (unsigned i = 0; i < row.n; i++)
         if (i != (unsigned)id && (int)i != c.time)
-            put(&r->others, lower(row.cells[i]), mine),
-                put_rotations(&r->others, row.cells[i], mine);
-    GROW(r->rows, r->n + 1, r->room, 64);
+            insert_name(&r->aliases, to_lower_copy(row.cells[i]), row_index),
+                insert_rotations(&r->aliases, row.cells[i], row_index);
+    GROW(r->rows, r->n + 1, r->capacity, 64);
     r->rows[r->n++] = row;
-    return !twice ||
+    return !is_duplicate ||
            err_set(e, ERR_INPUT, "%s: '%.100s' is there twice; ids must be unique", path, row.id);
 }
 
@@ -153,9 +153,10 @@ static bool parse(const struct buf *text, struct roster *r, const char *path, st
                              *const times[] = {"submitted_at", "submitted at", NULL};
     const char *at = buf_str(text), *end = at + text->size, separator = separator_of(at);
     if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3;
-    struct roster_row head = row_of(&at, end, separator);
-    struct columns c = {column(&head, ids), column(&head, people), column(&head, times)};
-    free_row(&head);
+    struct roster_row header = parse_row(&at, end, separator);
+    struct roster_columns c = {find_column(&header, ids), find_column(&header, people),
+                               find_column(&header, times)};
+    free_row(&header);
     if (c.id < 0)
         return err_set(
             e, ERR_INPUT,
@@ -163,26 +164,26 @@ static bool parse(const struct buf *text, struct roster *r, const char *path, st
             "login, username or email",
             path);
     bool ok = true;
-    while (ok && at < end) ok = add(r, row_of(&at, end, separator), c, path, e);
+    while (ok && at < end) ok = add_row(r, parse_row(&at, end, separator), c, path, e);
     return ok && (r->n || err_set(e, ERR_INPUT, "%s: there is nobody in it", path));
 }
 
 bool roster_read(const char *path, struct roster *r, struct err *e) {
     struct buf text = {0};
     *r = (struct roster){0};
-    bool ok = file_read(path, ROSTER_BYTES, &text, e) && parse(&text, r, path, e);
+    bool ok = file_read(path, MAX_ROSTER_BYTES, &text, e) && parse(&text, r, path, e);
     buf_free(&text);
     return ok;
 }
 
 static void free_name(void *p) {
-    struct name *n = p;
+    struct roster_name *n = p;
     free(n->text), free(n);
 }
 
 void roster_free(struct roster *r) {
     for (unsigned i = 0; i < r->n; i++) free_row(&r->rows[i]);
     free(r->rows);
-    tdestroy(r->ids, free_name), tdestroy(r->others, free_name);
+    tdestroy(r->ids, free_name), tdestroy(r->aliases, free_name);
     *r = (struct roster){0};
 }

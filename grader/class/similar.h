@@ -12,94 +12,101 @@
 #include <stdio.h>
 
 enum {
-    SIMILAR_OWN = 40, /* fingerprints of a version of the book's beyond the skeleton, below which no
-                         text is held against it */
-    SIMILAR_GRAM = 14,  /* tokens of a fingerprint: what is shorter is never found */
-    SIMILAR_WINDOW = 8, /* positions, one of which is kept: a passage of GRAM + WINDOW - 1 tokens is
-                           always found */
-    SIMILAR_PASSAGES = 200
+    SIMILARITY_MIN_UNIQUE = 40, /* fingerprints of a version of the book's beyond the skeleton,
+                         below which no text is held against it */
+    SIMILARITY_KGRAM = 14,      /* tokens of a fingerprint: what is shorter is never found */
+    SIMILARITY_WINDOW = 8, /* positions, one of which is kept: a passage of GRAM + WINDOW - 1 tokens
+                           is always found */
+    SIMILARITY_MAX_PASSAGES = 200
 };
 
-struct similar_token {
+struct similarity_token {
     uint32_t code; /* what it counts as */
     uint32_t line; /* from 1 */
 };
-struct similar_print {
+struct similarity_fingerprint {
     uint64_t hash;
-    uint32_t at; /* its first token */
+    uint32_t first_token; /* its first token */
 };
-struct similar_text {
+struct similarity_text {
     char *student, *file;
     struct buf source;
-    struct similar_token *tokens;
-    struct similar_print *prints; /* sorted by hash, each once; only what is the student's own */
-    unsigned ntokens, nprints, room_tokens, room_prints;
-    unsigned version; /* of the book's, which it has most of */
-    double taken;     /* of that version's own hashes, 0 to 1; 0 where no version has SIMILAR_OWN */
+    struct similarity_token *tokens;
+    struct similarity_fingerprint
+        *fingerprints; /* sorted by hash, each once; only what is the student's own */
+    unsigned ntokens, nfingerprints, tokens_capacity, fingerprints_capacity;
+    unsigned book_version; /* of the book's, which it has most of */
+    double book_share;     /* of that version's own hashes, 0 to 1; 0 where no version has
+                              SIMILARITY_MIN_UNIQUE */
 };
 /* The model answer, or a step of the ladder: the hashes of all its runs of tokens that the skeleton
  * does not have, sorted, each once. */
-struct similar_version {
+struct similarity_version {
     char *name;
-    uint64_t *own;
-    size_t nown, room;
+    uint64_t *unique_hashes;
+    size_t nunique_hashes, capacity;
 };
 /* A passage that two texts have in common, in tokens. */
-struct similar_passage {
+struct similarity_passage {
     uint32_t a, b, n;
 };
-struct similar_pair {
+struct similarity_pair {
     unsigned a, b;   /* of the texts */
     unsigned common; /* fingerprints of both */
     double share;    /* of the fingerprints of the one that has fewer */
 };
-struct similar_class {
+struct similarity_class {
     const struct exercise *ex;
-    struct similar_text *texts;
-    struct similar_pair *pairs; /* the most alike first */
-    unsigned ntexts, npairs, room_texts, room_pairs;
-    uint64_t *book; /* hashes that the book has, sorted */
-    size_t nbook, room_book;
-    struct similar_version *versions;
-    unsigned nversions, room_versions;
+    struct similarity_text *texts;
+    struct similarity_pair *pairs; /* the most alike first */
+    unsigned ntexts, npairs, texts_capacity, pairs_capacity;
+    uint64_t *book_hashes; /* hashes that the book has, sorted */
+    size_t nbook_hashes, book_hashes_capacity;
+    struct similarity_version *versions;
+    unsigned nversions, versions_capacity;
 };
 
-struct similar_options {
-    double least; /* pairs with a smaller share are left out */
-    unsigned least_common;
-    double widespread; /* fingerprints that this part of the class has are nobody's */
-    double taken; /* texts with a smaller part of a version of the book's are their writers' own */
+struct similarity_options {
+    double min_share; /* pairs with a smaller share are left out */
+    unsigned min_common;
+    double max_class_share; /* fingerprints that this part of the class has are nobody's */
+    double min_book_share;  /* texts with a smaller part of a version of the book's are their
+                               writers' own */
 };
-extern const struct similar_options similar_usual;
+extern const struct similarity_options similarity_defaults;
 
-uint64_t similar_gram(const struct similar_token *t); /* the hash of SIMILAR_GRAM tokens */
-int similar_by_value(const void *a, const void *b);   /* of hashes, for qsort */
-void similar_tokens(const char *s, size_t n, struct similar_token **tokens, unsigned *count,
-                    unsigned *room);
-/* similar_book.c. Adds all that the book ships for the exercise to what counts for nothing, and to
- * what a text may be a copy of. */
-void similar_book(struct similar_class *c);
-void similar_ask_book(const struct similar_class *c,
-                      struct similar_text *t); /* sets version and taken */
-void similar_free_book(struct similar_class *c);
-void similar_add(struct similar_class *c, const char *student, const char *file, const void *source,
-                 size_t size);
-void similar_find(struct similar_class *c, const struct similar_options *o);
+uint64_t
+similarity_kgram_hash(const struct similarity_token *t); /* the hash of SIMILARITY_KGRAM tokens */
+int similarity_compare_hashes(const void *a, const void *b); /* of hashes, for qsort */
+void similarity_tokenize(const char *s, size_t n, struct similarity_token **tokens, unsigned *count,
+                         unsigned *capacity);
+/* similarity_load_book.c. Adds all that the book ships for the exercise to what counts for nothing,
+ * and to what a text may be a copy of. */
+void similarity_load_book(struct similarity_class *c);
+void similarity_match_book(const struct similarity_class *c,
+                           struct similarity_text *t); /* sets version and taken */
+void similarity_free_book(struct similarity_class *c);
+void similarity_add_text(struct similarity_class *c, const char *student, const char *file,
+                         const void *source, size_t size);
+void similarity_find_pairs(struct similarity_class *c, const struct similarity_options *o);
 /* Passages of a pair by where they begin in the first text, none within another; how many. */
-unsigned similar_passages(const struct similar_class *c, const struct similar_pair *p,
-                          struct similar_passage out[SIMILAR_PASSAGES]);
-void similar_free(struct similar_class *c);
+unsigned similarity_find_passages(const struct similarity_class *c, const struct similarity_pair *p,
+                                  struct similarity_passage out[SIMILARITY_MAX_PASSAGES]);
+void similarity_free(struct similarity_class *c);
 
-/* similar_pages.c: into a folder: index.html, a page for each pair, pairs.csv, who has a version of
- * the book's as book.csv, and for other programs sources/ and boilerplate/ with Dolos's info.csv.
+/* similarity_pages.c: into a folder: index.html, a page for each pair, pairs.csv, who has a version
+ * of the book's as book.csv, and for other programs sources/ and boilerplate/ with Dolos's
+ * info.csv.
  */
-struct similar_pages {
+struct similarity_pages {
     const char *folder;
-    struct buf index, csv, info, books, books_csv; /* books: rows of the index */
-    unsigned pairs, taken; /* taken: texts that are a version of the book's */
+    struct buf index, pairs_csv, info_csv, book_rows, book_csv; /* books: rows of the index */
+    unsigned pair_count, book_copy_count; /* taken: texts that are a version of the book's */
 };
-bool similar_pages_begin(struct similar_pages *p, const char *folder, struct err *e);
-bool similar_pages_add(struct similar_pages *p, const struct similar_class *c, struct err *e);
-bool similar_pages_end(struct similar_pages *p, struct err *e);
-/* Pairs, then texts that have similar_usual.taken of a version of the book's; how many of these. */
-unsigned similar_text_list(const struct similar_class *c, FILE *f);
+bool similarity_pages_begin(struct similarity_pages *p, const char *folder, struct err *e);
+bool similarity_pages_add(struct similarity_pages *p, const struct similarity_class *c,
+                          struct err *e);
+bool similarity_pages_end(struct similarity_pages *p, struct err *e);
+/* Pairs, then texts that have similarity_defaults.taken of a version of the book's; how many of
+ * these. */
+unsigned similarity_print_text(const struct similarity_class *c, FILE *f);

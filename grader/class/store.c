@@ -8,39 +8,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA = 2, WAIT_MS = 60000 };
+enum { SCHEMA_VERSION = 2, BUSY_TIMEOUT_MS = 60000 };
 
 static const struct {
     int version;
     const char *sql;
-} schema[] = {
-#define TABLE(version, text) {version, text},
+} migrations[] = {
+#define MIGRATION(version, text) {version, text},
 #include "grader/class/store.def"
-#undef TABLE
+#undef MIGRATION
 };
 
-static bool failed(struct store *s, struct err *e) {
+static bool set_sqlite_error(struct store *s, struct err *e) {
     int code = s->db ? sqlite3_errcode(s->db) : SQLITE_NOMEM;
-    const char *more = code == SQLITE_FULL
+    const char *hint = code == SQLITE_FULL
                            ? "; make room and run again: all that was committed is there"
                        : code == SQLITE_BUSY   ? "; another program holds it for more than a minute"
                        : code == SQLITE_NOTADB ? "; it is no store of the grader"
                                                : "";
     return err_set(e, code == SQLITE_NOTADB || code == SQLITE_CANTOPEN ? ERR_INPUT : ERR_SYSTEM,
-                   "%s: %s%s", s->path, s->db ? sqlite3_errmsg(s->db) : "out of memory", more);
+                   "%s: %s%s", s->path, s->db ? sqlite3_errmsg(s->db) : "out of memory", hint);
 }
 
 /* ---- statements ---- */
 
-static bool bind(sqlite3_stmt *q, const char *letters, va_list ap) {
+static bool bind_args(sqlite3_stmt *q, const char *types, va_list ap) {
     int code = SQLITE_OK;
-    for (int i = 1; letters[i - 1] && code == SQLITE_OK; i++) {
-        char letter = letters[i - 1];
-        if (letter == 't')
+    for (int i = 1; types[i - 1] && code == SQLITE_OK; i++) {
+        char type = types[i - 1];
+        if (type == 't')
             code = sqlite3_bind_text(q, i, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
-        else if (letter == 'l') code = sqlite3_bind_int64(q, i, va_arg(ap, long long));
-        else if (letter == 'f') code = sqlite3_bind_double(q, i, va_arg(ap, double));
-        else if (letter == 'b') {
+        else if (type == 'l') code = sqlite3_bind_int64(q, i, va_arg(ap, long long));
+        else if (type == 'f') code = sqlite3_bind_double(q, i, va_arg(ap, double));
+        else if (type == 'b') {
             const struct buf *b = va_arg(ap, const struct buf *);
             code = sqlite3_bind_blob64(q, i, buf_str(b), b->size, SQLITE_TRANSIENT);
         }
@@ -48,66 +48,67 @@ static bool bind(sqlite3_stmt *q, const char *letters, va_list ap) {
     return code == SQLITE_OK;
 }
 
-static sqlite3_stmt *ask(struct store *s, struct err *e, const char *sql, const char *letters,
-                         va_list ap) {
-    sqlite3_stmt *q = NULL;
-    bool ok = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK && bind(q, letters, ap);
-    if (!ok) failed(s, e), sqlite3_finalize(q);
-    return ok ? q : NULL;
+static sqlite3_stmt *prepare(struct store *s, struct err *e, const char *sql, const char *types,
+                             va_list ap) {
+    sqlite3_stmt *request = NULL;
+    bool ok = sqlite3_prepare_v2(s->db, sql, -1, &request, NULL) == SQLITE_OK &&
+              bind_args(request, types, ap);
+    if (!ok) set_sqlite_error(s, e), sqlite3_finalize(request);
+    return ok ? request : NULL;
 }
 
-sqlite3_stmt *store_ask(struct store *s, struct err *e, const char *sql, const char *letters, ...) {
+sqlite3_stmt *store_query(struct store *s, struct err *e, const char *sql, const char *types, ...) {
     va_list ap;
-    va_start(ap, letters);
-    sqlite3_stmt *q = ask(s, e, sql, letters, ap);
+    va_start(ap, types);
+    sqlite3_stmt *request = prepare(s, e, sql, types, ap);
     va_end(ap);
-    return q;
+    return request;
 }
 
-bool store_next(struct store *s, sqlite3_stmt **q, struct err *e) {
+bool store_step(struct store *s, sqlite3_stmt **q, struct err *e) {
     int code = *q ? sqlite3_step(*q) : SQLITE_DONE;
     if (code == SQLITE_ROW) return true;
-    if (code != SQLITE_DONE) failed(s, e);
-    store_end(q);
+    if (code != SQLITE_DONE) set_sqlite_error(s, e);
+    store_finalize(q);
     return false;
 }
 
-void store_end(sqlite3_stmt **q) {
+void store_finalize(sqlite3_stmt **q) {
     sqlite3_finalize(*q);
     *q = NULL;
 }
 
-bool store_do(struct store *s, struct err *e, const char *sql, const char *letters, ...) {
+bool store_exec(struct store *s, struct err *e, const char *sql, const char *types, ...) {
     va_list ap;
-    va_start(ap, letters);
-    sqlite3_stmt *q = ask(s, e, sql, letters, ap);
+    va_start(ap, types);
+    sqlite3_stmt *request = prepare(s, e, sql, types, ap);
     va_end(ap);
     int code = SQLITE_ROW;
-    while (q && code == SQLITE_ROW) code = sqlite3_step(q);
-    bool ok = q && code == SQLITE_DONE;
-    if (q && !ok) failed(s, e);
-    sqlite3_finalize(q);
+    while (request && code == SQLITE_ROW) code = sqlite3_step(request);
+    bool ok = request && code == SQLITE_DONE;
+    if (request && !ok) set_sqlite_error(s, e);
+    sqlite3_finalize(request);
     return ok;
 }
 
-const char *store_text(sqlite3_stmt *q, int column) {
+const char *store_column_text(sqlite3_stmt *q, int column) {
     const char *s = (const char *)sqlite3_column_text(q, column);
     return s ? s : "";
 }
 
-long long store_number(struct store *s, struct err *e, const char *sql) {
-    sqlite3_stmt *q = store_ask(s, e, sql, "");
-    long long n = store_next(s, &q, e) ? sqlite3_column_int64(q, 0) : -1;
-    store_end(&q);
+long long store_query_int(struct store *s, struct err *e, const char *sql) {
+    sqlite3_stmt *request = store_query(s, e, sql, "");
+    long long n = store_step(s, &request, e) ? sqlite3_column_int64(request, 0) : -1;
+    store_finalize(&request);
     return n;
 }
 
 /* ---- transactions ---- */
 
-bool store_begin(struct store *s, struct err *e) { return store_do(s, e, "BEGIN IMMEDIATE", ""); }
+bool store_begin(struct store *s, struct err *e) { return store_exec(s, e, "BEGIN IMMEDIATE", ""); }
 
 bool store_commit(struct store *s, bool ok, struct err *e) {
-    ok = ok && store_do(s, e, "COMMIT", "");
+    ok = ok && store_exec(s, e, "COMMIT", "");
     if (!ok)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* where SQLite has not done so itself */
     return ok;
@@ -115,17 +116,17 @@ bool store_commit(struct store *s, bool ok, struct err *e) {
 
 /* ---- opening ---- */
 
-static bool make_tables(struct store *s, struct err *e) {
+static bool migrate_schema(struct store *s, struct err *e) {
     bool ok = store_begin(s, e);
     if (!ok) return false;
-    long long version = store_number(s, e, "PRAGMA user_version");
+    long long version = store_query_int(s, e, "PRAGMA user_version");
     ok = version >= 0;
-    for (unsigned i = 0; ok && i < sizeof schema / sizeof *schema; i++)
-        if (schema[i].version > version) ok = store_do(s, e, schema[i].sql, "");
-    char set[64];
-    snprintf(set, sizeof set, "PRAGMA user_version = %d", SCHEMA);
-    if (ok && version < SCHEMA) ok = store_do(s, e, set, "");
-    if (ok && version > SCHEMA)
+    for (unsigned i = 0; ok && i < sizeof migrations / sizeof *migrations; i++)
+        if (migrations[i].version > version) ok = store_exec(s, e, migrations[i].sql, "");
+    char pragma[64];
+    snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", SCHEMA_VERSION);
+    if (ok && version < SCHEMA_VERSION) ok = store_exec(s, e, pragma, "");
+    if (ok && version > SCHEMA_VERSION)
         ok = err_set(e, ERR_INPUT, "%s: made by a newer grader (schema %lld); use that one",
                      s->path, version);
     return store_commit(s, ok, e);
@@ -138,11 +139,12 @@ bool store_open(struct store *s, const char *path, bool create, struct err *e) {
         return err_set(e, ERR_INPUT, "%s: there is no such store", path);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(path ? path : "", &s->db, flags, NULL) != SQLITE_OK)
-        return failed(s, e), store_close(s), false;
-    sqlite3_busy_timeout(s->db, WAIT_MS);
-    bool ok = (!path || store_do(s, e, "PRAGMA journal_mode = WAL", "")) &&
-              store_do(s, e, path ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF", "") &&
-              store_do(s, e, "PRAGMA foreign_keys = ON", "") && make_tables(s, e);
+        return set_sqlite_error(s, e), store_close(s), false;
+    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
+    bool ok =
+        (!path || store_exec(s, e, "PRAGMA journal_mode = WAL", "")) &&
+        store_exec(s, e, path ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF", "") &&
+        store_exec(s, e, "PRAGMA foreign_keys = ON", "") && migrate_schema(s, e);
     if (!ok) store_close(s);
     return ok;
 }

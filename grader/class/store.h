@@ -20,16 +20,16 @@ void store_close(struct store *s);
 
 /* Arguments by letter: t text (NULL is NULL), l long long, f double (NAN is NULL), b a struct buf
  * *. */
-bool store_do(struct store *s, struct err *e, const char *sql, const char *letters, ...);
+bool store_exec(struct store *s, struct err *e, const char *sql, const char *types, ...);
 /* A query under way, or NULL. */
-sqlite3_stmt *store_ask(struct store *s, struct err *e, const char *sql, const char *letters, ...);
+sqlite3_stmt *store_query(struct store *s, struct err *e, const char *sql, const char *types, ...);
 /* False at the end, which also ends the query, and on an error, which `e` then says. */
-bool store_next(struct store *s, sqlite3_stmt **q, struct err *e);
+bool store_step(struct store *s, sqlite3_stmt **q, struct err *e);
 /* Ends a query before its end. */
-void store_end(sqlite3_stmt **q);
-const char *store_text(sqlite3_stmt *q, int column); /* never NULL */
-long long store_number(struct store *s, struct err *e,
-                       const char *sql); /* the one number of a query; -1 = error */
+void store_finalize(sqlite3_stmt **q);
+const char *store_column_text(sqlite3_stmt *q, int column); /* never NULL */
+long long store_query_int(struct store *s, struct err *e,
+                          const char *sql); /* the one number of a query; -1 = error */
 
 bool store_begin(struct store *s, struct err *e); /* with the right to write */
 /* Commits, or takes back where `ok` is false or it can't be committed. */

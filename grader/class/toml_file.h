@@ -9,10 +9,10 @@ extern "C" {
 #endif
 
 enum class_toml_kind {
-    CLASS_TOML_TEXT,
+    CLASS_TOML_STRING,
     CLASS_TOML_NUMBER,
-    CLASS_TOML_BOOL,
-    CLASS_TOML_TIME,
+    CLASS_TOML_BOOLEAN,
+    CLASS_TOML_DATETIME,
     CLASS_TOML_TABLE,
     CLASS_TOML_OTHER
 };
@@ -24,16 +24,16 @@ struct class_toml_value {
     enum class_toml_kind kind;
     const char *text; /* of a text */
     double number;    /* of a number, a truth value (0 or 1), a time (seconds since 1970, UTC) */
-    bool offset;      /* of a time: it says how far from UTC it is */
+    bool has_offset;  /* of a time: it says how far from UTC it is */
     unsigned line;
 };
 
-/* Calls `each` with every table and value in the order of the text; stops where it returns false.
- * False: the text is no TOML (`why` says what, `*line` where), or `each` stopped. Tables are one
- * level deep: deeper ones are of the kind OTHER. */
+/* Calls `on_value` with every table and value in the order of the text; stops where it returns
+ * false. False: the text is no TOML (`error_text` says what, `*line` where), or `on_value` stopped.
+ * Tables are one level deep: deeper ones are of the kind OTHER. */
 bool class_toml_read(const char *text, size_t size,
-                     bool (*each)(void *user, const struct class_toml_value *v), void *user,
-                     char why[256], unsigned *line);
+                     bool (*on_value)(void *user, const struct class_toml_value *v), void *user,
+                     char error_text[256], unsigned *line);
 
 #ifdef __cplusplus
 }

@@ -9,26 +9,26 @@
 #include <string.h>
 #include <zstd.h>
 
-enum { WHOLE_BYTES = 64 << 20 };
+enum { MAX_BLOB_BYTES = 64 << 20 };
 
-void class_pack(const struct result *r, struct buf *out) {
-    struct buf plain = {0};
-    result_serialize(r, &plain);
-    size_t room = ZSTD_compressBound(plain.size);
-    char *packed = xmalloc(room);
-    size_t n = ZSTD_compress(packed, room, buf_str(&plain), plain.size, 3);
-    if (!ZSTD_isError(n)) buf_add(out, packed, n);
-    free(packed), buf_free(&plain);
+void class_serialize_result(const struct result *r, struct buf *out) {
+    struct buf serialized = {0};
+    result_serialize(r, &serialized);
+    size_t capacity = ZSTD_compressBound(serialized.size);
+    char *compressed = xmalloc(capacity);
+    size_t n = ZSTD_compress(compressed, capacity, buf_str(&serialized), serialized.size, 3);
+    if (!ZSTD_isError(n)) buf_add(out, compressed, n);
+    free(compressed), buf_free(&serialized);
 }
 
-bool class_unpack(const void *bytes, size_t size, const struct exercise *ex, const char *grader,
-                  struct result *r) {
-    unsigned long long room = size ? ZSTD_getFrameContentSize(bytes, size) : 0;
-    if (!size || strcmp(grader, grade_build_digest()) || room > WHOLE_BYTES)
+bool class_deserialize_result(const void *bytes, size_t size, const struct exercise *ex,
+                              const char *grader, struct result *r) {
+    unsigned long long serialized_size = size ? ZSTD_getFrameContentSize(bytes, size) : 0;
+    if (!size || strcmp(grader, grade_build_digest()) || serialized_size > MAX_BLOB_BYTES)
         return false; /* errors are large numbers */
-    char *plain = xmalloc(room + 1);
-    size_t n = ZSTD_decompress(plain, room, bytes, size);
-    bool ok = !ZSTD_isError(n) && result_deserialize(r, ex, plain, n);
-    free(plain);
+    char *serialized = xmalloc(serialized_size + 1);
+    size_t n = ZSTD_decompress(serialized, serialized_size, bytes, size);
+    bool ok = !ZSTD_isError(n) && result_deserialize(r, ex, serialized, n);
+    free(serialized);
     return ok;
 }

@@ -16,13 +16,13 @@ bool cli_class_assignment(const struct options *o, struct store *s, struct assig
 const struct exercise **cli_class_list(const struct options *o, struct err *e);
 /* The paths into the store. `*seen`: entries that were looked at. */
 bool cli_class_intake(const struct options *o, struct store *s, const struct exercise *const *list,
-                      unsigned *seen, struct err *e);
+                      unsigned *entry_count, struct err *e);
 /* With a progress line, and a warning where the compiler is one that nobody tried the book with. */
-bool cli_class_grade(const struct options *o, struct store *s, const char *seed, bool aside,
-                     struct err *e);
-bool cli_class_write(const struct options *o, struct store *s, FILE *f, struct err *e);
+bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
+                     bool keep_gradebook, struct err *e);
+bool cli_class_export(const struct options *o, struct store *s, FILE *f, struct err *e);
 /* 3 where a result is IE, 1 where not all are AC, else 0. */
-int cli_class_status(struct store *s, struct err *e);
+int cli_class_exit_status(struct store *s, struct err *e);
 /* Opens the store that a command names first; an exit status where it can't, else -1. */
-bool cli_class_open(const struct options *o, unsigned least, const char *usage, struct store *s,
+bool cli_class_open(const struct options *o, unsigned min_names, const char *usage, struct store *s,
                     struct err *e);

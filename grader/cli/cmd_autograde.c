@@ -17,55 +17,56 @@
 #include <string.h>
 #include <unistd.h>
 
-struct handed_in {
+struct submission {
     struct intake in;
-    struct pick *picks;
+    struct exercise_match *matches;
     const struct exercise **list;
     unsigned n;
-    const char **absent; /* of each exercise; NULL = there is a file */
-    bool doubt;
+    const char **absence_reasons; /* of each exercise; NULL = there is a file */
+    bool needs_review;
 };
 
-static bool wanted(void *user, const char *path) {
+static bool accept_source(void *user, const char *path) {
     (void)user;
     return intake_is_source(path);
 }
 
-static bool read_submission(const struct options *o, const char *folder, struct handed_in *h,
+static bool read_submission(const struct options *o, const char *folder, struct submission *h,
                             struct err *e) {
     char path[PATH_MAX];
     if (!path_join(path, sizeof path, folder, "submission"))
         return err_set(e, ERR_INPUT, "%s: path too long", folder);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return err_set(e, ERR_INPUT, "%s is no folder that can be read", path);
-    intake_folder(fd, wanted, NULL, &h->in);
+    intake_folder(fd, accept_source, NULL, &h->in);
     close(fd);
-    h->n = o->terms->n, h->list = cli_class_list(o, e);
-    h->picks = xcalloc(h->n + 1, sizeof *h->picks),
-    h->absent = xcalloc(h->n + 1, sizeof *h->absent);
-    pick_files(&h->in, h->list, h->picks);
-    h->doubt = h->in.doubt;
-    for (unsigned i = 0; i < h->in.nleft; i++) h->doubt |= h->in.left[i].doubt;
+    h->n = o->loaded_assignment->n, h->list = cli_class_list(o, e);
+    h->matches = xcalloc(h->n + 1, sizeof *h->matches),
+    h->absence_reasons = xcalloc(h->n + 1, sizeof *h->absence_reasons);
+    match_files_to_exercises(&h->in, h->list, h->matches);
+    h->needs_review = h->in.needs_review;
+    for (unsigned i = 0; i < h->in.nrejections; i++)
+        h->needs_review |= h->in.rejections[i].needs_review;
     for (unsigned i = 0; i < h->n; i++) {
-        h->doubt |= h->picks[i].file < 0 && h->picks[i].why;
-        if (h->picks[i].file >= 0) continue;
-        h->absent[i] = h->picks[i].why ? h->picks[i].why
-                       : h->doubt
-                           ? "no file of this exercise, and something that could not be taken"
-                           : "no file of this exercise was handed in";
+        h->needs_review |= h->matches[i].file_index < 0 && h->matches[i].reason;
+        if (h->matches[i].file_index >= 0) continue;
+        h->absence_reasons[i] =
+            h->matches[i].reason ? h->matches[i].reason
+            : h->needs_review    ? "no file of this exercise, and something that could not be taken"
+                                 : "no file of this exercise was handed in";
     }
     return true;
 }
 
 /* What was left out, with the reasons, for the page that the student sees. */
-static void say_left(const struct handed_in *h, struct buf *out) {
-    for (unsigned i = 0; i < h->in.nleft; i++)
-        buf_printf(out, "left out: %s: %s\n", h->in.left[i].path, h->in.left[i].why);
+static void put_rejections(const struct submission *h, struct buf *out) {
+    for (unsigned i = 0; i < h->in.nrejections; i++)
+        buf_printf(out, "left out: %s: %s\n", h->in.rejections[i].path, h->in.rejections[i].reason);
 }
 
-static bool grade_all(const struct options *o, const struct handed_in *h, struct result *results,
+static bool grade_all(const struct options *o, const struct submission *h, struct result *results,
                       struct err *e) {
-    struct grade_options go = options_grade(o, o->devices[0]);
+    struct grade_options go = options_to_grade_options(o, o->devices[0]);
     go.size_seed_includes_source =
         true; /* students hand in as often as they like, and read which sizes were wrong */
     go.prefetch_inputs = false; /* containers are small */
@@ -73,15 +74,16 @@ static bool grade_all(const struct options *o, const struct handed_in *h, struct
     struct result *graded = xcalloc(h->n + 1, sizeof *graded);
     unsigned n = 0;
     for (unsigned i = 0; i < h->n; i++)
-        if (!h->absent[i])
-            items[n++] = (struct grade_item){.ex = h->list[i],
-                                             .name = h->list[i]->name,
-                                             .source = &h->in.files[h->picks[i].file].data,
-                                             .terms = class_terms(o->terms, h->list[i])};
+        if (!h->absence_reasons[i])
+            items[n++] =
+                (struct grade_item){.ex = h->list[i],
+                                    .name = h->list[i]->name,
+                                    .source = &h->in.files[h->matches[i].file_index].data,
+                                    .policy = class_policy(o->loaded_assignment, h->list[i])};
     /* One after the other, for the same reason. */
     bool ok = !n || class_grade_many(items, n, o->jobs ? o->jobs : 1, &go, graded, e);
     for (unsigned i = 0, k = 0; ok && i < h->n; i++) {
-        if (!h->absent[i]) results[i] = graded[k++];
+        if (!h->absence_reasons[i]) results[i] = graded[k++];
         else
             results[i] = (struct result){.ex = h->list[i],
                                          .id = book_id(h->list[i]),
@@ -95,7 +97,7 @@ static bool grade_all(const struct options *o, const struct handed_in *h, struct
 
 /* ---- the mark ---- */
 
-static bool submitted_at(const char *folder, long long *out) {
+static bool read_submission_time(const char *folder, long long *out) {
     char path[PATH_MAX];
     struct buf text = {0};
     struct err e = {0};
@@ -103,8 +105,8 @@ static bool submitted_at(const char *folder, long long *out) {
     if (path_join(path, sizeof path, folder, "submission_metadata.json") &&
         file_read(path, 4 << 20, &text, &e))
         o = json_loads(buf_str(&text), 0, NULL);
-    const char *when = json_string_value(json_object_get(o, "created_at"));
-    bool ok = when && assignment_time(when, out);
+    const char *created_at = json_string_value(json_object_get(o, "created_at"));
+    bool ok = created_at && assignment_parse_time(created_at, out);
     json_decref(o);
     buf_free(&text);
     return ok;
@@ -112,48 +114,51 @@ static bool submitted_at(const char *folder, long long *out) {
 
 /* The next one to be dropped: the lowest, of equal ones the heaviest, which is best for the
  * student; as the view `mark` has it. */
-static unsigned lowest(const struct assignment *a, const double *score, const bool *dropped) {
+static unsigned lowest_score_index(const struct assignment *a, const double *score,
+                                   const bool *is_dropped) {
     unsigned at = a->n;
     for (unsigned i = 0; i < a->n; i++) {
-        if (dropped[i]) continue;
-        bool equal = at < a->n && score[i] == score[at];
+        if (is_dropped[i]) continue;
+        bool is_tie = at < a->n && score[i] == score[at];
         if (at == a->n || score[i] < score[at] ||
-            (equal && a->parts[i].weight > a->parts[at].weight))
+            (is_tie && a->parts[i].weight > a->parts[at].weight))
             at = i;
     }
     return at;
 }
 
-static double total(const struct assignment *a, const struct result *results,
-                    const struct handed_in *h) {
+static double total_score(const struct assignment *a, const struct result *results,
+                          const struct submission *h) {
     double *score = xcalloc(a->n, sizeof *score), sum = 0, weights = 0;
-    bool *dropped = xcalloc(a->n, sizeof *dropped);
-    for (unsigned i = 0; i < a->n; i++) score[i] = h->absent[i] ? 0 : results[i].score;
-    for (unsigned k = 0; k < a->drop; k++) dropped[lowest(a, score, dropped)] = true;
+    bool *is_dropped = xcalloc(a->n, sizeof *is_dropped);
+    for (unsigned i = 0; i < a->n; i++) score[i] = h->absence_reasons[i] ? 0 : results[i].score;
+    for (unsigned k = 0; k < a->drop_lowest; k++)
+        is_dropped[lowest_score_index(a, score, is_dropped)] = true;
     for (unsigned i = 0; i < a->n; i++)
-        if (!dropped[i]) sum += a->parts[i].weight * score[i], weights += a->parts[i].weight;
-    free(score), free(dropped);
+        if (!is_dropped[i]) sum += a->parts[i].weight * score[i], weights += a->parts[i].weight;
+    free(score), free(is_dropped);
     return weights > 0 ? sum / weights : 0;
 }
 
-static double mark(const struct options *o, const char *folder, const struct result *results,
-                   const struct handed_in *h, struct buf *note) {
-    const struct assignment *a = o->terms;
-    long long when, days = 0;
-    bool known = submitted_at(folder, &when);
-    if (known) days = assignment_days_late(a, when);
-    if (a->timed && !known)
+static double final_score(const struct options *o, const char *folder, const struct result *results,
+                          const struct submission *h, struct buf *note) {
+    const struct assignment *a = o->loaded_assignment;
+    long long submitted, days = 0;
+    bool has_time = read_submission_time(folder, &submitted);
+    if (has_time) days = assignment_days_late(a, submitted);
+    if (a->has_deadline && !has_time)
         buf_puts(note, "The time of the submission is not known: it counts as in time.\n");
     if (days)
         buf_printf(note, "Late by %lld day%s begun: %.0f %% of the mark count.\n", days,
-                   days == 1 ? "" : "s", 100 * assignment_kept(a, days));
-    if (a->drop)
-        buf_printf(note, "The lowest %u of %u exercises %s dropped.\n", a->drop, a->n,
-                   a->drop == 1 ? "is" : "are");
-    return days || a->drop ? total(a, results, h) * assignment_kept(a, days) : NAN;
+                   days == 1 ? "" : "s", 100 * assignment_late_factor(a, days));
+    if (a->drop_lowest)
+        buf_printf(note, "The lowest %u of %u exercises %s dropped.\n", a->drop_lowest, a->n,
+                   a->drop_lowest == 1 ? "is" : "are");
+    return days || a->drop_lowest ? total_score(a, results, h) * assignment_late_factor(a, days)
+                                  : NAN;
 }
 
-static const char *shown(enum assignment_show s) {
+static const char *visibility_name(enum assignment_visibility s) {
     static const char *const names[] = {[ASSIGNMENT_visible] = "visible",
                                         [ASSIGNMENT_hidden] = "hidden",
                                         [ASSIGNMENT_after_due_date] = "after_due_date",
@@ -161,58 +166,59 @@ static const char *shown(enum assignment_show s) {
     return names[s];
 }
 
-static void write_report(const struct options *o, const char *folder, const struct handed_in *h,
-                         const struct result *results, double began, struct buf *out) {
-    const struct assignment *a = o->terms;
+static void write_report(const struct options *o, const char *folder, const struct submission *h,
+                         const struct result *results, double start_seconds, struct buf *out) {
+    const struct assignment *a = o->loaded_assignment;
     struct buf note = {0};
     double *share = xcalloc(h->n, sizeof *share), weights = 0;
     for (unsigned i = 0; i < h->n; i++) weights += a->parts[i].weight;
     for (unsigned i = 0; i < h->n; i++)
         share[i] = a->parts[i].weight / weights; /* 100 points in all */
-    struct report_autograder_options how = {.goal_visibility = shown(a->gradescope.goals),
-                                            .guard_visibility = shown(a->gradescope.guards),
-                                            .case_visibility = shown(a->gradescope.cases),
-                                            .leaderboard = a->gradescope.leaderboard,
-                                            .weights = share,
-                                            .absent_reasons = h->absent,
-                                            .needs_review = h->doubt};
-    how.score = mark(o, folder, results, h, &note);
-    say_left(h, &note);
-    how.note = buf_str(&note), how.seconds = clock_seconds() - began;
-    report_autograder(results, h->n, o->devices[0], &how, out);
+    struct report_autograder_options report_options = {
+        .goal_visibility = visibility_name(a->gradescope.goals),
+        .guard_visibility = visibility_name(a->gradescope.guards),
+        .case_visibility = visibility_name(a->gradescope.cases),
+        .leaderboard = a->gradescope.leaderboard,
+        .weights = share,
+        .absent_reasons = h->absence_reasons,
+        .needs_review = h->needs_review};
+    report_options.score = final_score(o, folder, results, h, &note);
+    put_rejections(h, &note);
+    report_options.note = buf_str(&note), report_options.seconds = clock_seconds() - start_seconds;
+    report_autograder(results, h->n, o->devices[0], &report_options, out);
     buf_free(&note), free(share);
 }
 
 static bool autograde(const struct options *o, const char *folder, struct buf *out, struct err *e) {
     struct assignment a;
-    struct options by;
-    struct handed_in h = {0};
-    double began = clock_seconds();
-    if (!o->assignment) return err_set(e, ERR_INPUT, "autograde takes --assignment");
-    if (!cli_class_assignment(o, NULL, &a, &by, e)) return false;
+    struct options effective;
+    struct submission h = {0};
+    double start_seconds = clock_seconds();
+    if (!o->assignment_path) return err_set(e, ERR_INPUT, "autograde takes --assignment");
+    if (!cli_class_assignment(o, NULL, &a, &effective, e)) return false;
     struct result *results = xcalloc(a.n + 1, sizeof *results);
-    bool ok = read_submission(&by, folder, &h, e) && grade_all(&by, &h, results, e);
-    if (ok) write_report(&by, folder, &h, results, began, out);
+    bool ok = read_submission(&effective, folder, &h, e) && grade_all(&effective, &h, results, e);
+    if (ok) write_report(&effective, folder, &h, results, start_seconds, out);
     for (unsigned i = 0; ok && i < h.n; i++) result_free(&results[i]);
-    free(results), free(h.picks), free(h.absent), free(h.list);
+    free(results), free(h.matches), free(h.absence_reasons), free(h.list);
     intake_free(&h.in), assignment_free(&a);
     return ok;
 }
 
 int cmd_autograde(const struct options *o) {
-    struct err e = {0}, unwritten = {0};
+    struct err e = {0}, write_error = {0};
     struct buf out = {0};
     char path[PATH_MAX], results[PATH_MAX];
-    if (o->nnames != 1)
+    if (o->noperands != 1)
         return err_set(&e, ERR_INPUT, "autograde takes a folder laid out as /autograder"),
-               cli_complain(&e);
-    bool ok = autograde(o, o->names[0], &out, &e);
+               cli_report_error(&e);
+    bool ok = autograde(o, o->operands[0], &out, &e);
     if (!ok) buf_clear(&out), report_autograder_failed(e.text, &out);
-    bool written = path_join(results, sizeof results, o->names[0], "results") &&
-                   dir_create(results, &unwritten) &&
-                   path_join(path, sizeof path, results, "results.json") &&
-                   file_write(path, out.data, out.size, &unwritten);
+    bool is_written = path_join(results, sizeof results, o->operands[0], "results") &&
+                      dir_create(results, &write_error) &&
+                      path_join(path, sizeof path, results, "results.json") &&
+                      file_write(path, out.data, out.size, &write_error);
     buf_free(&out);
-    if (!written) return cli_complain(&unwritten);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    if (!is_written) return cli_report_error(&write_error);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

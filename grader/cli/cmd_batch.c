@@ -7,35 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_in(const struct options *o, struct store *s, struct err *e) {
+static bool import_submissions(const struct options *o, struct store *s, struct err *e) {
     const struct exercise **list = cli_class_list(o, e);
-    unsigned seen = 0;
-    bool ok = list && cli_class_intake(o, s, list, &seen, e);
+    unsigned entry_count = 0;
+    bool ok = list && cli_class_intake(o, s, list, &entry_count, e);
     free(list);
-    if (ok && store_number(s, e, "SELECT count(*) FROM submission") == 0)
+    if (ok && store_query_int(s, e, "SELECT count(*) FROM submission") == 0)
         return err_set(e, ERR_INPUT,
                        "no submissions found among %u entries: batch wants folders or archives of "
                        "students, each with "
                        "files such as "
                        "02-coalescing/transpose.cu; `grader intake` says what became of each entry",
-                       seen);
+                       entry_count);
     return ok;
 }
 
 /* One seed for a store: the first run's, unless another one is given. */
-static bool settle_seed(const struct options *o, struct store *s, char seed[65], struct err *e) {
-    if (!class_seed(s, seed, e)) return false;
-    if (!o->seed_given && seed[0]) return true;
+static bool choose_seed(const struct options *o, struct store *s, char seed[65], struct err *e) {
+    if (!class_load_seed(s, seed, e)) return false;
+    if (!o->has_seed && seed[0]) return true;
     snprintf(seed, 65, "%s", o->seed);
-    return class_keep_seed(s, seed, e);
+    return class_save_seed(s, seed, e);
 }
 
 /* Whom nobody gave a time to is taken to be in time, and that is said. */
-static void warn_of_times(const struct options *o, struct store *s) {
+static void warn_missing_times(const struct options *o, struct store *s) {
     struct err e = {0};
-    if (!o->terms || !o->terms->timed) return;
-    long long n =
-        store_number(s, &e, "SELECT count(*) FROM student WHERE submitted_at = '' AND entries > 0");
+    if (!o->loaded_assignment || !o->loaded_assignment->has_deadline) return;
+    long long n = store_query_int(
+        s, &e, "SELECT count(*) FROM student WHERE submitted_at = '' AND entries > 0");
     if (n > 0)
         fprintf(stderr,
                 "grader: warning: of %lld students nothing says when they handed in; they count as "
@@ -45,19 +45,21 @@ static void warn_of_times(const struct options *o, struct store *s) {
                 n);
 }
 
-static bool batch_by(const struct options *o, struct store *s, FILE *f, struct err *e) {
-    char seed[65];
-    if (o->nnames ? !read_in(o, s, e) : o->terms && !assignment_store(o->terms, s, e)) return false;
-    warn_of_times(o, s);
-    return settle_seed(o, s, seed, e) && cli_class_grade(o, s, seed, false, e) &&
-           cli_class_write(o, s, f, e);
+static bool batch_with_options(const struct options *o, struct store *s, FILE *f, struct err *e) {
+    char report_seed[65];
+    if (o->noperands ? !import_submissions(o, s, e)
+                     : o->loaded_assignment && !assignment_save(o->loaded_assignment, s, e))
+        return false;
+    warn_missing_times(o, s);
+    return choose_seed(o, s, report_seed, e) && cli_class_grade(o, s, report_seed, false, e) &&
+           cli_class_export(o, s, f, e);
 }
 
 static bool batch(const struct options *o, struct store *s, FILE *f, struct err *e) {
     struct assignment a;
-    struct options by;
-    if (!cli_class_assignment(o, s, &a, &by, e)) return false;
-    bool ok = batch_by(&by, s, f, e);
+    struct options effective;
+    if (!cli_class_assignment(o, s, &a, &effective, e)) return false;
+    bool ok = batch_with_options(&effective, s, f, e);
     assignment_free(&a);
     return ok;
 }
@@ -66,17 +68,17 @@ int cmd_batch(const struct options *o) {
     struct err e = {0};
     struct store s;
     struct file_out out;
-    if (!o->nnames && !o->store)
+    if (!o->noperands && !o->store)
         return err_set(&e, ERR_INPUT, "batch takes folders or archives, or --store"),
-               cli_complain(&e);
+               cli_report_error(&e);
     if (o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM)
         return err_set(&e, ERR_INPUT, "--format gradescope and classroom go with grader run"),
-               cli_complain(&e);
+               cli_report_error(&e);
     if (!file_open(o->output, &out, &e))
-        return cli_complain(&e); /* a night's work must not end at its last step */
-    bool opened = store_open(&s, o->store, true, &e), ok = opened && batch(o, &s, out.f, &e);
+        return cli_report_error(&e); /* a night's work must not end at its last step */
+    bool is_open = store_open(&s, o->store, true, &e), ok = is_open && batch(o, &s, out.f, &e);
     ok = file_close(&out, ok, &e) && ok;
-    int status = ok ? cli_class_status(&s, &e) : cli_complain(&e);
-    if (opened) store_close(&s);
+    int status = ok ? cli_class_exit_status(&s, &e) : cli_report_error(&e);
+    if (is_open) store_close(&s);
     return status;
 }

@@ -7,10 +7,10 @@ int cmd_feedback(const struct options *o) {
     struct err e = {0};
     struct store s;
     if (!cli_class_open(o, 2, "a store and a folder for the pages", &s, &e))
-        return cli_complain(&e);
-    int pages = export_feedback(&s, o->names[1], &e);
+        return cli_report_error(&e);
+    int student_count = export_feedback(&s, o->operands[1], &e);
     store_close(&s);
-    if (pages < 0) return cli_complain(&e);
-    printf("pages of %d students in %s\n", pages, o->names[1]);
+    if (student_count < 0) return cli_report_error(&e);
+    printf("pages of %d students in %s\n", student_count, o->operands[1]);
     return EXIT_PASSED;
 }

@@ -13,20 +13,20 @@
 
 /* An item is an exercise on a device; its lines are kept under its number, whichever is done first.
  */
-struct making {
+struct baseline_data_builder {
     const struct options *o;
     const struct exercise **list;
-    unsigned n, devices, next, *at;
+    unsigned n, device_count, next_index, *slot_items;
     struct buf *lines;
-    struct err failed;
+    struct err error;
 };
 
 static void add_times(const struct exercise *ex, const struct gpu_device *d,
-                      const struct grade_options *go, bool naive, struct buf *out) {
+                      const struct grade_options *go, bool is_baseline, struct buf *out) {
     double times[2];
-    if (speed_reference_times(ex, go, naive, times))
-        buf_printf(out, "times %s %s %s %a %a\n", book_id(ex), d->name, naive ? "naive" : "answer",
-                   times[0], times[1]);
+    if (speed_reference_times(ex, go, is_baseline, times))
+        buf_printf(out, "times %s %s %s %a %a\n", book_id(ex), d->name,
+                   is_baseline ? "naive" : "answer", times[0], times[1]);
 }
 
 /* naive.c's lines, each with the exercise before it. */
@@ -42,64 +42,65 @@ static bool add_limits(const struct exercise *ex, const struct grade_options *go
     return ok;
 }
 
-static enum parallel_answer next(void *user, unsigned slot, struct err *e) {
-    struct making *m = user;
+static enum parallel_status next_item(void *user, unsigned slot, struct err *e) {
+    struct baseline_data_builder *m = user;
     (void)e;
-    if (m->next == m->n * m->devices) return PARALLEL_END;
-    m->at[slot] = m->next++;
+    if (m->next_index == m->n * m->device_count) return PARALLEL_END;
+    m->slot_items[slot] = m->next_index++;
     return PARALLEL_ITEM;
 }
 
-static void work(void *user, unsigned slot, struct buf *out) {
-    struct making *m = user;
-    const struct exercise *ex = m->list[m->at[slot] / m->devices];
-    unsigned number = m->at[slot] % m->devices;
-    struct grade_options go = options_grade(m->o, device_at(number));
+static void run_item(void *user, unsigned slot, struct buf *out) {
+    struct baseline_data_builder *m = user;
+    const struct exercise *ex = m->list[m->slot_items[slot] / m->device_count];
+    unsigned device_index = m->slot_items[slot] % m->device_count;
+    struct grade_options go = options_to_grade_options(m->o, device_at(device_index));
     struct err e = {0};
     if (!go.workers) go.workers = 1;
     add_times(ex, go.device, &go, false, out);
     add_times(ex, go.device, &go, true, out);
-    if (number == 0 && !add_limits(ex, &go, out, &e))
+    if (device_index == 0 && !add_limits(ex, &go, out, &e))
         buf_printf(out, "failed %s: %s\n", book_id(ex), e.text);
 }
 
-static bool done(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e) {
-    struct making *m = user;
-    const struct exercise *ex = m->list[m->at[slot] / m->devices];
+static bool item_done(void *user, unsigned slot, bool ok, const char *data, size_t size,
+                      struct err *e) {
+    struct baseline_data_builder *m = user;
+    const struct exercise *ex = m->list[m->slot_items[slot] / m->device_count];
     (void)e;
     if (!ok)
-        err_set(&m->failed, ERR_INTERNAL, "%s: the grader's own process for it died", book_id(ex));
+        err_set(&m->error, ERR_INTERNAL, "%s: the grader's own process for it died", book_id(ex));
     else if (size > 7 && !memcmp(data, "failed ", 7))
-        err_set(&m->failed, ERR_INTERNAL, "%.*s", (int)(size - 7), data + 7);
-    else buf_add(&m->lines[m->at[slot]], data, size);
-    progress_show((void *)book_id(ex), device_at(m->at[slot] % m->devices)->name);
+        err_set(&m->error, ERR_INTERNAL, "%.*s", (int)(size - 7), data + 7);
+    else buf_add(&m->lines[m->slot_items[slot]], data, size);
+    status_show((void *)book_id(ex), device_at(m->slot_items[slot] % m->device_count)->name);
     return ok;
 }
 
-static void write_all(struct making *m, struct buf *out) {
+static void write_all(struct baseline_data_builder *m, struct buf *out) {
     buf_puts(out, "# What scores need of the answers, which this release leaves out: "
                   "grader/grade/figures.h\nwarpbook-figures 1\n");
     buf_printf(out, "nvcc %s\n", grade_nvcc_version());
-    for (unsigned i = 0; i < m->n * m->devices; i++)
+    for (unsigned i = 0; i < m->n * m->device_count; i++)
         buf_add(out, m->lines[i].data, m->lines[i].size);
     baseline_data_append_digest(out);
 }
 
 int cmd_figures(const struct options *o) {
-    struct making m = {.o = o};
+    struct baseline_data_builder m = {.o = o};
     struct err e = {0};
     struct buf out = {0};
-    if (!(m.list = cli_chosen(o, &e))) return cli_complain(&e);
+    if (!(m.list = cli_select_exercises(o, &e))) return cli_report_error(&e);
     while (m.list[m.n]) m.n++;
-    while (device_at(m.devices)) m.devices++;
-    unsigned jobs = parallel_jobs(o->jobs);
-    m.at = xcalloc(jobs, sizeof *m.at);
-    m.lines = xcalloc(m.n * m.devices, sizeof *m.lines);
-    bool ok = parallel_run(jobs, &(struct parallel){next, work, done, &m}, &e);
-    if (ok && m.failed.text[0]) e = m.failed, ok = false;
-    if (ok) write_all(&m, &out), ok = cli_deliver(o, &out, &e);
-    for (unsigned i = 0; i < m.n * m.devices; i++) buf_free(&m.lines[i]);
-    free(m.list), free(m.at), free(m.lines);
+    while (device_at(m.device_count)) m.device_count++;
+    unsigned jobs = parallel_job_count(o->jobs);
+    m.slot_items = xcalloc(jobs, sizeof *m.slot_items);
+    m.lines = xcalloc(m.n * m.device_count, sizeof *m.lines);
+    bool ok = parallel_run(jobs, &(struct parallel_ops){next_item, run_item, item_done, &m}, &e);
+    if (ok && m.error.text[0]) e = m.error, ok = false;
+    if (ok) write_all(&m, &out), ok = cli_write_output(o, &out, &e);
+    for (unsigned i = 0; i < m.n * m.device_count; i++) buf_free(&m.lines[i]);
+    free(m.list), free(m.slot_items), free(m.lines);
     buf_free(&out);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

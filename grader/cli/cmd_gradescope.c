@@ -9,17 +9,17 @@
 int cmd_gradescope(const struct options *o) {
     struct err e = {0};
     struct assignment a;
-    unsigned files = 0;
-    if (o->nnames != 1)
+    unsigned file_count = 0;
+    if (o->noperands != 1)
         return err_set(&e, ERR_INPUT, "gradescope takes an assignment, such as hw1.toml"),
-               cli_complain(&e);
+               cli_report_error(&e);
     if (!o->output && isatty(1))
         return err_set(&e, ERR_INPUT,
                        "gradescope writes a zip file: say where by --output autograder.zip"),
-               cli_complain(&e);
-    if (!assignment_read(o->names[0], true, &a, &e)) return cli_complain(&e);
-    bool ok = class_package(&a, o->output, &files, &e);
-    if (ok && o->output) printf("%s: %u files; %u exercises\n", o->output, files, a.n);
+               cli_report_error(&e);
+    if (!assignment_read(o->operands[0], true, &a, &e)) return cli_report_error(&e);
+    bool ok = class_write_package(&a, o->output, &file_count, &e);
+    if (ok && o->output) printf("%s: %u files; %u exercises\n", o->output, file_count, a.n);
     assignment_free(&a);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

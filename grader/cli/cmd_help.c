@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_LIMIT = 1 << 20 };
+enum { MAX_TEXT_BYTES = 1 << 20 };
 
 /* The text under "## Hint n", without the heading; false if there is none. */
 static bool find_hint(const char *text, unsigned n, struct buf *out) {
     char heading[32];
     snprintf(heading, sizeof heading, "## Hint %u", n);
     const char *at = text;
-    size_t length = strlen(heading);
-    while ((at = strstr(at, heading)) &&
-           ((at != text && at[-1] != '\n') || (at[length] >= '0' && at[length] <= '9')))
+    size_t heading_length = strlen(heading);
+    while ((at = strstr(at, heading)) && ((at != text && at[-1] != '\n') ||
+                                          (at[heading_length] >= '0' && at[heading_length] <= '9')))
         at++;
     if (!at) return false;
     at += strcspn(at, "\n");
@@ -34,78 +34,79 @@ static bool find_hint(const char *text, unsigned n, struct buf *out) {
 /* How many hints an exercise's text holds, numbered from 1 without a gap. */
 unsigned cli_hint_count(const char *text) {
     unsigned n = 0;
-    for (struct buf one = {0}; find_hint(text, n + 1, &one); n++) buf_free(&one);
+    for (struct buf hint = {0}; find_hint(text, n + 1, &hint); n++) buf_free(&hint);
     return n;
 }
 
 int cmd_hint(const struct options *o) {
     struct err e = {0};
-    const struct exercise *ex = cli_chosen_one(o, &e);
+    const struct exercise *ex = cli_select_exercise(o, &e);
     struct buf text = {0}, out = {0};
-    if (!ex || !file_read(book_chapter_file(ex, ".md"), TEXT_LIMIT, &text, &e))
-        return cli_complain(&e);
+    if (!ex || !file_read(book_chapter_file(ex, ".md"), MAX_TEXT_BYTES, &text, &e))
+        return cli_report_error(&e);
     text_strip_comments(&text);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
-    unsigned total = cli_hint_count(buf_str(&text));
-    struct progress p;
-    progress_load(ex, &p);
-    unsigned next = o->all && p.hints
-                        ? p.hints
-                        : p.hints + 1; /* --all repeats; before the first hint it shows that */
-    unsigned shown = next < total ? next : total;
-    for (unsigned i = o->all ? 1 : shown; i <= shown && total; i++) {
+    unsigned hint_count = cli_hint_count(buf_str(&text));
+    struct progress reply;
+    progress_load(ex, &reply);
+    unsigned next =
+        o->all && reply.hint_count
+            ? reply.hint_count
+            : reply.hint_count + 1; /* --all repeats; before the first hint it shows that */
+    unsigned last_shown = next < hint_count ? next : hint_count;
+    for (unsigned i = o->all ? 1 : last_shown; i <= last_shown && hint_count; i++) {
         struct buf hint = {0};
-        buf_printf(&out, "Hint %u of %u for %s\n\n", i, total, book_id(ex));
+        buf_printf(&out, "Hint %u of %u for %s\n\n", i, hint_count, book_id(ex));
         find_hint(buf_str(&text), i, &hint);
         report_markdown(buf_str(&hint), &style, &out);
         buf_puts(&out, "\n"), buf_free(&hint);
     }
-    if (!total) buf_printf(&out, "%s has no hints.\n", book_id(ex));
-    else if (shown < total)
+    if (!hint_count) buf_printf(&out, "%s has no hints.\n", book_id(ex));
+    else if (last_shown < hint_count)
         buf_printf(&out, "%s shows the next one.\n",
                    o->all ? "Without --all the command" : "The same command");
     else if (!book_has_solutions()) buf_puts(&out, "That was the last one.\n");
     else
         buf_printf(&out, "That was the last one. The model answer: %s solution %s\n",
                    paths_command("grader"), ex->name);
-    if (shown != p.hints) p.hints = shown, progress_save(ex, &p);
-    bool ok = cli_deliver(o, &out, &e);
+    if (last_shown != reply.hint_count) reply.hint_count = last_shown, progress_save(ex, &reply);
+    bool ok = cli_write_output(o, &out, &e);
     buf_free(&text), buf_free(&out);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }
 
 /* As the reader finds it: in a source tree from its root. */
-static const char *shown(const char *path) {
+static const char *display_path(const char *path) {
     return paths_is_installed() ? path : path + strlen(book_root()) + 1;
 }
 
 int cmd_solution(const struct options *o) {
     struct err e = {0};
-    const struct exercise *ex = cli_chosen_one(o, &e);
+    const struct exercise *ex = cli_select_exercise(o, &e);
     struct buf out = {0};
     char folder[PATH_MAX];
-    if (!cli_has_answers(o, &e) || !ex ||
-        !file_read(book_solution_file(ex, NULL), TEXT_LIMIT, &out, &e))
-        return cli_complain(&e);
+    if (!cli_has_solutions(o, &e) || !ex ||
+        !file_read(book_solution_file(ex, NULL), MAX_TEXT_BYTES, &out, &e))
+        return cli_report_error(&e);
     char **steps = book_ladder_steps(ex);
     buf_printf(&out, "\n// This is %s. The steps that lead to it:\n",
-               shown(book_solution_file(ex, NULL)));
+               display_path(book_solution_file(ex, NULL)));
     for (char **s = steps; *s; s++)
-        buf_printf(&out, "//   %s\n", shown(book_solution_file(ex, *s)));
+        buf_printf(&out, "//   %s\n", display_path(book_solution_file(ex, *s)));
     snprintf(folder, sizeof folder, "%.3800s/solutions/%.100s", book_root(), ex->chapter);
     buf_printf(&out, "// What each step changes, and what it gains: %s/%s-ladder.md\n",
-               shown(folder), ex->name);
+               display_path(folder), ex->name);
     book_free_list(steps);
-    bool ok = cli_deliver(o, &out, &e);
+    bool ok = cli_write_output(o, &out, &e);
     buf_free(&out);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }
 
 /* ---- reset ---- */
 
 /* NAME.cu.bak-1, -2, …: the first name that is free, so that no version is lost. */
-static bool back_up(const char *path, const struct buf *text, char *backup, size_t size,
-                    struct err *e) {
+static bool write_backup(const char *path, const struct buf *text, char *backup, size_t size,
+                         struct err *e) {
     for (unsigned i = 1; i < 10000; i++) {
         snprintf(backup, size, "%s.bak-%u", path, i);
         if (!file_exists(backup)) return file_write(backup, buf_str(text), text->size, e);
@@ -113,27 +114,27 @@ static bool back_up(const char *path, const struct buf *text, char *backup, size
     return err_set(e, ERR_LIMIT, "%s: 9999 backups exist; remove some", path);
 }
 
-static bool reset(const struct exercise *ex, struct err *e) {
+static bool reset_exercise(const struct exercise *ex, struct err *e) {
     char path[PATH_MAX + 512], backup[PATH_MAX + 544];
-    struct buf skeleton = {0}, mine = {0};
-    struct err none = {0};
+    struct buf starter = {0}, current = {0};
+    struct err ignored = {0};
     snprintf(path, sizeof path, "%s", book_student_file(ex));
-    bool had = file_read(path, TEXT_LIMIT, &mine, &none),
-         ok = book_original_starter(ex, &skeleton, e);
-    bool same =
-        ok && had && mine.size == skeleton.size && !memcmp(mine.data, skeleton.data, mine.size);
-    if (ok && same) printf("%s is as it came; nothing to do\n", path);
-    else if (ok && had) ok = back_up(path, &mine, backup, sizeof backup, e);
-    if (ok && !same) ok = file_write(path, skeleton.data, skeleton.size, e);
-    if (ok && !same && had)
+    bool existed = file_read(path, MAX_TEXT_BYTES, &current, &ignored),
+         ok = book_original_starter(ex, &starter, e);
+    bool is_unchanged = ok && existed && current.size == starter.size &&
+                        !memcmp(current.data, starter.data, current.size);
+    if (ok && is_unchanged) printf("%s is as it came; nothing to do\n", path);
+    else if (ok && existed) ok = write_backup(path, &current, backup, sizeof backup, e);
+    if (ok && !is_unchanged) ok = file_write(path, starter.data, starter.size, e);
+    if (ok && !is_unchanged && existed)
         printf("%s is as it came again; your version is in %s\n", path, path_basename(backup));
-    if (ok && !had) printf("%s restored\n", path);
-    buf_free(&skeleton), buf_free(&mine);
+    if (ok && !existed) printf("%s restored\n", path);
+    buf_free(&starter), buf_free(&current);
     return ok;
 }
 
 int cmd_reset(const struct options *o) {
     struct err e = {0};
-    const struct exercise *ex = cli_chosen_one(o, &e);
-    return ex && reset(ex, &e) ? EXIT_PASSED : cli_complain(&e);
+    const struct exercise *ex = cli_select_exercise(o, &e);
+    return ex && reset_exercise(ex, &e) ? EXIT_PASSED : cli_report_error(&e);
 }

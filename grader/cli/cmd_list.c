@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TITLE = 34 };
+enum { TITLE_WIDTH = 34 };
 
-struct total {
-    unsigned exercises, done, tried;
+struct list_totals {
+    unsigned exercise_count, done_count, tried_count;
     double points;
 };
 
@@ -21,47 +21,52 @@ static enum verdict verdict_of(const char *code) {
 }
 
 /* A line of 80 columns: state, points, title. */
-static void line(const struct exercise *ex, const struct report_style *s, struct total *total,
-                 struct buf *out) {
-    struct progress p;
-    progress_load(ex, &p);
-    bool begun = !progress_untouched(ex), done = begun && !strcmp(p.verdict, "AC");
-    enum verdict v = verdict_of(p.verdict);
-    const char *colour = begun && p.verdict[0] ? report_style_escape(s, report_verdict_style(v))
-                                               : report_style_escape(s, TEXT_STYLE_DIM);
-    const char *state = !begun ? "not started" : done ? "done" : "tried";
+static void put_line(const struct exercise *ex, const struct report_style *s,
+                     struct list_totals *totals, struct buf *out) {
+    struct progress reply;
+    progress_load(ex, &reply);
+    bool is_started = !progress_is_unmodified(ex),
+         is_done = is_started && !strcmp(reply.verdict, "AC");
+    enum verdict v = verdict_of(reply.verdict);
+    const char *colour = is_started && reply.verdict[0]
+                             ? report_style_escape(s, report_verdict_style(v))
+                             : report_style_escape(s, TEXT_STYLE_DIM);
+    const char *state = !is_started ? "not started" : is_done ? "done" : "tried";
     buf_printf(out, "  %-18s %s%-11s%s ", ex->name, colour, state,
                report_style_escape(s, TEXT_STYLE_NONE));
-    if (begun && p.verdict[0]) buf_printf(out, "%-4s %5.1f", p.verdict, p.score);
+    if (is_started && reply.verdict[0]) buf_printf(out, "%-4s %5.1f", reply.verdict, reply.score);
     else buf_printf(out, "%10s", "");
-    if (begun && p.verdict[0]) total->points += p.score;
-    total->exercises++, total->done += done, total->tried += begun && !done;
-    bool whole = strlen(ex->title) <= TITLE;
-    buf_printf(out, "  %.*s%s", whole ? TITLE : TITLE - 1, ex->title, whole ? "" : "…");
-    if (p.hints)
-        buf_printf(out, " %s(%u hint%s)%s", report_style_escape(s, TEXT_STYLE_DIM), p.hints,
-                   p.hints == 1 ? "" : "s", report_style_escape(s, TEXT_STYLE_NONE));
+    if (is_started && reply.verdict[0]) totals->points += reply.score;
+    totals->exercise_count++, totals->done_count += is_done,
+        totals->tried_count += is_started && !is_done;
+    bool fits = strlen(ex->title) <= TITLE_WIDTH;
+    buf_printf(out, "  %.*s%s", fits ? TITLE_WIDTH : TITLE_WIDTH - 1, ex->title, fits ? "" : "…");
+    if (reply.hint_count)
+        buf_printf(out, " %s(%u hint%s)%s", report_style_escape(s, TEXT_STYLE_DIM),
+                   reply.hint_count, reply.hint_count == 1 ? "" : "s",
+                   report_style_escape(s, TEXT_STYLE_NONE));
     buf_puts(out, "\n");
 }
 
 int cmd_list(const struct options *o) {
     struct err e = {0};
     struct buf out = {0};
-    struct total total = {0};
+    struct list_totals totals = {0};
     struct report_style style = o->output ? (struct report_style){0} : cli_style_for(1);
-    const struct exercise **list = cli_chosen(o, &e);
-    if (!list) return cli_complain(&e);
+    const struct exercise **list = cli_select_exercises(o, &e);
+    if (!list) return cli_report_error(&e);
     for (unsigned i = 0; list[i]; i++) {
         if (i == 0 || strcmp(list[i]->chapter, list[i - 1]->chapter))
             buf_printf(&out, "%s%s%s\n", report_style_escape(&style, TEXT_STYLE_BOLD),
                        list[i]->chapter, report_style_escape(&style, TEXT_STYLE_NONE));
-        line(list[i], &style, &total, &out);
+        put_line(list[i], &style, &totals, &out);
     }
-    buf_printf(&out, "\n%u of %u done, %u tried, %u not started; %.1f of %u points\n", total.done,
-               total.exercises, total.tried, total.exercises - total.done - total.tried,
-               total.points, 100 * total.exercises);
-    bool ok = cli_deliver(o, &out, &e);
+    buf_printf(&out, "\n%u of %u done, %u tried, %u not started; %.1f of %u points\n",
+               totals.done_count, totals.exercise_count, totals.tried_count,
+               totals.exercise_count - totals.done_count - totals.tried_count, totals.points,
+               100 * totals.exercise_count);
+    bool ok = cli_write_output(o, &out, &e);
     buf_free(&out);
     free(list);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

@@ -8,17 +8,17 @@ int cmd_merge(const struct options *o) {
     struct err e = {0};
     struct store s;
     bool ok = true;
-    if (o->nnames < 2)
+    if (o->noperands < 2)
         return err_set(&e, ERR_INPUT,
                        "merge takes a store, made where it is not there, and the stores to add"),
-               cli_complain(&e);
-    if (!store_open(&s, o->names[0], true, &e)) return cli_complain(&e);
-    for (unsigned i = 1; i < o->nnames && ok; i++) {
-        long long twice = 0, added = 0;
-        ok = class_merge(&s, o->names[i], &twice, &added, &e);
-        if (ok) printf("%s: %lld result%s added", o->names[i], added, added == 1 ? "" : "s");
-        if (ok) printf(twice ? "; %lld were there already, all equal\n" : "\n", twice);
+               cli_report_error(&e);
+    if (!store_open(&s, o->operands[0], true, &e)) return cli_report_error(&e);
+    for (unsigned i = 1; i < o->noperands && ok; i++) {
+        long long duplicates = 0, added = 0;
+        ok = class_merge(&s, o->operands[i], &duplicates, &added, &e);
+        if (ok) printf("%s: %lld result%s added", o->operands[i], added, added == 1 ? "" : "s");
+        if (ok) printf(duplicates ? "; %lld were there already, all equal\n" : "\n", duplicates);
     }
     store_close(&s);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

@@ -14,7 +14,7 @@
 static const struct {
     const char *from, *to;
     bool shared;
-} files[] = {
+} templates[] = {
     {"exercise.cu", "chapters/%1$s/%2$s.cu", false},
     {"test.c", "chapters/%1$s/%2$s_test.c", false},
     {"task.md", "chapters/%1$s/%2$s.md", false},
@@ -28,17 +28,20 @@ static const struct {
     {"mutant-one-block.cu", "grader/tests/mutants/%1$s/%2$s/one-block.cu", false},
     {"mutant-stretches.cu", "grader/tests/mutants/%1$s/%2$s/stretches.cu", false},
 };
-enum { FILES = sizeof files / sizeof *files, TEMPLATE_LIMIT = 1 << 16 };
+enum { TEMPLATE_COUNT = sizeof templates / sizeof *templates, MAX_TEMPLATE_BYTES = 1 << 16 };
 
 /* "08-constant-memory/convolution": two digits, words; a C identifier. */
-static bool split(const char *id, char *chapter, char *name, size_t size, struct err *e) {
+static bool split_exercise_id(const char *id, char *chapter, char *name, size_t size,
+                              struct err *e) {
     const char *slash = strchr(id, '/');
     bool ok = slash && (size_t)(slash - id) < size && strlen(slash + 1) < size &&
               isdigit((unsigned char)id[0]) && isdigit((unsigned char)id[1]) && id[2] == '-' &&
               islower((unsigned char)slash[1]);
-    for (const char *p = id; ok && p < slash; p++) ok = isalnum((unsigned char)*p) || *p == '-';
-    for (const char *p = ok ? slash + 1 : ""; *p; p++)
-        ok = ok && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_');
+    for (const char *reply = id; ok && reply < slash; reply++)
+        ok = isalnum((unsigned char)*reply) || *reply == '-';
+    for (const char *reply = ok ? slash + 1 : ""; *reply; reply++)
+        ok = ok &&
+             (islower((unsigned char)*reply) || isdigit((unsigned char)*reply) || *reply == '_');
     if (!ok)
         return err_set(
             e, ERR_INPUT,
@@ -49,20 +52,20 @@ static bool split(const char *id, char *chapter, char *name, size_t size, struct
     return true;
 }
 
-static void target(unsigned i, const char *chapter, const char *name, char *out, size_t size) {
+static void target_path(unsigned i, const char *chapter, const char *name, char *out, size_t size) {
     char relative[512];
-    snprintf(relative, sizeof relative, files[i].to, chapter, name);
+    snprintf(relative, sizeof relative, templates[i].to, chapter, name);
     snprintf(out, size, "%s/%s", book_root(), relative);
 }
 
-static bool copy(unsigned i, const char *chapter, const char *name, struct err *e) {
+static bool instantiate_template(unsigned i, const char *chapter, const char *name, struct err *e) {
     char from[PATH_MAX], to[PATH_MAX], folder[PATH_MAX];
     struct buf text = {0};
-    target(i, chapter, name, to, sizeof to);
-    if (files[i].shared && file_exists(to)) return true;
-    snprintf(from, sizeof from, "%s/grader/template/%s", book_root(), files[i].from);
+    target_path(i, chapter, name, to, sizeof to);
+    if (templates[i].shared && file_exists(to)) return true;
+    snprintf(from, sizeof from, "%s/grader/template/%s", book_root(), templates[i].from);
     snprintf(folder, sizeof folder, "%.*s", (int)(path_basename(to) - to - 1), to);
-    bool ok = file_read(from, TEMPLATE_LIMIT, &text, e) && dir_create(folder, e);
+    bool ok = file_read(from, MAX_TEMPLATE_BYTES, &text, e) && dir_create(folder, e);
     if (ok) {
         text_replace(&text, "NAME", name);
         text_replace(&text, "CHAPTER", chapter);
@@ -76,16 +79,18 @@ static bool copy(unsigned i, const char *chapter, const char *name, struct err *
 int cmd_new(const struct options *o) {
     struct err e = {0};
     char chapter[64], name[64], path[PATH_MAX];
-    if (o->nnames != 1)
+    if (o->noperands != 1)
         err_set(&e, ERR_INPUT, "name one exercise: grader new 10-sorting/merge_sort");
-    bool ok = e.kind == ERR_NONE && split(o->names[0], chapter, name, sizeof name, &e);
-    for (unsigned i = 0; ok && i < FILES; i++) {
-        target(i, chapter, name, path, sizeof path);
-        if (!files[i].shared && file_exists(path))
+    bool ok =
+        e.kind == ERR_NONE && split_exercise_id(o->operands[0], chapter, name, sizeof name, &e);
+    for (unsigned i = 0; ok && i < TEMPLATE_COUNT; i++) {
+        target_path(i, chapter, name, path, sizeof path);
+        if (!templates[i].shared && file_exists(path))
             ok = err_set(&e, ERR_INPUT, "%s exists already", path);
     }
-    for (unsigned i = 0; ok && i < FILES; i++) ok = copy(i, chapter, name, &e);
-    if (!ok) return cli_complain(&e);
+    for (unsigned i = 0; ok && i < TEMPLATE_COUNT; i++)
+        ok = instantiate_template(i, chapter, name, &e);
+    if (!ok) return cli_report_error(&e);
     printf(
         "Next: make, then  build/grader verify %s --working-tree ; docs/authoring.md says more.\n",
         name);

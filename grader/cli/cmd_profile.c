@@ -4,13 +4,13 @@
 
 int cmd_profile(const struct options *o) {
     struct err e = {0};
-    const struct exercise *ex = cli_chosen_one(o, &e);
+    const struct exercise *ex = cli_select_exercise(o, &e);
     struct result r;
-    struct grade_options go = options_grade(o, o->devices[0]);
+    struct grade_options go = options_to_grade_options(o, o->devices[0]);
     go.no_speed = gpu_options_of(o->devices[0]) !=
                   NULL; /* to measure takes seconds, and says nothing about lines */
-    go.progress = progress_show, go.user = ex ? (void *)ex->name : NULL;
-    if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_complain(&e);
+    go.progress = status_show, go.user = ex ? (void *)ex->name : NULL;
+    if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_report_error(&e);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     struct buf out = {0};
     if (r.has_counters) report_profile(&r, o->devices[0], &style, o->all, &out);
@@ -19,8 +19,8 @@ int cmd_profile(const struct options *o) {
         buf_puts(&out, "  Lines are counted once the results are right.\n");
     }
     int status = !r.has_counters ? cli_exit_status(&r, 1) : EXIT_PASSED;
-    bool ok = cli_deliver(o, &out, &e);
+    bool ok = cli_write_output(o, &out, &e);
     buf_free(&out);
     result_free(&r);
-    return ok ? status : cli_complain(&e);
+    return ok ? status : cli_report_error(&e);
 }

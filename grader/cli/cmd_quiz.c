@@ -12,42 +12,44 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE = 200 };
+enum { MAX_ANSWER = 200 };
 
-static void say_question(const struct quiz_question *q, unsigned i, unsigned n, struct buf *out) {
+static void put_question(const struct quiz_question *q, unsigned i, unsigned n, struct buf *out) {
     struct report_style style = cli_style_for(1);
     buf_printf(out, "Question %u of %u: ", i + 1, n);
     report_markdown(q->text + strcspn(q->text, " ") + 1, &style, out);
     buf_puts(out, "\n");
 }
 
-static void say_result(const struct quiz_question *q, bool right, double figure, struct buf *out) {
-    buf_puts(out, right ? "Right: " : "No: ");
-    if (q->choice) buf_printf(out, "it is %c.\n", q->choice);
+static void put_result(const struct quiz_question *q, bool is_correct, double expected,
+                       struct buf *out) {
+    buf_puts(out, is_correct ? "Right: " : "No: ");
+    if (q->correct_choice) buf_printf(out, "it is %c.\n", q->correct_choice);
     else
-        buf_printf(out, "it is %.6g%s.\n", figure,
-                   q->counted ? ", counted by the simulated GPU" : "");
+        buf_printf(out, "it is %.6g%s.\n", expected,
+                   q->is_measured ? ", counted by the simulated GPU" : "");
     struct report_style style = cli_style_for(1);
-    report_markdown(q->why, &style, out);
-    if (q->counted)
-        buf_printf(out, "(%s%s%s in %s)\n", q->counter, q->over[0] ? " / " : "", q->over, q->file);
+    report_markdown(q->explanation, &style, out);
+    if (q->is_measured)
+        buf_printf(out, "(%s%s%s in %s)\n", q->counter, q->denominator[0] ? " / " : "",
+                   q->denominator, q->file);
     buf_puts(out, "\n");
 }
 
-static bool figure_of(const char *chapter, const struct quiz_question *q, double *figure,
-                      struct err *e) {
-    *figure = q->answer;
-    return !q->counted || quiz_count(chapter, q, figure, e);
+static bool expected_value(const char *chapter, const struct quiz_question *q, double *expected,
+                           struct err *e) {
+    *expected = q->answer;
+    return !q->is_measured || quiz_measure(chapter, q, expected, e);
 }
 
-static void say_sum(unsigned right, unsigned n, struct buf *out) {
-    buf_printf(out, "%u of %u right.\n", right, n);
+static void put_total(unsigned correct_count, unsigned n, struct buf *out) {
+    buf_printf(out, "%u of %u right.\n", correct_count, n);
 }
 
 /* ---- answers from the command line ---- */
 
 /* The i-th of "2,b,0.5"; false past the last one. */
-static bool given(const char *answers, unsigned i, char *out, size_t size) {
+static bool nth_answer(const char *answers, unsigned i, char *out, size_t size) {
     for (; i && (answers = strchr(answers, ',')); i--) answers++;
     if (!answers) return false;
     size_t n = strcspn(answers, ",");
@@ -55,83 +57,85 @@ static bool given(const char *answers, unsigned i, char *out, size_t size) {
     return true;
 }
 
-static unsigned count_given(const char *answers) {
+static unsigned count_answers(const char *answers) {
     unsigned n = 1;
     for (; (answers = strchr(answers, ',')); answers++) n++;
     return n;
 }
 
-static bool judge_all(const char *chapter, const struct quiz *quiz, const char *answers,
-                      struct buf *out, unsigned *right, struct err *e) {
-    unsigned have = count_given(answers);
-    if (have != quiz->n)
-        return err_set(e, ERR_INPUT, "--answers has %u answers, and %s %u questions", have, chapter,
-                       quiz->n);
+static bool judge_answers(const char *chapter, const struct quiz *quiz, const char *answers,
+                          struct buf *out, unsigned *correct_count, struct err *e) {
+    unsigned answer_count = count_answers(answers);
+    if (answer_count != quiz->n)
+        return err_set(e, ERR_INPUT, "--answers has %u answers, and %s %u questions", answer_count,
+                       chapter, quiz->n);
     for (unsigned i = 0; i < quiz->n; i++) {
-        const struct quiz_question *q = &quiz->questions[i];
-        char text[LINE];
-        double figure;
+        const struct quiz_question *request = &quiz->questions[i];
+        char text[MAX_ANSWER];
+        double expected;
         bool ok = false;
-        struct err wrong = {0};
-        given(answers, i, text, sizeof text);
-        if (!figure_of(chapter, q, &figure, e)) return false;
-        if (!quiz_judge(q, text, figure, &ok, &wrong))
-            return err_set(e, ERR_INPUT, "question %u: %s", i + 1, wrong.text);
-        say_question(q, i, quiz->n, out);
-        say_result(q, ok, figure, out);
-        *right += ok;
+        struct err answer_error = {0};
+        nth_answer(answers, i, text, sizeof text);
+        if (!expected_value(chapter, request, &expected, e)) return false;
+        if (!quiz_judge(request, text, expected, &ok, &answer_error))
+            return err_set(e, ERR_INPUT, "question %u: %s", i + 1, answer_error.text);
+        put_question(request, i, quiz->n, out);
+        put_result(request, ok, expected, out);
+        *correct_count += ok;
     }
-    say_sum(*right, quiz->n, out);
+    put_total(*correct_count, quiz->n, out);
     return true;
 }
 
 /* ---- a terminal ---- */
 
 /* Asks until there is an answer that fits; false at the end of the input. */
-static bool ask(const struct quiz_question *q, double figure, bool *right) {
-    char text[LINE];
+static bool prompt(const struct quiz_question *q, double expected, bool *is_correct) {
+    char text[MAX_ANSWER];
     for (;;) {
         struct err e = {0};
         fputs("> ", stdout), fflush(stdout);
         if (!fgets(text, sizeof text, stdin)) return false;
         text[strcspn(text, "\n")] = 0;
-        if (quiz_judge(q, text, figure, right, &e)) return true;
+        if (quiz_judge(q, text, expected, is_correct, &e)) return true;
         printf("%s; Ctrl-D ends.\n", e.text);
     }
 }
 
-static bool ask_all(const char *chapter, const struct quiz *quiz, unsigned *right, struct err *e) {
+static bool prompt_all(const char *chapter, const struct quiz *quiz, unsigned *correct_count,
+                       struct err *e) {
     for (unsigned i = 0; i < quiz->n; i++) {
-        const struct quiz_question *q = &quiz->questions[i];
+        const struct quiz_question *request = &quiz->questions[i];
         struct buf out = {0};
-        double figure;
+        double expected;
         bool ok = false;
-        say_question(q, i, quiz->n, &out);
+        put_question(request, i, quiz->n, &out);
         fputs(buf_str(&out), stdout), fflush(stdout);
         buf_clear(&out);
-        bool counted = figure_of(chapter, q, &figure, e), answered = counted && ask(q, figure, &ok);
-        if (answered) say_result(q, ok, figure, &out);
-        else if (counted) buf_puts(&out, "\n");
-        *right += ok;
-        if (i + 1 == quiz->n || !answered) say_sum(*right, quiz->n, &out);
+        bool has_expected = expected_value(chapter, request, &expected, e),
+             is_answered = has_expected && prompt(request, expected, &ok);
+        if (is_answered) put_result(request, ok, expected, &out);
+        else if (has_expected) buf_puts(&out, "\n");
+        *correct_count += ok;
+        if (i + 1 == quiz->n || !is_answered) put_total(*correct_count, quiz->n, &out);
         fputs(buf_str(&out), stdout);
         buf_free(&out);
-        if (!answered) return counted;
+        if (!is_answered) return has_expected;
     }
     return true;
 }
 
-static void show_all(const char *chapter, const struct quiz *quiz, struct buf *out) {
-    for (unsigned i = 0; i < quiz->n; i++) say_question(&quiz->questions[i], i, quiz->n, out);
+static void put_all_questions(const char *chapter, const struct quiz *quiz, struct buf *out) {
+    for (unsigned i = 0; i < quiz->n; i++) put_question(&quiz->questions[i], i, quiz->n, out);
     buf_printf(out, "Answer them: %s quiz %s --answers 1,b,…\n", paths_command("grader"), chapter);
 }
 
 /* ---- the command ---- */
 
-static const char *chapter_named(const struct options *o, struct err *e) {
-    if (o->nnames != 1)
+static const char *find_chapter(const struct options *o, struct err *e) {
+    if (o->noperands != 1)
         return err_set(e, ERR_INPUT, "quiz takes one chapter, such as 04 (see: grader list)"), NULL;
-    const struct exercise **found = book_find(o->names[0], e);
+    const struct exercise **found = book_find(o->operands[0], e);
     const char *chapter = found ? found[0]->chapter : NULL;
     free(found);
     return chapter;
@@ -141,15 +145,16 @@ int cmd_quiz(const struct options *o) {
     struct err e = {0};
     struct quiz quiz = {0};
     struct buf out = {0};
-    unsigned right = 0;
-    bool judged = true;
-    const char *chapter = chapter_named(o, &e);
+    unsigned correct_count = 0;
+    bool is_judged = true;
+    const char *chapter = find_chapter(o, &e);
     bool ok = chapter && quiz_open(chapter, &quiz, &e);
-    if (ok && o->answers) ok = judge_all(chapter, &quiz, o->answers, &out, &right, &e);
-    else if (ok && isatty(0) && isatty(1) && !o->output) ok = ask_all(chapter, &quiz, &right, &e);
-    else if (ok) show_all(chapter, &quiz, &out), judged = false;
-    ok = ok && cli_deliver(o, &out, &e);
-    int status = !judged || right == quiz.n ? EXIT_PASSED : EXIT_FAILED;
+    if (ok && o->answers) ok = judge_answers(chapter, &quiz, o->answers, &out, &correct_count, &e);
+    else if (ok && isatty(0) && isatty(1) && !o->output)
+        ok = prompt_all(chapter, &quiz, &correct_count, &e);
+    else if (ok) put_all_questions(chapter, &quiz, &out), is_judged = false;
+    ok = ok && cli_write_output(o, &out, &e);
+    int status = !is_judged || correct_count == quiz.n ? EXIT_PASSED : EXIT_FAILED;
     quiz_free(&quiz), buf_free(&out);
-    return ok ? status : cli_complain(&e);
+    return ok ? status : cli_report_error(&e);
 }

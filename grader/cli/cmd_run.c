@@ -17,50 +17,50 @@
 #include <string.h>
 
 /* Of several exercises: how many are graded, and one of those that are being graded. */
-struct graded {
-    unsigned n, of;
+struct grading_progress {
+    unsigned graded_count, total_count;
 };
 
-static void show_graded(const struct graded *g, const char *name) {
-    char what[48];
-    snprintf(what, sizeof what, "%u of %u exercises", g->n, g->of);
-    progress_show(what, name);
+static void show_grading_progress(const struct grading_progress *g, const char *name) {
+    char label[48];
+    snprintf(label, sizeof label, "%u of %u exercises", g->graded_count, g->total_count);
+    status_show(label, name);
 }
 
-static void progress_base(void *user, const char *path) {
-    struct graded *g = user;
-    g->n++;
-    show_graded(g, path_basename(path));
+static void on_item_progress(void *user, const char *path) {
+    struct grading_progress *g = user;
+    g->graded_count++;
+    show_grading_progress(g, path_basename(path));
 }
 
 static bool grade_one(const struct options *o, const struct gpu_device *d,
                       const struct exercise *ex, struct result *r, struct err *e) {
-    struct grade_options go = options_grade(o, d);
+    struct grade_options go = options_to_grade_options(o, d);
     char id[160];
     snprintf(id, sizeof id, "%s", book_id(ex));
-    go.progress = progress_show, go.user = id;
+    go.progress = status_show, go.user = id;
     if (grade_file(ex, cli_student_file(o, ex), &go, r, e)) return true;
     e->kind = ERR_INPUT; /* a file that the user named or edits */
     return false;
 }
 
-static void say_where_to_begin(const struct result *results, unsigned n, unsigned untouched,
-                               struct buf *out) {
+static void put_next_step(const struct result *results, unsigned n, unsigned unstarted_count,
+                          struct buf *out) {
     for (unsigned i = 0; i < n; i++) {
         if (results[i].verdict == V_AC || !results[i].is_unmodified) continue;
         buf_printf(
             out,
             "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
             "then\n  %s run %s\n",
-            untouched, results[i].ex->chapter, results[i].ex->name, results[i].ex->name,
+            unstarted_count, results[i].ex->chapter, results[i].ex->name, results[i].ex->name,
             paths_command("grader"), results[i].ex->name);
         return;
     }
 }
 
 /* Who reads that a drawn size is wrong wants that size again. */
-static void say_how_to_repeat(const struct options *o, const struct result *results, unsigned n,
-                              struct buf *out) {
+static void put_repeat_command(const struct options *o, const struct result *results, unsigned n,
+                               struct buf *out) {
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < results[i].ncases; k++) {
             const struct case_result *c = &results[i].cases[k];
@@ -76,20 +76,21 @@ static void write_text(const struct options *o, const struct gpu_device *d,
                        const struct result *results, unsigned n, const struct report_style *style,
                        struct buf *out) {
     const struct result **list = xcalloc(n, sizeof *list);
-    unsigned untouched = 0;
+    unsigned unstarted_count = 0;
     for (unsigned i = 0; i < n; i++) {
         list[i] = &results[i];
-        bool full = o->nnames || n == 1 ||
-                    !results[i].is_unmodified; /* a class of skeletons needs no pages of reports */
-        if (full) report_text(&results[i], d, style, out);
-        if (full) buf_puts(out, "\n");
-        else untouched++;
+        bool is_full =
+            o->noperands || n == 1 ||
+            !results[i].is_unmodified; /* a class of skeletons needs no pages of reports */
+        if (is_full) report_text(&results[i], d, style, out);
+        if (is_full) buf_puts(out, "\n");
+        else unstarted_count++;
     }
     if (!style->brief) buf_printf(out, "seed: %s\n", o->seed);
-    if (!style->brief) say_how_to_repeat(o, results, n, out);
+    if (!style->brief) put_repeat_command(o, results, n, out);
     if (n > 1) {
         report_table(list, n, style, out);
-        if (untouched) say_where_to_begin(results, n, untouched, out);
+        if (unstarted_count) put_next_step(results, n, unstarted_count, out);
     }
     free(list);
 }
@@ -107,16 +108,16 @@ static bool grade_all(const struct options *o, const struct gpu_device *d,
                       const struct exercise **list, unsigned n, struct result *results,
                       struct err *e) {
     if (n == 1) return grade_one(o, d, list[0], &results[0], e);
-    struct grade_options go = options_grade(o, d);
+    struct grade_options go = options_to_grade_options(o, d);
     struct grade_item *items = xcalloc(n, sizeof *items);
     char(*paths)[PATH_MAX + 512] = xcalloc(n, sizeof *paths);
     for (unsigned i = 0; i < n; i++) {
         snprintf(paths[i], sizeof *paths, "%s", cli_student_file(o, list[i]));
         items[i] = (struct grade_item){.ex = list[i], .name = paths[i], .path = paths[i]};
     }
-    struct graded graded = {0, n};
-    go.progress = progress_base, go.user = &graded;
-    show_graded(&graded, list[0]->name);
+    struct grading_progress progress = {0, n};
+    go.progress = on_item_progress, go.user = &progress;
+    show_grading_progress(&progress, list[0]->name);
     /* On a real GPU one at a time: another one beside it would be foreign load. */
     bool ok = class_grade_many(items, n, gpu_options_of(d) ? 1 : o->jobs, &go, results, e);
     free(items), free(paths);
@@ -125,17 +126,17 @@ static bool grade_all(const struct options *o, const struct gpu_device *d,
 
 /* Wall time is no part of a report, which is the same byte for byte each time. Of several exercises
  * each has a process of its own. */
-static void say_cost(const struct gpu_device *d, struct time_cost before) {
+static void print_model_cost(const struct gpu_device *d, struct time_cost cost_before) {
     struct time_cost c = time_get_cost();
     fprintf(stderr, "time model: %u launches on %s in %.2f s (%.2f s of them to trace a sample)\n",
-            c.launches - before.launches, d->name, c.seconds - before.seconds,
-            c.trace_seconds - before.trace_seconds);
+            c.launches - cost_before.launches, d->name, c.seconds - cost_before.seconds,
+            c.trace_seconds - cost_before.trace_seconds);
 }
 
 /* As rustlings does: how far one is, and where to go on. */
-static void say_progress(const struct result *r, struct buf *out) {
+static void put_completion(const struct result *r, struct buf *out) {
     const struct exercise *next;
-    unsigned done = progress_done(&next);
+    unsigned done = progress_count_passed(&next);
     if (r->verdict != V_AC || r->is_single_case) return;
     buf_printf(out, "%u of %u done.", done, book_count());
     if (next)
@@ -145,35 +146,35 @@ static void say_progress(const struct result *r, struct buf *out) {
 }
 
 /* One device: everything that was chosen. Returns the exit status, -1 on an error. */
-static int on_device(const struct options *o, const struct gpu_device *d,
-                     const struct exercise **list, unsigned n, struct buf *text, struct buf *rows,
-                     struct json_t **json, struct err *e) {
+static int run_on_device(const struct options *o, const struct gpu_device *d,
+                         const struct exercise **list, unsigned n, struct buf *text,
+                         struct buf *rows, struct json_t **json, struct err *e) {
     struct result *results = xcalloc(n, sizeof *results);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
-    struct time_cost before = time_get_cost();
+    struct time_cost cost_before = time_get_cost();
     bool ok = grade_all(o, d, list, n, results, e);
-    progress_clear();
-    if (o->verbose && n == 1) say_cost(d, before);
+    status_clear();
+    if (o->verbose && n == 1) print_model_cost(d, cost_before);
     int status = ok ? cli_exit_status(results, n) : -1;
     if (ok && o->format == FORMAT_JSON) *json = write_json(o, d, results, n);
     if (ok && o->format == FORMAT_GRADESCOPE) report_gradescope(results, n, d, text);
     if (ok && o->format == FORMAT_CLASSROOM) report_classroom(results, n, d, text);
     if (ok && o->format == FORMAT_TEXT) write_text(o, d, results, n, &style, text);
-    if (ok && o->brief) {
+    if (ok && o->brief_report) {
         style.brief = true;
-        write_text(o, d, results, n, &style, o->brief);
+        write_text(o, d, results, n, &style, o->brief_report);
     }
     if (ok) report_side_by_side_add(rows, d, results, n);
     for (unsigned i = 0; ok && i < n; i++)
-        if (!o->file) progress_note(&results[i]);
-    if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output) say_progress(&results[0], text);
-    if (ok && n == 1 && o->brief) say_progress(&results[0], o->brief);
+        if (!o->file) progress_record(&results[i]);
+    if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output) put_completion(&results[0], text);
+    if (ok && n == 1 && o->brief_report) put_completion(&results[0], o->brief_report);
     for (unsigned i = 0; ok && i < n; i++) result_free(&results[i]);
     free(results);
     return status;
 }
 
-static bool ready_for_machine_code(const struct options *o, struct err *e) {
+static bool check_machine_code(const struct options *o, struct err *e) {
     build_enable_disassembly(o->machine_code);
     return !o->machine_code || build_disassembler(NULL) ||
            err_set(e, ERR_INPUT,
@@ -183,8 +184,8 @@ static bool ready_for_machine_code(const struct options *o, struct err *e) {
 }
 
 /* A case that no exercise has would pass: nothing is wrong with nothing. */
-static bool has_the_case(const struct options *o, const struct exercise *const *list,
-                         struct err *e) {
+static bool check_case_number(const struct options *o, const struct exercise *const *list,
+                              struct err *e) {
     for (; *list; list++) {
         unsigned n = (*list)->ncases + problem_drawn_case_count(*list);
         if (o->only_case > n)
@@ -194,7 +195,7 @@ static bool has_the_case(const struct options *o, const struct exercise *const *
     return true;
 }
 
-static bool fits_together(const struct options *o, unsigned n, struct err *e) {
+static bool check_options(const struct options *o, unsigned n, struct err *e) {
     if (o->file && n != 1) return err_set(e, ERR_INPUT, "--file goes with one exercise; name it");
     if (o->format == FORMAT_CSV)
         return err_set(e, ERR_INPUT, "--format csv goes with grader batch");
@@ -208,17 +209,17 @@ static bool fits_together(const struct options *o, unsigned n, struct err *e) {
 }
 
 /* All devices, one after another. */
-static bool on_devices(const struct options *o, const struct exercise **list, unsigned n,
-                       struct buf *text, int *worst, struct err *e) {
+static bool run_on_devices(const struct options *o, const struct exercise **list, unsigned n,
+                           struct buf *text, int *worst_status, struct err *e) {
     struct buf rows = {0};
     struct json_t *json[MAX_DEVICES] = {0};
     bool ok = true;
     for (unsigned i = 0; ok && i < o->ndevices; i++) {
         if (o->format == FORMAT_TEXT && o->ndevices > 1)
             buf_printf(text, "== %s ==\n", o->devices[i]->full_name);
-        int status = on_device(o, o->devices[i], list, n, text, &rows, &json[i], e);
+        int status = run_on_device(o, o->devices[i], list, n, text, &rows, &json[i], e);
         ok = status >= 0;
-        if (status > *worst) *worst = status;
+        if (status > *worst_status) *worst_status = status;
     }
     if (ok && o->format == FORMAT_TEXT && o->ndevices > 1) report_side_by_side_write(&rows, text);
     if (ok && o->format == FORMAT_JSON) report_json_text(json, o->ndevices, o->seed, text);
@@ -227,13 +228,13 @@ static bool on_devices(const struct options *o, const struct exercise **list, un
 }
 
 bool cli_run(const struct options *o, struct buf *text, int *status, struct err *e) {
-    if (!ready_for_machine_code(o, e)) return false;
-    const struct exercise **list = cli_chosen(o, e);
+    if (!check_machine_code(o, e)) return false;
+    const struct exercise **list = cli_select_exercises(o, e);
     unsigned n = 0;
     while (list && list[n]) n++;
     *status = EXIT_PASSED;
-    bool ok = list && has_the_case(o, list, e) && fits_together(o, n, e) &&
-              on_devices(o, list, n, text, status, e);
+    bool ok = list && check_case_number(o, list, e) && check_options(o, n, e) &&
+              run_on_devices(o, list, n, text, status, e);
     free(list);
     return ok;
 }
@@ -242,7 +243,7 @@ int cmd_run(const struct options *o) {
     struct err e = {0};
     struct buf text = {0};
     int status;
-    bool ok = cli_run(o, &text, &status, &e) && cli_deliver(o, &text, &e);
+    bool ok = cli_run(o, &text, &status, &e) && cli_write_output(o, &text, &e);
     buf_free(&text);
-    return ok ? status : cli_complain(&e);
+    return ok ? status : cli_report_error(&e);
 }

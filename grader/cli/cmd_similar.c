@@ -8,58 +8,61 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool read_exercise(struct store *s, struct similar_class *c, struct err *e) {
-    sqlite3_stmt *q = store_ask(s, e,
-                                "SELECT s.student, s.file, c.body FROM submission s JOIN source c "
-                                "ON c.digest = s.digest WHERE s.state = "
-                                "'taken' AND s.exercise = ? ORDER BY s.student",
-                                "t", book_id(c->ex));
-    bool ok = q;
-    if (ok) similar_book(c);
-    while (ok && store_next(s, &q, e))
-        similar_add(c, store_text(q, 0), store_text(q, 1), sqlite3_column_blob(q, 2),
-                    (size_t)sqlite3_column_bytes(q, 2));
-    store_end(&q);
+static bool load_submissions(struct store *s, struct similarity_class *c, struct err *e) {
+    sqlite3_stmt *request =
+        store_query(s, e,
+                    "SELECT s.student, s.file, c.body FROM submission s JOIN source c "
+                    "ON c.digest = s.digest WHERE s.state = "
+                    "'taken' AND s.exercise = ? ORDER BY s.student",
+                    "t", book_id(c->ex));
+    bool ok = request;
+    if (ok) similarity_load_book(c);
+    while (ok && store_step(s, &request, e))
+        similarity_add_text(c, store_column_text(request, 0), store_column_text(request, 1),
+                            sqlite3_column_blob(request, 2),
+                            (size_t)sqlite3_column_bytes(request, 2));
+    store_finalize(&request);
     return ok && !e->text[0];
 }
 
-static bool compare_all(const struct options *o, struct store *s, unsigned *pairs, unsigned *taken,
-                        struct err *e) {
+static bool compare_all(const struct options *o, struct store *s, unsigned *pair_count,
+                        unsigned *book_copy_count, struct err *e) {
     const struct exercise **list = cli_class_list(o, e);
-    struct similar_pages pages;
-    bool ok = list && (!o->output || similar_pages_begin(&pages, o->output, e));
+    struct similarity_pages pages;
+    bool ok = list && (!o->output || similarity_pages_begin(&pages, o->output, e));
     for (unsigned i = 0; ok && list[i]; i++) {
-        struct similar_class c = {.ex = list[i]};
-        ok = read_exercise(s, &c, e);
+        struct similarity_class c = {.ex = list[i]};
+        ok = load_submissions(s, &c, e);
         if (ok && c.ntexts) {
-            similar_find(&c, &similar_usual);
-            *pairs += c.npairs;
-            if (o->output) ok = similar_pages_add(&pages, &c, e);
-            else *taken += similar_text_list(&c, stdout);
+            similarity_find_pairs(&c, &similarity_defaults);
+            *pair_count += c.npairs;
+            if (o->output) ok = similarity_pages_add(&pages, &c, e);
+            else *book_copy_count += similarity_print_text(&c, stdout);
         }
-        similar_free(&c);
+        similarity_free(&c);
     }
-    if (ok && o->output) *taken = pages.taken, ok = similar_pages_end(&pages, e);
+    if (ok && o->output)
+        *book_copy_count = pages.book_copy_count, ok = similarity_pages_end(&pages, e);
     free(list);
     return ok;
 }
 
 /* A store is a file, what was handed in are folders or archives. */
 static bool is_store(const char *path) {
-    char head[16] = "";
+    char magic[16] = "";
     struct stat st;
     FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
-    size_t n = f ? fread(head, 1, 15, f) : 0;
+    size_t n = f ? fread(magic, 1, 15, f) : 0;
     if (f) fclose(f);
-    return n == 15 && !strcmp(head, "SQLite format 3");
+    return n == 15 && !strcmp(magic, "SQLite format 3");
 }
 
-static bool open_any(const struct options *o, struct store *s, struct err *e) {
-    unsigned seen;
-    if (is_store(o->names[0])) return store_open(s, o->names[0], false, e);
+static bool open_store_or_folders(const struct options *o, struct store *s, struct err *e) {
+    unsigned entry_count;
+    if (is_store(o->operands[0])) return store_open(s, o->operands[0], false, e);
     if (!store_open(s, NULL, true, e)) return false;
     const struct exercise **list = cli_class_list(o, e);
-    bool ok = list && cli_class_intake(o, s, list, &seen, e);
+    bool ok = list && cli_class_intake(o, s, list, &entry_count, e);
     free(list);
     if (!ok) store_close(s);
     return ok;
@@ -68,17 +71,17 @@ static bool open_any(const struct options *o, struct store *s, struct err *e) {
 int cmd_similar(const struct options *o) {
     struct err e = {0};
     struct store s;
-    unsigned pairs = 0, taken = 0;
-    if (!o->nnames)
+    unsigned pair_count = 0, book_copy_count = 0;
+    if (!o->noperands)
         return err_set(&e, ERR_INPUT, "similar takes a store, or folders of submissions"),
-               cli_complain(&e);
-    if (!open_any(o, &s, &e)) return cli_complain(&e);
-    bool ok = compare_all(o, &s, &pairs, &taken, &e);
+               cli_report_error(&e);
+    if (!open_store_or_folders(o, &s, &e)) return cli_report_error(&e);
+    bool ok = compare_all(o, &s, &pair_count, &book_copy_count, &e);
     store_close(&s);
-    if (!ok) return cli_complain(&e);
+    if (!ok) return cli_report_error(&e);
     if (o->output)
-        printf("%u pairs, %u copies of the book's; see index.html in %s\n", pairs, taken,
-               o->output);
-    else fprintf(stderr, "%u pairs, %u copies of the book's\n", pairs, taken);
+        printf("%u pairs, %u copies of the book's; see index.html in %s\n", pair_count,
+               book_copy_count, o->output);
+    else fprintf(stderr, "%u pairs, %u copies of the book's\n", pair_count, book_copy_count);
     return EXIT_PASSED;
 }

@@ -5,7 +5,8 @@ int cmd_stats(const struct options *o) {
     struct err e = {0};
     struct store s;
     struct file_out out;
-    if (!cli_class_open(o, 1, "a store, as batch --store made it", &s, &e)) return cli_complain(&e);
+    if (!cli_class_open(o, 1, "a store, as batch --store made it", &s, &e))
+        return cli_report_error(&e);
     bool ok = file_open(o->output, &out, &e);
     if (ok) {
         ok = o->format == FORMAT_HTML ? export_stats_html(&s, out.f, &e)
@@ -13,5 +14,5 @@ int cmd_stats(const struct options *o) {
         ok = file_close(&out, ok, &e) && ok;
     }
     store_close(&s);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

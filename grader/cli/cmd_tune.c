@@ -25,14 +25,14 @@ struct sweep {
     struct buf source;
     struct tune_space space;
     struct tune_row *rows;
-    unsigned n, next, *at; /* at: which row is in which place */
-    char name[128], state[PATH_MAX];
+    unsigned n, next_row, *slot_rows; /* at: which row is in which place */
+    char name[128], state_path[PATH_MAX];
     const char *devices[MAX_DEVICES];
     unsigned jobs;
 };
 
 /* What the rows depend on: the text, what checks it, the devices. */
-static void key_of(const struct sweep *s, char key[HASH_HEX_SIZE]) {
+static void sweep_key(const struct sweep *s, char key[HASH_HEX_SIZE]) {
     struct hash h;
     hash_init(&h);
     hash_update_string(&h, "tune 1");
@@ -43,20 +43,20 @@ static void key_of(const struct sweep *s, char key[HASH_HEX_SIZE]) {
     hash_final_hex(&h, key);
 }
 
-static enum parallel_answer next(void *user, unsigned slot, struct err *e) {
+static enum parallel_status next_item(void *user, unsigned slot, struct err *e) {
     struct sweep *s = user;
     (void)e;
-    while (s->next < s->n && s->rows[s->next].done) s->next++;
-    if (s->next == s->n) return PARALLEL_END;
-    s->at[slot] = s->next++;
+    while (s->next_row < s->n && s->rows[s->next_row].done) s->next_row++;
+    if (s->next_row == s->n) return PARALLEL_END;
+    s->slot_rows[slot] = s->next_row++;
     return PARALLEL_ITEM;
 }
 
 /* Speed is asked for, points are not: a sample of the timed size is enough. */
-static void work(void *user, unsigned slot, struct buf *out) {
+static void run_item(void *user, unsigned slot, struct buf *out) {
     struct sweep *s = user;
-    const struct tune_row *row = &s->rows[s->at[slot]];
-    struct grade_options go = options_grade(s->o, s->o->devices[row->device]);
+    const struct tune_row *row = &s->rows[s->slot_rows[slot]];
+    struct grade_options go = options_to_grade_options(s->o, s->o->devices[row->device]);
     struct buf text = {0};
     struct result r;
     go.count_modelled = false;
@@ -68,78 +68,80 @@ static void work(void *user, unsigned slot, struct buf *out) {
     buf_free(&text);
 }
 
-static void tell(const struct sweep *s, const struct tune_row *row, const char *why) {
-    char label[TUNE_LABEL];
+static void print_row(const struct sweep *s, const struct tune_row *row, const char *reason) {
+    char label[TUNE_MAX_LABEL];
     struct buf line = {0};
     tune_label(&s->space, row->combination, label);
     buf_printf(&line, "  %-10s %-36s %-7s", s->devices[row->device], label, row->verdict);
     if (row->us > 0)
-        buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->kind);
-    else if (why[0])
-        buf_puts(&line, "\n"), report_wrap(why, 13, &(struct report_style){.width = 80}, &line);
+        buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->speed_kind);
+    else if (reason[0])
+        buf_puts(&line, "\n"), report_wrap(reason, 13, &(struct report_style){.width = 80}, &line);
     while (line.size && line.data[line.size - 1] == '\n') line.data[--line.size] = 0;
-    progress_clear();
+    status_clear();
     puts(buf_str(&line));
     fflush(stdout);
     buf_free(&line);
 }
 
-static const char *why_not(const struct result *r) {
+static const char *failure_reason(const struct result *r) {
     for (unsigned i = 0; i < r->ncases; i++)
         if (r->cases[i].verdict != V_AC) return r->cases[i].message;
     return r->message[0] ? r->message : r->speed.note;
 }
 
-static bool done(void *user, unsigned slot, bool ok, const char *data, size_t size, struct err *e) {
+static bool item_done(void *user, unsigned slot, bool ok, const char *data, size_t size,
+                      struct err *e) {
     struct sweep *s = user;
-    struct tune_row *row = &s->rows[s->at[slot]];
+    struct tune_row *row = &s->rows[s->slot_rows[slot]];
     struct result r = {.message = ""};
     ok = ok && result_deserialize(&r, s->ex, data, size);
-    bool right = ok && (r.verdict == V_AC || r.verdict == V_PART);
+    bool is_correct = ok && (r.verdict == V_AC || r.verdict == V_PART);
     snprintf(row->verdict, sizeof row->verdict, "%s",
-             !ok                      ? "IE"
-             : right && r.speed.valid ? "right"
-             : right                  ? "untimed"
-                                      : verdict_code(r.verdict));
-    if (right && r.speed.valid) row->us = r.speed.student_us;
-    if (right && r.speed.valid) snprintf(row->kind, sizeof row->kind, "%s", r.speed.kind);
+             !ok                           ? "IE"
+             : is_correct && r.speed.valid ? "right"
+             : is_correct                  ? "untimed"
+                                           : verdict_code(r.verdict));
+    if (is_correct && r.speed.valid) row->us = r.speed.student_us;
+    if (is_correct && r.speed.valid)
+        snprintf(row->speed_kind, sizeof row->speed_kind, "%s", r.speed.kind);
     if (ok) row->counters = r.counters;
-    char why[240];
-    snprintf(why, sizeof why, "%.*s", ok ? (int)strcspn(why_not(&r), "\n") : 0,
-             ok ? why_not(&r) : "");
-    tell(s, row, why);
+    char reason[240];
+    snprintf(reason, sizeof reason, "%.*s", ok ? (int)strcspn(failure_reason(&r), "\n") : 0,
+             ok ? failure_reason(&r) : "");
+    print_row(s, row, reason);
     row->done = ok && r.verdict != V_IE; /* our own faults are tried again */
     if (ok) result_free(&r);
-    return !row->done || tune_state_add(s->state, s->at[slot], row, e);
+    return !row->done || tune_state_append(s->state_path, s->slot_rows[slot], row, e);
 }
 
 static bool open_sweep(struct sweep *s, const struct options *o, struct err *e) {
     char path[PATH_MAX + 512], key[HASH_HEX_SIZE];
     s->o = o;
-    if (!(s->ex = cli_chosen_one(o, e))) return false;
+    if (!(s->ex = cli_select_exercise(o, e))) return false;
     snprintf(path, sizeof path, "%s", cli_student_file(o, s->ex));
     grade_safe_file_name(s->ex, path, s->name, sizeof s->name);
     if (!file_read(path, SOURCE_LIMIT, &s->source, e)) return false;
     if (!tune_space_read(&s->source, &s->space, e)) return false;
-    bool gpu = false;
+    bool uses_gpu = false;
     for (unsigned i = 0; i < o->ndevices; i++)
-        s->devices[i] = o->devices[i]->name, gpu |= gpu_options_of(o->devices[i]) != NULL;
-    s->jobs = gpu ? 1 : parallel_jobs(o->jobs); /* to measure takes the GPU alone */
+        s->devices[i] = o->devices[i]->name, uses_gpu |= gpu_options_of(o->devices[i]) != NULL;
+    s->jobs = uses_gpu ? 1 : parallel_job_count(o->jobs); /* to measure takes the GPU alone */
     s->n = s->space.ncombinations * o->ndevices;
     s->rows = xcalloc(s->n, sizeof *s->rows);
-    s->at = xcalloc(s->jobs, sizeof *s->at);
+    s->slot_rows = xcalloc(s->jobs, sizeof *s->slot_rows);
     for (unsigned i = 0; i < s->n; i++)
         s->rows[i] = (struct tune_row){.combination = i % s->space.ncombinations,
                                        .device = i / s->space.ncombinations};
-    key_of(s, key);
-    if (!tune_state_path(s->ex->name, key, s->state, e)) return false;
-    tune_state_read(s->state, s->rows, s->n);
+    sweep_key(s, key);
+    if (!tune_state_path(s->ex->name, key, s->state_path, e)) return false;
+    tune_state_read(s->state_path, s->rows, s->n);
     return true;
 }
 
-static void tell_best(const struct tune_page *p, unsigned d) {
+static void print_best(const struct tune_page *p, unsigned d) {
     const struct tune_row *best = tune_best(p, d);
-    char label[TUNE_LABEL];
+    char label[TUNE_MAX_LABEL];
     struct buf text = {0};
     if (!best) {
         printf("%s: no combination comes out right\n", p->devices[d]);
@@ -148,31 +150,32 @@ static void tell_best(const struct tune_page *p, unsigned d) {
     tune_label(p->space, best->combination, label);
     struct buf time = {0};
     page_time(best->us, &time);
-    printf("%s: best is %s, %s %s", p->devices[d], label, buf_str(&time), best->kind);
+    printf("%s: best is %s, %s %s", p->devices[d], label, buf_str(&time), best->speed_kind);
     buf_free(&time);
     if (p->space->current < p->space->ncombinations) {
-        const struct tune_row *now = tune_row_at(p, d, p->space->current);
-        if (now == best) printf(", as the file has it");
-        else if (now->us > 0)
-            printf(", %.2f times as fast as the file as it is", now->us / best->us);
-        if (now != best && now->us > 0) tune_changes(now, best, 8, &text);
+        const struct tune_row *current = tune_row_at(p, d, p->space->current);
+        if (current == best) printf(", as the file has it");
+        else if (current->us > 0)
+            printf(", %.2f times as fast as the file as it is", current->us / best->us);
+        if (current != best && current->us > 0) tune_put_changes(current, best, 8, &text);
     }
     printf("\n%s", buf_str(&text));
     buf_free(&text);
 }
 
-static bool finish(const struct sweep *s, struct err *e) {
-    struct tune_page p = {book_id(s->ex), s->name, &s->space, s->rows, s->devices, s->o->ndevices};
+static bool write_results(const struct sweep *s, struct err *e) {
+    struct tune_page reply = {book_id(s->ex), s->name,    &s->space,
+                              s->rows,        s->devices, s->o->ndevices};
     struct buf page = {0};
-    char path[PATH_MAX] = "", pages[PATH_MAX];
+    char path[PATH_MAX] = "", pages_folder[PATH_MAX];
     puts("");
-    for (unsigned d = 0; d < p.ndevices; d++) tell_best(&p, d);
-    tune_write_page(&p, &page);
-    bool ok = s->o->output || paths_pages_dir(pages, e);
+    for (unsigned d = 0; d < reply.ndevices; d++) print_best(&reply, d);
+    tune_write_page(&reply, &page);
+    bool ok = s->o->output || paths_pages_dir(pages_folder, e);
     if (ok && !s->o->output)
-        snprintf(path, sizeof path, "%.3800s/tune", pages), ok = dir_create(path, e);
+        snprintf(path, sizeof path, "%.3800s/tune", pages_folder), ok = dir_create(path, e);
     if (ok && !s->o->output)
-        snprintf(path, sizeof path, "%.3800s/tune/%.100s.html", pages, s->ex->name);
+        snprintf(path, sizeof path, "%.3800s/tune/%.100s.html", pages_folder, s->ex->name);
     ok = ok && file_write_output(s->o->output ? s->o->output : path, buf_str(&page), page.size, e);
     if (ok) printf("page: %s\n", s->o->output ? s->o->output : path);
     buf_free(&page);
@@ -180,27 +183,27 @@ static bool finish(const struct sweep *s, struct err *e) {
 }
 
 static int close_sweep(struct sweep *s, bool ok, const struct err *e) {
-    bool any = false;
-    for (unsigned i = 0; i < s->n; i++) any |= s->rows[i].us > 0;
-    free(s->rows), free(s->at);
+    bool has_time = false;
+    for (unsigned i = 0; i < s->n; i++) has_time |= s->rows[i].us > 0;
+    free(s->rows), free(s->slot_rows);
     tune_space_free(&s->space);
     buf_free(&s->source);
-    return !ok ? cli_complain(e) : any ? EXIT_PASSED : EXIT_FAILED;
+    return !ok ? cli_report_error(e) : has_time ? EXIT_PASSED : EXIT_FAILED;
 }
 
 int cmd_tune(const struct options *o) {
     struct sweep s = {0};
     struct err e = {0};
     bool ok = open_sweep(&s, o, &e);
-    unsigned known = 0;
+    unsigned done_count = 0;
     for (unsigned i = 0; ok && i < s.n; i++)
-        if (s.rows[i].done) known++;
+        if (s.rows[i].done) done_count++;
     if (ok)
         printf("%s: %u combinations%s%s\n", book_id(s.ex), s.space.ncombinations,
-               o->ndevices > 1 ? " on each device" : "", known ? "; going on:" : "");
+               o->ndevices > 1 ? " on each device" : "", done_count ? "; going on:" : "");
     for (unsigned i = 0; ok && i < s.n; i++)
-        if (s.rows[i].done) tell(&s, &s.rows[i], "");
-    ok = ok && parallel_run(s.jobs, &(struct parallel){next, work, done, &s}, &e);
-    ok = ok && finish(&s, &e);
+        if (s.rows[i].done) print_row(&s, &s.rows[i], "");
+    ok = ok && parallel_run(s.jobs, &(struct parallel_ops){next_item, run_item, item_done, &s}, &e);
+    ok = ok && write_results(&s, &e);
     return close_sweep(&s, ok, &e);
 }

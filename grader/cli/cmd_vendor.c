@@ -11,16 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { JSON_LIMIT = 1 << 26 };
+enum { MAX_JSON_BYTES = 1 << 26 };
 
-struct compared {
+struct vendor_comparison {
     const struct options *o;
     const struct gpu_device *d;
     const struct exercise *ex;
     struct buf rows, notes;
-    double answer_us; /* 0 = not known */
-    unsigned others;  /* rows beside the answer's */
-    bool measured;
+    double solution_us;     /* 0 = not known */
+    unsigned library_count; /* rows beside the answer's */
+    bool is_measured;
 };
 
 /* ---- versions of the exercise ---- */
@@ -29,26 +29,26 @@ static uint64_t device_read_sectors(const struct sim_counters *c) {
     return c->global_load_sectors + c->bulk_load_sectors + c->atomic_result_sectors;
 }
 
-static unsigned launches(const struct result *r) {
+static unsigned launch_count(const struct result *r) {
     unsigned n = 0;
     for (unsigned i = 0; i < r->nkernel_times; i++) n += r->kernel_times[i].launches;
     return n;
 }
 
-static void put_time(double us, double answer_us, struct buf *out) {
+static void put_time(double us, double solution_us, struct buf *out) {
     if (us > 0) buf_printf(out, " %10.4g", us);
     else buf_printf(out, " %10s", "-");
-    if (us > 0 && answer_us > 0) buf_printf(out, " %9.2f", answer_us / us);
+    if (us > 0 && solution_us > 0) buf_printf(out, " %9.2f", solution_us / us);
     else buf_printf(out, " %9s", "-");
 }
 
-static void add_row(struct compared *c, const char *name, const struct result *r) {
+static void add_row(struct vendor_comparison *c, const char *name, const struct result *r) {
     const struct sim_counters *n = &r->counters;
     double us = r->speed.valid ? r->speed.student_us : 0;
     buf_printf(&c->rows, "  %-24s %-7s", name, verdict_code(r->verdict));
-    put_time(us, c->answer_us, &c->rows);
+    put_time(us, c->solution_us, &c->rows);
     if (r->has_counters)
-        buf_printf(&c->rows, " %8u %12llu %12llu %12llu", launches(r),
+        buf_printf(&c->rows, " %8u %12llu %12llu %12llu", launch_count(r),
                    (unsigned long long)n->inst_executed, (unsigned long long)device_read_sectors(n),
                    (unsigned long long)(n->global_store_sectors + n->bulk_store_sectors));
     buf_puts(&c->rows, "\n");
@@ -57,104 +57,110 @@ static void add_row(struct compared *c, const char *name, const struct result *r
 }
 
 /* One version, graded; false: an error. */
-static bool compare(struct compared *c, const char *name, const char *path, struct err *e) {
-    struct grade_options go = options_grade(c->o, c->d);
+static bool grade_version(struct vendor_comparison *c, const char *name, const char *path,
+                          struct err *e) {
+    struct grade_options go = options_to_grade_options(c->o, c->d);
     struct result r;
-    go.progress = progress_show, go.user = (void *)name;
+    go.progress = status_show, go.user = (void *)name;
     if (!grade_file(c->ex, path, &go, &r, e)) return false;
-    if (r.speed.valid && c->answer_us <= 0) c->answer_us = r.speed.solution_us;
-    if (r.speed.valid) c->measured = !strcmp(r.speed.kind, "measured");
+    if (r.speed.valid && c->solution_us <= 0) c->solution_us = r.speed.solution_us;
+    if (r.speed.valid) c->is_measured = !strcmp(r.speed.kind, "measured");
     add_row(c, name, &r);
     result_free(&r);
     return true;
 }
 
-static bool compare_versions(struct compared *c, struct err *e) {
-    char practice[VENDOR_PATH], cub[VENDOR_PATH];
-    bool in_practice = vendor_practice(c->ex, practice), by_cub = vendor_file(c->ex, cub);
-    c->others += in_practice + by_cub;
-    return compare(c, "model answer", book_solution_file(c->ex, NULL), e) &&
-           (!in_practice || compare(c, "in practice", practice, e)) &&
-           (!by_cub || compare(c, "CUB", cub, e));
+static bool compare_versions(struct vendor_comparison *c, struct err *e) {
+    char practice[VENDOR_MAX_PATH], cub[VENDOR_MAX_PATH];
+    bool has_practice = vendor_practice_path(c->ex, practice),
+         has_cub = vendor_cub_path(c->ex, cub);
+    c->library_count += has_practice + has_cub;
+    return grade_version(c, "model answer", book_solution_file(c->ex, NULL), e) &&
+           (!has_practice || grade_version(c, "in practice", practice, e)) &&
+           (!has_cub || grade_version(c, "CUB", cub, e));
 }
 
 /* ---- cuBLAS ---- */
 
 /* Microseconds on a GPU of that device's kind; 0 = not known. */
-struct recorded {
-    double routine, answer;
+struct recorded_times {
+    double routine_us, solution_us;
 };
 
-static struct recorded in_report(const json_t *report, const char *id, const char *routine) {
+static struct recorded_times find_recorded_times(const json_t *report, const char *id,
+                                                 const char *routine) {
     size_t i;
     const json_t *row;
     json_array_foreach(json_object_get(report, "exercises"), i, row) {
-        const char *is = json_string_value(json_object_get(row, "exercise"));
+        const char *id_of_row = json_string_value(json_object_get(row, "exercise"));
         const json_t *library = json_object_get(json_object_get(row, "libraries"), routine),
-                     *answer = json_object_get(json_object_get(row, "times"), "");
-        if (is && !strcmp(is, id))
-            return (struct recorded){json_real_value(json_object_get(library, "us")),
-                                     json_real_value(json_object_get(answer, "measured_us"))};
+                     *solution = json_object_get(json_object_get(row, "times"), "");
+        if (id_of_row && !strcmp(id_of_row, id))
+            return (struct recorded_times){
+                json_real_value(json_object_get(library, "us")),
+                json_real_value(json_object_get(solution, "measured_us"))};
     }
-    return (struct recorded){0};
+    return (struct recorded_times){0};
 }
 
-static struct recorded recorded(const struct compared *c, const char *routine) {
-    char path[VENDOR_PATH];
+static struct recorded_times read_recorded_times(const struct vendor_comparison *c,
+                                                 const char *routine) {
+    char path[VENDOR_MAX_PATH];
     struct err ignored = {0};
     struct buf text = {0};
     snprintf(path, sizeof path, "%s/docs/results/%s/report.json", book_root(), c->d->name);
-    json_t *j = file_read(path, JSON_LIMIT, &text, &ignored)
+    json_t *j = file_read(path, MAX_JSON_BYTES, &text, &ignored)
                     ? json_loadb(buf_str(&text), text.size, 0, NULL)
                     : NULL;
-    struct recorded r = in_report(j, book_id(c->ex), routine);
+    struct recorded_times r = find_recorded_times(j, book_id(c->ex), routine);
     json_decref(j), buf_free(&text);
     return r;
 }
 
-static double timed(const struct compared *c, struct err *e) {
+static double time_cublas_us(const struct vendor_comparison *c, struct err *e) {
     const char *routine;
     struct backend *b = backend_gpu_open(gpu_options_of(c->d), e);
-    double seconds = b ? vendor_time(b, c->ex, &routine, e) : 0;
+    double measure_seconds = b ? vendor_time(b, c->ex, &routine, e) : 0;
     if (b) b->ops->close(b);
-    return seconds * 1e6;
+    return measure_seconds * 1e6;
 }
 
-static void note_cublas(struct compared *c, const char *routine, const struct recorded *r) {
+static void put_cublas_note(struct vendor_comparison *c, const char *routine,
+                            const struct recorded_times *r) {
     buf_printf(
         &c->notes,
         "%s is machine code alone, which the simulated GPU does not run; --device gpu times it.",
         routine);
-    if (r->routine > 0)
+    if (r->routine_us > 0)
         buf_printf(&c->notes,
                    " Its time above was measured on an %s, where the model answer took %.4g us "
                    "(docs/results/%s).",
-                   c->d->full_name, r->answer, c->d->name);
+                   c->d->full_name, r->solution_us, c->d->name);
     buf_puts(&c->notes, "\n");
 }
 
-static void compare_cublas(struct compared *c) {
+static void compare_cublas(struct vendor_comparison *c) {
     const char *routine = vendor_routine(c->ex);
     struct err e = {0};
-    struct recorded r = {0};
-    bool here = gpu_options_of(c->d) != NULL;
+    struct recorded_times r = {0};
+    bool has_gpu = gpu_options_of(c->d) != NULL;
     if (!routine) return;
-    c->others++;
-    if (here) r = (struct recorded){timed(c, &e), c->answer_us};
-    else r = recorded(c, routine);
+    c->library_count++;
+    if (has_gpu) r = (struct recorded_times){time_cublas_us(c, &e), c->solution_us};
+    else r = read_recorded_times(c, routine);
     buf_printf(&c->rows, "  %-24s %-7s", routine, "");
-    put_time(r.routine, r.answer, &c->rows);
+    put_time(r.routine_us, r.solution_us, &c->rows);
     buf_puts(&c->rows, "\n");
-    if (!here) note_cublas(c, routine, &r);
-    else if (r.routine <= 0) buf_printf(&c->notes, "%s: %s\n", routine, e.text);
+    if (!has_gpu) put_cublas_note(c, routine, &r);
+    else if (r.routine_us <= 0) buf_printf(&c->notes, "%s: %s\n", routine, e.text);
 }
 
 /* ---- the table ---- */
 
-static void write_table(const struct compared *c, const struct report_style *style,
+static void write_table(const struct vendor_comparison *c, const struct report_style *style,
                         struct buf *out) {
     buf_printf(out, "%s on %s, %s, next to a library\n", book_id(c->ex), c->d->full_name,
-               c->measured ? "measured" : "modelled");
+               c->is_measured ? "measured" : "modelled");
     buf_printf(out, "  %-24s %-7s %10s %9s %8s %12s %12s %12s\n", "version", "verdict", "time/us",
                "of answer", "launches", "warp insts", "sectors in", "sectors out");
     buf_add(out, c->rows.data, c->rows.size);
@@ -163,14 +169,15 @@ static void write_table(const struct compared *c, const struct report_style *sty
         "Times are of the timed size; instructions and sectors of the counted one, all launches.",
         2, style, out);
     if (c->notes.size) report_wrap(buf_str(&c->notes), 2, style, out);
-    if (!c->others) report_wrap("No library that the book knows does this job.", 2, style, out);
+    if (!c->library_count)
+        report_wrap("No library that the book knows does this job.", 2, style, out);
     buf_printf(out, "\nseed: %s\n", c->o->seed);
 }
 
 int cmd_vendor(const struct options *o) {
     struct err e = {0};
     struct buf out = {0};
-    struct compared c = {.o = o, .d = o->devices[0], .ex = cli_chosen_one(o, &e)};
+    struct vendor_comparison c = {.o = o, .d = o->devices[0], .ex = cli_select_exercise(o, &e)};
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     bool ok = c.ex &&
               (!o->file || err_set(&e, ERR_INPUT,
@@ -178,7 +185,7 @@ int cmd_vendor(const struct options *o) {
                                    "`grader run`")) &&
               compare_versions(&c, &e);
     if (ok) compare_cublas(&c), write_table(&c, &style, &out);
-    ok = ok && cli_deliver(o, &out, &e);
+    ok = ok && cli_write_output(o, &out, &e);
     buf_free(&out), buf_free(&c.rows), buf_free(&c.notes);
-    return ok ? EXIT_PASSED : cli_complain(&e);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

@@ -22,22 +22,22 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { PERIOD_MS = 300 };
+enum { POLL_INTERVAL_MS = 300 };
 
 struct watch {
     const struct options *o;
     const struct exercise *ex;
-    struct stat seen;
-    char content[HASH_HEX_SIZE]; /* "" = grade in any case */
-    struct buf report;           /* the last one in full */
-    bool asked;                  /* whether to reset: the next key answers */
+    struct stat last_stat;
+    char content_digest[HASH_HEX_SIZE]; /* "" = grade in any case */
+    struct buf report;                  /* the last one in full */
+    bool confirms_reset;                /* whether to reset: the next key answers */
 };
 
 static struct termios cooked;
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int s) { (void)s, interrupted = 1; }
 
-static void raw_keys(bool on) {
+static void set_raw_mode(bool on) {
     if (!isatty(0)) return;
     struct termios raw = cooked;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
@@ -46,38 +46,39 @@ static void raw_keys(bool on) {
 }
 
 /* The same command line for one exercise, to hand to another command. */
-static int with_exercise(const struct watch *w, int (*command)(const struct options *),
-                         const char *name) {
+static int run_command(const struct watch *w, int (*command)(const struct options *),
+                       const char *name) {
     char id[160];
     snprintf(id, sizeof id, "%s", book_id(w->ex));
     const char *names[] = {id};
     struct options o = *w->o;
-    o.command = name, o.names = names, o.nnames = 1;
+    o.command = name, o.operands = names, o.noperands = 1;
     return command(&o);
 }
 
-static bool changed(struct watch *w) {
-    struct stat now;
+static bool has_changed(struct watch *w) {
+    struct stat current;
     const char *path = cli_student_file(w->o, w->ex);
-    if (stat(path, &now) < 0) return false; /* an editor may be replacing it */
-    bool same = now.st_mtim.tv_sec == w->seen.st_mtim.tv_sec &&
-                now.st_mtim.tv_nsec == w->seen.st_mtim.tv_nsec && now.st_size == w->seen.st_size &&
-                now.st_ino == w->seen.st_ino;
-    if (same && w->content[0]) return false;
+    if (stat(path, &current) < 0) return false; /* an editor may be replacing it */
+    bool is_same_stat = current.st_mtim.tv_sec == w->last_stat.st_mtim.tv_sec &&
+                        current.st_mtim.tv_nsec == w->last_stat.st_mtim.tv_nsec &&
+                        current.st_size == w->last_stat.st_size &&
+                        current.st_ino == w->last_stat.st_ino;
+    if (is_same_stat && w->content_digest[0]) return false;
     struct buf text = {0};
     struct err e = {0};
     struct hash h;
-    char content[HASH_HEX_SIZE];
-    bool read = file_read(path, SOURCE_LIMIT, &text, &e);
+    char digest[HASH_HEX_SIZE];
+    bool is_read = file_read(path, SOURCE_LIMIT, &text, &e);
     hash_init(&h);
     hash_update(&h, text.data, text.size);
-    hash_final_hex(&h, content);
+    hash_final_hex(&h, digest);
     buf_free(&text);
-    if (!read) return false;
-    w->seen = now;
-    bool other = strcmp(content, w->content) != 0;
-    strcpy(w->content, content);
-    return other;
+    if (!is_read) return false;
+    w->last_stat = current;
+    bool is_different = strcmp(digest, w->content_digest) != 0;
+    strcpy(w->content_digest, digest);
+    return is_different;
 }
 
 /* Of the terminal; 0 = there is none. */
@@ -87,16 +88,17 @@ static unsigned screen_rows(void) {
 }
 
 /* As much of the brief report as leaves room for what stands below it. */
-static void show(const struct watch *w, const struct buf *brief, unsigned rows) {
-    enum { BELOW = 3 }; /* what is left out, the file, the cursor */
-    struct buf head = {0};
+static void show_report(const struct watch *w, const struct buf *brief, unsigned rows) {
+    enum { FOOTER_ROWS = 3 }; /* what is left out, the file, the cursor */
+    struct buf visible = {0};
     struct report_style style = cli_style_for(1);
-    unsigned left_out =
-        report_fit_rows(buf_str(brief), rows > BELOW + 5 ? rows - BELOW : 5, &style, &head);
-    fputs(rows ? buf_str(&head) : buf_str(&w->report), stdout);
-    if (rows && left_out)
-        printf("… %u more line%s; f shows the full report\n", left_out, left_out == 1 ? "" : "s");
-    buf_free(&head);
+    unsigned hidden_lines = report_fit_rows(
+        buf_str(brief), rows > FOOTER_ROWS + 5 ? rows - FOOTER_ROWS : 5, &style, &visible);
+    fputs(rows ? buf_str(&visible) : buf_str(&w->report), stdout);
+    if (rows && hidden_lines)
+        printf("… %u more line%s; f shows the full report\n", hidden_lines,
+               hidden_lines == 1 ? "" : "s");
+    buf_free(&visible);
 }
 
 static void grade_now(struct watch *w) {
@@ -107,63 +109,65 @@ static void grade_now(struct watch *w) {
     int status;
     snprintf(id, sizeof id, "%s", book_id(w->ex));
     const char *names[] = {id};
-    o.command = "run", o.names = names, o.nnames = 1, o.brief = &brief;
+    o.command = "run", o.operands = names, o.noperands = 1, o.brief_report = &brief;
     if (isatty(1)) fputs("\033[2J\033[H", stdout), fflush(stdout);
     buf_clear(&w->report);
-    if (cli_run(&o, &w->report, &status, &e)) show(w, &brief, screen_rows());
-    else cli_complain(&e);
+    if (cli_run(&o, &w->report, &status, &e)) show_report(w, &brief, screen_rows());
+    else cli_report_error(&e);
     printf("watching %s%s\n", cli_student_file(w->o, w->ex), isatty(0) ? "   ? for keys" : "");
     fflush(stdout);
     buf_free(&brief);
 }
 
-static bool passed(const struct exercise *ex) {
-    struct progress p;
-    progress_load(ex, &p);
-    return !strcmp(p.verdict, "AC");
+static bool is_passed(const struct exercise *ex) {
+    struct progress reply;
+    progress_load(ex, &reply);
+    return !strcmp(reply.verdict, "AC");
 }
 
 /* The first exercise after `from` that is not passed, going round; the one after it if all are. */
-static const struct exercise *next_of(const struct exercise *from) {
+static const struct exercise *next_unsolved(const struct exercise *from) {
     unsigned n = book_count(), at = 0;
     while (at < n && book_at(at) != from) at++;
     for (unsigned i = 1; i <= n; i++)
-        if (!passed(book_at((at + i) % n))) return book_at((at + i) % n);
+        if (!is_passed(book_at((at + i) % n))) return book_at((at + i) % n);
     return book_at((at + 1) % n);
 }
 
-static void go_to(struct watch *w, const struct exercise *ex) {
+static void select_exercise(struct watch *w, const struct exercise *ex) {
     w->ex = ex;
-    w->content[0] = 0;
+    w->content_digest[0] = 0;
 }
 
-static void say(const char *text) {
+static void print_line(const char *text) {
     puts(text);
     fflush(stdout);
 }
 
 /* False: quit. */
-static bool key(struct watch *w, char c) {
-    struct options all = *w->o;
-    all.nnames = 0;
-    if (w->asked) {
-        w->asked = false;
-        if (c == 'y') with_exercise(w, cmd_reset, "reset");
+static bool handle_key(struct watch *w, char c) {
+    struct options all_options = *w->o;
+    all_options.noperands = 0;
+    if (w->confirms_reset) {
+        w->confirms_reset = false;
+        if (c == 'y') run_command(w, cmd_reset, "reset");
         return true;
     }
     switch (c) {
-    case 'n': go_to(w, next_of(w->ex)); return true;
-    case 'f': say(buf_str(&w->report)); return true;
-    case 'h': with_exercise(w, cmd_hint, "hint"); return true;
-    case 'l': cmd_list(&all); return true;
-    case 'c': w->content[0] = 0; return true;
-    case 'p': with_exercise(w, cmd_profile, "profile"); return true;
-    case 's': with_exercise(w, cmd_solution, "solution"); return true;
+    case 'n': select_exercise(w, next_unsolved(w->ex)); return true;
+    case 'f': print_line(buf_str(&w->report)); return true;
+    case 'h': run_command(w, cmd_hint, "hint"); return true;
+    case 'l': cmd_list(&all_options); return true;
+    case 'c': w->content_digest[0] = 0; return true;
+    case 'p': run_command(w, cmd_profile, "profile"); return true;
+    case 's': run_command(w, cmd_solution, "solution"); return true;
     case 'r':
-        w->asked = true, say("Take the file back to how it came? Yours is kept beside it. y or n");
+        w->confirms_reset = true,
+        print_line("Take the file back to how it came? Yours is kept beside it. y or n");
         return true;
     case '?':
-        say("n next  f full  p profile  h hint  s solution  l list  c again  r reset  q quit");
+        print_line(
+            "n next  f full  p profile  h hint  s solution  l list  c again  r reset  q quit");
         return true;
     case 'q': return false;
     default: return true;
@@ -171,31 +175,31 @@ static bool key(struct watch *w, char c) {
 }
 
 static bool wait_for_key(struct watch *w) {
-    struct pollfd p = {.fd = isatty(0) ? 0 : -1, .events = POLLIN};
+    struct pollfd reply = {.fd = isatty(0) ? 0 : -1, .events = POLLIN};
     char c;
-    if (poll(&p, 1, PERIOD_MS) <= 0) return true;
+    if (poll(&reply, 1, POLL_INTERVAL_MS) <= 0) return true;
     if (read(0, &c, 1) != 1) return false;
-    return key(w, c);
+    return handle_key(w, c);
 }
 
 int cmd_watch(const struct options *o) {
     struct err e = {0};
     struct watch w = {.o = o};
-    if (o->nnames) w.ex = cli_chosen_one(o, &e);
-    else if (book_count()) w.ex = passed(book_at(0)) ? next_of(book_at(0)) : book_at(0);
+    if (o->noperands) w.ex = cli_select_exercise(o, &e);
+    else if (book_count()) w.ex = is_passed(book_at(0)) ? next_unsolved(book_at(0)) : book_at(0);
     if (!w.ex && e.kind == ERR_NONE) err_set(&e, ERR_INPUT, "there are no exercises in chapters/");
-    if (!w.ex) return cli_complain(&e);
+    if (!w.ex) return cli_report_error(&e);
     if (o->output || o->format != FORMAT_TEXT)
-        return err_set(&e, ERR_INPUT, "watch writes to the terminal only"), cli_complain(&e);
+        return err_set(&e, ERR_INPUT, "watch writes to the terminal only"), cli_report_error(&e);
     if (isatty(0)) tcgetattr(0, &cooked);
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
-    raw_keys(true);
+    set_raw_mode(true);
     while (!interrupted) {
-        if (changed(&w)) grade_now(&w);
+        if (has_changed(&w)) grade_now(&w);
         if (!wait_for_key(&w)) break;
     }
-    raw_keys(false);
+    set_raw_mode(false);
     buf_free(&w.report);
     puts("");
     return EXIT_PASSED;

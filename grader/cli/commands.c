@@ -11,58 +11,59 @@
 #include <time.h>
 #include <unistd.h>
 
-int cli_complain(const struct err *e) {
-    progress_clear();
+int cli_report_error(const struct err *e) {
+    status_clear();
     fprintf(stderr, "grader: %s\n", e->text);
-    return e->kind == ERR_INPUT ? EXIT_USAGE : EXIT_BROKEN;
+    return e->kind == ERR_INPUT ? EXIT_USAGE : EXIT_INTERNAL_ERROR;
 }
 
-const struct exercise **cli_chosen(const struct options *o, struct err *e) {
-    const struct exercise **all = xcalloc(book_count() + 1, sizeof *all);
-    for (unsigned i = 0, n = 0; i < (o->nnames ? o->nnames : book_count()); i++) {
-        const struct exercise **found = o->nnames ? book_find(o->names[i], e) : NULL;
-        if (o->nnames && !found) return free(all), NULL;
+const struct exercise **cli_select_exercises(const struct options *o, struct err *e) {
+    const struct exercise **list = xcalloc(book_count() + 1, sizeof *list);
+    for (unsigned i = 0, n = 0; i < (o->noperands ? o->noperands : book_count()); i++) {
+        const struct exercise **found = o->noperands ? book_find(o->operands[i], e) : NULL;
+        if (o->noperands && !found) return free(list), NULL;
         for (unsigned k = 0; k == 0 || (found && found[k]); k++) {
             const struct exercise *ex = found ? found[k] : book_at(i);
-            bool twice = false;
-            for (unsigned j = 0; j < n; j++) twice |= all[j] == ex;
-            if (!twice) all[n++] = ex;
+            bool is_duplicate = false;
+            for (unsigned j = 0; j < n; j++) is_duplicate |= list[j] == ex;
+            if (!is_duplicate) list[n++] = ex;
         }
         free(found);
     }
-    if (!all[0]) err_set(e, ERR_INPUT, "there are no exercises in chapters/");
-    return all[0] ? all : (free(all), NULL);
+    if (!list[0]) err_set(e, ERR_INPUT, "there are no exercises in chapters/");
+    return list[0] ? list : (free(list), NULL);
 }
 
-const struct exercise *cli_chosen_one(const struct options *o, struct err *e) {
-    if (o->nnames != 1)
+const struct exercise *cli_select_exercise(const struct options *o, struct err *e) {
+    if (o->noperands != 1)
         return err_set(e, ERR_INPUT, "%s takes one exercise (see: grader list)", o->command), NULL;
-    const struct exercise **found = book_find(o->names[0], e), *one = found ? found[0] : NULL;
-    if (one && found[1])
+    const struct exercise **found = book_find(o->operands[0], e),
+                          *exercise = found ? found[0] : NULL;
+    if (exercise && found[1])
         err_set(e, ERR_INPUT, "'%.100s' is a chapter; name one of its exercises, such as %s",
-                o->names[0], found[0]->name),
-            one = NULL;
+                o->operands[0], found[0]->name),
+            exercise = NULL;
     free(found);
-    return one;
+    return exercise;
 }
 
 /* Of a terminal, 0 where it is none or tells nothing that could be. */
-static unsigned columns_of(int fd) {
+static unsigned terminal_columns(int fd) {
     struct winsize w;
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40 ? w.ws_col : 0;
 }
 
 struct report_style cli_style_for(int fd) {
     const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    bool dumb = terminal && !strcmp(terminal, "dumb");
-    unsigned columns = columns_of(fd);
-    return (struct report_style){.colour = isatty(fd) && !dumb && !(no_color && *no_color),
+    bool is_dumb = terminal && !strcmp(terminal, "dumb");
+    unsigned columns = terminal_columns(fd);
+    return (struct report_style){.colour = isatty(fd) && !is_dumb && !(no_color && *no_color),
                                  .width = columns ? columns : 100};
 }
 
-static bool shown;
+static bool is_status_shown;
 
-void progress_fit(const char *text, unsigned columns, struct buf *out) {
+void status_truncate(const char *text, unsigned columns, struct buf *out) {
     size_t n = 0, end = 0;
     for (unsigned width = 0; text[n]; n++) {
         if (((unsigned char)text[n] & 0xc0) == 0x80) continue;
@@ -75,45 +76,45 @@ void progress_fit(const char *text, unsigned columns, struct buf *out) {
 
 /* Where nothing can be taken back: a line now and then, so that a log tells a long run from one
  * that hangs. */
-static void progress_log(const char *text) {
-    enum { EVERY = 20 }; /* seconds */
+static void status_log(const char *text) {
+    enum { LOG_INTERVAL_SECONDS = 20 }; /* seconds */
     static time_t last;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (!last) last = now.tv_sec;
-    if (now.tv_sec - last < EVERY) return;
+    if (now.tv_sec - last < LOG_INTERVAL_SECONDS) return;
     fprintf(stderr, "grader: %s\n", text);
     last = now.tv_sec;
 }
 
 /* A line that wrapped could not be taken back. */
-void progress_line(const char *text) {
+void status_print(const char *text) {
     if (!isatty(2)) {
-        progress_log(text);
+        status_log(text);
         return;
     }
-    unsigned columns = columns_of(2);
+    unsigned columns = terminal_columns(2);
     struct buf line = {0};
-    progress_fit(text, (columns ? columns : 80) - 1, &line);
+    status_truncate(text, (columns ? columns : 80) - 1, &line);
     fprintf(stderr, "\r\033[K%s", buf_str(&line));
     buf_free(&line);
-    shown = true;
+    is_status_shown = true;
 }
 
-void progress_show(void *user, const char *step) {
+void status_show(void *user, const char *step) {
     char text[256];
     snprintf(text, sizeof text, "%.100s: %.100s", (const char *)user, step);
-    progress_line(text);
+    status_print(text);
 }
 
-void progress_clear(void) {
-    if (shown) fputs("\r\033[K", stderr);
-    shown = false;
+void status_clear(void) {
+    if (is_status_shown) fputs("\r\033[K", stderr);
+    is_status_shown = false;
 }
 
-bool cli_deliver(const struct options *o, const struct buf *text, struct err *e) {
+bool cli_write_output(const struct options *o, const struct buf *text, struct err *e) {
     if (o->output) return file_write_output(o->output, buf_str(text), text->size, e);
-    progress_clear();
+    status_clear();
     size_t n = fwrite(buf_str(text), 1, text->size, stdout);
     return (n == text->size && fflush(stdout) == 0) ||
            err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
@@ -122,13 +123,13 @@ bool cli_deliver(const struct options *o, const struct buf *text, struct err *e)
 int cli_exit_status(const struct result *results, unsigned n) {
     int status = EXIT_PASSED;
     for (unsigned i = 0; i < n; i++) {
-        if (results[i].verdict == V_IE) return EXIT_BROKEN;
+        if (results[i].verdict == V_IE) return EXIT_INTERNAL_ERROR;
         if (results[i].verdict != V_AC) status = EXIT_FAILED;
     }
     return status;
 }
 
-bool cli_has_answers(const struct options *o, struct err *e) {
+bool cli_has_solutions(const struct options *o, struct err *e) {
     return book_has_solutions() ||
            err_set(e, ERR_INPUT,
                    "%s: this release has no answers, ladders and mutants; the full tree has",

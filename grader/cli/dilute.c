@@ -14,7 +14,7 @@ static const char *const type_names[] = {
 #undef X
 };
 
-void dilute_arguments(const struct exercise *ex, bool with_types, struct buf *out) {
+void entry_put_arguments(const struct exercise *ex, bool with_types, struct buf *out) {
     for (unsigned i = 0; i < ex->nargs; i++) {
         const struct ex_arg *a = &ex->args[i];
         if (i) buf_puts(out, ", ");
@@ -25,15 +25,15 @@ void dilute_arguments(const struct exercise *ex, bool with_types, struct buf *ou
     }
 }
 
-void dilute_condition(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
+void entry_put_size_condition(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
     for (unsigned i = 0; i < ex->nargs; i++)
         if (ex->args[i].role == EX_SCALAR && !ex->args[i].value)
             buf_printf(out, "%s == %ld && ", ex->args[i].name, c->dim[ex->args[i].dim]);
     buf_puts(out, "true");
 }
 
-bool dilute_source(const struct exercise *ex, const struct buf *source, bool packed,
-                   struct buf *out, struct err *e) {
+bool metric_padding_source(const struct exercise *ex, const struct buf *source, bool packed_only,
+                           struct buf *out, struct err *e) {
     const char *entry = book_entry(ex);
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.4000s/grader/template/dilution.cuh", book_root());
@@ -42,12 +42,12 @@ bool dilute_source(const struct exercise *ex, const struct buf *source, bool pac
     buf_printf(out, "\n#undef %s\n", entry);
     if (!file_read(path, 1 << 16, out, e)) return false;
     buf_printf(out, "\nextern \"C\" void %s(", entry);
-    dilute_arguments(ex, true, out);
-    buf_puts(out, ") {\n    dilution_call(diluted_entry, ");
-    dilute_arguments(ex, false, out);
+    entry_put_arguments(ex, true, out);
+    buf_puts(out, ") {\n    padding_call(diluted_entry, ");
+    entry_put_arguments(ex, false, out);
     buf_puts(out, ");\n    if (");
-    dilute_condition(ex, &ex->technique_case, out);
-    buf_printf(out, ") dilution_launch(%s);\n}\n",
-               packed ? "dilution_packed_kernel" : "dilution_kernel");
+    entry_put_size_condition(ex, &ex->technique_case, out);
+    buf_printf(out, ") padding_launch(%s);\n}\n",
+               packed_only ? "padding_vector_kernel" : "padding_kernel");
     return true;
 }

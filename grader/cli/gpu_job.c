@@ -1,6 +1,6 @@
-/* gpu_job.c — what `grader gpu-report` does for one exercise, in a process of its own: the verdict
- * of each version, its time against the model answer's, the same time modelled, and the vendor's
- * libraries. */
+/* gpu_report_run_job.c — what `grader gpu-report` does for one exercise, in a process of its own:
+ * the verdict of each version, its time against the model answer's, the same time modelled, and the
+ * vendor's libraries. */
 #include "common/file.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/gpu_report.h"
@@ -18,42 +18,49 @@
 #include <unistd.h>
 
 /* A measurement: turns are short, since inputs stay what they are. */
-static const double warm_up = 0.15, pair_seconds = 2;
-enum { LEAST_PAIRS = 10 };
+static const double warm_up_seconds = 0.15, pair_seconds = 2;
+enum { MIN_PAIRS = 10 };
 
-static const char answer[] = "",
-                  skeleton[] =
+static const char solution_version[] = "",
+                  starter_version[] =
                       "skeleton"; /* names of versions, beside those of the ladder's steps */
 
-struct job {
-    const struct report *r;
+struct gpu_report_job {
+    const struct gpu_report *report;
     const struct exercise *ex;
-    struct grade_options go;
+    struct grade_options options;
     json_t *part;
     struct build build; /* of the model answer */
     struct session *session;
 };
 
-static const char *title(const char *version) { return version[0] ? version : "model answer"; }
+static const char *version_title(const char *version) {
+    return version[0] ? version : "model answer";
+}
 
-static void cannot(struct job *j, const char *what, const char *version, const char *why) {
+static void add_failure(struct gpu_report_job *j, const char *description, const char *version,
+                        const char *reason) {
     char text[256];
-    snprintf(text, sizeof text, "%s of %s, %s", what, book_id(j->ex), title(version));
-    gpu_part_cannot(j->part, text, why);
+    snprintf(text, sizeof text, "%s of %s, %s", description, book_id(j->ex),
+             version_title(version));
+    gpu_part_add_failure(j->part, text, reason);
 }
 
 /* True, with the row to fill, if it is missing and there is time. */
-static bool wanted(struct job *j, const char *table, const char *what, const char *version) {
+static bool needs_row(struct gpu_report_job *j, const char *table, const char *description,
+                      const char *version) {
     if (json_object_get(json_object_get(j->part, table), version)) return false;
-    if (!gpu_report_late(j->r)) return true;
-    cannot(j, what, version, "there was no time left; run the report again into the same folder");
+    if (!gpu_report_is_out_of_time(j->report)) return true;
+    add_failure(j, description, version,
+                "there was no time left; run the report again into the same folder");
     return false;
 }
 
-static void keep(struct job *j, const char *table, const char *version, json_t *row) {
+static void save_row(struct gpu_report_job *j, const char *table, const char *version,
+                     json_t *row) {
     struct err e = {0};
     json_object_set_new(json_object_get(j->part, table), version, row);
-    if (!gpu_part_write(j->r, j->ex, j->part, &e)) cli_complain(&e);
+    if (!gpu_part_write(j->report, j->ex, j->part, &e)) cli_report_error(&e);
 }
 
 /* ---- verdicts ---- */
@@ -61,53 +68,56 @@ static void keep(struct job *j, const char *table, const char *version, json_t *
 static bool read_version(const struct exercise *ex, const char *version, char name[128],
                          struct buf *source, struct err *e) {
     const char *path =
-        version == skeleton ? "" : book_solution_file(ex, version[0] ? version : NULL);
+        version == starter_version ? "" : book_solution_file(ex, version[0] ? version : NULL);
     grade_safe_file_name(ex, path, name, 128);
-    return version == skeleton ? book_original_starter(ex, source, e)
-                               : file_read(path, SOURCE_LIMIT, source, e);
+    return version == starter_version ? book_original_starter(ex, source, e)
+                                      : file_read(path, SOURCE_LIMIT, source, e);
 }
 
 /* Cases that ran on the GPU say so; without those that failed there, the result is the simulated
  * GPU's. */
 static json_t *verdict_row(const struct result *r) {
-    unsigned on_gpu = 0, failed = 0;
-    const char *first = r->message ? r->message : "";
+    unsigned gpu_case_count = 0, failed_count = 0;
+    const char *message = r->message ? r->message : "";
     for (unsigned i = 0; i < r->ncases; i++) {
-        bool there = strstr(r->cases[i].name, "on the GPU)"), bad = r->cases[i].verdict != V_AC;
-        on_gpu += there, failed += there && bad;
-        if (bad && (!first[0] || (there && failed == 1))) first = r->cases[i].message;
+        bool is_on_gpu = strstr(r->cases[i].name, "on the GPU)"),
+             is_failed = r->cases[i].verdict != V_AC;
+        gpu_case_count += is_on_gpu, failed_count += is_on_gpu && is_failed;
+        if (is_failed && (!message[0] || (is_on_gpu && failed_count == 1)))
+            message = r->cases[i].message;
     }
     return json_pack("{s:s,s:s,s:i,s:i,s:s}", "gpu", verdict_code(r->verdict), "simulated",
-                     failed ? "AC" : verdict_code(r->verdict), "cases", (int)on_gpu, "failed",
-                     (int)failed, "message", first);
+                     failed_count ? "AC" : verdict_code(r->verdict), "cases", (int)gpu_case_count,
+                     "failed", (int)failed_count, "message", message);
 }
 
-static void verdict(struct job *j, const char *version) {
+static void add_verdict(struct gpu_report_job *j, const char *version) {
     struct buf source = {0};
     struct err e = {0};
     struct result r;
     char name[128];
-    struct grade_options o = j->go;
+    struct grade_options o = j->options;
     o.check_only = true;
-    if (!wanted(j, "verdicts", "verdict", version)) return;
+    if (!needs_row(j, "verdicts", "verdict", version)) return;
     if (read_version(j->ex, version, name, &source, &e)) {
         grade_source(j->ex, name, buf_str(&source), source.size, &o, &r);
-        keep(j, "verdicts", version, verdict_row(&r));
+        save_row(j, "verdicts", version, verdict_row(&r));
         result_free(&r);
-    } else cannot(j, "verdict", version, e.text);
+    } else add_failure(j, "verdict", version, e.text);
     buf_free(&source);
 }
 
 /* ---- times ---- */
 
 /* What the model says of the same file on this device. */
-static double modelled(const struct job *j, const struct build *b, struct launch_stats *out) {
+static double modelled_seconds(const struct gpu_report_job *j, const struct build *b,
+                               struct launch_stats *out) {
     struct err e = {0};
     struct ptxas registers = {0};
     const struct gpu_device *d = gpu_device_nearest();
     ptxas_finish(ptxas_start(b, d->cc_major * 10 + d->cc_minor), &registers);
     struct session_options so = {
-        .device = d, .seed = j->go.seed, .workers = 1, .ptxas_result = &registers};
+        .device = d, .seed = j->options.seed, .workers = 1, .ptxas_result = &registers};
     struct session *s = session_open(j->ex, b, &so, &e);
     struct case_run run = {.verdict = V_IE};
     if (s) session_case(s, &j->ex->timed_case, &grade_plan_timed, &run);
@@ -118,11 +128,11 @@ static double modelled(const struct job *j, const struct build *b, struct launch
     return out->seconds;
 }
 
-static json_t *time_row(const struct job *j, const struct build *b, const struct measurement *m,
-                        const char *compiled_by) {
+static json_t *time_row(const struct gpu_report_job *j, const struct build *b,
+                        const struct measurement *m, const char *compiled_by) {
     struct launch_stats t = {0};
     char bound[192] = "";
-    modelled(j, b, &t);
+    modelled_seconds(j, b, &t);
     if (launch_stats_longest_kernel(&t))
         launch_stats_format_bound(launch_stats_longest_kernel(&t), bound, sizeof bound);
     json_t *row = json_pack("{s:f,s:f,s:[f,f],s:i,s:i,s:f,s:[f,f],s:s,s:s}", "measured_us",
@@ -134,114 +144,123 @@ static json_t *time_row(const struct job *j, const struct build *b, const struct
     return row;
 }
 
-static bool measure(struct job *j, struct session *second, struct measurement *m, struct err *e) {
+static bool measure(struct gpu_report_job *j, struct session *second, struct measurement *m,
+                    struct err *e) {
     struct measure_options mo = {.seconds = pair_seconds,
-                                 .warm_up = warm_up,
-                                 .min_pairs = LEAST_PAIRS,
+                                 .warm_up = warm_up_seconds,
+                                 .min_pairs = MIN_PAIRS,
                                  .is_gpu_shared = true};
-    return speed_gpu_pairs(j->session, second, &j->go, &mo, m, e);
+    return speed_gpu_pairs(j->session, second, &j->options, &mo, m, e);
 }
 
 /* The model answer at the timed size, which all others are held against. */
-static bool open_answer(struct job *j, struct err *e) {
+static bool open_solution(struct gpu_report_job *j, struct err *e) {
     if (j->session) return true;
     if (!j->build.ok && !speed_gpu_build(j->ex, NULL, &j->build, e)) return false;
-    return (j->session = speed_gpu_open(j->ex, &j->build, &j->go, true, e));
+    return (j->session = speed_gpu_open(j->ex, &j->build, &j->options, true, e));
 }
 
-static void time_version(struct job *j, const char *version) {
+static void time_version(struct gpu_report_job *j, const char *version) {
     struct build b = {0};
     struct err e = {0};
     struct measurement m = {0};
     struct session *s = NULL;
-    if (!wanted(j, "times", "time", version)) return;
-    bool own = version[0];
-    bool ok = open_answer(j, &e) && (!own || speed_gpu_build(j->ex, version, &b, &e));
-    s = !ok ? NULL : own ? speed_gpu_open(j->ex, &b, &j->go, true, &e) : j->session;
+    if (!needs_row(j, "times", "time", version)) return;
+    bool is_other_version = version[0];
+    bool ok =
+        open_solution(j, &e) && (!is_other_version || speed_gpu_build(j->ex, version, &b, &e));
+    s = !ok                ? NULL
+        : is_other_version ? speed_gpu_open(j->ex, &b, &j->options, true, &e)
+                           : j->session;
     if (s && measure(j, s, &m, &e))
-        keep(j, "times", version, time_row(j, own ? &b : &j->build, &m, session_compiled_by(s)));
-    else cannot(j, "time", version, e.text);
-    if (own) speed_gpu_close(s);
+        save_row(j, "times", version,
+                 time_row(j, is_other_version ? &b : &j->build, &m, session_compiled_by(s)));
+    else add_failure(j, "time", version, e.text);
+    if (is_other_version) speed_gpu_close(s);
     build_free(&b);
 }
 
 /* ---- the vendor's libraries ---- */
 
-static double own_time(const struct job *j) {
-    const json_t *row = json_object_get(json_object_get(j->part, "times"), answer);
+static double solution_time_us(const struct gpu_report_job *j) {
+    const json_t *row = json_object_get(json_object_get(j->part, "times"), solution_version);
     return json_real_value(json_object_get(row, "measured_us"));
 }
 
-static void library(struct job *j, const char *routine, double seconds, double answer_us) {
-    keep(j, "libraries", routine,
-         json_pack("{s:f,s:f}", "us", seconds * 1e6, "answer_vs_routine",
-                   answer_us > 0 ? seconds * 1e6 / answer_us : 0));
+static void save_library_row(struct gpu_report_job *j, const char *routine, double seconds,
+                             double solution_us) {
+    save_row(j, "libraries", routine,
+             json_pack("{s:f,s:f}", "us", seconds * 1e6, "answer_vs_routine",
+                       solution_us > 0 ? seconds * 1e6 / solution_us : 0));
 }
 
-static void by_cublas(struct job *j) {
+static void time_cublas(struct gpu_report_job *j) {
     const char *routine = vendor_routine(j->ex);
     struct err e = {0};
-    if (!routine || !wanted(j, "libraries", "time of cuBLAS", routine)) return;
-    flock(j->go.gpu_lease_fd, LOCK_EX);
-    struct backend *b = backend_gpu_open(gpu_options_of(j->go.device), &e);
-    double seconds = b ? vendor_time(b, j->ex, &routine, &e) : 0;
+    if (!routine || !needs_row(j, "libraries", "time of cuBLAS", routine)) return;
+    flock(j->options.gpu_lease_fd, LOCK_EX);
+    struct backend *b = backend_gpu_open(gpu_options_of(j->options.device), &e);
+    double measure_seconds = b ? vendor_time(b, j->ex, &routine, &e) : 0;
     if (b) b->ops->close(b);
-    flock(j->go.gpu_lease_fd, LOCK_UN);
-    if (seconds > 0) library(j, routine, seconds, own_time(j));
-    else cannot(j, "time of cuBLAS", answer, e.text);
+    flock(j->options.gpu_lease_fd, LOCK_UN);
+    if (measure_seconds > 0) save_library_row(j, routine, measure_seconds, solution_time_us(j));
+    else add_failure(j, "time of cuBLAS", solution_version, e.text);
 }
 
 /* A library that does the job behind the same entry is one more version of the exercise. */
-static void by_file(struct job *j, const char *path, const char *name, const char *what) {
+static void time_library_file(struct gpu_report_job *j, const char *path, const char *name,
+                              const char *description) {
     struct build b = {0};
     struct measurement m = {0};
     struct err e = {0};
-    if (!wanted(j, "libraries", what, name)) return;
-    bool ok = open_answer(j, &e) && vendor_build(j->ex, path, &b, &e);
-    struct session *s = ok ? speed_gpu_open(j->ex, &b, &j->go, true, &e) : NULL;
-    if (s && measure(j, s, &m, &e)) library(j, name, m.second, m.first * 1e6);
-    else cannot(j, what, answer, e.text);
+    if (!needs_row(j, "libraries", description, name)) return;
+    bool ok = open_solution(j, &e) && vendor_build(j->ex, path, &b, &e);
+    struct session *s = ok ? speed_gpu_open(j->ex, &b, &j->options, true, &e) : NULL;
+    if (s && measure(j, s, &m, &e)) save_library_row(j, name, m.second, m.first * 1e6);
+    else add_failure(j, description, solution_version, e.text);
     speed_gpu_close(s);
     build_free(&b);
 }
 
-static void by_files(struct job *j) {
-    char path[VENDOR_PATH];
-    if (vendor_practice(j->ex, path))
-        by_file(j, path, "in practice", "time of what is called in practice");
-    if (vendor_file(j->ex, path)) by_file(j, path, "CUB", "time of CUB");
+static void time_library_files(struct gpu_report_job *j) {
+    char path[VENDOR_MAX_PATH];
+    if (vendor_practice_path(j->ex, path))
+        time_library_file(j, path, "in practice", "time of what is called in practice");
+    if (vendor_cub_path(j->ex, path)) time_library_file(j, path, "CUB", "time of CUB");
 }
 
 /* ---- all ---- */
 
-static void each_version(struct job *j, void (*run)(struct job *, const char *),
-                         bool with_skeleton) {
+static void for_each_version(struct gpu_report_job *j,
+                             void (*function)(struct gpu_report_job *, const char *),
+                             bool with_starter) {
     char **steps = book_ladder_steps(j->ex);
-    run(j, answer);
-    for (unsigned i = 0; steps && steps[i]; i++) run(j, steps[i]);
-    if (with_skeleton) run(j, skeleton);
+    function(j, solution_version);
+    for (unsigned i = 0; steps && steps[i]; i++) function(j, steps[i]);
+    if (with_starter) function(j, starter_version);
     book_free_list(steps);
 }
 
-static int open_turn(const struct report *r) {
+static int open_gpu_lease(const struct gpu_report *r) {
     char path[PATH_MAX];
     return path_join(path, sizeof path, r->folder, "parts/turn")
                ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644)
                : -1;
 }
 
-void gpu_job(const struct report *r, const struct exercise *ex) {
-    struct job j = {.r = r, .ex = ex, .go = r->go, .part = gpu_part_read(r, ex)};
+void gpu_report_run_job(const struct gpu_report *r, const struct exercise *ex) {
+    struct gpu_report_job j = {
+        .report = r, .ex = ex, .options = r->options, .part = gpu_part_read(r, ex)};
     struct err e = {0};
-    j.go.gpu_lease_fd = open_turn(r);
+    j.options.gpu_lease_fd = open_gpu_lease(r);
     json_object_set_new(j.part, "not_done", json_object());
-    each_version(&j, verdict, true);
-    each_version(&j, time_version, false);
-    by_files(&j);
-    by_cublas(&j);
+    for_each_version(&j, add_verdict, true);
+    for_each_version(&j, time_version, false);
+    time_library_files(&j);
+    time_cublas(&j);
     speed_gpu_close(j.session);
-    if (!gpu_part_write(r, ex, j.part, &e)) cli_complain(&e);
+    if (!gpu_part_write(r, ex, j.part, &e)) cli_report_error(&e);
     build_free(&j.build);
     json_decref(j.part);
-    if (j.go.gpu_lease_fd >= 0) close(j.go.gpu_lease_fd);
+    if (j.options.gpu_lease_fd >= 0) close(j.options.gpu_lease_fd);
 }

@@ -19,10 +19,10 @@
 void lesson_check(const char *chapter, struct buf *problems);
 
 /* The file that a line names behind `mark` ("<!--code "), up to the comment's end; false: none. */
-bool lesson_mark(const char *line, const char *mark, char *file, size_t size);
+bool lesson_parse_marker(const char *line, const char *marker, char *file, size_t size);
 /* Its parts. `page`: the lesson; `file`: of a mark, "lesson/pairs.cu"; `source`, `json`: its text,
  * what it counted. */
-void lesson_check_marks(const char *page, struct buf *problems);
+void lesson_check_markers(const char *page, struct buf *problems);
 void lesson_check_code(const char *page, const char *file, const char *source,
                        struct buf *problems);
 void lesson_check_counts(const char *page, const char *file, const char *json,

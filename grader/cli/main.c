@@ -21,14 +21,14 @@ static const struct {
 #undef X
 };
 
-static bool has_what_it_needs(const struct options *o, unsigned needs, struct err *e) {
+static bool check_requirements(const struct options *o, unsigned needs, struct err *e) {
     if (needs & NEED_TREE && paths_is_installed())
         return err_set(e, ERR_INPUT,
                        "`grader %s` works on the sources of the book and the grader: use "
                        "build/grader in a source tree",
                        o->command);
-    if (needs & NEED_ANSWERS && !cli_has_answers(o, e)) return false;
-    if (needs & NEED_WORK && !o->file && !paths_require_workspace(e)) return false;
+    if (needs & NEED_SOLUTIONS && !cli_has_solutions(o, e)) return false;
+    if (needs & NEED_WORKSPACE && !o->file && !paths_require_workspace(e)) return false;
     return !(needs & NEED_JAIL) || jail_probe(e);
 }
 
@@ -36,28 +36,29 @@ static int dispatch(const struct options *o, unsigned needs, int (*run)(const st
     struct err e = {0};
     if (o->machine_code && run != cmd_run) {
         err_set(&e, ERR_INPUT, "--machine-code goes with grader run");
-        return cli_complain(&e);
+        return cli_report_error(&e);
     }
     if (o->no_jail) jail_disable();
-    if (!book_open(&e)) return cli_complain(&e);
-    if (!has_what_it_needs(o, needs, &e)) return cli_complain(&e);
+    if (!book_open(&e)) return cli_report_error(&e);
+    if (!check_requirements(o, needs, &e)) return cli_report_error(&e);
     return run(o);
 }
 
 /* A command's name as it is typed: gpu-report for gpu_report. */
-static bool is_named(const char *name, const char *typed) {
-    while (*name && (*name == *typed || (*name == '_' && *typed == '-'))) name++, typed++;
-    return !*name && !*typed;
+static bool is_command_name(const char *name, const char *argument) {
+    while (*name && (*name == *argument || (*name == '_' && *argument == '-'))) name++, argument++;
+    return !*name && !*argument;
 }
 
 /* All that results depend on, and the libraries that read what strangers hand in. */
-static int version(void) {
+static int print_version(void) {
     struct err e = {0};
-    const char *with;
-    if (!book_open(&e)) return cli_complain(&e);
+    const char *verified_nvcc;
+    if (!book_open(&e)) return cli_report_error(&e);
     printf("grader %s\nbook   %u exercises\nnvcc   %s", grade_build_digest(), book_count(),
            grade_nvcc_version());
-    if (!grade_is_nvcc_verified(&with)) printf(" (the book is verified with %s)", with);
+    if (!grade_is_nvcc_verified(&verified_nvcc))
+        printf(" (the book is verified with %s)", verified_nvcc);
     printf("\nplace  %s\nSQLite %s, %s\n", paths_book_dir(), sqlite3_libversion(),
            archive_version_string());
     return EXIT_PASSED;
@@ -68,16 +69,16 @@ int main(int argc, char **argv) {
     struct err e = {0};
     signal(SIGPIPE, SIG_IGN);
     if (!options_parse(&o, argc, argv, &e)) {
-        cli_complain(&e);
+        cli_report_error(&e);
         if (argc < 2) fputs("\n", stderr), fputs(options_usage(), stderr);
         else if (e.kind == ERR_INPUT) fputs("        (see: grader --help)\n", stderr);
-        return e.kind == ERR_INPUT ? EXIT_USAGE : EXIT_BROKEN;
+        return e.kind == ERR_INPUT ? EXIT_USAGE : EXIT_INTERNAL_ERROR;
     }
-    if (o.version) return version();
+    if (o.version) return print_version();
     if (o.help || !strcmp(o.command, "help")) return fputs(options_usage(), stdout), EXIT_PASSED;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (is_named(commands[i].name, o.command))
+        if (is_command_name(commands[i].name, o.command))
             return dispatch(&o, commands[i].needs, commands[i].run);
     err_set(&e, ERR_INPUT, "'%.60s' is no command (see: grader --help)", o.command);
-    return cli_complain(&e);
+    return cli_report_error(&e);
 }

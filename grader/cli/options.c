@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-static const char usage[] =
+static const char usage_text[] =
     "usage: grader COMMAND [EXERCISE...] [options]\n"
     "\n"
     "  begin DIR             a folder of your own with the skeletons and lessons; again: what is "
@@ -90,7 +90,7 @@ static const char usage[] =
     "\n"
     "Exit status: 0 all passed, 1 some did not, 2 wrong usage, 3 the grader could not grade.\n";
 
-const char *options_usage(void) { return usage; }
+const char *options_usage(void) { return usage_text; }
 
 enum {
     OPT_FILE = 256,
@@ -98,11 +98,11 @@ enum {
     OPT_SEED,
     OPT_FORMAT,
     OPT_OUTPUT,
-    OPT_COUNT,
-    OPT_NO_COUNT,
+    OPT_MODELLED_SPEED,
+    OPT_NO_MODELLED_SPEED,
     OPT_THREADS,
     OPT_JOBS,
-    OPT_TREE,
+    OPT_WORKING_TREE,
     OPT_QUICK,
     OPT_NO_JAIL,
     OPT_MACHINE_CODE,
@@ -121,17 +121,18 @@ enum {
     OPT_VERSION
 };
 
-static const struct option known[] = {
+static const struct option long_options[] = {
     {"file", required_argument, NULL, OPT_FILE},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"seed", required_argument, NULL, OPT_SEED},
     {"format", required_argument, NULL, OPT_FORMAT},
     {"output", required_argument, NULL, OPT_OUTPUT},
-    {"no-modelled-speed", no_argument, NULL, OPT_NO_COUNT},
-    {"count-modelled-speed", no_argument, NULL, OPT_COUNT}, /* once an option, now the rule */
+    {"no-modelled-speed", no_argument, NULL, OPT_NO_MODELLED_SPEED},
+    {"count-modelled-speed", no_argument, NULL,
+     OPT_MODELLED_SPEED}, /* once an option, now the rule */
     {"threads", required_argument, NULL, OPT_THREADS},
     {"jobs", required_argument, NULL, OPT_JOBS},
-    {"working-tree", no_argument, NULL, OPT_TREE},
+    {"working-tree", no_argument, NULL, OPT_WORKING_TREE},
     {"quick", no_argument, NULL, OPT_QUICK},
     {"no-jail", no_argument, NULL, OPT_NO_JAIL},
     {"machine-code", no_argument, NULL, OPT_MACHINE_CODE},
@@ -156,11 +157,11 @@ bool options_add_device(struct options *o, const char *s, struct err *e) {
     if (o->ndevices == MAX_DEVICES)
         return err_set(e, ERR_INPUT, "more than %d devices", MAX_DEVICES);
     const char *name = !strcmp(s, "sim") ? "h200" : text_starts_with(s, "sim:") ? s + 4 : NULL;
-    bool real = !strcmp(s, "gpu");
-    o->device_given = true;
-    const struct gpu_device *d = real ? gpu_device_present(e) : name ? device_find(name) : NULL;
+    bool is_gpu = !strcmp(s, "gpu");
+    o->has_device = true;
+    const struct gpu_device *d = is_gpu ? gpu_device_present(e) : name ? device_find(name) : NULL;
     if (d) o->devices[o->ndevices++] = d;
-    if (d || real) return d;
+    if (d || is_gpu) return d;
     struct buf list = {0};
     for (unsigned i = 0; device_at(i); i++) buf_printf(&list, " sim:%s", device_at(i)->name);
     err_set(e, ERR_INPUT, "--device '%.60s' is unknown; there are: sim%s", s, buf_str(&list));
@@ -202,11 +203,11 @@ static bool parse_seed(struct options *o, const char *s, struct err *e) {
     if (!*s || strlen(s) >= sizeof o->seed)
         return err_set(e, ERR_INPUT, "--seed takes 1 to %zu characters", sizeof o->seed - 1);
     strcpy(o->seed, s);
-    return o->seed_given = true;
+    return o->has_seed = true;
 }
 
 static bool parse_layout(struct options *o, const char *s, struct err *e) {
-    return plan_layout_named(s, &o->layout) ||
+    return plan_parse_layout(s, &o->layout) ||
            err_set(e, ERR_INPUT,
                    "--layout '%.40s' is unknown; there are folders, canvas, moodle, gradescope, "
                    "github and auto",
@@ -215,20 +216,20 @@ static bool parse_layout(struct options *o, const char *s, struct err *e) {
 
 static bool parse_shard(struct options *o, const char *s, struct err *e) {
     char rest;
-    return (sscanf(s, "%u/%u%c", &o->shard, &o->shards, &rest) == 2 && o->shard >= 1 &&
-            o->shard <= o->shards) ||
+    return (sscanf(s, "%u/%u%c", &o->shard_number, &o->shard_count, &rest) == 2 &&
+            o->shard_number >= 1 && o->shard_number <= o->shard_count) ||
            err_set(e, ERR_INPUT, "--shard takes K/N with K from 1 to N, not '%.40s'", s);
 }
 
-static bool take(struct options *o, int option, struct err *e) {
+static bool apply_option(struct options *o, int option, struct err *e) {
     switch (option) {
     case OPT_FILE: o->file = optarg; return true;
     case OPT_EXERCISE: o->exercise = optarg; return true;
     case OPT_OUTPUT: o->output = optarg; return true;
-    case OPT_COUNT: return o->no_modelled = false, true;
-    case OPT_NO_COUNT: return o->no_modelled = true;
+    case OPT_MODELLED_SPEED: return o->ignore_modelled_speed = false, true;
+    case OPT_NO_MODELLED_SPEED: return o->ignore_modelled_speed = true;
     case OPT_CASE: return parse_number("case", optarg, &o->only_case, e);
-    case OPT_TREE: return o->working_tree = true;
+    case OPT_WORKING_TREE: return o->working_tree = true;
     case OPT_QUICK: return o->quick = true;
     case OPT_NO_JAIL: return o->no_jail = true;
     case OPT_MACHINE_CODE: return o->machine_code = true;
@@ -244,7 +245,7 @@ static bool take(struct options *o, int option, struct err *e) {
     case OPT_ANSWERS: o->answers = optarg; return true;
     case OPT_LAYOUT: return parse_layout(o, optarg, e);
     case OPT_SHARD: return parse_shard(o, optarg, e);
-    case OPT_ASSIGNMENT: o->assignment = optarg; return true;
+    case OPT_ASSIGNMENT: o->assignment_path = optarg; return true;
     case OPT_DRY_RUN: return o->dry_run = true;
     case OPT_DIFF: return o->diff = true;
     case OPT_VERSION: return o->version = true;
@@ -253,7 +254,7 @@ static bool take(struct options *o, int option, struct err *e) {
     }
 }
 
-static void draw_seed(struct options *o) {
+static void generate_seed(struct options *o) {
     unsigned char bytes[16];
     if (o->seed[0]) return;
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
@@ -264,27 +265,28 @@ static void draw_seed(struct options *o) {
 bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
     *o = (struct options){0};
     opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
-        if (option == '?')
+    for (int gencode_flag;
+         (gencode_flag = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
+        if (gencode_flag == '?')
             return err_set(e, ERR_INPUT, "option '%.60s' is unknown or lacks its value",
                            argv[optind - 1]);
-        if (!take(o, option, e)) return false;
+        if (!apply_option(o, gencode_flag, e)) return false;
     }
     if (!o->ndevices) o->devices[o->ndevices++] = device_find("h200");
     if (!o->devices[0]) die("the default device h200 is missing");
-    draw_seed(o);
+    generate_seed(o);
     if (optind < argc) o->command = argv[optind++];
-    o->names = (const char *const *)argv + optind;
-    o->nnames = (unsigned)(argc - optind);
+    o->operands = (const char *const *)argv + optind;
+    o->noperands = (unsigned)(argc - optind);
     if (o->help || o->version || o->command) return true;
     return err_set(e, ERR_INPUT, "no command given");
 }
 
-struct grade_options options_grade(const struct options *o, const struct gpu_device *d) {
+struct grade_options options_to_grade_options(const struct options *o, const struct gpu_device *d) {
     return (struct grade_options){.device = d,
                                   .seed = o->seed,
                                   .workers = o->workers,
-                                  .count_modelled = !o->no_modelled,
+                                  .count_modelled = !o->ignore_modelled_speed,
                                   .prefetch_inputs = true,
                                   .only_case = o->only_case};
 }

@@ -11,34 +11,35 @@
 #include <string.h>
 #include <time.h>
 
-static bool path_of(const struct exercise *ex, bool make, const char *suffix, char *out,
-                    size_t size) {
+static bool progress_path(const struct exercise *ex, bool create, const char *suffix, char *out,
+                          size_t size) {
     struct err e = {0};
     char state[PATH_MAX];
     if (!paths_state_dir(state, &e)) return false;
     snprintf(out, size, "%s/progress/%s", state, ex->chapter);
-    if (make) dir_create(out, &e);
+    if (create) dir_create(out, &e);
     return snprintf(out, size, "%s/progress/%s/%s%s", state, ex->chapter, ex->name, suffix) <
            (int)size;
 }
 
-bool progress_untouched(const struct exercise *ex) {
-    struct buf skeleton = {0}, now = {0};
+bool progress_is_unmodified(const struct exercise *ex) {
+    struct buf starter = {0}, current = {0};
     struct err e = {0};
-    bool same = book_original_starter(ex, &skeleton, &e) &&
-                file_read(book_student_file(ex), SOURCE_LIMIT, &now, &e) &&
-                skeleton.size == now.size && !memcmp(buf_str(&skeleton), buf_str(&now), now.size);
-    buf_free(&skeleton), buf_free(&now);
-    return same;
+    bool is_same = book_original_starter(ex, &starter, &e) &&
+                   file_read(book_student_file(ex), SOURCE_LIMIT, &current, &e) &&
+                   starter.size == current.size &&
+                   !memcmp(buf_str(&starter), buf_str(&current), current.size);
+    buf_free(&starter), buf_free(&current);
+    return is_same;
 }
 
-unsigned progress_done(const struct exercise **next) {
+unsigned progress_count_passed(const struct exercise **next) {
     unsigned done = 0;
     *next = NULL;
     for (unsigned i = 0; i < book_count(); i++) {
-        struct progress p;
-        progress_load(book_at(i), &p);
-        if (!strcmp(p.verdict, "AC")) done++;
+        struct progress reply;
+        progress_load(book_at(i), &reply);
+        if (!strcmp(reply.verdict, "AC")) done++;
         else if (!*next) *next = book_at(i);
     }
     return done;
@@ -49,9 +50,9 @@ void progress_load(const struct exercise *ex, struct progress *p) {
     struct buf text = {0};
     struct err e = {0};
     *p = (struct progress){0};
-    bool ok = path_of(ex, false, "", path, sizeof path) && file_exists(path) &&
+    bool ok = progress_path(ex, false, "", path, sizeof path) && file_exists(path) &&
               file_read(path, 4096, &text, &e) &&
-              sscanf(text.data, "%15s %lf %u", p->verdict, &p->score, &p->hints) == 3;
+              sscanf(text.data, "%15s %lf %u", p->verdict, &p->score, &p->hint_count) == 3;
     if (!ok) *p = (struct progress){0};
     if (p->verdict[0] == '-') p->verdict[0] = 0;
     buf_free(&text);
@@ -61,8 +62,8 @@ void progress_save(const struct exercise *ex, const struct progress *p) {
     char path[PATH_MAX + 256];
     struct buf text = {0};
     struct err e = {0};
-    buf_printf(&text, "%s %.1f %u\n", p->verdict[0] ? p->verdict : "-", p->score, p->hints);
-    if (path_of(ex, true, "", path, sizeof path)) file_write(path, text.data, text.size, &e);
+    buf_printf(&text, "%s %.1f %u\n", p->verdict[0] ? p->verdict : "-", p->score, p->hint_count);
+    if (progress_path(ex, true, "", path, sizeof path)) file_write(path, text.data, text.size, &e);
     buf_free(&text);
 }
 
@@ -70,10 +71,11 @@ void progress_save(const struct exercise *ex, const struct progress *p) {
 
 static FILE *history_open(const struct exercise *ex, const char *mode) {
     char path[PATH_MAX + 256];
-    return path_of(ex, *mode == 'a', ".history", path, sizeof path) ? fopen(path, mode) : NULL;
+    return progress_path(ex, *mode == 'a', ".history", path, sizeof path) ? fopen(path, mode)
+                                                                          : NULL;
 }
 
-static void history_note(const struct result *r) {
+static void history_append(const struct result *r) {
     FILE *f = history_open(r->ex, "ae");
     if (!f) return;
     fprintf(f, "%lld %s %.1f %.6g %s\n", (long long)time(NULL), verdict_code(r->verdict), r->score,
@@ -82,7 +84,7 @@ static void history_note(const struct result *r) {
 }
 
 unsigned progress_history(const struct exercise *ex, struct report_history_entry *out,
-                          unsigned room) {
+                          unsigned capacity) {
     char line[160];
     FILE *f = history_open(ex, "re");
     unsigned n = 0;
@@ -91,19 +93,19 @@ unsigned progress_history(const struct exercise *ex, struct report_history_entry
         if (sscanf(line, "%lld %15s %lf %lf %15s", &run.graded_at, run.verdict, &run.score, &run.us,
                    run.kind) != 5)
             continue;
-        if (n == room) memmove(out, out + 1, --n * sizeof *out);
+        if (n == capacity) memmove(out, out + 1, --n * sizeof *out);
         out[n++] = run;
     }
     if (f) fclose(f);
     return n;
 }
 
-void progress_note(const struct result *r) {
-    struct progress p;
+void progress_record(const struct result *r) {
+    struct progress reply;
     if (r->verdict == V_IE || r->is_single_case) return;
-    progress_load(r->ex, &p);
-    snprintf(p.verdict, sizeof p.verdict, "%s", verdict_code(r->verdict));
-    p.score = r->score;
-    progress_save(r->ex, &p);
-    history_note(r);
+    progress_load(r->ex, &reply);
+    snprintf(reply.verdict, sizeof reply.verdict, "%s", verdict_code(r->verdict));
+    reply.score = r->score;
+    progress_save(r->ex, &reply);
+    history_append(r);
 }

@@ -8,15 +8,15 @@
 struct progress {
     char verdict[16]; /* "" = never graded */
     double score;
-    unsigned hints; /* shown so far */
+    unsigned hint_count; /* shown so far */
 };
 /* The student's file is the one that the book came with. */
-bool progress_untouched(const struct exercise *ex);
+bool progress_is_unmodified(const struct exercise *ex);
 /* How many exercises are passed; the first that is not, NULL = none. */
-unsigned progress_done(const struct exercise **next);
+unsigned progress_count_passed(const struct exercise **next);
 void progress_load(const struct exercise *ex, struct progress *p);
 void progress_save(const struct exercise *ex, const struct progress *p);
 /* The last gradings of the student's own file, the oldest first: at most `room`. */
 unsigned progress_history(const struct exercise *ex, struct report_history_entry *out,
-                          unsigned room);
-void progress_note(const struct result *r); /* the student's own file was graded */
+                          unsigned capacity);
+void progress_record(const struct result *r); /* the student's own file was graded */

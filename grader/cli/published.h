@@ -9,5 +9,5 @@
  * `key` | value | … |". True if it has a column for `step` and each of its values equals `c`'s
  * counter of that key; else `why` says, one line for each difference, what is missing or what was
  * published and counted. */
-bool published_agrees(const char *ladder, const char *step, const struct sim_counters *c,
-                      struct buf *why);
+bool ladder_counters_agree(const char *ladder, const char *step, const struct sim_counters *c,
+                           struct buf *problems);

@@ -11,54 +11,54 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_LIMIT = 1 << 18 };
-static const char opening[] = "<!--quiz\n", closing[] = "-->";
+enum { MAX_PAGE_BYTES = 1 << 18 };
+static const char comment_open[] = "<!--quiz\n", comment_close[] = "-->";
 
 /* ---- answers ---- */
 
-bool quiz_number(const char *text, double *out) {
+bool quiz_parse_number(const char *text, double *out) {
     char *end;
-    double v = strtod(text, &end), under = 1;
+    double v = strtod(text, &end), denominator = 1;
     if (end == text) return false;
     if (*end == '/') {
-        const char *second = end + 1;
-        under = strtod(second, &end);
-        if (end == second || under == 0) return false;
+        const char *denominator_text = end + 1;
+        denominator = strtod(denominator_text, &end);
+        if (end == denominator_text || denominator == 0) return false;
     }
-    if (*end == '%') under *= 100, end++;
+    if (*end == '%') denominator *= 100, end++;
     end += strspn(end, " \t\r\n");
-    *out = v / under;
+    *out = v / denominator;
     return !*end && isfinite(*out);
 }
 
 /* A letter alone, of either case. */
-static char letter(const char *text, unsigned choices) {
+static char parse_choice(const char *text, unsigned choices) {
     char c = (char)(text[0] | 32);
-    bool alone = text[0] && !text[1 + strspn(text + 1, ".) \t\r\n")];
-    return alone && c >= 'a' && c < (char)('a' + choices) ? c : 0;
+    bool is_single = text[0] && !text[1 + strspn(text + 1, ".) \t\r\n")];
+    return is_single && c >= 'a' && c < (char)('a' + choices) ? c : 0;
 }
 
-bool quiz_judge(const struct quiz_question *q, const char *given, double figure, bool *right,
-                struct err *e) {
+bool quiz_judge(const struct quiz_question *q, const char *answer_text, double expected,
+                bool *is_correct, struct err *e) {
     double v;
-    given += strspn(given, " \t");
-    if (q->choice) {
-        char c = letter(given, q->choices);
+    answer_text += strspn(answer_text, " \t");
+    if (q->correct_choice) {
+        char c = parse_choice(answer_text, q->nchoices);
         if (!c)
             return err_set(e, ERR_INPUT, "the answer is a letter from a to %c",
-                           'a' + (int)q->choices - 1);
-        *right = c == q->choice;
+                           'a' + (int)q->nchoices - 1);
+        *is_correct = c == q->correct_choice;
         return true;
     }
-    if (!quiz_number(given, &v))
+    if (!quiz_parse_number(answer_text, &v))
         return err_set(e, ERR_INPUT, "the answer is a number, such as 12, 0.5, 1/12 or 62.5%%");
-    *right = fabs(v - figure) <= q->within + 1e-9 * fabs(figure);
+    *is_correct = fabs(v - expected) <= q->tolerance + 1e-9 * fabs(expected);
     return true;
 }
 
 /* ---- the page ---- */
 
-static char *copy(const char *from, const char *end) {
+static char *copy_trimmed(const char *from, const char *end) {
     while (from < end && strchr(" \n", *from)) from++;
     while (end > from && strchr(" \n", end[-1])) end--;
     char *s = xmalloc((size_t)(end - from) + 1);
@@ -68,13 +68,13 @@ static char *copy(const char *from, const char *end) {
 }
 
 /* "A", "A / B", with " of KERNEL", then " in FILE". */
-static bool parse_counted(struct quiz_question *q, const char *value) {
+static bool parse_measurement(struct quiz_question *q, const char *value) {
     char rest[256] = "", more;
-    q->counted = true;
+    q->is_measured = true;
     int n = sscanf(value, "%95s in %95s %c", q->counter, q->file, &more);
     if (n == 2) return true;
-    if (sscanf(value, "%95s / %95s %255[^\n]", q->counter, q->over, rest) != 3) {
-        q->over[0] = 0;
+    if (sscanf(value, "%95s / %95s %255[^\n]", q->counter, q->denominator, rest) != 3) {
+        q->denominator[0] = 0;
         if (sscanf(value, "%95s %255[^\n]", q->counter, rest) != 2) return false;
     }
     if (sscanf(rest, "in %95s %c", q->file, &more) == 1) return true;
@@ -83,17 +83,17 @@ static bool parse_counted(struct quiz_question *q, const char *value) {
 
 static bool parse_field(struct quiz_question *q, const char *key, const char *value) {
     if (!strcmp(key, "answer")) {
-        q->choice = letter(value, 26);
-        return q->choice || quiz_number(value, &q->answer);
+        q->correct_choice = parse_choice(value, 26);
+        return q->correct_choice || quiz_parse_number(value, &q->answer);
     }
-    if (!strcmp(key, "within")) return quiz_number(value, &q->within) && q->within >= 0;
-    return !strcmp(key, "counted") && parse_counted(q, value);
+    if (!strcmp(key, "within")) return quiz_parse_number(value, &q->tolerance) && q->tolerance >= 0;
+    return !strcmp(key, "counted") && parse_measurement(q, value);
 }
 
 static void count_choices(struct quiz_question *q) {
     char line[8];
-    for (q->choices = 0; q->choices < 26; q->choices++) {
-        snprintf(line, sizeof line, "\n- %c. ", 'a' + (int)q->choices);
+    for (q->nchoices = 0; q->nchoices < 26; q->nchoices++) {
+        snprintf(line, sizeof line, "\n- %c. ", 'a' + (int)q->nchoices);
         if (!strstr(q->text, line)) return;
     }
 }
@@ -101,7 +101,7 @@ static void count_choices(struct quiz_question *q) {
 /* The comment's lines up to `why`, which is the last one. */
 static bool parse_fields(struct quiz_question *q, const char *from, const char *end,
                          const char *title, struct err *e) {
-    bool answered = false;
+    bool has_answer = false;
     while (from < end) {
         const char *stop = memchr(from, '\n', (size_t)(end - from)),
                    *colon = memchr(from, ':', (size_t)(end - from));
@@ -113,45 +113,48 @@ static bool parse_fields(struct quiz_question *q, const char *from, const char *
                            (int)(stop - from), from);
         snprintf(key, sizeof key, "%.*s", (int)(colon - from), from);
         if (!strcmp(key, "why"))
-            return q->why = copy(colon + 1, end),
-                   answered || err_set(e, ERR_INPUT, "%s: no answer", title);
+            return q->explanation = copy_trimmed(colon + 1, end),
+                   has_answer || err_set(e, ERR_INPUT, "%s: no answer", title);
         snprintf(value, sizeof value, "%.*s", (int)(stop - colon - 1), colon + 1);
         if (!parse_field(q, key, value + strspn(value, " ")))
             return err_set(e, ERR_INPUT, "%s: `%s:%.200s` is not understood", title, key, value);
-        answered |= !strcmp(key, "answer");
+        has_answer |= !strcmp(key, "answer");
         from = stop + 1;
     }
     return err_set(e, ERR_INPUT, "%s: no `why:`", title);
 }
 
-static bool is_whole(const struct quiz_question *q, const char *title, struct err *e) {
-    if (!q->why || !*q->why) return err_set(e, ERR_INPUT, "%s: `why:` is empty", title);
-    if (!q->choice)
-        return !q->choices ||
+static bool validate_question(const struct quiz_question *q, const char *title, struct err *e) {
+    if (!q->explanation || !*q->explanation)
+        return err_set(e, ERR_INPUT, "%s: `why:` is empty", title);
+    if (!q->correct_choice)
+        return !q->nchoices ||
                err_set(e, ERR_INPUT, "%s: has choices, and a number as its answer", title);
-    if (q->counted)
+    if (q->is_measured)
         return err_set(e, ERR_INPUT, "%s: what is counted is a number, and the answer a letter",
                        title);
-    return (q->choices >= 2 && q->choice < (char)('a' + q->choices)) ||
+    return (q->nchoices >= 2 && q->correct_choice < (char)('a' + q->nchoices)) ||
            err_set(e, ERR_INPUT, "%s: the answer is `%c`, and it has %u choices (- a. …)", title,
-                   q->choice, q->choices);
+                   q->correct_choice, q->nchoices);
 }
 
 /* One question, from its heading to where the next one begins. */
 static bool parse_question(struct quiz *quiz, const char *from, const char *end, struct err *e) {
     char title[80];
-    const char *comment = strstr(from, opening), *close = comment ? strstr(comment, closing) : NULL;
+    const char *comment = strstr(from, comment_open),
+               *close = comment ? strstr(comment, comment_close) : NULL;
     snprintf(title, sizeof title, "%.*s", (int)strcspn(from + 3, "\n"), from + 3);
     if (!close || close >= end)
         return err_set(e, ERR_INPUT, "%s: no comment `<!--quiz … -->`", title);
-    GROW(quiz->questions, quiz->n + 1, quiz->room, 8);
-    struct quiz_question *q = &quiz->questions[quiz->n++];
-    *q = (struct quiz_question){.text = copy(from + 3, comment)};
-    count_choices(q);
-    const char *rest = close + strlen(closing);
+    GROW(quiz->questions, quiz->n + 1, quiz->capacity, 8);
+    struct quiz_question *request = &quiz->questions[quiz->n++];
+    *request = (struct quiz_question){.text = copy_trimmed(from + 3, comment)};
+    count_choices(request);
+    const char *rest = close + strlen(comment_close);
     if (rest + strspn(rest, " \n") < end)
         return err_set(e, ERR_INPUT, "%s: there is text behind its comment", title);
-    return parse_fields(q, comment + strlen(opening), close, title, e) && is_whole(q, title, e);
+    return parse_fields(request, comment + strlen(comment_open), close, title, e) &&
+           validate_question(request, title, e);
 }
 
 bool quiz_parse(const char *text, struct quiz *q, struct err *e) {
@@ -166,48 +169,50 @@ bool quiz_parse(const char *text, struct quiz *q, struct err *e) {
                            number + 1);
         if (!parse_question(q, at + 1, next ? next : at + strlen(at), e)) return false;
     }
-    return (q->n >= QUIZ_FEWEST && q->n <= QUIZ_MOST) ||
-           err_set(e, ERR_INPUT, "%u questions instead of %d to %d", q->n, QUIZ_FEWEST, QUIZ_MOST);
+    return (q->n >= QUIZ_MIN_QUESTIONS && q->n <= QUIZ_MAX_QUESTIONS) ||
+           err_set(e, ERR_INPUT, "%u questions instead of %d to %d", q->n, QUIZ_MIN_QUESTIONS,
+                   QUIZ_MAX_QUESTIONS);
 }
 
 void quiz_free(struct quiz *q) {
-    for (unsigned i = 0; i < q->n; i++) free(q->questions[i].text), free(q->questions[i].why);
+    for (unsigned i = 0; i < q->n; i++)
+        free(q->questions[i].text), free(q->questions[i].explanation);
     free(q->questions);
     *q = (struct quiz){0};
 }
 
-static const char *page(const char *chapter) {
+static const char *page_path(const char *chapter) {
     static char path[PATH_MAX];
     snprintf(path, sizeof path, "%.3800s/chapters/%.100s/quiz.md", book_root(), chapter);
     return path;
 }
 
-bool quiz_exists(const char *chapter) { return file_exists(page(chapter)); }
+bool quiz_exists(const char *chapter) { return file_exists(page_path(chapter)); }
 
 bool quiz_open(const char *chapter, struct quiz *q, struct err *e) {
     struct buf text = {0};
-    struct err inner = {0};
+    struct err parse_error = {0};
     *q = (struct quiz){0};
     if (!quiz_exists(chapter)) return err_set(e, ERR_INPUT, "%s has no questions", chapter);
-    bool ok =
-        file_read(page(chapter), PAGE_LIMIT, &text, e) && quiz_parse(buf_str(&text), q, &inner);
+    bool ok = file_read(page_path(chapter), MAX_PAGE_BYTES, &text, e) &&
+              quiz_parse(buf_str(&text), q, &parse_error);
     buf_free(&text);
-    return ok || err_set(e, ERR_INPUT, "chapters/%s/quiz.md: %s", chapter, inner.text);
+    return ok || err_set(e, ERR_INPUT, "chapters/%s/quiz.md: %s", chapter, parse_error.text);
 }
 
 void quiz_check(const char *chapter, struct buf *problems) {
-    struct quiz q;
+    struct quiz request;
     struct err e = {0};
-    if (!quiz_open(chapter, &q, &e)) buf_printf(problems, "%s\n", e.text);
-    for (unsigned i = 0; i < q.n && !e.kind; i++) {
-        const struct quiz_question *one = &q.questions[i];
-        struct err failed = {0};
-        double figure = one->answer;
-        if (one->counted && !quiz_count(chapter, one, &figure, &failed))
-            buf_printf(problems, "question %u: %s\n", i + 1, failed.text);
-        else if (fabs(figure - one->answer) > one->within + 1e-9 * fabs(figure))
+    if (!quiz_open(chapter, &request, &e)) buf_printf(problems, "%s\n", e.text);
+    for (unsigned i = 0; i < request.n && !e.kind; i++) {
+        const struct quiz_question *question = &request.questions[i];
+        struct err error = {0};
+        double expected = question->answer;
+        if (question->is_measured && !quiz_measure(chapter, question, &expected, &error))
+            buf_printf(problems, "question %u: %s\n", i + 1, error.text);
+        else if (fabs(expected - question->answer) > question->tolerance + 1e-9 * fabs(expected))
             buf_printf(problems, "question %u: its answer is %.10g, counted is %.10g\n", i + 1,
-                       one->answer, figure);
+                       question->answer, expected);
     }
-    quiz_free(&q);
+    quiz_free(&request);
 }

@@ -21,21 +21,21 @@
 
 #include <stdbool.h>
 
-enum { QUIZ_FEWEST = 3, QUIZ_MOST = 6, QUIZ_NAME = 96 };
+enum { QUIZ_MIN_QUESTIONS = 3, QUIZ_MAX_QUESTIONS = 6, QUIZ_MAX_NAME = 96 };
 
 struct quiz_question {
-    char *text, *why;
-    char choice;           /* the right letter; 0: a number is asked */
-    unsigned choices;      /* letters a, b, … */
-    double answer, within; /* of a number */
-    bool counted;
-    char counter[QUIZ_NAME], over[QUIZ_NAME], kernel[QUIZ_NAME],
-        file[QUIZ_NAME]; /* "" where there is none */
+    char *text, *explanation;
+    char correct_choice;      /* the right letter; 0: a number is asked */
+    unsigned nchoices;        /* letters a, b, … */
+    double answer, tolerance; /* of a number */
+    bool is_measured;
+    char counter[QUIZ_MAX_NAME], denominator[QUIZ_MAX_NAME], kernel[QUIZ_MAX_NAME],
+        file[QUIZ_MAX_NAME]; /* "" where there is none */
 };
 
 struct quiz {
     struct quiz_question *questions;
-    unsigned n, room;
+    unsigned n, capacity;
 };
 
 /* Reads a page; errors name the question. `q` is to be freed in any case. */
@@ -47,9 +47,9 @@ bool quiz_exists(const char *chapter);
 
 /* What somebody typed: an error says what the question wants instead. `figure`: the right number.
  */
-bool quiz_judge(const struct quiz_question *q, const char *given, double figure, bool *right,
-                struct err *e);
-bool quiz_number(const char *text, double *out);
+bool quiz_judge(const struct quiz_question *q, const char *answer_text, double expected,
+                bool *is_correct, struct err *e);
+bool quiz_parse_number(const char *text, double *out);
 
 /* Builds a program of the chapter ("quiz/x.cu") where it is not yet and runs it on the simulated
  * GPU: what `simgpu run --counters json` writes is appended. What its lines want drawn goes into
@@ -57,9 +57,11 @@ bool quiz_number(const char *text, double *out);
 bool quiz_run(const char *chapter, const char *file, const char *pictures, struct buf *json,
               struct err *e);
 /* Builds the question's program and runs it on the simulated GPU; the figure that it counts. */
-bool quiz_count(const char *chapter, const struct quiz_question *q, double *figure, struct err *e);
+bool quiz_measure(const char *chapter, const struct quiz_question *q, double *expected,
+                  struct err *e);
 /* The figure out of what `simgpu run --counters json` wrote. */
-bool quiz_figure(const char *json, const struct quiz_question *q, double *figure, struct err *e);
+bool quiz_read_counter(const char *json, const struct quiz_question *q, double *expected,
+                       struct err *e);
 /* Appends a line for everything that is wrong with a chapter's page, the stated answers against the
  * simulator's among it. */
 void quiz_check(const char *chapter, struct buf *problems);

@@ -16,23 +16,23 @@
 #include <stdbool.h>
 
 enum {
-    TUNE_PARAMETERS = 8,
-    TUNE_VALUES = 32,
-    TUNE_COMBINATIONS = 512,
-    TUNE_NAME = 48,
-    TUNE_LABEL = 160
+    TUNE_MAX_PARAMETERS = 8,
+    TUNE_MAX_VALUES = 32,
+    TUNE_MAX_COMBINATIONS = 512,
+    TUNE_MAX_NAME = 48,
+    TUNE_MAX_LABEL = 160
 };
 
 struct tune_parameter {
-    char name[TUNE_NAME], condition[200];
-    long value[TUNE_VALUES];
+    char name[TUNE_MAX_NAME], condition[200];
+    long values[TUNE_MAX_VALUES];
     unsigned nvalues;
-    long now; /* what the file says */
+    long current; /* what the file says */
 };
 struct tune_space {
-    struct tune_parameter parameter[TUNE_PARAMETERS];
+    struct tune_parameter parameters[TUNE_MAX_PARAMETERS];
     unsigned n;
-    long (*combination)[TUNE_PARAMETERS]; /* those that the conditions allow; freed by
+    long (*combinations)[TUNE_MAX_PARAMETERS]; /* those that the conditions allow; freed by
                                              tune_space_free */
     unsigned ncombinations,
         current; /* current: the file's own, = ncombinations where it is none of them */
@@ -41,19 +41,19 @@ struct tune_space {
 bool tune_space_read(const struct buf *source, struct tune_space *s, struct err *e);
 void tune_space_free(struct tune_space *s);
 /* "TILE=16 THREADS=128". */
-void tune_label(const struct tune_space *s, unsigned combination, char out[TUNE_LABEL]);
+void tune_label(const struct tune_space *s, unsigned combination, char out[TUNE_MAX_LABEL]);
 /* The source with the combination's values; appended. */
 void tune_rewrite(const struct buf *source, const struct tune_space *s, unsigned combination,
                   struct buf *out);
 /* The value of a condition over the parameters; false with an error where it is none. */
-bool tune_condition(const char *text, const struct tune_space *s, const long *values, bool *holds,
-                    struct err *e);
+bool tune_eval_condition(const char *text, const struct tune_space *s, const long *values,
+                         bool *is_true, struct err *e);
 
 /* What became of a combination on a device. */
 struct tune_row {
     unsigned combination, device;
     bool done;
-    char verdict[16], kind[16];
+    char verdict[16], speed_kind[16];
     double us; /* 0 = not known */
     struct sim_counters counters;
 };
@@ -62,7 +62,7 @@ struct tune_row {
  * goes on. */
 bool tune_state_path(const char *exercise, const char *key, char out[PATH_MAX], struct err *e);
 void tune_state_read(const char *path, struct tune_row *rows, unsigned n);
-bool tune_state_add(const char *path, unsigned index, const struct tune_row *row, struct err *e);
+bool tune_state_append(const char *path, unsigned index, const struct tune_row *row, struct err *e);
 
 /* The page: a curve for each device, and the rows. */
 struct tune_page {
@@ -78,5 +78,5 @@ const struct tune_row *tune_best(const struct tune_page *p, unsigned device);
 const struct tune_row *tune_row_at(const struct tune_page *p, unsigned device,
                                    unsigned combination);
 /* Counters that the two differ in by a tenth or more, the largest change first, as lines. */
-void tune_changes(const struct tune_row *from, const struct tune_row *to, unsigned most,
-                  struct buf *out);
+void tune_put_changes(const struct tune_row *from, const struct tune_row *to, unsigned max_lines,
+                      struct buf *out);

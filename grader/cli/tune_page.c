@@ -24,43 +24,44 @@ const struct tune_row *tune_best(const struct tune_page *p, unsigned device) {
 
 /* ---- counters ---- */
 
-static double change(const struct tune_row *from, const struct tune_row *to, unsigned i) {
+static double log_ratio(const struct tune_row *from, const struct tune_row *to, unsigned i) {
     double a = (double)sim_counter_get(&from->counters, i),
            b = (double)sim_counter_get(&to->counters, i);
     return a == b ? 0 : fabs(log((b + 1) / (a + 1)));
 }
 
-void tune_changes(const struct tune_row *from, const struct tune_row *to, unsigned most,
-                  struct buf *out) {
+void tune_put_changes(const struct tune_row *from, const struct tune_row *to, unsigned max_lines,
+                      struct buf *out) {
     unsigned n = sim_counter_count();
-    bool *told = xcalloc(n, sizeof *told);
-    for (unsigned k = 0; k < most; k++) {
+    bool *is_reported = xcalloc(n, sizeof *is_reported);
+    for (unsigned k = 0; k < max_lines; k++) {
         unsigned best = n;
         for (unsigned i = 0; i < n; i++)
-            if (!told[i] && change(from, to, i) >= log(1.1) &&
-                (best == n || change(from, to, i) > change(from, to, best)))
+            if (!is_reported[i] && log_ratio(from, to, i) >= log(1.1) &&
+                (best == n || log_ratio(from, to, i) > log_ratio(from, to, best)))
                 best = i;
         if (best == n) break;
-        told[best] = true;
+        is_reported[best] = true;
         buf_printf(out, "  %-28s ", sim_counter_name(best));
         page_number((double)sim_counter_get(&from->counters, best), out), buf_puts(out, " -> ");
         page_number((double)sim_counter_get(&to->counters, best), out), buf_puts(out, "\n");
     }
-    free(told);
+    free(is_reported);
 }
 
 /* ---- the page ---- */
 
 /* "16 128": the values alone; the axis says whose they are. */
-static void short_label(const struct tune_space *s, unsigned c, char out[TUNE_LABEL]) {
+static void short_label(const struct tune_space *s, unsigned c, char out[TUNE_MAX_LABEL]) {
     size_t n = 0;
-    for (unsigned i = 0; i < s->n && n < TUNE_LABEL; i++)
-        n += (size_t)snprintf(out + n, TUNE_LABEL - n, "%s%ld", i ? "/" : "", s->combination[c][i]);
+    for (unsigned i = 0; i < s->n && n < TUNE_MAX_LABEL; i++)
+        n += (size_t)snprintf(out + n, TUNE_MAX_LABEL - n, "%s%ld", i ? "/" : "",
+                              s->combinations[c][i]);
 }
 
-static void curves(const struct tune_page *p, struct buf *out) {
+static void put_curves(const struct tune_page *p, struct buf *out) {
     unsigned n = p->space->ncombinations;
-    char(*text)[TUNE_LABEL] = xcalloc(n, sizeof *text);
+    char(*text)[TUNE_MAX_LABEL] = xcalloc(n, sizeof *text);
     const char **names = xcalloc(n, sizeof *names);
     double *us = xcalloc((size_t)n * p->ndevices, sizeof *us);
     struct page_series *series = xcalloc(p->ndevices, sizeof *series);
@@ -79,7 +80,7 @@ static void curves(const struct tune_page *p, struct buf *out) {
                     p->ndevices, true, out);
     buf_puts(out, "<figcaption>");
     for (unsigned i = 0; i < p->space->n; i++)
-        buf_puts(out, i ? " / " : ""), html_escape_text(p->space->parameter[i].name, out);
+        buf_puts(out, i ? " / " : ""), html_escape_text(p->space->parameters[i].name, out);
     buf_puts(out, "; a gap is a combination that does not come out right, or has no time "
                   "there.</figcaption></figure>\n");
     free(text), free(names), free(us), free(series);
@@ -92,7 +93,7 @@ static int by_time(const void *a, const void *b) {
     return u != v ? (u > v) - (u < v) : x->combination < y->combination ? -1 : 1;
 }
 
-static void device_rows(const struct tune_page *p, unsigned d, struct buf *out) {
+static void put_device_rows(const struct tune_page *p, unsigned d, struct buf *out) {
     unsigned n = p->space->ncombinations;
     const struct tune_row **rows = xcalloc(n, sizeof *rows), *best = tune_best(p, d);
     for (unsigned i = 0; i < n; i++) rows[i] = tune_row_at(p, d, i);
@@ -100,14 +101,14 @@ static void device_rows(const struct tune_page *p, unsigned d, struct buf *out) 
     page_element("h2", "", p->devices[d], out);
     buf_puts(out, "<div class=\"scroll\"><table><tr>");
     for (unsigned i = 0; i < p->space->n; i++)
-        page_element("th", "n", p->space->parameter[i].name, out);
+        page_element("th", "n", p->space->parameters[i].name, out);
     buf_puts(out,
              "<th></th><th class=\"n\">time</th><th class=\"n\">of the best</th><th></th></tr>\n");
     for (unsigned i = 0; i < n; i++) {
         buf_puts(out, "<tr>");
         for (unsigned k = 0; k < p->space->n; k++)
             buf_printf(out, "<td class=\"n\">%ld</td>",
-                       p->space->combination[rows[i]->combination][k]);
+                       p->space->combinations[rows[i]->combination][k]);
         page_element("td", "", rows[i]->done ? rows[i]->verdict : "not run", out);
         buf_puts(out, "<td class=\"n\">");
         if (rows[i]->us > 0) page_time(rows[i]->us, out);
@@ -125,13 +126,13 @@ static void device_rows(const struct tune_page *p, unsigned d, struct buf *out) 
     free(rows);
 }
 
-static void changes(const struct tune_page *p, unsigned d, struct buf *out) {
+static void put_changes(const struct tune_page *p, unsigned d, struct buf *out) {
     const struct tune_row *best = tune_best(p, d);
     struct buf text = {0};
     if (!best || p->space->current == p->space->ncombinations) return;
-    const struct tune_row *now = tune_row_at(p, d, p->space->current);
-    if (best == now || !now->done || !(now->us > 0)) return;
-    tune_changes(now, best, 12, &text);
+    const struct tune_row *current = tune_row_at(p, d, p->space->current);
+    if (best == current || !current->done || !(current->us > 0)) return;
+    tune_put_changes(current, best, 12, &text);
     if (text.size)
         buf_puts(out, "<p>What counters change, from the file as it is to the best:</p>\n");
     if (text.size) page_element("pre", "", buf_str(&text), out);
@@ -144,7 +145,7 @@ void tune_write_page(const struct tune_page *p, struct buf *out) {
         buf_puts(out, ": parameters</h1>\n<p class=\"dim\">");
     html_escape_text(p->file, out);
     buf_printf(out, ", %u combinations</p>\n", p->space->ncombinations);
-    curves(p, out);
-    for (unsigned d = 0; d < p->ndevices; d++) device_rows(p, d, out), changes(p, d, out);
+    put_curves(p, out);
+    for (unsigned d = 0; d < p->ndevices; d++) put_device_rows(p, d, out), put_changes(p, d, out);
     page_close(NULL, out);
 }

@@ -14,44 +14,46 @@ struct parser {
     const struct tune_space *space;
     const long *values;
     unsigned depth;
-    char why[200];
+    char error_text[200];
 };
 
-static long any(struct parser *p, unsigned level);
+static long parse_level(struct parser *p, unsigned level);
 
-static void skip(struct parser *p) {
+static void skip_space(struct parser *p) {
     while (isspace((unsigned char)*p->at)) p->at++;
 }
 
-static long refuse(struct parser *p, const char *why) {
-    if (!p->why[0]) snprintf(p->why, sizeof p->why, "%s at '%.40s'", why, p->at);
+static long parse_error(struct parser *p, const char *message) {
+    if (!p->error_text[0])
+        snprintf(p->error_text, sizeof p->error_text, "%s at '%.40s'", message, p->at);
     p->at = "";
     return 0;
 }
 
-static long name(struct parser *p) {
+static long parse_name(struct parser *p) {
     size_t n = 0;
     while (isalnum((unsigned char)p->at[n]) || p->at[n] == '_') n++;
     for (unsigned i = 0; i < p->space->n; i++) {
-        const char *known = p->space->parameter[i].name;
-        if (strlen(known) == n && !strncmp(known, p->at, n)) return p->at += n, p->values[i];
+        const char *parameter = p->space->parameters[i].name;
+        if (strlen(parameter) == n && !strncmp(parameter, p->at, n))
+            return p->at += n, p->values[i];
     }
-    return refuse(p, "no parameter of that name");
+    return parse_error(p, "no parameter of that name");
 }
 
-static long factor(struct parser *p) {
-    skip(p);
-    if (++p->depth > 50) return refuse(p, "too deep");
+static long parse_factor(struct parser *p) {
+    skip_space(p);
+    if (++p->depth > 50) return parse_error(p, "too deep");
     long v;
     if (*p->at == '(') {
-        p->at++, v = any(p, 0), skip(p);
-        if (*p->at != ')') return refuse(p, "a ) is missing");
+        p->at++, v = parse_level(p, 0), skip_space(p);
+        if (*p->at != ')') return parse_error(p, "a ) is missing");
         p->at++;
-    } else if (*p->at == '!' && p->at[1] != '=') p->at++, v = !factor(p);
-    else if (*p->at == '-') p->at++, v = -factor(p);
+    } else if (*p->at == '!' && p->at[1] != '=') p->at++, v = !parse_factor(p);
+    else if (*p->at == '-') p->at++, v = -parse_factor(p);
     else if (isdigit((unsigned char)*p->at)) v = strtol(p->at, (char **)&p->at, 10);
-    else if (isalpha((unsigned char)*p->at) || *p->at == '_') v = name(p);
-    else return refuse(p, "a number or a name is missing");
+    else if (isalpha((unsigned char)*p->at) || *p->at == '_') v = parse_name(p);
+    else return parse_error(p, "a number or a name is missing");
     p->depth--;
     return v;
 }
@@ -61,9 +63,9 @@ static const struct {
     unsigned level;
 } operators[] = {{"||", 0}, {"&&", 1}, {"==", 2}, {"!=", 2}, {"<=", 3}, {">=", 3}, {"<", 3},
                  {">", 3},  {"+", 4},  {"-", 4},  {"*", 5},  {"/", 5},  {"%", 5}};
-enum { LEVELS = 6, OPERATORS = sizeof operators / sizeof *operators };
+enum { LEVEL_COUNT = 6, OPERATOR_COUNT = sizeof operators / sizeof *operators };
 
-static long apply(struct parser *p, unsigned op, long a, long b) {
+static long apply_operator(struct parser *p, unsigned op, long a, long b) {
     switch (op) {
     case 0: return a || b;
     case 1: return a && b;
@@ -76,67 +78,71 @@ static long apply(struct parser *p, unsigned op, long a, long b) {
     case 8: return (long)((unsigned long)a + (unsigned long)b);
     case 9: return (long)((unsigned long)a - (unsigned long)b);
     case 10: return (long)((unsigned long)a * (unsigned long)b);
-    default: return b == 0 || b == -1 ? refuse(p, "division by 0 or -1") : op == 11 ? a / b : a % b;
+    default:
+        return b == 0 || b == -1 ? parse_error(p, "division by 0 or -1") : op == 11 ? a / b : a % b;
     }
 }
 
-static long any(struct parser *p, unsigned level) {
-    if (level == LEVELS) return factor(p);
-    long v = any(p, level + 1);
+static long parse_level(struct parser *p, unsigned level) {
+    if (level == LEVEL_COUNT) return parse_factor(p);
+    long v = parse_level(p, level + 1);
     for (;;) {
         unsigned i = 0;
-        skip(p);
-        while (i < OPERATORS && (operators[i].level != level ||
-                                 strncmp(p->at, operators[i].text, strlen(operators[i].text))))
+        skip_space(p);
+        while (i < OPERATOR_COUNT && (operators[i].level != level ||
+                                      strncmp(p->at, operators[i].text, strlen(operators[i].text))))
             i++;
-        if (i == OPERATORS) return v;
+        if (i == OPERATOR_COUNT) return v;
         p->at += strlen(operators[i].text);
-        v = apply(p, i, v, any(p, level + 1));
+        v = apply_operator(p, i, v, parse_level(p, level + 1));
     }
 }
 
-bool tune_condition(const char *text, const struct tune_space *s, const long *values, bool *holds,
-                    struct err *e) {
-    struct parser p = {.at = text, .space = s, .values = values};
-    long v = any(&p, 0);
-    skip(&p);
-    if (*p.at) refuse(&p, "what follows is no operator");
-    *holds = v != 0;
-    return !p.why[0] || err_set(e, ERR_INPUT, "the condition `if %.120s`: %s", text, p.why);
+bool tune_eval_condition(const char *text, const struct tune_space *s, const long *values,
+                         bool *is_true, struct err *e) {
+    struct parser reply = {.at = text, .space = s, .values = values};
+    long v = parse_level(&reply, 0);
+    skip_space(&reply);
+    if (*reply.at) parse_error(&reply, "what follows is no operator");
+    *is_true = v != 0;
+    return !reply.error_text[0] ||
+           err_set(e, ERR_INPUT, "the condition `if %.120s`: %s", text, reply.error_text);
 }
 
 /* ---- where a constant stands ---- */
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* Blanks, then an integer that ends there: where it begins; NULL: none. */
-static const char *integer_at(const char *p, size_t *length) {
+static const char *match_integer(const char *p, size_t *length) {
     while (*p == ' ' || *p == '\t') p++;
     const char *end = p + (*p == '-');
     while (isdigit((unsigned char)*end)) end++;
     *length = (size_t)(end - p);
     while (*end == ' ' || *end == '\t') end++;
-    bool closed = strchr(",;\r\n/", *end) != NULL; /* also the text's end */
-    return *length && isdigit((unsigned char)p[*length - 1]) && closed ? p : NULL;
+    bool is_terminated = strchr(",;\r\n/", *end) != NULL; /* also the text's end */
+    return *length && isdigit((unsigned char)p[*length - 1]) && is_terminated ? p : NULL;
 }
 
 /* On a line that is no comment: `NAME = 32,` or `NAME = 32;` behind constexpr or const, or `#define
  * NAME 32`. */
-static const char *constant_in_line(const char *line, const char *end, const char *name,
-                                    size_t *length) {
+static const char *find_constant_in_line(const char *line, const char *end, const char *name,
+                                         size_t *length) {
     size_t n = strlen(name);
     const char *comment = memmem(line, (size_t)(end - line), "//", 2);
     if (comment) end = comment;
-    bool define = false, fixed = memmem(line, (size_t)(end - line), "const", 5) != NULL;
-    const char *p = line;
-    while (p < end && isspace((unsigned char)*p)) p++;
-    define = end - p > 8 && !strncmp(p, "#define ", 8);
-    for (; p + n < end; p++) {
-        if (strncmp(p, name, n) || is_word(p[n]) || (p > line && is_word(p[-1]))) continue;
-        const char *after = p + n;
-        if (define) return integer_at(after, length);
+    bool is_define = false, is_const = memmem(line, (size_t)(end - line), "const", 5) != NULL;
+    const char *reply = line;
+    while (reply < end && isspace((unsigned char)*reply)) reply++;
+    is_define = end - reply > 8 && !strncmp(reply, "#define ", 8);
+    for (; reply + n < end; reply++) {
+        if (strncmp(reply, name, n) || is_word_char(reply[n]) ||
+            (reply > line && is_word_char(reply[-1])))
+            continue;
+        const char *after = reply + n;
+        if (is_define) return match_integer(after, length);
         while (*after == ' ') after++;
-        if (fixed && *after == '=' && after[1] != '=') return integer_at(after + 1, length);
+        if (is_const && *after == '=' && after[1] != '=') return match_integer(after + 1, length);
     }
     return NULL;
 }
@@ -144,7 +150,7 @@ static const char *constant_in_line(const char *line, const char *end, const cha
 static const char *find_constant(const char *text, const char *name, size_t *length) {
     for (const char *line = text; *line;) {
         const char *end = line + strcspn(line, "\n"),
-                   *found = constant_in_line(line, end, name, length);
+                   *found = find_constant_in_line(line, end, name, length);
         if (found) return found;
         line = end + (*end == '\n');
     }
@@ -153,7 +159,7 @@ static const char *find_constant(const char *text, const char *name, size_t *len
 
 /* ---- declarations ---- */
 
-static bool read_values(const char *p, const char *end, struct tune_parameter *t, struct err *e) {
+static bool parse_values(const char *p, const char *end, struct tune_parameter *t, struct err *e) {
     while (p < end) {
         while (p < end && isspace((unsigned char)*p)) p++;
         if (p == end) break;
@@ -166,73 +172,76 @@ static bool read_values(const char *p, const char *end, struct tune_parameter *t
         if (rest == p || (rest < end && !isspace((unsigned char)*rest)))
             return err_set(e, ERR_INPUT, "// tune: %s: values are whole numbers, not '%.*s'",
                            t->name, (int)(end - p < 20 ? end - p : 20), p);
-        if (t->nvalues == TUNE_VALUES)
-            return err_set(e, ERR_INPUT, "// tune: %s: more than %d values", t->name, TUNE_VALUES);
-        t->value[t->nvalues++] = v, p = rest;
+        if (t->nvalues == TUNE_MAX_VALUES)
+            return err_set(e, ERR_INPUT, "// tune: %s: more than %d values", t->name,
+                           TUNE_MAX_VALUES);
+        t->values[t->nvalues++] = v, p = rest;
     }
     return t->nvalues ||
            err_set(e, ERR_INPUT, "// tune: %s: no values; write them behind the name", t->name);
 }
 
-static bool read_declaration(const char *p, const char *end, const char *text, struct tune_space *s,
-                             struct err *e) {
+static bool parse_declaration(const char *p, const char *end, const char *text,
+                              struct tune_space *s, struct err *e) {
     size_t n = 0, length;
     while (p < end && (*p == ' ' || *p == '\t')) p++;
-    while (p + n < end && is_word(p[n])) n++;
-    if (!n || n >= TUNE_NAME || isdigit((unsigned char)*p))
+    while (p + n < end && is_word_char(p[n])) n++;
+    if (!n || n >= TUNE_MAX_NAME || isdigit((unsigned char)*p))
         return err_set(
             e, ERR_INPUT,
             "// tune: takes the name of a constant and its values, such as: // tune: TILE 16 32");
-    if (s->n == TUNE_PARAMETERS)
-        return err_set(e, ERR_INPUT, "more than %d lines // tune:", TUNE_PARAMETERS);
-    struct tune_parameter *t = &s->parameter[s->n];
+    if (s->n == TUNE_MAX_PARAMETERS)
+        return err_set(e, ERR_INPUT, "more than %d lines // tune:", TUNE_MAX_PARAMETERS);
+    struct tune_parameter *t = &s->parameters[s->n];
     *t = (struct tune_parameter){0};
     memcpy(t->name, p, n);
     for (unsigned i = 0; i < s->n; i++)
-        if (!strcmp(s->parameter[i].name, t->name))
+        if (!strcmp(s->parameters[i].name, t->name))
             return err_set(e, ERR_INPUT, "// tune: %s stands there twice", t->name);
     s->n++;
-    const char *now = find_constant(text, t->name, &length);
-    if (!now)
+    const char *constant = find_constant(text, t->name, &length);
+    if (!constant)
         return err_set(
             e, ERR_INPUT,
             "// tune: %s: the file has no constant of that name with a whole number, such as "
             "`constexpr int %s = 32;` or `#define %s 32`",
             t->name, t->name, t->name);
-    t->now = strtol(now, NULL, 10);
-    return read_values(p + n, end, t, e);
+    t->current = strtol(constant, NULL, 10);
+    return parse_values(p + n, end, t, e);
 }
 
-static bool allowed(const struct tune_space *s, const long *values, bool *holds, struct err *e) {
-    *holds = true;
-    for (unsigned i = 0; i < s->n && *holds; i++)
-        if (s->parameter[i].condition[0] &&
-            !tune_condition(s->parameter[i].condition, s, values, holds, e))
+static bool meets_conditions(const struct tune_space *s, const long *values, bool *is_true,
+                             struct err *e) {
+    *is_true = true;
+    for (unsigned i = 0; i < s->n && *is_true; i++)
+        if (s->parameters[i].condition[0] &&
+            !tune_eval_condition(s->parameters[i].condition, s, values, is_true, e))
             return false;
     return true;
 }
 
 /* In the order of an odometer, the last parameter fastest. */
-static bool combine(struct tune_space *s, struct err *e) {
-    unsigned digit[TUNE_PARAMETERS] = {0}, room = 0;
+static bool enumerate_combinations(struct tune_space *s, struct err *e) {
+    unsigned value_index[TUNE_MAX_PARAMETERS] = {0}, capacity = 0;
     s->current = ~0u;
     for (bool more = true; more;) {
-        long v[TUNE_PARAMETERS] = {0};
-        bool holds, now = true;
+        long v[TUNE_MAX_PARAMETERS] = {0};
+        bool is_true, is_current = true;
         for (unsigned i = 0; i < s->n; i++)
-            v[i] = s->parameter[i].value[digit[i]], now &= v[i] == s->parameter[i].now;
-        if (!allowed(s, v, &holds, e)) return false;
-        if (holds && s->ncombinations == TUNE_COMBINATIONS)
+            v[i] = s->parameters[i].values[value_index[i]],
+            is_current &= v[i] == s->parameters[i].current;
+        if (!meets_conditions(s, v, &is_true, e)) return false;
+        if (is_true && s->ncombinations == TUNE_MAX_COMBINATIONS)
             return err_set(e, ERR_INPUT,
                            "more than %d combinations: name fewer values, or a condition",
-                           TUNE_COMBINATIONS);
-        if (holds && s->ncombinations == room)
-            s->combination =
-                xrealloc(s->combination, (room = room ? 2 * room : 32) * sizeof *s->combination);
-        if (holds && now) s->current = s->ncombinations;
-        if (holds) memcpy(s->combination[s->ncombinations++], v, sizeof v);
+                           TUNE_MAX_COMBINATIONS);
+        if (is_true && s->ncombinations == capacity)
+            s->combinations = xrealloc(s->combinations, (capacity = capacity ? 2 * capacity : 32) *
+                                                            sizeof *s->combinations);
+        if (is_true && is_current) s->current = s->ncombinations;
+        if (is_true) memcpy(s->combinations[s->ncombinations++], v, sizeof v);
         unsigned i = s->n;
-        while (i && ++digit[i - 1] == s->parameter[i - 1].nvalues) digit[--i] = 0;
+        while (i && ++value_index[i - 1] == s->parameters[i - 1].nvalues) value_index[--i] = 0;
         more = i > 0;
     }
     if (s->current == ~0u) s->current = s->ncombinations;
@@ -241,33 +250,34 @@ static bool combine(struct tune_space *s, struct err *e) {
 }
 
 bool tune_space_read(const struct buf *source, struct tune_space *s, struct err *e) {
-    static const char mark[] = "// tune:";
+    static const char marker[] = "// tune:";
     *s = (struct tune_space){0};
     bool ok = true;
-    for (const char *p = buf_str(source); ok && (p = strstr(p, mark)); p += strcspn(p, "\n")) {
-        p += sizeof mark - 1;
-        size_t n = strcspn(p, "\r\n");
-        ok = read_declaration(p, p + n, buf_str(source), s, e);
+    for (const char *reply = buf_str(source); ok && (reply = strstr(reply, marker));
+         reply += strcspn(reply, "\n")) {
+        reply += sizeof marker - 1;
+        size_t n = strcspn(reply, "\r\n");
+        ok = parse_declaration(reply, reply + n, buf_str(source), s, e);
     }
     if (ok && !s->n)
         ok = err_set(e, ERR_INPUT,
                      "the file declares no parameter: add lines such as  // tune: TILE 16 32 64");
-    ok = ok && combine(s, e);
+    ok = ok && enumerate_combinations(s, e);
     if (!ok) tune_space_free(s);
     return ok;
 }
 
 void tune_space_free(struct tune_space *s) {
-    free(s->combination);
+    free(s->combinations);
     *s = (struct tune_space){0};
 }
 
-void tune_label(const struct tune_space *s, unsigned c, char out[TUNE_LABEL]) {
+void tune_label(const struct tune_space *s, unsigned c, char out[TUNE_MAX_LABEL]) {
     size_t n = 0;
     out[0] = 0;
-    for (unsigned i = 0; i < s->n && n < TUNE_LABEL; i++)
-        n += (size_t)snprintf(out + n, TUNE_LABEL - n, "%s%s=%ld", i ? " " : "",
-                              s->parameter[i].name, s->combination[c][i]);
+    for (unsigned i = 0; i < s->n && n < TUNE_MAX_LABEL; i++)
+        n += (size_t)snprintf(out + n, TUNE_MAX_LABEL - n, "%s%s=%ld", i ? " " : "",
+                              s->parameters[i].name, s->combinations[c][i]);
 }
 
 void tune_rewrite(const struct buf *source, const struct tune_space *s, unsigned c,
@@ -277,11 +287,12 @@ void tune_rewrite(const struct buf *source, const struct tune_space *s, unsigned
     for (unsigned i = 0; i < s->n; i++) {
         struct buf to = {0};
         size_t length, before;
-        const char *text = buf_str(&from), *at = find_constant(text, s->parameter[i].name, &length);
+        const char *text = buf_str(&from),
+                   *at = find_constant(text, s->parameters[i].name, &length);
         if (!at) continue;
         before = (size_t)(at - text);
         buf_add(&to, text, before);
-        buf_printf(&to, "%ld", s->combination[c][i]);
+        buf_printf(&to, "%ld", s->combinations[c][i]);
         buf_add(&to, at + length, from.size - before - length);
         buf_free(&from);
         from = to;

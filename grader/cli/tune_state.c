@@ -33,27 +33,29 @@ static void read_line(char *line, struct tune_row *rows, unsigned n) {
         if (!value) return;
         counter[i] = strtoull(value, NULL, 10);
     }
-    char *mark = next_word(&rest);
-    if (!mark || strcmp(mark, "end") || index >= n) return;
+    char *end_marker = next_word(&rest);
+    if (!end_marker || strcmp(end_marker, "end") || index >= n) return;
     row.combination = rows[index].combination, row.device = rows[index].device;
     snprintf(row.verdict, sizeof row.verdict, "%s", verdict);
-    snprintf(row.kind, sizeof row.kind, "%s", kind);
+    snprintf(row.speed_kind, sizeof row.speed_kind, "%s", kind);
     rows[index] = row;
 }
 
 void tune_state_read(const char *path, struct tune_row *rows, unsigned n) {
     FILE *f = fopen(path, "re");
     char *line = NULL;
-    size_t room = 0;
-    while (f && getline(&line, &room, f) > 0) read_line(line, rows, n);
+    size_t capacity = 0;
+    while (f && getline(&line, &capacity, f) > 0) read_line(line, rows, n);
     free(line);
     if (f) fclose(f);
 }
 
-bool tune_state_add(const char *path, unsigned index, const struct tune_row *row, struct err *e) {
+bool tune_state_append(const char *path, unsigned index, const struct tune_row *row,
+                       struct err *e) {
     FILE *f = fopen(path, "ae");
     if (!f) return err_set(e, ERR_SYSTEM, "%s: %s", path, strerror(errno));
-    fprintf(f, "\n%u %s %s %.9g", index, row->verdict, row->kind[0] ? row->kind : "-", row->us);
+    fprintf(f, "\n%u %s %s %.9g", index, row->verdict, row->speed_kind[0] ? row->speed_kind : "-",
+            row->us);
     for (unsigned i = 0; i < sim_counter_count(); i++)
         fprintf(f, " %llu", (unsigned long long)sim_counter_get(&row->counters, i));
     bool ok = fputs(" end\n", f) >= 0;

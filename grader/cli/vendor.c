@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char sgemm[] = "cublasSgemm", sgeam[] = "cublasSgeam";
-enum { NO_TRANSPOSE, TRANSPOSE, RUNS = 21 };
+static const char sgemm_name[] = "cublasSgemm", sgeam_name[] = "cublasSgeam";
+enum { NO_TRANSPOSE, TRANSPOSE, RUN_COUNT = 21 };
 
 struct cublas {
     void *library, *handle;
@@ -33,9 +33,9 @@ static bool open_cublas(struct cublas *c, void *stream, struct err *e) {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
                                         "libcublas.so"};
     *c = (struct cublas){0};
-    const char *told = getenv("WARPBOOK_LIBCUBLAS"); /* for tests, as WARPBOOK_LIBCUDA */
-    if (told) c->library = dlopen(told, RTLD_NOW | RTLD_LOCAL);
-    for (unsigned i = 0; i < 4 && !told && !c->library; i++)
+    const char *library_path = getenv("WARPBOOK_LIBCUBLAS"); /* for tests, as WARPBOOK_LIBCUDA */
+    if (library_path) c->library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL);
+    for (unsigned i = 0; i < 4 && !library_path && !c->library; i++)
         c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!c->library) return err_set(e, ERR_SYSTEM, "cuBLAS is not on this machine");
     *(void **)&c->create = dlsym(c->library, "cublasCreate_v2");
@@ -49,25 +49,26 @@ static bool open_cublas(struct cublas *c, void *stream, struct err *e) {
     return ok || err_set(e, ERR_SYSTEM, "cuBLAS does not start");
 }
 
-struct job {
+struct cublas_job {
     const long *dim;
-    bool product, adds; /* to what is in C */
+    bool is_gemm, accumulates; /* to what is in C */
 };
 
 /* Row-major C = A B is column-major C' = B' A'. */
-static int call(struct cublas *c, const struct job *j, uint64_t a, uint64_t b, uint64_t out) {
-    static const float one = 1, zero = 0, some = -0.75f;
+static int call_cublas(struct cublas *c, const struct cublas_job *j, uint64_t a, uint64_t b,
+                       uint64_t out) {
+    static const float one = 1, zero = 0, beta = -0.75f;
     const long *dim = j->dim;
     int m = (int)dim[0], n = (int)dim[1], k = (int)dim[2];
-    if (j->product)
+    if (j->is_gemm)
         return c->sgemm(c->handle, NO_TRANSPOSE, NO_TRANSPOSE, k, m, n, &one, (float *)b, k,
-                        (float *)a, n, j->adds ? &some : &zero, (float *)out, k);
+                        (float *)a, n, j->accumulates ? &beta : &zero, (float *)out, k);
     return c->sgeam(c->handle, TRANSPOSE, NO_TRANSPOSE, m, n, &one, (float *)a, n, &zero,
                     (float *)a, m, (float *)out, m);
 }
 
 /* Numbers between -1 and 1; the same at each run. */
-static bool draw(struct backend *b, uint64_t to, uint64_t count) {
+static bool fill_random(struct backend *b, uint64_t to, uint64_t count) {
     float *x = xcalloc(count, sizeof *x);
     uint32_t state = 1;
     for (uint64_t i = 0; i < count; i++)
@@ -77,35 +78,42 @@ static bool draw(struct backend *b, uint64_t to, uint64_t count) {
     return ok;
 }
 
-static double time_call(struct backend *b, struct cublas *c, const struct job *j,
-                        const uint64_t at[3], struct err *e) {
+static double time_call(struct backend *b, struct cublas *c, const struct cublas_job *j,
+                        const uint64_t matrices[3], struct err *e) {
     int error = 0;
     bool ok = backend_gpu_flush_l2(b) && backend_gpu_begin_timed(b, e);
-    int status = ok ? call(c, j, at[0], at[1], at[2]) : 0;
-    double seconds = ok ? backend_gpu_end_timed(b, &error) : 0;
-    return status || error ? 0 : seconds;
+    int status = ok ? call_cublas(c, j, matrices[0], matrices[1], matrices[2]) : 0;
+    double measure_seconds = ok ? backend_gpu_end_timed(b, &error) : 0;
+    return status || error ? 0 : measure_seconds;
 }
 
-static double time_calls(struct backend *b, struct cublas *c, const struct job *j, struct err *e) {
+static double time_calls(struct backend *b, struct cublas *c, const struct cublas_job *j,
+                         struct err *e) {
     uint64_t m = (uint64_t)j->dim[0], n = (uint64_t)j->dim[1],
-             k = j->product ? (uint64_t)j->dim[2] : 1, most = m * n + n * k + m * k, at[3];
-    double seconds[RUNS];
+             k = j->is_gemm ? (uint64_t)j->dim[2] : 1, max_elements = m * n + n * k + m * k,
+             matrices[3];
+    double measure_seconds[RUN_COUNT];
     bool ok = true;
-    for (unsigned i = 0; i < 3; i++) ok = (at[i] = b->ops->alloc(b, 4 * most, "matrix")) && ok;
-    for (unsigned i = 0; i < 3 && ok; i++) ok = draw(b, at[i], most);
+    for (unsigned i = 0; i < 3; i++)
+        ok = (matrices[i] = b->ops->alloc(b, 4 * max_elements, "matrix")) && ok;
+    for (unsigned i = 0; i < 3 && ok; i++) ok = fill_random(b, matrices[i], max_elements);
     if (ok) gpu_wait((struct backend_gpu *)b);
-    if (ok && call(c, j, at[0], at[1], at[2])) ok = false; /* once outside: it may allocate */
+    if (ok && call_cublas(c, j, matrices[0], matrices[1], matrices[2]))
+        ok = false; /* once outside: it may allocate */
     if (ok) gpu_wait((struct backend_gpu *)b);
-    for (unsigned i = 0; i < RUNS && ok; i++) ok = (seconds[i] = time_call(b, c, j, at, e)) > 0;
-    for (unsigned i = 0; i < 3; i++) b->ops->free(b, at[i]);
-    return ok ? measure_median(seconds, RUNS) : (err_set(e, ERR_SYSTEM, "cuBLAS failed"), 0);
+    for (unsigned i = 0; i < RUN_COUNT && ok; i++)
+        ok = (measure_seconds[i] = time_call(b, c, j, matrices, e)) > 0;
+    for (unsigned i = 0; i < 3; i++) b->ops->free(b, matrices[i]);
+    return ok ? measure_median(measure_seconds, RUN_COUNT)
+              : (err_set(e, ERR_SYSTEM, "cuBLAS failed"), 0);
 }
 
 const char *vendor_routine(const struct exercise *ex) {
-    bool product = !strncmp(ex->name, "matmul", 6) || !strcmp(ex->name, "gemm_mapping") ||
+    bool is_gemm = !strncmp(ex->name, "matmul", 6) || !strcmp(ex->name, "gemm_mapping") ||
                    !strcmp(ex->name, "sgemm");
-    if (product) return sgemm;
-    return strcmp(ex->name, "transpose") && strcmp(ex->name, "transpose_padded") ? NULL : sgeam;
+    if (is_gemm) return sgemm_name;
+    return strcmp(ex->name, "transpose") && strcmp(ex->name, "transpose_padded") ? NULL
+                                                                                 : sgeam_name;
 }
 
 double vendor_time(struct backend *b, const struct exercise *ex, const char **routine,
@@ -114,23 +122,23 @@ double vendor_time(struct backend *b, const struct exercise *ex, const char **ro
     *routine = vendor_routine(ex);
     if (!*routine) return err_set(e, ERR_INPUT, "no routine of cuBLAS does this job"), 0;
     if (!open_cublas(&c, ((struct backend_gpu *)b)->stream, e)) return 0;
-    struct job j = {ex->timed_case.dim, *routine == sgemm,
-                    ex->nargs && ex->args[0].role == EX_INOUT};
-    double seconds = time_calls(b, &c, &j, e);
+    struct cublas_job j = {ex->timed_case.dim, *routine == sgemm_name,
+                           ex->nargs && ex->args[0].role == EX_INOUT};
+    double measure_seconds = time_calls(b, &c, &j, e);
     c.destroy(c.handle);
     dlclose(c.library);
-    return seconds;
+    return measure_seconds;
 }
 
-bool vendor_file(const struct exercise *ex, char path[VENDOR_PATH]) {
-    return snprintf(path, VENDOR_PATH, "%s/grader/vendor/%s.cu", book_root(), ex->name) <
-               VENDOR_PATH &&
+bool vendor_cub_path(const struct exercise *ex, char path[VENDOR_MAX_PATH]) {
+    return snprintf(path, VENDOR_MAX_PATH, "%s/grader/vendor/%s.cu", book_root(), ex->name) <
+               VENDOR_MAX_PATH &&
            file_exists(path);
 }
 
-bool vendor_practice(const struct exercise *ex, char path[VENDOR_PATH]) {
-    return snprintf(path, VENDOR_PATH, "%s/chapters/%s/practice/%s.cu", book_root(), ex->chapter,
-                    ex->name) < VENDOR_PATH &&
+bool vendor_practice_path(const struct exercise *ex, char path[VENDOR_MAX_PATH]) {
+    return snprintf(path, VENDOR_MAX_PATH, "%s/chapters/%s/practice/%s.cu", book_root(),
+                    ex->chapter, ex->name) < VENDOR_MAX_PATH &&
            file_exists(path);
 }
 

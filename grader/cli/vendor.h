@@ -14,10 +14,10 @@ const char *vendor_routine(const struct exercise *ex);
 double vendor_time(struct backend *b, const struct exercise *ex, const char **routine,
                    struct err *e);
 
-enum { VENDOR_PATH = PATH_MAX + 64 };
+enum { VENDOR_MAX_PATH = PATH_MAX + 64 };
 /* The exercise's CUB version; false where there is none. */
-bool vendor_file(const struct exercise *ex, char path[VENDOR_PATH]);
+bool vendor_cub_path(const struct exercise *ex, char path[VENDOR_MAX_PATH]);
 /* What the lesson shows as the way of a library: chapters/NN-slug/practice/NAME.cu; false where
  * there is none. */
-bool vendor_practice(const struct exercise *ex, char path[VENDOR_PATH]);
+bool vendor_practice_path(const struct exercise *ex, char path[VENDOR_MAX_PATH]);
 bool vendor_build(const struct exercise *ex, const char *path, struct build *b, struct err *e);

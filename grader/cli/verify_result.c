@@ -4,19 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *cli_reason(const struct result *r) {
+const char *cli_failure_reason(const struct result *r) {
     static char line[400];
-    const char *why = r->message;
+    const char *reason = r->message;
     for (unsigned i = r->ncases; i-- > 0;)
         if (r->cases[i].verdict != V_AC)
-            why = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
-    for (unsigned i = r->ntechnique; why[0] == 0 && i-- > 0;)
-        if (!r->technique[i].passed) why = r->technique[i].metric;
-    snprintf(line, sizeof line, "%.*s", (int)strcspn(why, "\n"), why);
+            reason = r->cases[i].message[0] ? r->cases[i].message : r->cases[i].name;
+    for (unsigned i = r->ntechnique; reason[0] == 0 && i-- > 0;)
+        if (!r->technique[i].passed) reason = r->technique[i].metric;
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(reason, "\n"), reason);
     return line;
 }
 
-static bool says(const struct result *r, const char *word) {
+static bool mentions(const struct result *r, const char *word) {
     for (unsigned i = 0; i < r->ncases; i++)
         if (r->cases[i].verdict != V_AC && strcasestr(r->cases[i].message, word)) return true;
     for (unsigned i = 0; i < r->ntechnique; i++)
@@ -28,20 +28,20 @@ static bool says(const struct result *r, const char *word) {
 
 /* The whole result's verdict, or that of one of its cases: a wrong index is a wrong answer at one
  * size and a fault at another, and either is what the mutant promised. */
-static bool came_to(const struct result *r, const char *code) {
+static bool has_verdict(const struct result *r, const char *code) {
     bool found = !strcmp(code, verdict_code(r->verdict));
     for (unsigned i = 0; i < r->ncases; i++)
         found |= !strcmp(code, verdict_code(r->cases[i].verdict));
     return found;
 }
 
-bool cli_came_as_promised(const struct result *r, const char *line) {
-    char expect[160], list[64], word[64] = "";
-    snprintf(expect, sizeof expect, "%.*s", (int)strcspn(line, "\r\n"), line);
-    if (sscanf(expect, "%63s %63[^\n]", list, word) < 1) return false;
+bool cli_matches_expectation(const struct result *r, const char *line) {
+    char expectation[160], list[64], word[64] = "";
+    snprintf(expectation, sizeof expectation, "%.*s", (int)strcspn(line, "\r\n"), line);
+    if (sscanf(expectation, "%63s %63[^\n]", list, word) < 1) return false;
     bool found = false;
     char *rest = NULL;
     for (char *code = strtok_r(list, "|", &rest); code; code = strtok_r(NULL, "|", &rest))
-        found |= came_to(r, code);
-    return found && (!word[0] || says(r, word));
+        found |= has_verdict(r, code);
+    return found && (!word[0] || mentions(r, word));
 }

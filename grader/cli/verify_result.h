@@ -4,7 +4,7 @@
 #include "grader/grade/result.h"
 
 /* Why a result came out as it did, in one line; the next call overwrites it. */
-const char *cli_reason(const struct result *r);
+const char *cli_failure_reason(const struct result *r);
 /* The line begins with what is promised: "WA", "RTE race", "WA|RTE": a verdict or several, then
  * words of the message. */
-bool cli_came_as_promised(const struct result *r, const char *line);
+bool cli_matches_expectation(const struct result *r, const char *line);

@@ -33,9 +33,10 @@ double score_technique(double full, const struct check_counts *n);
 /* `gain`: the answer's speed over the naive version's. */
 double score_speed(double full, double vs_solution, double solution_speedup);
 
-/* A correct result: points, score, verdict AC or PART, and what is missing. Where speed does not
- * count (none is known, a modelled one is left out, nothing is to gain), the rest is scaled; where
- * the submission has seen to it that there is no time (speed.forfeit), its points are lost. */
+/* A correct result: points, score, verdict AC or EXERCISE_FIELD, and what is missing. Where speed
+ * does not count (none is known, a modelled one is left out, nothing is to gain), the rest is
+ * scaled; where the submission has seen to it that there is no time (speed.forfeit), its points are
+ * lost. */
 void score_points(struct result *r, bool count_modelled);
 /* Any other: nothing, or no score known. Sets what is missing from the verdict. */
 void score_incorrect(struct result *r);

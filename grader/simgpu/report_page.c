@@ -1,5 +1,5 @@
-/* report_page.c — `simgpu run --report F.html`: what the launches of a run added up to, as a page
- * that stands alone. */
+/* write_report_page.c — `simgpu run --report F.html`: what the launches of a run added up to, as a
+ * page that stands alone. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"

@@ -35,7 +35,7 @@ void counter_log_add(struct counter_log *log, const struct server_launch *l);
 /* Writes everything and frees the log. */
 void counter_log_finish(struct counter_log *log, FILE *out);
 
-/* ---- the same as a page (report_page.c) ---- */
+/* ---- the same as a page (write_report_page.c) ---- */
 
 struct simgpu_page;
 struct simgpu_page *simgpu_page_new(const struct gpu_device *d, const char *program);

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_LIMIT = 4 << 20 };
+enum { MAX_TEXT_BYTES = 4 << 20 };
 
 /* "docs/results/h100/model.md" becomes "docs-results-h100-model.html". */
-static char *path_of(const char *source) {
+static char *html_path(const char *source) {
     char *path = xmalloc(strlen(source) + 8);
     strcpy(path, source);
     path[strlen(path) - 3] = 0;
-    for (char *p = path; *p; p++)
-        if (*p == '/') *p = '-';
+    for (char *reply = path; *reply; reply++)
+        if (*reply == '/') *reply = '-';
     return strcat(path, ".html");
 }
 
@@ -36,18 +36,19 @@ static char *title_of(const struct buf *text, const char *source) {
     return title;
 }
 
-static bool add(struct site *s, const char *source, int kind, const char *chapter,
-                const struct exercise *ex, struct err *e) {
+static bool add_page(struct site *s, const char *source, int kind, const char *chapter,
+                     const struct exercise *ex, struct err *e) {
     char path[PATH_MAX];
-    struct site_page p = {.kind = kind, .chapter = chapter, .ex = ex};
+    struct site_page reply = {.kind = kind, .chapter = chapter, .ex = ex};
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), source);
     if (!file_exists(path)) return true;
-    if (!file_read(path, TEXT_LIMIT, &p.markdown, e)) return false;
-    text_strip_comments(&p.markdown);
-    p.source = xstrdup(source), p.path = path_of(source), p.title = title_of(&p.markdown, source);
-    site_index(&p);
-    GROW(s->page, s->n + 1, s->room, 32);
-    s->page[s->n++] = p;
+    if (!file_read(path, MAX_TEXT_BYTES, &reply.markdown, e)) return false;
+    text_strip_comments(&reply.markdown);
+    reply.source = xstrdup(source), reply.path = html_path(source),
+    reply.title = title_of(&reply.markdown, source);
+    site_index_words(&reply);
+    GROW(s->pages, s->n + 1, s->capacity, 32);
+    s->pages[s->n++] = reply;
     return true;
 }
 
@@ -55,8 +56,8 @@ static bool add_exercise(struct site *s, const struct exercise *ex, struct err *
     char task[256], ladder[256];
     snprintf(task, sizeof task, "chapters/%.100s/%.100s.md", ex->chapter, ex->name);
     snprintf(ladder, sizeof ladder, "solutions/%.100s/%.100s-ladder.md", ex->chapter, ex->name);
-    return add(s, task, SITE_TASK, ex->chapter, ex, e) &&
-           add(s, ladder, SITE_LADDER, ex->chapter, ex, e);
+    return add_page(s, task, SITE_TASK, ex->chapter, ex, e) &&
+           add_page(s, ladder, SITE_LADDER, ex->chapter, ex, e);
 }
 
 static bool add_chapters(struct site *s, struct err *e) {
@@ -66,7 +67,7 @@ static bool add_chapters(struct site *s, struct err *e) {
         char lesson[256];
         snprintf(lesson, sizeof lesson, "chapters/%.100s/README.md", ex->chapter);
         if (!i || strcmp(ex->chapter, book_at(i - 1)->chapter))
-            ok = add(s, lesson, SITE_LESSON, ex->chapter, NULL, e);
+            ok = add_page(s, lesson, SITE_LESSON, ex->chapter, NULL, e);
         ok = ok && add_exercise(s, ex, e);
     }
     return ok;
@@ -75,20 +76,20 @@ static bool add_chapters(struct site *s, struct err *e) {
 static bool add_folder(struct site *s, const char *folder, struct err *e) {
     char path[PATH_MAX], source[PATH_MAX];
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), folder);
-    char **files = book_list_files(path, "", ".md");
+    char **templates = book_list_files(path, "", ".md");
     bool ok = true;
-    for (char **f = files; ok && *f; f++) {
+    for (char **f = templates; ok && *f; f++) {
         snprintf(source, sizeof source, "%.1000s/%.500s", folder, *f);
-        ok = add(s, source, SITE_GUIDE, NULL, NULL, e);
+        ok = add_page(s, source, SITE_GUIDE, NULL, NULL, e);
     }
-    book_free_list(files);
+    book_free_list(templates);
     return ok;
 }
 
 bool site_collect(struct site *s, struct err *e) {
     static const char *const folders[] = {"docs", "docs/results", "docs/results/h100",
                                           "docs/results/h200"};
-    bool ok = add(s, "README.md", SITE_GUIDE, NULL, NULL, e) && add_chapters(s, e);
+    bool ok = add_page(s, "README.md", SITE_GUIDE, NULL, NULL, e) && add_chapters(s, e);
     for (unsigned i = 0; ok && i < sizeof folders / sizeof *folders; i++)
         ok = add_folder(s, folders[i], e);
     return ok;
@@ -96,44 +97,45 @@ bool site_collect(struct site *s, struct err *e) {
 
 void site_free(struct site *s) {
     for (unsigned i = 0; i < s->n; i++) {
-        free(s->page[i].source), free(s->page[i].path), free(s->page[i].title);
-        buf_free(&s->page[i].markdown), buf_free(&s->page[i].words);
+        free(s->pages[i].source), free(s->pages[i].path), free(s->pages[i].title);
+        buf_free(&s->pages[i].markdown), buf_free(&s->pages[i].search_words);
     }
-    free(s->page);
+    free(s->pages);
 }
 
 /* `name` as seen from the folder of `from`, without "..", "." and what follows a '#'. False where
  * it leads out of the book. */
-static bool beside(const char *from, const char *name, char *path, size_t size) {
+static bool resolve_relative(const char *from, const char *name, char *path, size_t size) {
     const char *slash = strrchr(from, '/');
     size_t n = slash ? (size_t)(slash - from) + 1 : 0, length;
     if (n >= size) return false;
     memcpy(path, from, n);
     for (; *name && *name != '#'; name += length + (name[length] == '/')) {
         length = strcspn(name, "/#");
-        bool up = length == 2 && !strncmp(name, "..", 2), last = name[length] != '/';
-        if (up && !n) return false;
-        if (up)
+        bool is_parent = length == 2 && !strncmp(name, "..", 2), is_last = name[length] != '/';
+        if (is_parent && !n) return false;
+        if (is_parent)
             for (n--; n && path[n - 1] != '/';) n--;
         else if (length != 1 || *name != '.') {
             if (n + length + 2 > size) return false;
             memcpy(path + n, name, length), n += length;
-            if (!last) path[n++] = '/';
+            if (!is_last) path[n++] = '/';
         }
     }
     path[n] = 0;
     return true;
 }
 
-const struct site_page *site_named(const struct site *s, const struct site_page *from,
-                                   const char *name) {
+const struct site_page *site_find_page(const struct site *s, const struct site_page *from,
+                                       const char *name) {
     char path[PATH_MAX];
     if (!name || !*name || *name == '#') return NULL;
-    bool inside = beside(from->source, name, path, sizeof path);
+    bool is_in_book = resolve_relative(from->source, name, path, sizeof path);
     for (unsigned i = 0; i < s->n; i++) {
-        const struct site_page *p = &s->page[i];
-        if (!strcmp(p->source, name) || (inside && !strcmp(p->source, path))) return p;
-        if (p->kind == SITE_TASK && !strcmp(p->ex->name, name)) return p;
+        const struct site_page *reply = &s->pages[i];
+        if (!strcmp(reply->source, name) || (is_in_book && !strcmp(reply->source, path)))
+            return reply;
+        if (reply->kind == SITE_TASK && !strcmp(reply->ex->name, name)) return reply;
     }
     return NULL;
 }

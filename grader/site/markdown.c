@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PICTURE_LIMIT = 1 << 20 };
+enum { MAX_PICTURE_BYTES = 1 << 20 };
 
-static void link_code(const struct site *s, const struct site_page *p, cmark_node *node) {
-    const struct site_page *to = site_named(s, p, cmark_node_get_literal(node));
+static void link_code_span(const struct site *s, const struct site_page *p, cmark_node *node) {
+    const struct site_page *to = site_find_page(s, p, cmark_node_get_literal(node));
     if (!to || to == p || cmark_node_get_type(cmark_node_parent(node)) == CMARK_NODE_LINK) return;
     cmark_node *link = cmark_node_new(CMARK_NODE_LINK), *code = cmark_node_new(CMARK_NODE_CODE);
     cmark_node_set_url(link, to->path);
@@ -28,14 +28,14 @@ static void link_code(const struct site *s, const struct site_page *p, cmark_nod
     cmark_node_free(node);
 }
 
-static void link_link(const struct site *s, const struct site_page *p, cmark_node *node) {
+static void rewrite_link(const struct site *s, const struct site_page *p, cmark_node *node) {
     const char *url = cmark_node_get_url(node);
-    const struct site_page *to = site_named(s, p, url);
-    struct buf there = {0};
+    const struct site_page *to = site_find_page(s, p, url);
+    struct buf target_url = {0};
     if (!to) return;
-    buf_puts(&there, to->path), buf_puts(&there, url + strcspn(url, "#"));
-    cmark_node_set_url(node, buf_str(&there));
-    buf_free(&there);
+    buf_puts(&target_url, to->path), buf_puts(&target_url, url + strcspn(url, "#"));
+    cmark_node_set_url(node, buf_str(&target_url));
+    buf_free(&target_url);
 }
 
 /* As the places of links name a heading: in small letters, a hyphen for a space, no other signs. */
@@ -52,7 +52,7 @@ static void slug(cmark_node *heading, struct buf *out) {
     }
 }
 
-static void name_heading(cmark_node *heading) {
+static void add_heading_anchor(cmark_node *heading) {
     struct buf id = {0}, html = {0};
     slug(heading, &id);
     buf_puts(&html, "<a id=\""), html_escape(buf_str(&id), id.size, &html),
@@ -67,24 +67,26 @@ static void name_heading(cmark_node *heading) {
 
 /* A page asks for nothing, so a picture of the book stands in it, without the style that it has for
  * itself: the page's is the same. */
-static bool take_picture(const char *svg, struct buf *out) {
-    const char *box = strstr(svg, " viewBox=\""), *end = box ? strchr(box + 10, '"') : NULL,
+static bool extract_svg_body(const char *svg, struct buf *out) {
+    const char *view_box = strstr(svg, " viewBox=\""),
+               *end = view_box ? strchr(view_box + 10, '"') : NULL,
                *style = end ? strstr(end, "</style>") : NULL;
     if (!style) return false;
-    buf_printf(out, "<svg%.*s role=\"img\">", (int)(end + 1 - box), box);
+    buf_printf(out, "<svg%.*s role=\"img\">", (int)(end + 1 - view_box), view_box);
     buf_puts(out, style + strlen("</style>"));
     return true;
 }
 
-static void show_picture(const struct site_page *p, cmark_node *image) {
+static void inline_picture(const struct site_page *p, cmark_node *image) {
     char path[PATH_MAX];
     struct buf svg = {0}, html = {0};
     struct err ignored = {0};
     const char *name = cmark_node_get_url(image), *slash = strrchr(p->source, '/');
-    int folder = slash ? (int)(slash - p->source) : 0;
-    snprintf(path, sizeof path, "%.2000s/%.*s/%.500s", book_root(), folder, p->source, name);
+    int folder_length = slash ? (int)(slash - p->source) : 0;
+    snprintf(path, sizeof path, "%.2000s/%.*s/%.500s", book_root(), folder_length, p->source, name);
     bool ok = text_ends_with(name, ".svg") && !strstr(name, "..") &&
-              file_read(path, PICTURE_LIMIT, &svg, &ignored) && take_picture(buf_str(&svg), &html);
+              file_read(path, MAX_PICTURE_BYTES, &svg, &ignored) &&
+              extract_svg_body(buf_str(&svg), &html);
     cmark_node *drawing = ok ? cmark_node_new(CMARK_NODE_CUSTOM_INLINE) : NULL;
     if (drawing && cmark_node_set_on_enter(drawing, buf_str(&html)) &&
         cmark_node_replace(image, drawing))
@@ -92,26 +94,27 @@ static void show_picture(const struct site_page *p, cmark_node *image) {
     buf_free(&svg), buf_free(&html);
 }
 
-static void link_all(const struct site *s, const struct site_page *p, cmark_node *root) {
+static void rewrite_nodes(const struct site *s, const struct site_page *p, cmark_node *root) {
     cmark_iter *i = cmark_iter_new(root);
     cmark_node **found = NULL;
-    size_t n = 0, room = 0;
+    size_t n = 0, capacity = 0;
     for (cmark_event_type e; (e = cmark_iter_next(i)) != CMARK_EVENT_DONE;) {
         cmark_node_type t = cmark_node_get_type(cmark_iter_get_node(i));
         bool wanted = t == CMARK_NODE_CODE || t == CMARK_NODE_LINK || t == CMARK_NODE_IMAGE ||
                       t == CMARK_NODE_HEADING;
         if (e != CMARK_EVENT_ENTER || !wanted) continue;
-        if (n == room)
-            found = xrealloc(found, (room = room ? 2 * room : 64) * sizeof(cmark_node *));
+        if (n == capacity)
+            found =
+                xrealloc(found, (capacity = capacity ? 2 * capacity : 64) * sizeof(cmark_node *));
         found[n++] = cmark_iter_get_node(i);
     }
     cmark_iter_free(i);
     for (size_t k = 0; k < n; k++) {
         cmark_node_type t = cmark_node_get_type(found[k]);
-        if (t == CMARK_NODE_IMAGE) show_picture(p, found[k]);
-        else if (t == CMARK_NODE_LINK) link_link(s, p, found[k]);
-        else if (t == CMARK_NODE_HEADING) name_heading(found[k]);
-        else link_code(s, p, found[k]);
+        if (t == CMARK_NODE_IMAGE) inline_picture(p, found[k]);
+        else if (t == CMARK_NODE_LINK) rewrite_link(s, p, found[k]);
+        else if (t == CMARK_NODE_HEADING) add_heading_anchor(found[k]);
+        else link_code_span(s, p, found[k]);
     }
     free(found);
 }
@@ -124,7 +127,7 @@ static void render(const struct site *s, const struct site_page *p, const char *
     if (table) cmark_parser_attach_syntax_extension(parser, table);
     cmark_parser_feed(parser, text, size);
     cmark_node *root = cmark_parser_finish(parser);
-    link_all(s, p, root);
+    rewrite_nodes(s, p, root);
     char *html =
         cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
     buf_puts(out, html);

@@ -8,45 +8,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORTEST = 3, LONGEST = 40 };
+enum { MIN_WORD = 3, MAX_WORD = 40 };
 
-static bool in_word(unsigned char c) { return isalnum(c) || c == '_' || c >= 0x80; }
+static bool is_word_char(unsigned char c) { return isalnum(c) || c == '_' || c >= 0x80; }
 
 static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char *copy_word(const char *p, size_t n) {
+static char *lowercase_copy(const char *p, size_t n) {
     char *w = xmalloc(n + 1);
     for (size_t i = 0; i < n; i++) w[i] = (char)tolower((unsigned char)p[i]);
     w[n] = 0;
     return w;
 }
 
-void site_index(struct site_page *p) {
-    char **word = NULL;
-    size_t n = 0, room = 0;
+void site_index_words(struct site_page *p) {
+    char **words = NULL;
+    size_t n = 0, capacity = 0;
     for (const char *s = buf_str(&p->markdown); *s;) {
         size_t length = 0;
-        while (in_word((unsigned char)s[length])) length++;
-        if (length >= SHORTEST && length <= LONGEST && !isdigit((unsigned char)*s)) {
-            if (n == room) word = xrealloc(word, (room = room ? 2 * room : 256) * sizeof *word);
-            word[n++] = copy_word(s, length);
+        while (is_word_char((unsigned char)s[length])) length++;
+        if (length >= MIN_WORD && length <= MAX_WORD && !isdigit((unsigned char)*s)) {
+            if (n == capacity)
+                words = xrealloc(words, (capacity = capacity ? 2 * capacity : 256) * sizeof *words);
+            words[n++] = lowercase_copy(s, length);
         }
         s += length ? length : 1;
     }
-    if (n) qsort(word, n, sizeof *word, by_text);
+    if (n) qsort(words, n, sizeof *words, by_text);
     for (size_t i = 0; i < n; i++) {
-        if (!i || strcmp(word[i], word[i - 1]))
-            buf_puts(&p->words, " "), buf_puts(&p->words, word[i]);
-        if (i) free(word[i - 1]);
+        if (!i || strcmp(words[i], words[i - 1]))
+            buf_puts(&p->search_words, " "), buf_puts(&p->search_words, words[i]);
+        if (i) free(words[i - 1]);
     }
-    if (n) free(word[n - 1]);
-    free(word);
+    if (n) free(words[n - 1]);
+    free(words);
 }
 
 /* As JSON inside a page: nothing in it may end the element. */
-static void put_string(const char *s, struct buf *out) {
+static void put_json_string(const char *s, struct buf *out) {
     buf_puts(out, "\"");
     for (; *s; s++) {
         if (*s == '"' || *s == '\\' || *s == '<' || (unsigned char)*s < ' ')
@@ -61,9 +62,10 @@ void site_search_box(const struct site *s, struct buf *out) {
                   "autocomplete=\"off\"></label></p>\n<ul id=\"found\"></ul>\n"
                   "<script type=\"application/json\" id=\"index\">[");
     for (unsigned i = 0; i < s->n; i++) {
-        buf_puts(out, i ? ",\n[" : "\n["), put_string(s->page[i].title, out);
-        buf_puts(out, ","), put_string(s->page[i].path, out);
-        buf_puts(out, ","), put_string(buf_str(&s->page[i].words), out), buf_puts(out, "]");
+        buf_puts(out, i ? ",\n[" : "\n["), put_json_string(s->pages[i].title, out);
+        buf_puts(out, ","), put_json_string(s->pages[i].path, out);
+        buf_puts(out, ","), put_json_string(buf_str(&s->pages[i].search_words), out),
+            buf_puts(out, "]");
     }
     buf_puts(out, "]</script>\n");
 }

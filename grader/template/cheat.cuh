@@ -1,51 +1,51 @@
-// What `grader verify` puts before a naive version, whose pointers it has replaced by cheat::pointer (or whose shared
-// variables by cheat::cell): the same work, but each access travels another path than the load or store that it was. A
+// What `grader verify` puts before a naive version, whose pointers it has replaced by path_evasion::pointer (or whose shared
+// variables by path_evasion::cell): the same work, but each access travels another path than the load or store that it was. A
 // limit that counts what reaches memory sees no difference; one that counts a single path is met.
 #include <stddef.h>
 #pragma nv_diag_suppress 177, 550
 
-namespace cheat {
+namespace path_evasion {
 
-enum { MOST_THREADS = 1024, TABLE_BYTES = 60 << 10 };
-static bool on; // at the size that is counted alone: its buffers are whole pieces of 16 bytes
+enum { MAX_THREADS = 1024, TABLE_BYTES = 60 << 10 };
+static bool is_enabled; // at the size that is counted alone: its buffers are whole pieces of 16 bytes
 struct span {
     const char *from;
-    size_t bytes, at;
+    size_t bytes, table_offset;
 };
-struct place { // in the table; none: base is below 0
+struct table_range { // in the table; none: base is below 0
     long base, end;
 };
 static span spans[16]; // what was copied into the table
 static int nspans;
 static size_t filled;
 
-static const void *left[16]; // small buffers, of no whole number of pieces of 16 bytes: read as they were
-static int nleft;
-static void leave(const void *p) { left[nleft++] = p; }
-static bool is_left(const void *p) {
-    for (int i = 0; i < nleft; i++)
-        if (left[i] == p) return true;
+static const void *excluded[16]; // small buffers, of no whole number of pieces of 16 bytes: read as they were
+static int nexcluded;
+static void exclude(const void *p) { excluded[nexcluded++] = p; }
+static bool is_excluded(const void *p) {
+    for (int i = 0; i < nexcluded; i++)
+        if (excluded[i] == p) return true;
     return false;
 }
 
-#if CHEAT_CONSTANT
+#if PATH_EVASION_CONSTANT
 __constant__ __align__(16) unsigned char table[TABLE_BYTES];
-static void keep(const void *from, size_t bytes) {
-    size_t room = TABLE_BYTES - filled, n = bytes < room ? bytes : room;
+static void copy_to_table(const void *from, size_t bytes) {
+    size_t remaining = TABLE_BYTES - filled, n = bytes < remaining ? bytes : remaining;
     if (!n) return;
     cudaMemcpyToSymbolAsync(table, from, n, filled, cudaMemcpyDeviceToDevice);
     spans[nspans++] = span{(const char *)from, n, filled};
     filled += (n + 15) / 16 * 16;
 }
 #else
-static void keep(const void *, size_t) {}
+static void copy_to_table(const void *, size_t) {}
 #endif
 
-static place where(const void *p) {
+static table_range table_range_of(const void *p) {
     for (int i = 0; i < nspans; i++)
         if ((const char *)p >= spans[i].from && (const char *)p < spans[i].from + spans[i].bytes)
-            return place{(long)(spans[i].at + ((const char *)p - spans[i].from)), (long)(spans[i].at + spans[i].bytes)};
-    return place{-1, 0};
+            return table_range{(long)(spans[i].table_offset + ((const char *)p - spans[i].from)), (long)(spans[i].table_offset + spans[i].bytes)};
+    return table_range{-1, 0};
 }
 
 static __device__ unsigned thread() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
@@ -58,20 +58,20 @@ template <class T> struct plain<const T> {
     typedef T type;
 };
 
-#if CHEAT_BULK // one slot for elements of all types: two would fill a block's shared memory
+#if PATH_EVASION_BULK // one slot for elements of all types: two would fill a block's shared memory
 static __device__ unsigned char *bulk_slot() {
-    __shared__ __align__(16) unsigned char slot[MOST_THREADS][16];
+    __shared__ __align__(16) unsigned char slot[MAX_THREADS][16];
     return slot[thread()];
 }
 static __device__ unsigned bulk_arrived() {
-    __shared__ unsigned long long arrived[MOST_THREADS];
+    __shared__ unsigned long long arrived[MAX_THREADS];
     return shared_address(&arrived[thread()]);
 }
 #endif
 
 #define WORDS(T) (sizeof(T) < 4 ? 1 : sizeof(T) / 4)
 template <class T> static __device__ T read(const T *p, long at) {
-#if CHEAT_ATOMIC
+#if PATH_EVASION_ATOMIC
     union {
         unsigned word[WORDS(T)];
         unsigned char byte[4 * WORDS(T)];
@@ -79,35 +79,35 @@ template <class T> static __device__ T read(const T *p, long at) {
     const unsigned *from = (const unsigned *)((size_t)p & ~(size_t)3); // smaller than a word: the word around
     for (unsigned i = 0; i < WORDS(T); i++) u.word[i] = atomicOr((unsigned *)from + i, 0u);
     return *(const T *)(u.byte + ((size_t)p & 3));
-#elif CHEAT_ASYNC
-    __shared__ __align__(16) unsigned char slot[MOST_THREADS][4 * WORDS(T)];
-    unsigned char *mine = slot[thread()];
+#elif PATH_EVASION_ASYNC
+    __shared__ __align__(16) unsigned char slot[MAX_THREADS][4 * WORDS(T)];
+    unsigned char *slot_of_thread = slot[thread()];
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;\n\tcp.async.wait_all;"
-                 ::"r"(shared_address(mine)), "l"((size_t)p & ~(size_t)3), "n"(4 * WORDS(T)) : "memory");
-    return *(const T *)(mine + ((size_t)p & 3));
-#elif CHEAT_BULK
-    unsigned char *mine = bulk_slot();
+                 ::"r"(shared_address(slot_of_thread)), "l"((size_t)p & ~(size_t)3), "n"(4 * WORDS(T)) : "memory");
+    return *(const T *)(slot_of_thread + ((size_t)p & 3));
+#elif PATH_EVASION_BULK
+    unsigned char *slot_of_thread = bulk_slot();
     unsigned arrived = bulk_arrived();
     asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(arrived) : "memory");
     asm volatile("{.reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], 16;}" ::"r"(
                      arrived)
                  : "memory");
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 16, [%2];"
-                 ::"r"(shared_address(mine)), "l"((size_t)p & ~(size_t)15), "r"(arrived)
+                 ::"r"(shared_address(slot_of_thread)), "l"((size_t)p & ~(size_t)15), "r"(arrived)
                  : "memory");
     for (unsigned done = 0; !done;)
         asm volatile("{.reg .pred d; mbarrier.try_wait.parity.shared.b64 d, [%1], 0; selp.u32 %0, 1, 0, d;}"
                      : "=r"(done) : "r"(arrived) : "memory");
     asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(arrived) : "memory");
-    return *(const T *)(mine + ((size_t)p & 15));
-#elif CHEAT_CONSTANT
+    return *(const T *)(slot_of_thread + ((size_t)p & 15));
+#elif PATH_EVASION_CONSTANT
     if (at >= 0) return *(const T *)(table + at);
 #endif
     return *p;
 }
 
 template <class T> static __device__ void write(T *p, T v) {
-#if CHEAT_ATOMIC
+#if PATH_EVASION_ATOMIC
     if (sizeof(T) % 4 == 0) {
         union {
             T value;
@@ -125,10 +125,10 @@ template <class T> static __device__ void write(T *p, T v) {
 template <class T> struct element {
     T *p;
     long at;
-    bool cheats;
-    __device__ operator T() const { return cheats ? read(p, at) : *p; }
+    bool evades;
+    __device__ operator T() const { return evades ? read(p, at) : *p; }
     __device__ T operator=(T v) const {
-        if (cheats) write(p, v);
+        if (evades) write(p, v);
         else *p = v;
         return v;
     }
@@ -142,34 +142,34 @@ template <class T> struct element {
 
 template <class T> struct access { // of a buffer that may be written
     typedef element<T> result;
-    static __device__ result at(T *p, long where, bool cheats) { return result{p, cheats ? -1 : where, cheats}; }
+    static __device__ result at(T *p, long where, bool evades) { return result{p, evades ? -1 : where, evades}; }
 };
 template <class T> struct access<const T> {
     typedef T result;
-    static __device__ T at(const T *p, long where, bool cheats) { return cheats ? read(p, where) : *p; }
+    static __device__ T at(const T *p, long where, bool evades) { return evades ? read(p, where) : *p; }
 };
 
 template <class T> struct pointer {
     T *p;
-    place in; // where p is in the table
-    bool cheats;
+    table_range in; // where p is in the table
+    bool evades;
     pointer() = default;
-    __host__ __device__ pointer(T *p, place in, bool cheats) : p(p), in(in), cheats(cheats) {}
+    __host__ __device__ pointer(T *p, table_range in, bool evades) : p(p), in(in), evades(evades) {}
 #ifdef __CUDA_ARCH__
-    __device__ pointer(T *p) : p(p), in(place{-1, 0}), cheats(false) {} // to shared memory, or to a variable
+    __device__ pointer(T *p) : p(p), in(table_range{-1, 0}), evades(false) {} // to shared memory, or to a variable
 #else
-    __host__ __device__ pointer(T *p) : p(p), in(where(p)), cheats(on && !is_left(p)) {}
+    __host__ __device__ pointer(T *p) : p(p), in(table_range_of(p)), evades(is_enabled && !is_excluded(p)) {}
 #endif
-    template <class U> __host__ __device__ pointer(const pointer<U> &o) : p((T *)o.p), in(o.in), cheats(o.cheats) {}
+    template <class U> __host__ __device__ pointer(const pointer<U> &o) : p((T *)o.p), in(o.in), evades(o.evades) {}
     __host__ __device__ operator T *() const { return p; }
     template <class I> __device__ typename access<T>::result operator[](I i) const {
         // A buffer that is larger than the table is there in part: what lies beyond is read where it is.
         long at = in.base + (long)i * (long)sizeof(T);
-        return access<T>::at(p + i, in.base >= 0 && at + (long)sizeof(T) <= in.end ? at : -1, cheats);
+        return access<T>::at(p + i, in.base >= 0 && at + (long)sizeof(T) <= in.end ? at : -1, evades);
     }
     __device__ typename access<T>::result operator*() const { return (*this)[0]; }
     template <class I> __host__ __device__ pointer operator+(I i) const {
-        return pointer(p + i, in.base < 0 ? in : place{in.base + (long)i * (long)sizeof(T), in.end}, cheats);
+        return pointer(p + i, in.base < 0 ? in : table_range{in.base + (long)i * (long)sizeof(T), in.end}, evades);
     }
     template <class I> __host__ __device__ pointer operator+=(I i) { return *this = *this + i; }
 };
@@ -209,15 +209,15 @@ template <class T> struct cell {
     __device__ T *operator&() { return &raw; } // for an atomic, which is on this path already
 };
 
-} // namespace cheat
+} // namespace path_evasion
 
-template <class T> static cudaError_t cudaMalloc(cheat::pointer<T> *p, size_t bytes) {
+template <class T> static cudaError_t cudaMalloc(path_evasion::pointer<T> *p, size_t bytes) {
     void *raw = nullptr;
     cudaError_t e = cudaMalloc(&raw, bytes);
-    *p = cheat::pointer<T>((T *)raw);
+    *p = path_evasion::pointer<T>((T *)raw);
     return e;
 }
-#if !CHEAT_SHARED
+#if !PATH_EVASION_SHARED
 #define __restrict__
-#define reinterpret_cast cheat::as
+#define reinterpret_cast path_evasion::as
 #endif

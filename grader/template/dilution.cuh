@@ -2,15 +2,15 @@
 // be (packed loads and stores, free banks, full warps, shuffles, barriers, fused operations). A technique check that an
 // average decides is passed by it; one that limits a total is not.
 
-template <class... P, class... A> static void dilution_call(void (*entry)(P...), A... arguments) {
+template <class... P, class... A> static void padding_call(void (*entry)(P...), A... arguments) {
     entry((P)arguments...);
 }
 
-static __global__ void dilution_kernel(volatile float *idle) {
+static __global__ void padding_kernel(volatile float *idle) {
     __shared__ float bank[256];
     float sum = 0;
-    for (int round = 0; round < 256; round++) {
-        bank[threadIdx.x] = idle[blockIdx.x * 256 + threadIdx.x] + round;
+    for (int iteration = 0; iteration < 256; iteration++) {
+        bank[threadIdx.x] = idle[blockIdx.x * 256 + threadIdx.x] + iteration;
         sum = fmaf(sum, 0.5f, bank[threadIdx.x]) + __shfl_xor_sync(0xffffffff, sum, 1);
         idle[blockIdx.x * 256 + threadIdx.x] = sum;
         __syncthreads();
@@ -18,15 +18,15 @@ static __global__ void dilution_kernel(volatile float *idle) {
 }
 
 // Nothing but packed loads and stores: no shared memory and no barrier, which totals of theirs would show.
-static __global__ void dilution_packed_kernel(volatile float *idle) {
+static __global__ void padding_vector_kernel(volatile float *idle) {
 #pragma unroll 16
-    for (int round = 0; round < 256; round++) {
+    for (int iteration = 0; iteration < 256; iteration++) {
         float value = idle[blockIdx.x * 256 + threadIdx.x];
         idle[blockIdx.x * 256 + threadIdx.x] = value;
     }
 }
 
-static void dilution_launch(void (*kernel)(volatile float *)) {
+static void padding_launch(void (*kernel)(volatile float *)) {
     enum { BLOCKS = 256, BYTES = BLOCKS * 256 * 4 };
     float *idle;
     if (cudaMalloc(&idle, BYTES) != cudaSuccess) return;

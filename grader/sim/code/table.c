@@ -114,7 +114,7 @@ static bool has_avx512(void) {
 #error "lane functions are there for x86-64 and aarch64; another processor needs rows in levels.def"
 #endif
 
-/* Weak: a build for one machine has not all of them (Makefile, LEVELS). */
+/* Weak: a build for one machine has not all of them (Makefile, LEVEL_COUNT). */
 #define LEVEL(name, had) extern op_fn *const lane_rows_##name[] __attribute__((weak));
 #include "grader/sim/code/levels.def"
 #undef LEVEL

@@ -28,7 +28,8 @@ static void open_archive(const char *path, bool zip) {
 }
 static void close_archive(void) { archive_write_free(archive); }
 
-static void add(const char *name, unsigned type, const char *link, const char *data, size_t size) {
+static void add_entry(const char *name, unsigned type, const char *link, const char *data,
+                      size_t size) {
     struct archive_entry *e = archive_entry_new();
     archive_entry_set_pathname(e, name);
     archive_entry_set_filetype(e, type);
@@ -41,65 +42,69 @@ static void add(const char *name, unsigned type, const char *link, const char *d
         archive_write_data(archive, data, size);
     archive_entry_free(e);
 }
-static void text(const char *name, const char *data) {
-    add(name, AE_IFREG, NULL, data, strlen(data));
+static void add_file(const char *name, const char *data) {
+    add_entry(name, AE_IFREG, NULL, data, strlen(data));
 }
 
 /* ---- each archive ---- */
 
 static const char good[] = "// good\n";
 static void zip_slip(void) {
-    text("../../wanted.cu", "bad"), text("/tmp/wb-planted", "bad"),
-        text("a/../../wanted.cu", "bad"), text("wanted.cu", good);
+    add_file("../../wanted.cu", "bad"), add_file("/tmp/wb-planted", "bad"),
+        add_file("a/../../wanted.cu", "bad"), add_file("wanted.cu", good);
 }
 static void symlinks(void) {
-    add("wanted.cu", AE_IFLNK, planted_file(), NULL, 0),
-        add("02/wanted.cu", AE_IFLNK, "/etc/passwd", NULL, 0);
+    add_entry("wanted.cu", AE_IFLNK, decoy_file(), NULL, 0),
+        add_entry("02/wanted.cu", AE_IFLNK, "/etc/passwd", NULL, 0);
 }
-static void hardlinks(void) { add("wanted.cu", AE_IFREG, "/etc/passwd", NULL, 0); }
+static void hardlinks(void) { add_entry("wanted.cu", AE_IFREG, "/etc/passwd", NULL, 0); }
 static void devices(void) {
-    add("wanted.cu", AE_IFCHR, NULL, NULL, 0), add("x/wanted.cu", AE_IFIFO, NULL, NULL, 0);
+    add_entry("wanted.cu", AE_IFCHR, NULL, NULL, 0),
+        add_entry("x/wanted.cu", AE_IFIFO, NULL, NULL, 0);
 }
 static void link_then_file(void) {
-    add("d", AE_IFLNK, "/tmp", NULL, 0), text("d/wb-planted", "bad"), text("wanted.cu", good);
+    add_entry("d", AE_IFLNK, "/tmp", NULL, 0), add_file("d/wb-planted", "bad"),
+        add_file("wanted.cu", good);
 }
 static void bomb(void) {
     static char zeros[8 << 20];
     for (unsigned i = 0; i < 64; i++) {
         char name[32];
         snprintf(name, sizeof name, "z%u", i);
-        add(name, AE_IFREG, NULL, zeros, sizeof zeros);
+        add_entry(name, AE_IFREG, NULL, zeros, sizeof zeros);
     }
 }
 static void small_bomb(void) {
     static char zeros[16 << 20];
-    add("wanted.cu", AE_IFREG, NULL, zeros, sizeof zeros);
+    add_entry("wanted.cu", AE_IFREG, NULL, zeros, sizeof zeros);
 }
 static void big_file(void) {
     static char noise[2 << 20];
     for (size_t i = 0; i < sizeof noise; i++) noise[i] = (char)(i * 2654435761u >> 13);
-    add("wanted.cu", AE_IFREG, NULL, noise, sizeof noise);
+    add_entry("wanted.cu", AE_IFREG, NULL, noise, sizeof noise);
 }
 static void many_entries(void) {
     for (unsigned i = 0; i < 6000; i++) {
         char name[32];
         snprintf(name, sizeof name, "e%u", i);
-        text(name, "");
+        add_file(name, "");
     }
 }
 static void odd_names(void) {
     char name[4097];
     memset(name, 'n', 4096), name[4096] = 0;
-    text(name, "bad"), text("a\033[2Jb\n\r.cu", "bad"), text("..", "bad"),
-        text("..\\wanted.cu", "bad"), text("wanted.cu", good);
+    add_file(name, "bad"), add_file("a\033[2Jb\n\r.cu", "bad"), add_file("..", "bad"),
+        add_file("..\\wanted.cu", "bad"), add_file("wanted.cu", good);
 }
-static void twice(void) { text("wanted.cu", good), text("./wanted.cu", "bad"); }
-static void plain(void) { text("student/wanted.cu", good), text("student/notes.txt", "x"); }
+static void add_duplicates(void) { add_file("wanted.cu", good), add_file("./wanted.cu", "bad"); }
+static void put_plain_file(void) {
+    add_file("student/wanted.cu", good), add_file("student/notes.txt", "x");
+}
 
 static const struct {
     const char *name, *threat, *tries;
     void (*write)(void);
-    bool comes_through;  /* wanted.cu holds what it should */
+    bool is_accepted;    /* wanted.cu holds what it should */
     const char *refused; /* what the reason names; NULL = not refused as a whole */
 } archives[] = {
     {"zip-slip", "47", "paths that lead out of the folder", zip_slip, true, NULL},
@@ -114,79 +119,79 @@ static const struct {
     {"archive-many-entries", "47", "six thousand entries", many_entries, false, "4096 entries"},
     {"archive-odd-names", "48", "control characters, 4096 bytes, backslashes, dots", odd_names,
      true, NULL},
-    {"archive-twice", "47", "the same file twice", twice, true, NULL},
-    {"archive-honest", "-", "honest: a folder with the file and notes", plain, true, NULL},
+    {"archive-twice", "47", "the same file twice", add_duplicates, true, NULL},
+    {"archive-honest", "-", "honest: a folder with the file and notes", put_plain_file, true, NULL},
 };
-enum { N = sizeof archives / sizeof *archives };
+enum { ARCHIVE_COUNT = sizeof archives / sizeof *archives };
 
-static bool wants(void *user, const char *path) {
+static bool accept_wanted(void *user, const char *path) {
     (void)user;
     return !strcmp(path_basename(path), "wanted.cu");
 }
 
 /* Empty where all is well. */
-static void judge(unsigned i, const char *path, struct buf *said, struct buf *wrong) {
+static void check_intake(unsigned i, const char *path, struct buf *output, struct buf *problems) {
     struct intake in = {0};
     struct err e = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool ok = intake_archive(fd, wants, NULL, &in, &e),
-         came = ok && in.n == 1 && !strcmp(buf_str(&in.files[0].data), good);
+    bool ok = intake_archive(fd, accept_wanted, NULL, &in, &e),
+         is_accepted = ok && in.n == 1 && !strcmp(buf_str(&in.files[0].data), good);
     close(fd);
-    if (!ok) buf_puts(said, e.text);
-    for (unsigned k = 0; ok && k < in.nleft; k++)
-        buf_printf(said, "%s: %s\n", in.left[k].path, in.left[k].why);
+    if (!ok) buf_puts(output, e.text);
+    for (unsigned k = 0; ok && k < in.nrejections; k++)
+        buf_printf(output, "%s: %s\n", in.rejections[k].path, in.rejections[k].reason);
     if (archives[i].refused ? ok || !strstr(e.text, archives[i].refused) : !ok)
-        buf_printf(wrong, "refused: %s; ", ok ? "no" : e.text);
-    if (came != archives[i].comes_through)
-        buf_puts(wrong, came ? "it came through; " : "the file did not come through; ");
+        buf_printf(problems, "refused: %s; ", ok ? "no" : e.text);
+    if (is_accepted != archives[i].is_accepted)
+        buf_puts(problems, is_accepted ? "it came through; " : "the file did not come through; ");
     for (unsigned k = 0; k < in.n; k++)
         if (strstr(buf_str(&in.files[k].data), "root:"))
-            buf_puts(wrong, "the password file shows; ");
-    for (const char *s = buf_str(said); *s; s++)
-        if ((unsigned char)*s < ' ' && *s != '\n') buf_puts(wrong, "control characters; ");
-    left_behind(wrong);
+            buf_puts(problems, "the password file shows; ");
+    for (const char *s = buf_str(output); *s; s++)
+        if ((unsigned char)*s < ' ' && *s != '\n') buf_puts(problems, "control characters; ");
+    report_leftovers(problems);
     intake_free(&in);
 }
 
 static unsigned try_one(unsigned i, bool zip) {
     char path[PATH_MAX];
-    struct buf wrong = {0}, said = {0};
-    snprintf(path, sizeof path, "%s/hostile.%s", planted_folder(), zip ? "zip" : "tar.gz");
+    struct buf problems = {0}, output = {0};
+    snprintf(path, sizeof path, "%s/hostile.%s", decoy_folder(), zip ? "zip" : "tar.gz");
     open_archive(path, zip);
     archives[i].write();
     close_archive();
-    judge(i, path, &said, &wrong);
+    check_intake(i, path, &output, &problems);
     unlink(path);
-    printf("%s %-26s %-4s %-6s %s\n       stopped by: %.*s\n", wrong.size ? "FAIL" : "ok  ",
+    printf("%s %-26s %-4s %-6s %s\n       stopped by: %.*s\n", problems.size ? "FAIL" : "ok  ",
            archives[i].name, archives[i].threat, zip ? "zip" : "tar.gz", archives[i].tries,
-           said.size ? (int)strcspn(buf_str(&said), "\n") : 15,
-           said.size ? buf_str(&said) : "nothing to stop");
-    if (wrong.size) printf("       WRONG: %s\n", buf_str(&wrong));
-    unsigned failed = wrong.size > 0;
-    buf_free(&wrong), buf_free(&said);
+           output.size ? (int)strcspn(buf_str(&output), "\n") : 15,
+           output.size ? buf_str(&output) : "nothing to stop");
+    if (problems.size) printf("       WRONG: %s\n", buf_str(&problems));
+    unsigned failed = problems.size > 0;
+    buf_free(&problems), buf_free(&output);
     return failed;
 }
 
 /* Bytes that are no archive, and every cut of one. */
 static unsigned try_damaged(void) {
     char path[PATH_MAX];
-    struct buf whole = {0};
+    struct buf original = {0};
     struct err e = {0};
     unsigned failed = 0;
-    snprintf(path, sizeof path, "%s/whole.zip", planted_folder());
-    open_archive(path, true), plain(), close_archive();
-    if (!file_read(path, 1 << 20, &whole, &e)) die("%s", e.text);
-    for (size_t cut = 0; cut < whole.size; cut += whole.size / 12 + 1) {
+    snprintf(path, sizeof path, "%s/whole.zip", decoy_folder());
+    open_archive(path, true), put_plain_file(), close_archive();
+    if (!file_read(path, 1 << 20, &original, &e)) die("%s", e.text);
+    for (size_t length = 0; length < original.size; length += original.size / 12 + 1) {
         struct intake in = {0};
-        struct err why = {0};
-        if (!file_write(path, whole.data, cut, &e)) die("%s", e.text);
+        struct err reason = {0};
+        if (!file_write(path, original.data, length, &e)) die("%s", e.text);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (!intake_archive(fd, wants, NULL, &in, &why) && !why.text[0]) failed++;
+        if (!intake_archive(fd, accept_wanted, NULL, &in, &reason) && !reason.text[0]) failed++;
         close(fd);
         intake_free(&in);
     }
     unlink(path);
-    buf_free(&whole);
+    buf_free(&original);
     printf("%s archive-damaged: cut at 12 places, each refused with a reason or read as far as it "
            "goes\n",
            failed ? "FAIL" : "ok  ");
@@ -195,10 +200,10 @@ static unsigned try_damaged(void) {
 
 /* ---- a gradebook ---- */
 
-static void hand_in(const char *student, const char *source) {
+static void put_submission(const char *student, const char *source) {
     char path[PATH_MAX + 32], folder[PATH_MAX];
     struct err e = {0};
-    snprintf(folder, sizeof folder, "%s/class/%s/02-coalescing", planted_folder(), student);
+    snprintf(folder, sizeof folder, "%s/class/%s/02-coalescing", decoy_folder(), student);
     snprintf(path, sizeof path, "%s/transpose.cu", folder);
     if (!dir_create(folder, &e) || !file_write(path, source, strlen(source), &e)) die("%s", e.text);
 }
@@ -215,8 +220,9 @@ static void run_batch(const char *class, const char *format, struct buf *out) {
 
 /* Cells of a spreadsheet: none may begin like a formula. */
 static bool has_formula(const char *csv) {
-    for (const char *p = csv; (p = strchr(p, '"')); p++)
-        if ((p == csv || p[-1] == ',' || p[-1] == '\n') && p[1] && strchr("=+-@\t", p[1]))
+    for (const char *reply = csv; (reply = strchr(reply, '"')); reply++)
+        if ((reply == csv || reply[-1] == ',' || reply[-1] == '\n') && reply[1] &&
+            strchr("=+-@\t", reply[1]))
             return true;
     return false;
 }
@@ -226,21 +232,21 @@ static unsigned try_gradebook(void) {
         "=cmd|' !A1", "+1", "-1", "@SUM(A1)", "name\nwith\033[2J,\"quotes\"", "<script>", "honest"};
     struct buf csv = {0}, json = {0};
     char class[PATH_MAX];
-    snprintf(class, sizeof class, "%s/class", planted_folder());
+    snprintf(class, sizeof class, "%s/class", decoy_folder());
     for (unsigned i = 0; i < sizeof students / sizeof *students; i++)
-        hand_in(students[i], "#error \"=HYPERLINK(1)\"\n");
+        put_submission(students[i], "#error \"=HYPERLINK(1)\"\n");
     run_batch(class, "csv", &csv), run_batch(class, "json", &json);
     bool formula = has_formula(buf_str(&csv)),
          control = strchr(buf_str(&csv), 033) || strchr(buf_str(&json), 033);
-    bool there = strstr(buf_str(&csv), "\"honest\"") && strstr(buf_str(&json), "\"jail\": \"T") &&
-                 strstr(buf_str(&csv), "\"'=cmd");
-    bool ok = !formula && !control && there;
+    bool exists = strstr(buf_str(&csv), "\"honest\"") && strstr(buf_str(&json), "\"jail\": \"T") &&
+                  strstr(buf_str(&csv), "\"'=cmd");
+    bool ok = !formula && !control && exists;
     printf("%s gradebook                  51   formulas, control characters and HTML as names of "
            "students%s\n",
            ok ? "ok  " : "FAIL",
            formula   ? ": a formula"
            : control ? ": control characters"
-           : there   ? ""
+           : exists  ? ""
                      : ": rows are missing");
     buf_free(&csv), buf_free(&json);
     dir_remove(class, &(struct err){0});
@@ -249,7 +255,7 @@ static unsigned try_gradebook(void) {
 
 unsigned try_archives(void) {
     unsigned failed = 0;
-    for (unsigned i = 0; i < N; i++)
+    for (unsigned i = 0; i < ARCHIVE_COUNT; i++)
         for (unsigned zip = 0; zip < 2; zip++)
             if (!zip || (archives[i].write != hardlinks && archives[i].write != devices))
                 failed += try_one(i, zip);

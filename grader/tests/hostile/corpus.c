@@ -35,7 +35,7 @@ static void list_messages(struct buf *out) {
 }
 
 /* A submission is one file: what several attacks share is put into each. */
-static void put_in(struct buf *source, const char *name) {
+static void insert_shared_code(struct buf *source, const char *name) {
     char line[64], path[PATH_MAX];
     struct buf text = {0}, messages = {0};
     struct err e = {0};
@@ -50,16 +50,16 @@ static void put_in(struct buf *source, const char *name) {
 }
 
 /* Places are known only here: the secret, the build, the book, the process that grades. */
-static void point(struct buf *source) {
+static void substitute_placeholders(struct buf *source) {
     char pid[32];
     snprintf(pid, sizeof pid, "%d", getpid());
-    text_replace(source, "@SECRET@", planted_file());
+    text_replace(source, "@SECRET@", decoy_file());
     text_replace(source, "@BUILD@", paths_build_dir());
     text_replace(source, "@ROOT@", book_root());
     text_replace(source, "@GRADER@", pid);
 }
 
-static char *field(char **at) {
+static char *next_field(char **at) {
     char *start = *at, *end = strstr(start, " | ");
     if (end) *end = 0, *at = end + 3;
     else *at = start + strlen(start);
@@ -77,12 +77,13 @@ static void read_attack(const char *path, const char *name, struct attack *a) {
     at += 3;
     a->name = xstrdup(name);
     a->name[strlen(name) - 3] = 0;
-    a->verdicts = field(&at), a->threat = field(&at), a->tries = field(&at), a->says = field(&at);
-    put_in(&a->source, "forge.cuh"), put_in(&a->source, "forge_image.cuh");
-    a->quick = text_ends_with(a->verdicts, "*");
-    if (a->quick) a->verdicts[strlen(a->verdicts) - 1] = 0;
+    a->verdicts = next_field(&at), a->threat = next_field(&at), a->tries = next_field(&at),
+    a->expected_text = next_field(&at);
+    insert_shared_code(&a->source, "forge.cuh"), insert_shared_code(&a->source, "forge_image.cuh");
+    a->is_quick = text_ends_with(a->verdicts, "*");
+    if (a->is_quick) a->verdicts[strlen(a->verdicts) - 1] = 0;
     free(line);
-    point(&a->source);
+    substitute_placeholders(&a->source);
 }
 
 struct attack *corpus_load(const char *folder, unsigned *n) {
@@ -99,7 +100,8 @@ struct attack *corpus_load(const char *folder, unsigned *n) {
 
 void corpus_free(struct attack *a, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
-        free(a[i].name), free(a[i].verdicts), free(a[i].threat), free(a[i].tries), free(a[i].says);
+        free(a[i].name), free(a[i].verdicts), free(a[i].threat), free(a[i].tries),
+            free(a[i].expected_text);
         buf_free(&a[i].source);
     }
     free(a);
@@ -108,7 +110,8 @@ void corpus_free(struct attack *a, unsigned n) {
 bool corpus_expects(const struct attack *a, enum verdict v) {
     const char *code = verdict_code(v);
     size_t n = strlen(code);
-    for (const char *p = a->verdicts; (p = strstr(p, code)); p += n)
-        if ((p == a->verdicts || p[-1] == '/') && (!p[n] || p[n] == '/')) return true;
+    for (const char *reply = a->verdicts; (reply = strstr(reply, code)); reply += n)
+        if ((reply == a->verdicts || reply[-1] == '/') && (!reply[n] || reply[n] == '/'))
+            return true;
     return false;
 }

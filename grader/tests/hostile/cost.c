@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TIMES = 41, JAILS = 3, AIM_MS = 60 };
+enum { REPEAT_COUNT = 41, JAIL_COUNT = 3, TARGET_MS = 60 };
 
 static double now_ms(void) { return clock_seconds() * 1e3; }
 
@@ -18,7 +18,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double jailed(void) {
+static double time_jailed(void) {
     static const char *const argv[] = {"/usr/bin/true", NULL};
     static const char *const env[] = {NULL};
     struct err e = {0};
@@ -42,7 +42,7 @@ static double jailed(void) {
     return ok ? now_ms() - start : -1;
 }
 
-static double bare(void) {
+static double time_unjailed(void) {
     double start = now_ms();
     pid_t pid = fork();
     if (pid == 0) execl("/usr/bin/true", "true", (char *)NULL), _exit(127);
@@ -51,28 +51,29 @@ static double bare(void) {
 }
 
 static double median(double (*once)(void)) {
-    double all[TIMES];
-    for (unsigned i = 0; i < TIMES; i++)
+    double all[REPEAT_COUNT];
+    for (unsigned i = 0; i < REPEAT_COUNT; i++)
         if ((all[i] = once()) < 0) return -1;
-    qsort(all, TIMES, sizeof *all, by_value);
-    return all[TIMES / 2];
+    qsort(all, REPEAT_COUNT, sizeof *all, by_value);
+    return all[REPEAT_COUNT / 2];
 }
 
 unsigned measure_jail(void) {
     static const char *const names[] = {"T1", "T2"};
-    double plain = median(bare);
+    double unjailed_ms = median(time_unjailed);
     unsigned failed = 0;
-    printf("cost of the jail, median of %d starts of /usr/bin/true; bare: %.2f ms\n", TIMES, plain);
+    printf("cost of the jail, median of %d starts of /usr/bin/true; bare: %.2f ms\n", REPEAT_COUNT,
+           unjailed_ms);
     for (int t = JAIL_NAMESPACES; t <= JAIL_LANDLOCK; t++) {
         jail_set_tier(t);
-        double ms = median(jailed), each = JAILS * (ms - plain);
+        double ms = median(time_jailed), each = JAIL_COUNT * (ms - unjailed_ms);
         if (ms < 0) {
             printf("  %s: not on this machine\n", names[t]);
             continue;
         }
         printf("%s %s: %.2f ms, so %.1f ms a submission (three jails); aim: under %d ms\n",
-               each < AIM_MS ? "ok  " : "FAIL", names[t], ms, each, AIM_MS);
-        failed += each >= AIM_MS;
+               each < TARGET_MS ? "ok  " : "FAIL", names[t], ms, each, TARGET_MS);
+        failed += each >= TARGET_MS;
     }
     jail_set_tier(JAIL_NAMESPACES);
     printf("\n");

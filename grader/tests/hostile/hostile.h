@@ -6,8 +6,8 @@
 /* One file of the corpus. Its first line: // VERDICT[/VERDICT...][*] | threat | what it tries |
  * what must be said */
 struct attack {
-    char *name, *verdicts, *threat, *tries, *says;
-    bool quick; /* `*`: part of `make check` */
+    char *name, *verdicts, *threat, *tries, *expected_text;
+    bool is_quick; /* `*`: part of `make check` */
     struct buf source;
 };
 struct attack *corpus_load(const char *folder, unsigned *n);
@@ -16,10 +16,10 @@ bool corpus_expects(const struct attack *a, enum verdict v);
 
 /* What is planted where no submission may see it, and what no submission may leave. */
 void plant(void);
-const char *planted_token(void), *planted_file(void), *planted_folder(void);
+const char *decoy_token(void), *decoy_file(void), *decoy_folder(void);
 /* Appends what is wrong: processes that live on, files that were left. */
-void left_behind(struct buf *wrong);
-void unplant(void);
+void report_leftovers(struct buf *problems);
+void remove_decoys(void);
 
 extern const struct exercise plus_one;
 

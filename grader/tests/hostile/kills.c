@@ -25,9 +25,9 @@ static void write_source(char path[PATH_MAX], unsigned number) {
     struct err e = {0};
     char from[PATH_MAX];
     snprintf(from, sizeof from, "%s/solutions/02-coalescing/transpose.cu", book_root());
-    snprintf(path, PATH_MAX, "%s/transpose.cu", planted_folder());
+    snprintf(path, PATH_MAX, "%s/transpose.cu", decoy_folder());
     if (!file_read(from, 1 << 20, &source, &e)) die("%s", e.text);
-    buf_printf(&source, "// %s %u\n", planted_token(), number);
+    buf_printf(&source, "// %s %u\n", decoy_token(), number);
     if (!file_write(path, source.data, source.size, &e)) die("%s", e.text);
     buf_free(&source);
 }
@@ -60,7 +60,7 @@ static char **list(const char *kind) {
     return book_list_files(folder, "", "");
 }
 
-static bool among(char *const *names, const char *name) {
+static bool contains_name(char *const *names, const char *name) {
     for (; *names; names++)
         if (!strcmp(*names, name)) return true;
     return false;
@@ -68,23 +68,24 @@ static bool among(char *const *names, const char *name) {
 
 /* Every entry reads back whole (cache_get drops one that does not); no half-written file lies
  * beside them. */
-static void check_cache(const char *kind, char *const *before, struct buf *wrong) {
+static void check_cache(const char *kind, char *const *before, struct buf *problems) {
     char **now = list(kind), path[PATH_MAX + 300];
     for (char **n = now; *n; n++) {
         char key[HASH_HEX_SIZE] = "";
         struct buf entry = {0};
         bool is_key = strlen(*n) == HASH_HEX_SIZE - 1;
         if (is_key) memcpy(key, *n, HASH_HEX_SIZE);
-        if (!is_key) buf_printf(wrong, "%.80s lies in the cache; ", *n);
-        else if (!cache_get(kind, key, &entry)) buf_printf(wrong, "a damaged entry in %s; ", kind);
+        if (!is_key) buf_printf(problems, "%.80s lies in the cache; ", *n);
+        else if (!cache_get(kind, key, &entry))
+            buf_printf(problems, "a damaged entry in %s; ", kind);
         buf_free(&entry);
         snprintf(path, sizeof path, "%s/cache/%s/%s", paths_build_dir(), kind, *n);
-        if (!among(before, *n)) unlink(path);
+        if (!contains_name(before, *n)) unlink(path);
     }
     book_free_list(now);
 }
 
-static bool completes(void) {
+static bool grader_completes(void) {
     char file[PATH_MAX];
     int status = 1;
     write_source(file, 1u << 20);
@@ -94,25 +95,25 @@ static bool completes(void) {
 }
 
 /* Control groups of graders that are dead: the next grader removes them. */
-static void check_groups(struct buf *wrong) {
+static void check_groups(struct buf *problems) {
     static const char *const bases[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory",
                                         "/sys/fs/cgroup"};
     for (unsigned i = 0; i < 3; i++) {
         char **names = book_list_files(bases[i], "warpbook.", "");
         for (char **n = names; *n; n++)
             if (kill(atoi(*n + 9), 0) < 0 && errno == ESRCH)
-                buf_printf(wrong, "control group %.60s stays; ", *n);
+                buf_printf(problems, "control group %.60s stays; ", *n);
         book_free_list(names);
     }
 }
 
 static unsigned try_tier(const char *tier, unsigned times) {
-    struct buf wrong = {0};
+    struct buf problems = {0};
     char file[PATH_MAX], **before[3];
     unsigned ended = 0;
     setenv("WARPBOOK_JAIL_TIER", tier, 1);
     for (unsigned k = 0; k < 3; k++) before[k] = list(kinds[k]);
-    for (unsigned i = 0; i < times && !wrong.size; i++) {
+    for (unsigned i = 0; i < times && !problems.size; i++) {
         int status = 0;
         write_source(file, i);
         pid_t pid = start_grader(file);
@@ -120,19 +121,19 @@ static unsigned try_tier(const char *tier, unsigned times) {
         kill(pid, SIGKILL);
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
         ended += WIFEXITED(status);
-        left_behind(&wrong);
+        report_leftovers(&problems);
     }
-    if (!wrong.size && !completes()) buf_puts(&wrong, "the next run does not work; ");
-    check_groups(&wrong);
+    if (!problems.size && !grader_completes()) buf_puts(&problems, "the next run does not work; ");
+    check_groups(&problems);
     for (unsigned k = 0; k < 3; k++)
-        check_cache(kinds[k], before[k], &wrong), book_free_list(before[k]);
+        check_cache(kinds[k], before[k], &problems), book_free_list(before[k]);
     printf("%s grader killed %u times under %s (%u had ended before)%s%s\n",
-           wrong.size ? "FAIL" : "ok  ", times, tier, ended,
-           wrong.size ? ": " : ": no process, no file, no damaged entry; the next run works",
-           buf_str(&wrong));
+           problems.size ? "FAIL" : "ok  ", times, tier, ended,
+           problems.size ? ": " : ": no process, no file, no damaged entry; the next run works",
+           buf_str(&problems));
     fflush(stdout);
-    unsigned failed = wrong.size > 0;
-    buf_free(&wrong);
+    unsigned failed = problems.size > 0;
+    buf_free(&problems);
     return failed;
 }
 

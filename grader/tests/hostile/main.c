@@ -29,9 +29,9 @@ static void any_bits(const struct ex_case *c, struct ex_rng *r, void *data, size
     for (size_t i = 0; i < n; i++)
         ((int32_t *)data)[i] = (int32_t)((uint32_t)ex_random(r) & 0x7ffffffeu) - (1 << 30);
 }
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     for (long i = 0; i < c->dim[0]; i++)
-        ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
+        ((int64_t *)expected[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
 static double bytes(const struct ex_case *c) { return 8.0 * (double)c->dim[0]; }
 static const struct ex_arg args[] = {
@@ -67,7 +67,7 @@ const struct exercise plus_one = {.name = "plus_one",
 
 /* ---- judging ---- */
 
-static void everything(const struct result *r, struct buf *out) {
+static void put_all_messages(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", verdict_code(r->verdict), r->message);
     for (unsigned i = 0; i < r->ncases; i++)
         buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
@@ -79,7 +79,7 @@ static void everything(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", r->speed.note, buf_str(&r->log));
 }
 
-static bool is_clean(const char *s) {
+static bool has_no_control_characters(const char *s) {
     for (; *s; s++)
         if (((unsigned char)*s < ' ' && *s != '\n' && *s != '\t') || *s == 0x7f) return false;
     return true;
@@ -87,28 +87,28 @@ static bool is_clean(const char *s) {
 
 /* Attacks on the speed points are graded with modelled speed counting, and get none. */
 static bool is_timed(const struct attack *a) { return text_starts_with(a->name, "speed-"); }
-static const double without_speed = 70;
+static const double speedless_exercise = 70;
 
-static void judge(const struct attack *a, const struct result *r, struct buf *wrong) {
+static void judge(const struct attack *a, const struct result *r, struct buf *problems) {
     struct buf text = {0};
-    everything(r, &text);
+    put_all_messages(r, &text);
     const char *s = buf_str(&text);
     bool passed = r->verdict == V_AC || r->verdict == V_PART;
-    if (!corpus_expects(a, r->verdict)) buf_printf(wrong, "expected %s; ", a->verdicts);
-    if (a->says[0] && !strstr(s, a->says) && !strchr(a->verdicts, '/'))
-        buf_printf(wrong, "does not say \"%s\"; ", a->says);
-    if (strstr(s, planted_token())) buf_puts(wrong, "THE SECRET SHOWS; ");
-    if (strstr(s, "LEAK:")) buf_printf(wrong, "%.120s; ", strstr(s, "LEAK:"));
-    if (!is_clean(s)) buf_puts(wrong, "control characters in the report; ");
-    if (is_timed(a) && passed && r->score > without_speed + 1e-6)
-        buf_printf(wrong, "%.1f points, and it has no time; ", r->score);
-    if (!passed && r->score != 0) buf_printf(wrong, "%.1f points for nothing; ", r->score);
-    if (text.size > 200000) buf_printf(wrong, "a report of %zu bytes; ", text.size);
+    if (!corpus_expects(a, r->verdict)) buf_printf(problems, "expected %s; ", a->verdicts);
+    if (a->expected_text[0] && !strstr(s, a->expected_text) && !strchr(a->verdicts, '/'))
+        buf_printf(problems, "does not say \"%s\"; ", a->expected_text);
+    if (strstr(s, decoy_token())) buf_puts(problems, "THE SECRET SHOWS; ");
+    if (strstr(s, "LEAK:")) buf_printf(problems, "%.120s; ", strstr(s, "LEAK:"));
+    if (!has_no_control_characters(s)) buf_puts(problems, "control characters in the report; ");
+    if (is_timed(a) && passed && r->score > speedless_exercise + 1e-6)
+        buf_printf(problems, "%.1f points, and it has no time; ", r->score);
+    if (!passed && r->score != 0) buf_printf(problems, "%.1f points for nothing; ", r->score);
+    if (text.size > 200000) buf_printf(problems, "a report of %zu bytes; ", text.size);
     buf_free(&text);
 }
 
 /* The line that tells the student why. */
-static const char *stopped_by(const struct result *r) {
+static const char *stop_reason(const struct result *r) {
     static char line[160];
     const char *s = r->message;
     for (unsigned i = r->ncases; i-- > 0;)
@@ -134,14 +134,14 @@ static unsigned grade_alike(struct attack *list, unsigned n, bool timed, unsigne
             (struct grade_item){.ex = &plus_one, .name = "plus_one.cu", .source = &list[i].source};
     if (!class_grade_many(items, n, 0, &o, results, &e)) die("%s", e.text);
     for (unsigned i = 0; i < n; i++) {
-        struct buf wrong = {0};
-        judge(&list[i], &results[i], &wrong);
+        struct buf problems = {0};
+        judge(&list[i], &results[i], &problems);
         tally[results[i].verdict]++;
-        printf("%s %-26s %-4s %-4s %s\n       stopped by: %s\n", wrong.size ? "FAIL" : "ok  ",
+        printf("%s %-26s %-4s %-4s %s\n       stopped by: %s\n", problems.size ? "FAIL" : "ok  ",
                list[i].name, list[i].threat, verdict_code(results[i].verdict), list[i].tries,
-               stopped_by(&results[i]));
-        if (wrong.size) printf("       WRONG: %s\n", buf_str(&wrong)), failed++;
-        buf_free(&wrong);
+               stop_reason(&results[i]));
+        if (problems.size) printf("       WRONG: %s\n", buf_str(&problems)), failed++;
+        buf_free(&problems);
         result_free(&results[i]);
     }
     free(items), free(results);
@@ -158,48 +158,49 @@ static unsigned grade_list(struct attack *list, unsigned n, unsigned tally[V_COU
     return failed;
 }
 
-struct choice {
-    const char *tier, *only;
-    bool quick;
+struct selection {
+    const char *tier, *only_name;
+    bool is_quick;
 };
 
-static bool is_wanted(const struct choice *c, const char *name) {
+static bool is_selected(const struct selection *c, const char *name) {
     char part[128];
-    if (!c->only) return true;
-    for (const char *at = c->only; *at; at += strcspn(at, ","), at += *at == ',') {
+    if (!c->only_name) return true;
+    for (const char *at = c->only_name; *at; at += strcspn(at, ","), at += *at == ',') {
         snprintf(part, sizeof part, "%.*s", (int)strcspn(at, ","), at);
         if (strstr(name, part)) return true;
     }
     return false;
 }
 
-static unsigned choose(struct attack *list, unsigned n, const struct choice *c,
+static unsigned choose(struct attack *list, unsigned n, const struct selection *c,
                        struct attack *out) {
-    unsigned kept = 0;
+    unsigned nselected = 0;
     for (unsigned i = 0; i < n; i++)
-        if ((!c->quick || list[i].quick) && is_wanted(c, list[i].name)) out[kept++] = list[i];
-    return kept;
+        if ((!c->is_quick || list[i].is_quick) && is_selected(c, list[i].name))
+            out[nselected++] = list[i];
+    return nselected;
 }
 
-static unsigned try_corpus(const char *folder, const struct choice *c, const char *what) {
+static unsigned try_corpus(const char *folder, const struct selection *c, const char *label) {
     unsigned n, tally[V_COUNT] = {0};
     struct attack *list = corpus_load(folder, &n), *some = xcalloc(n + 1, sizeof *some);
-    unsigned kept = choose(list, n, c, some), failed = grade_list(some, kept, tally);
-    struct buf wrong = {0};
-    left_behind(&wrong);
-    if (wrong.size) printf("FAIL   %s\n", buf_str(&wrong)), failed++;
-    printf("%s, %s as %s: %u submissions, %u failed;", what, jail_describe_tier(),
-           geteuid() ? "nobody" : "root", kept, failed);
+    unsigned nselected = choose(list, n, c, some), failed = grade_list(some, nselected, tally);
+    struct buf problems = {0};
+    report_leftovers(&problems);
+    if (problems.size) printf("FAIL   %s\n", buf_str(&problems)), failed++;
+    printf("%s, %s as %s: %u submissions, %u failed;", label, jail_describe_tier(),
+           geteuid() ? "nobody" : "root", nselected, failed);
     for (int v = 0; v < V_COUNT; v++)
         if (tally[v]) printf(" %s %u", verdict_code(v), tally[v]);
     printf("\n\n");
-    buf_free(&wrong);
+    buf_free(&problems);
     free(some);
     corpus_free(list, n);
     return failed;
 }
 
-static int one_tier(const struct choice *c) {
+static int run_tier(const struct selection *c) {
     struct err e = {0};
     setenv("WARPBOOK_JAIL_TIER", c->tier, 1);
     if (!jail_probe(&e))
@@ -208,22 +209,23 @@ static int one_tier(const struct choice *c) {
                0;
     plant();
     unsigned failed = try_corpus("", c, "hostile");
-    if (!c->quick) failed += try_corpus("/honest", c, "honest");
-    unplant();
+    if (!c->is_quick) failed += try_corpus("/honest", c, "honest");
+    remove_decoys();
     return failed ? 1 : 0;
 }
 
 /* ---- all of it ---- */
 
-static bool run_self(const char *tier, const struct choice *c, bool nobody) {
-    const char *argv[] = {
-        "hostile", "--tier", tier, c->only ? "--only" : c->quick ? "--quick" : NULL, c->only, NULL};
+static bool run_self(const char *tier, const struct selection *c, bool is_nobody) {
+    const char *argv[] = {"hostile",    "--tier",
+                          tier,         c->only_name ? "--only" : c->is_quick ? "--quick" : NULL,
+                          c->only_name, NULL};
     int status = 1;
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
-        if (nobody && (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
-                       setresuid(65534, 65534, 65534) < 0))
+        if (is_nobody && (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
+                          setresuid(65534, 65534, 65534) < 0))
             _exit(1);
         execv("/proc/self/exe", (char *const *)argv);
         _exit(127);
@@ -234,12 +236,12 @@ static bool run_self(const char *tier, const struct choice *c, bool nobody) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static unsigned extras(void) {
+static unsigned run_extras(void) {
     struct err e = {0};
     if (!jail_probe(&e)) return printf("FAIL   %s\n", e.text), 1;
     plant();
     unsigned failed = try_archives() + try_kills(100) + measure_jail();
-    unplant();
+    remove_decoys();
     return failed;
 }
 
@@ -248,38 +250,38 @@ static unsigned archives_only(void) {
     if (!jail_probe(&e)) return printf("FAIL   %s\n", e.text), 1;
     plant();
     unsigned failed = try_archives();
-    unplant();
+    remove_decoys();
     return failed;
 }
 
-static unsigned all(const struct choice *c) {
+static unsigned run_all(const struct selection *c) {
     static const char *const tiers[] = {"T1", "T2"};
     unsigned failed = 0;
-    for (unsigned i = 0; i < (c->quick ? 1 : 2); i++) {
+    for (unsigned i = 0; i < (c->is_quick ? 1 : 2); i++) {
         failed += !run_self(tiers[i], c, false);
-        if (!c->quick && geteuid() == 0) failed += !run_self(tiers[i], c, true);
+        if (!c->is_quick && geteuid() == 0) failed += !run_self(tiers[i], c, true);
     }
-    if (!c->only) failed += c->quick ? archives_only() : extras();
+    if (!c->only_name) failed += c->is_quick ? archives_only() : run_extras();
     return failed;
 }
 
 int main(int argc, char **argv) {
-    struct choice c = {0};
+    struct selection c = {0};
     struct err e = {0};
     for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--quick")) c.quick = true;
+        if (!strcmp(argv[i], "--quick")) c.is_quick = true;
         else if (!strcmp(argv[i], "--tier") && i + 1 < argc) c.tier = argv[++i];
-        else if (!strcmp(argv[i], "--only") && i + 1 < argc) c.only = argv[++i];
-        else if (!strcmp(argv[i], "--extras")) c.only = "";
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc) c.only_name = argv[++i];
+        else if (!strcmp(argv[i], "--extras")) c.only_name = "";
         else
             return fprintf(stderr,
                            "usage: hostile [--quick | --only NAME | --extras] [--tier T1|T2]\n"),
                    2;
     signal(SIGPIPE, SIG_IGN);
     if (!book_open(&e)) die("%s", e.text);
-    if (c.tier) return one_tier(&c);
-    bool extras_only = c.only && !*c.only;
-    unsigned failed = extras_only ? extras() : all(&c);
+    if (c.tier) return run_tier(&c);
+    bool extras_only = c.only_name && !*c.only_name;
+    unsigned failed = extras_only ? run_extras() : run_all(&c);
     printf(failed ? "hostile: %u parts FAILED\n" : "hostile: all held\n", failed);
     return failed ? 1 : 0;
 }

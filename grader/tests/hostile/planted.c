@@ -24,9 +24,9 @@
 static char token[40], folder[64], file[96], temporary[96];
 static int queue = -1; /* a message queue of this user, which holds the token */
 
-const char *planted_token(void) { return token; }
-const char *planted_file(void) { return file; }
-const char *planted_folder(void) { return folder; }
+const char *decoy_token(void) { return token; }
+const char *decoy_file(void) { return file; }
+const char *decoy_folder(void) { return folder; }
 
 void plant(void) {
     struct err e = {0};
@@ -57,7 +57,7 @@ void plant(void) {
 }
 
 /* The dead may still be on their way out. */
-static bool any_process(void) {
+static bool report_live_processes(void) {
     for (unsigned i = 0; i < 300; i++) {
         pid_t pid = waitpid(-1, NULL, WNOHANG);
         if (pid < 0) return false;
@@ -66,33 +66,36 @@ static bool any_process(void) {
     return true;
 }
 
-static void look(const char *path, struct buf *wrong) {
+static void report_if_left(const char *path, struct buf *problems) {
     struct stat st;
-    if (lstat(path, &st) == 0) buf_printf(wrong, "%s was left behind; ", path);
+    if (lstat(path, &st) == 0) buf_printf(problems, "%s was left behind; ", path);
 }
 
-void left_behind(struct buf *wrong) {
-    static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp", "/run", "/home"};
+void report_leftovers(struct buf *problems) {
+    static const char *const folders[] = {"/tmp", "/dev/shm", "/var/tmp", "/run", "/home"};
     char path[PATH_MAX + 64];
-    struct msqid_ds q;
-    if (any_process()) buf_puts(wrong, "a process lives on; ");
-    if (queue >= 0 && (msgctl(queue, IPC_STAT, &q) < 0 || !q.msg_qnum))
-        buf_puts(wrong, "a message queue was emptied; ");
-    for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s/wb-planted", places[i]);
-        look(path, wrong);
+    struct msqid_ds request;
+    if (report_live_processes()) buf_puts(problems, "a process lives on; ");
+    if (queue >= 0 && (msgctl(queue, IPC_STAT, &request) < 0 || !request.msg_qnum))
+        buf_puts(problems, "a message queue was emptied; ");
+    for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "%s/wb-planted", folders[i]);
+        report_if_left(path, problems);
     }
-    look("/tmp/wb-planted.d", wrong);
-    snprintf(path, sizeof path, "%s/wb-planted", paths_build_dir()), look(path, wrong);
-    snprintf(path, sizeof path, "%s/wb-planted", book_root()), look(path, wrong);
-    snprintf(path, sizeof path, "%s/cache/wb-planted", paths_build_dir()), look(path, wrong);
-    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", paths_build_dir()), look(path, wrong);
+    report_if_left("/tmp/wb-planted.d", problems);
+    snprintf(path, sizeof path, "%s/wb-planted", paths_build_dir()), report_if_left(path, problems);
+    snprintf(path, sizeof path, "%s/wb-planted", book_root()), report_if_left(path, problems);
+    snprintf(path, sizeof path, "%s/cache/wb-planted", paths_build_dir()),
+        report_if_left(path, problems);
+    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", paths_build_dir()),
+        report_if_left(path, problems);
     char **names = book_list_files(temporary, "", "");
-    for (char **n = names; *n; n++) buf_printf(wrong, "%s was left in the temporary folder; ", *n);
+    for (char **n = names; *n; n++)
+        buf_printf(problems, "%s was left in the temporary folder; ", *n);
     book_free_list(names);
 }
 
-void unplant(void) {
+void remove_decoys(void) {
     if (queue >= 0) msgctl(queue, IPC_RMID, NULL);
     dir_remove(folder, &(struct err){0});
 }

@@ -40,32 +40,32 @@ static void visit_table(const struct elf *f, const Elf64_Shdr *table,
     }
 }
 
-bool elf_names(const char *path, enum elf_table which,
+bool elf_names(const char *path, enum elf_table table,
                void (*visit)(const char *name, bool function, void *user), void *user) {
     struct elf f;
     if (!elf_open(&f, path)) return false;
     for (unsigned i = 0; i < f.head->e_shnum; i++)
-        if (f.sections[i].sh_type == (which == ELF_OBJECT ? SHT_SYMTAB : SHT_DYNSYM))
+        if (f.sections[i].sh_type == (table == ELF_OBJECT ? SHT_SYMTAB : SHT_DYNSYM))
             visit_table(&f, &f.sections[i], visit, user);
     buf_free(&f.file);
     return true;
 }
 
-const char *elf_lacks(const char *path) {
+const char *elf_missing_hardening(const char *path) {
     struct elf f;
     bool relro = false, now = false;
     if (!elf_open(&f, path)) return "no ELF file";
-    bool pie = f.head->e_type == ET_DYN;
-    const Elf64_Phdr *p = (const Elf64_Phdr *)(f.file.data + f.head->e_phoff);
+    bool is_pie = f.head->e_type == ET_DYN;
+    const Elf64_Phdr *reply = (const Elf64_Phdr *)(f.file.data + f.head->e_phoff);
     for (unsigned i = 0; i < f.head->e_phnum; i++) {
-        relro |= p[i].p_type == PT_GNU_RELRO;
-        if (p[i].p_type != PT_DYNAMIC) continue;
-        const Elf64_Dyn *d = (const Elf64_Dyn *)(f.file.data + p[i].p_offset);
+        relro |= reply[i].p_type == PT_GNU_RELRO;
+        if (reply[i].p_type != PT_DYNAMIC) continue;
+        const Elf64_Dyn *d = (const Elf64_Dyn *)(f.file.data + reply[i].p_offset);
         for (; d->d_tag != DT_NULL; d++)
             now |= d->d_tag == DT_FLAGS_1 && (d->d_un.d_val & DF_1_NOW);
     }
     buf_free(&f.file);
-    return !pie     ? "not position-independent"
+    return !is_pie  ? "not position-independent"
            : !relro ? "relocations stay writable"
            : !now   ? "bound lazily"
                     : NULL;

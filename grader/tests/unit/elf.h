@@ -6,8 +6,8 @@
 enum elf_table { ELF_OBJECT, ELF_DYNAMIC };
 /* Calls `visit` for each name that is defined and visible outside the file. False: not a 64-bit ELF
  * file. */
-bool elf_names(const char *path, enum elf_table which,
+bool elf_names(const char *path, enum elf_table table,
                void (*visit)(const char *name, bool function, void *user), void *user);
 /* NULL if the program is position-independent, with its relocations read-only from the start; else
  * what is missing. */
-const char *elf_lacks(const char *path);
+const char *elf_missing_hardening(const char *path);

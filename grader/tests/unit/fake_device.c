@@ -122,31 +122,31 @@ static bool fake_find_allocation(struct backend *b, uint64_t address, uint64_t *
 
 static uint64_t fake_memory_used(struct backend *b) { return fake_of(b)->top - FAKE_BASE; }
 
-static uint8_t *at(struct backend *b, uint64_t address, uint64_t bytes) {
+static uint8_t *fake_pointer(struct backend *b, uint64_t address, uint64_t bytes) {
     uint64_t start, size;
     if (!fake_find_allocation(b, address, &start, &size) || bytes > size - (address - start))
         return NULL;
     return fake_of(b)->bytes + (address - FAKE_BASE);
 }
 static bool fake_write(struct backend *b, uint64_t to, const void *data, uint64_t bytes) {
-    uint8_t *p = at(b, to, bytes);
-    if (p) memcpy(p, data, bytes);
-    return p;
+    uint8_t *reply = fake_pointer(b, to, bytes);
+    if (reply) memcpy(reply, data, bytes);
+    return reply;
 }
 static bool fake_read(struct backend *b, uint64_t from, void *data, uint64_t bytes) {
-    uint8_t *p = at(b, from, bytes);
-    if (p) memcpy(data, p, bytes);
-    return p;
+    uint8_t *reply = fake_pointer(b, from, bytes);
+    if (reply) memcpy(data, reply, bytes);
+    return reply;
 }
 static bool fake_fill(struct backend *b, uint64_t to, uint8_t value, uint64_t bytes) {
-    uint8_t *p = at(b, to, bytes);
-    if (p) memset(p, value, bytes);
-    return p;
+    uint8_t *reply = fake_pointer(b, to, bytes);
+    if (reply) memset(reply, value, bytes);
+    return reply;
 }
 static bool fake_copy(struct backend *b, uint64_t to, uint64_t from, uint64_t bytes) {
-    uint8_t *p = at(b, to, bytes), *q = at(b, from, bytes);
-    if (p && q) memmove(p, q, bytes);
-    return p && q;
+    uint8_t *reply = fake_pointer(b, to, bytes), *request = fake_pointer(b, from, bytes);
+    if (reply && request) memmove(reply, request, bytes);
+    return reply && request;
 }
 
 static int fake_check_launch(struct backend *b, const struct backend_launch *l, struct err *e) {
@@ -160,11 +160,11 @@ static void fake_launch(struct backend *b, const struct backend_launch *l,
                         struct backend_result *out) {
     uint64_t params[2];
     memcpy(params, l->params, sizeof params);
-    uint8_t *p = at(b, params[0], params[1]);
+    uint8_t *reply = fake_pointer(b, params[0], params[1]);
     *out = (struct backend_result){.seconds = 2e-6};
-    if (!p || !strcmp(l->kernel, "fault")) out->error = WB_cudaErrorIllegalAddress;
+    if (!reply || !strcmp(l->kernel, "fault")) out->error = WB_cudaErrorIllegalAddress;
     else
-        for (uint64_t i = 0; i < params[1]; i++) p[i]++;
+        for (uint64_t i = 0; i < params[1]; i++) reply[i]++;
 }
 
 static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned threads,
@@ -216,22 +216,22 @@ static void *serve(void *user) {
     return NULL;
 }
 
-static void take_note(void *user, const char *text) {
+static void save_log_note(void *user, const char *text) {
     struct fixture *f = user;
-    f->notes++;
+    f->note_count++;
     snprintf(f->note, sizeof f->note, "%s", text);
 }
 
 static void count_launch(void *user, const struct server_launch *l) {
     (void)l;
-    ((struct fixture *)user)->launched++;
+    ((struct fixture *)user)->launch_count++;
 }
 
 void fixture_open(struct fixture *f, struct server_options o, bool with_thread) {
     struct err e = {0};
     memset(f, 0, sizeof *f);
     o.user = f;
-    o.on_note = take_note;
+    o.on_note = save_log_note;
     o.on_launch = count_launch;
     if (!o.window_bytes) o.window_bytes = 64 << 10;
     f->server = server_open(fake_device(), &o, &e);
@@ -257,8 +257,8 @@ size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *fram
     return n > 0 ? (size_t)n : 0;
 }
 
-int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
-                size_t ntail, void *p, size_t np) {
+int fixture_request(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
+                    size_t ntail, void *p, size_t np) {
     _Alignas(8) uint8_t out[WB_FRAME_BYTES], in[WB_FRAME_BYTES];
     struct wb_header h = {.op = op, .seq = ++f->seq, .size = (uint32_t)(sizeof h + nq + ntail)};
     memcpy(out, &h, sizeof h);
@@ -284,31 +284,31 @@ void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, co
 }
 
 uint64_t fixture_alloc(struct fixture *f, uint64_t bytes) {
-    struct wb_rep_alloc p;
-    ck_assert_int_eq(ASK(f, alloc, &(struct wb_req_alloc){bytes}, &p), 0);
-    return p.address;
+    struct wb_rep_alloc reply;
+    ck_assert_int_eq(REQUEST(f, alloc, &(struct wb_req_alloc){bytes}, &reply), 0);
+    return reply.address;
 }
 
 uint64_t fixture_kernel(struct fixture *f, const char *name) {
     struct wb_rep_module_load m;
     struct wb_rep_kernel_find k;
     memcpy(f->window, "FAKE", 4);
-    ck_assert_int_eq(ASK(f, upload, (&(struct wb_req_upload){0, 4, 4}), NULL), 0);
-    ck_assert_int_eq(ASK(f, module_load, &(struct wb_req_module_load){4}, &m), 0);
-    ck_assert_int_eq(
-        ASK_TAIL(f, kernel_find, &(struct wb_req_kernel_find){m.module}, &k, name, strlen(name)),
-        0);
+    ck_assert_int_eq(REQUEST(f, upload, (&(struct wb_req_upload){0, 4, 4}), NULL), 0);
+    ck_assert_int_eq(REQUEST(f, module_load, &(struct wb_req_module_load){4}, &m), 0);
+    ck_assert_int_eq(REQUEST_TAIL(f, kernel_find, &(struct wb_req_kernel_find){m.module}, &k, name,
+                                  strlen(name)),
+                     0);
     return k.kernel;
 }
 
 int fixture_launch(struct fixture *f, uint64_t kernel, uint32_t threads, uint64_t p, uint64_t n) {
-    struct wb_req_launch q = {.kernel = kernel,
-                              .grid_x = 1,
-                              .grid_y = 1,
-                              .grid_z = 1,
-                              .block_x = threads,
-                              .block_y = 1,
-                              .block_z = 1};
+    struct wb_req_launch request = {.kernel = kernel,
+                                    .grid_x = 1,
+                                    .grid_y = 1,
+                                    .grid_z = 1,
+                                    .block_x = threads,
+                                    .block_y = 1,
+                                    .block_z = 1};
     uint64_t params[2] = {p, n};
-    return ASK_TAIL(f, launch, &q, NULL, params, sizeof params);
+    return REQUEST_TAIL(f, launch, &request, NULL, params, sizeof params);
 }

@@ -19,12 +19,12 @@ struct fixture {
     uint8_t *window;
     size_t window_bytes;
     uint32_t seq;
-    unsigned notes;
+    unsigned note_count;
     char note[512];
-    unsigned launched;
+    unsigned launch_count;
 };
 
-void fixture_open(struct fixture *f, struct server_options o, bool serve);
+void fixture_open(struct fixture *f, struct server_options o, bool has_thread);
 /* Hangs up and waits for the server's thread. */
 void fixture_close(struct fixture *f);
 
@@ -33,20 +33,20 @@ void fixture_close(struct fixture *f);
  */
 size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *frame);
 /* Returns the reply's status, -1 = hung up. */
-int fixture_ask(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
-                size_t ntail, void *p, size_t np);
+int fixture_request(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
+                    size_t ntail, void *p, size_t np);
 
 /* Sends a message that is not answered. */
 void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,
                   size_t ntail);
 #define POST(f, name, q, tail, ntail) \
     fixture_post(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail)
-#define ASK(f, name, q, p)                                                    \
-    fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), NULL, 0, p, \
-                sizeof(struct wb_rep_##name))
-#define ASK_TAIL(f, name, q, p, tail, ntail)                                      \
-    fixture_ask(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail, p, \
-                sizeof(struct wb_rep_##name))
+#define REQUEST(f, name, q, p)                                                    \
+    fixture_request(f, WB_OP_##name, q, sizeof(struct wb_req_##name), NULL, 0, p, \
+                    sizeof(struct wb_rep_##name))
+#define REQUEST_TAIL(f, name, q, p, tail, ntail)                                      \
+    fixture_request(f, WB_OP_##name, q, sizeof(struct wb_req_##name), tail, ntail, p, \
+                    sizeof(struct wb_rep_##name))
 
 uint64_t fixture_alloc(struct fixture *f, uint64_t bytes);
 /* Loads the fake module and finds a kernel in it. */

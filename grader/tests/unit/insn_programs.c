@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = 8, SCRATCH = 4096, MOST_THREADS = 256 };
+enum { OUTPUT_WORDS = 8, SCRATCH_BYTES = 4096, MAX_THREADS = 256 };
 
 static const char head[] =
     ".version 8.6\n.target sm_90\n.address_size 64\n"
@@ -37,7 +37,7 @@ static void open_kernel(struct buf *b, const char *name) {
                "mov.u32 %%r0, %%tid.x;\nld.param.u64 %%q0, [out];\nld.param.u64 %%q1, "
                "[scratch];\nmad.wide.u32 %%q0, "
                "%%r0, %d, %%q0;\n",
-               name, SCRATCH, WORDS * 8);
+               name, SCRATCH_BYTES, OUTPUT_WORDS * 8);
 }
 
 /* TEXTURE, then SURFACE (insn_programs.h): the scratch as 32 rows of 32 floats. */
@@ -58,16 +58,16 @@ static void make_objects(struct sim *s, u64 scratch) {
 }
 
 static struct sim_result launch(struct kernel_rig *rig, const char *name, unsigned threads,
-                                u64 *out, u64 *scratch_left) {
-    u64 results = sim_alloc(rig->sim, MOST_THREADS * WORDS * 8, "out"),
-        scratch = sim_alloc(rig->sim, SCRATCH, "scratch");
-    sim_fill(rig->sim, results, 0, MOST_THREADS * WORDS * 8);
-    sim_fill(rig->sim, scratch, 0, SCRATCH);
+                                u64 *out, u64 *scratch_remaining) {
+    u64 results = sim_alloc(rig->sim, MAX_THREADS * OUTPUT_WORDS * 8, "out"),
+        scratch = sim_alloc(rig->sim, SCRATCH_BYTES, "scratch");
+    sim_fill(rig->sim, results, 0, MAX_THREADS * OUTPUT_WORDS * 8);
+    sim_fill(rig->sim, scratch, 0, SCRATCH_BYTES);
     u64 params[] = {results, scratch, 0x1122334455667788, 0x99aabbccddeeff00};
     make_objects(rig->sim, scratch);
     struct sim_result r = rig_run(rig, name, 1, threads, params, sizeof params);
-    sim_read(rig->sim, results, out, MOST_THREADS * WORDS * 8);
-    if (scratch_left) sim_read(rig->sim, scratch, scratch_left, SCRATCH);
+    sim_read(rig->sim, results, out, MAX_THREADS * OUTPUT_WORDS * 8);
+    if (scratch_remaining) sim_read(rig->sim, scratch, scratch_remaining, SCRATCH_BYTES);
     sim_free(rig->sim, results);
     sim_free(rig->sim, scratch);
     return r;
@@ -81,22 +81,22 @@ static void check(const struct insn_program *p, const struct sim_result *r, cons
     ck_assert_msg(r->nreports == 0, "%s: %s", p->name, r->reports[0].text);
     for (unsigned t = 0; t < p->threads; t++)
         for (unsigned w = 0; w < p->words; w++)
-            ck_assert_msg(out[t * WORDS + w] == p->want(t, w),
+            ck_assert_msg(out[t * OUTPUT_WORDS + w] == p->expected(t, w),
                           "%s: thread %u leaves %llx in word %u, not %llx", p->name, t,
-                          (unsigned long long)out[t * WORDS + w], w,
-                          (unsigned long long)p->want(t, w));
+                          (unsigned long long)out[t * OUTPUT_WORDS + w], w,
+                          (unsigned long long)p->expected(t, w));
 }
 
 static void run_programs(const struct insn_program *list) {
-    static u64 out[MOST_THREADS * WORDS];
-    for (const struct insn_program *p = list; p->name; p++) {
+    static u64 out[MAX_THREADS * OUTPUT_WORDS];
+    for (const struct insn_program *reply = list; reply->name; reply++) {
         struct buf b = {0};
         buf_puts(&b, head);
         open_kernel(&b, "program");
-        buf_printf(&b, "%s\nret;\n}\n", p->body);
+        buf_printf(&b, "%s\nret;\n}\n", reply->body);
         struct kernel_rig rig = rig_open_with(buf_str(&b), (struct rig_options){.sanitize = true});
-        struct sim_result r = launch(&rig, "program", p->threads, out, NULL);
-        check(p, &r, out);
+        struct sim_result r = launch(&rig, "program", reply->threads, out, NULL);
+        check(reply, &r, out);
         sim_result_free(&r);
         rig_close(&rig);
         buf_free(&b);
@@ -109,13 +109,13 @@ static const char *const integer_ops[] = {"add", "min",  "max", "and", "or",
                                           "xor", "exch", "cas", "inc", "dec"};
 enum { OP_ADD, OP_MIN, OP_MAX, OP_AND, OP_OR, OP_XOR, OP_EXCH, OP_CAS, OP_INC, OP_DEC, OPS };
 
-static u64 low(u64 v, unsigned bits) { return bits == 64 ? v : v & ((1ull << bits) - 1); }
-static s64 extended(u64 v, unsigned bits) { return (s64)(v << (64 - bits)) >> (64 - bits); }
+static u64 low_bits(u64 v, unsigned bits) { return bits == 64 ? v : v & ((1ull << bits) - 1); }
+static s64 sign_extended(u64 v, unsigned bits) { return (s64)(v << (64 - bits)) >> (64 - bits); }
 
-static u64 after(unsigned op, bool is_signed, unsigned bits, u64 a, u64 b, u64 c) {
-    bool less = is_signed ? extended(a, bits) < extended(b, bits) : a < b;
+static u64 atomic_result(unsigned op, bool is_signed, unsigned bits, u64 a, u64 b, u64 c) {
+    bool less = is_signed ? sign_extended(a, bits) < sign_extended(b, bits) : a < b;
     switch (op) {
-    case OP_ADD: return low(a + b, bits);
+    case OP_ADD: return low_bits(a + b, bits);
     case OP_MIN: return less ? a : b;
     case OP_MAX: return less ? b : a;
     case OP_AND: return a & b;
@@ -130,10 +130,10 @@ static u64 after(unsigned op, bool is_signed, unsigned bits, u64 a, u64 b, u64 c
 
 /* What lane t brings: numbers with high bits, so that signs matter; for cas, half of the lanes
  * match. */
-static u64 brings(unsigned op, unsigned t, unsigned bits) {
+static u64 atomic_operand(unsigned op, unsigned t, unsigned bits) {
     if (op == OP_CAS) return t & 1 ? 0 : t / 2;
     if (op == OP_INC || op == OP_DEC) return 5;
-    return low(t * 0x9e3779b97f4a7c15ull, bits);
+    return low_bits(t * 0x9e3779b97f4a7c15ull, bits);
 }
 
 static void write_atomic(struct buf *b, const char *name, const char *op, const char *type,
@@ -152,9 +152,9 @@ static void write_atomic(struct buf *b, const char *name, const char *op, const 
     if (shared)
         buf_puts(b, "setp.eq.u32 %p1, %r0, 0;\nmov.u64 %q6, 0;\n@%p1 st.shared.u64 [s], "
                     "%q6;\nbar.sync 0;\n");
-    const char *place = shared ? "[s]" : "[%q1]", *space = shared ? "shared" : "global";
-    if (reads) buf_printf(b, "atom.%s.%s.%s %%%c5, %s, %%%c3", space, op, type, c, place, c);
-    else buf_printf(b, "red.%s.%s.%s %s, %%%c3", space, op, type, place, c);
+    const char *address = shared ? "[s]" : "[%q1]", *space = shared ? "shared" : "global";
+    if (reads) buf_printf(b, "atom.%s.%s.%s %%%c5, %s, %%%c3", space, op, type, c, address, c);
+    else buf_printf(b, "red.%s.%s.%s %s, %%%c3", space, op, type, address, c);
     if (cas) buf_printf(b, ", %%%c4", c);
     buf_puts(b, ";\n");
     if (reads)
@@ -168,24 +168,24 @@ static void write_atomic(struct buf *b, const char *name, const char *op, const 
 }
 
 static void run_atomic(unsigned op, const char *type, unsigned bits, bool shared, bool reads) {
-    static u64 out[MOST_THREADS * WORDS], left[SCRATCH / 8];
+    static u64 out[MAX_THREADS * OUTPUT_WORDS], remaining[SCRATCH_BYTES / 8];
     struct buf b = {0};
     buf_puts(&b, head);
     write_atomic(&b, "atomics", integer_ops[op], type, bits, shared, reads);
     struct kernel_rig rig = rig_open_with(buf_str(&b), (struct rig_options){.sanitize = true});
-    struct sim_result r = launch(&rig, "atomics", 32, out, left);
+    struct sim_result r = launch(&rig, "atomics", 32, out, remaining);
     ck_assert_msg(r.fault == SIM_FAULT_NONE && r.nreports == 0, "%s.%s: %s", integer_ops[op], type,
                   r.reports[0].text);
     u64 v = 0;
     for (unsigned t = 0; t < 32; t++) {
         if (reads)
-            ck_assert_msg(out[t * WORDS] == v, "atom.%s.%s: lane %u finds %llx, not %llx",
-                          integer_ops[op], type, t, (unsigned long long)out[t * WORDS],
+            ck_assert_msg(out[t * OUTPUT_WORDS] == v, "atom.%s.%s: lane %u finds %llx, not %llx",
+                          integer_ops[op], type, t, (unsigned long long)out[t * OUTPUT_WORDS],
                           (unsigned long long)v);
-        v = after(op, type[0] == 's', bits, v, brings(op, t, bits), t / 2 + 1);
+        v = atomic_result(op, type[0] == 's', bits, v, atomic_operand(op, t, bits), t / 2 + 1);
     }
-    ck_assert_msg(low(left[0], bits) == v, "%s.%s leaves %llx, not %llx", integer_ops[op], type,
-                  (unsigned long long)left[0], (unsigned long long)v);
+    ck_assert_msg(low_bits(remaining[0], bits) == v, "%s.%s leaves %llx, not %llx", integer_ops[op],
+                  type, (unsigned long long)remaining[0], (unsigned long long)v);
     sim_result_free(&r);
     rig_close(&rig);
     buf_free(&b);
@@ -207,10 +207,10 @@ static void run_atomics(void) {
     };
     for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (unsigned op = 0; op < OPS; op++)
-            for (unsigned how = 0; how < 4; how++) {
-                bool reads = how & 1, exists = strstr(kinds[k].ops, integer_ops[op]) &&
-                                               (reads || op < OP_EXCH || op > OP_CAS);
-                if (exists) run_atomic(op, kinds[k].type, kinds[k].bits, how & 2, reads);
+            for (unsigned type_index = 0; type_index < 4; type_index++) {
+                bool reads = type_index & 1, exists = strstr(kinds[k].ops, integer_ops[op]) &&
+                                                      (reads || op < OP_EXCH || op > OP_CAS);
+                if (exists) run_atomic(op, kinds[k].type, kinds[k].bits, type_index & 2, reads);
             }
 }
 

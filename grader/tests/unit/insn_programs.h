@@ -14,7 +14,7 @@
 struct insn_program {
     const char *name, *body;
     unsigned threads, words;
-    u64 (*want)(unsigned t, unsigned w);
+    u64 (*expected)(unsigned t, unsigned w);
     enum sim_fault fault; /* what ends it, SIM_FAULT_NONE if nothing */
 };
 

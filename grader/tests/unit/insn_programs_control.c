@@ -19,7 +19,7 @@ static u64 factorials(unsigned t, unsigned w) {
     for (u64 k = 2; k <= t % 8; k++) f *= k;
     return f;
 }
-static u64 half_left(unsigned t, unsigned w) {
+static u64 half_exited(unsigned t, unsigned w) {
     (void)w;
     return t < 20 ? 0 : 12;
 }
@@ -51,7 +51,7 @@ static u64 hinted(unsigned t, unsigned w) {
     (void)t;
     return w == 1 ? 40 + 40 : 40 + 2 + 1;
 }
-static u64 known(unsigned t, unsigned w) {
+static u64 thread_number(unsigned t, unsigned w) {
     (void)w;
     return t;
 }
@@ -90,7 +90,7 @@ const struct insn_program control_programs[] = {
      "setp.lt.u32 %p1, %r0, 20;\n@%p1 exit;\nactivemask.b32 %r1;\npopc.b32 %r2, %r1;\ncvt.u64.u32 "
      "%q2, "
      "%r2;\nst.global.u64 [%q0], %q2;",
-     32, 1, half_left, SIM_FAULT_NONE},
+     32, 1, half_exited, SIM_FAULT_NONE},
     {"a trap", "setp.eq.u32 %p1, %r0, 5;\n@%p1 trap;", 32, 0, NULL, SIM_FAULT_TRAP},
     {"a barrier between warps; warps that have exited do not count",
      "setp.ge.u32 %p1, %r0, 256;\n@%p1 ret;\nmul.wide.u32 %q2, %r0, 4;\nmov.u64 %q3, s;\nadd.u64 "
@@ -167,7 +167,7 @@ const struct insn_program control_programs[] = {
      "%q4;\nadd.u32 %r1, %r1, %r2;\n"
      "createpolicy.fractional.L2::evict_last.b64 %q5, 1.0;\ncvt.u64.u32 %q6, %r1;\nst.global.u64 "
      "[%q0], %q6;",
-     32, 1, known, SIM_FAULT_NONE},
+     32, 1, thread_number, SIM_FAULT_NONE},
     /* A policy says what L2 keeps, not what is read or written. */
     {"accesses with a cache policy",
      "createpolicy.fractional.L2::evict_first.b64 %q5, 1.0;\nst.global.L2::cache_hint.u64 [%q0], "

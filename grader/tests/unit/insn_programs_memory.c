@@ -6,15 +6,15 @@
 
 /* The f16, bf16 and f32 encodings of small whole numbers: exponent of the highest bit, the rest as
  * fraction. */
-static u64 whole(unsigned n, unsigned bias, unsigned fraction_bits) {
+static u64 full_width(unsigned n, unsigned bias, unsigned fraction_bits) {
     if (!n) return 0;
     unsigned e = 31 - (unsigned)__builtin_clz(n);
     return (u64)(e + bias) << fraction_bits | (u64)(n - (1u << e)) << fraction_bits >> e;
 }
-static u64 f16(unsigned n) { return whole(n, 15, 10); }
-static u64 bf16(unsigned n) { return whole(n, 127, 7); }
-static u64 f32_(unsigned n) { return whole(n, 127, 23); }
-static u64 f64_(unsigned n) { return whole(n, 1023, 52); }
+static u64 f16(unsigned n) { return full_width(n, 15, 10); }
+static u64 bf16(unsigned n) { return full_width(n, 127, 7); }
+static u64 f32_(unsigned n) { return full_width(n, 127, 23); }
+static u64 f64_(unsigned n) { return full_width(n, 1023, 52); }
 
 static u64 narrow(unsigned t, unsigned w) {
     u64 v = 0xf0 + t; /* a byte from 0xf0 on, wrapping */

@@ -42,7 +42,7 @@ static u64 of_half(unsigned t, unsigned w) {
     return w == 0 ? (t & 1 ? 256 : 240) : t & 1 ? 0xaaaaaaaau : 0x55555555u;
 }
 static u64 elected(unsigned t, unsigned w) { return w == 0 ? 4 : w == 1 ? t == 4 : 28; }
-static u64 from_apart(unsigned t, unsigned w) {
+static u64 from_distant_lane(unsigned t, unsigned w) {
     (void)w;
     return t ^ 16;
 }
@@ -212,6 +212,6 @@ const struct insn_program warp_programs[] = {
      "end;\nlow: "
      "shfl.sync.bfly.b32 %r1, %r0, 16, 31, -1;\nend: cvt.u64.u32 %q2, %r1;\nst.global.u64 [%q0], "
      "%q2;",
-     32, 1, from_apart, SIM_FAULT_NONE},
+     32, 1, from_distant_lane, SIM_FAULT_NONE},
     {.name = NULL},
 };

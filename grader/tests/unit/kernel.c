@@ -11,7 +11,7 @@ struct kernel_rig rig_open_with(const char *ptx, struct rig_options o) {
     struct sim_options so = {.device = device_find(o.device ? o.device : "h200"),
                              .workers = o.workers ? o.workers : 1,
                              .sanitize = o.sanitize,
-                             .adversarial_schedule = o.hostile,
+                             .adversarial_schedule = o.adversarial,
                              .memory_limit = o.memory,
                              .ptx_counters = o.ptx_counters};
     struct kernel_rig r = {.sim = sim_open(&so, &e)};

@@ -15,7 +15,7 @@ struct kernel_rig {
 
 struct rig_options {
     unsigned workers; /* 0 = 1 */
-    bool sanitize, hostile, ptx_counters;
+    bool sanitize, adversarial, ptx_counters;
     uint64_t memory;
     const char *device; /* NULL = h200 */
 };

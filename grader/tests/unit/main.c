@@ -11,15 +11,15 @@
 extern const struct unit_suite *const __start_unit_suites[], *const __stop_unit_suites[];
 
 /* Tests run in processes of their own: what they skip is kept where all of them can write. */
-enum { MOST_SKIPS = 256 };
+enum { MAX_SKIPS = 256 };
 static struct skips {
     unsigned n;
-    char text[MOST_SKIPS][200];
+    char text[MAX_SKIPS][200];
 } * skips;
 
 void unit_skip(const char *test, const char *format, ...) {
     unsigned i = __atomic_fetch_add(&skips->n, 1, __ATOMIC_RELAXED);
-    if (i >= MOST_SKIPS) return;
+    if (i >= MAX_SKIPS) return;
     va_list ap;
     va_start(ap, format);
     int n = snprintf(skips->text[i], sizeof *skips->text, "%s: ", test);
@@ -28,7 +28,7 @@ void unit_skip(const char *test, const char *format, ...) {
 }
 
 static void list_skips(void) {
-    for (unsigned i = 0; i < skips->n && i < MOST_SKIPS; i++)
+    for (unsigned i = 0; i < skips->n && i < MAX_SKIPS; i++)
         printf("skipped: %s\n", skips->text[i]);
     if (skips->n) printf("%u skipped\n", skips->n);
 }
@@ -54,7 +54,7 @@ int main(void) {
     if (skips == MAP_FAILED) return perror("unit"), EXIT_FAILURE;
     SRunner *runner = srunner_create(NULL);
     for (const struct unit_suite *const *s = __start_unit_suites; s < __stop_unit_suites; s++)
-        srunner_add_suite(runner, (*s)->make());
+        srunner_add_suite(runner, (*s)->create());
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner), ran = srunner_ntests_run(runner);
     srunner_free(runner);

@@ -34,10 +34,10 @@ START_TEST(unassigned_register_is_zero) {
                            .param_bytes = 8};
     struct sim_result r;
     sim_launch(s, &l, &r);
-    uint32_t got[4];
-    ck_assert_int_eq(sim_read(s, out, got, sizeof got), SIM_OK);
-    ck_assert_uint_eq(got[0], 77);
-    for (int i = 1; i < 4; i++) ck_assert_uint_eq(got[i], 0);
+    uint32_t actual[4];
+    ck_assert_int_eq(sim_read(s, out, actual, sizeof actual), SIM_OK);
+    ck_assert_uint_eq(actual[0], 77);
+    for (int i = 1; i < 4; i++) ck_assert_uint_eq(actual[i], 0);
     sim_result_free(&r);
     sim_close(s);
 }

@@ -11,29 +11,31 @@
 #include <stdio.h>
 #include <string.h>
 
-static char at[4096];
+static char class_folder[4096];
 
-static int in_class(const char *line) {
-    return shell("cd %s && PATH=%s:$PATH && { %s; } >out 2>&1", at, build_folder(), line);
+static int run_in_class(const char *line) {
+    return shell("cd %s && PATH=%s:$PATH && { %s; } >out 2>&1", class_folder, build_folder(), line);
 }
 
 static void begin(void) {
-    snprintf(at, sizeof at, "%s/tests/assignment", build_folder());
-    ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s/private %s/c", at, at, at), 0);
+    snprintf(class_folder, sizeof class_folder, "%s/tests/assignment", build_folder());
+    ck_assert_int_eq(
+        shell("rm -rf %s && mkdir -p %s/private %s/c", class_folder, class_folder, class_folder),
+        0);
 }
 
 static void write_text(const char *name, const char *text) {
     char path[4200];
     struct err e = {0};
-    snprintf(path, sizeof path, "%s/%s", at, name);
+    snprintf(path, sizeof path, "%s/%s", class_folder, name);
     ck_assert_msg(file_write(path, text, strlen(text), &e), "%s", e.text);
 }
 
-static bool reads(const char *text, struct assignment *a, struct err *e) {
+static bool read_is_ok(const char *text, struct assignment *a, struct err *e) {
     char path[4200];
     *e = (struct err){0};
     write_text("a.toml", text);
-    snprintf(path, sizeof path, "%s/a.toml", at);
+    snprintf(path, sizeof path, "%s/a.toml", class_folder);
     return assignment_read(path, false, a, e);
 }
 
@@ -41,36 +43,37 @@ START_TEST(a_file_says_what_an_assignment_is) {
     struct assignment a;
     struct err e;
     begin();
-    ck_assert_msg(reads("name = \"Homework 1\"\ndevice = \"sim:a100\"\nseed = \"s\"\ndrop_lowest = "
-                        "1\nmodelled_speed = false\n"
-                        "deadline = 2026-10-01T23:59:00+02:00\n[late]\nfree_days = 1\nmost_days = "
-                        "3\npenalty = 10\n"
-                        "[[exercise]]\nname = \"transpose\"\nweight = 2.5\n[[exercise]]\nname = "
-                        "\"02-coalescing/particles\"\n"
-                        "credit_for_cases = 30\nhidden = \"private/x.c\"\n",
-                        &a, &e),
-                  "%s", e.text);
+    ck_assert_msg(
+        read_is_ok("name = \"Homework 1\"\ndevice = \"sim:a100\"\nseed = \"s\"\ndrop_lowest = "
+                   "1\nmodelled_speed = false\n"
+                   "deadline = 2026-10-01T23:59:00+02:00\n[late]\nfree_days = 1\nmost_days = "
+                   "3\npenalty = 10\n"
+                   "[[exercise]]\nname = \"transpose\"\nweight = 2.5\n[[exercise]]\nname = "
+                   "\"02-coalescing/particles\"\n"
+                   "credit_for_cases = 30\nhidden = \"private/x.c\"\n",
+                   &a, &e),
+        "%s", e.text);
     ck_assert_str_eq(a.name, "Homework 1");
     ck_assert_int_eq(a.deadline, 1790891940); /* date -d 2026-10-01T21:59:00Z +%s */
     ck_assert(a.n == 2 && a.parts[0].weight == 2.5 && a.parts[1].weight == 1 &&
-              a.parts[1].terms.case_points == 30);
+              a.parts[1].policy.case_points == 30);
     ck_assert_str_eq(book_id(a.parts[1].ex), "02-coalescing/particles");
     ck_assert(text_ends_with(a.parts[1].hidden, "/assignment/private/x.c"));
-    ck_assert(!a.modelled && a.drop == 1);
+    ck_assert(!a.count_modelled && a.drop_lowest == 1);
     /* A second late is a day; the first is free, then 10 % each, nothing after the third. */
     ck_assert_int_eq(assignment_days_late(&a, a.deadline), 0);
     ck_assert_int_eq(assignment_days_late(&a, a.deadline + 1), 1);
     ck_assert_int_eq(assignment_days_late(&a, a.deadline + 86400), 1);
     ck_assert_int_eq(assignment_days_late(&a, a.deadline + 86401), 2);
-    ck_assert(assignment_kept(&a, 1) == 1 && assignment_kept(&a, 2) == 0.9 &&
-              assignment_kept(&a, 3) == 0.8);
-    ck_assert(assignment_kept(&a, 4) == 0);
+    ck_assert(assignment_late_factor(&a, 1) == 1 && assignment_late_factor(&a, 2) == 0.9 &&
+              assignment_late_factor(&a, 3) == 0.8);
+    ck_assert(assignment_late_factor(&a, 4) == 0);
     assignment_free(&a);
 }
 END_TEST
 
 static const struct {
-    const char *text, *says;
+    const char *text, *expected_text;
 } refused[] = {
     {"name = \"x\"\n", "a.toml:1: it names no exercise"},
     {"name = 'x'\n\nnome = 3\n", "a.toml:3: 'nome' is no key here; there are: name, device, seed"},
@@ -99,8 +102,8 @@ START_TEST(what_is_wrong_with_a_file_is_said_with_its_line) {
     struct assignment a;
     struct err e;
     begin();
-    ck_assert(!reads(refused[_i].text, &a, &e));
-    ck_assert_msg(strstr(e.text, refused[_i].says), "%s: %s", refused[_i].text, e.text);
+    ck_assert(!read_is_ok(refused[_i].text, &a, &e));
+    ck_assert_msg(strstr(e.text, refused[_i].expected_text), "%s: %s", refused[_i].text, e.text);
 }
 END_TEST
 
@@ -116,17 +119,18 @@ START_TEST(times_are_read_as_the_lms_write_them) {
                 {"2026-10-01 23:59:00 +0200", 1790891940}};
     long long t;
     for (unsigned i = 0; i < sizeof good / sizeof *good; i++)
-        ck_assert_msg(assignment_time(good[i].text, &t) && t == good[i].at, "%s", good[i].text);
-    ck_assert(!assignment_time("2026-10-01T21:59:00", &t) && !assignment_time("yesterday", &t) &&
-              !assignment_time("", &t));
-    ck_assert(!assignment_time("2026-10-01T21:59:00+99:00", &t) &&
-              !assignment_time("2026-10-01T21:59:00Z!", &t));
+        ck_assert_msg(assignment_parse_time(good[i].text, &t) && t == good[i].at, "%s",
+                      good[i].text);
+    ck_assert(!assignment_parse_time("2026-10-01T21:59:00", &t) &&
+              !assignment_parse_time("yesterday", &t) && !assignment_parse_time("", &t));
+    ck_assert(!assignment_parse_time("2026-10-01T21:59:00+99:00", &t) &&
+              !assignment_parse_time("2026-10-01T21:59:00Z!", &t));
 }
 END_TEST
 
 /* A submission that is right at every size of the book's own cases and wrong at one that no case
  * has. It prints its sizes, then and later: neither may reach the student. */
-static const char sly[] =
+static const char untrusted_source[] =
     "#include <cstdio>\nstatic int seen;\n"
     "__global__ void k(float *o, const float *i, int r, int c) {\n"
     "  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;\n"
@@ -141,11 +145,11 @@ static void make_class(void) {
     write_text("private/transpose_cases.c",
                "#include \"common/exercise_hidden.h\"\n"
                "EX_HIDDEN({{40, 50}}, {{77, 45}, .label = \"the odd one\"})\n");
-    ck_assert_int_eq(in_class("mkdir c/ann c/bob c/eve"), 0);
-    write_text("c/bob/transpose.cu", sly);
+    ck_assert_int_eq(run_in_class("mkdir c/ann c/bob c/eve"), 0);
+    write_text("c/bob/transpose.cu", untrusted_source);
     ck_assert_int_eq(shell("cp solutions/02-coalescing/transpose.cu %s/c/ann && cp "
                            "solutions/02-coalescing/transpose.cu %s/c/eve",
-                           at, at),
+                           class_folder, class_folder),
                      0);
     write_text("r.csv", "id,submitted_at\nann,2026-10-01T21:59:00Z\nbob,2026-09-01 "
                         "10:00:00+02:00\neve,2026-10-03 22:00:00Z\nzoe,\n");
@@ -154,21 +158,23 @@ static void make_class(void) {
                           "[[exercise]]\nname = \"transpose\"\nhidden = "
                           "\"private/transpose_cases.c\"\ncredit_for_cases = 40\n");
     ck_assert_int_eq(
-        in_class("grader batch c --assignment hw.toml --store a.db --format csv --output g.csv"),
+        run_in_class(
+            "grader batch c --assignment hw.toml --store a.db --format csv --output g.csv"),
         1);
 }
 
 START_TEST(hidden_cases_count_and_stay_hidden) {
     make_class();
-    ck_assert_int_eq(in_class("grep -q '^\"ann\",\"02-coalescing/transpose\",AC,100.0,' g.csv"), 0);
+    ck_assert_int_eq(run_in_class("grep -q '^\"ann\",\"02-coalescing/transpose\",AC,100.0,' g.csv"),
+                     0);
     ck_assert_int_eq(
-        in_class(
+        run_in_class(
             "grep -q '^\"bob\",\"02-coalescing/transpose\",WA,.*\"hidden case 2 of 2: what' g.csv"),
         0);
     ck_assert_int_eq(
-        in_class("grader feedback a.db pages && grep -q 'of them hidden' pages/bob.md"), 0);
-    ck_assert_int_eq(in_class("! grep -qE '77001|rows 77|odd one|now ' pages/bob.md"), 0);
-    ck_assert_int_eq(in_class("grader export a.db --format json | grep -q 'the odd one'"), 0);
+        run_in_class("grader feedback a.db pages && grep -q 'of them hidden' pages/bob.md"), 0);
+    ck_assert_int_eq(run_in_class("! grep -qE '77001|rows 77|odd one|now ' pages/bob.md"), 0);
+    ck_assert_int_eq(run_in_class("grader export a.db --format json | grep -q 'the odd one'"), 0);
 }
 END_TEST
 
@@ -176,11 +182,12 @@ END_TEST
  * bob has 16: 40 * 16 / 17 = 37.65. */
 START_TEST(cases_that_are_right_earn_credit) {
     make_class();
-    ck_assert_int_eq(in_class("[ $(sqlite3 a.db \"SELECT json_array_length(json, '$.cases') FROM "
-                              "result WHERE verdict = 'WA'\") = 17 ]"),
-                     0);
-    ck_assert_int_eq(in_class("[ $(sqlite3 a.db \"SELECT printf('%.1f', score) FROM gradebook "
-                              "WHERE student = 'bob'\") = 37.6 ]"),
+    ck_assert_int_eq(
+        run_in_class("[ $(sqlite3 a.db \"SELECT json_array_length(json, '$.cases') FROM "
+                     "result WHERE verdict = 'WA'\") = 17 ]"),
+        0);
+    ck_assert_int_eq(run_in_class("[ $(sqlite3 a.db \"SELECT printf('%.1f', score) FROM gradebook "
+                                  "WHERE student = 'bob'\") = 37.6 ]"),
                      0);
 }
 END_TEST
@@ -195,7 +202,7 @@ START_TEST(the_last_commit_says_when_a_repository_was_handed_in) {
                           "\"r.csv\"\n[late]\npenalty = 10\nmost_days = 5\n"
                           "[[exercise]]\nname = \"transpose\"\n");
     ck_assert_int_eq(
-        in_class(
+        run_in_class(
             "export HOME=/nonexistent GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b "
             "GIT_COMMITTER_NAME=a "
             "GIT_COMMITTER_EMAIL=a@b GIT_COMMITTER_DATE='2026-10-03T08:00:00 +1000' && for w in "
@@ -211,19 +218,21 @@ START_TEST(the_last_commit_says_when_a_repository_was_handed_in) {
             "echo \"gitdir: $PWD/c/ann/.git\" >c/cid/.git && for w in cid dan; do echo '#error x' "
             ">c/$w/transpose.cu; done"),
         0);
-    ck_assert_int_eq(in_class("grader intake c --assignment hw.toml --store g.db --output i.txt"),
-                     0);
-    ck_assert_int_eq(in_class("grader intake c --assignment hw.toml --store g.db 2>&1 | grep 'of 1 "
-                              "student git says'"),
-                     0);
+    ck_assert_int_eq(
+        run_in_class("grader intake c --assignment hw.toml --store g.db --output i.txt"), 0);
+    ck_assert_int_eq(
+        run_in_class("grader intake c --assignment hw.toml --store g.db 2>&1 | grep 'of 1 "
+                     "student git says'"),
+        0);
     /* 2026-10-03 08:00 +10:00 is 22:00 UTC of the second, a day and a minute after the deadline:
      * two days begun. */
-    ck_assert_int_eq(in_class("[ \"$(sqlite3 g.db 'SELECT id, submitted_at, days_late FROM student "
-                              "JOIN late ON late.student = id "
-                              "ORDER BY 1' | tr '\\n' ' ')\" = 'ann|2026-10-02T22:00:00Z|2 "
-                              "bob|2026-09-30T10:00:00Z|0 cid||0 "
-                              "dan||0 ' ] && [ ! -e ran ]"),
-                     0);
+    ck_assert_int_eq(
+        run_in_class("[ \"$(sqlite3 g.db 'SELECT id, submitted_at, days_late FROM student "
+                     "JOIN late ON late.student = id "
+                     "ORDER BY 1' | tr '\\n' ' ')\" = 'ann|2026-10-02T22:00:00Z|2 "
+                     "bob|2026-09-30T10:00:00Z|0 cid||0 "
+                     "dan||0 ' ] && [ ! -e ran ]"),
+        0);
 }
 END_TEST
 
@@ -232,16 +241,19 @@ END_TEST
 START_TEST(lateness_is_taken_off_in_the_total) {
     make_class();
     ck_assert_int_eq(
-        in_class(
+        run_in_class(
             "grader export a.db --format totals >t.csv; tr -d '\\r' <t.csv | cut -d, -f1,4,5 >t"),
         0);
-    ck_assert_int_eq(in_class("grep -qx '\"ann\",0,100.00' t && grep -qx '\"eve\",3,70.00' t && "
-                              "grep -qx '\"zoe\",0,0.00' t"),
-                     0);
-    ck_assert_int_eq(in_class("grader reproduce a.db bob transpose && grep -qx identical out"), 0);
     ck_assert_int_eq(
-        in_class("sed -i s/credit_for_cases.*// hw.toml; grader reproduce a.db bob transpose"), 1);
-    ck_assert_int_eq(shell("grep -q 'the assignment is another one' %s/out", at), 0);
+        run_in_class("grep -qx '\"ann\",0,100.00' t && grep -qx '\"eve\",3,70.00' t && "
+                     "grep -qx '\"zoe\",0,0.00' t"),
+        0);
+    ck_assert_int_eq(run_in_class("grader reproduce a.db bob transpose && grep -qx identical out"),
+                     0);
+    ck_assert_int_eq(
+        run_in_class("sed -i s/credit_for_cases.*// hw.toml; grader reproduce a.db bob transpose"),
+        1);
+    ck_assert_int_eq(shell("grep -q 'the assignment is another one' %s/out", class_folder), 0);
 }
 END_TEST
 
@@ -249,10 +261,11 @@ END_TEST
  * time. */
 START_TEST(gradescope_says_when) {
     begin();
-    ck_assert_int_eq(in_class("mkdir -p g/submission_1 g/submission_2 g/submission_3 && for i in 1 "
-                              "2 3; do echo '#error x' "
-                              ">g/submission_$i/transpose.cu; done"),
-                     0);
+    ck_assert_int_eq(
+        run_in_class("mkdir -p g/submission_1 g/submission_2 g/submission_3 && for i in 1 "
+                     "2 3; do echo '#error x' "
+                     ">g/submission_$i/transpose.cu; done"),
+        0);
     write_text(
         "g/submission_metadata.yml",
         "submission_1:\n  :submitters:\n  - :sid: ann\n  :created_at: 2026-10-02 "
@@ -263,13 +276,15 @@ START_TEST(gradescope_says_when) {
     write_text("hw.toml", "deadline = 2026-10-01T23:59:00+02:00\nroster = "
                           "\"r.csv\"\n[late]\npenalty = 10\nmost_days = 5\n"
                           "[[exercise]]\nname = \"transpose\"\n");
-    ck_assert_int_eq(in_class("grader batch g --assignment hw.toml --store g.db && false; grep -q "
-                              "'of 1 students nothing says when' out"),
-                     0);
-    ck_assert_int_eq(in_class("[ \"$(sqlite3 g.db 'SELECT student, days_late FROM late ORDER BY 1' "
-                              "| tr '\\n' ' ')\" = "
-                              "'ann|1 bob|0 cid|0 ' ]"),
-                     0);
+    ck_assert_int_eq(
+        run_in_class("grader batch g --assignment hw.toml --store g.db && false; grep -q "
+                     "'of 1 students nothing says when' out"),
+        0);
+    ck_assert_int_eq(
+        run_in_class("[ \"$(sqlite3 g.db 'SELECT student, days_late FROM late ORDER BY 1' "
+                     "| tr '\\n' ' ')\" = "
+                     "'ann|1 bob|0 cid|0 ' ]"),
+        0);
 }
 END_TEST
 
@@ -304,20 +319,22 @@ START_TEST(weights_and_drops_are_sums_in_sql) {
         "'', '',"
         " CASE value WHEN 'b' THEN 'f' ELSE value END FROM json_each('[\"a\",\"b\",\"c\"]')"};
     for (unsigned i = 0; i < sizeof sql / sizeof *sql; i++)
-        ck_assert_msg(store_do(&s, &e, sql[i], ""), "%s", e.text);
+        ck_assert_msg(store_exec(&s, &e, sql[i], ""), "%s", e.text);
     ck_assert_int_eq(
-        store_number(&s, &e, "SELECT round(1000 * percent) FROM total WHERE student = 'x'"), 80000);
+        store_query_int(&s, &e, "SELECT round(1000 * percent) FROM total WHERE student = 'x'"),
+        80000);
     ck_assert_int_eq(
-        store_number(&s, &e,
-                     "SELECT percent IS NULL AND open = 'b' FROM total WHERE student = 'y'"),
+        store_query_int(&s, &e,
+                        "SELECT percent IS NULL AND open = 'b' FROM total WHERE student = 'y'"),
         1);
     /* Of equal ones the heaviest is dropped, which is best for the student: (60 * 1 + 90 * 5) / 6
      * = 85. */
-    ck_assert(store_do(
+    ck_assert(store_exec(
         &s, &e, "UPDATE result SET score = CASE key WHEN 'c' THEN 90 ELSE 60 END WHERE key <> 'f'",
         ""));
     ck_assert_int_eq(
-        store_number(&s, &e, "SELECT round(1000 * percent) FROM total WHERE student = 'x'"), 85000);
+        store_query_int(&s, &e, "SELECT round(1000 * percent) FROM total WHERE student = 'x'"),
+        85000);
     store_close(&s);
 }
 END_TEST

@@ -151,17 +151,17 @@ START_TEST(test_launch) {
     load_scale(b, &k);
     ck_assert_uint_eq(k.info.param_bytes, 8);
     ck_assert_uint_eq(k.info.nparams, 1);
-    int got[64] = {0};
-    uint64_t p = b->ops->alloc(b, sizeof got, "p");
-    struct backend_launch l = scale_launch(&k, &p);
+    int actual[64] = {0};
+    uint64_t reply = b->ops->alloc(b, sizeof actual, "p");
+    struct backend_launch l = scale_launch(&k, &reply);
     struct backend_result r;
     struct err e = {0};
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), 0);
     b->ops->launch(b, &l, &r);
     ck_assert_int_eq(r.error, 0);
     ck_assert(r.measured && r.seconds > 0.9e-5 && r.seconds < 1.1e-5);
-    ck_assert(b->ops->read(b, p, got, sizeof got));
-    for (int i = 0; i < 64; i++) ck_assert_int_eq(got[i], 3 * i);
+    ck_assert(b->ops->read(b, reply, actual, sizeof actual));
+    for (int i = 0; i < 64; i++) ck_assert_int_eq(actual[i], 3 * i);
     struct gpu_info info;
     backend_gpu_info(b, &info);
     ck_assert_str_eq(info.name, "Fake GPU");
@@ -172,23 +172,23 @@ END_TEST
 
 START_TEST(test_memory) {
     struct backend *b = open_gpu();
-    uint64_t p = b->ops->alloc(b, 100, "p"), q = b->ops->alloc(b, 0, "q"),
+    uint64_t reply = b->ops->alloc(b, 100, "p"), request = b->ops->alloc(b, 0, "q"),
              r = b->ops->alloc(b, 1000, "r"), start, bytes;
-    ck_assert(p && q && r && q > p + 100 && r > q && p % 512 == 0);
-    unsigned char data[100], back[100];
+    ck_assert(reply && request && r && request > reply + 100 && r > request && reply % 512 == 0);
+    unsigned char data[100], look_back_kernel[100];
     for (int i = 0; i < 100; i++) data[i] = (unsigned char)i;
-    ck_assert(b->ops->write(b, p, data, 100) && b->ops->copy(b, r + 4, p, 100) &&
-              b->ops->read(b, r + 4, back, 100));
-    ck_assert_mem_eq(data, back, 100);
-    ck_assert(b->ops->fill(b, p + 1, 7, 99) && b->ops->read(b, p, back, 100) && back[0] == 0 &&
-              back[99] == 7);
-    ck_assert(!b->ops->write(b, p + 1, data, 100) && !b->ops->fill(b, p - 1, 0, 1) &&
-              !b->ops->read(b, r + 1000, back, 1));
+    ck_assert(b->ops->write(b, reply, data, 100) && b->ops->copy(b, r + 4, reply, 100) &&
+              b->ops->read(b, r + 4, look_back_kernel, 100));
+    ck_assert_mem_eq(data, look_back_kernel, 100);
+    ck_assert(b->ops->fill(b, reply + 1, 7, 99) && b->ops->read(b, reply, look_back_kernel, 100) &&
+              look_back_kernel[0] == 0 && look_back_kernel[99] == 7);
+    ck_assert(!b->ops->write(b, reply + 1, data, 100) && !b->ops->fill(b, reply - 1, 0, 1) &&
+              !b->ops->read(b, r + 1000, look_back_kernel, 1));
     ck_assert(b->ops->find_allocation(b, r + 999, &start, &bytes) && start == r && bytes == 1000);
-    ck_assert(b->ops->free(b, q) && !b->ops->free(b, r + 4) && b->ops->free(b, 0));
-    ck_assert_uint_eq(b->ops->alloc(b, 8, "again"), q); /* the first gap */
+    ck_assert(b->ops->free(b, request) && !b->ops->free(b, r + 4) && b->ops->free(b, 0));
+    ck_assert_uint_eq(b->ops->alloc(b, 8, "again"), request); /* the first gap */
     b->ops->reset(b);
-    ck_assert_uint_eq(b->ops->alloc(b, 100, "p"), p); /* the same calls, the same addresses */
+    ck_assert_uint_eq(b->ops->alloc(b, 100, "p"), reply); /* the same calls, the same addresses */
     ck_assert_uint_eq(b->ops->alloc(b, 1ull << 40, "too much"), 0);
     close_gpu(b);
 }
@@ -198,9 +198,9 @@ START_TEST(test_queue_held_back) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
-    int got[64] = {0}, error = -1;
-    uint64_t p = b->ops->alloc(b, sizeof got, "p");
-    struct backend_launch l = scale_launch(&k, &p);
+    int actual[64] = {0}, error = -1;
+    uint64_t reply = b->ops->alloc(b, sizeof actual, "p");
+    struct backend_launch l = scale_launch(&k, &reply);
     struct backend_result r;
     struct err e = {0};
     ck_assert(backend_gpu_flush_l2(b));
@@ -209,16 +209,16 @@ START_TEST(test_queue_held_back) {
         b->ops->launch(b, &l, &r);
         ck_assert(r.error == 0 && r.seconds == 0);
     }
-    got[0] = 77;
-    ck_assert(b->ops->write(b, p, got, 4));
-    got[0] = 0;
-    ck_assert(!b->ops->read(b, p, got, 4)); /* it would wait for ever */
-    double seconds = backend_gpu_end_timed(b, &error);
+    actual[0] = 77;
+    ck_assert(b->ops->write(b, reply, actual, 4));
+    actual[0] = 0;
+    ck_assert(!b->ops->read(b, reply, actual, 4)); /* it would wait for ever */
+    double measure_seconds = backend_gpu_end_timed(b, &error);
     ck_assert_int_eq(error, 0);
-    ck_assert(seconds > 2.9e-5 && seconds < 3.3e-5);
-    ck_assert(b->ops->read(b, p, got, sizeof got));
-    ck_assert_int_eq(got[0], 77);
-    ck_assert_int_eq(got[5], 15);
+    ck_assert(measure_seconds > 2.9e-5 && measure_seconds < 3.3e-5);
+    ck_assert(b->ops->read(b, reply, actual, sizeof actual));
+    ck_assert_int_eq(actual[0], 77);
+    ck_assert_int_eq(actual[5], 15);
     ck_assert_uint_eq(fake.calls("cuLaunchHostFunc"), 1);
     ck_assert_uint_ge(fake.calls("cuCtxResetPersistingL2Cache"), 1);
     close_gpu(b);
@@ -229,17 +229,17 @@ END_TEST
  * back. */
 START_TEST(test_host_buffers) {
     struct backend *b = open_gpu();
-    int data[64], got[64] = {0};
+    int data[64], actual[64] = {0};
     uint64_t in = b->ops->alloc_host(b, sizeof data, "in"),
              out = b->ops->alloc_host(b, sizeof data, "out"),
-             p = b->ops->alloc(b, sizeof data, "p"), start, bytes;
+             reply = b->ops->alloc(b, sizeof data, "p"), start, bytes;
     for (int i = 0; i < 64; i++) data[i] = 5 * i;
     ck_assert(b->ops->find_allocation(b, out + 9, &start, &bytes) && start == out &&
               bytes == sizeof data);
     ck_assert(b->ops->write(b, in, data, sizeof data));
-    ck_assert(b->ops->copy(b, p, in + 4, 252) && b->ops->copy(b, out, p, 252) &&
-              b->ops->read(b, out, got, 252));
-    ck_assert_mem_eq(got, data + 1, 252);
+    ck_assert(b->ops->copy(b, reply, in + 4, 252) && b->ops->copy(b, out, reply, 252) &&
+              b->ops->read(b, out, actual, 252));
+    ck_assert_mem_eq(actual, data + 1, 252);
     unsigned pinned = fake.calls("cuMemHostAlloc");
     b->ops->reset(b);
     ck_assert_uint_eq(b->ops->alloc_host(b, 100, "in"),
@@ -249,9 +249,9 @@ START_TEST(test_host_buffers) {
 }
 END_TEST
 
-static void give_order(struct backend *b, uint32_t stream, uint32_t number, uint32_t after,
-                       uint32_t its, bool waited) {
-    struct sim_stream_clock o = {.stream = stream, .sequence = number, .has_dependent = waited};
+static void order_stream(struct backend *b, uint32_t stream, uint32_t number, uint32_t after,
+                         uint32_t its, bool host_waits) {
+    struct sim_stream_clock o = {.stream = stream, .sequence = number, .has_dependent = host_waits};
     if (after) o.ordered_after[after] = its;
     b->ops->set_stream_clock(b, &o);
 }
@@ -261,33 +261,34 @@ START_TEST(test_round_in_streams) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
-    int got[64] = {0}, error = -1;
-    uint64_t out = b->ops->alloc_host(b, sizeof got, "out"), p = b->ops->alloc(b, sizeof got, "p");
-    struct backend_launch l = scale_launch(&k, &p);
+    int actual[64] = {0}, error = -1;
+    uint64_t out = b->ops->alloc_host(b, sizeof actual, "out"),
+             reply = b->ops->alloc(b, sizeof actual, "p");
+    struct backend_launch l = scale_launch(&k, &reply);
     struct backend_result r;
     struct err e = {0};
-    unsigned streams = fake.calls("cuStreamCreate"), waits = fake.calls("cuStreamWaitEvent");
+    unsigned streams = fake.calls("cuStreamCreate"), event_waits = fake.calls("cuStreamWaitEvent");
     for (int round = 0; round < 2; round++) {
-        memset(got, 7, sizeof got);
-        ck_assert(b->ops->write(b, out, got, sizeof got));
+        memset(actual, 7, sizeof actual);
+        ck_assert(b->ops->write(b, out, actual, sizeof actual));
         ck_assert(backend_gpu_begin_timed(b, &e));
-        give_order(b, 2, 1, 0, 0, true);
-        ck_assert(b->ops->fill(b, p, 0, sizeof got));
-        give_order(b, 3, 1, 2, 1, true);
+        order_stream(b, 2, 1, 0, 0, true);
+        ck_assert(b->ops->fill(b, reply, 0, sizeof actual));
+        order_stream(b, 3, 1, 2, 1, true);
         b->ops->launch(b, &l, &r);
         ck_assert_int_eq(r.error, 0);
-        give_order(b, 2, 2, 3, 1, false);
-        ck_assert(b->ops->copy(b, out, p, sizeof got));
+        order_stream(b, 2, 2, 3, 1, false);
+        ck_assert(b->ops->copy(b, out, reply, sizeof actual));
         backend_gpu_end_timed(b, &error);
         ck_assert_int_eq(error, 0);
-        ck_assert(b->ops->read(b, out, got, sizeof got));
-        for (int i = 0; i < 64; i++) ck_assert_int_eq(got[i], 3 * i);
+        ck_assert(b->ops->read(b, out, actual, sizeof actual));
+        for (int i = 0; i < 64; i++) ck_assert_int_eq(actual[i], 3 * i);
     }
     ck_assert_uint_eq(fake.calls("cuStreamCreate") - streams,
                       2); /* used again in the second round */
     /* Each round: two streams begin behind the gate, one waits for the other twice, and the end
      * waits for both. */
-    ck_assert_uint_eq(fake.calls("cuStreamWaitEvent") - waits, 2 * (2 + 2 + 2));
+    ck_assert_uint_eq(fake.calls("cuStreamWaitEvent") - event_waits, 2 * (2 + 2 + 2));
     close_gpu(b);
 }
 END_TEST
@@ -297,15 +298,15 @@ START_TEST(test_round_with_a_host_that_waits) {
     struct backend *b = open_gpu();
     struct err e = {0};
     int error = -1;
-    uint64_t p = b->ops->alloc(b, 64, "p");
+    uint64_t reply = b->ops->alloc(b, 64, "p");
     ck_assert(backend_gpu_begin_timed(b, &e));
-    give_order(b, 2, 1, 0, 0, true);
-    ck_assert(b->ops->fill(b, p, 1, 64));
+    order_stream(b, 2, 1, 0, 0, true);
+    ck_assert(b->ops->fill(b, reply, 1, 64));
     struct sim_stream_clock o = {.stream = 3, .sequence = 1, .permanently_after = {0, 0, 1}};
     b->ops->set_stream_clock(b, &o);
     ck_assert_uint_eq(fake.calls("cuEventSynchronize"), 1);
     b->ops->set_stream_clock(b, NULL); /* and what has no order goes behind all of it */
-    ck_assert(b->ops->fill(b, p, 2, 64));
+    ck_assert(b->ops->fill(b, reply, 2, 64));
     backend_gpu_end_timed(b, &error);
     ck_assert_int_eq(error, 0);
     close_gpu(b);
@@ -316,14 +317,14 @@ START_TEST(test_fault_poisons) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
-    uint64_t p = b->ops->alloc(b, 256, "p");
-    struct backend_launch l = scale_launch(&k, &p);
+    uint64_t reply = b->ops->alloc(b, 256, "p");
+    struct backend_launch l = scale_launch(&k, &reply);
     struct backend_result r;
     int value;
     launch_error = 700;
     b->ops->launch(b, &l, &r);
     ck_assert_int_eq(r.error, WB_cudaErrorIllegalAddress);
-    ck_assert(!b->ops->read(b, p, &value, 4));
+    ck_assert(!b->ops->read(b, reply, &value, 4));
     b->ops->launch(b, &l, &r);
     ck_assert_int_eq(r.error, WB_cudaErrorIllegalAddress);
     b->ops->close(b);
@@ -336,15 +337,15 @@ START_TEST(test_refused_launches) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
-    uint64_t p = b->ops->alloc(b, 256, "p");
+    uint64_t reply = b->ops->alloc(b, 256, "p");
     struct err e = {0};
-    struct backend_launch l = scale_launch(&k, &p);
+    struct backend_launch l = scale_launch(&k, &reply);
     l.block[0] = 2048;
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidConfiguration);
-    l = scale_launch(&k, &p);
+    l = scale_launch(&k, &reply);
     l.grid[1] = 0;
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidConfiguration);
-    l = scale_launch(&k, &p);
+    l = scale_launch(&k, &reply);
     l.dynamic_shared = 300000;
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidValue);
     close_gpu(b);

@@ -27,9 +27,9 @@ static const char programs[] =
 
 static enum sim_fault run(struct kernel_rig *r, const char *kernel, unsigned blocks,
                           unsigned threads) {
-    struct sim_result got = rig_run(r, kernel, blocks, threads, NULL, 0);
-    enum sim_fault fault = got.fault;
-    sim_result_free(&got);
+    struct sim_result result = rig_run(r, kernel, blocks, threads, NULL, 0);
+    enum sim_fault fault = result.fault;
+    sim_result_free(&result);
     return fault;
 }
 
@@ -51,10 +51,10 @@ END_TEST
 START_TEST(an_endless_loop_of_products_ends_by_what_they_cost) {
     struct kernel_rig r = rig_open(programs);
     sim_set_budget(r.sim, 10000, 0);
-    struct sim_result got = rig_run(&r, "endless", 1, 32, NULL, 0);
-    ck_assert_int_eq(got.fault, SIM_FAULT_INSN_BUDGET);
-    ck_assert_uint_lt(got.counters.inst_executed, 2000);
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "endless", 1, 32, NULL, 0);
+    ck_assert_int_eq(result.fault, SIM_FAULT_INSN_BUDGET);
+    ck_assert_uint_lt(result.counters.inst_executed, 2000);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST

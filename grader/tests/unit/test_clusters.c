@@ -10,7 +10,7 @@
 
 /* Clusters of 2 × 1 × 2 blocks in a grid of 4 × 2 × 2. Each block leaves its rank and its cluster's
  * number. */
-static const char places[] = PTX_HEADER
+static const char rank_kernel[] = PTX_HEADER
     ".visible .entry k(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 2\n{\n"
     ".reg .b32 %r<20>; .reg .b64 %d<4>; .reg .pred %p<2>;\nld.param.u64 %d0, [out];\n"
     "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ctaid.y;\nmov.u32 %r2, %ctaid.z;\nmad.lo.u32 %r3, %r2, "
@@ -23,9 +23,9 @@ static const char places[] = PTX_HEADER
     "@!%p1 mov.u32 %r7, 0;\nst.global.v4.u32 [%d1], {%r4, %r5, %r7, %r8};\nret;\n}\n";
 
 START_TEST(test_places) {
-    struct kernel_rig r = rig_open(places);
+    struct kernel_rig r = rig_open(rank_kernel);
     uint64_t out = sim_alloc(r.sim, 16 * 16, "out");
-    uint32_t got[16][4];
+    uint32_t actual[16][4];
     struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
                            .grid = {4, 2, 2},
                            .block = {1, 1, 1},
@@ -36,13 +36,13 @@ START_TEST(test_places) {
     ck_assert_ptr_null(sim_check_launch(r.sim, &l, &e));
     sim_launch(r.sim, &l, &result);
     ck_assert_int_eq(result.fault, SIM_FAULT_NONE);
-    sim_read(r.sim, out, got, sizeof got);
+    sim_read(r.sim, out, actual, sizeof actual);
     for (unsigned i = 0; i < 16; i++) {
         unsigned x = i % 4, y = i / 4 % 2, z = i / 8;
-        ck_assert_uint_eq(got[i][0], x % 2 + 2 * (z % 2));
-        ck_assert_uint_eq(got[i][1], y * 10 + x / 2);
-        ck_assert_uint_eq(got[i][2], 4);
-        ck_assert_uint_eq(got[i][3], 2 * 10 + 1);
+        ck_assert_uint_eq(actual[i][0], x % 2 + 2 * (z % 2));
+        ck_assert_uint_eq(actual[i][1], y * 10 + x / 2);
+        ck_assert_uint_eq(actual[i][2], 4);
+        ck_assert_uint_eq(actual[i][3], 2 * 10 + 1);
     }
     sim_result_free(&result);
     rig_close(&r);
@@ -74,11 +74,11 @@ static struct sim_counters run_exchange(unsigned workers, uint32_t out[512]) {
     struct kernel_rig r =
         rig_open_with(exchange, (struct rig_options){.workers = workers, .sanitize = workers == 1});
     uint64_t at = sim_alloc(r.sim, 2048, "out");
-    struct sim_result got = rig_run(&r, "k", 8, 64, &at, sizeof at);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    struct sim_result result = rig_run(&r, "k", 8, 64, &at, sizeof at);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
     sim_read(r.sim, at, out, 2048);
-    struct sim_counters total = got.counters, load = rig_line(&got, 20), store = rig_line(&got, 21),
-                        atomic = rig_line(&got, 22);
+    struct sim_counters total = result.counters, load = rig_line(&result, 20),
+                        store = rig_line(&result, 21), atomic = rig_line(&result, 22);
     /* 8 blocks of 2 warps: 16 requests of 32 words in a row, which are 4 sectors each. */
     ck_assert_uint_eq(load.cluster_load_requests, 16);
     ck_assert_uint_eq(load.cluster_sectors, 64);
@@ -89,7 +89,7 @@ static struct sim_counters run_exchange(unsigned workers, uint32_t out[512]) {
     ck_assert_uint_eq(load.shared_load_requests, 0);
     ck_assert_uint_eq(total.shared_load_requests, 32);  /* line 30, twice */
     ck_assert_uint_eq(total.shared_store_requests, 32); /* line 10, twice */
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
     return total;
 }
@@ -129,18 +129,18 @@ static const char spread[] = PTX_HEADER
 START_TEST(test_blocks_have_banks_of_their_own) {
     struct kernel_rig r = rig_open(spread);
     uint64_t at = sim_alloc(r.sim, 64, "out");
-    struct sim_result got = rig_run(&r, "k", 8, 32, &at, sizeof at);
-    ck_assert_int_eq(got.fault, SIM_FAULT_NONE);
-    ck_assert_uint_eq(rig_line(&got, 20).shared_store_bank_conflicts, 0);
-    ck_assert_uint_eq(rig_line(&got, 21).shared_store_bank_conflicts, 8 * 31);
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "k", 8, 32, &at, sizeof at);
+    ck_assert_int_eq(result.fault, SIM_FAULT_NONE);
+    ck_assert_uint_eq(rig_line(&result, 20).shared_store_bank_conflicts, 0);
+    ck_assert_uint_eq(rig_line(&result, 21).shared_store_bank_conflicts, 8 * 31);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
 
 /* A place that the launch asks for, where the kernel says nothing. */
 START_TEST(test_refusals) {
-    struct kernel_rig r = rig_open(places);
+    struct kernel_rig r = rig_open(rank_kernel);
     uint64_t out = sim_alloc(r.sim, 16 * 16, "out");
     struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
                            .block = {1, 1, 1},
@@ -148,7 +148,7 @@ START_TEST(test_refusals) {
                            .param_bytes = 8};
     static const struct {
         uint32_t grid[3], cluster[3];
-        const char *want;
+        const char *expected;
     } cases[] = {
         {{4, 2, 2}, {0, 0, 0}, NULL},
         {{4, 2, 2}, {2, 1, 2}, NULL},
@@ -160,12 +160,13 @@ START_TEST(test_refusals) {
         struct err e = {0};
         memcpy(l.grid, cases[i].grid, sizeof l.grid);
         memcpy(l.cluster_dims, cases[i].cluster, sizeof l.cluster_dims);
-        const char *got = sim_check_launch(r.sim, &l, &e);
-        ck_assert_msg(!got == !cases[i].want && (!got || !strcmp(got, cases[i].want)),
-                      "case %u: %s", i, got ? got : "none");
+        const char *actual = sim_check_launch(r.sim, &l, &e);
+        ck_assert_msg(!actual == !cases[i].expected &&
+                          (!actual || !strcmp(actual, cases[i].expected)),
+                      "case %u: %s", i, actual ? actual : "none");
     }
     rig_close(&r);
-    r = rig_open_with(places, (struct rig_options){.device = "a100"});
+    r = rig_open_with(rank_kernel, (struct rig_options){.device = "a100"});
     struct err e = {0};
     l.kernel = sim_find_kernel(r.module, "k");
     memcpy(l.grid, cases[0].grid, sizeof l.grid);

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_RESULTS = 4 };
+enum { MAX_RESULTS = 4 };
 
-static const struct contracted {
+static const struct fma_case {
     const char *name, *body;
-    int want[MOST_RESULTS];
+    int expected[MAX_RESULTS];
     unsigned flops; /* instructions that compute: FADD, FMUL and FFMA in machine code */
 } cases[] = {
     {"difference", "mul.f32 %m,%a,%b;\nsub.f32 %r,%m,%c;", {1}, 1},
@@ -100,28 +100,29 @@ static unsigned others(const char *body) {
     static const char *const names[] = {"mov.", "bar.", "membar.", "bra "};
     unsigned n = 0;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        for (const char *p = body; (p = strstr(p, names[i])); p++)
-            n += p == body || p[-1] == '\n' || p[-1] == ' ';
+        for (const char *reply = body; (reply = strstr(reply, names[i])); reply++)
+            n += reply == body || reply[-1] == '\n' || reply[-1] == ' ';
     return n;
 }
 
 START_TEST(test_as_ptxas_does) {
-    const struct contracted *c = &cases[_i];
+    const struct fma_case *c = &cases[_i];
     const float e = 0x1p-12f, values[] = {1 + e, 1 + 2 * e, -(1 + e), -(1 + 2 * e)};
     struct arena a = {0};
-    float got[MOST_RESULTS];
+    float actual[MAX_RESULTS];
     unsigned n = 0;
-    for (const char *p = "rst"; *p; p++) n += strstr(c->body, (char[]){'%', *p, ',', 0}) != NULL;
+    for (const char *reply = "rst"; *reply; reply++)
+        n += strstr(c->body, (char[]){'%', *reply, ',', 0}) != NULL;
     struct kernel_rig r = rig_open(text(&a, c->body, n));
-    uint64_t out = sim_alloc(r.sim, sizeof got, "out"), in = sim_alloc(r.sim, sizeof values, "in"),
-             params[] = {out, in};
+    uint64_t out = sim_alloc(r.sim, sizeof actual, "out"),
+             in = sim_alloc(r.sim, sizeof values, "in"), params[] = {out, in};
     sim_write(r.sim, in, values, sizeof values);
     struct sim_result result = rig_run(&r, "k", 1, 1, params, sizeof params);
     ck_assert_int_eq(result.fault, SIM_FAULT_NONE);
-    sim_read(r.sim, out, got, sizeof got);
+    sim_read(r.sim, out, actual, sizeof actual);
     for (unsigned i = 0; i < n; i++)
-        ck_assert_msg(got[i] == (float)c->want[i] * e * e, "%s: result %u is %g e^2", c->name, i,
-                      got[i] / (e * e));
+        ck_assert_msg(actual[i] == (float)c->expected[i] * e * e, "%s: result %u is %g e^2",
+                      c->name, i, actual[i] / (e * e));
     ck_assert_uint_eq(rig_line(&result, 5).inst_executed, c->flops + others(c->body));
     sim_result_free(&result);
     rig_close(&r);
@@ -134,7 +135,7 @@ END_TEST
 static const struct {
     const char *type, *reg;
     unsigned bytes;
-    uint64_t a, c, want; /* 1 + e, 1 + 2e, e² */
+    uint64_t a, c, expected; /* 1 + e, 1 + 2e, e² */
 } types[] = {
     {"f32", "f32", 4, 0x3f800800, 0x3f801000, 0x33800000},
     {"f64", "f64", 8, 0x3ff0000002000000, 0x3ff0000004000000, 0x3c90000000000000},
@@ -147,7 +148,7 @@ static const struct {
 START_TEST(test_types) {
     for (unsigned ptx = 0; ptx < 2; ptx++) {
         struct arena a = {0};
-        uint64_t got = 0, values[2] = {types[_i].a, types[_i].c};
+        uint64_t actual = 0, values[2] = {types[_i].a, types[_i].c};
         const char *t = types[_i].type, *reg = types[_i].reg;
         unsigned bits = 8 * types[_i].bytes;
         char *kernel = rig_printf(&a,
@@ -165,8 +166,9 @@ START_TEST(test_types) {
         sim_write(r.sim, in, values, sizeof values);
         sim_fill(r.sim, out, 0, 16);
         struct sim_result result = rig_run(&r, "k", 1, 1, params, sizeof params);
-        sim_read(r.sim, out, &got, sizeof got);
-        ck_assert_msg(got == (ptx ? 0 : types[_i].want), "%s: %llx", t, (unsigned long long)got);
+        sim_read(r.sim, out, &actual, sizeof actual);
+        ck_assert_msg(actual == (ptx ? 0 : types[_i].expected), "%s: %llx", t,
+                      (unsigned long long)actual);
         sim_result_free(&result);
         rig_close(&r);
         arena_free(&a);

@@ -48,19 +48,19 @@ static struct sim_result run_add(unsigned workers) {
                 sim_alloc(r.sim, N * 4, "c"), N};
     sim_fill(r.sim, params.a, 0, N * 4);
     sim_fill(r.sim, params.b, 0, N * 4);
-    struct sim_result got = rig_run(&r, "k", BLOCKS, THREADS, &params, 28);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    for (unsigned i = 0; i < got.nlines; i++)
-        got.lines[i].file = "k.cu"; /* theirs goes with the module */
+    struct sim_result result = rig_run(&r, "k", BLOCKS, THREADS, &params, 28);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
+    for (unsigned i = 0; i < result.nlines; i++)
+        result.lines[i].file = "k.cu"; /* theirs goes with the module */
     rig_close(&r);
-    return got;
+    return result;
 }
 
 START_TEST(test_vector_add) {
-    struct sim_result got = run_add(1);
-    const struct sim_counters *c = &got.counters;
-    struct sim_counters ten = rig_line(&got, 10), eleven = rig_line(&got, 11),
-                        twelve = rig_line(&got, 12);
+    struct sim_result result = run_add(1);
+    const struct sim_counters *c = &result.counters;
+    struct sim_counters ten = rig_line(&result, 10), eleven = rig_line(&result, 11),
+                        twelve = rig_line(&result, 12);
     ck_assert_uint_eq(ten.inst_executed, 10 * WARPS);
     ck_assert_uint_eq(ten.thread_inst_executed, 10 * WARPS * 32);
     ck_assert_uint_eq(eleven.inst_executed, 11 * BUSY);
@@ -83,7 +83,7 @@ START_TEST(test_vector_add) {
     ck_assert_uint_eq(c->flops_f32, N);
     ck_assert_uint_eq(c->flops_f64, 0);
     ck_assert_uint_eq(c->barriers + c->shuffles + c->shared_load_requests + c->atomic_requests, 0);
-    sim_result_free(&got);
+    sim_result_free(&result);
 }
 END_TEST
 
@@ -113,11 +113,11 @@ START_TEST(test_reduce) {
     uint64_t out = sim_alloc(r.sim, 4, "out");
     uint32_t sum = 0;
     sim_fill(r.sim, out, 0, 4);
-    struct sim_result got = rig_run(&r, "k", 1, 64, &out, 8);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    struct sim_result result = rig_run(&r, "k", 1, 64, &out, 8);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
     sim_read(r.sim, out, &sum, 4);
     ck_assert_uint_eq(sum, 63 * 64 / 2);
-    const struct sim_counters *c = &got.counters;
+    const struct sim_counters *c = &result.counters;
     ck_assert_uint_eq(c->barriers,
                       7 * 2); /* two warps; one before the loop, one in each of 6 rounds */
     ck_assert_uint_eq(c->shared_store_requests, 2 + 6);
@@ -132,11 +132,11 @@ START_TEST(test_reduce) {
     ck_assert_uint_eq(c->atomic_requests, 0);
     ck_assert_uint_eq(c->atomic_operations, 1);
     ck_assert_uint_eq(c->atomic_sectors, 1);
-    ck_assert_uint_eq(rig_line(&got, 23).inst_executed, 6 * 6); /* warp 0 alone, once a round */
-    ck_assert_uint_eq(rig_line(&got, 23).thread_inst_executed, 6 * (32 + 16 + 8 + 4 + 2 + 1));
-    ck_assert_uint_eq(rig_line(&got, 22).inst_executed, 2 * 6 * 5);
-    ck_assert_uint_eq(rig_line(&got, 27).inst_executed, 2);
-    sim_result_free(&got);
+    ck_assert_uint_eq(rig_line(&result, 23).inst_executed, 6 * 6); /* warp 0 alone, once a round */
+    ck_assert_uint_eq(rig_line(&result, 23).thread_inst_executed, 6 * (32 + 16 + 8 + 4 + 2 + 1));
+    ck_assert_uint_eq(rig_line(&result, 22).inst_executed, 2 * 6 * 5);
+    ck_assert_uint_eq(rig_line(&result, 27).inst_executed, 2);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -159,9 +159,9 @@ static const char divergent[] = PTX_HEADER
 START_TEST(test_divergent) {
     struct kernel_rig r = rig_open(divergent);
     uint64_t none = 0;
-    struct sim_result got = rig_run(&r, "k", 1, 32, &none, 8);
-    struct sim_counters even = rig_line(&got, 31), odd = rig_line(&got, 32),
-                        join = rig_line(&got, 33), loop = rig_line(&got, 34);
+    struct sim_result result = rig_run(&r, "k", 1, 32, &none, 8);
+    struct sim_counters even = rig_line(&result, 31), odd = rig_line(&result, 32),
+                        join = rig_line(&result, 33), loop = rig_line(&result, 34);
     ck_assert_uint_eq(even.inst_executed, 4); /* with the jump over the other branch */
     ck_assert_uint_eq(even.thread_inst_executed, 4 * 16);
     ck_assert_uint_eq(even.branches, 0); /* it has no condition */
@@ -173,8 +173,8 @@ START_TEST(test_divergent) {
     ck_assert_uint_eq(loop.thread_inst_executed, 3 * (32 * 33 / 2));
     ck_assert_uint_eq(loop.branches, 32);
     ck_assert_uint_eq(loop.divergent_branches, 31); /* the last lane leaves alone */
-    ck_assert_uint_eq(rig_line(&got, 35).inst_executed, 1);
-    sim_result_free(&got);
+    ck_assert_uint_eq(rig_line(&result, 35).inst_executed, 1);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -192,12 +192,12 @@ START_TEST(test_lanes_that_wait_for_a_long_loop) {
         "AGAIN:\n.loc 1 11 0\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra AGAIN;\n"
         ".loc 1 12 0\nmul.wide.u32 %d1, %r0, 4;\nadd.u64 %d2, %d0, %d1;\nst.global.u32 [%d2], "
         "%r2;\nret;\n}\n");
-    uint64_t p = sim_alloc(r.sim, 128, "p");
-    struct sim_result got = rig_run(&r, "k", 1, 32, &p, sizeof p);
-    ck_assert_uint_eq(rig_line(&got, 11).inst_executed, 3 * 5000);
-    ck_assert_uint_eq(rig_line(&got, 12).inst_executed, 4);
-    ck_assert_uint_eq(got.counters.global_store_requests, 1);
-    sim_result_free(&got);
+    uint64_t reply = sim_alloc(r.sim, 128, "p");
+    struct sim_result result = rig_run(&r, "k", 1, 32, &reply, sizeof reply);
+    ck_assert_uint_eq(rig_line(&result, 11).inst_executed, 3 * 5000);
+    ck_assert_uint_eq(rig_line(&result, 12).inst_executed, 4);
+    ck_assert_uint_eq(result.counters.global_store_requests, 1);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -210,7 +210,7 @@ END_TEST
  * the warp, and 4 additions before the mbarrier is asked. Line 65: all lanes copy the same 16
  * bytes, which are a sector. */
 #define ADD "add.u32 %r1, %r1, 1;\n"
-static const char ahead[] = PTX_HEADER
+static const char prefetching_kernel[] = PTX_HEADER
     ".visible .entry k(.param .u64 buffer) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
     "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %laneid;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, "
@@ -232,21 +232,21 @@ static const char ahead[] = PTX_HEADER
     ".loc 1 66 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
 
 START_TEST(test_ahead) {
-    struct kernel_rig r = rig_open(ahead);
+    struct kernel_rig r = rig_open(prefetching_kernel);
     uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
     sim_fill(r.sim, buffer, 0, 8192);
-    struct sim_result got = rig_run(&r, "k", 1, 32, &buffer, 8);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    ck_assert_uint_eq(rig_line(&got, 60).async_copy_byte_distance, 512 * (1 + 5));
-    ck_assert_uint_eq(rig_line(&got, 61).async_copy_byte_distance,
+    struct sim_result result = rig_run(&r, "k", 1, 32, &buffer, 8);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
+    ck_assert_uint_eq(rig_line(&result, 60).async_copy_byte_distance, 512 * (1 + 5));
+    ck_assert_uint_eq(rig_line(&result, 61).async_copy_byte_distance,
                       128 * 3); /* a commit, a copy, a commit */
-    ck_assert_uint_eq(rig_line(&got, 62).async_copy_byte_distance,
+    ck_assert_uint_eq(rig_line(&result, 62).async_copy_byte_distance,
                       128 * (1 + 1 + 3)); /* a commit, a wait, additions */
-    ck_assert_uint_eq(rig_line(&got, 63).async_copy_byte_distance, 0);
-    ck_assert_uint_eq(rig_line(&got, 64).async_copy_byte_distance, 1024 * (1 + 4));
-    ck_assert_uint_eq(rig_line(&got, 65).async_copy_byte_distance, 32 * 2);
-    ck_assert_uint_eq(got.counters.async_copy_byte_distance, 3072 + 384 + 640 + 5120 + 64);
-    sim_result_free(&got);
+    ck_assert_uint_eq(rig_line(&result, 63).async_copy_byte_distance, 0);
+    ck_assert_uint_eq(rig_line(&result, 64).async_copy_byte_distance, 1024 * (1 + 4));
+    ck_assert_uint_eq(rig_line(&result, 65).async_copy_byte_distance, 32 * 2);
+    ck_assert_uint_eq(result.counters.async_copy_byte_distance, 3072 + 384 + 640 + 5120 + 64);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -256,7 +256,7 @@ END_TEST
  * no lane of it takes part in, and a barrier) and 3 additions. Line 71: each warp asks for 128
  * bytes, arrives, and makes 2 additions before it waits. Warp 0 comes first, asks the mbarrier and
  * branches back in vain: 1 + 2 + 2 instructions. Warp 1's arrival ends the phase: 1 + 2. */
-static const char ahead_of_others[] = PTX_HEADER
+static const char multi_warp_prefetching_kernel[] = PTX_HEADER
     ".visible .entry k(.param .u64 buffer) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
     "ld.param.u64 %q0, [buffer];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, 0;\nmul.wide.u32 %q1, %r0, "
@@ -274,14 +274,14 @@ static const char ahead_of_others[] = PTX_HEADER
     ".loc 1 72 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
 
 START_TEST(test_ahead_of_others) {
-    struct kernel_rig r = rig_open(ahead_of_others);
+    struct kernel_rig r = rig_open(multi_warp_prefetching_kernel);
     uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
     sim_fill(r.sim, buffer, 0, 8192);
-    struct sim_result got = rig_run(&r, "k", 1, 64, &buffer, 8);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    ck_assert_uint_eq(rig_line(&got, 70).async_copy_byte_distance, 512 * (3 + 3));
-    ck_assert_uint_eq(rig_line(&got, 71).async_copy_byte_distance, 128 * 5 + 128 * 3);
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "k", 1, 64, &buffer, 8);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
+    ck_assert_uint_eq(rig_line(&result, 70).async_copy_byte_distance, 512 * (3 + 3));
+    ck_assert_uint_eq(rig_line(&result, 71).async_copy_byte_distance, 128 * 5 + 128 * 3);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -317,12 +317,12 @@ START_TEST(test_paths) {
     struct kernel_rig r = rig_open(paths);
     uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
     sim_fill(r.sim, buffer, 0, 8192);
-    struct sim_result got = rig_run(&r, "k", 1, 32, &buffer, 8);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    struct sim_counters used = rig_line(&got, 40), unused = rig_line(&got, 41),
-                        table = rig_line(&got, 42), in = rig_line(&got, 43),
-                        out = rig_line(&got, 44), shared = rig_line(&got, 45),
-                        part = rig_line(&got, 46);
+    struct sim_result result = rig_run(&r, "k", 1, 32, &buffer, 8);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
+    struct sim_counters used = rig_line(&result, 40), unused = rig_line(&result, 41),
+                        table = rig_line(&result, 42), in = rig_line(&result, 43),
+                        out = rig_line(&result, 44), shared = rig_line(&result, 45),
+                        part = rig_line(&result, 46);
     ck_assert_uint_eq(used.atomic_threads, 32);
     ck_assert_uint_eq(used.atomic_result_sectors, 32);
     ck_assert_uint_eq(used.atomic_result_sectors_ideal, 4);
@@ -348,7 +348,7 @@ START_TEST(test_paths) {
     ck_assert_uint_eq(shared.shared_atomic_bank_conflicts, 31); /* all words in bank 0 */
     ck_assert_uint_eq(part.global_load_threads, 32);
     ck_assert_uint_eq(part.global_load_sectors, 32);
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -391,12 +391,12 @@ static void expect_atomic(const struct sim_counters *c, unsigned requests, unsig
 START_TEST(test_mbarriers) {
     struct kernel_rig r = rig_open(barriers);
     uint64_t out = 0;
-    struct sim_result got = rig_run(&r, "k", 1, 64, &out, 8);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    struct sim_counters init = rig_line(&got, 50), expect = rig_line(&got, 51),
-                        complete = rig_line(&got, 53), all = rig_line(&got, 54),
-                        done = rig_line(&got, 56), open = rig_line(&got, 57),
-                        one = rig_line(&got, 58), side = rig_line(&got, 60);
+    struct sim_result result = rig_run(&r, "k", 1, 64, &out, 8);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
+    struct sim_counters init = rig_line(&result, 50), expect = rig_line(&result, 51),
+                        complete = rig_line(&result, 53), all = rig_line(&result, 54),
+                        done = rig_line(&result, 56), open = rig_line(&result, 57),
+                        one = rig_line(&result, 58), side = rig_line(&result, 60);
     expect_atomic(&init, 2, 64, 2,
                   2 * 30); /* 8 bytes: two halves of a warp, 16 passes each for 1 */
     expect_atomic(&expect, 2, 64, 2, 2 * 30);
@@ -409,8 +409,8 @@ START_TEST(test_mbarriers) {
     ck_assert_uint_eq(open.barriers, 0); /* the phase has not ended */
     ck_assert_uint_eq(one.shared_load_requests, 1);
     ck_assert_uint_eq(one.barriers, 1);
-    ck_assert_uint_eq(got.counters.barriers, 2 * 2 + 3);
-    sim_result_free(&got);
+    ck_assert_uint_eq(result.counters.barriers, 2 * 2 + 3);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -418,12 +418,12 @@ END_TEST
 /* ---- sums and threads ---- */
 
 START_TEST(test_lines_add_up) {
-    struct sim_result got = run_add(1);
+    struct sim_result result = run_add(1);
     struct sim_counters sum = {0};
-    for (unsigned i = 0; i < got.nlines; i++) sim_counters_add(&sum, &got.lines[i].counters);
-    ck_assert_uint_eq(got.nlines, 3);
-    ck_assert(memcmp(&sum, &got.counters, sizeof sum) == 0);
-    sim_result_free(&got);
+    for (unsigned i = 0; i < result.nlines; i++) sim_counters_add(&sum, &result.lines[i].counters);
+    ck_assert_uint_eq(result.nlines, 3);
+    ck_assert(memcmp(&sum, &result.counters, sizeof sum) == 0);
+    sim_result_free(&result);
 }
 END_TEST
 
@@ -452,11 +452,11 @@ START_TEST(test_products_of_matrices) {
                "mov.b32 %r1, 0;\nmov.b32 %f1, 0;\n"
                "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r1, %r1}, "
                "{%r1}, {%f1, %f1, %f1, %f1};\nret;\n}\n");
-    struct sim_result got = rig_run(&r, "k", 3, 64, NULL, 0);
-    ck_assert_uint_eq(got.counters.flops_matrix, 6 * 2048);
-    ck_assert_uint_eq(rig_line(&got, 10).flops_matrix, 6 * 2048);
-    ck_assert_uint_eq(got.counters.flops_f32, 0);
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "k", 3, 64, NULL, 0);
+    ck_assert_uint_eq(result.counters.flops_matrix, 6 * 2048);
+    ck_assert_uint_eq(rig_line(&result, 10).flops_matrix, 6 * 2048);
+    ck_assert_uint_eq(result.counters.flops_f32, 0);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -485,10 +485,10 @@ START_TEST(test_tiles) {
         "16;\nret;\n}\n",
         registers, registers, registers, sums, sums);
     struct kernel_rig r = rig_open(text);
-    uint64_t p = sim_alloc(r.sim, 2048, "p");
-    struct sim_result got = rig_run(&r, "k", 1, 32, &p, sizeof p);
+    uint64_t reply = sim_alloc(r.sim, 2048, "p");
+    struct sim_result result = rig_run(&r, "k", 1, 32, &reply, sizeof reply);
     struct sim_counters line[5];
-    for (unsigned i = 0; i < 5; i++) line[i] = rig_line(&got, 10 + i);
+    for (unsigned i = 0; i < 5; i++) line[i] = rig_line(&result, 10 + i);
     ck_assert_uint_eq(line[0].global_load_requests, 4);
     ck_assert_uint_eq(line[0].global_load_sectors, 4 * 8);
     ck_assert_uint_eq(line[1].shared_load_requests, 1);
@@ -503,7 +503,7 @@ START_TEST(test_tiles) {
     for (unsigned i = 0; i < 4; i++)
         ck_assert_msg(line[i].inst_executed == 1, "line %u: %llu", 10 + i,
                       (unsigned long long)line[i].inst_executed);
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -516,12 +516,12 @@ START_TEST(test_a_label_at_the_end) {
         ".visible .entry k(.param .u64 p) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<2>;\n"
         ".loc 1 10 0\nmov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p, %r1, 3;\n@%p bra END;\n"
         ".loc 1 11 0\nld.param.u64 %d0, [p];\nst.global.u32 [%d0], %r1;\nEND:\n}\n");
-    uint64_t p = sim_alloc(r.sim, 4, "p");
-    struct sim_result got = rig_run(&r, "k", 6, 1, &p, sizeof p);
-    ck_assert_uint_eq(rig_line(&got, 10).inst_executed, 6 * 3);
-    ck_assert_uint_eq(rig_line(&got, 11).inst_executed, 5 * 2);
-    ck_assert_uint_eq(got.counters.inst_executed, 28);
-    sim_result_free(&got);
+    uint64_t reply = sim_alloc(r.sim, 4, "p");
+    struct sim_result result = rig_run(&r, "k", 6, 1, &reply, sizeof reply);
+    ck_assert_uint_eq(rig_line(&result, 10).inst_executed, 6 * 3);
+    ck_assert_uint_eq(rig_line(&result, 11).inst_executed, 5 * 2);
+    ck_assert_uint_eq(result.counters.inst_executed, 28);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST

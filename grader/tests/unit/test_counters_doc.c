@@ -56,7 +56,7 @@ END_TEST
 /* ---- limits ---- */
 
 /* Nsight has no name for these, and limits use them all the same. */
-static const char *const excused[] = {
+static const char *const exempt_limits[] = {
     "shared_atomic_operations",  /* how often memory is updated; requests, which Nsight has, do not
                                     tell lanes that add one by one */
     "const_serialized_accesses", /* the limit is 0, and Nsight shows it as time only */
@@ -65,33 +65,33 @@ static const char *const excused[] = {
     "flops_matrix", /* which Nsight has for each pair of types by itself */
 };
 
-static bool is_excused(const char *name) {
-    for (unsigned i = 0; i < sizeof excused / sizeof *excused; i++)
-        if (!strcmp(name, excused[i])) return true;
+static bool is_exempt(const char *name) {
+    for (unsigned i = 0; i < sizeof exempt_limits / sizeof *exempt_limits; i++)
+        if (!strcmp(name, exempt_limits[i])) return true;
     return false;
 }
 
 /* The counter is asked for at `where`. Other names are metrics, sums of counters. */
-static void check_limit(const char *name, const char *where) {
+static void check_limit(const char *name, const char *path) {
     char heading[128];
     snprintf(heading, sizeof heading, "\n### `%s`\nNsight: ", name);
     const char *entry = strstr(buf_str(&doc), heading);
     bool none = entry && !strncmp(entry + strlen(heading), "none", 4);
-    ck_assert_msg(!none || is_excused(name), "%s limits %s, which Nsight does not count on a GPU",
-                  where, name);
+    ck_assert_msg(!none || is_exempt(name), "%s limits %s, which Nsight does not count on a GPU",
+                  path, name);
 }
 
 static unsigned check_limits(const char *path) {
-    static const char *const calls[] = {"ex_at_most(\"", "ex_at_most_per(\"", "ex_at_least(\"",
-                                        "ex_at_least_per(\""};
+    static const char *const limit_calls[] = {"ex_at_most(\"", "ex_at_most_per(\"",
+                                              "ex_at_least(\"", "ex_at_least_per(\""};
     struct buf text = {0};
     struct err e = {0};
     unsigned n = 0;
     char name[64];
     ck_assert_msg(file_read(path, 1 << 20, &text, &e), "%s", e.text);
     for (unsigned c = 0; c < 4; c++)
-        for (const char *at = buf_str(&text); (at = strstr(at, calls[c])); n++) {
-            at += strlen(calls[c]);
+        for (const char *at = buf_str(&text); (at = strstr(at, limit_calls[c])); n++) {
+            at += strlen(limit_calls[c]);
             if (sscanf(at, "%63[a-z0-9_]", name) == 1) check_limit(name, path);
         }
     buf_free(&text);
@@ -99,13 +99,13 @@ static unsigned check_limits(const char *path) {
 }
 
 START_TEST(test_limits_can_be_measured) {
-    static const char *const where[] = {"chapters/*/*_test.c", "common/exercise_*.h"};
+    static const char *const patterns[] = {"chapters/*/*_test.c", "common/exercise_*.h"};
     unsigned n = 0;
     for (unsigned w = 0; w < 2; w++) {
-        glob_t files;
-        ck_assert_int_eq(glob(where[w], 0, NULL, &files), 0);
-        for (size_t i = 0; i < files.gl_pathc; i++) n += check_limits(files.gl_pathv[i]);
-        globfree(&files);
+        glob_t templates;
+        ck_assert_int_eq(glob(patterns[w], 0, NULL, &templates), 0);
+        for (size_t i = 0; i < templates.gl_pathc; i++) n += check_limits(templates.gl_pathv[i]);
+        globfree(&templates);
     }
     ck_assert_uint_gt(n, 50);
 }

@@ -19,7 +19,7 @@ static const char source[] =
     "__global__ void transpose_kernel(float *o, const float *i, int r, int c) {}\n"
     "extern \"C\" void transpose(float *out, const float *in, int rows, int cols) {\n"
     "    if (rows && cols) transpose_kernel<<<1, 32>>>(out, in, rows, cols);\n}\n";
-static const char secret[] = "warpbook-planted-secret";
+static const char secret_text[] = "warpbook-planted-secret";
 
 static const struct {
     const char *mode;
@@ -45,15 +45,15 @@ static void plant(void) {
     struct err e = {0};
     FILE *f = fopen("/tmp/warpbook-secret", "w");
     ck_assert_ptr_nonnull(f);
-    fputs(secret, f);
+    fputs(secret_text, f);
     fclose(f);
-    setenv("WARPBOOK_TEST_SECRET", secret, 1);
+    setenv("WARPBOOK_TEST_SECRET", secret_text, 1);
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
 }
 
-static void uproot(void) { unlink("/tmp/warpbook-secret"); }
+static void remove_decoy(void) { unlink("/tmp/warpbook-secret"); }
 
-static void everything(const struct result *r, struct buf *out) {
+static void put_all_messages(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", r->message, buf_str(&r->log));
     for (unsigned i = 0; i < r->ncases; i++)
         buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
@@ -72,7 +72,7 @@ START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
     double start = clock_seconds();
     grade_source(found[0], "transpose.cu", source, sizeof source - 1, &o, &r);
     double took = clock_seconds() - start;
-    everything(&r, &all);
+    put_all_messages(&r, &all);
     ck_assert_msg(took < attacks[_i].seconds, "%s took %.1f s", attacks[_i].mode, took);
     ck_assert_msg(r.verdict != V_AC && r.verdict != V_PART && r.verdict != V_IE, "%s: %s\n%s",
                   attacks[_i].mode, verdict_code(r.verdict), buf_str(&all));
@@ -80,7 +80,7 @@ START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
                   "%s: %s instead of %s\n%s", attacks[_i].mode, verdict_code(r.verdict),
                   verdict_code(attacks[_i].verdict), buf_str(&all));
     ck_assert_msg(r.score == 0, "%s: %g points", attacks[_i].mode, r.score);
-    ck_assert_msg(!strstr(buf_str(&all), secret) && !strchr(buf_str(&all), '\033'), "%s",
+    ck_assert_msg(!strstr(buf_str(&all), secret_text) && !strchr(buf_str(&all), '\033'), "%s",
                   buf_str(&all));
     buf_free(&all);
     result_free(&r);
@@ -104,7 +104,7 @@ UNIT_SUITE(device_process) {
     Suite *s = suite_create("device_process");
     TCase *t = tcase_create("taken over");
     tcase_set_timeout(t, 120);
-    tcase_add_checked_fixture(t, plant, uproot);
+    tcase_add_checked_fixture(t, plant, remove_decoy);
     tcase_add_loop_test(t, a_device_process_that_was_taken_over_gains_nothing, 0, ATTACKS);
     suite_add_tcase(s, t);
     TCase *end = tcase_create("end");

@@ -15,9 +15,9 @@
 /* ---- an exercise: out[i] = in[i] + 1 ---- */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     for (long i = 0; i < c->dim[0]; i++)
-        ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
+        ((int64_t *)expected[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
@@ -59,12 +59,12 @@ static const char *seed_of(unsigned n) {
 START_TEST(sizes_hang_on_the_seed_alone) {
     unsigned unlike = 0, apart = 0;
     for (unsigned i = 0; i < 100; i++) {
-        struct drawn_case a, again, other, next;
+        struct drawn_case a, fresh_text, other, next;
         problem_draw_case(&plus_one, seed_of(i), 0, &a);
-        problem_draw_case(&plus_one, seed_of(i), 0, &again);
+        problem_draw_case(&plus_one, seed_of(i), 0, &fresh_text);
         problem_draw_case(&plus_one, seed_of(i + 1), 0, &other);
         problem_draw_case(&plus_one, seed_of(i), 1, &next);
-        ck_assert_int_eq(a.c.dim[0], again.c.dim[0]);
+        ck_assert_int_eq(a.c.dim[0], fresh_text.c.dim[0]);
         unlike += a.c.dim[0] != other.c.dim[0], apart += a.c.dim[0] != next.c.dim[0];
     }
     ck_assert_uint_gt(unlike, 90); /* of sizes up to 500, a few are equal by chance */
@@ -98,28 +98,29 @@ END_TEST
  * 128 on. Evenly spread: 372 of 500 are 129 or more. The bounds leave five standard deviations of
  * 1000 draws. */
 START_TEST(sizes_spread) {
-    unsigned small = 0, large = 0, even_large = 0, odd = 0, plain = 0, whole = 0;
+    unsigned small = 0, large = 0, even_large = 0, odd = 0, unit_rates = 0, multiple_count = 0;
     for (unsigned i = 0; i < 1000; i++) {
         struct drawn_case any, even;
         problem_draw_case(&plus_one, seed_of(i), 0, &any);
         problem_draw_case(&plus_one, seed_of(i), 1, &even);
         long n = any.c.dim[0], m = even.c.dim[0];
         small += n < 8, large += n >= 128, even_large += m >= 129, odd += n & 1;
-        whole += m % 32 == 0;
+        multiple_count += m % 32 == 0;
         long near = 1;
         while (near * 3 / 2 < m) near *= 2;
-        plain += labs(m - near) > 3;
+        unit_rates += labs(m - near) > 3;
     }
     ck_assert_msg(small > 250 && small < 420, "%u", small);
     ck_assert_msg(large > 150 && large < 300, "%u", large);
     ck_assert_msg(even_large > 670 && even_large < 820, "%u", even_large);
     ck_assert_msg(odd > 420 && odd < 620, "%u", odd); /* a half, and the sixth more that is 1 */
-    ck_assert_msg(plain > 800, "%u", plain);
-    ck_assert_msg(whole > 180 && whole < 360, "%u", whole); /* a quarter, and a 32nd of the rest */
+    ck_assert_msg(unit_rates > 800, "%u", unit_rates);
+    ck_assert_msg(multiple_count > 180 && multiple_count < 360, "%u",
+                  multiple_count); /* a quarter, and a 32nd of the rest */
 }
 END_TEST
 
-static void hold(const struct exercise *ex, const struct ex_case *c, const char *seed) {
+static void check_spans(const struct exercise *ex, const struct ex_case *c, const char *seed) {
     long product = 1;
     for (unsigned i = 0; i < EX_DIMS; i++) {
         const struct ex_span *s = &ex->draw.dim[i];
@@ -138,18 +139,18 @@ static void hold(const struct exercise *ex, const struct ex_case *c, const char 
 /* Each size is legal, and problem_open lays it out: aliases lie inside their owners. */
 START_TEST(the_book_draws_and_holds_its_spans) {
     struct err e = {0};
-    struct buf why = {0};
+    struct buf reason = {0};
     ck_assert_msg(book_open(&e), "%s", e.text);
     for (unsigned i = 0; i < book_count(); i++) {
         const struct exercise *ex = book_at(i);
-        ck_assert_msg(problem_is_valid_draw(ex, &why), "%s: %s", ex->name, buf_str(&why));
+        ck_assert_msg(problem_is_valid_draw(ex, &reason), "%s: %s", ex->name, buf_str(&reason));
         for (unsigned k = 0; k < 200; k++) {
             struct drawn_case d;
-            struct problem p;
+            struct problem reply;
             problem_draw_case(ex, seed_of(k / 2), k % 2, &d);
-            hold(ex, &d.c, seed_of(k / 2));
-            ck_assert_msg(problem_open(&p, ex, &d.c, &e), "%s: %s", ex->name, e.text);
-            problem_close(&p);
+            check_spans(ex, &d.c, seed_of(k / 2));
+            ck_assert_msg(problem_open(&reply, ex, &d.c, &e), "%s: %s", ex->name, e.text);
+            problem_close(&reply);
         }
     }
     ck_assert_uint_gt(book_count(), 30);
@@ -165,7 +166,7 @@ START_TEST(steps_and_powers_are_held) {
         struct drawn_case d;
         problem_draw_case(&ex, seed_of(k), k % 2, &d);
         ck_assert_int_eq(d.c.dim[0] % 4, 0);
-        hold(&ex, &d.c, seed_of(k));
+        check_spans(&ex, &d.c, seed_of(k));
         seen[d.c.dim[1]] = true;
         ck_assert_int_eq(d.c.dim[3], 0);
     }
@@ -195,26 +196,26 @@ START_TEST(what_spans_cannot_say_is_adjusted) {
 }
 END_TEST
 
-static bool makes_sense(struct ex_draw d) {
-    struct buf why = {0};
+static bool is_valid_draw(struct ex_draw d) {
+    struct buf reason = {0};
     struct exercise ex = {.name = "rule", .draw = d};
-    bool ok = problem_is_valid_draw(&ex, &why);
-    ck_assert(ok == !why.size);
-    buf_free(&why);
+    bool ok = problem_is_valid_draw(&ex, &reason);
+    ck_assert(ok == !reason.size);
+    buf_free(&reason);
     return ok;
 }
 
 START_TEST(an_exercise_draws_or_says_why_not) {
-    ck_assert(!makes_sense((struct ex_draw){0}));
-    ck_assert(!makes_sense((struct ex_draw){.none = ""}));
-    ck_assert(makes_sense((struct ex_draw){.none = "its only size is 1"}));
-    ck_assert(makes_sense((struct ex_draw){.dim = {{1, 9}}}));
-    ck_assert(!makes_sense((struct ex_draw){.dim = {{1, 9}}, .none = "why"}));
-    ck_assert(!makes_sense((struct ex_draw){.dim = {{1, 9}, {7, 3}}}));
-    ck_assert(!makes_sense((struct ex_draw){.dim = {{-1, 9}}}));
-    ck_assert(!makes_sense((struct ex_draw){.dim = {{9, 15, .power_of_two = 1}}}));
-    ck_assert(makes_sense((struct ex_draw){.dim = {{9, 16, .power_of_two = 1}}}));
-    ck_assert(!makes_sense((struct ex_draw){.dim = {{10, 20}, {10, 20}}, .max_product = 99}));
+    ck_assert(!is_valid_draw((struct ex_draw){0}));
+    ck_assert(!is_valid_draw((struct ex_draw){.none = ""}));
+    ck_assert(is_valid_draw((struct ex_draw){.none = "its only size is 1"}));
+    ck_assert(is_valid_draw((struct ex_draw){.dim = {{1, 9}}}));
+    ck_assert(!is_valid_draw((struct ex_draw){.dim = {{1, 9}}, .none = "why"}));
+    ck_assert(!is_valid_draw((struct ex_draw){.dim = {{1, 9}, {7, 3}}}));
+    ck_assert(!is_valid_draw((struct ex_draw){.dim = {{-1, 9}}}));
+    ck_assert(!is_valid_draw((struct ex_draw){.dim = {{9, 15, .power_of_two = 1}}}));
+    ck_assert(is_valid_draw((struct ex_draw){.dim = {{9, 16, .power_of_two = 1}}}));
+    ck_assert(!is_valid_draw((struct ex_draw){.dim = {{10, 20}, {10, 20}}, .max_product = 99}));
 }
 END_TEST
 
@@ -247,14 +248,15 @@ static void grade(const char *source, unsigned only, struct result *r) {
 }
 
 START_TEST(a_version_that_knows_the_listed_sizes_is_found_out) {
-    struct buf answer = {0}, cheat = {0}, why = {0};
-    struct result honest, r;
-    buf_puts(&answer, ENTRY("1"));
-    cheat_known_source(&plus_one, &answer, &cheat);
-    grade(buf_str(&answer), 0, &honest);
-    ck_assert_int_eq(honest.verdict, V_AC);
-    ck_assert_uint_eq(honest.ncases, 6); /* three listed, two drawn, the one that is counted */
-    grade(buf_str(&cheat), 0, &r);
+    struct buf solution = {0}, hardcoded = {0}, reason = {0};
+    struct result solution_result, r;
+    buf_puts(&solution, ENTRY("1"));
+    hardcoded_sizes_source(&plus_one, &solution, &hardcoded);
+    grade(buf_str(&solution), 0, &solution_result);
+    ck_assert_int_eq(solution_result.verdict, V_AC);
+    ck_assert_uint_eq(solution_result.ncases,
+                      6); /* three listed, two drawn, the one that is counted */
+    grade(buf_str(&hardcoded), 0, &r);
     ck_assert_int_eq(r.verdict, V_WA);
     for (unsigned i = 0; i < 5; i++) {
         ck_assert_int_eq(r.cases[i].verdict, i < 3 ? V_AC : V_WA);
@@ -264,28 +266,28 @@ START_TEST(a_version_that_knows_the_listed_sizes_is_found_out) {
             ck_assert(strstr(r.cases[i].name, "n ") &&
                       strstr(r.cases[i].name, ": drawn from the seed"));
     }
-    ck_assert_msg(cheat_known_is_seen(&plus_one, &r, &why), "%s", buf_str(&why));
-    ck_assert(!cheat_known_is_seen(&plus_one, &honest,
-                                   &why)); /* what is right at a drawn size is no such cheat */
-    result_free(&honest), result_free(&r);
-    buf_free(&answer), buf_free(&cheat), buf_free(&why);
+    ck_assert_msg(hardcoded_sizes_are_detected(&plus_one, &r, &reason), "%s", buf_str(&reason));
+    ck_assert(!hardcoded_sizes_are_detected(
+        &plus_one, &solution_result, &reason)); /* what is right at a drawn size is no such cheat */
+    result_free(&solution_result), result_free(&r);
+    buf_free(&solution), buf_free(&hardcoded), buf_free(&reason);
 }
 END_TEST
 
 /* Wrong everywhere, so that each message shows some of the inputs: those of the whole run. */
 START_TEST(a_case_alone_is_the_one_of_the_whole_run) {
-    struct result whole, one;
-    grade(ENTRY("2"), 0, &whole);
-    ck_assert_uint_eq(whole.ncases, 5);
+    struct result all_cases, one;
+    grade(ENTRY("2"), 0, &all_cases);
+    ck_assert_uint_eq(all_cases.ncases, 5);
     for (unsigned number = 2; number <= 5; number++) {
         grade(ENTRY("2"), number, &one);
         ck_assert_uint_eq(one.ncases, 1);
         ck_assert_uint_eq(one.cases[0].number, number);
-        ck_assert_str_eq(one.cases[0].name, whole.cases[number - 1].name);
-        ck_assert_str_eq(one.cases[0].message, whole.cases[number - 1].message);
+        ck_assert_str_eq(one.cases[0].name, all_cases.cases[number - 1].name);
+        ck_assert_str_eq(one.cases[0].message, all_cases.cases[number - 1].message);
         result_free(&one);
     }
-    result_free(&whole);
+    result_free(&all_cases);
 }
 END_TEST
 

@@ -15,14 +15,16 @@ static struct arena arena;
 
 static void release(void) { arena_free(&arena); }
 
-static void put(struct buf *b, uint64_t value, unsigned bytes) { buf_add(b, &value, bytes); }
+static void add_bytes(struct buf *b, uint64_t value, unsigned bytes) { buf_add(b, &value, bytes); }
 
 /* An entry as nvcc 13 writes it, with the text as it is given. */
 static void add_entry(struct buf *b, unsigned kind, unsigned arch, uint64_t flags,
                       const void *payload, size_t n, uint64_t compressed, uint64_t text_bytes) {
-    put(b, kind, 2), put(b, 0x101, 2), put(b, 64, 4), put(b, n, 8);
-    put(b, compressed, 4), put(b, 0x40, 4), put(b, 0x90000, 4), put(b, arch, 4);
-    put(b, 0, 8), put(b, 0x11 | flags, 8), put(b, 0, 8), put(b, text_bytes, 8);
+    add_bytes(b, kind, 2), add_bytes(b, 0x101, 2), add_bytes(b, 64, 4), add_bytes(b, n, 8);
+    add_bytes(b, compressed, 4), add_bytes(b, 0x40, 4), add_bytes(b, 0x90000, 4),
+        add_bytes(b, arch, 4);
+    add_bytes(b, 0, 8), add_bytes(b, 0x11 | flags, 8), add_bytes(b, 0, 8),
+        add_bytes(b, text_bytes, 8);
     buf_add(b, payload, n);
 }
 
@@ -34,8 +36,8 @@ static void add_text(struct buf *b, unsigned arch, uint64_t flags, const char *t
 static const char *extract(const struct buf *entries, struct err *e) {
     struct buf image = {0};
     size_t n = 0;
-    put(&image, 0xba55ed50, 4), put(&image, 1, 2), put(&image, 16, 2),
-        put(&image, entries->size, 8);
+    add_bytes(&image, 0xba55ed50, 4), add_bytes(&image, 1, 2), add_bytes(&image, 16, 2),
+        add_bytes(&image, entries->size, 8);
     buf_add(&image, entries->data, entries->size);
     *e = (struct err){.kind = ERR_NONE};
     const char *text = ptx_from_fatbin(&arena, image.data, image.size, 90, &n, e);
@@ -72,7 +74,7 @@ END_TEST
 
 static const struct {
     unsigned archs[4];
-    unsigned want;
+    unsigned expected;
 } choices[] = {
     {{75, 90, 80}, 90}, {{100, 80, 75}, 80}, {{120, 100}, 100}, {{89}, 89}, {{100, 90, 103}, 90}};
 
@@ -90,7 +92,7 @@ START_TEST(architecture) {
     }
     const char *text = extract(&entries, &e);
     ck_assert_msg(text != NULL, "%s", e.text);
-    ck_assert_uint_eq((unsigned)atoi(text + strlen(".target sm_")), choices[_i].want);
+    ck_assert_uint_eq((unsigned)atoi(text + strlen(".target sm_")), choices[_i].expected);
     buf_free(&entries);
 }
 END_TEST
@@ -131,7 +133,7 @@ static const struct {
     const char *name;
     uint64_t flags, compressed, text_bytes; /* the real sizes are 0 */
     enum err_kind kind;
-} lies[] = {
+} corrupted_headers[] = {
     {"as it is", 0x8000, 0, 0, ERR_NONE},
     {"longer than announced", 0x8000, 0, 99, ERR_INPUT},
     {"shorter than announced", 0x8000, 0, 101, ERR_INPUT},
@@ -148,11 +150,12 @@ START_TEST(compression) {
     ck_assert(!ZSTD_isError(n));
     struct buf entries = {0};
     struct err e;
-    add_entry(&entries, 1, 90, lies[_i].flags, packed, n,
-              lies[_i].compressed ? lies[_i].compressed : n,
-              lies[_i].text_bytes ? lies[_i].text_bytes : sizeof text);
+    add_entry(&entries, 1, 90, corrupted_headers[_i].flags, packed, n,
+              corrupted_headers[_i].compressed ? corrupted_headers[_i].compressed : n,
+              corrupted_headers[_i].text_bytes ? corrupted_headers[_i].text_bytes : sizeof text);
     const char *out = extract(&entries, &e);
-    ck_assert_msg(e.kind == lies[_i].kind, "%s: %s", lies[_i].name, e.text);
+    ck_assert_msg(e.kind == corrupted_headers[_i].kind, "%s: %s", corrupted_headers[_i].name,
+                  e.text);
     if (out) ck_assert(strlen(out) == sizeof text && !memcmp(out, text, sizeof text));
     buf_free(&entries);
 }
@@ -178,20 +181,20 @@ START_TEST(damaged) {
     ck_assert(file_read(made_by_nvcc[_i], 1 << 20, &image, &e));
     for (size_t n = 0; n < image.size; n++) {
         char *exact = xmalloc(n);
-        size_t got = 0;
+        size_t actual = 0;
         memcpy(exact, image.data, n);
         e.kind = ERR_NONE;
-        ck_assert_ptr_null(ptx_from_fatbin(&arena, exact, n, 90, &got, &e));
+        ck_assert_ptr_null(ptx_from_fatbin(&arena, exact, n, 90, &actual, &e));
         ck_assert_int_ne(e.kind, ERR_NONE);
         free(exact);
     }
     for (size_t at = 0; at < image.size * sizeof bytes; at++) {
         char *exact = xmalloc(image.size);
-        size_t got = 0;
+        size_t actual = 0;
         memcpy(exact, image.data, image.size);
         exact[at / sizeof bytes] = (char)bytes[at % sizeof bytes];
         e.kind = ERR_NONE;
-        const char *text = ptx_from_fatbin(&arena, exact, image.size, 90, &got, &e);
+        const char *text = ptx_from_fatbin(&arena, exact, image.size, 90, &actual, &e);
         ck_assert_int_eq(!text, e.kind != ERR_NONE);
         arena_free(&arena);
         free(exact);
@@ -208,7 +211,8 @@ UNIT_SUITE(fatbin) {
     tcase_add_loop_test(c, architecture, 0, (int)(sizeof choices / sizeof *choices));
     tcase_add_test(c, plain_before_specific);
     tcase_add_test(c, machine_code_only);
-    tcase_add_loop_test(c, compression, 0, (int)(sizeof lies / sizeof *lies));
+    tcase_add_loop_test(c, compression, 0,
+                        (int)(sizeof corrupted_headers / sizeof *corrupted_headers));
     tcase_add_test(c, no_fat_binary);
     tcase_add_loop_test(c, damaged, 0, 3);
     suite_add_tcase(s, c);

@@ -43,21 +43,21 @@ START_TEST(limits_are_those_of_the_exercise_alone) {
 END_TEST
 
 START_TEST(a_file_that_was_damaged_or_cut_short_is_refused) {
-    struct buf whole = {0}, bad = {0};
+    struct buf original = {0}, bad = {0};
     struct err e = {0};
-    buf_puts(&whole, text);
-    baseline_data_append_digest(&whole);
-    ck_assert_msg(strstr(buf_str(&whole), digest), "%s", buf_str(&whole));
-    ck_assert_msg(baseline_data_verify(&whole, &e), "%s", e.text);
-    for (size_t i = strlen("# a comment\n"); i < whole.size - 1; i += 7) {
-        buf_clear(&bad), buf_add(&bad, whole.data, whole.size), bad.data[i] ^= 1;
+    buf_puts(&original, text);
+    baseline_data_append_digest(&original);
+    ck_assert_msg(strstr(buf_str(&original), digest), "%s", buf_str(&original));
+    ck_assert_msg(baseline_data_verify(&original, &e), "%s", e.text);
+    for (size_t i = strlen("# a comment\n"); i < original.size - 1; i += 7) {
+        buf_clear(&bad), buf_add(&bad, original.data, original.size), bad.data[i] ^= 1;
         e = (struct err){0};
         ck_assert_msg(!baseline_data_verify(&bad, &e), "byte %zu", i);
-        buf_clear(&bad), buf_add(&bad, whole.data, i);
+        buf_clear(&bad), buf_add(&bad, original.data, i);
         ck_assert(!baseline_data_verify(&bad, &e));
     }
     ck_assert(strstr(e.text, "unpack the release again"));
-    buf_free(&whole), buf_free(&bad);
+    buf_free(&original), buf_free(&bad);
 }
 END_TEST
 

@@ -32,14 +32,14 @@ static mode_t kind_of(const char *name) {
 
 START_TEST(pipes_are_written_to_and_stay) {
     struct err e = {0};
-    char got[8] = "";
+    char actual[8] = "";
     ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
     int fd = open(in_folder("pipe"), O_RDWR);
     ck_assert(!file_write(in_folder("pipe"), "text", 4, &e));
     ck_assert_int_eq(e.kind, ERR_INPUT);
     ck_assert_msg(file_write_output(in_folder("pipe"), "text", 4, &e), "%s", e.text);
-    ck_assert_int_eq(read(fd, got, sizeof got), 4);
-    ck_assert_str_eq(got, "text");
+    ck_assert_int_eq(read(fd, actual, sizeof actual), 4);
+    ck_assert_str_eq(actual, "text");
     ck_assert_int_eq(kind_of("pipe"), S_IFIFO);
     close(fd);
 }

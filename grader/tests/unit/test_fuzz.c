@@ -20,8 +20,8 @@ static const struct {
 #undef FUZZ_TARGET
 };
 
-static unsigned feed(const char *folder, fuzz_fn *run) {
-    unsigned files = 0;
+static unsigned run_corpus(const char *folder, fuzz_fn *run) {
+    unsigned templates = 0;
     DIR *d = opendir(folder);
     ck_assert_msg(d != NULL, "no folder %s", folder);
     for (struct dirent *entry; (entry = readdir(d));) {
@@ -33,16 +33,16 @@ static unsigned feed(const char *folder, fuzz_fn *run) {
         ck_assert_msg(file_read(path, 1 << 20, &bytes, &e), "%s", e.text);
         run((const uint8_t *)bytes.data, bytes.size);
         buf_free(&bytes);
-        files++;
+        templates++;
     }
     closedir(d);
-    return files;
+    return templates;
 }
 
 START_TEST(corpus_holds) {
     char folder[256];
     snprintf(folder, sizeof folder, "grader/tests/fuzz/corpus/%s", targets[_i].name);
-    ck_assert_uint_gt(feed(folder, targets[_i].run), 2);
+    ck_assert_uint_gt(run_corpus(folder, targets[_i].run), 2);
 }
 END_TEST
 

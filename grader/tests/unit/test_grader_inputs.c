@@ -10,28 +10,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static size_t many(const struct ex_case *c) { return (size_t)c->dim[0]; }
+static size_t large_count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static double scale(const struct ex_case *c, struct ex_rng *r) {
     return (double)c->dim[0] + (double)ex_uniform_int(r, 1, 100);
 }
-static void doubled(const struct ex_case *c, void *const host[], void *const want[]) {
+static void doubled(const struct ex_case *c, void *const host[], void *const expected[]) {
     for (long i = 0; i < c->dim[0]; i++) {
-        ((double *)want[1])[i] = 2 * (double)((const float *)host[2])[i];
-        ((double *)want[3])[i] += 1;
+        ((double *)expected[1])[i] = 2 * (double)((const float *)host[2])[i];
+        ((double *)expected[3])[i] += 1;
     }
 }
 
 /* The output comes before an input, so that what is drawn for it moves what is drawn then. */
 static const struct ex_arg args[] = {
     {.name = "scale", .role = EX_SCALAR, .type = EX_F32, .value = scale},
-    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = many},
-    {.name = "in", .role = EX_IN, .type = EX_F32, .count = many},
-    {.name = "both", .role = EX_INOUT, .type = EX_F32, .count = many}};
+    {.name = "out", .role = EX_OUT, .type = EX_F32, .count = large_count},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = large_count},
+    {.name = "both", .role = EX_INOUT, .type = EX_F32, .count = large_count}};
 static const struct ex_case large = {.dim = {700001}}, other = {.dim = {700001}};
 static const struct exercise ex = {
     .chapter = "00-made-up", .name = "made", .args = args, .nargs = 4, .reference = doubled};
 
-static void draw_here(struct problem *p, struct case_memory *m) {
+static void draw_in_process(struct problem *p, struct case_memory *m) {
     struct err e = {0};
     ck_assert(problem_open(p, &ex, &large, &e) && case_memory_open(m, p, &e));
     inputs_draw_scalars(p, "seed", 5);
@@ -43,15 +43,15 @@ static void draw_here(struct problem *p, struct case_memory *m) {
 static bool no_children(void) { return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD; }
 
 START_TEST(what_is_drawn_ahead_is_the_same) {
-    struct problem here, ahead;
+    struct problem direct, prefetched;
     struct case_memory m, n;
-    draw_here(&here, &m);
+    draw_in_process(&direct, &m);
     struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
     if (!a) return; /* one core */
-    ck_assert(input_prefetch_take(a, &large, "seed", 5, &ahead, &n));
+    ck_assert(input_prefetch_take(a, &large, "seed", 5, &prefetched, &n));
     ck_assert(n.size == m.size && !memcmp(n.bytes, m.bytes, m.size));
     for (unsigned i = 0; i < ex.nargs; i++) {
-        const struct operand *x = &here.op[i], *y = &ahead.op[i];
+        const struct operand *x = &direct.op[i], *y = &prefetched.op[i];
         ck_assert(x->bytes == y->bytes && x->is_fill_deferred == y->is_fill_deferred);
         ck_assert(!memcmp(x->initial, y->initial, x->bytes));
         ck_assert(!x->expected == !y->expected &&
@@ -59,29 +59,30 @@ START_TEST(what_is_drawn_ahead_is_the_same) {
     }
     input_prefetch_free(a);
     ck_assert(no_children());
-    case_memory_close(&m), case_memory_close(&n), problem_close(&here), problem_close(&ahead);
+    case_memory_close(&m), case_memory_close(&n), problem_close(&direct),
+        problem_close(&prefetched);
 }
 END_TEST
 
 START_TEST(another_case_is_not_taken) {
     struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
-    struct problem p;
+    struct problem reply;
     struct case_memory m;
     if (!a) return;
-    ck_assert(!input_prefetch_take(a, &other, "seed", 5, &p, &m));
-    ck_assert(!input_prefetch_take(a, &large, "seed", 6, &p, &m));
-    ck_assert(!input_prefetch_take(a, &large, "other", 5, &p, &m));
-    ck_assert(!input_prefetch_take(NULL, &large, "seed", 5, &p, &m));
-    ck_assert(input_prefetch_take(a, &large, "seed", 5, &p, &m));
-    ck_assert(!input_prefetch_take(a, &large, "seed", 5, &p, &m)); /* once */
+    ck_assert(!input_prefetch_take(a, &other, "seed", 5, &reply, &m));
+    ck_assert(!input_prefetch_take(a, &large, "seed", 6, &reply, &m));
+    ck_assert(!input_prefetch_take(a, &large, "other", 5, &reply, &m));
+    ck_assert(!input_prefetch_take(NULL, &large, "seed", 5, &reply, &m));
+    ck_assert(input_prefetch_take(a, &large, "seed", 5, &reply, &m));
+    ck_assert(!input_prefetch_take(a, &large, "seed", 5, &reply, &m)); /* once */
     input_prefetch_free(a);
-    case_memory_close(&m), problem_close(&p);
+    case_memory_close(&m), problem_close(&reply);
 }
 END_TEST
 
 /* Jails begin as forks of the grader: a child that looks at what is wanted, or at the memory file,
  * dies of it. */
-static bool dies_reading(const volatile uint8_t *at) {
+static bool crashes_on_read(const volatile uint8_t *at) {
     int status = 0;
     pid_t pid = fork();
     if (pid == 0) signal(SIGSEGV, SIG_DFL), _exit(*at * 0);
@@ -89,15 +90,15 @@ static bool dies_reading(const volatile uint8_t *at) {
 }
 START_TEST(jails_do_not_get_it) {
     struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
-    struct problem p;
+    struct problem reply;
     struct case_memory m;
     if (!a) return;
-    ck_assert(input_prefetch_take(a, &large, "seed", 5, &p, &m));
-    ck_assert(!dies_reading((const uint8_t *)&large));
-    ck_assert(dies_reading(p.op[1].expected) && dies_reading(p.op[2].initial) &&
-              dies_reading(m.bytes));
+    ck_assert(input_prefetch_take(a, &large, "seed", 5, &reply, &m));
+    ck_assert(!crashes_on_read((const uint8_t *)&large));
+    ck_assert(crashes_on_read(reply.op[1].expected) && crashes_on_read(reply.op[2].initial) &&
+              crashes_on_read(m.bytes));
     input_prefetch_free(a);
-    case_memory_close(&m), problem_close(&p);
+    case_memory_close(&m), problem_close(&reply);
 }
 END_TEST
 

@@ -86,20 +86,20 @@ START_TEST(each_copy_costs_its_start) {
                                  .copied_bytes = 1600,
                                  .copied_sectors_read = 100,
                                  .copied_sectors_written = 50};
-    struct launch_stats behind = {.launches = 1}, alone = {0};
+    struct launch_stats behind = {.launches = 1}, kernel_only = {0};
     double sectors = 150 * 32 / d->dram_rate;
-    launch_stats_add_transfers(&behind, d, &m), launch_stats_add_transfers(&alone, d, &m);
+    launch_stats_add_transfers(&behind, d, &m), launch_stats_add_transfers(&kernel_only, d, &m);
     ck_assert_double_eq_tol(behind.seconds, 72 * d->launch_seconds + sectors, 1e-12);
-    ck_assert_double_eq_tol(alone.seconds, 72.28 * d->launch_seconds + sectors, 1e-12);
+    ck_assert_double_eq_tol(kernel_only.seconds, 72.28 * d->launch_seconds + sectors, 1e-12);
     ck_assert(behind.low > 72 * d->launch_seconds && behind.high > 72 * d->launch_seconds);
     m = (struct server_transfers){.fills = 50};
     behind = (struct launch_stats){.launches = 1};
     launch_stats_add_transfers(&behind, d, &m);
     ck_assert_double_eq_tol(behind.seconds, 13 * d->launch_seconds, 1e-12);
     m = (struct server_transfers){0};
-    alone = (struct launch_stats){0};
-    launch_stats_add_transfers(&alone, d, &m);
-    ck_assert_double_eq(alone.seconds, 0);
+    kernel_only = (struct launch_stats){0};
+    launch_stats_add_transfers(&kernel_only, d, &m);
+    ck_assert_double_eq(kernel_only.seconds, 0);
 }
 END_TEST
 
@@ -177,7 +177,8 @@ START_TEST(nothing_counted) {
 }
 END_TEST
 
-static unsigned blamed(const char *name, const char *file, double per, double limit, bool at_most) {
+static unsigned blamed_line(const char *name, const char *file, double per, double limit,
+                            bool at_most) {
     const struct launch_stats_line *l =
         metric_line(metric_find(name), &tally, file, per, limit, at_most);
     return l ? l->line : 0;
@@ -185,12 +186,12 @@ static unsigned blamed(const char *name, const char *file, double per, double li
 
 /* Line 7 loads more sectors, line 9 loads them badly: a ratio blames 9, a sum blames 7. */
 START_TEST(blame) {
-    ck_assert_uint_eq(blamed("global_load_sectors_per_request", "k.cu", 1, 4, true), 9);
-    ck_assert_uint_eq(blamed("global_load_sectors", "k.cu", 1, 4, true), 7);
-    ck_assert_uint_eq(blamed("global_store_threads", "k.cu", 5, 1, true), 7);
-    ck_assert_uint_eq(blamed("bank_conflicts", "k.cu", 1, 0, true), 0);
-    ck_assert_uint_eq(blamed("theoretical_occupancy", "k.cu", 1, 0.9, false), 0);
-    ck_assert_uint_eq(blamed("global_load_sectors_per_request", "other.cu", 1, 4, true),
+    ck_assert_uint_eq(blamed_line("global_load_sectors_per_request", "k.cu", 1, 4, true), 9);
+    ck_assert_uint_eq(blamed_line("global_load_sectors", "k.cu", 1, 4, true), 7);
+    ck_assert_uint_eq(blamed_line("global_store_threads", "k.cu", 5, 1, true), 7);
+    ck_assert_uint_eq(blamed_line("bank_conflicts", "k.cu", 1, 0, true), 0);
+    ck_assert_uint_eq(blamed_line("theoretical_occupancy", "k.cu", 1, 0.9, false), 0);
+    ck_assert_uint_eq(blamed_line("global_load_sectors_per_request", "other.cu", 1, 4, true),
                       3); /* else any file that has a line */
 }
 END_TEST

@@ -38,10 +38,10 @@ START_TEST(hash_of_parts) {
 }
 END_TEST
 
-static void key_of(const char *what, char key[HASH_HEX_SIZE]) {
+static void key_of(const char *label, char key[HASH_HEX_SIZE]) {
     struct hash h;
     hash_init(&h);
-    hash_update_string(&h, what);
+    hash_update_string(&h, label);
     hash_update_string(&h, __func__);
     hash_final_hex(&h, key);
 }
@@ -90,10 +90,10 @@ END_TEST
 
 /* ---- processes ---- */
 
-struct five {
-    unsigned next, at[3], handed, open,
-        most; /* open: descriptors of memory files, when an item begins */
-    struct buf said[5];
+struct item_run {
+    unsigned next, at[3], delivered_count, open,
+        max_open; /* open: descriptors of memory files, when an item begins */
+    struct buf output[5];
 };
 
 static unsigned descriptors(void) {
@@ -102,43 +102,44 @@ static unsigned descriptors(void) {
     return n;
 }
 
-static enum parallel_answer next_item(void *user, unsigned slot, struct err *e) {
-    struct five *f = user;
+static enum parallel_status next_item(void *user, unsigned slot, struct err *e) {
+    struct item_run *f = user;
     (void)e;
-    if (descriptors() > f->most) f->most = descriptors();
+    if (descriptors() > f->max_open) f->max_open = descriptors();
     f->at[slot] = f->next;
     return f->next < 5 ? f->next++, PARALLEL_ITEM : PARALLEL_END;
 }
 static void item(void *user, unsigned slot, struct buf *out) {
-    unsigned i = ((struct five *)user)->at[slot];
+    unsigned i = ((struct item_run *)user)->at[slot];
     usleep((5 - i) * 20000); /* the last one ends first */
     if (i == 3) raise(SIGKILL);
     buf_printf(out, "item %u", i);
 }
 static bool collect(void *user, unsigned slot, bool ok, const char *data, size_t size,
                     struct err *e) {
-    struct five *f = user;
+    struct item_run *f = user;
     (void)e;
-    f->handed++;
-    buf_printf(&f->said[f->at[slot]], "[%s %.*s]", ok ? "ok" : "died", (int)size, data);
-    return f->handed < 100;
+    f->delivered_count++;
+    buf_printf(&f->output[f->at[slot]], "[%s %.*s]", ok ? "ok" : "died", (int)size, data);
+    return f->delivered_count < 100;
 }
 
 START_TEST(each_process_is_handed_over_once) {
     static const char *const expected[] = {"[ok item 0]", "[ok item 1]", "[ok item 2]", "[died ]",
                                            "[ok item 4]"};
-    struct five f = {0};
+    struct item_run f = {0};
     struct err e = {0};
     unsigned before = descriptors();
-    ck_assert(parallel_run(3, &(struct parallel){next_item, item, collect, &f}, &e));
-    ck_assert_uint_eq(f.handed, 5);
+    ck_assert(parallel_run(3, &(struct parallel_ops){next_item, item, collect, &f}, &e));
+    ck_assert_uint_eq(f.delivered_count, 5);
     for (unsigned i = 0; i < 5; i++) {
-        ck_assert_str_eq(buf_str(&f.said[i]), expected[i]);
-        buf_free(&f.said[i]);
+        ck_assert_str_eq(buf_str(&f.output[i]), expected[i]);
+        buf_free(&f.output[i]);
     }
     ck_assert_uint_eq(descriptors(), before);
-    ck_assert_uint_le(
-        f.most, before + 2); /* of those that run: of three, two are under way when one begins */
+    ck_assert_uint_le(f.max_open,
+                      before +
+                          2); /* of those that run: of three, two are under way when one begins */
 }
 END_TEST
 
@@ -195,35 +196,35 @@ static struct result example(void) {
 }
 
 START_TEST(packing) {
-    struct result r = example(), back;
-    struct buf b = {0}, again = {0};
+    struct result r = example(), look_back_kernel;
+    struct buf b = {0}, fresh_text = {0};
     result_serialize(&r, &b);
-    ck_assert(result_deserialize(&back, &none, b.data, b.size));
-    ck_assert_str_eq(back.technique[0].reason, "because");
-    ck_assert_ptr_null(back.technique[0].unit);
-    ck_assert_str_eq(back.points_lost[0].reason, "a goal is not reached: check");
-    ck_assert_str_eq(buf_str(&back.log), "hello");
-    ck_assert_str_eq(back.kernel_times[0].occupancy_limiter, "registers");
-    ck_assert_double_eq(back.lines[0].stall_seconds[1], 2e-6);
-    result_serialize(&back, &again);
-    ck_assert_uint_eq(b.size, again.size);
-    ck_assert_mem_eq(b.data, again.data, b.size);
+    ck_assert(result_deserialize(&look_back_kernel, &none, b.data, b.size));
+    ck_assert_str_eq(look_back_kernel.technique[0].reason, "because");
+    ck_assert_ptr_null(look_back_kernel.technique[0].unit);
+    ck_assert_str_eq(look_back_kernel.points_lost[0].reason, "a goal is not reached: check");
+    ck_assert_str_eq(buf_str(&look_back_kernel.log), "hello");
+    ck_assert_str_eq(look_back_kernel.kernel_times[0].occupancy_limiter, "registers");
+    ck_assert_double_eq(look_back_kernel.lines[0].stall_seconds[1], 2e-6);
+    result_serialize(&look_back_kernel, &fresh_text);
+    ck_assert_uint_eq(b.size, fresh_text.size);
+    ck_assert_mem_eq(b.data, fresh_text.data, b.size);
     struct result broken;
     for (size_t n = 0; n < b.size; n += 7) {
         ck_assert(!result_deserialize(&broken, &none, b.data, n));
         result_free(&broken);
     }
-    result_free(&r), result_free(&back);
-    buf_free(&b), buf_free(&again);
+    result_free(&r), result_free(&look_back_kernel);
+    buf_free(&b), buf_free(&fresh_text);
 }
 END_TEST
 
-static void keys(const json_t *o, const char *want) {
+static void keys(const json_t *o, const char *expected) {
     struct buf b = {0};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)o, key, value) buf_printf(&b, "%s ", key);
-    ck_assert_str_eq(buf_str(&b), want);
+    ck_assert_str_eq(buf_str(&b), expected);
     buf_free(&b);
 }
 
@@ -289,7 +290,7 @@ START_TEST(what_limits_is_said) {
     r.speed.bound_by = "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)";
     r.speed.low_us = 1.5, r.speed.high_us = 2.7;
     struct report_style style = {.width = 0};
-    static const char *const wanted[] = {
+    static const char *const expected[] = {
         "speed      2 µs, 0.50 of the model answer's speed, 1.50 of the naive one's\n",
         "bound by: DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)\n",
         "achieves 4 of 4350 GB/s, 1 of 66 908 GFLOP/s (", /* 8 KB and 2000 operations in 2 us */
@@ -299,9 +300,9 @@ START_TEST(what_limits_is_said) {
         struct buf out = {0};
         if (profile) report_profile(&r, device_find("h200"), &style, false, &out);
         else report_text(&r, device_find("h200"), &style, &out);
-        for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
-            ck_assert_msg(strstr(buf_str(&out), wanted[i]) != NULL, "'%s' is missing in\n%s",
-                          wanted[i], buf_str(&out));
+        for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++)
+            ck_assert_msg(strstr(buf_str(&out), expected[i]) != NULL, "'%s' is missing in\n%s",
+                          expected[i], buf_str(&out));
         buf_free(&out);
     }
     result_free(&r);
@@ -338,9 +339,9 @@ static bool parse(struct options *o, struct err *e, const char *line) {
     argv[argc] = NULL;
     optind = 0;
     *e = (struct err){0};
-    static char *kept[16]; /* the options point into it */
-    memcpy(kept, argv, sizeof kept);
-    return options_parse(o, argc, kept, e);
+    static char *args[16]; /* the options point into it */
+    memcpy(args, argv, sizeof args);
+    return options_parse(o, argc, args, e);
 }
 
 START_TEST(command_line) {
@@ -349,15 +350,15 @@ START_TEST(command_line) {
     ck_assert(parse(
         &o, &e, "run transpose --device sim --device sim:a100 --seed 7 --format json --threads 2"));
     ck_assert_str_eq(o.command, "run");
-    ck_assert_uint_eq(o.nnames, 1);
+    ck_assert_uint_eq(o.noperands, 1);
     ck_assert_uint_eq(o.ndevices, 2);
     ck_assert_str_eq(o.devices[1]->name, "a100");
     ck_assert(o.format == FORMAT_JSON && o.workers == 2);
-    ck_assert(options_grade(&o, o.devices[0]).count_modelled);
+    ck_assert(options_to_grade_options(&o, o.devices[0]).count_modelled);
     ck_assert(parse(&o, &e, "run --no-modelled-speed --case 3"));
-    ck_assert(!options_grade(&o, o.devices[0]).count_modelled && o.only_case == 3);
+    ck_assert(!options_to_grade_options(&o, o.devices[0]).count_modelled && o.only_case == 3);
     ck_assert(parse(&o, &e, "run --count-modelled-speed"));
-    ck_assert(options_grade(&o, o.devices[0]).count_modelled);
+    ck_assert(options_to_grade_options(&o, o.devices[0]).count_modelled);
     ck_assert(parse(&o, &e, "run"));
     ck_assert_uint_eq(strlen(o.seed), 32); /* drawn */
     static const char *const wrong[] = {"",
@@ -403,17 +404,17 @@ END_TEST
 
 START_TEST(names_of_files) {
     char name[128];
-    static const char *const plain[] = {"/x/a-b_c.1.cu", "a-b_c.1.cu", "/x/-o.cu", "none.cu",
-                                        "/x/.cu",        "none.cu",    "a b.cu",   "none.cu",
-                                        "x.c",           "none.cu"};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i += 2) {
-        grade_safe_file_name(&none, plain[i], name, sizeof name);
-        ck_assert_str_eq(name, plain[i + 1]);
+    static const char *const unit_rates[] = {"/x/a-b_c.1.cu", "a-b_c.1.cu", "/x/-o.cu", "none.cu",
+                                             "/x/.cu",        "none.cu",    "a b.cu",   "none.cu",
+                                             "x.c",           "none.cu"};
+    for (size_t i = 0; i < sizeof unit_rates / sizeof *unit_rates; i += 2) {
+        grade_safe_file_name(&none, unit_rates[i], name, sizeof name);
+        ck_assert_str_eq(name, unit_rates[i + 1]);
     }
 }
 END_TEST
 
-static void note_kernels(const char *text, struct buf *seen) {
+static void put_kernels(const char *text, struct buf *seen) {
     struct ptxas_usage k;
     while ((text = ptxas_parse_next(text, &k)))
         buf_printf(seen, "%.*s %u %u\n", (int)k.length, k.name, k.registers, k.spill_bytes);
@@ -440,7 +441,7 @@ START_TEST(spills_of_a_function_are_its_callers) {
         "ptxas info    : Function properties for _Z4workPf\n"
         "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n";
     struct buf seen = {0};
-    note_kernels(text, &seen);
+    put_kernels(text, &seen);
     ck_assert_str_eq(buf_str(&seen), "_Z5twicePf 32 100\n_Z4oncePf 64 0\n");
     buf_free(&seen);
 }
@@ -450,12 +451,12 @@ END_TEST
  * anywhere. */
 START_TEST(spills_of_odd_texts) {
     struct buf seen = {0};
-    note_kernels("ptxas info    : Compiling entry function 'cut' for 'sm_90'\n", &seen);
-    note_kernels("ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 9 "
-                 "registers\n"
-                 "    0 bytes stack frame, 4294967295 bytes spill stores, 8 bytes spill loads",
-                 &seen);
-    note_kernels("", &seen);
+    put_kernels("ptxas info    : Compiling entry function 'cut' for 'sm_90'\n", &seen);
+    put_kernels("ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 9 "
+                "registers\n"
+                "    0 bytes stack frame, 4294967295 bytes spill stores, 8 bytes spill loads",
+                &seen);
+    put_kernels("", &seen);
     ck_assert_str_eq(buf_str(&seen), "k 9 4294967295\n");
     buf_free(&seen);
 }

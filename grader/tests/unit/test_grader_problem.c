@@ -7,12 +7,13 @@
 #include <string.h>
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[1]; }
-static void doubled(const struct ex_case *c, void *const host[], void *const want[]) {
+static void doubled(const struct ex_case *c, void *const host[], void *const expected[]) {
     for (size_t i = 0; i < count(c); i++)
-        ((double *)want[0])[i] = 2.0 * ((const float *)host[1])[i];
+        ((double *)expected[0])[i] = 2.0 * ((const float *)host[1])[i];
 }
-static double loose(const struct ex_case *c, void *const host[], int arg, size_t i, double want) {
-    (void)c, (void)host, (void)arg, (void)i, (void)want;
+static double loose_tolerance(const struct ex_case *c, void *const host[], int arg, size_t i,
+                              double expected) {
+    (void)c, (void)host, (void)arg, (void)i, (void)expected;
     return 0.5;
 }
 static const struct ex_arg float_args[] = {
@@ -22,8 +23,11 @@ static const struct ex_arg float_args[] = {
 };
 static const struct exercise floats = {
     .name = "floats", .args = float_args, .nargs = 3, .reference = doubled};
-static const struct exercise tolerant = {
-    .name = "floats", .args = float_args, .nargs = 3, .reference = doubled, .tolerance = loose};
+static const struct exercise tolerant = {.name = "floats",
+                                         .args = float_args,
+                                         .nargs = 3,
+                                         .reference = doubled,
+                                         .tolerance = loose_tolerance};
 static const struct ex_case two_by_three = {.dim = {2, 3}};
 
 static struct ex_rng seeded(unsigned n) {
@@ -78,86 +82,86 @@ START_TEST(seeds_differ) {
 END_TEST
 
 START_TEST(right_output_passes) {
-    struct problem p;
+    struct problem reply;
     struct buf m = {0};
-    make(&p, &floats, &two_by_three);
-    ck_assert_int_eq(*(int *)p.op[2].initial, 3);
-    ck_assert(problem_compare(&p, &m));
+    make(&reply, &floats, &two_by_three);
+    ck_assert_int_eq(*(int *)reply.op[2].initial, 3);
+    ck_assert(problem_compare(&reply, &m));
     ck_assert_uint_eq(m.size, 0);
-    problem_close(&p);
+    problem_close(&reply);
 }
 END_TEST
 
 START_TEST(wrong_element_is_named) {
-    struct problem p;
+    struct problem reply;
     struct buf m = {0};
-    make(&p, &floats, &two_by_three);
-    ((float *)p.op[0].actual)[4] = 7.5f;
-    ck_assert(!problem_compare(&p, &m));
+    make(&reply, &floats, &two_by_three);
+    ((float *)reply.op[0].actual)[4] = 7.5f;
+    ck_assert(!problem_compare(&reply, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "1 of 6 elements of `out`"));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "out[1][1]")); /* element 4 of rows of 3 */
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "got 7.5"));
     buf_free(&m);
-    problem_close(&p);
+    problem_close(&reply);
 }
 END_TEST
 
 START_TEST(unwritten_element_is_told) {
-    struct problem p;
+    struct problem reply;
     struct buf m = {0};
-    make(&p, &floats, &two_by_three);
+    make(&reply, &floats, &two_by_three);
     float bits[6];
-    problem_write_random_bits(&p, 0, bits);
-    memcpy((float *)p.op[0].actual + 5, bits + 5, 4);
-    ck_assert(!problem_compare(&p, &m));
+    problem_write_random_bits(&reply, 0, bits);
+    memcpy((float *)reply.op[0].actual + 5, bits + 5, 4);
+    ck_assert(!problem_compare(&reply, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "nothing was written"));
     buf_free(&m);
-    problem_close(&p);
+    problem_close(&reply);
 }
 END_TEST
 
 START_TEST(changed_input_is_told) {
-    struct problem p;
+    struct problem reply;
     struct buf m = {0};
-    make(&p, &floats, &two_by_three);
-    ((float *)p.op[1].actual)[2] += 1;
-    ck_assert(!problem_compare(&p, &m));
+    make(&reply, &floats, &two_by_three);
+    ((float *)reply.op[1].actual)[2] += 1;
+    ck_assert(!problem_compare(&reply, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "`in` is an input and was changed: in[2]"));
     buf_free(&m);
-    problem_close(&p);
+    problem_close(&reply);
 }
 END_TEST
 
 START_TEST(tolerance_and_nan) {
-    struct problem p;
+    struct problem reply;
     struct buf m = {0};
-    make(&p, &tolerant, &two_by_three);
-    ((float *)p.op[0].actual)[0] += 0.4f;
-    ck_assert(problem_compare(&p, &m));
-    ((float *)p.op[0].actual)[0] = NAN; /* never close to a number, whatever the tolerance */
-    ck_assert(!problem_compare(&p, &m));
-    ((float *)p.op[0].actual)[0] = -NAN;
-    ck_assert(!problem_compare(&p, &m));
+    make(&reply, &tolerant, &two_by_three);
+    ((float *)reply.op[0].actual)[0] += 0.4f;
+    ck_assert(problem_compare(&reply, &m));
+    ((float *)reply.op[0].actual)[0] = NAN; /* never close to a number, whatever the tolerance */
+    ck_assert(!problem_compare(&reply, &m));
+    ((float *)reply.op[0].actual)[0] = -NAN;
+    ck_assert(!problem_compare(&reply, &m));
     ck_assert_msg(strstr(buf_str(&m), "got nan ") && !strstr(buf_str(&m), "-nan"), "%s",
                   buf_str(&m));
-    ((double *)p.op[0].expected)[0] = NAN;
+    ((double *)reply.op[0].expected)[0] = NAN;
     buf_clear(&m);
-    ck_assert(problem_compare(&p, &m));
-    ((double *)p.op[0].expected)[0] = INFINITY;
-    ((float *)p.op[0].actual)[0] = 1e38f;
-    ck_assert(!problem_compare(&p, &m));
+    ck_assert(problem_compare(&reply, &m));
+    ((double *)reply.op[0].expected)[0] = INFINITY;
+    ((float *)reply.op[0].actual)[0] = 1e38f;
+    ck_assert(!problem_compare(&reply, &m));
     buf_free(&m);
-    problem_close(&p);
+    problem_close(&reply);
 }
 END_TEST
 
 START_TEST(empty_problem) {
-    struct problem p;
+    struct problem reply;
     struct buf m = {0};
     static const struct ex_case none = {.dim = {0, 3}};
-    make(&p, &floats, &none);
-    ck_assert(problem_compare(&p, &m));
-    problem_close(&p);
+    make(&reply, &floats, &none);
+    ck_assert(problem_compare(&reply, &m));
+    problem_close(&reply);
 }
 END_TEST
 
@@ -173,8 +177,8 @@ static size_t four(const struct ex_case *c) {
 }
 static size_t at(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static int into_first(const struct ex_case *c) { return c->variant ? 1 : 0; }
-static void unchanged(const struct ex_case *c, void *const host[], void *const want[]) {
-    (void)c, (void)host, (void)want;
+static void unchanged(const struct ex_case *c, void *const host[], void *const expected[]) {
+    (void)c, (void)host, (void)expected;
 }
 static const struct ex_arg alias_args[] = {
     {.name = "all", .role = EX_INOUT, .type = EX_I32, .count = ten},
@@ -189,20 +193,20 @@ static const struct exercise aliased = {
     .name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
 
 START_TEST(alias_points_into_its_owner) {
-    struct problem p;
+    struct problem reply;
     struct err e = {0};
     static const struct ex_case inside = {.dim = {6}, .variant = 1},
                                 outside = {.dim = {7}, .variant = 1}, apart = {.dim = {6}};
-    ck_assert(problem_open(&p, &aliased, &inside, &e));
-    ck_assert_ptr_eq(p.op[1].initial, (int32_t *)p.op[0].initial + 6);
-    ck_assert(p.op[1].is_writable); /* it may change with its owner: no "input was changed" */
-    problem_close(&p);
-    ck_assert(!problem_open(&p, &aliased, &outside, &e));
-    problem_close(&p);
+    ck_assert(problem_open(&reply, &aliased, &inside, &e));
+    ck_assert_ptr_eq(reply.op[1].initial, (int32_t *)reply.op[0].initial + 6);
+    ck_assert(reply.op[1].is_writable); /* it may change with its owner: no "input was changed" */
+    problem_close(&reply);
+    ck_assert(!problem_open(&reply, &aliased, &outside, &e));
+    problem_close(&reply);
     e = (struct err){0};
-    ck_assert(problem_open(&p, &aliased, &apart, &e));
-    ck_assert_int_eq(p.op[1].owner, 1);
-    problem_close(&p);
+    ck_assert(problem_open(&reply, &aliased, &apart, &e));
+    ck_assert_int_eq(reply.op[1].owner, 1);
+    problem_close(&reply);
 }
 END_TEST
 
@@ -235,20 +239,20 @@ START_TEST(bits_are_put_where_they_are_wanted) {
         {.name = "out", .role = EX_OUT, .type = EX_F32, .count = five_million},
         {.name = "more", .role = EX_OUT, .type = EX_F32, .count = five_million}};
     static const struct exercise large = {.name = "large", .args = args, .nargs = 3};
-    struct problem p;
+    struct problem reply;
     struct err e = {0};
     struct ex_rng r = seeded(7);
-    ck_assert(problem_open(&p, &large, &two_by_three, &e));
-    problem_draw_buffers(&p, &r, true);
-    ck_assert(!p.op[0].is_fill_deferred && p.op[1].is_fill_deferred && p.op[2].is_fill_deferred &&
-              ex_random(&r) != ex_random(&p.op[2].output_rng));
+    ck_assert(problem_open(&reply, &large, &two_by_three, &e));
+    problem_draw_buffers(&reply, &r, true);
+    ck_assert(!reply.op[0].is_fill_deferred && reply.op[1].is_fill_deferred &&
+              reply.op[2].is_fill_deferred && ex_random(&r) != ex_random(&reply.op[2].output_rng));
     for (unsigned i = 1; i < 3; i++) {
-        problem_write_random_bits(&p, i, p.op[i].initial),
-            problem_write_random_bits(&p, i, p.op[i].actual_storage);
-        ck_assert(!memcmp(p.op[i].initial, p.op[i].actual_storage, p.op[i].bytes));
+        problem_write_random_bits(&reply, i, reply.op[i].initial),
+            problem_write_random_bits(&reply, i, reply.op[i].actual_storage);
+        ck_assert(!memcmp(reply.op[i].initial, reply.op[i].actual_storage, reply.op[i].bytes));
     }
-    ck_assert(memcmp(p.op[1].initial, p.op[2].initial, p.op[1].bytes) != 0);
-    problem_close(&p);
+    ck_assert(memcmp(reply.op[1].initial, reply.op[2].initial, reply.op[1].bytes) != 0);
+    problem_close(&reply);
 }
 END_TEST
 
@@ -302,9 +306,9 @@ START_TEST(halves_keep_their_value) {
 }
 END_TEST
 
-static void half_doubled(const struct ex_case *c, void *const host[], void *const want[]) {
+static void half_doubled(const struct ex_case *c, void *const host[], void *const expected[]) {
     for (size_t i = 0; i < count(c); i++)
-        ((double *)want[0])[i] = 2 * ex_half_to_double(((const ex_half *)host[1])[i]);
+        ((double *)expected[0])[i] = 2 * ex_half_to_double(((const ex_half *)host[1])[i]);
 }
 static const struct ex_arg half_args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F16, .count = count, .shape = {1, 2}},
@@ -315,40 +319,41 @@ static const struct exercise halves = {
     .name = "halves", .args = half_args, .nargs = 3, .reference = half_doubled};
 
 START_TEST(buffers_of_halves_are_drawn_and_compared) {
-    struct problem p;
+    struct problem reply;
     struct err e = {0};
     struct buf m = {0};
     struct ex_rng r = seeded(8);
-    ck_assert_msg(problem_open(&p, &halves, &two_by_three, &e), "%s", e.text);
-    ck_assert_uint_eq(p.op[1].bytes, 12);
-    problem_draw_buffers(&p, &r, true);
-    problem_compute_expected(&p);
-    for (unsigned i = 0; i < 3; i++) memcpy(p.op[i].actual, p.op[i].initial, p.op[i].bytes);
-    ex_half *in = p.op[1].initial, *out = p.op[0].actual;
+    ck_assert_msg(problem_open(&reply, &halves, &two_by_three, &e), "%s", e.text);
+    ck_assert_uint_eq(reply.op[1].bytes, 12);
+    problem_draw_buffers(&reply, &r, true);
+    problem_compute_expected(&reply);
+    for (unsigned i = 0; i < 3; i++)
+        memcpy(reply.op[i].actual, reply.op[i].initial, reply.op[i].bytes);
+    ex_half *in = reply.op[1].initial, *out = reply.op[0].actual;
     for (int i = 0; i < 6; i++) {
         double v = ex_half_to_double(in[i]);
         ck_assert(v >= -1 && v <= 1 &&
-                  ((double *)p.op[2].expected)[i] ==
-                      ex_half_to_double(((ex_half *)p.op[2].initial)[i]));
+                  ((double *)reply.op[2].expected)[i] ==
+                      ex_half_to_double(((ex_half *)reply.op[2].initial)[i]));
         out[i] = ex_half_from_double(2 * v);
     }
-    ck_assert_msg(problem_compare(&p, &m), "%s", buf_str(&m));
-    ((double *)p.op[0].expected)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
-    ck_assert(!problem_compare(&p, &m));
+    ck_assert_msg(problem_compare(&reply, &m), "%s", buf_str(&m));
+    ((double *)reply.op[0].expected)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
+    ck_assert(!problem_compare(&reply, &m));
     ck_assert_msg(strstr(buf_str(&m), "out[1][1]      got 1.001            want 1.5"), "%s",
                   buf_str(&m));
-    buf_free(&m), problem_close(&p);
+    buf_free(&m), problem_close(&reply);
 }
 END_TEST
 
 START_TEST(a_half_by_value_is_refused) {
     static const struct ex_arg args[] = {{.name = "scale", .role = EX_SCALAR, .type = EX_F16}};
     static const struct exercise ex = {.name = "scalar", .args = args, .nargs = 1};
-    struct problem p;
+    struct problem reply;
     struct err e = {0};
-    ck_assert(!problem_open(&p, &ex, &two_by_three, &e));
+    ck_assert(!problem_open(&reply, &ex, &two_by_three, &e));
     ck_assert_msg(strstr(e.text, "`scale` is a half by value: pass a float"), "%s", e.text);
-    problem_close(&p);
+    problem_close(&reply);
 }
 END_TEST
 

@@ -17,9 +17,9 @@
 /* ---- the exercise: out[i] = in[i] + 1 ---- */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static void reference(const struct ex_case *c, void *const host[], void *const want[]) {
+static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     for (long i = 0; i < c->dim[0]; i++)
-        ((int64_t *)want[0])[i] = ((const int32_t *)host[1])[i] + 1;
+        ((int64_t *)expected[0])[i] = ((const int32_t *)host[1])[i] + 1;
 }
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
@@ -64,7 +64,7 @@ static const struct exercise plus_one = {
 static const struct submission {
     const char *source;
     enum verdict verdict;
-    const char *says;
+    const char *expected_text;
 } submissions[] = {
     {GOOD ENTRY(LAUNCH), V_AC, ""},
     {KERNEL("if (i < n) { int j = (i % 32) * (n / 32) + i / 32; if (n % 32) j = i; out[j] = in[j] "
@@ -179,7 +179,7 @@ static const struct submission {
 };
 enum { N = sizeof submissions / sizeof *submissions };
 
-static void everything(const struct result *r, struct buf *out) {
+static void put_all_messages(const struct result *r, struct buf *out) {
     buf_printf(out, "%s\n%s\n", verdict_code(r->verdict), r->message);
     for (unsigned i = 0; i < r->ncases; i++)
         buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
@@ -204,24 +204,25 @@ START_TEST(each_verdict) {
     struct err e = {0};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     grade_all(results);
-    struct buf wrong = {0};
+    struct buf problems = {0};
     for (unsigned i = 0; i < N; i++) {
         struct buf text = {0};
-        everything(&results[i], &text);
+        put_all_messages(&results[i], &text);
         bool ok = results[i].verdict == submissions[i].verdict &&
-                  strstr(buf_str(&text), submissions[i].says) &&
+                  strstr(buf_str(&text), submissions[i].expected_text) &&
                   !strstr(buf_str(&text),
                           "or crashed"); /* no program of these was too much for a compiler */
         if (!ok)
-            buf_printf(&wrong, "\n%s: expected %s, \"%s\", got %.600s", submissions[i].source,
-                       verdict_code(submissions[i].verdict), submissions[i].says, buf_str(&text));
+            buf_printf(&problems, "\n%s: expected %s, \"%s\", got %.600s", submissions[i].source,
+                       verdict_code(submissions[i].verdict), submissions[i].expected_text,
+                       buf_str(&text));
         if (submissions[i].verdict != V_AC && submissions[i].verdict != V_PART &&
             results[i].score != 0)
-            buf_puts(&wrong, "\na score for a wrong submission");
+            buf_puts(&problems, "\na score for a wrong submission");
         buf_free(&text);
         result_free(&results[i]);
     }
-    ck_assert_msg(wrong.size == 0, "%s", buf_str(&wrong));
+    ck_assert_msg(problems.size == 0, "%s", buf_str(&problems));
 }
 END_TEST
 
@@ -341,14 +342,14 @@ END_TEST
  * not the one that everything else is checked on. To leave speed out of the total would make full
  * marks of the rest. */
 START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
-    struct buf answer = {0}, source = {0};
+    struct buf solution = {0}, source = {0};
     struct err e = {0};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
     const struct exercise **found = book_find("transpose", &e), *ex = found ? *found : NULL;
-    ck_assert_msg(ex && file_read(book_solution_file(ex, NULL), 1 << 20, &answer, &e), "%s",
+    ck_assert_msg(ex && file_read(book_solution_file(ex, NULL), 1 << 20, &solution, &e), "%s",
                   e.text);
     buf_puts(&source, "#define transpose anywhere\n");
-    buf_puts(&source, buf_str(&answer));
+    buf_puts(&source, buf_str(&solution));
     buf_puts(&source,
              "\n#undef transpose\n#include <stdlib.h>\n"
              "extern \"C\" void transpose(float *out, const float *in, int rows, int cols) {\n"
@@ -366,7 +367,7 @@ START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
     ck_assert_double_eq_tol(r.score, 60, 1e-9);
     ck_assert_ptr_nonnull(strstr(r.speed.note, "it does not run on this device"));
     result_free(&r);
-    buf_free(&answer), buf_free(&source), free(found);
+    buf_free(&solution), buf_free(&source), free(found);
 }
 END_TEST
 

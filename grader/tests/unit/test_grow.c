@@ -10,17 +10,17 @@
 START_TEST(items_stay) {
     struct arena a = {0};
     unsigned *list = NULL, *moved = NULL, *pushed = NULL, n = 0, npushed = 0;
-    unsigned capacity = 0, room = 0;
+    unsigned capacity = 0, arena_capacity = 0;
     for (; n < 1000; n++) {
         GROW(list, n + 1, capacity, 3);
-        ARENA_GROW(&a, moved, n, n + 1, room, 5);
+        ARENA_GROW(&a, moved, n, n + 1, arena_capacity, 5);
         list[n] = moved[n] = 7 * n;
         ck_assert_uint_eq(ARENA_PUSH(&a, pushed, npushed, 7 * n), n);
     }
     for (unsigned i = 0; i < n; i++)
         ck_assert(list[i] == 7 * i && moved[i] == 7 * i && pushed[i] == 7 * i);
     ck_assert_uint_eq(capacity, 3 << 9);
-    ck_assert_uint_eq(room, 5 << 8);
+    ck_assert_uint_eq(arena_capacity, 5 << 8);
     free(list);
     arena_free(&a);
 }

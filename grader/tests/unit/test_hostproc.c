@@ -133,13 +133,13 @@ START_TEST(test_argument_types) {
                             ARG(WB_U64, uint64_t, 1ull << 52),
                             ARG(WB_F32, float, 0.25f),
                             ARG(WB_F64, double, -1e300)};
-    static const double want[] = {
+    static const double expected[] = {
         -200, 400,    -60000, 120000, -4e9, 8e9, -2251799813685248.0, 9007199254740992.0,
         0.5,  -2e300, 1};
     struct server_outcome o;
     struct recording *r;
     struct err e = {0};
-    double got[11];
+    double actual[11];
     start_entries();
     args[0].value = out;
     ck_assert(server_record(server, "all_types", args, 11, server_now() + 10, -1, &r, &o));
@@ -147,8 +147,8 @@ START_TEST(test_argument_types) {
         ck_assert_msg(server_restart(server, &e), "%s", e.text);
         ck_assert_msg(server_replay(server, r, server_now() + 10, &o, &e), "%s", e.text);
         ck_assert_int_eq(o.fault, 0);
-        ck_assert(server_read(server, out, got, sizeof got));
-        for (int i = 0; i < 11; i++) ck_assert_double_eq(got[i], want[i]);
+        ck_assert(server_read(server, out, actual, sizeof actual));
+        for (int i = 0; i < 11; i++) ck_assert_double_eq(actual[i], expected[i]);
     }
     finish(r);
     ck_assert_int_eq(host_end(), 0);
@@ -163,13 +163,13 @@ START_TEST(test_fresh_inputs) {
     ck_assert(record("temporaries", 10, &r, &o));
     ck_assert_int_eq(o.error, 0);
     ck_assert_uint_eq(recording_launches(r), 1);
-    for (int seed = 1; seed < 4; seed++) {
-        double values[N], got[N];
-        for (int i = 0; i < N; i++) values[i] = i * seed + 0.5;
+    for (int report_seed = 1; report_seed < 4; report_seed++) {
+        double values[N], actual[N];
+        for (int i = 0; i < N; i++) values[i] = i * report_seed + 0.5;
         ck_assert(server_restart(server, &e) && server_write(server, in, values, sizeof values));
         ck_assert_msg(server_replay(server, r, server_now() + 10, &o, &e), "%s", e.text);
-        ck_assert(server_read(server, out, got, sizeof got));
-        for (int i = 0; i < N; i++) ck_assert_double_eq(got[i], 2 * (i * seed + 0.5));
+        ck_assert(server_read(server, out, actual, sizeof actual));
+        for (int i = 0; i < N; i++) ck_assert_double_eq(actual[i], 2 * (i * report_seed + 0.5));
     }
     ck_assert_double_gt(o.seconds, 0);
     finish(r);

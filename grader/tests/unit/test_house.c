@@ -17,14 +17,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct room {
-    const char *folder, *sees, *prefixes, *text;
-} rooms[] = {
-#define ROOM(folder, sees, prefixes, text) {folder, sees, prefixes, text},
+static const struct layer {
+    const char *folder, *allowed, *prefixes, *description;
+} layers[] = {
+#define LAYER(folder, sees, prefixes, text) {folder, sees, prefixes, text},
 #include "grader/tests/rooms.def"
-#undef ROOM
+#undef LAYER
 };
-enum { ROOMS = sizeof rooms / sizeof *rooms };
+enum { LAYER_COUNT = sizeof layers / sizeof *layers };
 
 /* The simulator's interface is a room of its own within its folder: headers at the top of
  * grader/sim. */
@@ -33,16 +33,16 @@ static bool is_interface(const char *path) {
            text_ends_with(path, ".h");
 }
 
-static const struct room *room_of(const char *path) {
-    const struct room *best = NULL;
-    for (unsigned i = 0; i < ROOMS; i++) {
-        size_t n = strlen(rooms[i].folder);
-        bool interface = !strcmp(rooms[i].folder, "grader/sim/*.h");
+static const struct layer *layer_of(const char *path) {
+    const struct layer *best = NULL;
+    for (unsigned i = 0; i < LAYER_COUNT; i++) {
+        size_t n = strlen(layers[i].folder);
+        bool interface = !strcmp(layers[i].folder, "grader/sim/*.h");
         if (interface ? !is_interface(path)
-                      : strncmp(path, rooms[i].folder, n) != 0 || path[n] != '/')
+                      : strncmp(path, layers[i].folder, n) != 0 || path[n] != '/')
             continue;
-        if (interface) return &rooms[i];
-        if (!best || n > strlen(best->folder)) best = &rooms[i];
+        if (interface) return &layers[i];
+        if (!best || n > strlen(best->folder)) best = &layers[i];
     }
     return best;
 }
@@ -54,22 +54,22 @@ static bool has_word(const char *list, const char *word, size_t n) {
     return false;
 }
 
-static bool may_include(const struct room *from, const char *header) {
-    const struct room *to = room_of(header);
+static bool may_include(const struct layer *from, const char *header) {
+    const struct layer *to = layer_of(header);
     if (text_ends_with(header, ".def") || !to || to == from) return true;
-    return has_word(from->sees, to->folder, strlen(to->folder)) ||
-           has_word(from->sees, header, strlen(header));
+    return has_word(from->allowed, to->folder, strlen(to->folder)) ||
+           has_word(from->allowed, header, strlen(header));
 }
 
 /* Appends a line for each include of a file that its room does not allow. */
-static void check_includes(const char *path, const char *text, struct buf *wrong) {
-    const struct room *room = room_of(path);
+static void check_includes(const char *path, const char *text, struct buf *problems) {
+    const struct layer *layer = layer_of(path);
     char header[256];
-    for (const char *at = text; room && (at = strstr(at, "#include \"")); at++) {
-        if (sscanf(at, "#include \"%255[^\"]\"", header) != 1 || may_include(room, header))
+    for (const char *at = text; layer && (at = strstr(at, "#include \"")); at++) {
+        if (sscanf(at, "#include \"%255[^\"]\"", header) != 1 || may_include(layer, header))
             continue;
-        buf_printf(wrong, "%s includes %s, but %s sees only: %s\n", path, header, room->folder,
-                   room->sees);
+        buf_printf(problems, "%s includes %s, but %s sees only: %s\n", path, header, layer->folder,
+                   layer->allowed);
     }
 }
 
@@ -86,108 +86,111 @@ static void each_file(const char *folder, void (*visit)(const char *path, void *
     if (n >= 0) free(list);
 }
 
-struct search {
-    struct buf wrong;
-    unsigned files, names;
+struct scan {
+    struct buf violations;
+    unsigned file_count, name_count;
 };
 
 static void visit_source(const char *path, void *user) {
-    struct search *s = user;
+    struct scan *s = user;
     struct buf text = {0};
     struct err e = {0};
     if (strstr(path, "/tests/") || strstr(path, "/template/") ||
         (!text_ends_with(path, ".c") && !text_ends_with(path, ".h")))
         return;
     ck_assert_msg(file_read(path, 1 << 24, &text, &e), "%s", e.text);
-    s->files++;
-    check_includes(path + strlen(book_root()) + 1, buf_str(&text), &s->wrong);
+    s->file_count++;
+    check_includes(path + strlen(book_root()) + 1, buf_str(&text), &s->violations);
     buf_free(&text);
 }
 
-static void no_complaint(struct search *s, unsigned seen, unsigned least, const char *what) {
-    ck_assert_msg(!s->wrong.size, "%s", buf_str(&s->wrong));
-    ck_assert_msg(seen >= least, "only %u %s were looked at", seen, what);
-    buf_free(&s->wrong);
+static void check_no_violation(struct scan *s, unsigned scanned_count, unsigned min_count,
+                               const char *description) {
+    ck_assert_msg(!s->violations.size, "%s", buf_str(&s->violations));
+    ck_assert_msg(scanned_count >= min_count, "only %u %s were looked at", scanned_count,
+                  description);
+    buf_free(&s->violations);
 }
 
 START_TEST(includes_point_one_way) {
     static const char *const tops[] = {"common", "chapters", "grader"};
-    struct search s = {0};
+    struct scan s = {0};
     char folder[1024];
     for (unsigned i = 0; i < 3; i++) {
         snprintf(folder, sizeof folder, "%s/%s", book_root(), tops[i]);
         each_file(folder, visit_source, &s);
     }
-    no_complaint(&s, s.files, 200, "files");
+    check_no_violation(&s, s.file_count, 200, "files");
 }
 END_TEST
 
 START_TEST(an_include_that_points_the_wrong_way_is_named) {
-    struct buf wrong = {0};
-    check_includes("grader/sim/core/warp.c", "#include \"grader/sim/race/race.h\"\n", &wrong);
+    struct buf problems = {0};
+    check_includes("grader/sim/core/warp.c", "#include \"grader/sim/race/race.h\"\n", &problems);
     ck_assert_str_eq(
-        buf_str(&wrong),
+        buf_str(&problems),
         "grader/sim/core/warp.c includes grader/sim/race/race.h, but grader/sim/core sees only: "
         "common grader/sim/*.h grader/sim/ptx grader/sim/mem grader/sim/code\n");
-    buf_clear(&wrong);
-    check_includes("grader/jail/jail.c", "#include \"grader/book/book.h\"", &wrong);
-    check_includes("common/err.c", "#include <a.h>\n#include \"grader/sim/sim.h\"", &wrong);
-    check_includes("grader/runtime/host.c", "#include \"grader/server/server.h\"", &wrong);
+    buf_clear(&problems);
+    check_includes("grader/jail/jail.c", "#include \"grader/book/book.h\"", &problems);
+    check_includes("common/err.c", "#include <a.h>\n#include \"grader/sim/sim.h\"", &problems);
+    check_includes("grader/runtime/host.c", "#include \"grader/server/server.h\"", &problems);
     ck_assert_ptr_nonnull(
-        strstr(buf_str(&wrong), "grader/jail/jail.c includes grader/book/book.h"));
-    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "common/err.c includes grader/sim/sim.h"));
+        strstr(buf_str(&problems), "grader/jail/jail.c includes grader/book/book.h"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&problems), "common/err.c includes grader/sim/sim.h"));
     ck_assert_ptr_nonnull(
-        strstr(buf_str(&wrong), "grader/runtime/host.c includes grader/server/server.h"));
-    buf_clear(&wrong);
+        strstr(buf_str(&problems), "grader/runtime/host.c includes grader/server/server.h"));
+    buf_clear(&problems);
     check_includes("grader/sim/mem/memory.c",
-                   "#include \"grader/sim/sim.h\"\n#include \"grader/sim/insn/rows.def\"", &wrong);
-    ck_assert_uint_eq(wrong.size, 0);
-    buf_free(&wrong);
+                   "#include \"grader/sim/sim.h\"\n#include \"grader/sim/insn/rows.def\"",
+                   &problems);
+    ck_assert_uint_eq(problems.size, 0);
+    buf_free(&problems);
 }
 END_TEST
 
 /* A room sees another that sees it, directly or round about: the rule itself would allow a circle.
  */
-static bool reaches(unsigned from, unsigned to, unsigned depth) {
-    for (unsigned i = 0; i < ROOMS && depth < ROOMS; i++)
-        if (has_word(rooms[from].sees, rooms[i].folder, strlen(rooms[i].folder)) &&
-            (i == to || reaches(i, to, depth + 1)))
+static bool is_reachable(unsigned from, unsigned to, unsigned depth) {
+    for (unsigned i = 0; i < LAYER_COUNT && depth < LAYER_COUNT; i++)
+        if (has_word(layers[from].allowed, layers[i].folder, strlen(layers[i].folder)) &&
+            (i == to || is_reachable(i, to, depth + 1)))
             return true;
     return false;
 }
 
 START_TEST(no_room_sees_itself_through_others) {
-    for (unsigned i = 0; i < ROOMS; i++)
-        ck_assert_msg(!reaches(i, i, 0), "%s is part of a circle", rooms[i].folder);
+    for (unsigned i = 0; i < LAYER_COUNT; i++)
+        ck_assert_msg(!is_reachable(i, i, 0), "%s is part of a circle", layers[i].folder);
 }
 END_TEST
 
 /* ---- names ---- */
 
-static bool begins_as_allowed(const struct room *room, const char *name) {
+static bool has_allowed_prefix(const struct layer *layer, const char *name) {
     char prefix[64];
     int n;
-    for (const char *at = room->prefixes; sscanf(at, " %63s%n", prefix, &n) == 1; at += n)
+    for (const char *at = layer->prefixes; sscanf(at, " %63s%n", prefix, &n) == 1; at += n)
         if (text_starts_with(name, prefix)) return true;
     return false;
 }
 
-struct naming {
-    struct search *s;
-    const struct room *room;
+struct object_scan {
+    struct scan *scan;
+    const struct layer *layer;
     const char *path;
 };
 
 static void visit_name(const char *name, bool function, void *user) {
     (void)function;
-    struct naming *n = user;
-    n->s->names++;
+    struct object_scan *n = user;
+    n->scan->name_count++;
     bool tools = text_starts_with(name, "__start_") || text_starts_with(name, "__stop_") ||
                  text_starts_with(name, "__odr_asan");
-    if (tools || begins_as_allowed(n->room, name))
+    if (tools || has_allowed_prefix(n->layer, name))
         return; /* the linker's names, and the sanitiser's */
-    buf_printf(&n->s->wrong, "%s defines %s, but names of %s begin with: %s\n", n->path, name,
-               n->room->folder, n->room->prefixes);
+    buf_printf(&n->scan->violations, "%s defines %s, but names of %s begin with: %s\n", n->path,
+               name, n->layer->folder, n->layer->prefixes);
 }
 
 /* False for an object that a moved or deleted file left behind. */
@@ -202,33 +205,33 @@ static void visit_object(const char *path, void *user) {
     snprintf(prefix, sizeof prefix, "%s/obj/", paths_build_dir());
     if (!text_ends_with(path, ".o") || !text_starts_with(path, prefix) || strstr(path, "/tests/"))
         return;
-    struct naming n = {.s = user, .path = path + strlen(prefix)};
+    struct object_scan n = {.scan = user, .path = path + strlen(prefix)};
     if (!has_source(n.path)) return;
-    n.room = room_of(n.path);
-    if (!n.room || !strcmp(n.room->folder, "chapters")) return;
+    n.layer = layer_of(n.path);
+    if (!n.layer || !strcmp(n.layer->folder, "chapters")) return;
     ck_assert_msg(elf_names(path, ELF_OBJECT, visit_name, &n), "%s is no object file", path);
 }
 
 START_TEST(names_that_cross_files_begin_as_their_room_does) {
-    struct search s = {0};
+    struct scan s = {0};
     char folder[1024];
     snprintf(folder, sizeof folder, "%s/obj", paths_build_dir());
     each_file(folder, visit_object, &s);
-    no_complaint(&s, s.names, 1000, "names");
+    check_no_violation(&s, s.name_count, 1000, "names");
 }
 END_TEST
 
 /* ---- programs ---- */
 
-struct clash {
-    struct buf wrong;
+struct symbol_clash {
+    struct buf violations;
     const char *program;
     char **names; /* of the C library */
     unsigned n;
 };
 
-static void keep_name(const char *name, bool function, void *user) {
-    struct clash *c = user;
+static void collect_name(const char *name, bool function, void *user) {
+    struct symbol_clash *c = user;
     if (!function) return;
     c->names = xrealloc(c->names, (c->n + 1) * sizeof *c->names);
     c->names[c->n++] = xstrdup(name);
@@ -238,55 +241,55 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int keep_library(struct dl_phdr_info *info, size_t size, void *user) {
+static int collect_library_names(struct dl_phdr_info *info, size_t size, void *user) {
     (void)size;
     if (strstr(info->dlpi_name, "/libc.so"))
-        elf_names(info->dlpi_name, ELF_DYNAMIC, keep_name, user);
+        elf_names(info->dlpi_name, ELF_DYNAMIC, collect_name, user);
     return 0;
 }
 
 static void compare_name(const char *name, bool function, void *user) {
-    struct clash *c = user;
+    struct symbol_clash *c = user;
     if (!function || !bsearch(&name, c->names, c->n, sizeof *c->names, by_text)) return;
-    buf_printf(&c->wrong,
+    buf_printf(&c->violations,
                "%s exports `%s`, which replaces the C library's for every library in its process\n",
                c->program, name);
 }
 
-static void compare_program(struct clash *c, const char *program, const char *path) {
+static void compare_program(struct symbol_clash *c, const char *program, const char *path) {
     c->program = program;
     ck_assert_msg(elf_names(path, ELF_DYNAMIC, compare_name, c), "%s is no program", path);
 }
 
-static void open_clash(struct clash *c) {
-    *c = (struct clash){0};
-    dl_iterate_phdr(keep_library, c);
+static void open_clash(struct symbol_clash *c) {
+    *c = (struct symbol_clash){0};
+    dl_iterate_phdr(collect_library_names, c);
     ck_assert_msg(c->n > 1000, "%u functions in the C library", c->n);
     qsort(c->names, c->n, sizeof *c->names, by_text);
 }
 
-static void close_clash(struct clash *c) {
+static void close_clash(struct symbol_clash *c) {
     for (unsigned i = 0; i < c->n; i++) free(c->names[i]);
     free(c->names);
-    buf_free(&c->wrong);
+    buf_free(&c->violations);
 }
 
 START_TEST(no_program_exports_a_name_of_the_c_library) {
     static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
-    struct clash c;
+    struct symbol_clash c;
     char path[1024];
     open_clash(&c);
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
         snprintf(path, sizeof path, "%s/%s", paths_build_dir(), programs[i]);
         compare_program(&c, programs[i], path);
     }
-    ck_assert_msg(!c.wrong.size, "%s", buf_str(&c.wrong));
+    ck_assert_msg(!c.violations.size, "%s", buf_str(&c.violations));
     close_clash(&c);
 }
 END_TEST
 
 START_TEST(a_program_that_exports_bind_is_named) {
-    struct clash c;
+    struct symbol_clash c;
     char folder[] = "/tmp/house-XXXXXX", path[64];
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/planted", folder);
@@ -296,8 +299,9 @@ START_TEST(a_program_that_exports_bind_is_named) {
                      path));
     open_clash(&c);
     compare_program(&c, "planted", path);
-    ck_assert_str_eq(buf_str(&c.wrong), "planted exports `bind`, which replaces the C library's "
-                                        "for every library in its process\n");
+    ck_assert_str_eq(buf_str(&c.violations),
+                     "planted exports `bind`, which replaces the C library's "
+                     "for every library in its process\n");
     close_clash(&c);
     unlink(path), rmdir(folder);
 }
@@ -308,8 +312,8 @@ START_TEST(programs_are_hardened) {
     char path[1024];
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
         snprintf(path, sizeof path, "%s/%s", paths_build_dir(), programs[i]);
-        const char *lacks = elf_lacks(path);
-        ck_assert_msg(!lacks, "%s: %s", programs[i], lacks);
+        const char *missing = elf_missing_hardening(path);
+        ck_assert_msg(!missing, "%s: %s", programs[i], missing);
     }
 }
 END_TEST

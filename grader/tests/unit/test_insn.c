@@ -15,15 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_VALUES = 8, VARIANTS = 3, MOST_RESULTS = 2, INPUTS = 5, MARKER_AT = 8 };
+enum { MAX_VALUES = 8, VARIANTS = 3, MOST_RESULTS = 2, INPUTS = 5, MARKER_AT = 8 };
 
 struct group {
     char opcode[64];
-    char types[MOST_VALUES], text[MOST_VALUES][16]; /* b h r q p, or # with the operand's text */
+    char types[MAX_VALUES], text[MAX_VALUES][16]; /* b h r q p, or # with the operand's text */
     unsigned nsources, nresults, first, count;
 };
 struct insn_case {
-    uint64_t value[MOST_VALUES];
+    uint64_t value[MAX_VALUES];
     bool any_nan;
     unsigned line;
 };
@@ -45,7 +45,7 @@ static void read_header(struct group *g, char *line, unsigned first) {
             g->nsources = n;
             continue;
         }
-        ck_assert_uint_lt(n, MOST_VALUES);
+        ck_assert_uint_lt(n, MAX_VALUES);
         if (*word == '#') snprintf(g->text[n], sizeof g->text[n], "%s", word + 1);
         g->types[n++] = *word;
     }
@@ -99,10 +99,10 @@ static bool is_chain(const struct group *g) {
     return strstr(s, ".cc") || !strncmp(s, "addc", 4) || !strncmp(s, "subc", 4) ||
            !strncmp(s, "madc", 4);
 }
-static bool takes_carry(const struct group *g) {
+static bool reads_carry(const struct group *g) {
     return is_chain(g) && g->types[g->nsources - 1] == 'p';
 }
-static bool gives_carry(const struct group *g) { return is_chain(g) && g->nresults == 2; }
+static bool writes_carry(const struct group *g) { return is_chain(g) && g->nresults == 2; }
 
 static void write_sources(struct buf *b, const struct group *g) {
     for (unsigned i = 0; i < g->nsources; i++) {
@@ -115,7 +115,7 @@ static void write_sources(struct buf *b, const struct group *g) {
         default: break;
         }
     }
-    if (takes_carry(g)) buf_printf(b, "selp.u32 %%r20, 1, 0, %%p%u;\n", g->nsources);
+    if (reads_carry(g)) buf_printf(b, "selp.u32 %%r20, 1, 0, %%p%u;\n", g->nsources);
 }
 
 static unsigned result_register(unsigned variant, unsigned result) {
@@ -134,8 +134,8 @@ static void write_marker(struct buf *b, char type, unsigned r) {
 /* Result registers of 64 bits are numbered from 28, away from the inputs. */
 static void write_instruction(struct buf *b, const struct group *g, unsigned variant) {
     static const char *const guards[VARIANTS] = {"", "@%p30 ", "@!%p30 "};
-    unsigned listed = gives_carry(g) ? 1 : g->nresults, sources = g->nsources - takes_carry(g);
-    if (takes_carry(g)) buf_puts(b, "add.cc.u32 %r21, %r20, -1;\n");
+    unsigned listed = writes_carry(g) ? 1 : g->nresults, sources = g->nsources - reads_carry(g);
+    if (reads_carry(g)) buf_puts(b, "add.cc.u32 %r21, %r20, -1;\n");
     buf_printf(b, "%s%s ", guards[variant], g->opcode);
     for (unsigned k = 0; k < listed; k++) {
         char c = class_of(g->types[g->nsources + k]);
@@ -147,7 +147,7 @@ static void write_instruction(struct buf *b, const struct group *g, unsigned var
         else buf_printf(b, ", %%%c%u", class_of(g->types[i]), i + 1);
     }
     buf_puts(b, ";\n");
-    if (gives_carry(g))
+    if (writes_carry(g))
         buf_printf(b, "addc.u32 %%r21, 0, 0;\nsetp.ne.u32 %%p%u, %%r21, 0;\n",
                    result_register(variant, 1));
 }
@@ -206,24 +206,24 @@ static bool is_nan_of(char type, uint64_t v) {
     return type == 'q' ? (v & ~(1ull << 63)) > 0x7ffull << 52 : (v & 0x7fffffff) > 0xffull << 23;
 }
 
-static void compare(const struct group *g, const struct insn_case *c, const uint64_t *got,
+static void compare(const struct group *g, const struct insn_case *c, const uint64_t *actual,
                     unsigned lane) {
     for (unsigned v = 0; v < VARIANTS; v++) {
         bool executes = v == 0 || (v == 1) == (lane & 1);
         for (unsigned k = 0; k < g->nresults; k++) {
             char t = g->types[g->nsources + k];
-            if (gives_carry(g) && k == 1 && !executes) continue;
-            uint64_t result = masked(t, got[v * MOST_RESULTS + k]),
-                     want = c->value[g->nsources + k];
-            if (!executes) want = masked(t, t == 'p' ? 1 : 0x5a5a5a5a5a5a5a5a);
-            bool same = executes && c->any_nan ? is_nan_of(t, result) : result == want;
+            if (writes_carry(g) && k == 1 && !executes) continue;
+            uint64_t result = masked(t, actual[v * MOST_RESULTS + k]),
+                     expected = c->value[g->nsources + k];
+            if (!executes) expected = masked(t, t == 'p' ? 1 : 0x5a5a5a5a5a5a5a5a);
+            bool same = executes && c->any_nan ? is_nan_of(t, result) : result == expected;
             ck_assert_msg(same,
                           "%s on %llx %llx %llx %llx gives %llx, not %llx (result %u, %s; "
                           "instructions.txt:%u)",
                           g->opcode, (unsigned long long)c->value[0],
                           (unsigned long long)c->value[1], (unsigned long long)c->value[2],
                           (unsigned long long)c->value[3], (unsigned long long)result,
-                          (unsigned long long)want, k,
+                          (unsigned long long)expected, k,
                           v == 0   ? "all lanes"
                           : v == 1 ? "odd lanes"
                                    : "even lanes",

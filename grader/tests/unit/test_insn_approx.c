@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS = 256, MOST_BLOCKS = 512, DIGEST_GRID = 256 };
+enum { THREADS = 256, MAX_DIGEST_BLOCKS = 512, DIGEST_GRID = 256 };
 
 /* Operands: f = f32, q = two of them, h = 16 bits, p = a pair of those, d = f64. Blocks: 0xFFTT,
  * from FF to TT, those of positive floats with these exponents. Zero: forms of 16 bits have one
@@ -68,7 +68,7 @@ static struct buf file;
 struct record {
     char name[16];
     u32 digests, vectors;
-    u32 data[MOST_BLOCKS + MUFU_VECTORS]; /* fewer where there are fewer digests */
+    u32 data[MAX_DIGEST_BLOCKS + MUFU_VECTORS]; /* fewer where there are fewer digests */
 };
 static const u32 *vectors_of(const struct record *r) { return r->data + r->digests; }
 static const struct record *next_record(const struct record *r) {
@@ -81,7 +81,7 @@ static const struct record *recorded(const char *name) {
         ck_assert_msg(file_read("grader/tests/mufu/h100.bin", 1 << 20, &file, &e), "%s", e.text);
     const struct record *r = (const void *)file.data, *end = (const void *)(file.data + file.size);
     while (r < end && strncmp(r->name, name, sizeof r->name) != 0) r = next_record(r);
-    ck_assert_msg(r < end && r->digests <= MOST_BLOCKS && r->vectors == MUFU_VECTORS,
+    ck_assert_msg(r < end && r->digests <= MAX_DIGEST_BLOCKS && r->vectors == MUFU_VECTORS,
                   "h100.bin holds no %s", name);
     return r;
 }
@@ -217,7 +217,7 @@ static u64 operand_of(const struct form *f, u32 i) {
     default: return (u64)v << 32 | w;
     }
 }
-static u32 expected(const struct form *f, const u32 *vectors, u32 i) {
+static u32 expected_bits(const struct form *f, const u32 *vectors, u32 i) {
     return f->kind == 'p' ? vectors[i] | vectors[MUFU_VECTORS - 1 - i] << 16 : vectors[i];
 }
 
@@ -231,11 +231,12 @@ START_TEST(results_are_those_of_an_h100) {
         struct kernel_rig rig = open_form(f, 1);
         run_list(&rig, operands, results, MUFU_VECTORS);
         for (u32 i = 0; i < MUFU_VECTORS; i++) {
-            u32 got = (u32)results[i] ^ (u32)(results[i] >> 32), want = expected(f, vectors, i);
-            ck_assert_msg(got == want,
+            u32 actual = (u32)results[i] ^ (u32)(results[i] >> 32),
+                expected = expected_bits(f, vectors, i);
+            ck_assert_msg(actual == expected,
                           "%s at level %s: operand %08x, second %08x: %08x, but an H100 gave %08x",
                           f->opcode, lanes_level_name(level), (u32)(operands[i] >> 32),
-                          (u32)operands[i], got, want);
+                          (u32)operands[i], actual, expected);
         }
         rig_close(&rig);
     }
@@ -305,18 +306,19 @@ static u64 operand_within(const struct bound *b, u32 n) {
     return (u64)v << 32 | mufu_second_operand(v);
 }
 
-static void check_value(const struct bound *b, u64 operands, float got) {
+static void check_value(const struct bound *b, u64 operands, float actual) {
     double first = float_of((u32)(operands >> 32)), second = float_of((u32)operands);
-    double operand = b->exact ? first : second, want = b->exact ? b->exact(first) : first / second;
+    double operand = b->exact ? first : second,
+           expected = b->exact ? b->exact(first) : first / second;
     if (!(operand >= b->low && operand <= b->high) || operand == 0) return;
-    if (!b->exact && !(fabs(want) >= 0x1p-126 && fabs(want) < 0x1p127))
+    if (!b->exact && !(fabs(expected) >= 0x1p-126 && fabs(expected) < 0x1p127))
         return; /* 2 ulp of normal results */
     bool absolute = b->absolute < 0 && (b->relative == 0 || (operand > 0.5 && operand < 2));
-    double error = fabs(got - want),
-           allowed = absolute ? exp2(b->absolute) : exp2(b->relative) * fabs(want);
+    double error = fabs(actual - expected),
+           allowed = absolute ? exp2(b->absolute) : exp2(b->relative) * fabs(expected);
     ck_assert_msg(error <= allowed, "%s of %a, %a gives %a, not %a: an error of 2^%.1f",
-                  b->form.opcode, first, second, (double)got, want,
-                  log2(absolute ? error : error / fabs(want)));
+                  b->form.opcode, first, second, (double)actual, expected,
+                  log2(absolute ? error : error / fabs(expected)));
 }
 
 START_TEST(errors_are_within_the_manuals) {

@@ -24,25 +24,25 @@ static void make_folder(void) {
     ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s/c", folder, folder), 0);
 }
 
-static void put(const char *path, const char *text) {
-    char whole[5000], *slash;
+static void write_file(const char *path, const char *text) {
+    char full_path[5000], *slash;
     struct err e = {0};
-    snprintf(whole, sizeof whole, "%s/c/%s", folder, path);
-    slash = strrchr(whole, '/');
+    snprintf(full_path, sizeof full_path, "%s/c/%s", folder, path);
+    slash = strrchr(full_path, '/');
     *slash = 0;
-    ck_assert_msg(dir_create(whole, &e), "%s", e.text);
+    ck_assert_msg(dir_create(full_path, &e), "%s", e.text);
     *slash = '/';
-    ck_assert_msg(file_write(whole, text, strlen(text), &e), "%s", e.text);
+    ck_assert_msg(file_write(full_path, text, strlen(text), &e), "%s", e.text);
 }
 
 /* An archive of one file. */
 static void put_archive(const char *path, int format, const char *name, const char *text) {
-    char whole[5000];
-    snprintf(whole, sizeof whole, "%s/c/%s", folder, path);
+    char full_path[5000];
+    snprintf(full_path, sizeof full_path, "%s/c/%s", folder, path);
     struct archive *a = archive_write_new();
     struct archive_entry *en = archive_entry_new();
     ck_assert_int_eq(archive_write_set_format(a, format), ARCHIVE_OK);
-    ck_assert_int_eq(archive_write_open_filename(a, whole), ARCHIVE_OK);
+    ck_assert_int_eq(archive_write_open_filename(a, full_path), ARCHIVE_OK);
     archive_entry_set_pathname(en, name);
     archive_entry_set_filetype(en, AE_IFREG), archive_entry_set_perm(en, 0644);
     archive_entry_set_size(en, (la_int64_t)strlen(text));
@@ -54,16 +54,16 @@ static void put_archive(const char *path, int format, const char *name, const ch
 /* Says in a zip's headers that names are UTF-8 (bit 11 of the flags): at 6 in a local header, 8 in
  * a central one. */
 static void flag_utf8(const char *path) {
-    char whole[5000];
+    char full_path[5000];
     struct buf zip = {0};
     struct err e = {0};
-    snprintf(whole, sizeof whole, "%s/c/%s", folder, path);
-    ck_assert(file_read(whole, 1 << 20, &zip, &e));
+    snprintf(full_path, sizeof full_path, "%s/c/%s", folder, path);
+    ck_assert(file_read(full_path, 1 << 20, &zip, &e));
     for (size_t i = 0; i + 10 < zip.size; i++) {
         if (!memcmp(zip.data + i, "PK\3\4", 4)) zip.data[i + 7] |= 8;
         if (!memcmp(zip.data + i, "PK\1\2", 4)) zip.data[i + 9] |= 8;
     }
-    ck_assert(file_write(whole, zip.data, zip.size, &e));
+    ck_assert(file_write(full_path, zip.data, zip.size, &e));
     buf_free(&zip);
 }
 
@@ -71,11 +71,12 @@ static void flag_utf8(const char *path) {
 static void intake(const char *options, int status, struct buf *out) {
     char path[5000];
     struct err e = {0};
-    int got = shell("cd %s && LC_ALL=C %s/grader intake c %s --format csv --output rows.csv 2>said",
-                    folder, build_folder(), options);
+    int actual =
+        shell("cd %s && LC_ALL=C %s/grader intake c %s --format csv --output rows.csv 2>said",
+              folder, build_folder(), options);
     snprintf(path, sizeof path, "%s/said", folder);
-    if (got != status) file_read(path, 1 << 20, out, &e);
-    ck_assert_msg(got == status, "status %d: %s", got, buf_str(out));
+    if (actual != status) file_read(path, 1 << 20, out, &e);
+    ck_assert_msg(actual == status, "status %d: %s", actual, buf_str(out));
     snprintf(path, sizeof path, "%s/%s", folder, status == 2 ? "said" : "rows.csv");
     ck_assert_msg(file_read(path, 1 << 20, out, &e), "%s", e.text);
 }
@@ -89,7 +90,7 @@ static void has(const struct buf *rows, const char *row) {
 START_TEST(every_spelling_is_taken) {
     static const struct {
         const char *path, *row;
-    } given[] = {
+    } files[] = {
         {"a/Transpose.cu", "\"a\",\"a\",\"Transpose.cu\"," TAKEN},
         {"b/transpose (1).cu", "\"b\",\"b\",\"transpose (1).cu\"," TAKEN},
         {"c/deep/er/transpose.cu", "\"c\",\"c\",\"deep/er/transpose.cu\"," TAKEN},
@@ -103,9 +104,9 @@ START_TEST(every_spelling_is_taken) {
     };
     struct buf rows = {0};
     make_folder();
-    for (unsigned i = 0; i < sizeof given / sizeof *given; i++) put(given[i].path, "// x\n");
+    for (unsigned i = 0; i < sizeof files / sizeof *files; i++) write_file(files[i].path, "// x\n");
     intake("", 0, &rows);
-    for (unsigned i = 0; i < sizeof given / sizeof *given; i++) has(&rows, given[i].row);
+    for (unsigned i = 0; i < sizeof files / sizeof *files; i++) has(&rows, files[i].row);
     buf_free(&rows);
 }
 END_TEST
@@ -120,7 +121,7 @@ START_TEST(archives_of_every_kind_and_name_are_read) {
     put_archive("e.tar", ARCHIVE_FORMAT_TAR_USTAR, "J\xf6rg/transpose.cu", "// x\n"); /* Latin-1 */
     put_archive("i.zip", ARCHIVE_FORMAT_ZIP, "J\xc3\xb6rg/transpose.cu", "// x\n");
     flag_utf8("i.zip");
-    put("f.zip", "PK broken"), put("g.rar", "Rar! broken"), put("h.7z", "");
+    write_file("f.zip", "PK broken"), write_file("g.rar", "Rar! broken"), write_file("h.7z", "");
     intake("", 1, &rows);
     has(&rows, "\"a\",\"a.ZIP\",\"J\xc3\xb6rg/transpose.cu\"," TAKEN);
     has(&rows, "\"b\",\"b.7z\",\"transpose.cu\"," TAKEN);
@@ -152,11 +153,11 @@ START_TEST(what_cannot_be_taken_has_a_row_with_the_reason) {
     };
     struct buf rows = {0};
     make_folder();
-    put("good/transpose.cu", "// x\n"), put("two/transpose.cu", "// x\n"),
-        put("two/transpose(2).cu", "// y\n");
-    put("own/final.cu", "x"), put("word/transpose.cpp", "x"), put("nested/work.zip", "x"),
-        put("notes.txt", "x");
-    put("transpose.cu", "x"), put(".hidden", "x"), put("link/x.md", "x");
+    write_file("good/transpose.cu", "// x\n"), write_file("two/transpose.cu", "// x\n"),
+        write_file("two/transpose(2).cu", "// y\n");
+    write_file("own/final.cu", "x"), write_file("word/transpose.cpp", "x"),
+        write_file("nested/work.zip", "x"), write_file("notes.txt", "x");
+    write_file("transpose.cu", "x"), write_file(".hidden", "x"), write_file("link/x.md", "x");
     ck_assert_int_eq(shell("cd %s/c && mkdir big && head -c 1048577 /dev/zero >big/transpose.cu && "
                            "ln -s good linked && ln -s "
                            "../good/transpose.cu link/transpose.cu",
@@ -171,10 +172,10 @@ END_TEST
 START_TEST(canvas_names_belong_to_their_students) {
     struct buf rows = {0};
     make_folder();
-    put("smithjohn_11_501_transpose.cu", "// a\n"),
-        put("smithjohn_12_502_transpose-1.cu", "// b\n");
-    put("smithjohn_11_503_histogram.cu", "// c\n"),
-        put("doejane_LATE_13_504_transpose.cu", "// d\n"), put("x.cu", "// e\n");
+    write_file("smithjohn_11_501_transpose.cu", "// a\n"),
+        write_file("smithjohn_12_502_transpose-1.cu", "// b\n");
+    write_file("smithjohn_11_503_histogram.cu", "// c\n"),
+        write_file("doejane_LATE_13_504_transpose.cu", "// d\n"), write_file("x.cu", "// e\n");
     intake("", 1, &rows);
     has(&rows, "\"smithjohn_11\",\"smithjohn_11_501_transpose.cu, "
                "smithjohn_11_503_histogram.cu\",\"transpose.cu\"," TAKEN);
@@ -189,18 +190,20 @@ END_TEST
 START_TEST(moodle_and_gradescope_and_github_too) {
     struct buf rows = {0};
     make_folder();
-    put("Jane Doe_13_assignsubmission_file_/transpose.cu", "// a\n"),
-        put("Jim Roe_14_assignsubmission_file_transpose.cu", "// b\n");
-    put("Ann Poe_15_assignsubmission_onlinetext_/onlinetext.html", "x");
+    write_file("Jane Doe_13_assignsubmission_file_/transpose.cu", "// a\n"),
+        write_file("Jim Roe_14_assignsubmission_file_transpose.cu", "// b\n");
+    write_file("Ann Poe_15_assignsubmission_onlinetext_/onlinetext.html", "x");
     intake("", 1, &rows);
     has(&rows, "\"Jane Doe_13\",\"Jane Doe_13_assignsubmission_file_\",\"transpose.cu\"," TAKEN);
     has(&rows,
         "\"Jim Roe_14\",\"Jim Roe_14_assignsubmission_file_transpose.cu\",\"transpose.cu\"," TAKEN);
     has(&rows, "\"Ann Poe_15\",");
     buf_clear(&rows), make_folder();
-    put("submission_7/transpose.cu", "// a\n"), put("submission_8/transpose.cu", "// b\n"),
-        put("submission_9/transpose.cu", "// c\n");
-    put("submission_metadata.yml",
+    write_file("submission_7/transpose.cu", "// a\n"),
+        write_file("submission_8/transpose.cu", "// b\n"),
+        write_file("submission_9/transpose.cu", "// c\n");
+    write_file(
+        "submission_metadata.yml",
         "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '0042'\n    :email: "
         "j@x.edu\n"
         "  - :name: Jim Roe\n    :sid: \n    :email: jim@x.edu\n  :created_at: 2026-01-01\n"
@@ -212,8 +215,8 @@ START_TEST(moodle_and_gradescope_and_github_too) {
     has(&rows,
         "\"\",\"submission_9\",\"\",\"\",\"unclear\",\"submission_metadata.yml does not name it\"");
     buf_clear(&rows), make_folder();
-    put("hw1-submissions/hw1-jane-doe/transpose.cu", "// a\n"),
-        put("hw1-submissions/other/transpose.cu", "// a\n");
+    write_file("hw1-submissions/hw1-jane-doe/transpose.cu", "// a\n"),
+        write_file("hw1-submissions/other/transpose.cu", "// a\n");
     ck_assert_int_eq(
         shell("cd %s && mv c/hw1-submissions . && rmdir c && ln -s hw1-submissions c", folder), 0);
     intake("../intake/hw1-submissions --layout folders", 2, &rows); /* the same folder twice */
@@ -242,7 +245,7 @@ START_TEST(a_whole_class_in_an_archive_is_no_student) {
     struct buf rows = {0};
     for (unsigned i = 0; i < 6; i++) {
         make_folder();
-        put("other/transpose.cu", "// x\n");
+        write_file("other/transpose.cu", "// x\n");
         ck_assert_int_eq(shell("mkdir %s/t && cd %s/t && for f in %s; do mkdir -p $(dirname $f) && "
                                "echo //$f >$f; done && "
                                "tar cf ../c/all.tar *",
@@ -267,7 +270,7 @@ END_TEST
 START_TEST(an_empty_entry_has_a_row) {
     struct buf rows = {0};
     make_folder();
-    put("ann/transpose.cu", "// x\n");
+    write_file("ann/transpose.cu", "// x\n");
     ck_assert_int_eq(shell("mkdir %s/c/bob %s/c/eve && printf 'id\\nann\\nbob\\n' >%s/r.csv",
                            folder, folder, folder),
                      0);
@@ -281,7 +284,8 @@ END_TEST
 START_TEST(the_roster_says_who_is_missing_and_who_is_meant) {
     struct buf rows = {0};
     make_folder();
-    put("doejane_13_504_transpose.cu", "// d\n"), put("x_99_1_transpose.cu", "// x\n");
+    write_file("doejane_13_504_transpose.cu", "// d\n"),
+        write_file("x_99_1_transpose.cu", "// x\n");
     ck_assert_int_eq(
         shell("printf '\\357\\273\\277\"Student\",ID,SIS User ID\\n\"Doe, Jane\",13,s1\\n\"Roe, "
               "Jim\",14,s2\\n' >%s/r.csv",
@@ -312,17 +316,17 @@ START_TEST(names_mean_the_exercise_or_nothing) {
             "vector_add_old.cu", "vector_add", "vector.cu", ".vector_add.cu", "xvector_add.cu",
             "vector_add.cpp",    "(1).cu",     ".cu",       "-1.cu"};
     for (unsigned i = 0; i < sizeof yes / sizeof *yes; i++)
-        ck_assert_msg(pick_names(ex[0], yes[i]), "%s is refused", yes[i]);
+        ck_assert_msg(match_exercise_name(ex[0], yes[i]), "%s is refused", yes[i]);
     for (unsigned i = 0; i < sizeof no / sizeof *no; i++)
-        ck_assert_msg(!pick_names(ex[0], no[i]), "%s is taken", no[i]);
+        ck_assert_msg(!match_exercise_name(ex[0], no[i]), "%s is taken", no[i]);
     free(ex);
 }
 END_TEST
 
 START_TEST(one_students_folder_is_one_student) {
     make_folder();
-    put("s0004/chapters/02-coalescing/transpose.cu", "// x\n"), put("s0005/transpose.cu", "// x\n"),
-        put("s0005/notes.txt", "x");
+    write_file("s0004/chapters/02-coalescing/transpose.cu", "// x\n"),
+        write_file("s0005/transpose.cu", "// x\n"), write_file("s0005/notes.txt", "x");
     ck_assert_int_eq(shell("cd %s && %s/grader intake c/s0004 c/s0005 --format csv >rows && [ "
                            "$(grep -c taken rows) = "
                            "2 ] && grep -q '^\"s0004\"' rows && "

@@ -40,11 +40,11 @@ static struct jail_result run(const struct jail_job *job, double seconds) {
     return r;
 }
 
-static struct jail_result shell(const char *script, const char *take) {
+static struct jail_result shell(const char *script, const char *output_file) {
     static const char *const env[] = {"PATH=/usr/bin", NULL};
     const char *argv[] = {"/usr/bin/sh", "-c", script, NULL};
     struct jail_job j = base(JAIL_COMPILER);
-    j.argv = argv, j.env = env, j.out_files[0] = take;
+    j.argv = argv, j.env = env, j.out_files[0] = output_file;
     return run(&j, 15); /* on a machine that is emulated, or busy, they take seconds */
 }
 
@@ -67,13 +67,13 @@ END_TEST
 
 /* A jail has processes of small numbers, too, which are not the grader that is the first, the
  * second or the third of a container. */
-static int probe_as_the_first(int others) {
+static int probe_as_pid_1(int extra_processes) {
     struct err e = {0};
     int status = 0;
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("proc", "/proc", "proc", 0, NULL) < 0)
         return 2;
-    for (int i = 0; i < others && !status; i++) {
+    for (int i = 0; i < extra_processes && !status; i++) {
         pid_t next = fork();
         if (next == 0) _exit(!jail_probe(&e));
         if (waitpid(next, &status, 0) < 0) return 2;
@@ -86,7 +86,7 @@ START_TEST(probe_holds_for_small_numbers) {
     setenv("WARPBOOK_JAIL_TIER", jail_current_tier() == JAIL_NAMESPACES ? "T1" : "T2", 1);
     if (unshare(CLONE_NEWPID | CLONE_NEWNS) < 0) return; /* only root may */
     pid_t first = fork();
-    if (first == 0) _exit(probe_as_the_first(2));
+    if (first == 0) _exit(probe_as_pid_1(2));
     ck_assert(waitpid(first, &status, 0) == first);
     ck_assert_int_eq(status, 0);
 }
@@ -152,11 +152,11 @@ START_TEST(folder_is_limited) {
     struct jail_result r = shell("i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || "
                                  "break; i=$((i+1)); done; echo $i",
                                  NULL);
-    int files = atoi(buf_str(&r.output));
-    for (const char *p = buf_str(&r.output); *p; p++)
-        if (*p == '\n' && p[1]) files = atoi(p + 1);
-    ck_assert_int_ge(files, 7); /* 4 MiB hold eight files of 500 kB */
-    ck_assert_int_le(files, 8);
+    int templates = atoi(buf_str(&r.output));
+    for (const char *reply = buf_str(&r.output); *reply; reply++)
+        if (*reply == '\n' && reply[1]) templates = atoi(reply + 1);
+    ck_assert_int_ge(templates, 7); /* 4 MiB hold eight files of 500 kB */
+    ck_assert_int_le(templates, 8);
     jail_result_free(&r);
 }
 END_TEST
@@ -238,12 +238,12 @@ static int make_namespace(void *data) {
     (void)data;
     return fork() >= 0 && syscall(SYS_unshare, 0x10000000) == 0;
 }
-__attribute__((unused)) static int eat_memory(void *data) {
+__attribute__((unused)) static int touch_memory(void *data) {
     (void)data;
     for (int i = 0; i < 1024; i++) {
-        char *p = malloc(16 << 20);
-        if (!p) return i;
-        memset(p, 1, 16 << 20);
+        char *reply = malloc(16 << 20);
+        if (!reply) return i;
+        memset(reply, 1, 16 << 20);
     }
     return 200;
 }
@@ -263,7 +263,7 @@ END_TEST
 /* A sanitised process has no such limit (jail_init_run.c): its shadow is larger. */
 #ifndef __SANITIZE_ADDRESS__
 START_TEST(memory_is_limited) {
-    struct jail_result r = inside(JAIL_HOST, eat_memory, NULL, 15);
+    struct jail_result r = inside(JAIL_HOST, touch_memory, NULL, 15);
     ck_assert_int_eq(r.outcome, JAIL_EXITED);
     ck_assert_int_le(r.code, 16); /* 256 MiB hold at most sixteen of 16 MiB */
     jail_result_free(&r);
@@ -304,7 +304,7 @@ END_TEST
 static bool version_2(void) { return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
 
 /* This process's group of memory, where it may make more below; "" elsewhere. */
-static void own_memory_group(char path[512]) {
+static void current_memory_cgroup(char path[512]) {
     char line[512], *at = NULL;
     bool old = !version_2();
     FILE *f = fopen("/proc/self/cgroup", "re");
@@ -316,7 +316,7 @@ static void own_memory_group(char path[512]) {
     snprintf(path, 512, "/sys/fs/cgroup%s%s", old ? "/memory" : "", strrchr(at, ':') + 1);
 }
 
-static bool put(const char *folder, const char *name, long long n) {
+static bool write_file(const char *folder, const char *name, long long n) {
     char path[800];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "we");
@@ -327,31 +327,32 @@ static bool put(const char *folder, const char *name, long long n) {
 /* This process into a group of that many bytes below its own, whose name has so many digits: what
  * it starts lives in there, too. False: cannot be had here. Version 2 allows no processes beside
  * groups with limits: there, only what needs no group of the jail's own can be tried. */
-static bool enter_small_group(long long bytes, int digits) {
-    char own[512], small[760];
-    own_memory_group(own);
-    snprintf(small, sizeof small, "%s/wbtest.%0*d", own, digits, (int)getpid());
-    if (!*own || mkdir(small, 0755) < 0) return false;
-    bool ok = (put(small, "memory.limit_in_bytes", bytes) || put(small, "memory.max", bytes)) &&
-              put(small, "cgroup.procs", getpid());
+static bool enter_small_cgroup(long long bytes, int digits) {
+    char current[512], small[760];
+    current_memory_cgroup(current);
+    snprintf(small, sizeof small, "%s/wbtest.%0*d", current, digits, (int)getpid());
+    if (!*current || mkdir(small, 0755) < 0) return false;
+    bool ok = (write_file(small, "memory.limit_in_bytes", bytes) ||
+               write_file(small, "memory.max", bytes)) &&
+              write_file(small, "cgroup.procs", getpid());
     if (!ok) rmdir(small);
     return ok;
 }
 
-static void leave_small_group(void) {
+static void leave_small_cgroup(void) {
     char small[512], *end;
-    own_memory_group(small);
+    current_memory_cgroup(small);
     end = strrchr(small, '/');
     *end = 0;
-    ck_assert(put(small, "cgroup.procs", getpid()));
+    ck_assert(write_file(small, "cgroup.procs", getpid()));
     *end = '/';
     for (int i = 0; i < 400 && rmdir(small) < 0; i++) usleep(5000);
 }
 
 /* No rlimit holds a device process's memory: only groups do. */
-static struct jail_result eat(uint64_t limit) {
+static struct jail_result consume_memory(uint64_t limit) {
     struct jail_job j = base(JAIL_DEVICE);
-    j.entry = eat_memory, j.limits.memory_bytes = limit;
+    j.entry = touch_memory, j.limits.memory_bytes = limit;
     return run(&j, 10);
 }
 
@@ -359,7 +360,7 @@ START_TEST(a_group_that_is_full_is_the_programs_fault) {
     struct err e = {0};
     ck_assert_msg(jail_probe(&e), "%s", e.text); /* which finds out whether groups can be made */
     if (!strstr(jail_describe_tier(), "cgroup")) return;
-    struct jail_result r = eat(64 << 20);
+    struct jail_result r = consume_memory(64 << 20);
     ck_assert_int_eq(r.outcome, JAIL_MEMORY_LIMIT);
     jail_result_free(&r);
 }
@@ -368,24 +369,25 @@ END_TEST
 /* A desktop's terminal is in a group whose path has some 150 letters. */
 START_TEST(groups_are_made_below_a_long_path) {
     struct err e = {0};
-    if (version_2() || !enter_small_group(1ll << 30, 180)) return;
+    if (version_2() || !enter_small_cgroup(1ll << 30, 180)) return;
     ck_assert_msg(jail_probe(&e), "%s", e.text);
-    struct jail_result r = eat(64 << 20);
+    struct jail_result r = consume_memory(64 << 20);
     ck_assert_int_eq(r.outcome, JAIL_MEMORY_LIMIT);
     jail_result_free(&r);
-    leave_small_group();
+    leave_small_cgroup();
 }
 END_TEST
 
 START_TEST(a_machine_without_memory_is_nobodys_fault) {
-    if (!enter_small_group(96 << 20, 1)) return;
+    if (!enter_small_cgroup(96 << 20, 1)) return;
     for (int groups = 0; groups < 2; groups++) {
         jail_use_cgroups(groups);
-        struct jail_result r = eat(8ull << 30); /* far from its own limit, if it has one */
+        struct jail_result r =
+            consume_memory(8ull << 30); /* far from its own limit, if it has one */
         ck_assert_int_eq(r.outcome, JAIL_SYSTEM_OOM);
         jail_result_free(&r);
     }
-    leave_small_group();
+    leave_small_cgroup();
 }
 END_TEST
 
@@ -404,7 +406,7 @@ START_TEST(violations) {
 }
 END_TEST
 
-static int other_fd(void *data) {
+static int check_passed_fds(void *data) {
     int *fds = data; /* the one passed as 3, and one that was not */
     char c;
     bool passed = read(3, &c, 1) == 1 && c == 'k', hidden = fcntl(fds[1], F_GETFD) < 0;
@@ -412,13 +414,13 @@ static int other_fd(void *data) {
     return passed && hidden ? 0 : 1;
 }
 START_TEST(only_given_descriptors) {
-    int pipe_fds[2], secret[2];
-    ck_assert(pipe(pipe_fds) == 0 && pipe(secret) == 0);
+    int pipe_fds[2], secret_text[2];
+    ck_assert(pipe(pipe_fds) == 0 && pipe(secret_text) == 0);
     ck_assert(write(pipe_fds[1], "k", 1) == 1);
-    int hidden = fcntl(secret[0], F_DUPFD, 99), fds[2] = {pipe_fds[0], hidden};
+    int hidden = fcntl(secret_text[0], F_DUPFD, 99), fds[2] = {pipe_fds[0], hidden};
     struct jail_fd map = {pipe_fds[0], 3};
     struct jail_job j = base(JAIL_HOST);
-    j.entry = other_fd, j.entry_data = fds, j.fds = &map, j.nfds = 1;
+    j.entry = check_passed_fds, j.entry_data = fds, j.fds = &map, j.nfds = 1;
     struct jail_result r = run(&j, 3);
     ck_assert_int_eq(r.outcome, JAIL_EXITED);
     ck_assert_int_eq(r.code, 0);

@@ -36,10 +36,10 @@ static const char debian[] = "kernel.unprivileged_userns_clone=1",
 static void expect(const char *text, const char *const *named, unsigned n) {
     const char *const all[] = {debian, ubuntu, zero, filter, newer, unknown, trust};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++) {
-        bool wanted = false;
-        for (unsigned k = 0; k < n; k++) wanted |= named[k] == all[i];
-        ck_assert_msg((strstr(text, all[i]) != NULL) == wanted, "%s: %s\n%s", all[i],
-                      wanted ? "not named" : "named", text);
+        bool is_expected = false;
+        for (unsigned k = 0; k < n; k++) is_expected |= named[k] == all[i];
+        ck_assert_msg((strstr(text, all[i]) != NULL) == is_expected, "%s: %s\n%s", all[i],
+                      is_expected ? "not named" : "named", text);
     }
 }
 #define EXPECT(text, ...)                                  \

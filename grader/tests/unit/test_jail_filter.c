@@ -45,7 +45,7 @@ static bool jumps(const struct sock_filter *f, uint32_t a) {
 }
 
 /* What the filter answers: classic BPF, as much of it as filters have. */
-static uint32_t answer(const struct sock_fprog *p, const struct seccomp_data *d) {
+static uint32_t run_bpf(const struct sock_fprog *p, const struct seccomp_data *d) {
     uint32_t a = 0;
     for (unsigned at = 0; at < p->len; at++) {
         const struct sock_filter *f = &p->filter[at];
@@ -59,18 +59,18 @@ static uint32_t answer(const struct sock_fprog *p, const struct seccomp_data *d)
     return ck_abort_msg("the filter has no end"), 0;
 }
 
-static uint32_t call(const struct sock_fprog *p, const struct machine *m, int nr, uint64_t a0,
-                     uint64_t a1, uint64_t a2) {
+static uint32_t filter_action(const struct sock_fprog *p, const struct machine *m, int nr,
+                              uint64_t a0, uint64_t a1, uint64_t a2) {
     struct seccomp_data d = {.nr = nr, .arch = m->audit, .args = {a0, a1, a2, 0}};
-    return answer(p, &d);
+    return run_bpf(p, &d);
 }
 
 static struct sock_fprog filter(const struct machine *m, enum jail_kind kind, bool shared) {
-    struct sock_fprog p = {0};
+    struct sock_fprog reply = {0};
     seccomp_api_set(3); /* the filter is made, not laid: what this kernel (or an emulator of one)
                            has is of no matter */
-    ck_assert_msg(jail_filter(kind, shared, m->libseccomp, &p), "no filter for %s", m->name);
-    return p;
+    ck_assert_msg(jail_filter(kind, shared, m->libseccomp, &reply), "no filter for %s", m->name);
+    return reply;
 }
 
 static const uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
@@ -80,7 +80,7 @@ static unsigned try_rows(const struct machine *m, const struct sock_fprog *p) {
     unsigned missing = 0;
     static const struct {
         const char *name;
-        uint32_t answer;
+        uint32_t action;
     } rows[] = {
 #define FAIL                         SECCOMP_RET_ERRNO | EPERM
 #define KILL                         SECCOMP_RET_KILL_PROCESS
@@ -96,8 +96,9 @@ static unsigned try_rows(const struct machine *m, const struct sock_fprog *p) {
         int nr = seccomp_syscall_resolve_name_arch(m->libseccomp, rows[i].name);
         if (nr < 0) missing++;
         else
-            ck_assert_msg(call(p, m, nr, 1, 0, 0) == rows[i].answer, "%s: %s (%d) is answered %08x",
-                          m->name, rows[i].name, nr, call(p, m, nr, 1, 0, 0));
+            ck_assert_msg(filter_action(p, m, nr, 1, 0, 0) == rows[i].action,
+                          "%s: %s (%d) is answered %08x", m->name, rows[i].name, nr,
+                          filter_action(p, m, nr, 1, 0, 0));
     }
     return missing;
 }
@@ -107,25 +108,26 @@ START_TEST(every_row_is_refused) {
     /* Numbers are translated from this machine's, and aarch64 has none for some rows. */
     if (m->libseccomp == SCMP_ARCH_X86_64 && seccomp_arch_native() != m->libseccomp)
         SKIP("x86-64's rows, on another machine");
-    struct sock_fprog p = filter(m, JAIL_HOST, true);
-    unsigned missing = try_rows(m, &p);
+    struct sock_fprog reply = filter(m, JAIL_HOST, true);
+    unsigned missing = try_rows(m, &reply);
     /* What aarch64 never had: its C library makes them of younger calls, all of them rows: mknod
      * iopl ioperm chmod chown lchown utime utimes futimesat unlink rename inotify_init. */
     ck_assert_uint_eq(missing, strcmp(m->name, "aarch64") ? 0 : 12);
-    free(p.filter);
+    free(reply.filter);
 }
 END_TEST
 
 START_TEST(what_programs_need_is_allowed) {
     const struct machine *m = &machines[_i];
-    struct sock_fprog p = filter(m, JAIL_HOST, false);
-    ck_assert_uint_eq(call(&p, m, m->read, 0, 0, 0), SECCOMP_RET_ALLOW);
-    ck_assert_uint_eq(call(&p, m, m->openat, 0, 0, O_RDONLY), SECCOMP_RET_ALLOW);
-    ck_assert_uint_eq(call(&p, m, m->mmap, 0, 4096, PROT_READ), SECCOMP_RET_ALLOW);
-    ck_assert_uint_eq(call(&p, m, m->clone, CLONE_VM | CLONE_THREAD, 0, 0), SECCOMP_RET_ALLOW);
-    ck_assert_uint_eq(call(&p, m, m->clone, CLONE_NEWUSER, 0, 0), refused);
-    ck_assert_uint_eq(call(&p, m, m->ptrace, 0, 0, 0), SECCOMP_RET_KILL_PROCESS);
-    free(p.filter);
+    struct sock_fprog reply = filter(m, JAIL_HOST, false);
+    ck_assert_uint_eq(filter_action(&reply, m, m->read, 0, 0, 0), SECCOMP_RET_ALLOW);
+    ck_assert_uint_eq(filter_action(&reply, m, m->openat, 0, 0, O_RDONLY), SECCOMP_RET_ALLOW);
+    ck_assert_uint_eq(filter_action(&reply, m, m->mmap, 0, 4096, PROT_READ), SECCOMP_RET_ALLOW);
+    ck_assert_uint_eq(filter_action(&reply, m, m->clone, CLONE_VM | CLONE_THREAD, 0, 0),
+                      SECCOMP_RET_ALLOW);
+    ck_assert_uint_eq(filter_action(&reply, m, m->clone, CLONE_NEWUSER, 0, 0), refused);
+    ck_assert_uint_eq(filter_action(&reply, m, m->ptrace, 0, 0, 0), SECCOMP_RET_KILL_PROCESS);
+    free(reply.filter);
 }
 END_TEST
 
@@ -133,27 +135,27 @@ END_TEST
  * machine's O_TMPFILE has. */
 START_TEST(the_same_numbers_mean_the_same) {
     const struct machine *m = &machines[_i];
-    struct sock_fprog p = filter(m, JAIL_HOST, false);
-    ck_assert_uint_eq(call(&p, m, 452, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
-    ck_assert_uint_eq(call(&p, m, 435, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
-    ck_assert_uint_eq(call(&p, m, m->openat, 0, 0, 020000000 | O_RDWR),
+    struct sock_fprog reply = filter(m, JAIL_HOST, false);
+    ck_assert_uint_eq(filter_action(&reply, m, 452, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
+    ck_assert_uint_eq(filter_action(&reply, m, 435, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
+    ck_assert_uint_eq(filter_action(&reply, m, m->openat, 0, 0, 020000000 | O_RDWR),
                       SECCOMP_RET_ERRNO | EOPNOTSUPP);
-    free(p.filter);
+    free(reply.filter);
 }
 END_TEST
 
 /* Calls made as another kind of program would (32 bits) have other numbers, and are deadly. */
 START_TEST(another_processors_calls_are_deadly) {
     const struct machine *m = &machines[_i];
-    struct sock_fprog p = filter(m, JAIL_HOST, false);
+    struct sock_fprog reply = filter(m, JAIL_HOST, false);
     static const uint32_t others[] = {AUDIT_ARCH_I386, AUDIT_ARCH_ARM};
     for (unsigned i = 0; i < 2; i++) {
         struct seccomp_data d = {.nr = m->read, .arch = others[i]};
-        uint32_t got = answer(&p, &d);
-        ck_assert_msg(got == SECCOMP_RET_KILL_THREAD || got == SECCOMP_RET_KILL_PROCESS, "%08x",
-                      got);
+        uint32_t actual = run_bpf(&reply, &d);
+        ck_assert_msg(actual == SECCOMP_RET_KILL_THREAD || actual == SECCOMP_RET_KILL_PROCESS,
+                      "%08x", actual);
     }
-    free(p.filter);
+    free(reply.filter);
 }
 END_TEST
 

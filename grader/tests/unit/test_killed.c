@@ -5,23 +5,25 @@
 
 #include <signal.h>
 
-static bool killed(enum jail_outcome end, int code, int signal, const char *said) {
+static bool is_killed(enum jail_outcome end, int code, int signal, const char *output) {
     struct jail_result r = {.outcome = end, .code = code, .signal = signal};
-    buf_puts(&r.output, said);
+    buf_puts(&r.output, output);
     bool was = build_was_killed_by_os(&r);
     jail_result_free(&r);
     return was;
 }
 
 START_TEST(a_compiler_that_the_machine_ends_is_told_from_one_that_refuses) {
-    ck_assert(killed(JAIL_SIGNALLED, 0, SIGKILL, "") && killed(JAIL_SYSTEM_OOM, 0, SIGKILL, ""));
-    ck_assert(killed(JAIL_EXITED, 137, 0, "Killed\n")); /* a shell's word for its child */
-    ck_assert(
-        killed(JAIL_EXITED, 255, 0, "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n"));
-    ck_assert(!killed(JAIL_EXITED, 1, 0, "transpose.cu(3): error: #error Killed\n"));
-    ck_assert(!killed(JAIL_EXITED, 0, 0, "warning: died due to signal 9 (Kill signal)\n"));
-    ck_assert(!killed(JAIL_SIGNALLED, 0, SIGSEGV, "") &&
-              !killed(JAIL_MEMORY_LIMIT, 0, SIGKILL, "") && !killed(JAIL_TIMEOUT, 0, SIGKILL, ""));
+    ck_assert(is_killed(JAIL_SIGNALLED, 0, SIGKILL, "") &&
+              is_killed(JAIL_SYSTEM_OOM, 0, SIGKILL, ""));
+    ck_assert(is_killed(JAIL_EXITED, 137, 0, "Killed\n")); /* a shell's word for its child */
+    ck_assert(is_killed(JAIL_EXITED, 255, 0,
+                        "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n"));
+    ck_assert(!is_killed(JAIL_EXITED, 1, 0, "transpose.cu(3): error: #error Killed\n"));
+    ck_assert(!is_killed(JAIL_EXITED, 0, 0, "warning: died due to signal 9 (Kill signal)\n"));
+    ck_assert(!is_killed(JAIL_SIGNALLED, 0, SIGSEGV, "") &&
+              !is_killed(JAIL_MEMORY_LIMIT, 0, SIGKILL, "") &&
+              !is_killed(JAIL_TIMEOUT, 0, SIGKILL, ""));
 }
 END_TEST
 

@@ -18,17 +18,17 @@
 #include <string.h>
 
 enum { TEXT = 1 << 22, VERSIONS = 12, NAME = 64 };
-static const char mark[] = "<!--times ", again[] = "python3 grader/tests/timing/lessons.py";
+static const char marker[] = "<!--times ", fresh_text[] = "python3 grader/tests/timing/lessons.py";
 
-struct mark {
+struct version_marker {
     char exercise[NAME], version[VERSIONS][NAME];
     unsigned n;
 };
 
 /* "transpose: 1-tile answer-->" */
-static bool read_mark(const char *at, struct mark *m) {
+static bool read_marker(const char *at, struct version_marker *m) {
     int used = 0;
-    *m = (struct mark){0};
+    *m = (struct version_marker){0};
     if (sscanf(at, "%63[a-z0-9_]: %n", m->exercise, &used) != 1 || !used) return false;
     for (at += used; m->n < VERSIONS && sscanf(at, "%63[^ >\n]%n", m->version[m->n], &used) == 1;
          at += used + 1) {
@@ -40,7 +40,7 @@ static bool read_mark(const char *at, struct mark *m) {
 }
 
 /* Cell n of a table's line as text, without the blanks around it. */
-static bool cell(const char *line, unsigned n, char *out, size_t size) {
+static bool table_cell(const char *line, unsigned n, char *out, size_t size) {
     const char *end = line + strcspn(line, "\n");
     for (unsigned i = 0; i <= n; i++) {
         line = memchr(line, '|', (size_t)(end - line));
@@ -106,94 +106,95 @@ static double modelled(const char *device, const char *exercise, const char *ver
     const char *head = strstr(buf_str(&ladder), "\n| device |"),
                *row = head ? strstr(head, start) : NULL;
     unsigned n = 1;
-    while (row && cell(head + 1, n, text, sizeof text) && strcmp(text, version)) n++;
-    double us = row && cell(row + 1, n, text, sizeof text) ? number(text) : NAN;
+    while (row && table_cell(head + 1, n, text, sizeof text) && strcmp(text, version)) n++;
+    double us = row && table_cell(row + 1, n, text, sizeof text) ? number(text) : NAN;
     buf_free(&ladder);
     return us;
 }
 
 /* Field `n` of a line of tab-separated values. */
-static void field(const char *line, unsigned n, char *out, size_t size) {
+static void tsv_field(const char *line, unsigned n, char *out, size_t size) {
     for (; n && line[strcspn(line, "\t\n")] == '\t'; n--) line += strcspn(line, "\t\n") + 1;
     snprintf(out, size, "%.*s", n ? 0 : (int)strcspn(line, "\t\n"), line);
 }
 
 /* Of a line of ncu.tsv: per cent of the samples of waiting warps in which it waited for `reason`,
  * "mio throttle". */
-static double share(const char *head, const char *line, const char *reason) {
-    char name[NAME], value[NAME], wanted[NAME];
-    double all = 0, own = NAN;
-    snprintf(wanted, sizeof wanted, "stall_%.40s", reason);
-    for (char *c = wanted; *c; c++) *c = *c == ' ' ? '_' : *c;
-    for (unsigned n = 0; field(head, n, name, sizeof name), name[0]; n++) {
-        field(line, n, value, sizeof value);
+static double stall_share(const char *head, const char *line, const char *reason) {
+    char name[NAME], value[NAME], stall_name[NAME];
+    double all = 0, matching = NAN;
+    snprintf(stall_name, sizeof stall_name, "stall_%.40s", reason);
+    for (char *c = stall_name; *c; c++) *c = *c == ' ' ? '_' : *c;
+    for (unsigned n = 0; tsv_field(head, n, name, sizeof name), name[0]; n++) {
+        tsv_field(line, n, value, sizeof value);
         if (strncmp(name, "stall_", 6) || !strcmp(name, "stall_selected")) continue;
         all += strtod(value, NULL);
-        if (!strcmp(name, wanted)) own = strtod(value, NULL);
+        if (!strcmp(name, stall_name)) matching = strtod(value, NULL);
     }
-    return 100 * own / all;
+    return 100 * matching / all;
 }
 
 /* Of the longest kernel of a version in docs/results/GPU/ncu.tsv. */
-static double stalled(const char *gpu, const char *exercise, const char *version,
-                      const char *reason) {
+static double stall_percent(const char *gpu, const char *exercise, const char *version,
+                            const char *reason) {
     char path[128], start[2 * NAME], name[NAME], value[NAME];
     struct buf text = {0};
     unsigned time = 0;
     double longest = 0, percent = NAN;
     snprintf(path, sizeof path, "docs/results/%s/ncu.tsv", gpu);
-    bool answer = !strcmp(version, "answer");
-    snprintf(start, sizeof start, "\n%s\t%s%.*s\t", exercise, answer ? "model" : "s",
-             answer ? 0 : (int)strcspn(version, "-"), version);
+    bool is_solution = !strcmp(version, "answer");
+    snprintf(start, sizeof start, "\n%s\t%s%.*s\t", exercise, is_solution ? "model" : "s",
+             is_solution ? 0 : (int)strcspn(version, "-"), version);
     read_text(path, &text);
     const char *head = buf_str(&text);
-    while (field(head, time, name, sizeof name), name[0] && strcmp(name, "gpu__time_duration") != 0)
+    while (tsv_field(head, time, name, sizeof name),
+           name[0] && strcmp(name, "gpu__time_duration") != 0)
         time++;
     for (const char *at = head; (at = strstr(at, start)); at++) {
-        field(at + 1, time, value, sizeof value);
+        tsv_field(at + 1, time, value, sizeof value);
         if (strtod(value, NULL) > longest)
-            longest = strtod(value, NULL), percent = share(head, at + 1, reason);
+            longest = strtod(value, NULL), percent = stall_share(head, at + 1, reason);
     }
     buf_free(&text);
     return percent;
 }
 
 /* "H100, stalls: mio throttle". */
-static unsigned check_stalls(const char *page, const struct mark *m, const char *line,
-                             struct buf *wrong) {
+static unsigned check_stalls(const char *page, const struct version_marker *m, const char *line,
+                             struct buf *problems) {
     char head[NAME], device[NAME], reason[NAME], text[NAME];
-    if (!cell(line, 0, head, sizeof head) ||
+    if (!table_cell(line, 0, head, sizeof head) ||
         sscanf(head, "%63[A-Z0-9], stalls: %63[a-z ]", device, reason) != 2)
         return 0;
     for (char *c = device; *c; c++) *c = (char)tolower(*c);
     for (unsigned i = 0; i < m->n; i++) {
-        double right = stalled(device, m->exercise, m->version[i], reason);
-        double said = cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
-        if (!(fabs(said - right) <= 1))
-            buf_printf(wrong, "%s: %s %s: %s %g %%, and it is %g (%s)\n", page, m->exercise,
-                       m->version[i], head, said, right, again);
+        double expected = stall_percent(device, m->exercise, m->version[i], reason);
+        double stated = table_cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
+        if (!(fabs(stated - expected) <= 1))
+            buf_printf(problems, "%s: %s %s: %s %g %%, and it is %g (%s)\n", page, m->exercise,
+                       m->version[i], head, stated, expected, fresh_text);
     }
     return m->n;
 }
 
 /* One row; a row of another kind is left alone. Returns the number of cells that were looked at. */
-static unsigned check_row(const char *page, const struct mark *m, const char *line,
-                          struct buf *wrong) {
+static unsigned check_row(const char *page, const struct version_marker *m, const char *line,
+                          struct buf *problems) {
     char head[NAME], device[NAME], kind[NAME], text[NAME];
-    if (!cell(line, 0, head, sizeof head) ||
+    if (!table_cell(line, 0, head, sizeof head) ||
         sscanf(head, "%63[A-Za-z0-9], %63[a-z]", device, kind) != 2)
         return 0;
     bool is_measured = !strcmp(kind, "measured");
     if (!is_measured && strcmp(kind, "modelled") != 0) return 0;
     for (char *c = device; *c; c++) *c = (char)tolower(*c);
     for (unsigned i = 0; i < m->n; i++) {
-        double right = (is_measured ? measured : modelled)(device, m->exercise, m->version[i]);
-        double said = cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
-        if (isnan(right) && !strcmp(text, "-"))
+        double expected = (is_measured ? measured : modelled)(device, m->exercise, m->version[i]);
+        double stated = table_cell(line, i + 1, text, sizeof text) ? number(text) : NAN;
+        if (isnan(expected) && !strcmp(text, "-"))
             continue; /* it does not run there, or takes the simulator too long */
-        if (!(fabs(said - right) <= 0.03 * right))
-            buf_printf(wrong, "%s: %s %s on %s is said to be %g us, and is %g (%s)\n", page,
-                       m->exercise, m->version[i], head, said, right, again);
+        if (!(fabs(stated - expected) <= 0.03 * expected))
+            buf_printf(problems, "%s: %s %s on %s is said to be %g us, and is %g (%s)\n", page,
+                       m->exercise, m->version[i], head, stated, expected, fresh_text);
     }
     return m->n;
 }
@@ -220,100 +221,102 @@ static unsigned numbers(const char *text, double out[8]) {
 }
 
 /* What of a table's head looks like a size is one of the size that the ladder is timed at. */
-static void check_size(const char *page, const struct mark *m, const char *line,
-                       struct buf *wrong) {
+static void check_size(const char *page, const struct version_marker *m, const char *line,
+                       struct buf *problems) {
     char pattern[128], head[NAME];
     static const char timed[] = "Times, modelled for ";
     glob_t found;
     struct buf ladder = {0};
-    double said[8], is[8];
+    double stated[8], is[8];
     snprintf(pattern, sizeof pattern, "solutions/*/%s-ladder.md", m->exercise);
-    if (!cell(line, 0, head, sizeof head) || glob(pattern, 0, NULL, &found) != 0) return;
+    if (!table_cell(line, 0, head, sizeof head) || glob(pattern, 0, NULL, &found) != 0) return;
     read_text(found.gl_pathv[0], &ladder);
     globfree(&found);
     char *at = strstr(buf_str(&ladder), timed);
     ck_assert_msg(at != NULL, "%s: its ladder says no size", m->exercise);
     at[strcspn(at, "(")] = 0;
-    unsigned n = numbers(head, said), k = numbers(at, is);
+    unsigned n = numbers(head, stated), k = numbers(at, is);
     for (unsigned i = 0; i < n; i++) {
-        bool there = said[i] < 32; /* "steps of 16" */
-        for (unsigned j = 0; j < k; j++) there = there || said[i] == is[j];
-        if (!there)
-            buf_printf(wrong, "%s: %s is said to be timed at %.0f, and is at %s\n", page,
-                       m->exercise, said[i], at + strlen(timed));
+        bool is_present = stated[i] < 32; /* "steps of 16" */
+        for (unsigned j = 0; j < k; j++) is_present = is_present || stated[i] == is[j];
+        if (!is_present)
+            buf_printf(problems, "%s: %s is said to be timed at %.0f, and is at %s\n", page,
+                       m->exercise, stated[i], at + strlen(timed));
     }
     buf_free(&ladder);
 }
 
-static unsigned check_page(const char *page, const char *text, struct buf *wrong) {
+static unsigned check_page(const char *page, const char *text, struct buf *problems) {
     unsigned cells = 0;
-    for (const char *at = text; (at = strstr(at, mark)); at++) {
-        struct mark m;
-        if (!read_mark(at + strlen(mark), &m))
-            buf_printf(wrong, "%s: %.60s is not understood\n", page, at);
-        if (strchr(at, '\n')) check_size(page, &m, strchr(at, '\n') + 1, wrong);
+    for (const char *at = text; (at = strstr(at, marker)); at++) {
+        struct version_marker m;
+        if (!read_marker(at + strlen(marker), &m))
+            buf_printf(problems, "%s: %.60s is not understood\n", page, at);
+        if (strchr(at, '\n')) check_size(page, &m, strchr(at, '\n') + 1, problems);
         for (const char *line = strchr(at, '\n'); line && line[1] == '|';
              line = strchr(line + 1, '\n'))
-            cells += check_row(page, &m, line + 1, wrong) + check_stalls(page, &m, line + 1, wrong);
+            cells += check_row(page, &m, line + 1, problems) +
+                     check_stalls(page, &m, line + 1, problems);
     }
     return cells;
 }
 
 START_TEST(times_in_lessons_are_those_of_the_results_and_the_ladders) {
     glob_t found;
-    struct buf wrong = {0};
+    struct buf problems = {0};
     unsigned cells = 0;
     ck_assert_int_eq(glob("chapters/*/README.md", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct buf text = {0};
         read_text(found.gl_pathv[i], &text);
-        cells += check_page(found.gl_pathv[i], buf_str(&text), &wrong);
+        cells += check_page(found.gl_pathv[i], buf_str(&text), &problems);
         buf_free(&text);
     }
     globfree(&found);
-    ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
+    ck_assert_msg(!problems.size, "%s", buf_str(&problems));
     ck_assert_uint_ge(cells, 200);
 }
 END_TEST
 
-#define TABLE(h100, t4)                                                      \
+#define MIGRATION(h100, t4)                                                  \
     "<!--times swizzle: 1-tile answer-->\n| us | a tile | swizzled | other " \
     "|\n|---|---|---|---|\n| H100, measured "                                \
     "| " h100 " | 51.5 | 3 |\n| H200, measured | 82.1 | 41.2 | |\n" t4       \
     "| here | x | y | z |\n\nText 84.4\n"
 
 START_TEST(a_time_that_is_another_is_told) {
-    struct buf wrong = {0};
-    ck_assert_uint_eq(check_page("p", TABLE("84.4", ""), &wrong), 4);
-    ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
-    check_page("p", TABLE("94.4", ""), &wrong);
+    struct buf problems = {0};
+    ck_assert_uint_eq(check_page("p", MIGRATION("84.4", ""), &problems), 4);
+    ck_assert_msg(!problems.size, "%s", buf_str(&problems));
+    check_page("p", MIGRATION("94.4", ""), &problems);
     ck_assert_ptr_nonnull(strstr(
-        buf_str(&wrong), "swizzle 1-tile on H100, measured is said to be 94.4 us, and is 8"));
-    buf_clear(&wrong);
-    check_page("p", TABLE("84.4", "| T4, modelled | ? | 1 |\n"), &wrong);
-    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "swizzle 1-tile on T4, modelled"));
+        buf_str(&problems), "swizzle 1-tile on H100, measured is said to be 94.4 us, and is 8"));
+    buf_clear(&problems);
+    check_page("p", MIGRATION("84.4", "| T4, modelled | ? | 1 |\n"), &problems);
+    ck_assert_ptr_nonnull(strstr(buf_str(&problems), "swizzle 1-tile on T4, modelled"));
     ck_assert_ptr_nonnull(
-        strstr(buf_str(&wrong), "swizzle answer on T4, modelled is said to be 1 us"));
-    buf_clear(&wrong);
-    check_page("p", "<!--times swizzle: 1-tile-->\n| 4096 × 2¹¹, us | a |\n", &wrong);
-    ck_assert_str_eq(buf_str(&wrong),
+        strstr(buf_str(&problems), "swizzle answer on T4, modelled is said to be 1 us"));
+    buf_clear(&problems);
+    check_page("p", "<!--times swizzle: 1-tile-->\n| 4096 × 2¹¹, us | a |\n", &problems);
+    ck_assert_str_eq(buf_str(&problems),
                      "p: swizzle is said to be timed at 2048, and is at 4096 x 4096 \n");
-    buf_clear(&wrong);
+    buf_clear(&problems);
     check_page("p",
                "<!--times sum_reduce: 3-warp-a-row CUB-->\n| 2¹⁸ rows | a | b |\n| H100, measured "
                "| 98.8 | 300 |\n",
-               &wrong);
-    static const char said[] = "sum_reduce CUB on H100, measured is said to be 300 us, and is 23";
-    ck_assert_msg(strstr(buf_str(&wrong), said), "%s", buf_str(&wrong));
-    buf_clear(&wrong);
-    check_page("p", "<!--times swizzle: no-such-->\n| H100, measured | 1 |\n", &wrong);
-    ck_assert_ptr_nonnull(strstr(buf_str(&wrong), "no-such"));
-    buf_clear(&wrong);
+               &problems);
+    static const char expected[] =
+        "sum_reduce CUB on H100, measured is said to be 300 us, and is 23";
+    ck_assert_msg(strstr(buf_str(&problems), expected), "%s", buf_str(&problems));
+    buf_clear(&problems);
+    check_page("p", "<!--times swizzle: no-such-->\n| H100, measured | 1 |\n", &problems);
+    ck_assert_ptr_nonnull(strstr(buf_str(&problems), "no-such"));
+    buf_clear(&problems);
     check_page("p", "<!--times swizzle: answer-->\n| H100, stalls: long scoreboard | 200 |\n",
-               &wrong);
-    ck_assert_ptr_nonnull(
-        strstr(buf_str(&wrong), "swizzle answer: H100, stalls: long scoreboard 200 %, and it is "));
-    buf_free(&wrong);
+               &problems);
+    ck_assert_ptr_nonnull(strstr(
+        buf_str(&problems), "swizzle answer: H100, stalls: long scoreboard 200 %, and it is "));
+    buf_free(&problems);
 }
 END_TEST
 
@@ -328,10 +331,10 @@ static const char program[] = "__global__ void k(int *p, int n) {\n    for (int 
 static const char *problems_of(void (*check)(const char *, const char *, const char *,
                                              struct buf *),
                                const char *page, const char *text) {
-    static struct buf wrong;
-    buf_clear(&wrong);
-    check(page, "lesson/k.cu", text, &wrong);
-    return buf_str(&wrong);
+    static struct buf problems;
+    buf_clear(&problems);
+    check(page, "lesson/k.cu", text, &problems);
+    return buf_str(&problems);
 }
 
 START_TEST(code_in_a_lesson_stands_in_its_program) {
@@ -356,18 +359,20 @@ START_TEST(code_in_a_lesson_stands_in_its_program) {
 END_TEST
 
 START_TEST(code_of_no_program_is_told) {
-    struct buf wrong = {0};
-    lesson_check_marks(
-        PAGE("    p[i] = 1;\n") "\n    build/grader run k\n\n```\n    a; drawing\n```\n", &wrong);
-    ck_assert_str_eq(buf_str(&wrong), "");
-    lesson_check_marks("Text:\n\n    p[i] = 1;\n", &wrong);
-    ck_assert_str_eq(buf_str(&wrong),
+    struct buf problems = {0};
+    lesson_check_markers(
+        PAGE("    p[i] = 1;\n") "\n    build/grader run k\n\n```\n    a; drawing\n```\n",
+        &problems);
+    ck_assert_str_eq(buf_str(&problems), "");
+    lesson_check_markers("Text:\n\n    p[i] = 1;\n", &problems);
+    ck_assert_str_eq(buf_str(&problems),
                      "line 3: code, and no `<!--code lesson/NAME.cu-->` above it\n");
-    buf_clear(&wrong);
-    lesson_check_marks("Text:\n\n<!--code a.cu-->\n\n    a;\n\n<!--code b.cu-->\n\n    b;\n",
-                       &wrong);
-    ck_assert_str_eq(buf_str(&wrong), "line 9: no word between this code and the code before it\n");
-    buf_free(&wrong);
+    buf_clear(&problems);
+    lesson_check_markers("Text:\n\n<!--code a.cu-->\n\n    a;\n\n<!--code b.cu-->\n\n    b;\n",
+                         &problems);
+    ck_assert_str_eq(buf_str(&problems),
+                     "line 9: no word between this code and the code before it\n");
+    buf_free(&problems);
 }
 END_TEST
 
@@ -391,30 +396,31 @@ END_TEST
 
 /* Builds a program for each chapter, once. */
 START_TEST(lessons_show_what_their_programs_do) {
-    struct buf wrong = {0};
+    struct buf problems = {0};
     struct err e = {0};
     ck_assert_msg(book_open(&e), "%s", e.text);
     for (unsigned i = 0; i < book_count(); i++) {
         const char *chapter = book_at(i)->chapter;
         if (i && !strcmp(chapter, book_at(i - 1)->chapter)) continue;
-        lesson_check(chapter, &wrong);
-        ck_assert_msg(!wrong.size, "%s: %s", chapter, buf_str(&wrong));
+        lesson_check(chapter, &problems);
+        ck_assert_msg(!problems.size, "%s: %s", chapter, buf_str(&problems));
     }
 }
 END_TEST
 
 UNIT_SUITE(lessons) {
     Suite *s = suite_create("lessons");
-    TCase *t = tcase_create("tables of times"), *shown = tcase_create("code, counts, pictures");
+    TCase *t = tcase_create("tables of times"),
+          *is_status_shown = tcase_create("code, counts, pictures");
     tcase_add_test(t, times_in_lessons_are_those_of_the_results_and_the_ladders);
     tcase_add_test(t, a_time_that_is_another_is_told);
     tcase_set_timeout(t, 60);
-    tcase_add_test(shown, code_in_a_lesson_stands_in_its_program);
-    tcase_add_test(shown, code_of_no_program_is_told);
-    tcase_add_test(shown, a_count_that_is_another_is_told);
-    tcase_add_test(shown, lessons_show_what_their_programs_do);
-    tcase_set_timeout(shown, 300);
+    tcase_add_test(is_status_shown, code_in_a_lesson_stands_in_its_program);
+    tcase_add_test(is_status_shown, code_of_no_program_is_told);
+    tcase_add_test(is_status_shown, a_count_that_is_another_is_told);
+    tcase_add_test(is_status_shown, lessons_show_what_their_programs_do);
+    tcase_set_timeout(is_status_shown, 300);
     suite_add_tcase(s, t);
-    suite_add_tcase(s, shown);
+    suite_add_tcase(s, is_status_shown);
     return s;
 }

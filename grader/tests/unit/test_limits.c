@@ -11,7 +11,7 @@
 #define ENTRY      PTX_HEADER ".visible .entry k() {\n"
 
 static const struct {
-    const char *ptx, *says; /* NULL = it loads */
+    const char *ptx, *expected_text; /* NULL = it loads */
 } texts[] = {
     {PTX_HEADER ".visible .entry k(.param .align 4 .b8 a[32764]) { ret; }", NULL},
     {PTX_HEADER ".visible .entry k(.param .align 4 .b8 a[32768]) { ret; }",
@@ -41,8 +41,8 @@ START_TEST(sizes_beyond_the_limits_are_refused) {
     struct err e = {0};
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
     struct sim_module *m = sim_load(s, texts[_i].ptx, strlen(texts[_i].ptx), &e);
-    if (texts[_i].says)
-        ck_assert_msg(!m && strstr(e.text, texts[_i].says), "%s: %s", texts[_i].ptx,
+    if (texts[_i].expected_text)
+        ck_assert_msg(!m && strstr(e.text, texts[_i].expected_text), "%s: %s", texts[_i].ptx,
                       m ? "it loads" : e.text);
     else ck_assert_msg(m != NULL, "%s", e.text);
     sim_close(s);

@@ -35,13 +35,13 @@ static const char first[] = PTX_HEADER
     linkage " .func (.param .b32 r) f() { .reg .b32 %r<2>; " value \
             " st.param.b32 [r], %r0; ret; }\n"
 
-static void run(const char *second, uint32_t want[3]) {
+static void run(const char *second, uint32_t expected[3]) {
     struct sim *s = open_sim();
     struct err e = {0};
     struct sim_module *m = load(s, first, second, &e);
     ck_assert_msg(m != NULL, "%s", e.text);
     uint64_t out = sim_alloc(s, 12, "out");
-    uint32_t got[3];
+    uint32_t actual[3];
     struct sim_result r;
     struct sim_launch l = {.kernel = sim_find_kernel(m, "k"),
                            .grid = {1, 1, 1},
@@ -50,8 +50,8 @@ static void run(const char *second, uint32_t want[3]) {
                            .param_bytes = 8};
     sim_launch(s, &l, &r);
     ck_assert_int_eq(r.fault, SIM_FAULT_NONE);
-    sim_read(s, out, got, sizeof got);
-    ck_assert_mem_eq(got, want, sizeof got);
+    sim_read(s, out, actual, sizeof actual);
+    ck_assert_mem_eq(actual, expected, sizeof actual);
     sim_result_free(&r);
     sim_close(s);
 }
@@ -67,7 +67,7 @@ START_TEST(test_definitions) {
 END_TEST
 
 static const struct {
-    const char *a, *b, *want;
+    const char *a, *b, *expected;
 } refused[] = {
     {PTX_HEADER ".visible .global .u32 x = 3;\n", PTX_HEADER ".visible .global .u32 x;\n",
      "Multiple definition of 'x' in files 1 and 2 of the program"},
@@ -82,7 +82,7 @@ START_TEST(test_refused) {
     struct sim *s = open_sim();
     struct err e = {0};
     ck_assert_ptr_null(load(s, refused[_i].a, refused[_i].b, &e));
-    ck_assert_msg(strstr(e.text, refused[_i].want) != NULL, "%s", e.text);
+    ck_assert_msg(strstr(e.text, refused[_i].expected) != NULL, "%s", e.text);
     sim_close(s);
 }
 END_TEST

@@ -28,14 +28,14 @@ static const char text[] =
     ".loc 1 15 1\nst.global.f32 [%d5+512], %f2;\n"
     "END:\nret;\n}\n.file 1 \"look.cu\"\n";
 
-struct run {
+struct traced_run {
     struct kernel_rig rig;
     struct sim_result r;
     struct time_estimate t;
 };
 
-static struct run run_kernel(void) {
-    struct run x = {.rig = rig_open(text)};
+static struct traced_run run_kernel(void) {
+    struct traced_run x = {.rig = rig_open(text)};
     uint64_t params[] = {sim_alloc(x.rig.sim, 4096, "in"), sim_alloc(x.rig.sim, 4096, "out")};
     sim_fill(x.rig.sim, params[0], 0, 4096);
     struct sim_launch l = {.kernel = sim_find_kernel(x.rig.module, "k"),
@@ -48,7 +48,7 @@ static struct run run_kernel(void) {
     return x;
 }
 
-static void end(struct run *x) {
+static void close_run(struct traced_run *x) {
     sim_result_free(&x->r);
     rig_close(&x->rig);
 }
@@ -60,7 +60,7 @@ static const struct sim_access *access_at(const struct sim_result *r, unsigned l
 }
 
 START_TEST(an_access_is_kept_as_its_lanes_asked_for_it) {
-    struct run x = run_kernel();
+    struct traced_run x = run_kernel();
     const struct sim_access *load = access_at(&x.r, 10), *shared = access_at(&x.r, 12),
                             *store = access_at(&x.r, 14), *half = access_at(&x.r, 15);
     ck_assert(load && shared && store && half);
@@ -75,7 +75,7 @@ START_TEST(an_access_is_kept_as_its_lanes_asked_for_it) {
     ck_assert_uint_eq(half->mask, 0xffff);
     ck_assert_uint_eq(half->cost, 2);
     ck_assert_str_eq(half->file, "look.cu");
-    end(&x);
+    close_run(&x);
 }
 END_TEST
 
@@ -88,7 +88,7 @@ static const struct sim_line *line_at(const struct sim_result *r, unsigned line)
 /* One warp: hundreds of cycles for the load, some for each of the rest; all of it is the launch's
  * time beside its start. */
 START_TEST(a_warp_waits_where_it_reads_what_was_loaded) {
-    struct run x = run_kernel();
+    struct traced_run x = run_kernel();
     double all = 0, device = x.t.seconds - x.t.components[TIME_COMPONENT_LAUNCH];
     for (unsigned i = 0; i < x.r.nlines; i++)
         for (unsigned k = 0; k < SIM_STALL_COUNT; k++) all += x.r.lines[i].stall_seconds[k];
@@ -103,7 +103,7 @@ START_TEST(a_warp_waits_where_it_reads_what_was_loaded) {
                             load->stall_seconds[SIM_STALL_LONG_SCOREBOARD_L2],
                         0.01 * device);
     ck_assert_double_gt(barrier->stall_seconds[SIM_STALL_BARRIER], 0);
-    end(&x);
+    close_run(&x);
 }
 END_TEST
 

@@ -18,7 +18,7 @@
 
 struct clock {
     double first, second, noise, drift; /* drift: both grow by this part each round */
-    unsigned calls, heads;              /* heads: rounds in which the first one ran first */
+    unsigned calls, first_leads;        /* heads: rounds in which the first one ran first */
     unsigned last_round;
     int fail_at;
     uint64_t random;
@@ -32,20 +32,20 @@ static double gauss(uint64_t *s) {
     return sqrt(-2 * log(1 - uniform(s))) * cos(6.283185307179586 * uniform(s));
 }
 
-static double tick(void *user, unsigned which, unsigned round) {
+static double run_once(void *user, unsigned version, unsigned round) {
     struct clock *c = user;
     if (c->fail_at && (int)c->calls >= c->fail_at) return -1;
-    if (c->calls++ % 2 == 0) c->heads += which == 0;
+    if (c->calls++ % 2 == 0) c->first_leads += version == 0;
     c->last_round = round;
     double drift = pow(1 + c->drift, round);
-    return (which ? c->second : c->first) * drift * exp(c->noise * gauss(&c->random));
+    return (version ? c->second : c->first) * drift * exp(c->noise * gauss(&c->random));
 }
 
 static struct measurement measure(struct clock *c, struct measure_options o) {
     struct measurement m;
     o.skip_warm_up = true;
     if (!o.seconds) o.seconds = 5;
-    measure_pairs(tick, c, &o, &m);
+    measure_pairs(run_once, c, &o, &m);
     return m;
 }
 
@@ -66,7 +66,7 @@ START_TEST(test_drift_and_order) {
                         .seed = 11, .min_pairs = 200, .max_pairs = 200, .precision = 1e-6});
     ck_assert_uint_eq(m.pairs, 200);
     ck_assert(m.low <= 1 && m.high >= 1);
-    ck_assert(c.heads > 70 && c.heads < 130);
+    ck_assert(c.first_leads > 70 && c.first_leads < 130);
 }
 END_TEST
 
@@ -189,11 +189,11 @@ static int hook_launch(void *k, const unsigned grid[3], const unsigned block[3],
                            .param_bytes = (uint32_t)bytes};
     struct sim_result r;
     sim_launch(sim, &l, &r);
-    const uint64_t *p = params;
-    unsigned char got[4096], want[4096];
-    ck_assert(sim_read(sim, p[0] + p[2] * 16 - 4096, got, 4096) == SIM_OK &&
-              sim_read(sim, p[1] + p[2] * 16 - 4096, want, 4096) == SIM_OK);
-    ck_assert(r.fault == SIM_FAULT_NONE && !memcmp(got, want, 4096) && got[0] == 1);
+    const uint64_t *reply = params;
+    unsigned char actual[4096], expected[4096];
+    ck_assert(sim_read(sim, reply[0] + reply[2] * 16 - 4096, actual, 4096) == SIM_OK &&
+              sim_read(sim, reply[1] + reply[2] * 16 - 4096, expected, 4096) == SIM_OK);
+    ck_assert(r.fault == SIM_FAULT_NONE && !memcmp(actual, expected, 4096) && actual[0] == 1);
     sim_result_free(&r);
     return 0;
 }

@@ -51,15 +51,15 @@ END_TEST
 /* While kernels run, what stands for the host's memory is not there for them, and its place is
  * taken all the same. */
 START_TEST(test_host) {
-    char where[256];
+    char description[256];
     uint64_t a = memory_alloc_pages(&m, 100, "in"), b = memory_alloc(&m, 100, "b");
     memory_find_allocation(&m, a)->is_host = true;
     memory_set_host_hidden(&m, true);
     ck_assert(memory_find_range(&m, a, 4) < 0 && !memory_find_allocation(&m, a) &&
               memory_find_range(&m, b, 4) >= 0);
-    memory_describe(&m, a + 8, 4, where, sizeof where);
+    memory_describe(&m, a + 8, 4, description, sizeof description);
     ck_assert_ptr_nonnull(
-        strstr(where, "lies in the host's memory: copy it to device memory first"));
+        strstr(description, "lies in the host's memory: copy it to device memory first"));
     memory_set_host_hidden(&m, false);
     ck_assert(memory_find_range(&m, a, 100) >= 0);
     ck_assert_int_eq(memory_free(&m, a), SIM_OK);
@@ -204,9 +204,9 @@ START_TEST(test_written_ones) {
     ck_assert(memory_is_initialized(&large, a + (24 << 20), 100) &&
               !memory_is_initialized(&large, a + (24 << 20) + 100, 1));
     ck_assert_int_eq(memory_free(&large, a), SIM_OK);
-    uint64_t again = memory_alloc(&large, 16 << 20, "again");
-    memory_set_initialized(&large, again, 16 << 20, true);
-    ck_assert(memory_is_initialized(&large, again,
+    uint64_t fresh_text = memory_alloc(&large, 16 << 20, "again");
+    memory_set_initialized(&large, fresh_text, 16 << 20, true);
+    ck_assert(memory_is_initialized(&large, fresh_text,
                                     16 << 20)); /* what was changed above is in no other place */
     memory_close(&large);
 }
@@ -233,9 +233,9 @@ END_TEST
 /* ---- what reports say ---- */
 
 static void expect(uint64_t address, unsigned width, const char *text) {
-    char got[256];
-    memory_describe(&m, address, width, got, sizeof got);
-    ck_assert_str_eq(got, text);
+    char actual[256];
+    memory_describe(&m, address, width, actual, sizeof actual);
+    ck_assert_str_eq(actual, text);
 }
 
 START_TEST(test_describe) {
@@ -276,23 +276,23 @@ static const char copy[] =
     "%r1;\nret;\n}\n"
     ".file 1 \"copy.cu\"\n";
 
-static struct sim_report run_copy(uint64_t offset, uint64_t forget, bool freed) {
+static struct sim_report run_copy(uint64_t offset, uint64_t free_source, bool freed) {
     struct kernel_rig r = rig_open_with(copy, (struct rig_options){.sanitize = true});
     uint64_t from = sim_alloc(r.sim, 128, "from"), to = sim_alloc(r.sim, 128, "to"),
              params[] = {from, to, offset};
     sim_fill(r.sim, from, 1, 128);
-    if (forget) sim_mark_uninitialized(r.sim, from + 12, forget);
+    if (free_source) sim_mark_uninitialized(r.sim, from + 12, free_source);
     if (freed) sim_free(r.sim, from);
-    struct sim_result got = rig_run(&r, "copy", 2, 32, params, sizeof params);
-    struct sim_report report = got.nreports ? got.reports[0] : (struct sim_report){0};
-    if (!got.nreports) sim_check_undefined(r.sim, to, 128, &report);
-    ck_assert_uint_le(got.nreports, 1); /* both blocks write `to`, but the same values */
-    static char kernel[64], file[64];   /* the report's names live in the module */
+    struct sim_result result = rig_run(&r, "copy", 2, 32, params, sizeof params);
+    struct sim_report report = result.nreports ? result.reports[0] : (struct sim_report){0};
+    if (!result.nreports) sim_check_undefined(r.sim, to, 128, &report);
+    ck_assert_uint_le(result.nreports, 1); /* both blocks write `to`, but the same values */
+    static char kernel[64], file[64];      /* the report's names live in the module */
     snprintf(kernel, sizeof kernel, "%s", report.kernel ? report.kernel : "");
     snprintf(file, sizeof file, "%s", report.file ? report.file : "");
     report.kernel = kernel;
     report.file = file;
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
     return report;
 }
@@ -347,9 +347,9 @@ START_TEST(test_kernel_constant) {
     ck_assert(sim_find_symbol(r.module, "fixed", &to, &bytes));
     ck_assert_uint_eq(bytes, 16);
     uint64_t params[] = {from, to, 0};
-    struct sim_result got = rig_run(&r, "copy", 1, 4, params, sizeof params);
-    ck_assert_int_eq(got.fault, SIM_FAULT_READ_ONLY);
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "copy", 1, 4, params, sizeof params);
+    ck_assert_int_eq(result.fault, SIM_FAULT_READ_ONLY);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -362,13 +362,13 @@ START_TEST(test_copy_shadow) {
     sim_fill(r.sim, from, 1, 128);
     ck_assert_int_eq(sim_copy(r.sim, from, raw, 128), SIM_OK);
     uint64_t params[] = {from, to, 0};
-    struct sim_result got = rig_run(&r, "copy", 1, 32, params, sizeof params);
+    struct sim_result result = rig_run(&r, "copy", 1, 32, params, sizeof params);
     struct sim_report report;
-    ck_assert_msg(!rig_report(&got, SIM_FAULT_UNINITIALIZED), "a copy decides nothing");
+    ck_assert_msg(!rig_report(&result, SIM_FAULT_UNINITIALIZED), "a copy decides nothing");
     ck_assert_msg(sim_check_undefined(r.sim, to, 128, &report),
                   "bytes that nothing wrote were copied and read back");
     ck_assert_msg(!sim_check_undefined(r.sim, to, 128, &report), "told twice");
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST

@@ -68,10 +68,11 @@ static struct sim_counters run(const char *ptx, struct rig_options o, uint64_t l
     struct kernel_rig r = rig_open_with(ptx, o);
     uint64_t out = sim_alloc(r.sim, 65536, "out");
     sim_fill(r.sim, out, 0, 65536);
-    struct sim_result got = rig_run(&r, "k", 1, (uint32_t)lanes, &out, 8);
-    ck_assert_msg(got.fault == SIM_FAULT_NONE, "%s", got.nreports ? got.reports[0].text : "");
-    struct sim_counters c = rig_line(&got, 20);
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "k", 1, (uint32_t)lanes, &out, 8);
+    ck_assert_msg(result.fault == SIM_FAULT_NONE, "%s",
+                  result.nreports ? result.reports[0].text : "");
+    struct sim_counters c = rig_line(&result, 20);
+    sim_result_free(&result);
     rig_close(&r);
     return c;
 }

@@ -29,11 +29,11 @@ static void run(const char *kernel, bool later_first, uint32_t *out) {
     sim_fill(r.sim, params[0], 0, 4 * BLOCKS);
     sim_fill(r.sim, params[1], 0, 4);
     sim_set_reverse_block_order(r.sim, later_first);
-    struct sim_result got = rig_run(&r, kernel, BLOCKS, 1, params, sizeof params);
-    ck_assert_msg(got.fault == SIM_FAULT_NONE && !got.nreports, "%s: fault %d, %u reports", kernel,
-                  got.fault, got.nreports);
+    struct sim_result result = rig_run(&r, kernel, BLOCKS, 1, params, sizeof params);
+    ck_assert_msg(result.fault == SIM_FAULT_NONE && !result.nreports, "%s: fault %d, %u reports",
+                  kernel, result.fault, result.nreports);
     sim_read(r.sim, params[0], out, 4 * BLOCKS);
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 

@@ -125,11 +125,11 @@ static struct sim_counters run_pattern(const struct row *row, bool store) {
               sim_write(r.sim, at, &row->mask, 4) == SIM_OK);
     uint64_t base = sim_alloc(r.sim, 8192, "base");
     ck_assert(base % 512 == 0 && sim_fill(r.sim, base, 0, 8192) == SIM_OK);
-    struct sim_result got = rig_run(&r, "k", 1, 32, &base, sizeof base);
-    ck_assert_msg(got.fault == SIM_FAULT_NONE, "%s: %s", row->name,
-                  got.nreports ? got.reports[0].text : "");
-    struct sim_counters c = rig_line(&got, 20);
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "k", 1, 32, &base, sizeof base);
+    ck_assert_msg(result.fault == SIM_FAULT_NONE, "%s: %s", row->name,
+                  result.nreports ? result.reports[0].text : "");
+    struct sim_counters c = rig_line(&result, 20);
+    sim_result_free(&result);
     rig_close(&r);
     return c;
 }
@@ -208,12 +208,12 @@ START_TEST(test_far) {
         (struct rig_options){.memory = 3ull << 30});
     uint64_t base = sim_alloc(r.sim, 32 * 92274688ull, "far");
     ck_assert(base != 0);
-    struct sim_result got = rig_run(&r, "k", 1, 32, &base, sizeof base);
-    ck_assert_int_eq(got.fault, SIM_FAULT_NONE);
-    ck_assert_uint_eq(got.counters.global_load_requests, 1);
-    ck_assert_uint_eq(got.counters.global_load_sectors, 32);
-    ck_assert_uint_eq(got.counters.global_sectors_ideal, 4);
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "k", 1, 32, &base, sizeof base);
+    ck_assert_int_eq(result.fault, SIM_FAULT_NONE);
+    ck_assert_uint_eq(result.counters.global_load_requests, 1);
+    ck_assert_uint_eq(result.counters.global_load_sectors, 32);
+    ck_assert_uint_eq(result.counters.global_sectors_ideal, 4);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST

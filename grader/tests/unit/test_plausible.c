@@ -20,7 +20,7 @@ START_TEST(the_floor_and_the_interval) {
     static const struct {
         double us, high_us;
         unsigned sectors; /* written; 2^22 floats are 2^19 of them */
-        const char *says;
+        const char *expected_text;
     } rows[] = {
         {700, 0, N / 8, ""},
         {670, 0, N / 8, "faster than the device can be"}, /* a measured time has no `high` */
@@ -32,12 +32,12 @@ START_TEST(the_floor_and_the_interval) {
     const struct grade_options o = {.device = device_find("mx330")};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct grading_ctx g = {.ex = &exercise, .o = &o};
-        struct launch_stats own = {
+        struct launch_stats modelled = {
             .seconds = rows[i].us * 1e-6, .high = rows[i].high_us * 1e-6, .launches = 1};
-        own.counters.global_store_sectors = rows[i].sectors;
-        sanity_check_work(&g, &own);
-        ck_assert_int_eq(!g.implausible_reason[0], !rows[i].says[0]);
-        ck_assert_msg(strstr(g.implausible_reason, rows[i].says), "row %u: %s", i,
+        modelled.counters.global_store_sectors = rows[i].sectors;
+        sanity_check_work(&g, &modelled);
+        ck_assert_int_eq(!g.implausible_reason[0], !rows[i].expected_text[0]);
+        ck_assert_msg(strstr(g.implausible_reason, rows[i].expected_text), "row %u: %s", i,
                       g.implausible_reason);
     }
 }

@@ -23,31 +23,31 @@
 static const char folder[] = "grader/tests";
 enum { MAX_TEXTS = 8 };
 static char **programs; /* programs/NAME, torture/NAME */
-static unsigned nprograms, room;
+static unsigned nprograms, capacity;
 
-struct wanted {
-    char nvcc[256], run[256], also[256], texts[MAX_TEXTS][256];
+struct program_directives {
+    char nvcc[256], run[256], extra_options[256], texts[MAX_TEXTS][256];
     unsigned ntexts;
     int status, signal_number;
-    bool varies;
+    bool is_nondeterministic;
 };
 
-static void take_directive(const char *line, struct wanted *w) {
+static void take_directive(const char *line, struct program_directives *w) {
     char text[256];
     if (sscanf(line, "// nvcc: %255[^\n]", text) == 1)
         snprintf(w->nvcc, sizeof w->nvcc, "%s", text);
     else if (sscanf(line, "// run: %255[^\n]", text) == 1)
         snprintf(w->run, sizeof w->run, "%s", text);
     else if (sscanf(line, "// also: %255[^\n]", text) == 1)
-        snprintf(w->also, sizeof w->also, "%s", text);
-    else if (!strncmp(line, "// not repeatable:", 18)) w->varies = true;
+        snprintf(w->extra_options, sizeof w->extra_options, "%s", text);
+    else if (!strncmp(line, "// not repeatable:", 18)) w->is_nondeterministic = true;
     else if (sscanf(line, "// status: %d", &w->status) == 1) return;
     else if (sscanf(line, "// signal: %d", &w->signal_number) == 1) return;
     else if (sscanf(line, "// stderr: %255[^\n]", text) == 1 && w->ntexts < MAX_TEXTS)
         strcpy(w->texts[w->ntexts++], text);
 }
 
-static void read_directives(const char *source, struct wanted *w) {
+static void read_directives(const char *source, struct program_directives *w) {
     char line[512];
     FILE *f = fopen(source, "r");
     ck_assert_msg(f != NULL, "%s: cannot open", source);
@@ -60,7 +60,7 @@ static int64_t changed(const char *path) {
     return stat(path, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 }
 
-static void build(const char *name, const struct wanted *w, const char *program) {
+static void build(const char *name, const struct program_directives *w, const char *program) {
     const char *b = build_folder();
     char source[512], inputs[4][4200];
     snprintf(source, sizeof source, "%s/%s.cu", folder, name);
@@ -86,34 +86,35 @@ static bool is_torture(const char *name) { return !strncmp(name, "torture/", 8);
 
 static void compare(const char *name, const char *program) {
     char path[4300];
-    struct buf got = {0}, want = {0};
+    struct buf actual = {0}, expected = {0};
     snprintf(path, sizeof path, "%s.out", program);
-    contents(path, &got);
+    contents(path, &actual);
     snprintf(path, sizeof path, "%s.err", program);
-    if (is_torture(name)) contents(path, &got);
+    if (is_torture(name)) contents(path, &actual);
     snprintf(path, sizeof path, "%s/%s.expected", folder, name);
-    contents(path, &want);
-    ck_assert_msg(!strcmp(buf_str(&got), buf_str(&want)), "%s printed:\n%s---- expected:\n%s", name,
-                  buf_str(&got), buf_str(&want));
-    buf_free(&got);
-    buf_free(&want);
+    contents(path, &expected);
+    ck_assert_msg(!strcmp(buf_str(&actual), buf_str(&expected)),
+                  "%s printed:\n%s---- expected:\n%s", name, buf_str(&actual), buf_str(&expected));
+    buf_free(&actual);
+    buf_free(&expected);
 }
 
-static void check_stderr(const char *name, const char *program, const struct wanted *w) {
+static void check_stderr(const char *name, const char *program,
+                         const struct program_directives *w) {
     char path[4300];
-    struct buf got = {0};
+    struct buf actual = {0};
     snprintf(path, sizeof path, "%s.err", program);
-    contents(path, &got);
+    contents(path, &actual);
     for (unsigned i = 0; i < w->ntexts; i++)
-        ck_assert_msg(strstr(buf_str(&got), w->texts[i]) != NULL, "%s: no \"%s\" in:\n%s", name,
-                      w->texts[i], buf_str(&got));
-    ck_assert_msg(w->ntexts || !got.size, "%s: unexpected on standard error:\n%s", name,
-                  buf_str(&got));
-    buf_free(&got);
+        ck_assert_msg(strstr(buf_str(&actual), w->texts[i]) != NULL, "%s: no \"%s\" in:\n%s", name,
+                      w->texts[i], buf_str(&actual));
+    ck_assert_msg(w->ntexts || !actual.size, "%s: unexpected on standard error:\n%s", name,
+                  buf_str(&actual));
+    buf_free(&actual);
 }
 
 /* Builds the program if need be; its path. */
-static void prepare(const char *name, struct wanted *w, char *program, size_t size) {
+static void prepare(const char *name, struct program_directives *w, char *program, size_t size) {
     struct err e = {0};
     char source[512];
     snprintf(source, sizeof source, "%s/%s.cu", folder, name);
@@ -126,31 +127,31 @@ static void prepare(const char *name, struct wanted *w, char *program, size_t si
     build(name, w, program);
 }
 
-static void run_once(const char *name, const struct wanted *w, const char *program,
+static void run_once(const char *name, const struct program_directives *w, const char *program,
                      const char *more) {
     int status = shell("%s/simgpu run %s %s %s >%s.out 2>%s.err", build_folder(), w->run, more,
                        program, program, program);
     compare(name, program);
     if (!is_torture(name)) check_stderr(name, program, w);
-    int want = w->signal_number ? 128 + w->signal_number : w->status;
-    ck_assert_msg(status == want, "%s: exit status %d, expected %d", name, status, want);
+    int expected = w->signal_number ? 128 + w->signal_number : w->status;
+    ck_assert_msg(status == expected, "%s: exit status %d, expected %d", name, status, expected);
 }
 
 START_TEST(test_program) {
-    struct wanted w = {0};
+    struct program_directives w = {0};
     char program[4200];
     prepare(programs[_i], &w, program, sizeof program);
     run_once(programs[_i], &w, program, "");
-    if (w.also[0]) run_once(programs[_i], &w, program, w.also);
+    if (w.extra_options[0]) run_once(programs[_i], &w, program, w.extra_options);
 }
 END_TEST
 
 START_TEST(test_threads) {
-    struct wanted w = {0};
+    struct program_directives w = {0};
     char program[4200], path[4300];
     struct buf first = {0};
     prepare(programs[_i], &w, program, sizeof program);
-    for (int workers = 1; workers <= 4 && !w.varies; workers *= 2) {
+    for (int workers = 1; workers <= 4 && !w.is_nondeterministic; workers *= 2) {
         struct buf all = {0};
         shell("%s/simgpu run %s --workers %d --counters json --counters-file %s.json %s >%s.out "
               "2>%s.err",
@@ -182,7 +183,7 @@ static void find_programs(const char *kind) {
         char *dot = strrchr(entry->d_name, '.');
         if (!dot || strcmp(dot, ".cu")) continue;
         snprintf(path, sizeof path, "%s/%.*s", kind, (int)(dot - entry->d_name), entry->d_name);
-        GROW(programs, nprograms + 1, room, 64);
+        GROW(programs, nprograms + 1, capacity, 64);
         programs[nprograms++] = xstrdup(path);
     }
     closedir(d);

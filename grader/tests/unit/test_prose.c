@@ -14,11 +14,11 @@
 static char folder[] = "/tmp/wb-prose-XXXXXX";
 static const char check[] = "grader/tests/timing/prose.py", page[] = "chapters/01-x/README.md",
                   task[] = "chapters/01-x/one.md";
-static struct buf said;
+static struct buf output_file;
 
 static bool has_python(void) { return shell("command -v python3 >/dev/null") == 0; }
 
-static void put(const char *name, const char *text) {
+static void write_text(const char *name, const char *text) {
     char path[400];
     struct err e = {0};
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -33,43 +33,45 @@ static void make_book(void) {
     ck_assert(!shell("cd %s && mkdir -p chapters/01-x solutions/01-x docs/results/h100 && ln -s "
                      "%s/grader grader",
                      folder, root));
-    put("docs/results/h100/report.json",
+    write_text(
+        "docs/results/h100/report.json",
         "{\"device\": {\"roofline\": {\"bytes_per_second\": 2e12}}, \"exercises\": [{\"exercise\": "
         "\"01-x/one\", "
         "\"libraries\": {}, "
         "\"times\": {\"\": {\"measured_us\": 20}, \"1-slow\": {\"measured_us\": 50}}}]}");
-    put("docs/results/h100/other.tsv", "what\tus\nring of 2\t3.0\n");
-    put("docs/results/counted.tsv",
-        "exercise\tversion\twhat\tfigure\none\tanswer\tshared_read_requests_total\t6.5\n");
-    put("docs/results/limits.tsv", "exercise\tmetric\tlimit\none\tshared_read_requests_total\t0."
-                                   "25\none\tblocks\t8\none\tread_amplification\t1.125\n");
-    put("docs/sources.md", "# Sources\n\n### guide\nA guide.\n");
-    put("solutions/01-x/one-ladder.md",
-        "| counter | 1-slow | answer |\n|---|---|---|\n| `global_load_threads` | 640 | 64 "
-        "|\n\nTimes, modelled for 7, in µs:\n\n"
-        "| device | 1-slow | answer |\n|---|---|---|\n| h100 | 48 | 12 |\n");
+    write_text("docs/results/h100/other.tsv", "what\tus\nring of 2\t3.0\n");
+    write_text("docs/results/counted.tsv",
+               "exercise\tversion\twhat\tfigure\none\tanswer\tshared_read_requests_total\t6.5\n");
+    write_text("docs/results/limits.tsv",
+               "exercise\tmetric\tlimit\none\tshared_read_requests_total\t0."
+               "25\none\tblocks\t8\none\tread_amplification\t1.125\n");
+    write_text("docs/sources.md", "# Sources\n\n### guide\nA guide.\n");
+    write_text("solutions/01-x/one-ladder.md",
+               "| counter | 1-slow | answer |\n|---|---|---|\n| `global_load_threads` | 640 | 64 "
+               "|\n\nTimes, modelled for 7, in µs:\n\n"
+               "| device | 1-slow | answer |\n|---|---|---|\n| h100 | 48 | 12 |\n");
 }
 static void remove_book(void) {
     ck_assert(!shell("rm -r %s", folder));
-    buf_free(&said);
+    buf_free(&output_file);
 }
 
 /* What the check says of the lesson, or the task, without the closing line; the other one is empty.
  */
-static const char *of_page(const char *name, const char *text) {
+static const char *check_page_text(const char *name, const char *text) {
     char path[400];
     struct err e = {0};
-    put(page, ""), put(task, ""), put(name, text);
+    write_text(page, ""), write_text(task, ""), write_text(name, text);
     int status = shell("cd %s && python3 %s >said", folder, check);
     snprintf(path, sizeof path, "%s/said", folder);
-    buf_clear(&said);
-    ck_assert_msg(file_read(path, 1 << 16, &said, &e), "%s", e.text);
-    char *end = strstr(buf_str(&said), " figures in ");
+    buf_clear(&output_file);
+    ck_assert_msg(file_read(path, 1 << 16, &output_file, &e), "%s", e.text);
+    char *end = strstr(buf_str(&output_file), " figures in ");
     ck_assert_ptr_nonnull(end);
-    while (end > said.data && end[-1] != '\n') end--;
+    while (end > output_file.data && end[-1] != '\n') end--;
     *end = 0;
-    ck_assert_int_eq(status, end > said.data);
-    return said.data;
+    ck_assert_int_eq(status, end > output_file.data);
+    return output_file.data;
 }
 
 START_TEST(what_the_sources_say_passes) {
@@ -101,7 +103,7 @@ START_TEST(what_the_sources_say_passes) {
     if (!has_python()) SKIP("no python3");
     make_book();
     for (unsigned i = 0; i < sizeof right / sizeof *right; i++)
-        ck_assert_str_eq(of_page(page, right[i]), "");
+        ck_assert_str_eq(check_page_text(page, right[i]), "");
     remove_book();
 }
 END_TEST
@@ -133,7 +135,7 @@ START_TEST(a_figure_that_is_another_is_told) {
     make_book();
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         snprintf(expected, sizeof expected, "%s%s", page, wrong[i].wrong);
-        ck_assert_str_eq(of_page(page, wrong[i].page), expected);
+        ck_assert_str_eq(check_page_text(page, wrong[i].page), expected);
     }
     remove_book();
 }
@@ -145,15 +147,18 @@ START_TEST(limits_of_a_task_are_those_of_its_tests) {
     if (!has_python()) SKIP("no python3");
     make_book();
     ck_assert_str_eq(
-        of_page(task, LIMITS("| goal: few | `shared_read_requests_total` per product; `blocks` | "
-                             "1/4; at least 8 |\n"
-                             "| | `read_amplification` | 1.125 times the packed ideal |")),
+        check_page_text(task,
+                        LIMITS("| goal: few | `shared_read_requests_total` per product; `blocks` | "
+                               "1/4; at least 8 |\n"
+                               "| | `read_amplification` | 1.125 times the packed ideal |")),
         "");
     ck_assert_str_eq(
-        of_page(task, LIMITS("| goal: few | `shared_read_requests_total` per product | 0.26 |")),
+        check_page_text(task,
+                        LIMITS("| goal: few | `shared_read_requests_total` per product | 0.26 |")),
         "chapters/01-x/one.md:1: limit 0.26 of shared_read_requests_total, and they are [0.25]\n");
     ck_assert_str_eq(
-        of_page(task, LIMITS("| goal: few | `shared_read_requests_total` per product | 1.125 |")),
+        check_page_text(task,
+                        LIMITS("| goal: few | `shared_read_requests_total` per product | 1.125 |")),
         "chapters/01-x/one.md:1: limit 1.125 of shared_read_requests_total, and they are [0.25]\n");
     remove_book();
 }

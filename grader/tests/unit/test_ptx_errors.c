@@ -12,7 +12,7 @@
 #define M(text) ".version 8.0\n.target sm_75\n" text "\n"
 
 static const struct {
-    const char *text, *want;
+    const char *text, *expected;
     enum err_kind kind;
 } errors[] = {
     {"", "PTX line 1: expected .version and .target", ERR_INPUT},
@@ -78,9 +78,10 @@ START_TEST(message) {
     struct err e = {0};
     const struct ptx_module *m = ptx_parse(&a, errors[_i].text, strlen(errors[_i].text), &e);
     ck_assert_int_eq(e.kind, errors[_i].kind);
-    ck_assert_int_eq(m != NULL, errors[_i].want == NULL);
-    if (errors[_i].want)
-        ck_assert_msg(!strncmp(e.text, errors[_i].want, strlen(errors[_i].want)), "%s", e.text);
+    ck_assert_int_eq(m != NULL, errors[_i].expected == NULL);
+    if (errors[_i].expected)
+        ck_assert_msg(!strncmp(e.text, errors[_i].expected, strlen(errors[_i].expected)), "%s",
+                      e.text);
     arena_free(&a);
 }
 END_TEST
@@ -98,8 +99,8 @@ END_TEST
 /* Texts made to be slow: each would take minutes if some step looked at all that came before. */
 static char *repeat(struct arena *a, const char *head, const char *part, unsigned n,
                     const char *tail) {
-    size_t room = strlen(head) + (strlen(part) + 12) * n + strlen(tail) + 1;
-    char *text = arena_alloc(a, room), *at = stpcpy(text, head);
+    size_t capacity = strlen(head) + (strlen(part) + 12) * n + strlen(tail) + 1;
+    char *text = arena_alloc(a, capacity), *at = stpcpy(text, head);
     for (unsigned i = 0; i < n; i++) at += sprintf(at, part, i);
     strcpy(at, tail);
     return text;

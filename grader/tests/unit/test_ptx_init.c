@@ -22,7 +22,7 @@ static const struct ptx_var *variable(const char *declaration) {
 static const struct {
     const char *text;
     unsigned bytes;
-    uint8_t want[32];
+    uint8_t expected[32];
 } values[] = {
     {".global .u32 x = 7;", 4, {7}},
     {".global .u32 x = -7;", 4, {0xf9, 0xff, 0xff, 0xff}},
@@ -44,7 +44,7 @@ static const struct {
 START_TEST(bytes) {
     const struct ptx_var *x = variable(values[_i].text);
     ck_assert_uint_eq(x->bytes, values[_i].bytes);
-    ck_assert_mem_eq(x->init, values[_i].want, x->bytes);
+    ck_assert_mem_eq(x->init, values[_i].expected, x->bytes);
     ck_assert_uint_eq(x->nrelocs, 0);
 }
 END_TEST

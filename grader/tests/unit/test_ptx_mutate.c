@@ -24,10 +24,10 @@ static void read_text(int i, struct buf *text) {
 }
 
 /* A copy without slack, so that a read past the end is seen. */
-static void check(const char *text, size_t n, const char *what, unsigned round) {
+static void check(const char *text, size_t n, const char *mutation, unsigned round) {
     char *exact = xmalloc(n);
     memcpy(exact, text, n);
-    ck_assert_msg(ptx_text_holds(exact, n), "%s %u", what, round);
+    ck_assert_msg(ptx_text_holds(exact, n), "%s %u", mutation, round);
     free(exact);
 }
 

@@ -96,14 +96,14 @@ START_TEST(module_variables) {
     ck_assert_mem_eq(ptx_module_var(m, "counter")->init, &seven, 4);
     ck_assert_mem_eq(ptx_module_var(m, "scale")->init, &half, 8);
     ck_assert(ptx_module_var(m, "scale")->is_managed);
-    const struct ptx_reloc *where = ptx_module_var(m, "where")->relocs;
-    ck_assert_str_eq(where->symbol, "counter");
-    ck_assert(where->generic);
-    const struct ptx_var *ops = ptx_module_var(m, "ops"), *words = ptx_module_var(m, "words");
+    const struct ptx_reloc *reloc = ptx_module_var(m, "where")->relocs;
+    ck_assert_str_eq(reloc->symbol, "counter");
+    ck_assert(reloc->generic);
+    const struct ptx_var *ops = ptx_module_var(m, "ops"), *keywords = ptx_module_var(m, "words");
     ck_assert_uint_eq(ops->nrelocs, 2);
     ck_assert_str_eq(ops->relocs[1].symbol, "_Z5minusf");
-    ck_assert_uint_eq(words->nrelocs, 2);
-    ck_assert_str_eq((const char *)ptx_module_var(m, words->relocs[1].symbol)->init, "lane");
+    ck_assert_uint_eq(keywords->nrelocs, 2);
+    ck_assert_str_eq((const char *)ptx_module_var(m, keywords->relocs[1].symbol)->init, "lane");
 }
 END_TEST
 
@@ -112,10 +112,10 @@ START_TEST(device_calls) {
     const struct ptx_insn *call =
         first(ptx_module_func(m, "_Z4tileIdEvPT_PKS0_4Bodyi"), "call.uni");
     ck_assert_str_eq(call->operands[1].name, "_Z5twiceIdET_S0_");
-    const struct ptx_func *twice = ptx_module_func(m, call->operands[1].name),
+    const struct ptx_func *callee = ptx_module_func(m, call->operands[1].name),
                           *make = ptx_module_func(m, "_Z4makei");
-    ck_assert(twice->has_body && !twice->is_entry && !twice->is_extern);
-    ck_assert_uint_eq(twice->rets[0].bytes, 8);
+    ck_assert(callee->has_body && !callee->is_entry && !callee->is_extern);
+    ck_assert_uint_eq(callee->rets[0].bytes, 8);
     ck_assert_uint_eq(make->rets[0].bytes, 24);
     ck_assert(ptx_module_func(m, "vprintf")->is_extern);
 }
@@ -149,16 +149,16 @@ END_TEST
 START_TEST(inline_assembly) {
     const struct ptx_module *m = features();
     const struct ptx_func *f = ptx_module_func(m, "_Z7recordsPdi");
-    unsigned own[2] = {0, 0}, blocks = 0;
+    unsigned scoped_regs[2] = {0, 0}, blocks = 0;
     for (unsigned i = 0; i < f->ninsns; i++) {
         if (strcmp(f->insns[i].opcode, "setp.ne.s32") || m->locs[f->insns[i].loc].line < 65)
             continue;
         ck_assert_uint_lt(blocks, 2);
-        own[blocks++] = (unsigned)f->insns[i].operands[0].reg;
-        ck_assert_uint_eq(f->insns[i + 1].operands[0].target, own[1] ? i + 3 : i);
+        scoped_regs[blocks++] = (unsigned)f->insns[i].operands[0].reg;
+        ck_assert_uint_eq(f->insns[i + 1].operands[0].target, scoped_regs[1] ? i + 3 : i);
     }
     ck_assert_uint_eq(blocks, 2);
-    ck_assert_uint_ne(own[0], own[1]);
+    ck_assert_uint_ne(scoped_regs[0], scoped_regs[1]);
 }
 END_TEST
 

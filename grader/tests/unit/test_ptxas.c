@@ -82,22 +82,22 @@ START_TEST(test_a_name_may_look_like_a_message) {
 END_TEST
 
 /* The -arch that a ptxas is called with for code of that target, on that device. */
-static void called_with(const char *target, unsigned arch, const char *want) {
-    char script[4096], said[4200], ptx[200];
-    struct buf got = {0};
+static void called_with(const char *target, unsigned arch, const char *expected) {
+    char script[4096], output[4200], ptx[200];
+    struct buf actual = {0};
     struct err e = {0};
     snprintf(script, sizeof script, "%s/tests/arch-of-ptxas", build_folder());
-    snprintf(said, sizeof said, "%s.said", script);
+    snprintf(output, sizeof output, "%s.said", script);
     snprintf(ptx, sizeof ptx,
              ".version 8.0\n.target %s\n.address_size 64\n.visible .entry k() { ret; }\n", target);
     ck_assert_int_eq(
-        shell("printf '#!/bin/sh\\necho $1 >%s\\n' >%s && chmod +x %s", said, script, script), 0);
+        shell("printf '#!/bin/sh\\necho $1 >%s\\n' >%s && chmod +x %s", output, script, script), 0);
     struct kernel_rig r =
         rig_open(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n");
     ptxas_end(ptxas_begin(ptx, strlen(ptx), arch, false, script, NULL), r.module, &e);
-    ck_assert_msg(file_read(said, 100, &got, &e), "%s", e.text);
-    ck_assert_str_eq(buf_str(&got), want);
-    buf_free(&got), rig_close(&r);
+    ck_assert_msg(file_read(output, 100, &actual, &e), "%s", e.text);
+    ck_assert_str_eq(buf_str(&actual), expected);
+    buf_free(&actual), rig_close(&r);
 }
 
 /* PTX ISA, ".target": code for sm_90a is compiled for that alone; older code for the device. */

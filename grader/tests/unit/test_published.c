@@ -8,36 +8,38 @@ static const char ladder[] = "# x\n\nText.\n\n"
                              "| threads | bytes |\n|---|---|\n| `global_load_threads` | 9 |\n";
 
 START_TEST(equal_counters_agree) {
-    struct buf why = {0};
-    ck_assert(published_agrees(ladder, "1-naive", &(struct sim_counters){.global_load_threads = 64},
-                               &why));
-    ck_assert(published_agrees(
-        ladder, "answer", &(struct sim_counters){.global_load_threads = 2, .barriers = 17}, &why));
-    ck_assert_uint_eq(why.size, 0);
-    buf_free(&why);
+    struct buf reason = {0};
+    ck_assert(ladder_counters_agree(ladder, "1-naive",
+                                    &(struct sim_counters){.global_load_threads = 64}, &reason));
+    ck_assert(ladder_counters_agree(
+        ladder, "answer", &(struct sim_counters){.global_load_threads = 2, .barriers = 17},
+        &reason));
+    ck_assert_uint_eq(reason.size, 0);
+    buf_free(&reason);
 }
 END_TEST
 
 START_TEST(a_difference_is_told) {
-    struct buf why = {0};
-    ck_assert(!published_agrees(
-        ladder, "answer", &(struct sim_counters){.global_load_threads = 3, .barriers = 17}, &why));
-    ck_assert_str_eq(buf_str(&why),
+    struct buf reason = {0};
+    ck_assert(!ladder_counters_agree(
+        ladder, "answer", &(struct sim_counters){.global_load_threads = 3, .barriers = 17},
+        &reason));
+    ck_assert_str_eq(buf_str(&reason),
                      "its ladder publishes global_load_threads = 2, counted are 3\n");
-    buf_free(&why);
+    buf_free(&reason);
 }
 END_TEST
 
 START_TEST(what_is_missing_is_told) {
-    struct buf why = {0};
+    struct buf reason = {0};
     struct sim_counters none = {0};
-    ck_assert(!published_agrees(ladder, "2-other", &none, &why));
-    ck_assert(!published_agrees("no table\n", "answer", &none, &why));
-    ck_assert(!published_agrees("| counter | answer |\n|---|---|\n| `no_such` | 1 |\n", "answer",
-                                &none, &why));
-    ck_assert(!published_agrees("| counter | answer |\n|---|---|\n| `barriers` | 0x0 |\n", "answer",
-                                &none, &why));
-    buf_free(&why);
+    ck_assert(!ladder_counters_agree(ladder, "2-other", &none, &reason));
+    ck_assert(!ladder_counters_agree("no table\n", "answer", &none, &reason));
+    ck_assert(!ladder_counters_agree("| counter | answer |\n|---|---|\n| `no_such` | 1 |\n",
+                                     "answer", &none, &reason));
+    ck_assert(!ladder_counters_agree("| counter | answer |\n|---|---|\n| `barriers` | 0x0 |\n",
+                                     "answer", &none, &reason));
+    buf_free(&reason);
 }
 END_TEST
 

@@ -21,31 +21,31 @@
     "## " n ". Counted\n\nHow many?\n\n<!--quiz\nanswer: 3\ncounted: " what "\nwhy: Yes.\n-->\n\n"
 
 static struct quiz parsed(const char *text) {
-    struct quiz q;
+    struct quiz request;
     struct err e = {0};
-    ck_assert_msg(quiz_parse(text, &q, &e), "%s", e.text);
-    return q;
+    ck_assert_msg(quiz_parse(text, &request, &e), "%s", e.text);
+    return request;
 }
 
 START_TEST(a_page_is_read) {
-    struct quiz q =
+    struct quiz request =
         parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu")
                    COUNTED("4", "theoretical_occupancy of k in quiz/y.cu")
                        COUNTED("5", "barriers in quiz/z.cu"));
-    ck_assert_uint_eq(q.n, 5);
-    ck_assert_double_eq(q.questions[0].answer, 0.125);
-    ck_assert_double_eq(q.questions[0].within, 0.01);
-    ck_assert_str_eq(q.questions[0].text, "1. Number\n\nHow many?");
-    ck_assert_str_eq(q.questions[0].why, "So it is.\nSecond line.");
-    ck_assert_int_eq(q.questions[1].choice, 'b');
-    ck_assert_uint_eq(q.questions[1].choices, 2);
-    const struct quiz_question *c = &q.questions[2];
-    ck_assert(c->counted && !strcmp(c->counter, "a") && !strcmp(c->over, "b") &&
+    ck_assert_uint_eq(request.n, 5);
+    ck_assert_double_eq(request.questions[0].answer, 0.125);
+    ck_assert_double_eq(request.questions[0].tolerance, 0.01);
+    ck_assert_str_eq(request.questions[0].text, "1. Number\n\nHow many?");
+    ck_assert_str_eq(request.questions[0].explanation, "So it is.\nSecond line.");
+    ck_assert_int_eq(request.questions[1].correct_choice, 'b');
+    ck_assert_uint_eq(request.questions[1].nchoices, 2);
+    const struct quiz_question *c = &request.questions[2];
+    ck_assert(c->is_measured && !strcmp(c->counter, "a") && !strcmp(c->denominator, "b") &&
               !strcmp(c->kernel, "kernel"));
     ck_assert_str_eq(c->file, "quiz/x.cu");
-    ck_assert(!c[1].over[0] && !strcmp(c[1].kernel, "k") && !strcmp(c[1].file, "quiz/y.cu"));
-    ck_assert(!c[2].over[0] && !c[2].kernel[0] && !strcmp(c[2].counter, "barriers"));
-    quiz_free(&q);
+    ck_assert(!c[1].denominator[0] && !strcmp(c[1].kernel, "k") && !strcmp(c[1].file, "quiz/y.cu"));
+    ck_assert(!c[2].denominator[0] && !c[2].kernel[0] && !strcmp(c[2].counter, "barriers"));
+    quiz_free(&request);
 }
 END_TEST
 
@@ -79,51 +79,53 @@ static const char *const refused[][2] = {
 enum { REFUSED = sizeof refused / sizeof *refused };
 
 START_TEST(a_page_with_a_fault_is_refused_and_the_fault_named) {
-    struct quiz q;
+    struct quiz request;
     struct err e = {0};
-    ck_assert(!quiz_parse(refused[_i][0], &q, &e));
+    ck_assert(!quiz_parse(refused[_i][0], &request, &e));
     ck_assert_msg(strstr(e.text, refused[_i][1]) != NULL, "%s", e.text);
-    quiz_free(&q);
+    quiz_free(&request);
 }
 END_TEST
 
-static bool judged(const struct quiz_question *q, const char *given, double figure) {
+static bool judged(const struct quiz_question *q, const char *answer_text, double expected) {
     struct err e = {0};
-    bool right = false;
-    ck_assert_msg(quiz_judge(q, given, figure, &right, &e), "%s", e.text);
-    return right;
+    bool is_correct = false;
+    ck_assert_msg(quiz_judge(q, answer_text, expected, &is_correct, &e), "%s", e.text);
+    return is_correct;
 }
 
 START_TEST(numbers_and_letters_are_judged) {
-    struct quiz q =
+    struct quiz request =
         parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
-    const struct quiz_question *number = &q.questions[0], *choice = &q.questions[1],
-                               *exact = &q.questions[2];
+    const struct quiz_question *number = &request.questions[0], *choice = &request.questions[1],
+                               *exact = &request.questions[2];
     ck_assert(judged(number, "0.125", 0.125) && judged(number, "1/8", 0.125) &&
               judged(number, " 12.5% ", 0.125));
     ck_assert(judged(number, "0.134", 0.125) && !judged(number, "0.136", 0.125));
     ck_assert(judged(exact, "3", 3) && !judged(exact, "3.001", 3) && judged(exact, "33e-1", 3.3));
     ck_assert(judged(choice, "b", 0) && judged(choice, "B.", 0) && !judged(choice, "a", 0));
-    quiz_free(&q);
+    quiz_free(&request);
 }
 END_TEST
 
 START_TEST(what_is_no_answer_is_told_and_not_judged) {
-    struct quiz q = parsed(PTX_HEADER NUMBER("1") CHOICE("2") NUMBER("3"));
+    struct quiz request = parsed(PTX_HEADER NUMBER("1") CHOICE("2") NUMBER("3"));
     static const char *const numbers[] = {"", "b", "1/0", "8 sectors", "nan", "inf", "1/"},
                              *const letters[] = {"", "c", "8", "ab"};
-    bool right;
+    bool is_correct;
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct err e = {0};
-        ck_assert_msg(!quiz_judge(&q.questions[0], numbers[i], 1, &right, &e), "'%s'", numbers[i]);
+        ck_assert_msg(!quiz_judge(&request.questions[0], numbers[i], 1, &is_correct, &e), "'%s'",
+                      numbers[i]);
         ck_assert_ptr_nonnull(strstr(e.text, "is a number"));
     }
     for (unsigned i = 0; i < sizeof letters / sizeof *letters; i++) {
         struct err e = {0};
-        ck_assert_msg(!quiz_judge(&q.questions[1], letters[i], 1, &right, &e), "'%s'", letters[i]);
+        ck_assert_msg(!quiz_judge(&request.questions[1], letters[i], 1, &is_correct, &e), "'%s'",
+                      letters[i]);
         ck_assert_str_eq(e.text, "the answer is a letter from a to b");
     }
-    quiz_free(&q);
+    quiz_free(&request);
 }
 END_TEST
 
@@ -134,32 +136,32 @@ END_TEST
 static const char json[] =
     "{\"launches\": [" LAUNCH("one", "8", "2") "," LAUNCH("two", "30", "0") "]}";
 
-static double figure(const char *counted, const char **error) {
+static double counter_value(const char *counted, const char **error) {
     char page[2000];
     static struct err e;
     double out = -1;
     snprintf(page, sizeof page, PTX_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"),
              counted);
-    struct quiz q = parsed(page);
+    struct quiz request = parsed(page);
     e = (struct err){0};
-    bool ok = quiz_figure(json, &q.questions[2], &out, &e);
+    bool ok = quiz_read_counter(json, &request.questions[2], &out, &e);
     *error = ok ? NULL : e.text;
-    quiz_free(&q);
+    quiz_free(&request);
     return out;
 }
 
 START_TEST(figures_are_taken_from_the_counters_of_a_run) {
     const char *error;
-    ck_assert_double_eq(figure("loads", &error), 38);
-    ck_assert_double_eq(figure("loads of two", &error), 30);
-    ck_assert_double_eq(figure("loads / requests of one", &error), 4);
-    ck_assert_double_eq(figure("theoretical_occupancy of one", &error), 0.5);
+    ck_assert_double_eq(counter_value("loads", &error), 38);
+    ck_assert_double_eq(counter_value("loads of two", &error), 30);
+    ck_assert_double_eq(counter_value("loads / requests of one", &error), 4);
+    ck_assert_double_eq(counter_value("theoretical_occupancy of one", &error), 0.5);
     ck_assert_ptr_null(error);
-    figure("stores", &error);
+    counter_value("stores", &error);
     ck_assert_ptr_nonnull(strstr(error, "`stores` is no counter"));
-    figure("loads of three", &error);
+    counter_value("loads of three", &error);
     ck_assert_ptr_nonnull(strstr(error, "launches no kernel three"));
-    figure("loads / requests of two", &error);
+    counter_value("loads / requests of two", &error);
     ck_assert_ptr_nonnull(strstr(error, "nothing can be divided by it"));
 }
 END_TEST

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void expect(const char *source, unsigned line, const char *text, const char *want) {
+static void expect(const char *source, unsigned line, const char *text, const char *expected) {
     struct buf b = {0};
     buf_puts(&b, text);
     quote_elements(&b, source, strlen(source), line);
-    ck_assert_str_eq(buf_str(&b), want);
+    ck_assert_str_eq(buf_str(&b), expected);
     buf_free(&b);
 }
 
@@ -27,12 +27,13 @@ START_TEST(test_an_element_is_named_by_its_indices) {
 END_TEST
 
 START_TEST(test_dimensions_may_have_names) {
-    const char *want = "writes `as[2][1]` in shared memory, twice";
-    expect("#define TILE 32\n__shared__ float as[TILE][TILE + 1];", 2, at_67, want);
-    expect("constexpr int T = 4 * 8; // tile\n__shared__ float as[T][(T + 1)];", 2, at_67, want);
-    expect("enum { A = 2, T = 32 };\n__shared__ float as[T][T + A / 2];", 2, at_67, want);
+    const char *expected = "writes `as[2][1]` in shared memory, twice";
+    expect("#define TILE 32\n__shared__ float as[TILE][TILE + 1];", 2, at_67, expected);
+    expect("constexpr int T = 4 * 8; // tile\n__shared__ float as[T][(T + 1)];", 2, at_67,
+           expected);
+    expect("enum { A = 2, T = 32 };\n__shared__ float as[T][T + A / 2];", 2, at_67, expected);
     expect("template <int PITCH> __global__ void k() { __shared__ float as[32][PITCH]; }", 1, at_67,
-           want);
+           expected);
 }
 END_TEST
 

@@ -9,7 +9,7 @@
 
 #define PTX_HEADER ".version 8.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n"
 
-enum { TURNS = 6, WORDS = 1024, LOADS = 6 };
+enum { ITERATIONS = 6, WORDS = 1024, LOADS = 6 };
 
 /* Turn i: lane t at in + t * (4 << i / 2). What each load is for stands in expected() below. */
 static const char loads[] = PTX_HEADER
@@ -35,8 +35,8 @@ static const char loads[] = PTX_HEADER
 
 static uint32_t word(uint32_t i) { return i * 2654435761u + 1; }
 
-static uint32_t expected(uint32_t turn, uint32_t load, uint32_t t) {
-    uint32_t at = t << turn / 2;
+static uint32_t expected(uint32_t iteration, uint32_t load, uint32_t t) {
+    uint32_t at = t << iteration / 2;
     switch (load) {
     case 0: return word(at);
     case 1: return word(at + 16);
@@ -49,30 +49,30 @@ static uint32_t expected(uint32_t turn, uint32_t load, uint32_t t) {
 
 START_TEST(values_and_counts_are_those_of_accesses_alone) {
     struct kernel_rig r = rig_open_with(loads, (struct rig_options){.sanitize = _i});
-    uint32_t in[WORDS], out[TURNS][LOADS][32];
+    uint32_t in[WORDS], out[ITERATIONS][LOADS][32];
     uint64_t params[] = {sim_alloc(r.sim, sizeof in, "in"), sim_alloc(r.sim, sizeof out, "out")};
     for (uint32_t i = 0; i < WORDS; i++) in[i] = word(i);
     sim_write(r.sim, params[0], in, sizeof in);
-    struct sim_result got = rig_run(&r, "k", 1, 32, params, sizeof params);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
+    struct sim_result result = rig_run(&r, "k", 1, 32, params, sizeof params);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
     sim_read(r.sim, params[1], out, sizeof out);
-    for (uint32_t i = 0; i < TURNS; i++)
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         for (uint32_t k = 0; k < LOADS; k++)
             for (uint32_t t = 0; t < 32; t++) ck_assert_uint_eq(out[i][k][t], expected(i, k, t));
     /* 32 words 4, 8 and 16 bytes apart: 4, 8 and 16 sectors, two turns each; 68 bytes on they reach
      * into one more where they lie side by side */
-    ck_assert_uint_eq(rig_line(&got, 20).global_load_sectors, 2 * (4 + 8 + 16));
-    ck_assert_uint_eq(rig_line(&got, 21).global_load_sectors, 2 * (4 + 8 + 16));
-    ck_assert_uint_eq(rig_line(&got, 22).global_load_sectors, 2 * (2 + 4 + 8) + 2 * (2 + 2 + 4));
-    ck_assert_uint_eq(rig_line(&got, 23).global_load_sectors, 2 * (5 + 8 + 16));
-    sim_result_free(&got);
+    ck_assert_uint_eq(rig_line(&result, 20).global_load_sectors, 2 * (4 + 8 + 16));
+    ck_assert_uint_eq(rig_line(&result, 21).global_load_sectors, 2 * (4 + 8 + 16));
+    ck_assert_uint_eq(rig_line(&result, 22).global_load_sectors, 2 * (2 + 4 + 8) + 2 * (2 + 2 + 4));
+    ck_assert_uint_eq(rig_line(&result, 23).global_load_sectors, 2 * (5 + 8 + 16));
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
 
 /* Turn 0 is right; in turn 1 the second access's lanes 0 to 15 lie before the beginning of shared
  * memory, by wrapping round. */
-static const char wraps[] = PTX_HEADER
+static const char wrapping_kernel[] = PTX_HEADER
     ".visible .entry k() {\n.reg .pred %q; .reg .b32 %i, %t, %b, %v;\n.shared .align 16 .b8 "
     "tile[512];\n"
     ".loc 1 10 0\nmov.u32 %t, %tid.x;\nshl.b32 %b, %t, 2;\nadd.u32 %b, %b, 256;\nmov.u32 %i, 0;\n"
@@ -81,13 +81,13 @@ static const char wraps[] = PTX_HEADER
     "NEXT;\nret;\n}\n";
 
 START_TEST(addresses_that_wrap_are_told) {
-    struct kernel_rig r = rig_open_with(wraps, (struct rig_options){.sanitize = _i});
-    struct sim_result got = rig_run(&r, "k", 1, 32, NULL, 0);
-    const struct sim_report *bad = rig_report(&got, SIM_FAULT_OUT_OF_BOUNDS);
+    struct kernel_rig r = rig_open_with(wrapping_kernel, (struct rig_options){.sanitize = _i});
+    struct sim_result result = rig_run(&r, "k", 1, 32, NULL, 0);
+    const struct sim_report *bad = rig_report(&result, SIM_FAULT_OUT_OF_BOUNDS);
     ck_assert(bad != NULL);
     ck_assert_uint_eq(bad->line, 21);
     ck_assert_uint_eq(bad->thread[0], 0);
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST

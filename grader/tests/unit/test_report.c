@@ -103,20 +103,20 @@ START_TEST(a_line_that_the_message_quotes_is_not_quoted_again) {
 }
 END_TEST
 
-static bool fits(const char *text, unsigned width) {
+static bool is_within_width(const char *text, unsigned width) {
     for (const char *l = text; *l; l += strcspn(l, "\n") + (l[strcspn(l, "\n")] == '\n'))
         if (columns(l, strcspn(l, "\n")) > width) return false;
     return true;
 }
 
-static unsigned times_in(const char *text, const char *part) {
+static unsigned count_occurrences(const char *text, const char *part) {
     unsigned n = 0;
     for (; (text = strstr(text, part)); text++) n++;
     return n;
 }
 
 /* Both figures miss at the line that reads far to the right of column 80. */
-static struct result missed_twice(void) {
+static struct result two_failed_limits(void) {
     static struct technique_result list[] = {{.name = "a goal",
                                               .metric = "sectors",
                                               .value = 9,
@@ -150,23 +150,23 @@ static struct result missed_twice(void) {
 }
 
 START_TEST(a_long_line_is_quoted_to_its_end_within_the_width) {
-    struct result r = missed_twice();
+    struct result r = two_failed_limits();
     struct buf out = {0};
     struct report_style style = {.width = 80};
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(fits(buf_str(&out), 80), "%s", buf_str(&out));
+    ck_assert_msg(is_within_width(buf_str(&out), 80), "%s", buf_str(&out));
     ck_assert_msg(strstr(buf_str(&out), "columns + column];\n"), "%s", buf_str(&out));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
 
 START_TEST(what_two_figures_have_in_common_is_said_once) {
-    struct result r = missed_twice();
+    struct result r = two_failed_limits();
     struct buf out = {0};
     struct report_style style = {.width = 80};
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(times_in(buf_str(&out), "why so") == 1 &&
-                      times_in(buf_str(&out), "| if (row") == 1,
+    ck_assert_msg(count_occurrences(buf_str(&out), "why so") == 1 &&
+                      count_occurrences(buf_str(&out), "| if (row") == 1,
                   "%s", buf_str(&out));
     ck_assert_msg(strstr(buf_str(&out), "miss excess is 4, at most 2\n"), "%s", buf_str(&out));
     buf_free(&out), buf_free(&r.source);
@@ -175,7 +175,7 @@ END_TEST
 
 /* A later goal with a limit of the first one names the goal that says it. */
 START_TEST(what_two_goals_have_in_common_is_said_once) {
-    struct result r = missed_twice();
+    struct result r = two_failed_limits();
     struct technique_result goals[3];
     struct buf out = {0};
     struct report_style style = {.width = 80};
@@ -183,7 +183,7 @@ START_TEST(what_two_goals_have_in_common_is_said_once) {
     goals[2] = goals[0], goals[2].test_index = 1, goals[2].name = "another goal";
     r.technique = goals, r.ntechnique = 3;
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(times_in(buf_str(&out), "sectors is 9, at most 8") == 2, "%s",
+    ck_assert_msg(count_occurrences(buf_str(&out), "sectors is 9, at most 8") == 2, "%s",
                   buf_str(&out)); /* head and first goal */
     ck_assert_msg(strstr(buf_str(&out), "another goal\n    miss sectors: as in \"a goal\"\n"), "%s",
                   buf_str(&out));
@@ -193,7 +193,7 @@ END_TEST
 
 /* "none.cu:2: a goal" alone reads as if it were so. */
 START_TEST(the_first_line_says_that_a_goal_is_not_reached) {
-    struct result r = missed_twice();
+    struct result r = two_failed_limits();
     struct buf out = {0};
     struct report_style style = {.width = 80};
     report_text(&r, device_find("h200"), &style, &out);
@@ -283,7 +283,7 @@ START_TEST(a_brief_report_leaves_out_what_passed) {
                                               .is_upper_limit = true,
                                               .reason = "why",
                                               .file = ""}};
-    struct result r = missed_twice();
+    struct result r = two_failed_limits();
     struct buf out = {0};
     struct report_style style = {.width = 80, .brief = true};
     r.technique = list;
@@ -297,19 +297,19 @@ START_TEST(a_brief_report_leaves_out_what_passed) {
 END_TEST
 
 static unsigned longest_line(const char *text) {
-    unsigned most = 0;
+    unsigned max_width = 0;
     for (size_t n; *text; text += n + (text[n] == '\n')) {
         n = strcspn(text, "\n");
-        most = n > most ? (unsigned)n : most;
+        max_width = n > max_width ? (unsigned)n : max_width;
     }
-    return most;
+    return max_width;
 }
 
 /* Neither the brief report's "bound by" nor the table of several is wider than the terminal. */
 START_TEST(no_line_is_wider_than_the_screen) {
     static const unsigned widths[] = {60, 80, 110};
     for (unsigned i = 0; i < 3; i++) {
-        struct result r = missed_twice();
+        struct result r = two_failed_limits();
         const struct result *two[] = {&r, &r};
         struct buf out = {0};
         struct report_style style = {.width = widths[i], .brief = true};
@@ -421,12 +421,13 @@ START_TEST(the_lines_of_kernels_are_wrapped_at_words) {
                                           .registers = 10,
                                           .occupancy = 1,
                                           .us = 241.4}};
-    struct result r = missed_twice();
+    struct result r = two_failed_limits();
     struct buf out = {0};
     struct report_style style = {.width = 100};
     r.kernel_times = times, r.nkernel_times = 2, r.has_counters = true;
     report_profile(&r, device_find("h200"), &style, false, &out);
-    ck_assert_msg(strstr(buf_str(&out), "86 %") && fits(buf_str(&out), 100), "%s", buf_str(&out));
+    ck_assert_msg(strstr(buf_str(&out), "86 %") && is_within_width(buf_str(&out), 100), "%s",
+                  buf_str(&out));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
@@ -503,7 +504,7 @@ START_TEST(the_profile_says_where_warps_wait_and_for_what) {
 END_TEST
 
 static struct result scored(const char *metric, const char *bound, double vs_solution,
-                            struct points got) {
+                            struct points actual) {
     static struct technique_result goal = {.name = "a goal", .reason = "", .file = ""};
     static struct line_result line = {
         .file = "none.cu", .line = 7, .stall_seconds = {[SIM_STALL_LG_MIO_THROTTLE] = 1e-5}};
@@ -512,7 +513,7 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
     r.verdict = V_PART, r.technique = &goal, r.ntechnique = 1, r.lines = &line, r.nlines = 1;
     r.speed = (struct speed_result){
         .valid = true, .kind = "modelled", .vs_solution = vs_solution, .bound_by = bound};
-    r.speed_counted = true, r.available = (struct points){0, 60, 40}, r.earned = got;
+    r.speed_counted = true, r.available = (struct points){0, 60, 40}, r.earned = actual;
     return r;
 }
 
@@ -527,7 +528,7 @@ START_TEST(where_points_and_time_disagree_the_report_says_why) {
         scored("device_read_sectors", "L1 passes, 75 % (next: x, 1 %)", 0.73,
                (struct points){0, 0, 34}),
         scored("device_read_sectors", "shared memory, 75 %", 0.95, (struct points){0, 60, 40})};
-    static const char *const want[] = {
+    static const char *const expected[] = {
         "The goals count traffic to memory, and the time is bound by shared memory (100 % of the "
         "time at none.cu:7, "
         "most of it for "
@@ -541,8 +542,9 @@ START_TEST(where_points_and_time_disagree_the_report_says_why) {
         results[i].technique->metric = metrics[i];
         report_explain_score(&results[i], &out);
         if (i == 2)
-            ck_assert_msg(!strncmp(buf_str(&out), want[i], strlen(want[i])), "%s", buf_str(&out));
-        else ck_assert_str_eq(buf_str(&out), want[i]);
+            ck_assert_msg(!strncmp(buf_str(&out), expected[i], strlen(expected[i])), "%s",
+                          buf_str(&out));
+        else ck_assert_str_eq(buf_str(&out), expected[i]);
         buf_free(&out);
     }
 }

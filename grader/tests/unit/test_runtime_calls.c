@@ -32,7 +32,7 @@ static bool has(const struct names *all, const char *name) {
     return false;
 }
 
-static void forget_names(struct names *all) {
+static void clear_names(struct names *all) {
     for (int i = 0; i < all->n; i++) free(all->name[i]);
     free(all);
 }
@@ -62,8 +62,8 @@ static void check_header(const char *header, const char *pattern, const char *li
     for (int i = 0; i < declared->n; i++)
         ck_assert_msg(has(defined, declared->name[i]), "%s is neither done nor in %s",
                       declared->name[i], list);
-    forget_names(declared);
-    forget_names(defined);
+    clear_names(declared);
+    clear_names(defined);
 }
 
 START_TEST(test_all_are_there) {

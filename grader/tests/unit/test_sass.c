@@ -60,16 +60,16 @@ START_TEST(accesses_say_what_they_reach) {
                          "desc[UR4][R2.64], R5 ;\n/*5*/ LDC "
                          "R3, c[0x3][R11] ;\n"
                          "/*6*/ ULDC UR4, c[0x0][0x224] ;\n/*7*/ STL [R1], R2 ;\n"));
-    static const uint8_t want[][3] = {
+    static const uint8_t expected[][3] = {
         {SASS_LSU, SASS_GLOBAL, SASS_LOAD},        {SASS_LSU, SASS_SHARED, SASS_STORE},
         {SASS_LSU, SASS_SHARED, SASS_ATOMIC},      {SASS_LSU, SASS_LOCAL, SASS_LOAD},
         {SASS_LSU, SASS_GLOBAL, SASS_ATOMIC},      {SASS_LSU, SASS_CONST, SASS_LOAD},
         {SASS_UNIFORM, SASS_NONE, SASS_NO_ACCESS}, {SASS_LSU, SASS_LOCAL, SASS_STORE}};
     ck_assert_uint_eq(n, 8);
     for (unsigned i = 0; i < n; i++) {
-        ck_assert_uint_eq(code[i].unit, want[i][0]);
-        ck_assert_uint_eq(code[i].space, want[i][1]);
-        ck_assert_uint_eq(code[i].verb, want[i][2]);
+        ck_assert_uint_eq(code[i].unit, expected[i][0]);
+        ck_assert_uint_eq(code[i].space, expected[i][1]);
+        ck_assert_uint_eq(code[i].verb, expected[i][2]);
     }
     ck_assert_uint_eq(code[3].local_frame_end, 0x18 + 8);
     ck_assert_uint_eq(code[7].local_frame_end, 4);
@@ -120,8 +120,8 @@ END_TEST
 /* ---- the model ---- */
 
 /* A chain of 64 FMAs, which ptxas unrolled by four: 28 clocks for four rounds. */
-static struct spec unrolled(void) {
-    struct spec s = {.blocks = SMS, .threads = 32, .n = 64};
+static struct kernel_spec unrolled(void) {
+    struct kernel_spec s = {.blocks = SMS, .threads = 32, .n = 64};
     spec_add(&s, "fma.rn.f32 %%f0, %%f0, %%f90, %%f91;\n");
     spec_code(&s, 7, "LDC R1, c[0x0][0x28]", 1, 7, 0);
     spec_label(&s, ".L_x_0");
@@ -134,7 +134,7 @@ static struct spec unrolled(void) {
 }
 
 START_TEST(unrolled_loops_take_the_clocks_of_their_code) {
-    struct spec s = unrolled();
+    struct kernel_spec s = unrolled();
     struct time_estimate t = spec_model(&s);
     ck_assert(t.from_sass);
     double cycles = spec_cycles(&s);
@@ -150,14 +150,14 @@ END_TEST
 /* A load whose result the next instruction waits for, by barrier 2. */
 START_TEST(barriers_hold_back_what_waits_for_them) {
     double cycles[2];
-    for (unsigned waits = 0; waits < 2; waits++) {
-        struct spec s = {.blocks = SMS, .threads = 32, .n = 100, .dynamic_shared = 256};
+    for (unsigned has_wait = 0; has_wait < 2; has_wait++) {
+        struct kernel_spec s = {.blocks = SMS, .threads = 32, .n = 100, .dynamic_shared = 256};
         spec_add(&s, "ld.shared.f32 %%f0, [%%r7];\nadd.f32 %%f1, %%f1, %%f0;\n");
         spec_label(&s, ".L_x_0");
         spec_code(&s, SPEC_LINE, "LDS R0, [R7]", 2, 2, 0);
-        spec_code(&s, SPEC_LINE + 1, "FADD R1, R1, R0", 4, 7, waits ? 1 << 2 : 0);
+        spec_code(&s, SPEC_LINE + 1, "FADD R1, R1, R0", 4, 7, has_wait ? 1 << 2 : 0);
         spec_code(&s, SPEC_LINE + 4, "@P0 BRA `(.L_x_0)", 5, 7, 0);
-        cycles[waits] = spec_cycles(&s);
+        cycles[has_wait] = spec_cycles(&s);
         buf_free(&s.body), buf_free(&s.listing);
     }
     ck_about(cycles[0], 200 + 100 * 11, 0.03);
@@ -170,7 +170,7 @@ END_TEST
 START_TEST(spilled_registers_cost_their_accesses) {
     double cycles[2];
     for (unsigned spilled = 0; spilled < 2; spilled++) {
-        struct spec s = {.blocks = SMS, .threads = 1024, .n = 100};
+        struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 100};
         spec_add(&s, "add.f32 %%f1, %%f1, %%f0;\n");
         spec_label(&s, ".L_x_0");
         spec_code(&s, SPEC_LINE, "FADD R1, R1, R0", 1, 7, 0);
@@ -186,7 +186,7 @@ START_TEST(spilled_registers_cost_their_accesses) {
 END_TEST
 
 START_TEST(code_that_does_not_store_what_was_stored_is_not_played) {
-    struct spec s = {.blocks = SMS, .threads = 32, .n = 10, .bytes = 1 << 20};
+    struct kernel_spec s = {.blocks = SMS, .threads = 32, .n = 10, .bytes = 1 << 20};
     spec_add(&s, "st.global.f32 [%%d0], %%f0;\n");
     spec_label(&s, ".L_x_0");
     spec_code(&s, SPEC_LINE, "FADD R1, R1, R0", 1, 7, 0);
@@ -198,11 +198,11 @@ END_TEST
 
 /* One warp of all works 2000 rounds of 64 FMAs, 4 clocks each, and 12 for the rest of the loop. */
 START_TEST(one_heavy_block_is_played_beside_the_sample) {
-    struct spec s = {.blocks = 20000,
-                     .threads = 32,
-                     .n = 1,
-                     .whole = true,
-                     .before = "setp.eq.u32 %p1, %r2, 7777;\n@%p1 mov.u32 %r0, 2000;\n"};
+    struct kernel_spec s = {.blocks = 20000,
+                            .threads = 32,
+                            .n = 1,
+                            .full_grid = true,
+                            .prologue = "setp.eq.u32 %p1, %r2, 7777;\n@%p1 mov.u32 %r0, 2000;\n"};
     unsigned line = SPEC_LINE + 2;
     spec_label(&s, ".L_x_0");
     for (unsigned i = 0; i < 64; i++) {
@@ -222,7 +222,7 @@ END_TEST
 
 /* 100 rounds of a barrier for one warp: 2.1 clocks to arrive, 2 until it goes on, 10 of code. */
 START_TEST(warps_wait_at_barriers_of_machine_code) {
-    struct spec s = {.blocks = SMS, .threads = 32, .n = 100};
+    struct kernel_spec s = {.blocks = SMS, .threads = 32, .n = 100};
     spec_add(&s, "bar.sync 0;\n");
     spec_label(&s, ".L_x_0");
     spec_code(&s, SPEC_LINE, "BAR.SYNC.DEFER_BLOCKING 0x0", 5, 7, 0);

@@ -10,7 +10,7 @@
 START_TEST(goals_share_and_guards_take) {
     static const struct {
         struct check_counts n;
-        double want; /* of 60 points */
+        double expected; /* of 60 points */
     } rows[] = {
         {{1, 1, 0, 0, 1}, 60},   {{3, 2, 0, 0, 2}, 40}, /* two thirds */
         {{3, 2, 2, 2, 2}, 40},                          /* guards kept give nothing */
@@ -26,7 +26,7 @@ START_TEST(goals_share_and_guards_take) {
         {{0, 0, 1, 0, 0}, 0},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        NEAR(score_technique(60, &rows[i].n), rows[i].want);
+        NEAR(score_technique(60, &rows[i].n), rows[i].expected);
 }
 END_TEST
 
@@ -34,7 +34,7 @@ END_TEST
 START_TEST(ways_are_logarithmic) {
     static const struct {
         bool at_most;
-        double naive, naive_limit, value, limit, want;
+        double baseline, baseline_limit, value, limit, expected;
     } rows[] = {
         {true, 64, 4, 16, 4, 0.5},
         {true, 64, 4, 64, 4, 0},
@@ -53,12 +53,12 @@ START_TEST(ways_are_logarithmic) {
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct technique_result t = {.is_upper_limit = rows[i].at_most,
                                      .has_baseline = true,
-                                     .baseline_value = rows[i].naive,
-                                     .baseline_limit = rows[i].naive_limit,
+                                     .baseline_value = rows[i].baseline,
+                                     .baseline_limit = rows[i].baseline_limit,
                                      .value = rows[i].value,
                                      .limit = rows[i].limit};
-        ck_assert_msg(score_goal_progress(&t) > rows[i].want - 1e-9 &&
-                          score_goal_progress(&t) < rows[i].want + 1e-9,
+        ck_assert_msg(score_goal_progress(&t) > rows[i].expected - 1e-9 &&
+                          score_goal_progress(&t) < rows[i].expected + 1e-9,
                       "row %u: %g", i, score_goal_progress(&t));
         t.has_baseline = false;
         NEAR(score_goal_progress(&t), 0);
@@ -114,7 +114,7 @@ static void result_with(struct result *r, const char *failed) {
     r->checks.guards_passed -= (strchr(failed, 'd') != NULL) + (strchr(failed, 'e') != NULL);
 }
 
-static double all_missing(const struct result *r) {
+static double total_points_lost(const struct result *r) {
     double sum = 0;
     for (unsigned i = 0; i < r->npoints_lost; i++) sum += r->points_lost[i].points;
     return sum;
@@ -152,7 +152,7 @@ START_TEST(what_is_missing_adds_up) {
     ck_assert_str_eq(r.points_lost[1].group, "guard");
     ck_assert_str_eq(r.points_lost[1].reason, "a guard failed: first guard");
     NEAR(r.points_lost[2].points, 15);
-    NEAR(all_missing(&r) + r.score, 100);
+    NEAR(total_points_lost(&r) + r.score, 100);
     result_free(&r);
 }
 END_TEST
@@ -162,16 +162,17 @@ END_TEST
  * through no fault of its own. */
 START_TEST(a_forfeited_time_is_worth_nothing) {
     static const struct {
-        bool forfeit, counts;
+        bool is_disqualified, counts;
         double score;
     } rows[] = {{true, true, 70}, {true, false, 100}, {false, true, 100}};
     for (unsigned i = 0; i < 3; i++) {
         struct result r;
         result_with(&r, "");
-        r.speed = (struct speed_result){.disqualified = rows[i].forfeit, .note = "too slow"};
+        r.speed =
+            (struct speed_result){.disqualified = rows[i].is_disqualified, .note = "too slow"};
         score_points(&r, rows[i].counts);
         NEAR(r.score, rows[i].score);
-        NEAR(all_missing(&r) + r.score, 100);
+        NEAR(total_points_lost(&r) + r.score, 100);
         if (i == 0) ck_assert_str_eq(r.points_lost[0].reason, "no time: too slow");
         result_free(&r);
     }
@@ -200,7 +201,7 @@ START_TEST(goals_are_waived_by_outcome) {
     static const struct {
         double vs_solution, ci_low;
         const char *kind, *failed;
-        bool whole, counts, waived;
+        bool is_full, counts, waived;
     } rows[] = {
         {1.3, 0, "modelled", "b", true, true, true},
         {1.2, 0, "modelled", "b", true, true, false},
@@ -218,11 +219,11 @@ START_TEST(goals_are_waived_by_outcome) {
                                         .vs_solution = rows[i].vs_solution,
                                         .ci_low = rows[i].ci_low,
                                         .solution_speedup = 4,
-                                        .output_fully_checked = rows[i].whole};
+                                        .output_fully_checked = rows[i].is_full};
         score_points(&r, rows[i].counts);
         ck_assert_msg(r.goals_waived == rows[i].waived, "row %u", i);
         ck_assert_int_eq(r.verdict, rows[i].waived ? V_AC : V_PART);
-        NEAR(all_missing(&r) + r.score, 100);
+        NEAR(total_points_lost(&r) + r.score, 100);
         result_free(&r);
     }
 }
@@ -235,7 +236,7 @@ START_TEST(the_file_as_it_came_has_nothing) {
     score_points(&r, false);
     ck_assert_int_eq(r.verdict, V_PART);
     NEAR(r.score, 0);
-    NEAR(all_missing(&r), 100);
+    NEAR(total_points_lost(&r), 100);
     result_free(&r);
 }
 END_TEST
@@ -260,7 +261,7 @@ START_TEST(nothing_is_missing_twice) {
     result_with(&r, "bcde");
     score_points(&r, false);
     NEAR(r.earned.technique, 0);
-    NEAR(all_missing(&r) + r.score, 100);
+    NEAR(total_points_lost(&r) + r.score, 100);
     ck_assert_uint_eq(r.npoints_lost, 2);
     result_free(&r);
 }
@@ -300,7 +301,7 @@ END_TEST
 /* What `verify` asks of the naive version; `says` is in the complaint, "" = none. */
 START_TEST(naive_versions) {
     static const struct {
-        const char *failed, *says;
+        const char *failed, *expected_text;
     } rows[] = {
         {"abc", ""},
         {"ac", ""}, /* a figure of a goal that it meets is a condition */
@@ -309,28 +310,29 @@ START_TEST(naive_versions) {
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct result r;
-        struct buf why = {0};
+        struct buf reason = {0};
         result_with(&r, rows[i].failed);
         r.checks.goals_reached = 0;
-        ck_assert_int_eq(score_check_rule(&r, &why), !rows[i].says[0]);
-        ck_assert_msg(strstr(buf_str(&why), rows[i].says), "%s: %s", rows[i].failed, buf_str(&why));
-        buf_free(&why), result_free(&r);
+        ck_assert_int_eq(score_check_rule(&r, &reason), !rows[i].expected_text[0]);
+        ck_assert_msg(strstr(buf_str(&reason), rows[i].expected_text), "%s: %s", rows[i].failed,
+                      buf_str(&reason));
+        buf_free(&reason), result_free(&r);
     }
 }
 END_TEST
 
 START_TEST(an_exercise_without_goals) {
     struct result r;
-    struct buf why = {0};
+    struct buf reason = {0};
     result_with(&r, "abc");
     r.ntechnique = 0;
     r.checks = (struct check_counts){0, 0, 2, 2, 0};
-    ck_assert(!score_check_rule(&r, &why));
-    ck_assert(strstr(buf_str(&why), "it has no goal"));
+    ck_assert(!score_check_rule(&r, &reason));
+    ck_assert(strstr(buf_str(&reason), "it has no goal"));
     r.checks = (struct check_counts){1, 1, 2, 2, 1}; /* a test with an assertion of its own */
-    buf_clear(&why);
-    ck_assert(!score_check_rule(&r, &why));
-    buf_free(&why), result_free(&r);
+    buf_clear(&reason);
+    ck_assert(!score_check_rule(&r, &reason));
+    buf_free(&reason), result_free(&r);
 }
 END_TEST
 

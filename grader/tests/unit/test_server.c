@@ -7,7 +7,7 @@
 #include <string.h>
 
 static struct fixture f;
-static void open_plain(void) { fixture_open(&f, (struct server_options){0}, true); }
+static void open_fixture(void) { fixture_open(&f, (struct server_options){0}, true); }
 static void open_grading(void) {
     fixture_open(
         &f,
@@ -17,57 +17,57 @@ static void open_grading(void) {
 static void close_all(void) { fixture_close(&f); }
 
 START_TEST(test_sticky_error) {
-    uint64_t fault = fixture_kernel(&f, "fault"), p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(ASK(&f, sync, NULL, NULL), 0);
-    ck_assert_int_eq(fixture_launch(&f, fault, 32, p, 16),
+    uint64_t fault = fixture_kernel(&f, "fault"), reply = fixture_alloc(&f, 16);
+    ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
+    ck_assert_int_eq(fixture_launch(&f, fault, 32, reply, 16),
                      0); /* asynchronous: the launch itself went well */
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(ASK(&f, sync, NULL, NULL), WB_cudaErrorIllegalAddress);
+        ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), WB_cudaErrorIllegalAddress);
     struct wb_rep_alloc a;
-    ck_assert_int_eq(ASK(&f, alloc, &(struct wb_req_alloc){1}, &a), WB_cudaErrorIllegalAddress);
+    ck_assert_int_eq(REQUEST(&f, alloc, &(struct wb_req_alloc){1}, &a), WB_cudaErrorIllegalAddress);
     ck_assert_uint_eq(a.address, 0);
     struct wb_rep_hello h;
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
+    ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
                      0); /* another process */
-    ck_assert_int_eq(ASK(&f, sync, NULL, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
 }
 END_TEST
 
 START_TEST(test_hello) {
     struct wb_rep_hello h;
-    uint64_t p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h),
+    uint64_t reply = fixture_alloc(&f, 16);
+    ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h),
                      WB_cudaErrorInsufficientDriver);
     ck_assert(server_has_version_mismatch(f.server));
     fixture_close(&f);
-    open_plain();
-    p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h), 0);
+    open_fixture();
+    reply = fixture_alloc(&f, 16);
+    ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h), 0);
     ck_assert_uint_eq(h.window_bytes, 64 << 10);
-    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL),
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){reply}, NULL),
                      WB_cudaErrorInvalidValue); /* gone with its process */
-    p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
+    reply = fixture_alloc(&f, 16);
+    ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
                      0); /* a library of the same process */
-    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){p}, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){reply}, NULL), 0);
 }
 END_TEST
 
 START_TEST(test_time_and_output) {
     _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
-    struct wb_header q = {.op = WB_OP_sync, .seq = 7, .size = sizeof q}, p;
+    struct wb_header request = {.op = WB_OP_sync, .seq = 7, .size = sizeof request}, reply;
     uint64_t add = fixture_kernel(&f, "add"), a = fixture_alloc(&f, 4);
     for (int i = 0; i < 2; i++) ck_assert_int_eq(fixture_launch(&f, add, 32, a, 4), 0);
-    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof q);
-    memcpy(&p, frame, sizeof p);
-    ck_assert_uint_eq(p.time_ns, 4000); /* two launches of 2 us */
-    ck_assert_uint_eq(p.flags, WB_OUTPUT_PENDING);
-    q.op = WB_OP_output;
-    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame),
-                      sizeof q + sizeof(struct wb_rep_output) + 12);
-    ck_assert_mem_eq(frame + sizeof q + sizeof(struct wb_rep_output), "hello\nhello\n", 12);
-    memcpy(&p, frame, sizeof p);
-    ck_assert_uint_eq(p.flags, 0);
+    ck_assert_uint_eq(fixture_raw(&f, &request, sizeof request, frame), sizeof request);
+    memcpy(&reply, frame, sizeof reply);
+    ck_assert_uint_eq(reply.time_ns, 4000); /* two launches of 2 us */
+    ck_assert_uint_eq(reply.flags, WB_OUTPUT_PENDING);
+    request.op = WB_OP_output;
+    ck_assert_uint_eq(fixture_raw(&f, &request, sizeof request, frame),
+                      sizeof request + sizeof(struct wb_rep_output) + 12);
+    ck_assert_mem_eq(frame + sizeof request + sizeof(struct wb_rep_output), "hello\nhello\n", 12);
+    memcpy(&reply, frame, sizeof reply);
+    ck_assert_uint_eq(reply.flags, 0);
 }
 END_TEST
 
@@ -86,24 +86,24 @@ static struct {
 
 static bool next_call(enum wb_call_state state) {
     _Alignas(8) uint8_t out[256], in[WB_FRAME_BYTES];
-    struct wb_req_next_call q = {.state = state};
-    struct wb_header h = {.op = WB_OP_next_call, .seq = ++f.seq, .size = sizeof h + sizeof q};
-    struct wb_rep_next_call p;
+    struct wb_req_next_call request = {.state = state};
+    struct wb_header h = {.op = WB_OP_next_call, .seq = ++f.seq, .size = sizeof h + sizeof request};
+    struct wb_rep_next_call reply;
     memcpy(out, &h, sizeof h);
-    memcpy(out + sizeof h, &q, sizeof q);
+    memcpy(out + sizeof h, &request, sizeof request);
     size_t n = fixture_raw(&f, out, h.size, in);
     if (!n) return false;
-    memcpy(&p, in + sizeof h, sizeof p);
-    host.nargs = p.nargs;
-    size_t at = sizeof h + sizeof p, nargs = p.nargs * sizeof *host.args;
-    ck_assert_uint_le(p.nargs, 8);
+    memcpy(&reply, in + sizeof h, sizeof reply);
+    host.nargs = reply.nargs;
+    size_t at = sizeof h + sizeof reply, nargs = reply.nargs * sizeof *host.args;
+    ck_assert_uint_le(reply.nargs, 8);
     memcpy(host.args, in + at, nargs);
     memcpy(host.name, in + at + nargs, n - at - nargs);
     host.name[n - at - nargs] = 0;
     return true;
 }
 
-static void *play_host(void *unused) {
+static void *run_host_calls(void *unused) {
     host.add = fixture_kernel(&f, "add");
     host.fault = fixture_kernel(&f, "fault");
     for (bool more = next_call(WB_READY); more; more = next_call(WB_RETURNED))
@@ -115,7 +115,7 @@ static struct recording *recorded(entry_fn *entry, struct server_outcome *out) {
     struct err e = {0};
     struct recording *r = NULL;
     host.entry = entry;
-    ck_assert_int_eq(pthread_create(&f.thread, NULL, play_host, NULL), 0);
+    ck_assert_int_eq(pthread_create(&f.thread, NULL, run_host_calls, NULL), 0);
     ck_assert(server_wait_ready(f.server, server_now() + 10, -1, out));
     struct server_buffer buffers[] = {{.name = "in", .bytes = 32, .is_host_memory = host.owns},
                                       {.name = "out", .bytes = 32, .is_host_memory = host.owns}};
@@ -144,17 +144,18 @@ static void good_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value, temporary = fixture_alloc(&f, 32),
              v = FAKE_BASE;
     ck_assert_uint_eq(args[2].value, 32);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){temporary, 32, in, 32, 32, 1}), NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, copy, (&(struct wb_req_copy){temporary, 32, in, 32, 32, 1}), NULL),
+                     0);
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, temporary, 32), 0);
     memcpy(f.window, "host", 4);
-    ck_assert_int_eq(ASK(&f, write, (&(struct wb_req_write){temporary, 4, 4, 1, 0}), NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, write, (&(struct wb_req_write){temporary, 4, 4, 1, 0}), NULL), 0);
     memset(f.window, '!', 4); /* too late to matter */
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, v, 1), 0);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out, 32, temporary, 32, 32, 1}), NULL),
-                     0);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){out + 31, 1, v, 1, 1, 1}), NULL), 0);
+    ck_assert_int_eq(
+        REQUEST(&f, copy, (&(struct wb_req_copy){out, 32, temporary, 32, 32, 1}), NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, copy, (&(struct wb_req_copy){out + 31, 1, v, 1, 1, 1}), NULL), 0);
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, out, 31), 0);
-    ck_assert_int_eq(ASK(&f, free, &(struct wb_req_free){temporary}, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){temporary}, NULL), 0);
 }
 
 /* A column of 40 words out of rows of 100 bytes: a sector each, into 160 bytes side by side; 3 rows
@@ -164,10 +165,11 @@ static void moving_entry(const struct wb_arg *args) {
     (void)args;
     uint64_t a = fixture_alloc(&f, 8192);
     ck_assert_uint_eq(a % 32, 0);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){a + 4096, 4, a, 100, 4, 40}), NULL), 0);
-    ck_assert_int_eq(ASK(&f, copy, (&(struct wb_req_copy){a + 4096 + 16, 64, a, 64, 20, 3}), NULL),
+    ck_assert_int_eq(REQUEST(&f, copy, (&(struct wb_req_copy){a + 4096, 4, a, 100, 4, 40}), NULL),
                      0);
-    ck_assert_int_eq(ASK(&f, fill, (&(struct wb_req_fill){a, 33, 33, 1, 0, 0}), NULL), 0);
+    ck_assert_int_eq(
+        REQUEST(&f, copy, (&(struct wb_req_copy){a + 4096 + 16, 64, a, 64, 20, 3}), NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, fill, (&(struct wb_req_fill){a, 33, 33, 1, 0, 0}), NULL), 0);
 }
 
 START_TEST(test_moves) {
@@ -192,7 +194,7 @@ START_TEST(test_record_and_replay) {
     struct recording *r = recorded(good_entry, &o);
     ck_assert_ptr_nonnull(r);
     ck_assert_int_eq(o.error, 0);
-    ck_assert_uint_eq(f.launched, 0); /* recorded, not run */
+    ck_assert_uint_eq(f.launch_count, 0); /* recorded, not run */
     ck_assert_uint_eq(recording_launches(r), 3);
     struct server_transfers m = recording_transfers(f.server, r);
     ck_assert_uint_eq(m.copied_bytes, 32 + 32 + 1);
@@ -206,7 +208,7 @@ START_TEST(test_record_and_replay) {
     }
     replay(r, "0123456701234567012345670123456-", out);
     ck_assert_str_eq(out, "iptu678923456789234567892345678\1");
-    ck_assert_uint_eq(f.launched, 9);
+    ck_assert_uint_eq(f.launch_count, 9);
     recording_free(r);
 }
 END_TEST
@@ -216,19 +218,19 @@ static int statuses[10];
 static void forbidden_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value;
     struct wb_rep_alloc_shared m;
-    statuses[0] = ASK(&f, read, (&(struct wb_req_read){in, 4, 4, 1, 0}), NULL);
+    statuses[0] = REQUEST(&f, read, (&(struct wb_req_read){in, 4, 4, 1, 0}), NULL);
     statuses[1] =
-        ASK(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1, 0}), NULL); /* a symbol */
-    statuses[2] = ASK(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
-    statuses[3] = ASK(&f, write, (&(struct wb_req_write){in + 28, 4, 4, 1, 0}), NULL);
-    statuses[4] = ASK(&f, free, &(struct wb_req_free){out}, NULL);
-    statuses[5] = ASK(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &m);
+        REQUEST(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1, 0}), NULL); /* a symbol */
+    statuses[2] = REQUEST(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
+    statuses[3] = REQUEST(&f, write, (&(struct wb_req_write){in + 28, 4, 4, 1, 0}), NULL);
+    statuses[4] = REQUEST(&f, free, &(struct wb_req_free){out}, NULL);
+    statuses[5] = REQUEST(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &m);
     struct wb_rep_hello h;
     statuses[6] =
-        ASK(&f, hello, (&(struct wb_req_hello){wb_version(), 99}), &h); /* frees nothing here */
+        REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 99}), &h); /* frees nothing here */
     statuses[7] = fixture_launch(&f, host.add, 32, out, 32);
-    statuses[8] = ASK(&f, reset, NULL, NULL);
-    statuses[9] = ASK(&f, heap, &(struct wb_req_heap){1 << 30}, NULL);
+    statuses[8] = REQUEST(&f, reset, NULL, NULL);
+    statuses[9] = REQUEST(&f, heap, &(struct wb_req_heap){1 << 30}, NULL);
 }
 
 START_TEST(test_grading_refuses) {
@@ -243,7 +245,7 @@ START_TEST(test_grading_refuses) {
     ck_assert_int_eq(o.error, WB_cudaErrorNotPermitted);
     ck_assert_str_eq(o.call_name, "read");
     ck_assert_ptr_nonnull(strstr(o.reason, "must not read device memory back"));
-    ck_assert_uint_eq(f.notes, 7);
+    ck_assert_uint_eq(f.note_count, 7);
     ck_assert_uint_eq(recording_launches(r), 1);
     recording_free(r);
 }
@@ -268,12 +270,12 @@ static void halves_entry(const struct wb_arg *args) {
         uint32_t s = 2 + k % halves_in, at = 16 * k, n = halves_in == 1 ? 3 * k : 0;
         order(s, n + 1);
         ck_assert_int_eq(
-            ASK(&f, copy, (&(struct wb_req_copy){t + at, 16, in + at, 16, 16, 1}), NULL), 0);
+            REQUEST(&f, copy, (&(struct wb_req_copy){t + at, 16, in + at, 16, 16, 1}), NULL), 0);
         order(s, n + 2);
         ck_assert_int_eq(fixture_launch(&f, host.add, 32, t + at, 16), 0);
         order(s, n + 3);
         ck_assert_int_eq(
-            ASK(&f, copy, (&(struct wb_req_copy){out + at, 16, t + at, 16, 16, 1}), NULL), 0);
+            REQUEST(&f, copy, (&(struct wb_req_copy){out + at, 16, t + at, 16, 16, 1}), NULL), 0);
     }
 }
 
@@ -305,8 +307,8 @@ static void unordered_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value, t = fixture_alloc(&f, 32);
     for (uint32_t k = 0; k < 2; k++) {
         order(2 + k, k);
-        ASK(&f, copy, (&(struct wb_req_copy){t + 16 * k, 16, in + 16 * k, 16, 16, 1}), NULL);
-        ASK(&f, copy, (&(struct wb_req_copy){out + 16 * k, 16, t + 16 * k, 16, 16, 1}), NULL);
+        REQUEST(&f, copy, (&(struct wb_req_copy){t + 16 * k, 16, in + 16 * k, 16, 16, 1}), NULL);
+        REQUEST(&f, copy, (&(struct wb_req_copy){out + 16 * k, 16, t + 16 * k, 16, 16, 1}), NULL);
     }
 }
 
@@ -319,19 +321,19 @@ START_TEST(test_host_buffers_without_an_order) {
 }
 END_TEST
 
-static void looking_entry(const struct wb_arg *args) {
+static void inspecting_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value;
-    statuses[0] = ASK(&f, read, (&(struct wb_req_read){in, 4, 4, 1, 0}), NULL);
-    statuses[1] = ASK(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
-    statuses[2] = ASK(&f, free, &(struct wb_req_free){out}, NULL);
-    statuses[3] = ASK(&f, fill, (&(struct wb_req_fill){out, 32, 32, 1, 0, 0}), NULL);
-    statuses[4] = ASK(&f, copy, (&(struct wb_req_copy){out, 32, in, 32, 32, 1}), NULL);
+    statuses[0] = REQUEST(&f, read, (&(struct wb_req_read){in, 4, 4, 1, 0}), NULL);
+    statuses[1] = REQUEST(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
+    statuses[2] = REQUEST(&f, free, &(struct wb_req_free){out}, NULL);
+    statuses[3] = REQUEST(&f, fill, (&(struct wb_req_fill){out, 32, 32, 1, 0, 0}), NULL);
+    statuses[4] = REQUEST(&f, copy, (&(struct wb_req_copy){out, 32, in, 32, 32, 1}), NULL);
 }
 
 START_TEST(test_host_buffers_are_copied_only) {
     struct server_outcome o;
     host.owns = true;
-    struct recording *r = recorded(looking_entry, &o);
+    struct recording *r = recorded(inspecting_entry, &o);
     for (int i = 0; i < 5; i++) ck_assert_int_eq(statuses[i], WB_cudaErrorNotPermitted);
     recording_free(r);
 }
@@ -349,7 +351,7 @@ START_TEST(test_fault_in_replay) {
     ck_assert_int_eq(o.error, 0);
     ck_assert(server_replay(f.server, r, 0, &o, &e));
     ck_assert_int_eq(o.fault, WB_cudaErrorIllegalAddress);
-    ck_assert_uint_eq(f.launched, 1); /* nothing runs after it */
+    ck_assert_uint_eq(f.launch_count, 1); /* nothing runs after it */
     ck_assert(server_restart(f.server, &e));
     ck_assert(server_replay(f.server, r, 0, &o, &e));
     ck_assert_int_eq(o.fault, WB_cudaErrorIllegalAddress);
@@ -361,7 +363,7 @@ static void flooding_entry(const struct wb_arg *args) {
     uint64_t t = fixture_alloc(&f, 4096);
     (void)args;
     for (int i = 0; i < 10; i++)
-        if (ASK(&f, write, (&(struct wb_req_write){t, 4096, 4096, 1, 0}), NULL)) return;
+        if (REQUEST(&f, write, (&(struct wb_req_write){t, 4096, 4096, 1, 0}), NULL)) return;
 }
 static void endless_entry(const struct wb_arg *args) {
     while (fixture_launch(&f, host.add, 32, args[0].value, 1) == 0) {}
@@ -377,11 +379,11 @@ END_TEST
 
 UNIT_SUITE(server) {
     Suite *suite = suite_create("server");
-    TCase *plain = tcase_create("programs"), *grading = tcase_create("grading");
-    tcase_add_checked_fixture(plain, open_plain, close_all);
-    tcase_add_test(plain, test_sticky_error);
-    tcase_add_test(plain, test_hello);
-    tcase_add_test(plain, test_time_and_output);
+    TCase *unit_rates = tcase_create("programs"), *grading = tcase_create("grading");
+    tcase_add_checked_fixture(unit_rates, open_fixture, close_all);
+    tcase_add_test(unit_rates, test_sticky_error);
+    tcase_add_test(unit_rates, test_hello);
+    tcase_add_test(unit_rates, test_time_and_output);
     tcase_add_checked_fixture(grading, open_grading, close_all);
     tcase_add_test(grading, test_record_and_replay);
     tcase_add_test(grading, test_moves);
@@ -392,7 +394,7 @@ UNIT_SUITE(server) {
     tcase_add_test(grading, test_host_buffers_are_copied_only);
     tcase_add_test(grading, test_fault_in_replay);
     tcase_add_loop_test(grading, test_limits, 0, 2);
-    suite_add_tcase(suite, plain);
+    suite_add_tcase(suite, unit_rates);
     suite_add_tcase(suite, grading);
     return suite;
 }

@@ -34,27 +34,27 @@ static void make_path(const char *manager) {
 }
 
 /* Standard output and error of setup.sh for one kind, after the assignments of `environment`. */
-static char *ask(const char *environment, const char *kind, int status) {
-    static struct buf said;
+static char *run_setup(const char *environment, const char *kind, int status) {
+    static struct buf output;
     struct err e;
     char path[4300];
     snprintf(path, sizeof path, "%s/said", work);
     ck_assert_int_eq(
         shell("%s sh grader/setup.sh '%s/build' %s >'%s' 2>&1", environment, work, kind, path),
         status);
-    buf_free(&said);
-    ck_assert_msg(file_read(path, 1 << 20, &said, &e), "%s", e.text);
-    return (char *)buf_str(&said);
+    buf_free(&output);
+    ck_assert_msg(file_read(path, 1 << 20, &output, &e), "%s", e.text);
+    return (char *)buf_str(&output);
 }
 
 /* The header of the one library of the kind `site` can't be found, since the compiler looks
  * nowhere. */
-static char *ask_family(const char *manager) {
+static char *run_setup_for_family(const char *manager) {
     char environment[4400];
     make_path(manager);
     snprintf(environment, sizeof environment, "PATH='%s/bin' CC='gcc -nostdinc' PKG_CONFIG=none",
              work);
-    return ask(environment, "site", 1);
+    return run_setup(environment, "site", 1);
 }
 
 START_TEST(missing_names_the_command_of_the_system) {
@@ -64,21 +64,23 @@ START_TEST(missing_names_the_command_of_the_system) {
     } families[] = {{"dnf", "dnf install cmark-gfm-devel\n", true},
                     {"pacman", "pacman -S --needed cmark-gfm\n", false}};
     for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {
-        char *said = ask_family(families[i].manager);
-        ck_assert_msg(strstr(said, families[i].command) != NULL, "%s", said);
-        ck_assert_msg(strstr(said, "missing here: cmark-gfm (cmark-gfm-core-extensions.h)") != NULL,
-                      "%s", said);
-        ck_assert_msg(!strstr(said, "apt-get"), "%s", said);
-        ck_assert_msg(!strstr(said, "pacman -Syu)") == families[i].renews, "%s", said);
+        char *output = run_setup_for_family(families[i].manager);
+        ck_assert_msg(strstr(output, families[i].command) != NULL, "%s", output);
+        ck_assert_msg(strstr(output, "missing here: cmark-gfm (cmark-gfm-core-extensions.h)") !=
+                          NULL,
+                      "%s", output);
+        ck_assert_msg(!strstr(output, "apt-get"), "%s", output);
+        ck_assert_msg(!strstr(output, "pacman -Syu)") == families[i].renews, "%s", output);
         ck_assert_int_ne(shell("test -e '%s/called'", work), 0);
     }
 }
 END_TEST
 
 START_TEST(what_a_family_does_not_package_is_said) {
-    char *said = ask_family("apk");
-    ck_assert_msg(strstr(said, "we know of no package of apk for cmark-gfm") != NULL, "%s", said);
-    ck_assert_msg(!strstr(said, "this brings it"), "%s", said);
+    char *output = run_setup_for_family("apk");
+    ck_assert_msg(strstr(output, "we know of no package of apk for cmark-gfm") != NULL, "%s",
+                  output);
+    ck_assert_msg(!strstr(output, "this brings it"), "%s", output);
 }
 END_TEST
 
@@ -99,7 +101,7 @@ START_TEST(a_library_of_a_folder_of_ones_own_is_found) {
               work, work, work, work),
         0);
     snprintf(environment, sizeof environment, "CC='gcc -nostdinc' PKG_CONFIG='%s/pc'", work);
-    ck_assert_str_eq(ask(environment, "site", 0), "");
+    ck_assert_str_eq(run_setup(environment, "site", 0), "");
     ck_assert_int_eq(
         shell("test \"$(cat '%s/build/deps/cmark-gfm')\" = '-L%s/own -Wl,-rpath,%s/own -lown'",
               work, work, work),

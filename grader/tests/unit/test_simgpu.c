@@ -130,18 +130,18 @@ END_TEST
 
 /* Lanes 0 to 31 store side by side into 4 sectors, or 8 floats apart into 32. A line that asks is
  * drawn, the picture parses, and a second run draws the same. */
-static const char drawn[] =
+static const char picture_source[] =
     "__global__ void k(float *p, int n) {\n    p[n * threadIdx.x] = 1; // picture: %s\n}\n"
     "int main() {\n    float *p;\n    cudaMalloc(&p, 4096);\n    k<<<1, 32>>>(p, 1);\n    k<<<1, "
     "32>>>(p, 8);\n"
     "    return cudaDeviceSynchronize();\n}\n";
 
-static int draw(const char *wish, const char *folder) {
+static int draw(const char *directive, const char *folder) {
     char path[4300];
     struct buf text = {0};
     struct err e = {0};
     snprintf(path, sizeof path, "%s/drawn.cu", work);
-    buf_printf(&text, drawn, wish);
+    buf_printf(&text, picture_source, directive);
     ck_assert(file_write(path, buf_str(&text), text.size, &e));
     buf_free(&text);
     ck_assert_int_eq(
@@ -161,7 +161,8 @@ START_TEST(test_pictures) {
     ck_assert_int_eq(shell("cmp %s/a/apart.svg %s/b/apart.svg", work, work), 0);
     snprintf(path, sizeof path, "%s/a/apart.svg", work);
     ck_assert(file_read(path, 1 << 20, &svg, &e));
-    for (const char *p = buf_str(&svg); (p = strstr(p, "class=\"box\"")); p++) boxes++;
+    for (const char *reply = buf_str(&svg); (reply = strstr(reply, "class=\"box\"")); reply++)
+        boxes++;
     ck_assert_uint_eq(boxes, 32);
     ck_assert_ptr_nonnull(strstr(buf_str(&svg), ">p[n * threadIdx.x] = 1;<"));
     ck_assert_ptr_nonnull(strstr(buf_str(&svg), "store of 4 bytes a lane, 32 lanes: 32 sectors"));
@@ -172,13 +173,13 @@ START_TEST(test_pictures) {
 END_TEST
 
 START_TEST(test_pictures_that_cannot_be_drawn) {
-    static const char *const wishes[][2] = {
+    static const char *const directives[][2] = {
         {"apart load", "drawn.cu:2: no launch did"},
         {"apart", "drawn.cu:2: after `// picture: ` come"},
         {"../up store", "drawn.cu:2: after `// picture: ` come"}};
     for (unsigned i = 0; i < 3; i++) {
-        ck_assert_int_eq(draw(wishes[i][0], "a"), 3);
-        ck_assert_int_eq(shell("grep -qF '%s' %s/err", wishes[i][1], work), 0);
+        ck_assert_int_eq(draw(directives[i][0], "a"), 3);
+        ck_assert_int_eq(shell("grep -qF '%s' %s/err", directives[i][1], work), 0);
     }
     ck_assert_int_eq(
         shell("%s/simgpu run --pictures %s/a %s/two >/dev/null 2>%s/err", build, work, work, work),

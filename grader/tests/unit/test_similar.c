@@ -13,9 +13,10 @@
 #include <string.h>
 
 static bool same_tokens(const char *a, const char *b) {
-    struct similar_token *x = NULL, *y = NULL;
-    unsigned nx = 0, ny = 0, room = 0, room2 = 0;
-    similar_tokens(a, strlen(a), &x, &nx, &room), similar_tokens(b, strlen(b), &y, &ny, &room2);
+    struct similarity_token *x = NULL, *y = NULL;
+    unsigned nx = 0, ny = 0, capacity_x = 0, capacity_y = 0;
+    similarity_tokenize(a, strlen(a), &x, &nx, &capacity_x),
+        similarity_tokenize(b, strlen(b), &y, &ny, &capacity_y);
     bool same = nx == ny;
     for (unsigned i = 0; i < nx && same; i++) same = x[i].code == y[i].code;
     free(x), free(y);
@@ -45,34 +46,36 @@ static void make(struct buf *out, unsigned from, unsigned n, const char *name) {
     }
 }
 
-static struct similar_class none = {0};
-static const struct similar_options all = {.least = 0, .least_common = 1, .widespread = 1};
+static struct similarity_class none = {0};
+static const struct similarity_options all = {
+    .min_share = 0, .min_common = 1, .max_class_share = 1};
 
 START_TEST(what_is_as_long_as_promised_is_found) {
     /* GRAM + WINDOW - 1 = 21 tokens; a statement has 12, two of them and a half of the next are
      * enough. */
-    struct similar_class c = none;
+    struct similarity_class c = none;
     struct buf a = {0}, b = {0};
     c.ex = book_at(0);
     make(&a, 0, 10, "one"), make(&a, 30, 3, "one");
     make(&b, 50, 10, "two"), make(&b, 30, 3, "two");
-    similar_add(&c, "ann", "a.cu", a.data, a.size), similar_add(&c, "bob", "b.cu", b.data, b.size);
-    similar_find(&c, &all);
+    similarity_add_text(&c, "ann", "a.cu", a.data, a.size),
+        similarity_add_text(&c, "bob", "b.cu", b.data, b.size);
+    similarity_find_pairs(&c, &all);
     ck_assert_uint_eq(c.npairs, 1);
-    struct similar_passage list[SIMILAR_PASSAGES];
-    ck_assert_uint_eq(similar_passages(&c, &c.pairs[0], list), 1);
+    struct similarity_passage list[SIMILARITY_MAX_PASSAGES];
+    ck_assert_uint_eq(similarity_find_passages(&c, &c.pairs[0], list), 1);
     ck_assert(c.texts[0].tokens[list[0].a].line <= 11 &&
               c.texts[0].tokens[list[0].a + list[0].n - 1].line == 13);
     ck_assert_uint_ge(list[0].n, 36);
-    similar_free(&c), buf_free(&a), buf_free(&b);
+    similarity_free(&c), buf_free(&a), buf_free(&b);
 }
 END_TEST
 
-static void add_file(struct similar_class *c, const char *who, const char *path) {
+static void add_file(struct similarity_class *c, const char *student, const char *path) {
     struct buf text = {0};
     struct err e = {0};
     ck_assert_msg(file_read(path, 1 << 20, &text, &e), "%s", e.text);
-    similar_add(c, who, "x.cu", text.data, text.size);
+    similarity_add_text(c, student, "x.cu", text.data, text.size);
     buf_free(&text);
 }
 
@@ -80,14 +83,14 @@ START_TEST(the_books_own_text_counts_for_nothing) {
     struct err e = {0};
     ck_assert(book_open(&e));
     const struct exercise **list = book_find("transpose", &e);
-    struct similar_class c = {.ex = list[0]};
-    similar_book(&c);
+    struct similarity_class c = {.ex = list[0]};
+    similarity_load_book(&c);
     add_file(&c, "ann", "solutions/02-coalescing/transpose.cu"),
         add_file(&c, "bob", "solutions/02-coalescing/transpose.cu");
-    ck_assert_uint_eq(c.texts[0].nprints, 0);
-    similar_find(&c, &all);
+    ck_assert_uint_eq(c.texts[0].nfingerprints, 0);
+    similarity_find_pairs(&c, &all);
     ck_assert_uint_eq(c.npairs, 0);
-    similar_free(&c), free(list);
+    similarity_free(&c), free(list);
 }
 END_TEST
 
@@ -98,7 +101,7 @@ START_TEST(copies_of_the_book_are_told) {
     char at[4096], path[4200];
     ck_assert(book_open(&e));
     const struct exercise **list = book_find("sgemm", &e);
-    struct similar_class c = {.ex = list[0]};
+    struct similarity_class c = {.ex = list[0]};
     snprintf(at, sizeof at, "%s/tests/similar-book", build_folder());
     ck_assert_int_eq(
         shell(
@@ -107,35 +110,36 @@ START_TEST(copies_of_the_book_are_told) {
             at, at, at),
         0);
     snprintf(path, sizeof path, "%s/sgemm.cu", at);
-    similar_book(&c);
+    similarity_load_book(&c);
     add_file(&c, "ann", "solutions/09-capstone/sgemm.cu"), add_file(&c, "bob", path);
     add_file(&c, "eve", "chapters/09-capstone/sgemm.cu"),
         add_file(&c, "joe", "solutions/07-fusion/softmax.cu");
-    ck_assert_str_eq(c.versions[c.texts[0].version].name, "model answer");
-    ck_assert(c.texts[0].taken == 1);
-    ck_assert_str_eq(c.versions[c.texts[1].version].name, "model answer");
-    ck_assert(c.texts[1].taken > 0.9);
-    ck_assert(c.texts[2].taken < 0.1 && c.texts[3].taken < 0.1);
-    similar_free(&c), free(list);
+    ck_assert_str_eq(c.versions[c.texts[0].book_version].name, "model answer");
+    ck_assert(c.texts[0].book_share == 1);
+    ck_assert_str_eq(c.versions[c.texts[1].book_version].name, "model answer");
+    ck_assert(c.texts[1].book_share > 0.9);
+    ck_assert(c.texts[2].book_share < 0.1 && c.texts[3].book_share < 0.1);
+    similarity_free(&c), free(list);
 }
 END_TEST
 
 START_TEST(what_many_have_is_nobodys) {
-    struct similar_class c = {.ex = book_at(0)};
-    struct buf said = {0};
-    make(&said, 0, 12, "x");
+    struct similarity_class c = {.ex = book_at(0)};
+    struct buf common_part = {0};
+    make(&common_part, 0, 12, "x");
     for (unsigned i = 0; i < 12; i++) {
-        struct buf own = {0};
-        char who[8];
-        snprintf(who, sizeof who, "s%u", i);
-        buf_add(&own, said.data, said.size), make(&own, i < 2 ? 40 : 60 + 20 * i, 8, who);
-        similar_add(&c, who, "x.cu", own.data, own.size);
-        buf_free(&own);
+        struct buf source = {0};
+        char student[8];
+        snprintf(student, sizeof student, "s%u", i);
+        buf_add(&source, common_part.data, common_part.size),
+            make(&source, i < 2 ? 40 : 60 + 20 * i, 8, student);
+        similarity_add_text(&c, student, "x.cu", source.data, source.size);
+        buf_free(&source);
     }
-    similar_find(&c, &similar_usual);
+    similarity_find_pairs(&c, &similarity_defaults);
     ck_assert_uint_eq(c.npairs, 1); /* the two that share what nobody else has */
     ck_assert(c.pairs[0].a == 0 && c.pairs[0].b == 1);
-    similar_free(&c), buf_free(&said);
+    similarity_free(&c), buf_free(&common_part);
 }
 END_TEST
 

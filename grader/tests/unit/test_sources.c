@@ -37,7 +37,7 @@ static bool name_at(const char *at, char *name) {
 }
 
 /* Appends a line for each citation without an entry; returns how many citations there are. */
-static unsigned check_cited(const char *entries, const char *lessons, struct buf *wrong) {
+static unsigned check_cited(const char *entries, const char *lessons, struct buf *problems) {
     char name[NAME], heading[NAME + 8];
     unsigned n = 0;
     for (const char *at = lessons; (at = strstr(at, link)); n++) {
@@ -45,13 +45,13 @@ static unsigned check_cited(const char *entries, const char *lessons, struct buf
         bool named = name_at(at, name);
         snprintf(heading, sizeof heading, "\n### %s\n", named ? name : "?");
         if (!named || !strstr(entries, heading))
-            buf_printf(wrong, "cited, but not in docs/sources.md: %.40s\n", named ? name : at);
+            buf_printf(problems, "cited, but not in docs/sources.md: %.40s\n", named ? name : at);
     }
     return n;
 }
 
 /* Appends a line for each entry that nobody cites; returns how many entries there are. */
-static unsigned check_listed(const char *entries, const char *lessons, struct buf *wrong) {
+static unsigned check_listed(const char *entries, const char *lessons, struct buf *problems) {
     char name[NAME], end[NAME + 32];
     unsigned n = 0;
     for (const char *at = entries; (at = strstr(at, "\n### ")); n++) {
@@ -59,36 +59,37 @@ static unsigned check_listed(const char *entries, const char *lessons, struct bu
         bool named = name_at(at, name);
         snprintf(end, sizeof end, "%s%s)", link, named ? name : "?");
         if (!named || !strstr(lessons, end))
-            buf_printf(wrong, "in docs/sources.md, but never cited: %.40s\n", name);
+            buf_printf(problems, "in docs/sources.md, but never cited: %.40s\n", name);
     }
     return n;
 }
 
 START_TEST(each_name_cited_is_listed) {
-    struct buf wrong = {0};
-    unsigned n = check_cited(buf_str(&list), buf_str(&cited), &wrong);
-    ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
+    struct buf problems = {0};
+    unsigned n = check_cited(buf_str(&list), buf_str(&cited), &problems);
+    ck_assert_msg(!problems.size, "%s", buf_str(&problems));
     ck_assert_uint_ge(n, 20);
 }
 END_TEST
 
 START_TEST(each_name_listed_is_cited) {
-    struct buf wrong = {0};
-    unsigned n = check_listed(buf_str(&list), buf_str(&cited), &wrong);
-    ck_assert_msg(!wrong.size, "%s", buf_str(&wrong));
+    struct buf problems = {0};
+    unsigned n = check_listed(buf_str(&list), buf_str(&cited), &problems);
+    ck_assert_msg(!problems.size, "%s", buf_str(&problems));
     ck_assert_uint_ge(n, 20);
 }
 END_TEST
 
 START_TEST(a_name_without_an_entry_and_an_entry_without_a_reader_are_told) {
-    struct buf wrong = {0};
+    struct buf problems = {0};
     check_cited("\n### one\nText.\n",
-                "[one](../../docs/sources.md#one), [two](../../docs/sources.md#two)", &wrong);
-    ck_assert_str_eq(buf_str(&wrong), "cited, but not in docs/sources.md: two\n");
-    buf_clear(&wrong);
-    check_listed("\n### one\nText.\n\n### one-more\n", "[one](../../docs/sources.md#one)", &wrong);
-    ck_assert_str_eq(buf_str(&wrong), "in docs/sources.md, but never cited: one-more\n");
-    buf_free(&wrong);
+                "[one](../../docs/sources.md#one), [two](../../docs/sources.md#two)", &problems);
+    ck_assert_str_eq(buf_str(&problems), "cited, but not in docs/sources.md: two\n");
+    buf_clear(&problems);
+    check_listed("\n### one\nText.\n\n### one-more\n", "[one](../../docs/sources.md#one)",
+                 &problems);
+    ck_assert_str_eq(buf_str(&problems), "in docs/sources.md, but never cited: one-more\n");
+    buf_free(&problems);
 }
 END_TEST
 

@@ -10,7 +10,7 @@
 
 static char at[4096];
 
-static int in_class(const char *format, const char *store) {
+static int run_in_class(const char *format, const char *store) {
     char line[4096];
     snprintf(line, sizeof line, format, store);
     return shell("cd %s && PATH=%s:$PATH && { %s; } >out 2>&1", at, build_folder(), line);
@@ -28,46 +28,51 @@ static void make_class(void) {
               at),
         0);
     ck_assert_int_eq(
-        in_class("grader batch c --roster r.csv --store %s --seed s1 --format csv --output g.csv",
-                 "a.db"),
+        run_in_class(
+            "grader batch c --roster r.csv --store %s --seed s1 --format csv --output g.csv",
+            "a.db"),
         1);
 }
 
 START_TEST(only_the_roster_gives_a_zero) {
     make_class();
-    ck_assert_int_eq(in_class("grep -q '^\"ann\",\"02-coalescing/transpose\",AC,100.0,' g.csv", ""),
-                     0);
-    ck_assert_int_eq(in_class("grep -q '^\"bob\",\"02-coalescing/transpose\",CE,0.0,' g.csv", ""),
-                     0);
     ck_assert_int_eq(
-        in_class("grep -q '^\"odd\",\"02-coalescing/transpose\",-,,100.0,.*\"unclear\"' g.csv", ""),
+        run_in_class("grep -q '^\"ann\",\"02-coalescing/transpose\",AC,100.0,' g.csv", ""), 0);
+    ck_assert_int_eq(
+        run_in_class("grep -q '^\"bob\",\"02-coalescing/transpose\",CE,0.0,' g.csv", ""), 0);
+    ck_assert_int_eq(
+        run_in_class("grep -q '^\"odd\",\"02-coalescing/transpose\",-,,100.0,.*\"unclear\"' g.csv",
+                     ""),
         0);
     ck_assert_int_eq(
-        in_class("grep -q '^\"zoe\",\"02-coalescing/transpose\",-,0.0,100.0,.*\"missing\"' g.csv",
-                 ""),
+        run_in_class(
+            "grep -q '^\"zoe\",\"02-coalescing/transpose\",-,0.0,100.0,.*\"missing\"' g.csv", ""),
         0);
-    ck_assert_int_eq(in_class("[ $(wc -l <g.csv) = 5 ]", ""), 0);
+    ck_assert_int_eq(run_in_class("[ $(wc -l <g.csv) = 5 ]", ""), 0);
 }
 END_TEST
 
 /* Columns are letters wide, not bytes, and a name that is cut is cut between letters. */
 START_TEST(the_table_lines_up_whatever_a_name_is_written_in) {
     make_class();
-    ck_assert_int_eq(in_class("mkdir c/J\xc3\xb6rg c/%s && for w in c/J\xc3\xb6rg c/\xc3\xa9*; do "
-                              "cp c/bob/transpose.cu $w; done",
-                              "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
-                              "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
-                              "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
-                              "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"),
-                     0);
-    ck_assert_int_eq(in_class("grader batch c --roster r.csv --store %s --output t", "a.db"), 1);
-    ck_assert_int_eq(in_class("[ $(LC_ALL=C.UTF-8 grep -c '^.\\{24\\} transpose  ' t) = 6 ]", ""),
-                     0);
-    ck_assert_int_eq(in_class("grader intake c --roster r.csv --output t; "
-                              "LC_ALL=C.UTF-8 grep -q '^J\xc3\xb6rg.\\{15\\}taken     transpose    "
-                              "        transpose.cu  ' t",
-                              ""),
-                     0);
+    ck_assert_int_eq(
+        run_in_class("mkdir c/J\xc3\xb6rg c/%s && for w in c/J\xc3\xb6rg c/\xc3\xa9*; do "
+                     "cp c/bob/transpose.cu $w; done",
+                     "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                     "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
+                     "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                     "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"),
+        0);
+    ck_assert_int_eq(run_in_class("grader batch c --roster r.csv --store %s --output t", "a.db"),
+                     1);
+    ck_assert_int_eq(
+        run_in_class("[ $(LC_ALL=C.UTF-8 grep -c '^.\\{24\\} transpose  ' t) = 6 ]", ""), 0);
+    ck_assert_int_eq(
+        run_in_class("grader intake c --roster r.csv --output t; "
+                     "LC_ALL=C.UTF-8 grep -q '^J\xc3\xb6rg.\\{15\\}taken     transpose    "
+                     "        transpose.cu  ' t",
+                     ""),
+        0);
 }
 END_TEST
 
@@ -75,9 +80,9 @@ START_TEST(the_file_as_it_came_is_called_not_started) {
     make_class();
     ck_assert_int_eq(
         shell("git show HEAD:chapters/02-coalescing/transpose.cu >%s/c/bob/transpose.cu", at), 0);
-    ck_assert_int_eq(in_class("grader batch c --store %s --format csv --output e", "a.db"), 1);
+    ck_assert_int_eq(run_in_class("grader batch c --store %s --format csv --output e", "a.db"), 1);
     ck_assert_int_eq(
-        in_class(
+        run_in_class(
             "grep '^\"bob\"' e | grep -q 'PART,0.0,.*\"not started: this is the file as it came\"'",
             ""),
         0);
@@ -87,31 +92,33 @@ END_TEST
 START_TEST(a_second_run_grades_what_changed) {
     make_class();
     ck_assert_int_eq(
-        in_class("sqlite3 %s 'SELECT key, graded_at, seconds FROM result ORDER BY 1' >before",
-                 "a.db"),
+        run_in_class("sqlite3 %s 'SELECT key, graded_at, seconds FROM result ORDER BY 1' >before",
+                     "a.db"),
         0);
-    ck_assert_int_eq(in_class("grader batch c --roster r.csv --store %s", "a.db"), 1);
+    ck_assert_int_eq(run_in_class("grader batch c --roster r.csv --store %s", "a.db"), 1);
     ck_assert_int_eq(
-        in_class(
+        run_in_class(
             "sqlite3 %s 'SELECT key, graded_at, seconds FROM result ORDER BY 1' | cmp - before",
             "a.db"),
         0);
-    ck_assert_int_eq(in_class("echo '#error two' >c/bob/transpose.cu; mkdir c/zoe; cp "
-                              "c/bob/transpose.cu c/zoe; grader "
-                              "batch c --store %s",
-                              "a.db"),
+    ck_assert_int_eq(run_in_class("echo '#error two' >c/bob/transpose.cu; mkdir c/zoe; cp "
+                                  "c/bob/transpose.cu c/zoe; grader "
+                                  "batch c --store %s",
+                                  "a.db"),
                      1);
     /* bob's and zoe's are the same file: one more result. */
-    ck_assert_int_eq(in_class("[ $(sqlite3 %s 'SELECT count(*) FROM result') = 3 ]", "a.db"), 0);
+    ck_assert_int_eq(run_in_class("[ $(sqlite3 %s 'SELECT count(*) FROM result') = 3 ]", "a.db"),
+                     0);
     ck_assert_int_eq(
-        in_class(
+        run_in_class(
             "[ \"$(sqlite3 %s \"SELECT group_concat(verdict) FROM (SELECT verdict FROM gradebook "
             "ORDER BY student)\")\" = AC,CE,CE ]",
             "a.db"),
         0);
     ck_assert_int_eq(
-        in_class("[ $(sqlite3 %s \"SELECT count(DISTINCT seed) || max(seed) FROM result\") = 1s1 ]",
-                 "a.db"),
+        run_in_class(
+            "[ $(sqlite3 %s \"SELECT count(DISTINCT seed) || max(seed) FROM result\") = 1s1 ]",
+            "a.db"),
         0);
 }
 END_TEST
@@ -121,25 +128,27 @@ END_TEST
  * that have a result. */
 START_TEST(reading_in_again_takes_nothing_away) {
     make_class();
-    ck_assert_int_eq(in_class("sqlite3 %s 'CREATE TABLE saw (n, graded); CREATE TRIGGER look AFTER "
-                              "UPDATE ON student BEGIN"
-                              " INSERT INTO saw SELECT count(*), count(key) FROM submission; END'",
-                              "a.db"),
-                     0);
-    ck_assert_int_eq(in_class("grader batch c --roster r.csv --store %s", "a.db"), 1);
-    ck_assert_int_eq(in_class("[ \"$(sqlite3 %s 'SELECT count(*), min(n), max(n), min(graded) FROM "
-                              "saw')\" = '4|4|4|2' ]",
-                              "a.db"),
-                     0);
-    ck_assert_int_eq(in_class("rm -r c/odd c/bob && grader batch c --roster r.csv --store %s "
-                              "--format csv --output g.csv",
-                              "a.db"),
+    ck_assert_int_eq(
+        run_in_class("sqlite3 %s 'CREATE TABLE saw (n, graded); CREATE TRIGGER look AFTER "
+                     "UPDATE ON student BEGIN"
+                     " INSERT INTO saw SELECT count(*), count(key) FROM submission; END'",
+                     "a.db"),
+        0);
+    ck_assert_int_eq(run_in_class("grader batch c --roster r.csv --store %s", "a.db"), 1);
+    ck_assert_int_eq(
+        run_in_class("[ \"$(sqlite3 %s 'SELECT count(*), min(n), max(n), min(graded) FROM "
+                     "saw')\" = '4|4|4|2' ]",
+                     "a.db"),
+        0);
+    ck_assert_int_eq(run_in_class("rm -r c/odd c/bob && grader batch c --roster r.csv --store %s "
+                                  "--format csv --output g.csv",
+                                  "a.db"),
                      1);
     ck_assert_int_eq(
-        in_class("grep -q '^\"bob\",\"02-coalescing/transpose\",-,0.0,100.0,.*\"missing\"' g.csv",
-                 ""),
+        run_in_class(
+            "grep -q '^\"bob\",\"02-coalescing/transpose\",-,0.0,100.0,.*\"missing\"' g.csv", ""),
         0);
-    ck_assert_int_eq(in_class("[ \"$(sqlite3 %s 'SELECT min(n) FROM saw')\" = 4 ]", "a.db"), 0);
+    ck_assert_int_eq(run_in_class("[ \"$(sqlite3 %s 'SELECT min(n) FROM saw')\" = 4 ]", "a.db"), 0);
 }
 END_TEST
 
@@ -148,31 +157,33 @@ START_TEST(what_is_neither_graded_nor_missing_has_no_score_in_any_format) {
     char line[512];
     make_class();
     ck_assert_int_eq(
-        in_class(
+        run_in_class(
             "sqlite3 %s \"UPDATE result SET verdict = 'IE', score = NULL WHERE verdict = 'CE'\"",
             "a.db"),
         0);
     for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++) {
         snprintf(line, sizeof line, "grader export %%s --format %s --output e", formats[i]);
-        ck_assert_msg(in_class(line, "a.db") == 0, "%s", formats[i]);
+        ck_assert_msg(run_in_class(line, "a.db") == 0, "%s", formats[i]);
         /* One zero, the one that the roster gives; JSON's and text's other figures are no scores.
          */
         snprintf(line, sizeof line,
                  "[ $(grep -E '(score|bob|odd|zoe)' e | grep -cE '(\"|,| |: )0\\.0(,|\"| |$)') -le "
                  "%d ] && grep -q ann e",
                  i == 5 ? 1 : 2);
-        ck_assert_msg(in_class(line, "") == 0, "zeros in %s", formats[i]);
-        if (i < 5) ck_assert_msg(in_class("grep -q s1 e", "") == 0, "no seed in %s", formats[i]);
+        ck_assert_msg(run_in_class(line, "") == 0, "zeros in %s", formats[i]);
+        if (i < 5)
+            ck_assert_msg(run_in_class("grep -q s1 e", "") == 0, "no seed in %s", formats[i]);
     }
     ck_assert_int_eq(
-        in_class("grader export %s --format text | grep '^bob' | grep -q 'IE  *-  '", "a.db"), 0);
-    ck_assert_int_eq(in_class("grader export %s --format tap | grep -q '^ok 3 - odd "
-                              "02-coalescing/transpose # SKIP unclear'",
-                              "a.db"),
+        run_in_class("grader export %s --format text | grep '^bob' | grep -q 'IE  *-  '", "a.db"),
+        0);
+    ck_assert_int_eq(run_in_class("grader export %s --format tap | grep -q '^ok 3 - odd "
+                                  "02-coalescing/transpose # SKIP unclear'",
+                                  "a.db"),
                      0);
-    ck_assert_int_eq(in_class("grader export %s --format junit | grep -q 'tests=\"4\" "
-                              "failures=\"1\" errors=\"1\" skipped=\"1\"'",
-                              "a.db"),
+    ck_assert_int_eq(run_in_class("grader export %s --format junit | grep -q 'tests=\"4\" "
+                                  "failures=\"1\" errors=\"1\" skipped=\"1\"'",
+                                  "a.db"),
                      0);
 }
 END_TEST
@@ -180,27 +191,29 @@ END_TEST
 START_TEST(a_result_can_be_reproduced_and_regraded) {
     make_class();
     ck_assert_int_eq(
-        in_class("grader reproduce %s ann transpose && grep -q '^identical$' out", "a.db"), 0);
-    ck_assert_int_eq(in_class("sqlite3 %s \"UPDATE result SET json = replace(json, '\\\"AC\\\"', "
-                              "'\\\"WA\\\"'), nvcc = '13.5.1'\"",
-                              "a.db"),
-                     0);
-    ck_assert_int_eq(in_class("grader reproduce %s ann transpose", "a.db"), 1);
+        run_in_class("grader reproduce %s ann transpose && grep -q '^identical$' out", "a.db"), 0);
     ck_assert_int_eq(
-        in_class(
+        run_in_class("sqlite3 %s \"UPDATE result SET json = replace(json, '\\\"AC\\\"', "
+                     "'\\\"WA\\\"'), nvcc = '13.5.1'\"",
+                     "a.db"),
+        0);
+    ck_assert_int_eq(run_in_class("grader reproduce %s ann transpose", "a.db"), 1);
+    ck_assert_int_eq(
+        run_in_class(
             "grader reproduce %s ann transpose >said; grep -q 'verdict was .WA., is .AC.' said && "
             "grep -q '13.5.1 then' said",
             "a.db"),
         0);
     ck_assert_int_eq(
-        in_class("grader regrade %s --seed s2 --diff >said && grep -q '^0 of 2 marks differ' said",
-                 "a.db"),
+        run_in_class(
+            "grader regrade %s --seed s2 --diff >said && grep -q '^0 of 2 marks differ' said",
+            "a.db"),
         0);
-    ck_assert_int_eq(in_class("[ $(sqlite3 %s 'SELECT max(seed) FROM gradebook') = s1 ]", "a.db"),
-                     0);
-    ck_assert_int_eq(in_class("grader regrade %s --seed s2", "a.db"), 0);
-    ck_assert_int_eq(in_class("[ $(sqlite3 %s 'SELECT min(seed) FROM gradebook') = s2 ]", "a.db"),
-                     0);
+    ck_assert_int_eq(
+        run_in_class("[ $(sqlite3 %s 'SELECT max(seed) FROM gradebook') = s1 ]", "a.db"), 0);
+    ck_assert_int_eq(run_in_class("grader regrade %s --seed s2", "a.db"), 0);
+    ck_assert_int_eq(
+        run_in_class("[ $(sqlite3 %s 'SELECT min(seed) FROM gradebook') = s2 ]", "a.db"), 0);
 }
 END_TEST
 
@@ -210,38 +223,41 @@ START_TEST(shards_merge_to_the_whole) {
         char line[256];
         snprintf(line, sizeof line,
                  "grader batch c --roster r.csv --store part%d.db --seed s1 --shard %d/2", k, k);
-        ck_assert_int_eq(in_class(line, ""), 1);
+        ck_assert_int_eq(run_in_class(line, ""), 1);
     }
     ck_assert_int_eq(
-        in_class("grader merge whole.db part1.db part2.db && grader merge whole.db %s", "a.db"), 0);
-    ck_assert_int_eq(in_class("for s in %s whole.db; do sqlite3 $s 'SELECT student, exercise, "
-                              "state, verdict, score, key FROM "
-                              "gradebook ORDER BY 1' >$s.txt; "
-                              "done; cmp a.db.txt whole.db.txt && [ $(sqlite3 whole.db 'SELECT "
-                              "count(*) FROM result') = 2 ]",
-                              "a.db"),
+        run_in_class("grader merge whole.db part1.db part2.db && grader merge whole.db %s", "a.db"),
+        0);
+    ck_assert_int_eq(run_in_class("for s in %s whole.db; do sqlite3 $s 'SELECT student, exercise, "
+                                  "state, verdict, score, key FROM "
+                                  "gradebook ORDER BY 1' >$s.txt; "
+                                  "done; cmp a.db.txt whole.db.txt && [ $(sqlite3 whole.db 'SELECT "
+                                  "count(*) FROM result') = 2 ]",
+                                  "a.db"),
                      0);
-    ck_assert_int_eq(in_class("grader batch c --store other.db --seed s2", ""), 1);
-    ck_assert_int_eq(in_class("grader merge whole.db other.db 2>why", ""), 2);
-    ck_assert_int_eq(in_class("grep -q 'another seed.*s1, s2' why", ""), 0);
-    ck_assert_int_eq(in_class("grader merge new.db part1.db part2.db >said && grader merge new.db "
-                              "part1.db part2.db >again",
-                              ""),
-                     0);
-    ck_assert_int_eq(in_class("[ $(sed 's/.*: \\([0-9]*\\) result.* added$/\\1/' said | awk '{n += "
-                              "$1} END {print n}') = 2 ]",
-                              ""),
-                     0);
+    ck_assert_int_eq(run_in_class("grader batch c --store other.db --seed s2", ""), 1);
+    ck_assert_int_eq(run_in_class("grader merge whole.db other.db 2>why", ""), 2);
+    ck_assert_int_eq(run_in_class("grep -q 'another seed.*s1, s2' why", ""), 0);
     ck_assert_int_eq(
-        in_class(
+        run_in_class("grader merge new.db part1.db part2.db >said && grader merge new.db "
+                     "part1.db part2.db >again",
+                     ""),
+        0);
+    ck_assert_int_eq(
+        run_in_class("[ $(sed 's/.*: \\([0-9]*\\) result.* added$/\\1/' said | awk '{n += "
+                     "$1} END {print n}') = 2 ]",
+                     ""),
+        0);
+    ck_assert_int_eq(
+        run_in_class(
             "[ $(grep -c ': 0 results added; [0-9]* were there already, all equal' again) -ge 1 ]",
             ""),
         0);
     ck_assert_int_eq(
-        in_class("for s in part1.db part2.db; do sqlite3 $s 'UPDATE result SET score = 1'; done",
-                 ""),
+        run_in_class(
+            "for s in part1.db part2.db; do sqlite3 $s 'UPDATE result SET score = 1'; done", ""),
         0);
-    ck_assert_int_eq(in_class("grader merge whole.db part1.db part2.db", ""), 2);
+    ck_assert_int_eq(run_in_class("grader merge whole.db part1.db part2.db", ""), 2);
 }
 END_TEST
 
@@ -255,57 +271,62 @@ START_TEST(a_reason_says_what_is_wrong) {
                            "&& rm %s/c/odd/final.cu",
                            at, at, at),
                      0);
-    ck_assert_int_eq(in_class("grader batch c --store %s --format csv --output e", "a.db"), 1);
+    ck_assert_int_eq(run_in_class("grader batch c --store %s --format csv --output e", "a.db"), 1);
     ck_assert_int_eq(
-        in_class("grep '^\"bob\"' e | grep -q 'RTE,.*\"transpose.cu:[0-9]*: out-of-bounds: kernel'",
-                 ""),
+        run_in_class(
+            "grep '^\"bob\"' e | grep -q 'RTE,.*\"transpose.cu:[0-9]*: out-of-bounds: kernel'", ""),
         0);
     ck_assert_int_eq(
-        in_class("grep '^\"odd\"' e | grep -q \"PART,.*\\\"0.44 of the model answer's speed\"", ""),
+        run_in_class("grep '^\"odd\"' e | grep -q \"PART,.*\\\"0.44 of the model answer's speed\"",
+                     ""),
         0);
 }
 END_TEST
 
 START_TEST(output_that_cannot_be_written_is_known_first) {
     make_class();
-    ck_assert_int_eq(in_class("grader batch c --store new.db --output /nowhere/g.csv", ""), 3);
-    ck_assert_int_eq(in_class("[ ! -e new.db ]", ""), 0);
-    ck_assert_int_eq(in_class("echo no >text.db; grader export text.db", ""), 2);
-    ck_assert_int_eq(in_class("grader export none.db", ""), 2);
+    ck_assert_int_eq(run_in_class("grader batch c --store new.db --output /nowhere/g.csv", ""), 3);
+    ck_assert_int_eq(run_in_class("[ ! -e new.db ]", ""), 0);
+    ck_assert_int_eq(run_in_class("echo no >text.db; grader export text.db", ""), 2);
+    ck_assert_int_eq(run_in_class("grader export none.db", ""), 2);
 }
 END_TEST
 
 START_TEST(each_student_has_a_page) {
     make_class();
     ck_assert_int_eq(
-        in_class(
+        run_in_class(
             "mkdir 'c/<b>`x`' && cp c/bob/transpose.cu 'c/<b>`x`' && grader batch c --store %s "
             "--roster r.csv; grader feedback a.db pages",
             "a.db"),
         0);
-    ck_assert_int_eq(in_class("[ $(ls pages/*.md | wc -l) = 5 ] && grep -q '100.0 of 100 points' "
-                              "pages/ann.md && grep -q "
-                              "'This is not a zero' pages/odd.md",
-                              ""),
-                     0);
-    ck_assert_int_eq(in_class("head -1 pages/_b_*.md | grep -qF '# \\<b\\>\\`x\\`'", ""), 0);
-    ck_assert_int_eq(in_class("grep -q '<h1>02-coalescing/transpose' pages/ann-transpose.html && "
-                              "grep -q 'href=\"ann-transpose.html\"' "
-                              "pages/ann.html && grep -q 'which is not a zero' pages/odd.html",
-                              ""),
-                     0);
     ck_assert_int_eq(
-        in_class("! grep -q '<b>' pages/*.html && grep -q '<h1>&lt;b&gt;' pages/_b_*.html", ""), 0);
-    ck_assert_int_eq(
-        in_class("! grep -L \"default-src 'none'; style-src 'sha256-\" pages/*.html | grep .", ""),
+        run_in_class("[ $(ls pages/*.md | wc -l) = 5 ] && grep -q '100.0 of 100 points' "
+                     "pages/ann.md && grep -q "
+                     "'This is not a zero' pages/odd.md",
+                     ""),
         0);
-    ck_assert_int_eq(in_class("grader stats %s --format html --output s.html && grep -q '<rect "
-                              "class=\"yours\"' s.html "
-                              "&& ! grep -q '<script' s.html",
-                              "a.db"),
+    ck_assert_int_eq(run_in_class("head -1 pages/_b_*.md | grep -qF '# \\<b\\>\\`x\\`'", ""), 0);
+    ck_assert_int_eq(
+        run_in_class("grep -q '<h1>02-coalescing/transpose' pages/ann-transpose.html && "
+                     "grep -q 'href=\"ann-transpose.html\"' "
+                     "pages/ann.html && grep -q 'which is not a zero' pages/odd.html",
+                     ""),
+        0);
+    ck_assert_int_eq(
+        run_in_class("! grep -q '<b>' pages/*.html && grep -q '<h1>&lt;b&gt;' pages/_b_*.html", ""),
+        0);
+    ck_assert_int_eq(
+        run_in_class("! grep -L \"default-src 'none'; style-src 'sha256-\" pages/*.html | grep .",
+                     ""),
+        0);
+    ck_assert_int_eq(run_in_class("grader stats %s --format html --output s.html && grep -q '<rect "
+                                  "class=\"yours\"' s.html "
+                                  "&& ! grep -q '<script' s.html",
+                                  "a.db"),
                      0);
     ck_assert_int_eq(
-        in_class("grader stats %s | grep -q '02-coalescing/transpose *CE *2 *0.0'", "a.db"), 0);
+        run_in_class("grader stats %s | grep -q '02-coalescing/transpose *CE *2 *0.0'", "a.db"), 0);
 }
 END_TEST
 

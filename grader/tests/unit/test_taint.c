@@ -106,12 +106,12 @@ static void result_of(const char *code, struct kernel_rig *r, uint64_t *to,
 START_TEST(test_rule) {
     const struct rule *rule = &rules[_i];
     struct kernel_rig r;
-    struct sim_result got;
+    struct sim_result result;
     struct sim_report report;
     uint64_t to;
-    result_of(rule->code, &r, &to, &got);
-    ck_assert_msg(got.fault == SIM_FAULT_NONE && !got.nreports, "%s: %s", rule->code,
-                  got.nreports ? got.reports[0].text : "");
+    result_of(rule->code, &r, &to, &result);
+    ck_assert_msg(result.fault == SIM_FAULT_NONE && !result.nreports, "%s: %s", rule->code,
+                  result.nreports ? result.reports[0].text : "");
     for (const char *s = rule->bytes; *s; s++) {
         uint64_t at = (uint64_t)(s - rule->bytes), lane = at / 5;
         if (*s == ' ') continue;
@@ -119,7 +119,7 @@ START_TEST(test_rule) {
         ck_assert_msg(undefined == (*s == 'x'), "%s: byte %d of lane %d", rule->code, (int)(at % 5),
                       (int)lane);
     }
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -143,17 +143,17 @@ static const struct decision {
 START_TEST(test_decision) {
     const struct decision *d = &decisions[_i];
     struct kernel_rig r;
-    struct sim_result got;
+    struct sim_result result;
     uint64_t to;
-    result_of(d->code, &r, &to, &got);
-    const struct sim_report *report = rig_report(&got, SIM_FAULT_UNINITIALIZED);
+    result_of(d->code, &r, &to, &result);
+    const struct sim_report *report = rig_report(&result, SIM_FAULT_UNINITIALIZED);
     ck_assert_msg(!report == !d->text, "%s: %s", d->code,
                   report ? report->text : "nothing is reported");
     ck_assert_msg(!report || strstr(report->text, d->text), "%s: %s", d->code,
                   report ? report->text : "");
     ck_assert_msg(!report || report->count == d->count, "%s: %d times", d->code,
                   report ? (int)report->count : 0);
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
@@ -161,7 +161,7 @@ END_TEST
 /* A product of matrices: rows of what nothing wrote are their own rows of the result. */
 START_TEST(test_matrix) {
     struct kernel_rig r;
-    struct sim_result got;
+    struct sim_result result;
     struct sim_report report;
     uint64_t to;
     result_of("mov.u32 %r4, 0; mov.f32 %f1, 0f00000000; setp.lt.u32 %p4, %r20, 8; selp.b32 %r5, "
@@ -170,14 +170,14 @@ START_TEST(test_matrix) {
               "{%r2}, {%f1, %f1, "
               "%f1, %f1};\n"
               "mov.b32 %r9, %f2; mov.b32 %r10, %f4; st.global.u32 [%rd8+4], %r10;",
-              &r, &to, &got);
-    ck_assert_msg(!got.nreports, "%s", got.nreports ? got.reports[0].text : "");
+              &r, &to, &result);
+    ck_assert_msg(!result.nreports, "%s", result.nreports ? result.reports[0].text : "");
     for (uint64_t lane = 0; lane < 32;
          lane++) { /* lanes 0 to 7 hold rows 0 and 1 of a in their first register */
         ck_assert_int_eq(sim_check_undefined(r.sim, to + lane * 8, 4, &report), lane < 8);
         ck_assert(!sim_check_undefined(r.sim, to + lane * 8 + 4, 4, &report));
     }
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST

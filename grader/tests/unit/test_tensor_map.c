@@ -20,7 +20,7 @@ static struct tensor_map matrix(uint64_t address) {
     return m;
 }
 
-static const char *wrong(const struct tensor_map *m) {
+static const char *map_error(const struct tensor_map *m) {
     struct tensor_map out;
     unsigned char bytes[TENSOR_MAP_BYTES];
     memcpy(bytes, m, sizeof bytes);
@@ -29,13 +29,13 @@ static const char *wrong(const struct tensor_map *m) {
 
 static struct memory_tile open_tile(struct tensor_map m, int x, int y) {
     struct memory_tile t;
-    ck_assert_ptr_null(wrong(&m));
+    ck_assert_ptr_null(map_error(&m));
     ck_assert(memory_tile_init(&t, &m, (int32_t[]){x, y}));
     return t;
 }
 
-static void row_is(const struct memory_tile *t, unsigned row, uint64_t global, unsigned skip,
-                   unsigned bytes) {
+static void check_row(const struct memory_tile *t, unsigned row, uint64_t global, unsigned skip,
+                      unsigned bytes) {
     struct tile_row r = memory_tile_row(t, row);
     ck_assert_uint_eq(r.bytes, bytes);
     if (bytes) ck_assert_uint_eq(r.address, global);
@@ -49,16 +49,16 @@ START_TEST(test_border) {
     ck_assert_uint_eq(t.bytes, 128);
     ck_assert_uint_eq(t.low, 4096 + 8 * 48);
     ck_assert_uint_eq(t.high, 4096 + 9 * 48 + 7 * 4);
-    row_is(&t, 0, 4096 + 8 * 48, 4, 28);
-    row_is(&t, 1, 4096 + 9 * 48, 4, 28);
-    row_is(&t, 2, 0, 0, 0);
-    row_is(&t, 3, 0, 0, 0);
+    check_row(&t, 0, 4096 + 8 * 48, 4, 28);
+    check_row(&t, 1, 4096 + 9 * 48, 4, 28);
+    check_row(&t, 2, 0, 0, 0);
+    check_row(&t, 3, 0, 0, 0);
     t = open_tile(matrix(4096), 7, -1); /* columns 7 to 14, of which 5 are there */
-    row_is(&t, 0, 0, 0, 0);
-    row_is(&t, 1, 4096 + 28, 0, 20);
+    check_row(&t, 0, 0, 0, 0);
+    check_row(&t, 1, 4096 + 28, 0, 20);
     t = open_tile(matrix(4096), 12, 0);
     ck_assert_uint_eq(t.low, t.high);
-    row_is(&t, 0, 0, 0, 0);
+    check_row(&t, 0, 0, 0, 0);
     t = open_tile(matrix(4096), INT32_MIN, INT32_MAX);
     ck_assert_uint_eq(t.low, t.high);
 }
@@ -71,9 +71,9 @@ START_TEST(test_steps) {
     m.element_stride[1] = 3;
     struct memory_tile t = open_tile(m, 0, -2);
     ck_assert_uint_eq(t.rows, 3);
-    row_is(&t, 0, 0, 0, 0);
-    row_is(&t, 1, 4096 + 48, 0, 32);
-    row_is(&t, 2, 4096 + 4 * 48, 0, 32);
+    check_row(&t, 0, 0, 0, 0);
+    check_row(&t, 1, 4096 + 48, 0, 32);
+    check_row(&t, 2, 4096 + 4 * 48, 0, 32);
     ck_assert_uint_eq(t.low, 4096 + 48);
     ck_assert_uint_eq(t.high, 4096 + 4 * 48 + 32);
 }
@@ -139,12 +139,12 @@ END_TEST
 /* One field of a good map at a time. */
 START_TEST(test_forged) {
     struct tensor_map m = matrix(4096);
-    ck_assert_ptr_null(wrong(&m));
-#define REFUSED(change)                          \
-    do {                                         \
-        m = matrix(4096);                        \
-        change;                                  \
-        ck_assert_msg(wrong(&m), "%s", #change); \
+    ck_assert_ptr_null(map_error(&m));
+#define REFUSED(change)                              \
+    do {                                             \
+        m = matrix(4096);                            \
+        change;                                      \
+        ck_assert_msg(map_error(&m), "%s", #change); \
     } while (0)
     REFUSED(m.magic++);
     REFUSED(m.type = TENSOR_TYPE_COUNT);
@@ -183,7 +183,7 @@ START_TEST(test_far) {
     for (int i = 0; i < 5; i++) m.dim[i] = 1ull << 32, m.box[i] = 256;
     for (int i = 0; i < 4; i++) m.stride[i] = (1ull << 40) - 16;
     m.box[0] = 256;
-    ck_assert_ptr_null(wrong(&m));
+    ck_assert_ptr_null(map_error(&m));
     ck_assert(!memory_tile_init(
         &t, &m, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX}));
     ck_assert(memory_tile_init(&t, &m, (int32_t[]){0, 0, 0, 0, 0}));
@@ -195,19 +195,21 @@ END_TEST
 
 /* Whatever the bytes: rows lie within [low, high), and are no longer than a row. */
 START_TEST(test_any_bytes) {
-    uint64_t seed = 1, opened = 0;
+    uint64_t report_seed = 1, opened = 0;
     for (int i = 0; i < 200000; i++) {
         struct tensor_map m = matrix(4096), out;
         unsigned char *bytes = (unsigned char *)&m;
         struct memory_tile t;
         int32_t at[5];
         for (int k = 0; k < 4; k++) {
-            seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-            unsigned place = 8 + (seed >> 33) % 120;
-            bytes[place] =
-                (unsigned char)(place >= 108 && seed >> 62 ? seed >> 56 & 7 : seed >> 56);
+            report_seed = report_seed * 6364136223846793005ull + 1442695040888963407ull;
+            unsigned position = 8 + (report_seed >> 33) % 120;
+            bytes[position] =
+                (unsigned char)(position >= 108 && report_seed >> 62 ? report_seed >> 56 & 7
+                                                                     : report_seed >> 56);
         }
-        for (int k = 0; k < 5; k++) at[k] = (int32_t)(seed >> (7 * k)) >> (seed >> 59);
+        for (int k = 0; k < 5; k++)
+            at[k] = (int32_t)(report_seed >> (7 * k)) >> (report_seed >> 59);
         if (memory_tensor_map_parse(bytes, &out) || !memory_tile_init(&t, &out, at)) continue;
         opened++;
         ck_assert(t.low <= t.high && t.rows <= 1ull << 32 &&
@@ -256,10 +258,11 @@ START_TEST(test_counts) {
     for (int i = 0; i < 120; i++) values[i] = (float)i;
     uint64_t buffer = sim_alloc(r.sim, sizeof values, "matrix");
     sim_write(r.sim, buffer, values, sizeof values);
-    struct params p = {matrix(buffer), 0, 4};
-    struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
-    ck_assert_msg(got.nreports == 0, "%s", got.reports[0].text);
-    struct sim_counters in = rig_line(&got, 10), out = rig_line(&got, 11), add = rig_line(&got, 12);
+    struct params reply = {matrix(buffer), 0, 4};
+    struct sim_result result = rig_run(&r, "k", 1, 1, &reply, sizeof reply);
+    ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
+    struct sim_counters in = rig_line(&result, 10), out = rig_line(&result, 11),
+                        add = rig_line(&result, 12);
     ck_assert_uint_eq(in.bulk_load_requests, 1);
     ck_assert_uint_eq(in.bulk_load_bytes, 128);
     ck_assert_uint_eq(in.bulk_load_sectors, 6);
@@ -276,39 +279,39 @@ START_TEST(test_counts) {
     ck_assert_float_eq(after[4], 48);               /* stored: element (0, 4) */
     ck_assert_float_eq(after[3 * 12 + 11], 91);     /* stored: element (7, 7) */
     ck_assert_float_eq(after[7 * 12 + 7], 91 + 91); /* added to itself */
-    sim_result_free(&got);
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST
 
 /* What a launch of these parameters is told. */
-static void told(struct params p, enum sim_fault fault, const char *what) {
+static void expect_report(struct params p, enum sim_fault fault, const char *expected_text) {
     struct kernel_rig r = rig_open(copies);
     uint64_t buffer = sim_alloc(r.sim, 480, "matrix");
     sim_fill(r.sim, buffer, 0, 480);
     if (p.map.address == 4096) p.map.address = buffer;
-    struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
-    const struct sim_report *report = rig_report(&got, fault);
-    ck_assert_msg(report && strstr(report->text, what), "%s: %s", what,
-                  got.nreports ? got.reports[0].text : "nothing");
-    sim_result_free(&got);
+    struct sim_result result = rig_run(&r, "k", 1, 1, &p, sizeof p);
+    const struct sim_report *report = rig_report(&result, fault);
+    ck_assert_msg(report && strstr(report->text, expected_text), "%s: %s", expected_text,
+                  result.nreports ? result.reports[0].text : "nothing");
+    sim_result_free(&result);
     rig_close(&r);
 }
 
 START_TEST(test_faults) {
-    struct params good = {matrix(4096), 0, 0}, p = good;
-    p.map.rank = 3, p.map.stride[1] = 480;
-    told(p, SIM_FAULT_TENSOR_MAP, "3 dimensions");
-    p = good, p.map.dim[1] = 11, p.y = 8;
-    told(p, SIM_FAULT_OUT_OF_BOUNDS, "end of `matrix`");
-    p = good, p.map.address = 16;
-    told(p, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile");
-    p = good, p.map.box[1] = 200;
-    told(p, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile of 6400 bytes; the block has 256");
-    p = good, p.map.type = TENSOR_UINT8, p.map.box[0] = 32, p.map.dim[0] = 48;
-    told(p, SIM_FAULT_TENSOR_MAP, "reduces");
-    memset(&p.map, 255, sizeof p.map);
-    told(p, SIM_FAULT_TENSOR_MAP, "cuTensorMapEncodeTiled did not make it");
+    struct params good = {matrix(4096), 0, 0}, reply = good;
+    reply.map.rank = 3, reply.map.stride[1] = 480;
+    expect_report(reply, SIM_FAULT_TENSOR_MAP, "3 dimensions");
+    reply = good, reply.map.dim[1] = 11, reply.y = 8;
+    expect_report(reply, SIM_FAULT_OUT_OF_BOUNDS, "end of `matrix`");
+    reply = good, reply.map.address = 16;
+    expect_report(reply, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile");
+    reply = good, reply.map.box[1] = 200;
+    expect_report(reply, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile of 6400 bytes; the block has 256");
+    reply = good, reply.map.type = TENSOR_UINT8, reply.map.box[0] = 32, reply.map.dim[0] = 48;
+    expect_report(reply, SIM_FAULT_TENSOR_MAP, "reduces");
+    memset(&reply.map, 255, sizeof reply.map);
+    expect_report(reply, SIM_FAULT_TENSOR_MAP, "cuTensorMapEncodeTiled did not make it");
 }
 END_TEST
 
@@ -383,16 +386,17 @@ START_TEST(test_coordinates) {
              "%%q1, %%q0;\n%sret;\n}\n",
              instruction(measured[_i].copy));
     struct kernel_rig r = rig_open(ptx);
-    struct params p = {matrix(sim_alloc(r.sim, 16384, "matrix")), measured[_i].x, measured[_i].y};
-    sim_fill(r.sim, p.map.address, 0, 16384);
-    p.map.type = measured[_i].type;
-    p.map.dim[0] = 256 / bytes, p.map.dim[1] = 64, p.map.stride[0] = 256;
-    p.map.box[0] = 128 / bytes, p.map.box[1] = 8;
-    struct sim_result got = rig_run(&r, "k", 1, 1, &p, sizeof p);
-    bool refused = rig_report(&got, SIM_FAULT_TENSOR_MAP) != NULL;
-    ck_assert_msg(refused == measured[_i].refused, "%s at (%d, %d): %s", measured[_i].copy, p.x,
-                  p.y, got.nreports ? got.reports[0].text : "taken");
-    sim_result_free(&got);
+    struct params reply = {matrix(sim_alloc(r.sim, 16384, "matrix")), measured[_i].x,
+                           measured[_i].y};
+    sim_fill(r.sim, reply.map.address, 0, 16384);
+    reply.map.type = measured[_i].type;
+    reply.map.dim[0] = 256 / bytes, reply.map.dim[1] = 64, reply.map.stride[0] = 256;
+    reply.map.box[0] = 128 / bytes, reply.map.box[1] = 8;
+    struct sim_result result = rig_run(&r, "k", 1, 1, &reply, sizeof reply);
+    bool refused = rig_report(&result, SIM_FAULT_TENSOR_MAP) != NULL;
+    ck_assert_msg(refused == measured[_i].refused, "%s at (%d, %d): %s", measured[_i].copy, reply.x,
+                  reply.y, result.nreports ? result.reports[0].text : "taken");
+    sim_result_free(&result);
     rig_close(&r);
 }
 END_TEST

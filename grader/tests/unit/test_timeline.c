@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-enum { MOST = 32 };
-static const struct timeline_rates plain = {.h2d = 1, .d2h = 1, .bidirectional = 1.5};
-static struct timeline_command c[MOST];
-static uint32_t after[MOST][TIMELINE_MAX_STREAMS], done[MOST][TIMELINE_MAX_STREAMS],
+enum { MAX_COMMANDS = 32 };
+static const struct timeline_rates unit_rates = {.h2d = 1, .d2h = 1, .bidirectional = 1.5};
+static struct timeline_command c[MAX_COMMANDS];
+static uint32_t after[MAX_COMMANDS][TIMELINE_MAX_STREAMS], done[MAX_COMMANDS][TIMELINE_MAX_STREAMS],
     last[TIMELINE_MAX_STREAMS];
 static unsigned n;
 
@@ -28,8 +28,8 @@ static unsigned add(enum timeline_engine e, uint32_t stream, double size) {
 }
 
 /* Command `i` comes after what stream `s` has been given so far. */
-static void wait_for(unsigned i, uint32_t s) { after[i][s] = last[s]; }
-static void host_waits(unsigned i, uint32_t s) { done[i][s] = last[s]; }
+static void add_dependency(unsigned i, uint32_t s) { after[i][s] = last[s]; }
+static void add_host_wait(unsigned i, uint32_t s) { done[i][s] = last[s]; }
 
 static double run(const struct timeline_rates *r) { return time_timeline_run(c, n, r).seconds; }
 
@@ -38,7 +38,7 @@ static double run(const struct timeline_rates *r) { return time_timeline_run(c, 
 START_TEST(test_one_stream_adds_up) {
     begin();
     add(TIMELINE_H2D, 0, 4), add(TIMELINE_KERNEL, 0, 2), add(TIMELINE_D2H, 0, 4);
-    ck_seconds(run(&plain), 10);
+    ck_seconds(run(&unit_rates), 10);
     ck_seconds(c[1].begin, 4);
     ck_seconds(c[2].end, 10);
 }
@@ -48,7 +48,7 @@ END_TEST
 START_TEST(test_directions_share_the_bus) {
     begin();
     for (uint32_t k = 0; k < 2; k++) add(TIMELINE_H2D, k, 4), add(TIMELINE_D2H, k, 4);
-    struct timeline_total t = time_timeline_run(c, n, &plain);
+    struct timeline_total t = time_timeline_run(c, n, &unit_rates);
     ck_seconds(t.seconds, 4 + 4 / 0.75 + 4);
     ck_seconds(t.engine_busy[TIMELINE_H2D], 4 + 4 / 0.75);
     ck_seconds(t.engine_busy[TIMELINE_D2H], 4 / 0.75 + 4);
@@ -59,7 +59,7 @@ END_TEST
 START_TEST(test_a_direction_takes_turns) {
     begin();
     add(TIMELINE_H2D, 0, 3), add(TIMELINE_H2D, 1, 5);
-    ck_seconds(run(&plain), 8);
+    ck_seconds(run(&unit_rates), 8);
     ck_seconds(c[1].begin, 3); /* in the order of the calls */
 }
 END_TEST
@@ -67,11 +67,11 @@ END_TEST
 START_TEST(test_kernels_beside_each_other) {
     begin();
     for (uint32_t k = 0; k < 3; k++) c[add(TIMELINE_KERNEL, k, 5)].device_share = 0.4;
-    ck_seconds(run(&plain), 10); /* two at once; the third finds no room */
+    ck_seconds(run(&unit_rates), 10); /* two at once; the third finds no room */
     ck_seconds(c[1].begin, 0);
     begin();
     add(TIMELINE_KERNEL, 0, 5), add(TIMELINE_KERNEL, 1, 5);
-    ck_seconds(run(&plain), 10);
+    ck_seconds(run(&unit_rates), 10);
 }
 END_TEST
 
@@ -81,7 +81,7 @@ START_TEST(test_kernels_do_not_overtake) {
     c[add(TIMELINE_KERNEL, 0, 5)].device_share = 0.5;
     add(TIMELINE_KERNEL, 1, 5);
     c[add(TIMELINE_KERNEL, 2, 1)].device_share = 0.5;
-    ck_seconds(run(&plain), 11);
+    ck_seconds(run(&unit_rates), 11);
     ck_seconds(c[2].begin, 10);
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(test_events_order_streams) {
     add(TIMELINE_H2D, 0, 4);
     unsigned k = add(TIMELINE_KERNEL, 1, 2);
     after[k][0] = 2;
-    ck_seconds(run(&plain), 8);
+    ck_seconds(run(&unit_rates), 8);
     ck_seconds(c[k].begin, 4); /* not behind the second copy */
 }
 END_TEST
@@ -104,7 +104,7 @@ START_TEST(test_a_host_that_waits) {
     begin();
     add(TIMELINE_H2D, 0, 4);
     unsigned k = add(TIMELINE_KERNEL, 1, 2);
-    host_waits(k, 0);
+    add_host_wait(k, 0);
     ck_seconds(run(&r), 6.5);
     ck_seconds(c[k].begin, 4.5);
 }
@@ -125,7 +125,7 @@ START_TEST(test_starts_and_turns_cost) {
     begin();
     add(TIMELINE_KERNEL, 0, 1);
     unsigned k = add(TIMELINE_D2H, 1, 1);
-    wait_for(k, 0);
+    add_dependency(k, 0);
     ck_seconds(run(&r), 1 + 0.5 + 1.25);
 }
 END_TEST
@@ -145,7 +145,7 @@ START_TEST(test_numbers_go_on) {
     add(TIMELINE_H2D, 0, 4);
     unsigned k = add(TIMELINE_KERNEL, 1, 2);
     after[k][0] = 100, after[k][5] = 7, done[k][0] = 99;
-    ck_seconds(run(&plain), 4);
+    ck_seconds(run(&unit_rates), 4);
     ck_seconds(c[k].begin, 0);
 }
 END_TEST
@@ -161,9 +161,9 @@ START_TEST(test_an_h100) {
     struct timeline_rates r = time_timeline_rates(device_find("h100"));
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin();
-        for (unsigned p = 0; p < rows[i].parts; p++) {
-            add(TIMELINE_H2D, p % rows[i].streams, (64 << 20) / rows[i].parts);
-            add(TIMELINE_D2H, p % rows[i].streams, (64 << 20) / rows[i].parts);
+        for (unsigned reply = 0; reply < rows[i].parts; reply++) {
+            add(TIMELINE_H2D, reply % rows[i].streams, (64 << 20) / rows[i].parts);
+            add(TIMELINE_D2H, reply % rows[i].streams, (64 << 20) / rows[i].parts);
         }
         double us = run(&r) * 1e6;
         ck_assert_msg(us > 0.98 * rows[i].us && us < 1.02 * rows[i].us, "%u parts: %.0f us",

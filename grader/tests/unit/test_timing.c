@@ -5,30 +5,30 @@
 /* ---- issue, units, latency ---- */
 
 START_TEST(test_fp32_units) {
-    struct spec s = fma_spec(16, 1024);
+    struct kernel_spec s = fma_spec(16, 1024);
     ck_about(spec_cycles(&s), 32 * 50 * (64 + 3) / 4.0, 0.1); /* one a clock and scheduler */
-    struct spec v = fma_spec(16, 1024);
+    struct kernel_spec v = fma_spec(16, 1024);
     v.device = "v100", v.blocks = 80; /* 64 lanes: every second clock */
     ck_about(spec_cycles(&v), 32 * 50 * 64 / 2.0, 0.1);
     struct time_estimate t = spec_model(&v);
     ck_bound(t, "FP32 units");
-    ck_assert(spec_cycles_without(&v, TERM_BIT(PIPES)) < 0.6 * spec_cycles(&v));
+    ck_assert(spec_cycles_disabling(&v, TERM_BIT(PIPES)) < 0.6 * spec_cycles(&v));
     buf_free(&s.body), buf_free(&v.body);
 }
 END_TEST
 
 START_TEST(test_arithmetic_latency) {
-    struct spec s = fma_spec(1, 32);
+    struct kernel_spec s = fma_spec(1, 32);
     ck_about(spec_cycles(&s), 50 * 64 * 4 + 200, 0.05); /* a chain: four cycles each */
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "latency of arithmetic");
-    ck_about(spec_cycles_without(&s, TERM_BIT(LATENCY)), 50 * 67, 0.1);
+    ck_about(spec_cycles_disabling(&s, TERM_BIT(LATENCY)), 50 * 67, 0.1);
     buf_free(&s.body);
 }
 END_TEST
 
 START_TEST(test_issue) {
-    struct spec s = {.blocks = SMS, .threads = 1024, .n = 50};
+    struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 50};
     for (unsigned i = 0; i < 40; i++)
         spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
     for (unsigned i = 0; i < 24; i++)
@@ -36,17 +36,17 @@ START_TEST(test_issue) {
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "instruction issue");
     ck_about(spec_cycles(&s), 32 * 50 * 67 / 4.0, 0.1);
-    ck_assert(spec_cycles_without(&s, TERM_BIT(ISSUE)) < 0.9 * spec_cycles(&s));
+    ck_assert(spec_cycles_disabling(&s, TERM_BIT(ISSUE)) < 0.9 * spec_cycles(&s));
     buf_free(&s.body);
 }
 END_TEST
 
 START_TEST(test_fp64_and_special) {
-    struct spec s = {.device = "rtx3090", .blocks = 82, .threads = 256, .n = 10};
+    struct kernel_spec s = {.device = "rtx3090", .blocks = 82, .threads = 256, .n = 10};
     for (unsigned i = 0; i < 16; i++)
         spec_add(&s, "fma.rn.f64 %%e%u, %%e%u, %%e30, %%e31;\n", i, i);
     ck_about(spec_cycles(&s), 8 * 10 * 16 * 32 / 2.0, 0.1); /* two lanes a clock and SM */
-    struct spec x = {.blocks = SMS, .threads = 256, .n = 60};
+    struct kernel_spec x = {.blocks = SMS, .threads = 256, .n = 60};
     for (unsigned i = 0; i < 16; i++) spec_add(&x, "ex2.approx.ftz.f32 %%f%u, %%f%u;\n", i, i);
     ck_about(spec_cycles(&x), 8 * 60 * 16 * 32 / 16.0, 0.1); /* sixteen */
     struct time_estimate t = spec_model(&x);
@@ -56,9 +56,9 @@ START_TEST(test_fp64_and_special) {
 END_TEST
 
 /* A product of each type, eight that do not depend on each other; or the same one eight times. */
-static struct spec product_spec(const char *device, const char *kind, const char *a, const char *b,
-                                bool chain) {
-    struct spec s = {.device = device, .blocks = 132, .threads = chain ? 32 : 256, .n = 50};
+static struct kernel_spec product_spec(const char *device, const char *kind, const char *a,
+                                       const char *b, bool chain) {
+    struct kernel_spec s = {.device = device, .blocks = 132, .threads = chain ? 32 : 256, .n = 50};
     for (unsigned i = 0; i < 8; i++) {
         unsigned k = chain ? 0 : 4 * i;
         spec_add(&s,
@@ -71,7 +71,7 @@ static struct spec product_spec(const char *device, const char *kind, const char
 
 static void expect_product(const char *device, const char *kind, const char *a, const char *b,
                            double cycles) {
-    struct spec s = product_spec(device, kind, a, b, false);
+    struct kernel_spec s = product_spec(device, kind, a, b, false);
     ck_about(spec_cycles(&s), 2 * 8 * 50 * cycles, 0.15); /* two warps a scheduler */
     buf_free(&s.body);
 }
@@ -81,8 +81,8 @@ static void expect_product(const char *device, const char *kind, const char *a, 
 /* 1 KiB a warp by an instruction, from 32 MiB, takes DRAM as long as loads of 16 bytes a lane do;
  * rows of ldmatrix that lie 128 bytes apart take a pass each. */
 START_TEST(test_matrices_come_from_somewhere) {
-    struct spec loads = stream_spec("h200", 8192),
-                s = {.blocks = 4096, .threads = 256, .n = 1, .bytes = 32 << 20};
+    struct kernel_spec loads = stream_spec("h200", 8192),
+                       s = {.blocks = 4096, .threads = 256, .n = 1, .bytes = 32 << 20};
     spec_add(&s, "shr.u32 %%r30, %%r4, 5;\nmul.wide.u32 %%d10, %%r30, 1024;\nadd.s64 %%d11, %%d0, "
                  "%%d10;\nmov.u32 %%r31, 16;\n"
                  "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {%%f1, %%f2, %%f3, %%f4, %%f5, "
@@ -90,7 +90,7 @@ START_TEST(test_matrices_come_from_somewhere) {
                  "[%%d11], %%r31;\n");
     ck_about(spec_cycles(&s), spec_cycles(&loads), 0.3);
     buf_free(&s.body), buf_free(&loads.body);
-    struct spec rows = {.blocks = SMS, .threads = 512, .n = 20, .dynamic_shared = 8192};
+    struct kernel_spec rows = {.blocks = SMS, .threads = 512, .n = 20, .dynamic_shared = 8192};
     spec_add(&rows, "mad.lo.u32 %%r20, %%r5, 128, %%r7;\n");
     for (unsigned i = 0; i < 4; i++)
         spec_add(
@@ -107,34 +107,36 @@ START_TEST(test_products_of_matrices) {
     expect_product("h200", "m16n8k16.row.col.f32.f16.f16.f32", four, two, 6);
     expect_product("h200", "m16n8k8.row.col.f32.f16.f16.f32", two, one, 4);
     expect_product("h200", "m16n8k8.row.col.f32.tf32.tf32.f32", four, two, 6);
-    struct spec a100 = product_spec("a100", "m16n8k16.row.col.f32.f16.f16.f32", four, two, false);
+    struct kernel_spec a100 =
+        product_spec("a100", "m16n8k16.row.col.f32.f16.f16.f32", four, two, false);
     a100.blocks = 108;
     ck_about(spec_cycles(&a100), 2 * 8 * 50 * 8, 0.15);
-    struct spec chain = product_spec("h200", "m16n8k16.row.col.f32.f16.f16.f32", four, two, true);
-    ck_about(spec_cycles(&chain), 8 * 50 * 23.8, 0.1);
+    struct kernel_spec chained_kernel =
+        product_spec("h200", "m16n8k16.row.col.f32.f16.f16.f32", four, two, true);
+    ck_about(spec_cycles(&chained_kernel), 8 * 50 * 23.8, 0.1);
     struct time_estimate t = spec_model(&a100);
     ck_bound(t, "tensor cores");
-    buf_free(&a100.body), buf_free(&chain.body);
+    buf_free(&a100.body), buf_free(&chained_kernel.body);
 }
 END_TEST
 
 /* ---- shared memory and L1 ---- */
 
 START_TEST(test_shared_passes) {
-    struct spec one = shared_spec(4), all = shared_spec(128);
+    struct kernel_spec one = shared_spec(4), all = shared_spec(128);
     all.n = 10;
     ck_about(spec_cycles(&one), 16 * 20 * 16, 0.2);      /* a pass each, one pass a clock */
     ck_about(spec_cycles(&all), 16 * 10 * 16 * 32, 0.1); /* all lanes in one bank */
     struct time_estimate t = spec_model(&all);
     ck_bound(t, "shared memory");
-    ck_assert(spec_cycles_without(&all, TERM_BIT(SHARED_WAVEFRONTS)) < 0.1 * spec_cycles(&all));
+    ck_assert(spec_cycles_disabling(&all, TERM_BIT(SHARED_WAVEFRONTS)) < 0.1 * spec_cycles(&all));
     buf_free(&one.body), buf_free(&all.body);
 }
 END_TEST
 
 START_TEST(test_wide_shared_loads) {
-    struct spec wide = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 8192},
-                odd = wide;
+    struct kernel_spec wide = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 8192},
+                       odd = wide;
     for (unsigned i = 0; i < 32; i++)
         spec_add(&wide, "ld.shared.u32 %%r%u, [%%r7+%u];\n", 30 + i, 4 * i);
     for (unsigned i = 0; i < 32; i++)
@@ -142,19 +144,19 @@ START_TEST(test_wide_shared_loads) {
     ck_about(spec_cycles(&odd), 32 * 20 * 32, 0.2);
     ck_about(spec_cycles(&wide), 32 * 20 * 8 * 2,
              0.25); /* eight of 128 bits, two passes each where lanes agree */
-    ck_about(spec_cycles_without(&wide, TERM_BIT(MERGING)), 32 * 20 * 32, 0.2);
+    ck_about(spec_cycles_disabling(&wide, TERM_BIT(MERGING)), 32 * 20 * 32, 0.2);
     buf_free(&wide.body), buf_free(&odd.body);
 }
 END_TEST
 
 START_TEST(test_l1_passes) {
-    struct spec near = l1_spec(4), far = l1_spec(128);
+    struct kernel_spec near = l1_spec(4), far = l1_spec(128);
     ck_about(spec_cycles(&near), 16 * 20 * 8 * 1.25, 0.35); /* one line, now and then two */
     ck_about(spec_cycles(&far), 16 * 20 * 8 * 32, 0.1); /* 32 lines whose words lie in one bank */
     struct time_estimate t = spec_model(&far);
     ck_bound(t, "L1 passes");
-    ck_assert(spec_cycles_without(&far, TERM_BIT(L1_WAVEFRONTS)) < 0.2 * spec_cycles(&far));
-    ck_assert(spec_cycles_without(&near, TERM_BIT(CACHE)) > 2 * spec_cycles(&near));
+    ck_assert(spec_cycles_disabling(&far, TERM_BIT(L1_WAVEFRONTS)) < 0.2 * spec_cycles(&far));
+    ck_assert(spec_cycles_disabling(&near, TERM_BIT(CACHE)) > 2 * spec_cycles(&near));
     buf_free(&near.body), buf_free(&far.body);
 }
 END_TEST
@@ -163,11 +165,11 @@ END_TEST
 
 /* Each block reads 64 KiB of its own again and again, past L1. */
 START_TEST(test_l2_bandwidth) {
-    struct spec s = {.blocks = SMS,
-                     .threads = 1024,
-                     .n = 64,
-                     .bytes = SMS * 65536ull,
-                     .before = "mul.wide.u32 %d10, %r4, 64;\nadd.s64 %d11, %d0, %d10;\n"};
+    struct kernel_spec s = {.blocks = SMS,
+                            .threads = 1024,
+                            .n = 64,
+                            .bytes = SMS * 65536ull,
+                            .prologue = "mul.wide.u32 %d10, %r4, 64;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 4; i++)
         spec_add(&s, "ld.global.cg.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d11+%u];\n", 30 + 4 * i,
                  31 + 4 * i, 32 + 4 * i, 33 + 4 * i, 16 * i);
@@ -183,7 +185,7 @@ START_TEST(test_l2_bandwidth) {
 END_TEST
 
 START_TEST(test_dram_bandwidth) {
-    struct spec s = stream_spec("h200", 1 << 16); /* 256 MiB */
+    struct kernel_spec s = stream_spec("h200", 1 << 16); /* 256 MiB */
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "DRAM bandwidth");
     ck_about(t.seconds, 268435456 / 4.3e12, 0.15);
@@ -191,14 +193,14 @@ START_TEST(test_dram_bandwidth) {
              0.01); /* and what the flush left in L2, pushed out */
     ck_assert(spec_model_with(&s, TERM_BIT(DRAM), 0).seconds <
               0.65 * t.seconds); /* 65536 blocks start in 40 us */
-    struct spec small = stream_spec("mx330", 1 << 12);
+    struct kernel_spec small = stream_spec("mx330", 1 << 12);
     ck_about(spec_model(&small).seconds, 16777216 / 48e9, 0.15);
     buf_free(&s.body), buf_free(&small.body);
 }
 END_TEST
 
 START_TEST(test_warm_l2) {
-    struct spec s = stream_spec("h200", 1 << 12); /* 16 MiB */
+    struct kernel_spec s = stream_spec("h200", 1 << 12); /* 16 MiB */
     double cold = spec_model(&s).dram_bytes;
     s.warm = true;
     ck_about(cold, 16777216.0 * 4 / 3, 0.01); /* a third of it pushes out what the flush left */
@@ -209,7 +211,7 @@ END_TEST
 
 /* Warps that wait for one load at a time: as many of them as are resident work side by side. */
 START_TEST(test_latency_hiding) {
-    struct spec one = {.blocks = SMS, .threads = 32, .n = 200, .bytes = 1 << 16}, eight;
+    struct kernel_spec one = {.blocks = SMS, .threads = 32, .n = 200, .bytes = 1 << 16}, eight;
     spec_add(&one, "mul.wide.u32 %%d10, %%r20, 4;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.cg.u32 "
                    "%%r20, [%%d11];\n");
     eight = one;
@@ -227,18 +229,18 @@ END_TEST
 /* The next address depends on what the copy before brought: as slow as a chain of loads
  * (test_latency_hiding), and a load from shared memory, 30 cycles. */
 static const char address[] = "mul.wide.u32 %d10, %r20, 16;\nadd.s64 %d11, %d0, %d10;\n";
-static const char arrived[] = "mbarrier.init.shared.b64 [mem+64], 1;\nmov.u32 %r21, 0;\n";
-static const char wait_there[] =
+static const char arrive_code[] = "mbarrier.init.shared.b64 [mem+64], 1;\nmov.u32 %r21, 0;\n";
+static const char wait_code[] =
     "W: mbarrier.try_wait.parity.shared.b64 %p1, [mem+64], %r21;\n@!%p1 bra W;\n"
     "xor.b32 %r21, %r21, 1;\n";
 
 START_TEST(test_copies_that_wait_for_each_other) {
-    struct spec groups = {.blocks = SMS,
-                          .threads = 1,
-                          .n = 200,
-                          .bytes = 1 << 16,
-                          .dynamic_shared = 128},
-                all = groups, part = groups, bulk = groups, arrive = groups;
+    struct kernel_spec groups = {.blocks = SMS,
+                                 .threads = 1,
+                                 .n = 200,
+                                 .bytes = 1 << 16,
+                                 .dynamic_shared = 128},
+                       all = groups, part = groups, bulk = groups, arrive = groups;
     spec_add(&groups,
              "%scp.async.cg.shared.global [mem], [%%d11], 16;\ncp.async.commit_group;\n"
              "cp.async.wait_group 0;\nld.shared.u32 %%r20, [mem];\n",
@@ -251,23 +253,23 @@ START_TEST(test_copies_that_wait_for_each_other) {
              "%scp.async.cg.shared.global [mem], [%%d11], 16, 8;\ncp.async.wait_all;\n"
              "ld.shared.u32 %%r20, [mem];\n",
              address);
-    bulk.before = arrive.before = arrived;
+    bulk.prologue = arrive.prologue = arrive_code;
     spec_add(&bulk,
              "%smbarrier.arrive.expect_tx.shared.b64 %%d12, [mem+64], 16;\n"
              "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [mem], [%%d11], "
              "16, [mem+64];\n"
              "%sld.shared.u32 %%r20, [mem];\n",
-             address, wait_there);
+             address, wait_code);
     spec_add(&arrive,
              "%scp.async.cg.shared.global [mem], [%%d11], 16;\n"
              "cp.async.mbarrier.arrive.noinc.shared.b64 [mem+64];\n%sld.shared.u32 %%r20, [mem];\n",
-             address, wait_there);
-    double want = 200.0 * (390 + 30 + 10);
-    ck_about(spec_cycles(&groups), want, 0.3);
-    ck_about(spec_cycles(&part), want, 0.3);
-    ck_about(spec_cycles(&bulk), want, 0.3);
-    ck_about(spec_cycles(&arrive), want, 0.3);
-    ck_assert(spec_cycles(&all) < want * 1.3 &&
+             address, wait_code);
+    double expected = 200.0 * (390 + 30 + 10);
+    ck_about(spec_cycles(&groups), expected, 0.3);
+    ck_about(spec_cycles(&part), expected, 0.3);
+    ck_about(spec_cycles(&bulk), expected, 0.3);
+    ck_about(spec_cycles(&arrive), expected, 0.3);
+    ck_assert(spec_cycles(&all) < expected * 1.3 &&
               spec_cycles(&all) > 200 * 32); /* .ca: L1 has it after the first */
     buf_free(&groups.body), buf_free(&all.body), buf_free(&part.body), buf_free(&bulk.body),
         buf_free(&arrive.body);
@@ -277,21 +279,21 @@ END_TEST
 /* Four groups under way, of which only the oldest is waited for: a quarter of the time. Copies at
  * four mbarriers likewise. */
 START_TEST(test_copies_under_way_together) {
-    struct spec four = {.blocks = SMS,
-                        .threads = 1,
-                        .n = 100,
-                        .bytes = 1 << 16,
-                        .dynamic_shared = 256},
-                bulk = four;
+    struct kernel_spec four = {.blocks = SMS,
+                               .threads = 1,
+                               .n = 100,
+                               .bytes = 1 << 16,
+                               .dynamic_shared = 256},
+                       bulk = four;
     for (unsigned i = 0; i < 4; i++)
         spec_add(&four,
                  "cp.async.cg.shared.global [mem+%u], [%%d0+%u], 16;\ncp.async.commit_group;\n"
                  "cp.async.wait_group 3;\nld.shared.u32 %%r20, [mem+%u];\n",
                  16 * i, 16 * i, 16 * ((i + 1) % 4));
     ck_about(spec_cycles(&four), 100.0 * (390 + 4 * 10), 0.3);
-    bulk.before = "mbarrier.init.shared.b64 [mem+64], 1;\nmbarrier.init.shared.b64 [mem+72], 1;\n"
-                  "mbarrier.init.shared.b64 [mem+80], 1;\nmbarrier.init.shared.b64 [mem+88], "
-                  "1;\nmov.u32 %r21, 0;\n";
+    bulk.prologue = "mbarrier.init.shared.b64 [mem+64], 1;\nmbarrier.init.shared.b64 [mem+72], 1;\n"
+                    "mbarrier.init.shared.b64 [mem+80], 1;\nmbarrier.init.shared.b64 [mem+88], "
+                    "1;\nmov.u32 %r21, 0;\n";
     for (unsigned i = 0; i < 4; i++)
         spec_add(&bulk,
                  "mbarrier.arrive.expect_tx.shared.b64 %%d12, [mem+%u], 16;\n"
@@ -314,7 +316,7 @@ END_TEST
 
 /* 67584 empty blocks: 43.7 us. */
 START_TEST(test_blocks_start_one_after_another) {
-    struct spec s = {.device = "h100", .blocks = 67584, .threads = 32, .n = 1};
+    struct kernel_spec s = {.device = "h100", .blocks = 67584, .threads = 32, .n = 1};
     ck_about(1e6 * spec_model(&s).seconds, 43.7, 0.1);
     buf_free(&s.body);
 }
@@ -323,23 +325,23 @@ END_TEST
 /* Each lane stores 4 bytes into a line of its own, again and again: 57 G a second, which L2 has;
  * whole sectors go three times as fast. */
 START_TEST(test_sectors_written_in_part) {
-    struct spec s = {.device = "h100",
-                     .blocks = 4 * SMS,
-                     .threads = 256,
-                     .n = 20,
-                     .bytes = 4 * SMS * 256 * 128,
-                     .warm = true,
-                     .before = "mul.wide.u32 %d10, %r4, 128;\nadd.s64 %d11, %d0, %d10;\n"},
-                whole = s;
+    struct kernel_spec s = {.device = "h100",
+                            .blocks = 4 * SMS,
+                            .threads = 256,
+                            .n = 20,
+                            .bytes = 4 * SMS * 256 * 128,
+                            .warm = true,
+                            .prologue = "mul.wide.u32 %d10, %r4, 128;\nadd.s64 %d11, %d0, %d10;\n"},
+                       full_sectors = s;
     spec_add(&s, "st.global.u32 [%%d11], %%r8;\n");
-    spec_add(&whole, "st.global.v4.u32 [%%d11], {%%r8, %%r8, %%r8, %%r8};\nst.global.v4.u32 "
-                     "[%%d11+16], {%%r8, %%r8, %%r8, "
-                     "%%r8};\n");
+    spec_add(&full_sectors, "st.global.v4.u32 [%%d11], {%%r8, %%r8, %%r8, %%r8};\nst.global.v4.u32 "
+                            "[%%d11+16], {%%r8, %%r8, %%r8, "
+                            "%%r8};\n");
     double stores = 4.0 * SMS * 256 * 20, launch = device_find("h100")->launch_seconds;
     ck_about(spec_model(&s).seconds - launch, stores / 57e9, 0.15);
-    ck_assert(spec_model(&whole).seconds >
+    ck_assert(spec_model(&full_sectors).seconds >
               spec_model(&s).seconds); /* two halves of a sector: each in part */
-    buf_free(&s.body), buf_free(&whole.body);
+    buf_free(&s.body), buf_free(&full_sectors.body);
 }
 END_TEST
 
@@ -351,14 +353,14 @@ START_TEST(test_shared_swaps) {
         double cycles;
     } cases[] = {{"f32", "%f3", 1452}, {"u64", "%d9", 986}, {"u32", "%r8", 34}};
     for (unsigned i = 0; i < 3; i++) {
-        struct spec s = {
+        struct kernel_spec s = {
             .device = "h100",
             .blocks = 2 * SMS,
             .threads = 256,
             .n = 20,
             .dynamic_shared = 4096,
-            .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r21, "
-                      "[%d11+256];\nadd.s32 %r20, %r21, %r7;\n"};
+            .prologue = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nld.global.u32 %r21, "
+                        "[%d11+256];\nadd.s32 %r20, %r21, %r7;\n"};
         spec_add(&s, "red.shared.add.%s [%%r20], %s;\n", cases[i].type, cases[i].value);
         ck_about(spec_cycles(&s), 2 * 8 * 20 * cases[i].cycles, 0.2);
         buf_free(&s.body);
@@ -371,7 +373,7 @@ END_TEST
  * With four for each, 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 30
  * bytes a clock from L2. */
 START_TEST(test_spills) {
-    struct spec s = fma_spec(16, 1024);
+    struct kernel_spec s = fma_spec(16, 1024);
     s.spill_bytes = 4 * 78;
     ck_about(spec_cycles(&s), 32 * 50 * 67, 0.1);
     struct time_estimate t = spec_model(&s);
@@ -388,43 +390,43 @@ END_TEST
  * before, not to the kernel's own 15, each of which would have five. */
 START_TEST(test_spills_of_a_function) {
     struct buf function = {0};
-    struct spec whole = fma_spec(16, 1024), s = {.blocks = SMS, .threads = 1024, .n = 50};
+    struct kernel_spec inlined = fma_spec(16, 1024), s = {.blocks = SMS, .threads = 1024, .n = 50};
     buf_puts(&function, ".func work() {\n.reg .f32 %f<99>;\n");
     for (unsigned i = 0; i < 64; i++)
         buf_printf(&function, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
     buf_puts(&function, "ret;\n}\n");
     s.functions = buf_str(&function);
     spec_add(&s, "call work;\n");
-    whole.spill_bytes = s.spill_bytes = 4 * 78;
-    ck_about(spec_cycles(&s), spec_cycles(&whole), 0.2);
-    buf_free(&s.body), buf_free(&whole.body), buf_free(&function);
+    inlined.spill_bytes = s.spill_bytes = 4 * 78;
+    ck_about(spec_cycles(&s), spec_cycles(&inlined), 0.2);
+    buf_free(&s.body), buf_free(&inlined.body), buf_free(&function);
 }
 END_TEST
 
 START_TEST(test_barriers) {
-    struct spec s = {.blocks = SMS, .threads = 64, .n = 40};
+    struct kernel_spec s = {.blocks = SMS, .threads = 64, .n = 40};
     spec_add(&s, "and.b32 %%r20, %%r8, 1;\nsetp.ne.s32 %%p1, %%r20, %%r6;\n@%%p1 bra SHORT;\n");
     for (unsigned i = 0; i < 100; i++) spec_add(&s, "fma.rn.f32 %%f0, %%f0, %%f1, %%f2;\n");
     spec_add(&s, "SHORT:\nbar.sync 0;\n");
     ck_about(spec_cycles(&s), 40 * (100 * 4 + 40), 0.12);
-    ck_about(spec_cycles_without(&s, TERM_BIT(BARRIERS)), 20 * (100 * 4 + 40), 0.15);
+    ck_about(spec_cycles_disabling(&s, TERM_BIT(BARRIERS)), 20 * (100 * 4 + 40), 0.15);
     buf_free(&s.body);
 }
 END_TEST
 
 START_TEST(test_last_wave) {
-    struct spec whole = fma_spec(16, 1024), more;
-    whole.dynamic_shared = 200000; /* one block an SM */
-    more = whole;
+    struct kernel_spec full_wave = fma_spec(16, 1024), more;
+    full_wave.dynamic_shared = 200000; /* one block an SM */
+    more = full_wave;
     more.blocks = SMS + 1;
-    ck_about(spec_cycles(&more), 2 * spec_cycles(&whole), 0.05);
-    ck_about(spec_cycles_without(&more, TERM_BIT(TAIL)), spec_cycles(&whole), 0.05);
-    buf_free(&whole.body);
+    ck_about(spec_cycles(&more), 2 * spec_cycles(&full_wave), 0.05);
+    ck_about(spec_cycles_disabling(&more, TERM_BIT(TAIL)), spec_cycles(&full_wave), 0.05);
+    buf_free(&full_wave.body);
 }
 END_TEST
 
 START_TEST(test_launch_overhead) {
-    struct spec s = {.blocks = 1, .threads = 32, .n = 1};
+    struct kernel_spec s = {.blocks = 1, .threads = 32, .n = 1};
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "launch overhead");
     ck_assert(t.seconds > 2.5e-6 && t.seconds < 2.8e-6);
@@ -435,28 +437,28 @@ END_TEST
 /* ---- what ptxas does ---- */
 
 START_TEST(test_loads_move_up) {
-    struct spec s = {.blocks = SMS,
-                     .threads = 32,
-                     .n = 50,
-                     .bytes = 1 << 16,
-                     .before = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
+    struct kernel_spec s = {.blocks = SMS,
+                            .threads = 32,
+                            .n = 50,
+                            .bytes = 1 << 16,
+                            .prologue = "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nadd.s32 %%r20, %%r20, %%r%u;\n", 30 + i,
                  128 * i, 30 + i);
-    double in_order = spec_cycles_without(&s, TERM_BIT(SCHEDULING));
-    ck_about(in_order, 50 * 8 * 400.0, 0.15); /* each load waits for the sum before it */
-    ck_assert(spec_cycles(&s) < in_order / 5);
+    double in_order_code = spec_cycles_disabling(&s, TERM_BIT(SCHEDULING));
+    ck_about(in_order_code, 50 * 8 * 400.0, 0.15); /* each load waits for the sum before it */
+    ck_assert(spec_cycles(&s) < in_order_code / 5);
     buf_free(&s.body);
 }
 END_TEST
 
 START_TEST(test_stores_hold_loads_back) {
-    struct spec s = {
+    struct kernel_spec s = {
         .blocks = SMS,
         .threads = 32,
         .n = 50,
         .bytes = 1 << 16,
-        .before =
+        .prologue =
             "mul.wide.u32 %d10, %r5, 4;\nadd.s64 %d11, %d0, %d10;\nadd.s64 %d12, %d11, %d9;\n"};
     for (unsigned i = 0; i < 4; i++)
         spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nst.global.u32 [%%d12+%u], %%r%u;\n",
@@ -470,19 +472,19 @@ START_TEST(test_stores_hold_loads_back) {
 END_TEST
 
 START_TEST(test_moves_are_free) {
-    struct spec s = fma_spec(16, 1024), m = fma_spec(16, 1024);
+    struct kernel_spec s = fma_spec(16, 1024), m = fma_spec(16, 1024);
     for (unsigned i = 0; i < 32; i++) spec_add(&m, "mov.u32 %%r%u, %%r%u;\n", 30 + i, 62 + i);
     ck_about(spec_cycles(&m), spec_cycles(&s), 0.02);
-    ck_assert(spec_cycles_without(&m, TERM_BIT(LOWERING)) > 1.2 * spec_cycles(&m));
+    ck_assert(spec_cycles_disabling(&m, TERM_BIT(LOWERING)) > 1.2 * spec_cycles(&m));
     buf_free(&s.body), buf_free(&m.body);
 }
 END_TEST
 
 START_TEST(test_devices_have_sources) {
-    static const char *const wanted[] = {"h200",    "h100", "a100",  "v100", "rtx4090",
-                                         "rtx3090", "t4",   "a4000", "mx330"};
-    for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        ck_assert_msg(device_find(wanted[i]) != NULL, "%s", wanted[i]);
+    static const char *const required[] = {"h200",    "h100", "a100",  "v100", "rtx4090",
+                                           "rtx3090", "t4",   "a4000", "mx330"};
+    for (unsigned i = 0; i < sizeof required / sizeof *required; i++)
+        ck_assert_msg(device_find(required[i]) != NULL, "%s", required[i]);
     for (unsigned i = 0; device_at(i); i++) {
         struct device_spec f;
         unsigned n = 0;

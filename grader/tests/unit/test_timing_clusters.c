@@ -2,7 +2,8 @@
  * (docs/results/h100/clusters.tsv). */
 #include "grader/tests/unit/timing_spec.h"
 
-static const char meet[] = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
+static const char cluster_barrier_code[] =
+    "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 
 /* 256 in a row, of blocks of 1 to 32 warps: 786, 863, 1272 and 1344 cycles each; with a relaxed
  * arrival 82 to 132. */
@@ -12,16 +13,17 @@ START_TEST(test_barrier_of_a_cluster) {
         double cycles, relaxed;
     } measured[] = {{32, 786, 82}, {256, 863, 92}, {512, 1272, 101}, {1024, 1344, 132}};
     for (unsigned i = 0; i < sizeof measured / sizeof *measured; i++) {
-        struct spec s = {.device = "h100", .blocks = SMS, .threads = measured[i].threads, .n = 64};
-        spec_add(&s, "%s", meet);
+        struct kernel_spec s = {
+            .device = "h100", .blocks = SMS, .threads = measured[i].threads, .n = 64};
+        spec_add(&s, "%s", cluster_barrier_code);
         ck_about(spec_cycles(&s), 64 * measured[i].cycles, 0.1);
         buf_free(&s.body);
-        struct spec relaxed = {
+        struct kernel_spec relaxed_spec = {
             .device = "h100", .blocks = SMS, .threads = measured[i].threads, .n = 64};
-        spec_add(&relaxed,
+        spec_add(&relaxed_spec,
                  "barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;\n");
-        ck_about(spec_cycles(&relaxed), 64 * measured[i].relaxed, 0.25);
-        buf_free(&relaxed.body);
+        ck_about(spec_cycles(&relaxed_spec), 64 * measured[i].relaxed, 0.25);
+        buf_free(&relaxed_spec.body);
     }
 }
 END_TEST
@@ -29,7 +31,7 @@ END_TEST
 /* A chain of 150 additions between arrival and wait, 600 cycles, lies within the 863 of the
  * barrier. */
 START_TEST(test_work_while_the_cluster_comes) {
-    struct spec s = {.device = "h100", .blocks = SMS, .threads = 256, .n = 16};
+    struct kernel_spec s = {.device = "h100", .blocks = SMS, .threads = 256, .n = 16};
     spec_add(&s, "barrier.cluster.arrive.aligned;\n");
     for (unsigned i = 0; i < 150; i++) spec_add(&s, "fma.rn.f32 %%f0, %%f0, %%f1, %%f2;\n");
     spec_add(&s, "barrier.cluster.wait.aligned;\n");
@@ -40,28 +42,30 @@ END_TEST
 
 /* `%d20`: where the next block of the cluster has `mem`; lanes `stride` bytes apart. Two barriers
  * in all. */
-static struct spec remote(unsigned threads, unsigned stride, unsigned times, const char *access) {
-    struct spec s = {.device = "h100",
-                     .blocks = 120,
-                     .threads = threads,
-                     .n = 1,
-                     .dynamic_shared = 100000,
-                     .cluster = 8};
+static struct kernel_spec remote(unsigned threads, unsigned stride, unsigned times,
+                                 const char *access) {
+    struct kernel_spec s = {.device = "h100",
+                            .blocks = 120,
+                            .threads = threads,
+                            .n = 1,
+                            .dynamic_shared = 100000,
+                            .cluster = 8};
     spec_add(
         &s,
         "mov.u32 %%r20, 0;\nmad.lo.s32 %%r24, %%r5, %u, %%r7;\nst.shared.u32 [%%r24], %%r20;\n%s",
-        stride, meet);
+        stride, cluster_barrier_code);
     spec_add(
         &s,
         "mov.u32 %%r21, %%cluster_ctarank;\nadd.s32 %%r21, %%r21, 1;\nand.b32 %%r21, %%r21, 7;\n"
         "mapa.shared::cluster.u32 %%r22, %%r24, %%r21;\n");
     for (unsigned i = 0; i < times; i++) spec_add(&s, "%s", access);
-    spec_add(&s, "%s", meet);
+    spec_add(&s, "%s", cluster_barrier_code);
     return s;
 }
 
 static double cycles_each(unsigned threads, unsigned stride, const char *access) {
-    struct spec none = remote(threads, stride, 0, access), s = remote(threads, stride, 200, access);
+    struct kernel_spec none = remote(threads, stride, 0, access),
+                       s = remote(threads, stride, 200, access);
     double cycles = (spec_cycles(&s) - spec_cycles(&none)) / 200;
     buf_free(&none.body), buf_free(&s.body);
     return cycles;
@@ -92,9 +96,9 @@ END_TEST
 
 /* Blocks that take an SM each: 15 clusters of 8 are there at one time, the 16th has to wait. */
 START_TEST(test_clusters_that_fit) {
-    struct spec fit = fma_spec(16, 1024);
+    struct kernel_spec fit = fma_spec(16, 1024);
     fit.device = "h100", fit.dynamic_shared = 200000, fit.blocks = 120, fit.cluster = 8;
-    struct spec more = fit, pairs = fit;
+    struct kernel_spec more = fit, pairs = fit;
     more.blocks = 128, pairs.blocks = 132, pairs.cluster = 2;
     ck_about(spec_cycles(&more), 2 * spec_cycles(&fit), 0.05);
     ck_about(spec_cycles(&pairs), spec_cycles(&fit), 0.05);

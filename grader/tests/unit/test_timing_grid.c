@@ -18,31 +18,32 @@ static const char word[] = "mov.u32 %r40, %envreg2;\nmov.u32 %r41, %envreg1;\nmo
     "@%p7 bra GONE" n ";\nLOOK" n                                     \
     ": ld.acquire.gpu.u32 %r44, [%d20];\nxor.b32 %r45, %r44, %r43;\n" \
     "setp.gt.s32 %p5, %r45, -1;\n@%p5 bra LOOK" n ";\nGONE" n ": barrier.sync 0;\n"
-#define MEET(n) ARRIVE(n) WAIT(n)
+#define BARRIER(n) ARRIVE(n) WAIT(n)
 
 static const double clock_ghz = 1.98;
 
-static struct spec grid_spec(unsigned blocks, unsigned threads, unsigned n, const char *body) {
-    struct spec s = {.device = "h100",
-                     .blocks = blocks,
-                     .threads = threads,
-                     .n = n,
-                     .before = word,
-                     .cooperative = true};
+static struct kernel_spec grid_spec(unsigned blocks, unsigned threads, unsigned n,
+                                    const char *body) {
+    struct kernel_spec s = {.device = "h100",
+                            .blocks = blocks,
+                            .threads = threads,
+                            .n = n,
+                            .prologue = word,
+                            .cooperative = true};
     spec_add(&s, "%s", body);
     return s;
 }
 
-static double us_of(unsigned blocks, unsigned threads, unsigned n, const char *body) {
-    struct spec s = grid_spec(blocks, threads, n, body);
+static double run_us(unsigned blocks, unsigned threads, unsigned n, const char *body) {
+    struct kernel_spec s = grid_spec(blocks, threads, n, body);
     struct time_estimate t = spec_model(&s);
     ck_assert(!t.blocks_depend);
     buf_free(&s.body);
     return t.seconds * 1e6;
 }
 
-static double each(unsigned blocks, unsigned threads, const char *body) {
-    return (us_of(blocks, threads, 40, body) - us_of(blocks, threads, 8, body)) / 32;
+static double us_per_barrier(unsigned blocks, unsigned threads, const char *body) {
+    return (run_us(blocks, threads, 40, body) - run_us(blocks, threads, 8, body)) / 32;
 }
 
 START_TEST(test_barrier_of_the_grid) {
@@ -53,7 +54,8 @@ START_TEST(test_barrier_of_the_grid) {
                     {132, 256, 1.118},  {132, 1024, 1.136}, {264, 32, 1.283},  {264, 256, 1.292},
                     {264, 1024, 1.407}, {528, 32, 1.581},   {528, 256, 1.633}, {1056, 256, 2.240}};
     for (unsigned i = 0; i < sizeof measured / sizeof *measured; i++)
-        ck_about(each(measured[i].blocks, measured[i].threads, MEET("1")), measured[i].us, 0.07);
+        ck_about(us_per_barrier(measured[i].blocks, measured[i].threads, BARRIER("1")),
+                 measured[i].us, 0.07);
 }
 END_TEST
 
@@ -66,24 +68,25 @@ END_TEST
 /* A chain of 448 additions, 1792 cycles, 0.9 us: between arrival and wait it is hidden, before the
  * arrival it is not. */
 START_TEST(test_work_while_the_grid_comes) {
-    ck_about(each(132, 128, ARRIVE("1") FMA_448 WAIT("1")), 1.118, 0.07);
-    ck_about(each(132, 128, FMA_448 MEET("1")), 1.118 + 448 * 4 / clock_ghz / 1000, 0.07);
+    ck_about(us_per_barrier(132, 128, ARRIVE("1") FMA_448 WAIT("1")), 1.118, 0.07);
+    ck_about(us_per_barrier(132, 128, FMA_448 BARRIER("1")), 1.118 + 448 * 4 / clock_ghz / 1000,
+             0.07);
 }
 END_TEST
 
 /* `who`: puts into %p4 whether the block works in this step: 64 times a chain of 64 additions,
  * 16384 cycles and the loop's. */
-static void work_where(struct spec *s, const char *who) {
+static void add_conditional_work(struct kernel_spec *s, const char *predicate_code) {
     spec_add(s,
              "%s@!%%p4 bra IDLE;\nmov.u32 %%r50, 0;\nWORK:\n%sadd.s32 %%r50, %%r50, "
              "1;\nsetp.lt.s32 %%p3, %%r50, 64;\n"
              "@%%p3 bra WORK;\nIDLE:\n%s",
-             who, FMA_64, MEET("1"));
+             predicate_code, FMA_64, BARRIER("1"));
 }
 
-static double steps_where(unsigned blocks, const char *who) {
-    struct spec few = grid_spec(blocks, 32, 8, ""), many = grid_spec(blocks, 32, 40, "");
-    work_where(&few, who), work_where(&many, who);
+static double us_per_step(unsigned blocks, const char *predicate_code) {
+    struct kernel_spec few = grid_spec(blocks, 32, 8, ""), many = grid_spec(blocks, 32, 40, "");
+    add_conditional_work(&few, predicate_code), add_conditional_work(&many, predicate_code);
     double us = (spec_model(&many).seconds - spec_model(&few).seconds) * 1e6 / 32;
     buf_free(&few.body), buf_free(&many.body);
     return us;
@@ -93,7 +96,7 @@ static double steps_where(unsigned blocks, const char *who) {
  * the two of an SM, by turns; one of all, a later one in each step; always the same one. Without
  * load to be waited for, blocks that work by turns would take half, or next to nothing. */
 START_TEST(test_step_lasts_as_its_slowest_block) {
-    static const char *const who[] = {
+    static const char *const predicates[] = {
         "setp.eq.u32 %p4, %r1, %r1;\n",
         "div.u32 %r51, %r2, 132;\nadd.u32 %r51, %r51, %r8;\nand.b32 %r51, %r51, 1;\nsetp.eq.u32 "
         "%p4, %r51, 0;\n",
@@ -101,8 +104,9 @@ START_TEST(test_step_lasts_as_its_slowest_block) {
         "mul.lo.u32 %r51, %r8, 3;\nadd.u32 %r51, %r51, 7;\nsetp.eq.u32 %p4, %r2, %r51;\n",
         "setp.eq.u32 %p4, %r2, 131;\n",
     };
-    for (unsigned i = 0; i < sizeof who / sizeof *who; i++) {
-        double us = steps_where(i == 1 ? 264 : 132, who[i]), work = 64 * 64 * 4 / clock_ghz / 1000;
+    for (unsigned i = 0; i < sizeof predicates / sizeof *predicates; i++) {
+        double us = us_per_step(i == 1 ? 264 : 132, predicates[i]),
+               work = 64 * 64 * 4 / clock_ghz / 1000;
         ck_assert_msg(us > 0.8 * (work + 1.1) && us < 1.3 * (work + 1.3), "%u: %g us", i, us);
     }
 }
@@ -111,9 +115,9 @@ END_TEST
 /* What other SMs wrote is not in L1: a load of the same word in each step takes the way to L2, 280
  * cycles, and not 32. */
 START_TEST(test_l1_is_empty_behind_the_barrier) {
-    double with =
-        each(132, 32, "ld.global.u32 %r30, [%d0];\nadd.u32 %r31, %r31, %r30;\n" MEET("1"));
-    ck_about((with - each(132, 32, MEET("1"))) * clock_ghz * 1000, 280, 0.25);
+    double with = us_per_barrier(
+        132, 32, "ld.global.u32 %r30, [%d0];\nadd.u32 %r31, %r31, %r30;\n" BARRIER("1"));
+    ck_about((with - us_per_barrier(132, 32, BARRIER("1"))) * clock_ghz * 1000, 280, 0.25);
 }
 END_TEST
 
@@ -128,22 +132,22 @@ static const char counted[] =
  * waits: 3 barriers of 20 blocks. */
 START_TEST(test_a_block_looks_once) {
     struct arena a = {0};
-    struct kernel_rig r =
-        rig_open(rig_printf(&a, "%s%s%sret;\n}\n", counted, word, MEET("1") MEET("2") MEET("3")));
-    uint64_t p = sim_alloc(r.sim, 64, "p");
+    struct kernel_rig r = rig_open(
+        rig_printf(&a, "%s%s%sret;\n}\n", counted, word, BARRIER("1") BARRIER("2") BARRIER("3")));
+    uint64_t reply = sim_alloc(r.sim, 64, "p");
     struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
                            .grid = {20, 1, 1},
                            .block = {64, 1, 1},
                            .cooperative = true,
-                           .params = &p,
+                           .params = &reply,
                            .param_bytes = 8};
-    struct sim_result got;
-    sim_launch(r.sim, &l, &got);
-    ck_assert_int_eq(got.fault, SIM_FAULT_NONE);
-    ck_assert_uint_eq(got.counters.atomic_operations, 60);
-    ck_assert_uint_eq(got.counters.global_load_requests, 60);
-    ck_assert_uint_eq(got.counters.barriers, 2 * 2 * 60);
-    sim_result_free(&got);
+    struct sim_result result;
+    sim_launch(r.sim, &l, &result);
+    ck_assert_int_eq(result.fault, SIM_FAULT_NONE);
+    ck_assert_uint_eq(result.counters.atomic_operations, 60);
+    ck_assert_uint_eq(result.counters.global_load_requests, 60);
+    ck_assert_uint_eq(result.counters.barriers, 2 * 2 * 60);
+    sim_result_free(&result);
     rig_close(&r);
     arena_free(&a);
 }
@@ -152,7 +156,7 @@ END_TEST
 /* Blocks add to a counter, by atomics whose result nobody wants, and read it behind the barrier: it
  * orders all of them, also for the block that came last. Without the barrier it is a race. */
 START_TEST(test_barrier_orders_what_came_before) {
-    for (unsigned met = 0; met < 2; met++) {
+    for (unsigned has_barrier = 0; has_barrier < 2; has_barrier++) {
         struct arena a = {0};
         struct kernel_rig r = rig_open_with(
             rig_printf(&a,
@@ -161,21 +165,22 @@ START_TEST(test_barrier_orders_what_came_before) {
                        "mul.wide.u32 %%d1, %%r2, 4;\nadd.s64 %%d1, %%d0, %%d1;\n@!%%p7 "
                        "st.global.u32 [%%d1+64], "
                        "%%r60;\nret;\n}\n",
-                       counted, word, met ? MEET("1") : "ld.volatile.global.u32 %r61, [%d20];\n"),
+                       counted, word,
+                       has_barrier ? BARRIER("1") : "ld.volatile.global.u32 %r61, [%d20];\n"),
             (struct rig_options){.sanitize = true});
-        uint64_t p = sim_alloc(r.sim, 256, "p");
-        sim_fill(r.sim, p, 0, 256);
+        uint64_t reply = sim_alloc(r.sim, 256, "p");
+        sim_fill(r.sim, reply, 0, 256);
         struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
                                .grid = {20, 1, 1},
                                .block = {64, 1, 1},
                                .cooperative = true,
-                               .params = &p,
+                               .params = &reply,
                                .param_bytes = 8};
-        struct sim_result got;
-        sim_launch(r.sim, &l, &got);
-        ck_assert_msg((got.nreports == 0) == met, "%s",
-                      got.nreports ? got.reports[0].text : "nothing told");
-        sim_result_free(&got);
+        struct sim_result result;
+        sim_launch(r.sim, &l, &result);
+        ck_assert_msg((result.nreports == 0) == has_barrier, "%s",
+                      result.nreports ? result.reports[0].text : "nothing told");
+        sim_result_free(&result);
         rig_close(&r);
         arena_free(&a);
     }
@@ -198,8 +203,9 @@ START_TEST(test_other_waiting_is_not_modelled) {
     static const char *const bodies[] = {
         OWN_ARRIVAL OWN_WAIT,
         "atom.global.add.u32 %r49, [%d0+64], 1;\nadd.u32 %r50, %r50, %r49;\n" OWN_ARRIVAL OWN_WAIT,
-        MEET("1") OWN_ARRIVAL OWN_WAIT,
-        MEET("1") "atom.global.add.u32 %r49, [%d0+64], 1;\nadd.u32 %r50, %r50, %r49;\n" OWN_ARRIVAL
+        BARRIER("1") OWN_ARRIVAL OWN_WAIT,
+        BARRIER(
+            "1") "atom.global.add.u32 %r49, [%d0+64], 1;\nadd.u32 %r50, %r50, %r49;\n" OWN_ARRIVAL
             OWN_WAIT,
         "barrier.sync 0;\n@%p7 bra GONE;\natom.add.release.gpu.u32 %r43, [%d20], %r42;\n"
         "LOOK: atom.or.b32 %r44, [%d20], 0;\nxor.b32 %r45, %r44, %r43;\nsetp.gt.s32 %p5, %r45, "
@@ -207,7 +213,7 @@ START_TEST(test_other_waiting_is_not_modelled) {
         "GONE: barrier.sync 0;\n",
     };
     for (unsigned i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct spec s = grid_spec(132, 32, 4, bodies[i]);
+        struct kernel_spec s = grid_spec(132, 32, 4, bodies[i]);
         s.bytes = 4096;
         ck_assert_msg(spec_model(&s).blocks_depend, "%s", bodies[i]);
         buf_free(&s.body);
@@ -222,7 +228,7 @@ START_TEST(test_forged_barriers_are_not_free) {
     static const char *const bodies[] = {
         "@%p7 bra NO;\nld.volatile.u32 %r55, [%d20];\nxor.b32 %r55, %r55, -2147483648;\n@%p6 "
         "st.volatile.u32 [%d20], "
-        "%r55;\nNO:\n" MEET("1"),
+        "%r55;\nNO:\n" BARRIER("1"),
         "barrier.sync 0;\n@%p7 bra GONE;\nsetp.eq.u32 %p3, %r2, 131;\n@%p3 atom.xor.b32 %r43, "
         "[%d20], "
         "-2147483648;\n@%p3 bra GONE;\n"
@@ -241,7 +247,7 @@ START_TEST(test_forged_barriers_are_not_free) {
         "GONE: barrier.sync 0;\n",
     };
     for (unsigned i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct spec s = grid_spec(132, 32, 1, bodies[i]);
+        struct kernel_spec s = grid_spec(132, 32, 1, bodies[i]);
         struct time_estimate t = spec_model(&s);
         ck_assert_msg(t.blocks_depend || (i == 0 && t.seconds > 2.9e-6 + 1.1e-6), "%u: %g us", i,
                       t.seconds * 1e6);

@@ -4,10 +4,10 @@
 
 /* One warp, four loads from L2 one after the other, each behind a branch over the load, its use and
  * `more` instructions. */
-static struct spec guarded_loads(unsigned more) {
-    struct spec s = {
+static struct kernel_spec guarded_loads(unsigned more) {
+    struct kernel_spec s = {
         .blocks = SMS, .threads = 32, .n = 100, .dynamic_shared = 1024, .bytes = 1 << 20};
-    s.before =
+    s.prologue =
         "mul.wide.u32 %d10, %r4, 4;\nadd.s64 %d11, %d0, %d10;\nsetp.ge.s32 %p1, %r1, 1000;\n";
     for (unsigned k = 0; k < 4; k++) {
         spec_add(&s, "@%%p1 bra L%u;\nld.global.cg.u32 %%r%u, [%%d11+%u];\n", k, 30 + k, 65536 * k);
@@ -21,10 +21,11 @@ static struct spec guarded_loads(unsigned more) {
 /* Up to 20 instructions the branches are none, and the loads are under way together: a latency of
  * L2 (390) a round, not four. */
 START_TEST(test_loads_behind_short_branches_are_under_way_together) {
-    struct spec together = guarded_loads(18), apart = guarded_loads(19);
+    struct kernel_spec together = guarded_loads(18), apart = guarded_loads(19);
     ck_about(spec_cycles(&together), 100 * (390 + 20), 0.2);
     ck_about(spec_cycles(&apart), 100 * 4 * (390 + 10), 0.1);
-    ck_assert(spec_cycles_without(&together, TERM_BIT(SCHEDULING)) > 2.5 * spec_cycles(&together));
+    ck_assert(spec_cycles_disabling(&together, TERM_BIT(SCHEDULING)) >
+              2.5 * spec_cycles(&together));
     buf_free(&together.body), buf_free(&apart.body);
 }
 END_TEST
@@ -32,11 +33,12 @@ END_TEST
 /* Half of the warps branch over eight additions: as predicates they take their issue slots all the
  * same, and the branch has none; nine are branched over. */
 START_TEST(test_short_branches_are_issued_by_all) {
-    struct spec s[2] = {{.blocks = SMS, .threads = 1024, .n = 100},
-                        {.blocks = SMS, .threads = 1024, .n = 100}};
+    struct kernel_spec s[2] = {{.blocks = SMS, .threads = 1024, .n = 100},
+                               {.blocks = SMS, .threads = 1024, .n = 100}};
     for (unsigned k = 0; k < 2; k++) {
-        s[k].before = "and.b32 %r20, %r6, 4;\nsetp.eq.s32 %p1, %r20, 0;\n"; /* four warps of eight,
-                                                                               on all schedulers */
+        s[k].prologue =
+            "and.b32 %r20, %r6, 4;\nsetp.eq.s32 %p1, %r20, 0;\n"; /* four warps of eight,
+                                                                   on all schedulers */
         spec_add(&s[k], "@%%p1 bra OVER;\n");
         for (unsigned i = 0; i < 8 + k; i++)
             spec_add(&s[k], "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i, i);
@@ -50,8 +52,8 @@ END_TEST
 
 /* A pass for each access that no lane makes, beside two for each that meets a conflict. */
 START_TEST(test_accesses_of_no_lane_take_a_pass) {
-    struct spec s = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 16384};
-    s.before = "shl.b32 %r20, %r5, 3;\nadd.s32 %r21, %r7, %r20;\nsetp.ge.s32 %p1, %r1, 5000;\n";
+    struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 16384};
+    s.prologue = "shl.b32 %r20, %r5, 3;\nadd.s32 %r21, %r7, %r20;\nsetp.ge.s32 %p1, %r1, 5000;\n";
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "ld.shared.u32 %%r%u, [%%r21+%u];\n@%%p1 ld.shared.u32 %%r%u, [%%r21+%u];\n",
                  30 + i, 512 * i, 40 + i, 512 * i + 4096);
@@ -62,7 +64,7 @@ END_TEST
 
 /* 512 bytes of registers are filled in four passes, though all lanes read the same 16. */
 START_TEST(test_wide_loads_of_one_address_fill_all_registers) {
-    struct spec s = {.blocks = SMS, .threads = 1024, .n = 40};
+    struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 40};
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "ld.global.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d0+%u];\n", 30 + 4 * i,
                  31 + 4 * i, 32 + 4 * i, 33 + 4 * i, 16 * i);
@@ -73,10 +75,11 @@ END_TEST
 
 /* Each word of constant memory that lanes want takes two cycles; one for all is an operand. */
 START_TEST(test_words_of_constant_memory) {
-    struct spec s = {
+    struct kernel_spec s = {
         .blocks = SMS, .threads = 1024, .n = 20, .functions = ".const .align 4 .b8 table[1024];\n"};
-    s.before = "mov.u64 %d20, table;\nand.b32 %r21, %r5, 7;\nmul.wide.u32 %d21, %r21, 4;\nadd.s64 "
-               "%d22, %d20, %d21;\n";
+    s.prologue =
+        "mov.u64 %d20, table;\nand.b32 %r21, %r5, 7;\nmul.wide.u32 %d21, %r21, 4;\nadd.s64 "
+        "%d22, %d20, %d21;\n";
     for (unsigned i = 0; i < 4; i++)
         spec_add(&s, "ld.const.u32 %%r%u, [%%d22+%u];\n", 30 + i, 32 * i);
     ck_about(spec_cycles(&s), 32 * 20 * 4 * 8 * 2, 0.1);

@@ -5,7 +5,7 @@
 /* `chain` products and a wait, by so many warpgroups of each SM: cycles of a product. */
 static double cycles_each(unsigned n, bool sparse, bool in_registers, unsigned chain,
                           unsigned groups) {
-    struct spec s = {
+    struct kernel_spec s = {
         .device = "h100", .blocks = SMS, .threads = 128 * groups, .n = 32, .dynamic_shared = 32768};
     spec_add(&s, "mov.u64 %%d20, 0x4000004000010000;\nmov.b32 %%r20, 0;\n");
     for (unsigned i = 0; i < chain; i++) {

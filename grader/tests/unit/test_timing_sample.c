@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 START_TEST(test_same_on_any_number_of_threads) {
-    struct spec s = stream_spec("h200", 4096);
+    struct kernel_spec s = stream_spec("h200", 4096);
     struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2),
                          c = spec_model_with(&s, 0, 2);
     ck_assert(a.seconds == b.seconds && b.seconds == c.seconds && a.low == b.low);
@@ -45,17 +45,18 @@ END_TEST
 /* Two blocks an SM, 132 apart; those of a quarter of the grid, 66 in a row, read the same lines: no
  * two of one SM do. */
 START_TEST(test_blocks_of_one_sm_are_no_neighbours) {
-    struct spec s = {
+    struct kernel_spec s = {
         .blocks = 2 * SMS,
         .threads = 32,
         .n = 1,
         .bytes = 1 << 16,
-        .before = "div.u32 %r40, %r2, 66;\nshl.b32 %r40, %r40, 13;\nshl.b32 %r41, %r5, 2;\n"
-                  "add.u32 %r40, %r40, %r41;\ncvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
+        .prologue =
+            "div.u32 %r40, %r2, 66;\nshl.b32 %r40, %r40, 13;\nshl.b32 %r41, %r5, 2;\n"
+            "add.u32 %r40, %r40, %r41;\ncvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 32; i++)
         spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 50 + i, 128 * i);
-    for (unsigned whole = 0; whole < 2; whole++)
-        for (s.key = 1, s.whole = whole; s.key <= 5; s.key++)
+    for (unsigned full_grid = 0; full_grid < 2; full_grid++)
+        for (s.sample_key = 1, s.full_grid = full_grid; s.sample_key <= 5; s.sample_key++)
             ck_assert(spec_model(&s).l1_hit_rate == 0);
     buf_free(&s.body);
 }
@@ -63,21 +64,22 @@ END_TEST
 
 /* Blocks in the middle, which are looked at without a key, do next to nothing; all others loop. */
 START_TEST(test_base_follows_the_key) {
-    struct spec s = {
+    struct kernel_spec s = {
         .blocks = 1024,
         .threads = 256,
         .n = 2000,
-        .before = "shr.u32 %r20, %r2, 1;\nsetp.eq.u32 %p1, %r20, 256;\n@%p1 mov.u32 %r0, 1;\n"};
+        .prologue = "shr.u32 %r20, %r2, 1;\nsetp.eq.u32 %p1, %r20, 256;\n@%p1 mov.u32 %r0, 1;\n"};
     spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
     ck_assert(spec_model(&s).seconds > 0);
-    s.key = 5;
+    s.sample_key = 5;
     double keyed = spec_model(&s).seconds;
     ck_assert(keyed == spec_model(&s).seconds);
-    ck_about(keyed,
-             spec_model(&(struct spec){
-                            .blocks = 1024, .threads = 256, .n = 2000, .key = 9, .body = s.body})
-                 .seconds,
-             0.02);
+    ck_about(
+        keyed,
+        spec_model(&(struct kernel_spec){
+                       .blocks = 1024, .threads = 256, .n = 2000, .sample_key = 9, .body = s.body})
+            .seconds,
+        0.02);
     buf_free(&s.body);
 }
 END_TEST
@@ -85,17 +87,17 @@ END_TEST
 /* One warp of all works 2000 × 64 additions long, each waiting for the one before: 4 cycles each.
  */
 START_TEST(test_one_heavy_block_is_not_lost_beside_the_sample) {
-    struct spec s = {.blocks = 20000,
-                     .threads = 32,
-                     .n = 1,
-                     .whole = true,
-                     .before = "setp.eq.u32 %p1, %r2, 7777;\n@%p1 mov.u32 %r0, 2000;\n"};
+    struct kernel_spec s = {.blocks = 20000,
+                            .threads = 32,
+                            .n = 1,
+                            .full_grid = true,
+                            .prologue = "setp.eq.u32 %p1, %r2, 7777;\n@%p1 mov.u32 %r0, 2000;\n"};
     for (unsigned i = 0; i < 64; i++) spec_add(&s, "fma.rn.f32 %%f1, %%f1, %%f90, %%f91;\n");
     struct time_estimate t = spec_model_with(&s, 0, 2);
     double cycles = t.seconds * device_find("h200")->clock_hz;
     ck_about(cycles, 2000 * 64 * 4.0, 0.6);
     ck_assert_str_eq(t.uncertainty_note, "some blocks do far more than those that were traced");
-    s.before = "";
+    s.prologue = "";
     ck_assert_str_eq(spec_model_with(&s, 0, 2).uncertainty_note, "");
     buf_free(&s.body);
 }
@@ -104,18 +106,18 @@ END_TEST
 /* Block 77, which is not sampled, loads from a line a lane, the others all lanes from one word, by
  * as many instructions: 200 · 8 · 32 sectors, of which L1 gives four in a cycle. */
 START_TEST(test_heavy_traffic_is_not_lost_beside_the_sample) {
-    struct spec s = {.blocks = SMS,
-                     .threads = 32,
-                     .n = 200,
-                     .whole = true,
-                     .bytes = 1 << 16,
-                     .before =
-                         "mov.u32 %r40, 0;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 shl.b32 %r40, %r5, 7;\n"
-                         "cvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
+    struct kernel_spec s = {
+        .blocks = SMS,
+        .threads = 32,
+        .n = 200,
+        .full_grid = true,
+        .bytes = 1 << 16,
+        .prologue = "mov.u32 %r40, 0;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 shl.b32 %r40, %r5, 7;\n"
+                    "cvt.u64.u32 %d10, %r40;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "ld.global.u32 %%r%u, [%%d11+%u];\n", 30 + i, 4096 * i);
     double heavy = spec_cycles(&s), traffic = 200 * 8 * 32 / 4.0;
-    s.before = "mov.u64 %d11, %d0;\n";
+    s.prologue = "mov.u64 %d11, %d0;\n";
     double light = spec_cycles(&s);
     ck_assert_msg(light < traffic / 2 && heavy > 0.99 * traffic, "%g and %g cycles", light, heavy);
     buf_free(&s.body);
@@ -126,19 +128,19 @@ END_TEST
  * word takes an operation in 1.35 cycles (1.36 G/s on an H100), so 200 · 8 · 32 of them a cycle
  * each at least. */
 START_TEST(test_a_crowd_at_one_word_is_not_lost_beside_the_sample) {
-    struct spec s = {.blocks = SMS,
-                     .threads = 32,
-                     .n = 200,
-                     .whole = true,
-                     .bytes = SMS * 4096,
-                     .before =
-                         "shl.b32 %r40, %r5, 2;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 mov.u32 %r40, 0;\n"
-                         "mad.lo.u32 %r41, %r2, 4096, %r40;\ncvt.u64.u32 %d10, %r41;\nadd.s64 "
-                         "%d11, %d0, %d10;\n"};
+    struct kernel_spec s = {
+        .blocks = SMS,
+        .threads = 32,
+        .n = 200,
+        .full_grid = true,
+        .bytes = SMS * 4096,
+        .prologue = "shl.b32 %r40, %r5, 2;\nsetp.eq.u32 %p1, %r2, 77;\n@%p1 mov.u32 %r40, 0;\n"
+                    "mad.lo.u32 %r41, %r2, 4096, %r40;\ncvt.u64.u32 %d10, %r41;\nadd.s64 "
+                    "%d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 8; i++) spec_add(&s, "red.global.add.u32 [%%d11], %%r5;\n");
     double heavy = spec_cycles(&s), crowd = 200 * 8 * 32;
-    s.before = "shl.b32 %r40, %r5, 2;\nmad.lo.u32 %r41, %r2, 4096, %r40;\ncvt.u64.u32 %d10, "
-               "%r41;\nadd.s64 %d11, %d0, %d10;\n";
+    s.prologue = "shl.b32 %r40, %r5, 2;\nmad.lo.u32 %r41, %r2, 4096, %r40;\ncvt.u64.u32 %d10, "
+                 "%r41;\nadd.s64 %d11, %d0, %d10;\n";
     double light = spec_cycles(&s);
     ck_assert_msg(light < 0.6 * crowd && heavy > 0.99 * crowd, "%g and %g cycles", light, heavy);
     buf_free(&s.body);
@@ -147,7 +149,7 @@ END_TEST
 
 /* What a launch before did not bring can't be there: 8 MiB read by 2048 blocks. */
 START_TEST(test_launches_before_warm_what_they_moved) {
-    struct spec s = stream_spec("h200", 2048);
+    struct kernel_spec s = stream_spec("h200", 2048);
     double cold = spec_cycles(&s);
     s.warm_bytes = 1000;
     ck_about(spec_cycles(&s), cold, 0.001);
@@ -167,12 +169,12 @@ END_TEST
 /* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven
  * do. */
 START_TEST(test_blocks_that_wait_are_told) {
-    static const char *const ways[] = {DEFINE_GATHER("red.global.add.u32 [%d0], 1;\n"),
-                                       DEFINE_GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
-    struct spec s = {.threads = 32, .n = 1};
+    static const char *const arrivals[] = {DEFINE_GATHER("red.global.add.u32 [%d0], 1;\n"),
+                                           DEFINE_GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
+    struct kernel_spec s = {.threads = 32, .n = 1};
     spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
-    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
-        s.before = ways[i];
+    for (unsigned i = 0; i < sizeof arrivals / sizeof *arrivals; i++) {
+        s.prologue = arrivals[i];
         s.blocks = 1;
         ck_assert(!spec_model(&s).blocks_depend);
         s.blocks = 8;
@@ -186,18 +188,19 @@ END_TEST
  * 64 additions that wait for each other, 4 cycles each. The draws themselves, an L2 round trip
  * each, are little beside that. */
 START_TEST(test_blocks_that_draw_their_work_share_it) {
-    struct spec s = {.blocks = SMS,
-                     .threads = 32,
-                     .n = 1,
-                     .whole = true,
-                     .before = "mov.u32 %r30, %nctaid.x;\nshl.b32 %r30, %r30, 4;\n"
-                               "DRAW: mov.u32 %r33, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra HAVE;\n"
-                               "atom.global.add.u32 %r33, [%d0], 1;\n"
-                               "HAVE: shfl.sync.idx.b32 %r34, %r33, 0, 31, -1;\nsetp.ge.u32 %p2, "
-                               "%r34, %r30;\n@%p2 bra DONE;\n"
-                               "mov.u32 %r35, 0;\nROUND:\n" FMAS_64
-                               "add.u32 %r35, %r35, 1;\nsetp.lt.u32 %p3, %r35, 64;\n"
-                               "@%p3 bra ROUND;\nbra DRAW;\nDONE:\n"};
+    struct kernel_spec s = {.blocks = SMS,
+                            .threads = 32,
+                            .n = 1,
+                            .full_grid = true,
+                            .prologue =
+                                "mov.u32 %r30, %nctaid.x;\nshl.b32 %r30, %r30, 4;\n"
+                                "DRAW: mov.u32 %r33, 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra HAVE;\n"
+                                "atom.global.add.u32 %r33, [%d0], 1;\n"
+                                "HAVE: shfl.sync.idx.b32 %r34, %r33, 0, 31, -1;\nsetp.ge.u32 %p2, "
+                                "%r34, %r30;\n@%p2 bra DONE;\n"
+                                "mov.u32 %r35, 0;\nROUND:\n" FMAS_64
+                                "add.u32 %r35, %r35, 1;\nsetp.lt.u32 %p3, %r35, 64;\n"
+                                "@%p3 bra ROUND;\nbra DRAW;\nDONE:\n"};
     spec_add(&s, "add.s32 %%r21, %%r21, 1;\n");
     struct time_estimate t = spec_model(&s);
     ck_assert(!t.blocks_depend);
@@ -210,30 +213,31 @@ END_TEST
 
 /* A million threads read a word each, `apart` bytes apart, of 2 to the `bits` places; in an order
  * as if drawn. */
-static struct spec drawn_spec(const char *first, unsigned bits, unsigned apart) {
+static struct kernel_spec random_access_spec(const char *first, unsigned bits, unsigned stride) {
     static char before[400];
     snprintf(before, sizeof before,
              "%s\nand.b32 %%r20, %%r20, %u;\nmul.wide.u32 %%d10, %%r20, %u;\nadd.s64 %%d11, %%d0, "
              "%%d10;\n",
-             first, (1u << bits) - 1, apart);
-    struct spec s = {.device = "h100",
-                     .blocks = 4096,
-                     .threads = 256,
-                     .n = 1,
-                     .bytes = 256u << 20,
-                     .before = before};
+             first, (1u << bits) - 1, stride);
+    struct kernel_spec s = {.device = "h100",
+                            .blocks = 4096,
+                            .threads = 256,
+                            .n = 1,
+                            .bytes = 256u << 20,
+                            .prologue = before};
     spec_add(&s, "ld.global.u32 %%r30, [%%d11];\n");
     return s;
 }
-static const char drawn[] =
+static const char random_order_code[] =
     "mul.lo.u32 %r20, %r4, 0x7feb352d;\nshr.u32 %r21, %r20, 15;\nxor.b32 %r20, %r20, %r21;\n"
     "mul.lo.u32 %r20, %r20, 0x846ca68b;\nshr.u32 %r21, %r20, 16;\nxor.b32 %r20, %r20, %r21;",
-                  in_order[] = "mov.u32 %r20, %r4;", spread[] = "mul.lo.u32 %r20, %r4, 0x9e3779b1;";
+                  in_order_code[] = "mov.u32 %r20, %r4;",
+                  spread[] = "mul.lo.u32 %r20, %r4, 0x9e3779b1;";
 
 /* 32768 sectors are all there is to read, a third more is pushed out; not 32 bytes for each thread.
  */
 START_TEST(test_blocks_that_meet_by_chance_read_each_sector_once) {
-    struct spec s = drawn_spec(drawn, 18, 4);
+    struct kernel_spec s = random_access_spec(random_order_code, 18, 4);
     struct time_estimate t = spec_model(&s);
     ck_about(t.dram_bytes, 32768 * 32 * 4 / 3.0, 0.1);
     buf_free(&s.body);
@@ -243,9 +247,9 @@ END_TEST
 /* A million sectors, 64 bytes apart, one after the other or each on another page: the same bytes,
  * and 1.65 times as long. */
 START_TEST(test_sectors_alone_on_their_page_cost_more) {
-    struct spec near = drawn_spec(in_order, 20, 64);
+    struct kernel_spec near = random_access_spec(in_order_code, 20, 64);
     struct time_estimate a = spec_model(&near);
-    struct spec far = drawn_spec(spread, 20, 64);
+    struct kernel_spec far = random_access_spec(spread, 20, 64);
     struct time_estimate b = spec_model(&far);
     ck_bound(b, "DRAM bandwidth");
     ck_about(b.dram_bytes, a.dram_bytes, 0.01);
@@ -282,18 +286,19 @@ END_TEST
  * lanes exchange one word, which no compiler merges: 1.36 G/s on an H100 (docs/time-model.md). */
 START_TEST(test_what_comes_late_in_a_long_block_is_charged) {
     enum { BLOCKS = 24, ATOMICS = 40000 };
-    struct spec s = {
+    struct kernel_spec s = {
         .blocks = BLOCKS,
         .threads = 32,
         .n = ATOMICS,
-        .whole = true,
-        .key = 3,
-        .before = "mov.u32 %r20, 0;\nIDLE: add.u32 %r20, %r20, 1;\nsetp.lt.u32 %p1, %r20, 700000;\n"
-                  "@%p1 bra IDLE;\n"};
+        .full_grid = true,
+        .sample_key = 3,
+        .prologue =
+            "mov.u32 %r20, 0;\nIDLE: add.u32 %r20, %r20, 1;\nsetp.lt.u32 %p1, %r20, 700000;\n"
+            "@%p1 bra IDLE;\n"};
     spec_add(&s, "atom.global.exch.b32 %%r31, [%%d0], %%r20;\n");
-    double least = BLOCKS * 32.0 * ATOMICS / 1.36e9, seconds = spec_model(&s).seconds;
-    ck_assert_msg(seconds > 0.7 * least && seconds < 2.5 * least, "%g s, %g of atomics", seconds,
-                  least);
+    double min_seconds = BLOCKS * 32.0 * ATOMICS / 1.36e9, measure_seconds = spec_model(&s).seconds;
+    ck_assert_msg(measure_seconds > 0.7 * min_seconds && measure_seconds < 2.5 * min_seconds,
+                  "%g s, %g of atomics", measure_seconds, min_seconds);
     buf_free(&s.body);
 }
 END_TEST

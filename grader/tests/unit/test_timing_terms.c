@@ -3,9 +3,9 @@
 #include "grader/tests/unit/timing_spec.h"
 
 /* Neighbouring threads' words, by number of the thread in the grid. */
-static const char own_word[] = "mul.wide.u32 %d10, %r4, 4;\nadd.s64 %d11, %d0, %d10;\n";
+static const char own_word_code[] = "mul.wide.u32 %d10, %r4, 4;\nadd.s64 %d11, %d0, %d10;\n";
 
-static struct spec make_spec(const char *body, struct spec s) {
+static struct kernel_spec make_spec(const char *body, struct kernel_spec s) {
     spec_add(&s, "%s", body);
     if (!s.blocks) s.blocks = SMS;
     if (!s.n) s.n = 20;
@@ -13,13 +13,13 @@ static struct spec make_spec(const char *body, struct spec s) {
     return s;
 }
 
-static struct spec spec_of(enum time_term term) {
+static struct kernel_spec spec_of(enum time_term term) {
     switch (term) {
     case TERM_LAUNCH:
-        return make_spec("add.s32 %r20, %r20, 1;\n", (struct spec){.threads = 32, .n = 1});
+        return make_spec("add.s32 %r20, %r20, 1;\n", (struct kernel_spec){.threads = 32, .n = 1});
     case TERM_ISSUE: { /* a third of additions: neither the FMA nor the integer units are the limit
                         */
-        struct spec s = {.blocks = SMS, .threads = 1024, .n = 50};
+        struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 50};
         for (unsigned i = 0; i < 60; i++)
             spec_add(&s,
                      i % 3 ? "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n"
@@ -29,42 +29,43 @@ static struct spec spec_of(enum time_term term) {
     }
     case TERM_PIPES:
         return make_spec("ex2.approx.ftz.f32 %f0, %f0;\nex2.approx.ftz.f32 %f1, %f1;\n",
-                         (struct spec){.threads = 512, .n = 100});
+                         (struct kernel_spec){.threads = 512, .n = 100});
     case TERM_SHARED_WAVEFRONTS: return shared_spec(128);
     case TERM_L1_WAVEFRONTS: return l1_spec(128);
     case TERM_CACHE: return l1_spec(4);
     case TERM_L2:
         return make_spec("ld.global.cg.u32 %r20, [%d11];\n",
-                         (struct spec){.threads = 1024, .n = 50, .before = own_word});
+                         (struct kernel_spec){.threads = 1024, .n = 50, .prologue = own_word_code});
     case TERM_DRAM: return stream_spec("h200", 1 << 14);
     case TERM_ATOMICS:
-        return make_spec("red.global.add.u32 [%d0], 1;\n", (struct spec){.threads = 1024});
+        return make_spec("red.global.add.u32 [%d0], 1;\n", (struct kernel_spec){.threads = 1024});
     case TERM_LATENCY: return fma_spec(1, 32);
     case TERM_BARRIERS:
         return make_spec(
             "and.b32 %r20, %r8, 1;\nsetp.ne.s32 %p1, %r20, %r6;\n@%p1 bra SHORT;\n"
             "sin.approx.f32 %f0, %f0;\nsin.approx.f32 %f0, %f0;\nsin.approx.f32 %f0, %f0;\n"
             "sin.approx.f32 %f0, %f0;\nSHORT:\nbar.sync 0;\n",
-            (struct spec){.threads = 64, .n = 100});
+            (struct kernel_spec){.threads = 64, .n = 100});
     case TERM_TAIL:
         return make_spec(
             "fma.rn.f32 %f0, %f0, %f1, %f2;\n",
-            (struct spec){.blocks = SMS + 1, .threads = 1024, .n = 2000, .dynamic_shared = 200000});
+            (struct kernel_spec){
+                .blocks = SMS + 1, .threads = 1024, .n = 2000, .dynamic_shared = 200000});
     case TERM_SCHEDULING:
         return make_spec("ld.global.cg.u32 %r30, [%d11];\nadd.s32 %r20, %r20, "
                          "%r30;\nld.global.cg.u32 %r31, [%d11+128];\n"
                          "add.s32 %r20, %r20, %r31;\n",
-                         (struct spec){.threads = 32, .before = own_word});
+                         (struct kernel_spec){.threads = 32, .prologue = own_word_code});
     case TERM_LOWERING:
-        return make_spec("div.s32 %r20, %r21, %r22;\n", (struct spec){.threads = 1024});
+        return make_spec("div.s32 %r20, %r21, %r22;\n", (struct kernel_spec){.threads = 1024});
     case TERM_MERGING:
         return make_spec("ld.shared.u32 %r30, [%r7];\nld.shared.u32 %r31, [%r7+4];\nld.shared.u32 "
                          "%r32, [%r7+8];\n"
                          "ld.shared.u32 %r33, [%r7+12];\n",
-                         (struct spec){.threads = 1024, .n = 100, .dynamic_shared = 1024});
+                         (struct kernel_spec){.threads = 1024, .n = 100, .dynamic_shared = 1024});
     case TIME_TERM_COUNT: break;
     }
-    return (struct spec){0};
+    return (struct kernel_spec){0};
 }
 
 /* Without its term, each kernel's time is another. A term that is added and has no kernel does not
@@ -76,7 +77,7 @@ START_TEST(test_every_term_shows) {
         TIME_TERMS(X)
 #undef X
     };
-    struct spec s = spec_of((enum time_term)_i);
+    struct kernel_spec s = spec_of((enum time_term)_i);
     double with = spec_model(&s).seconds, without = spec_model_with(&s, 1u << _i, 0).seconds;
     double change = with > without ? with / without : without / with;
     ck_assert_msg(change > 1.2, "%s: %g us with it, %g us without", names[_i], with * 1e6,

@@ -30,15 +30,15 @@ static struct tune_space read_space(const char *source) {
 /* By hand: TILE 16 allows 3 x 2 (the second condition holds by its right half); TILE 32 allows 128
  * with 4 and 8, 256 with 4; 64 none. */
 START_TEST(conditions_choose_among_the_combinations) {
-    static const long want[][3] = {{16, 128, 4}, {16, 128, 8}, {16, 256, 4},
-                                   {16, 256, 8}, {16, 512, 4}, {16, 512, 8},
-                                   {32, 128, 4}, {32, 128, 8}, {32, 256, 4}};
+    static const long expected[][3] = {{16, 128, 4}, {16, 128, 8}, {16, 256, 4},
+                                       {16, 256, 8}, {16, 512, 4}, {16, 512, 8},
+                                       {32, 128, 4}, {32, 128, 8}, {32, 256, 4}};
     struct tune_space s = read_space(text);
-    char label[TUNE_LABEL];
+    char label[TUNE_MAX_LABEL];
     ck_assert_uint_eq(s.n, 3);
     ck_assert_uint_eq(s.ncombinations, 9);
     for (unsigned i = 0; i < 9; i++)
-        for (unsigned k = 0; k < 3; k++) ck_assert_int_eq(s.combination[i][k], want[i][k]);
+        for (unsigned k = 0; k < 3; k++) ck_assert_int_eq(s.combinations[i][k], expected[i][k]);
     ck_assert_uint_eq(s.current, 9); /* 32, 256, 8 is none of them */
     tune_label(&s, 7, label);
     ck_assert_str_eq(label, "TILE=32 THREADS=128 DEPTH=8");
@@ -93,15 +93,15 @@ START_TEST(what_was_done_is_found_again) {
     char path[] = "/tmp/tune-state-XXXXXX";
     struct tune_row rows[3] = {{.combination = 0}, {.combination = 1}, {.combination = 2}},
                     row = {.verdict = "right",
-                           .kind = "modelled",
+                           .speed_kind = "modelled",
                            .us = 12.5,
                            .counters = {.global_load_sectors = 77}};
     struct err e = {0};
     close(mkstemp(path));
-    ck_assert(tune_state_add(path, 2, &row, &e));
+    ck_assert(tune_state_append(path, 2, &row, &e));
     FILE *f = fopen(path, "ae");
     fputs("\n1 right modelled 3.5 1 2", f), fclose(f);
-    ck_assert(tune_state_add(path, 0, &row, &e));
+    ck_assert(tune_state_append(path, 0, &row, &e));
     tune_state_read(path, rows, 3);
     ck_assert(rows[0].done && !rows[1].done && rows[2].done);
     ck_assert_uint_eq(rows[2].combination, 2);
@@ -119,7 +119,7 @@ START_TEST(the_best_differs_by_device) {
     struct tune_row rows[6];
     static const double us[6] = {30, 20, 0, 5, 6, 7};
     static const char *const devices[] = {"one", "<two>"};
-    struct tune_page p = {"id", "file.cu", &s, rows, devices, 2};
+    struct tune_page reply = {"id", "file.cu", &s, rows, devices, 2};
     struct buf out = {0};
     for (unsigned i = 0; i < 6; i++) {
         rows[i] =
@@ -127,9 +127,9 @@ START_TEST(the_best_differs_by_device) {
         strcpy(rows[i].verdict, us[i] > 0 ? "right" : "WA");
         rows[i].counters.global_load_sectors = i % 3 ? 4096 : 32768;
     }
-    ck_assert_ptr_eq(tune_best(&p, 0), &rows[1]);
-    ck_assert_ptr_eq(tune_best(&p, 1), &rows[3]);
-    tune_write_page(&p, &out);
+    ck_assert_ptr_eq(tune_best(&reply, 0), &rows[1]);
+    ck_assert_ptr_eq(tune_best(&reply, 1), &rows[3]);
+    tune_write_page(&reply, &out);
     ck_assert_msg(!markup_fault(buf_str(&out), 0), "%s", markup_fault(buf_str(&out), 0));
     ck_assert(strstr(buf_str(&out), "&lt;two&gt;"));
     ck_assert(strstr(buf_str(&out), "32 768 -&gt; 4096"));

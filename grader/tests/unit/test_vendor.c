@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void use_fake(void) {
+static void use_fake_cublas(void) {
     static char path[4200];
     ssize_t n = readlink("/proc/self/exe", path, 4000);
     ck_assert(n > 0);
@@ -35,9 +35,9 @@ static double routine_time(const char *name, const struct ex_case timed, const c
     struct exercise ex = {.name = name, .timed_case = timed, .args = args, .nargs = 1};
     struct backend *b = backend_gpu_open(&(struct gpu_options){.pool_bytes = 64 << 20}, e);
     ck_assert_msg(b != NULL, "%s", e->text);
-    double seconds = vendor_time(b, &ex, routine, e);
+    double measure_seconds = vendor_time(b, &ex, routine, e);
     b->ops->close(b);
-    return seconds;
+    return measure_seconds;
 }
 
 static void no_violations(void) {
@@ -54,17 +54,19 @@ static void no_violations(void) {
 START_TEST(test_cublas) {
     const char *routine;
     struct err e = {0};
-    use_fake();
-    double seconds =
+    use_fake_cublas();
+    double measure_seconds =
         routine_time("matmul_tiled", (struct ex_case){.dim = {512, 128, 384}}, &routine, &e);
     ck_assert_str_eq(routine, "cublasSgemm");
-    ck_assert_msg(fabs(seconds - 2.0 * 512 * 128 * 384 * 1e-12) < 1e-8, "%g: %s", seconds, e.text);
-    seconds = routine_time("transpose", (struct ex_case){.dim = {640, 256}}, &routine, &e);
+    ck_assert_msg(fabs(measure_seconds - 2.0 * 512 * 128 * 384 * 1e-12) < 1e-8, "%g: %s",
+                  measure_seconds, e.text);
+    measure_seconds = routine_time("transpose", (struct ex_case){.dim = {640, 256}}, &routine, &e);
     ck_assert_str_eq(routine, "cublasSgeam");
-    ck_assert_msg(fabs(seconds - 8.0 * 640 * 256 / 16e9) < 1e-8, "%g: %s", seconds, e.text);
-    seconds = routine_time("sgemm", (struct ex_case){.dim = {512, 128, 384}}, &routine, &e);
-    ck_assert_msg(fabs(seconds - (2.0 * 512 * 128 * 384 + 512 * 384) * 1e-12) < 1e-8, "%g: %s",
-                  seconds, e.text);
+    ck_assert_msg(fabs(measure_seconds - 8.0 * 640 * 256 / 16e9) < 1e-8, "%g: %s", measure_seconds,
+                  e.text);
+    measure_seconds = routine_time("sgemm", (struct ex_case){.dim = {512, 128, 384}}, &routine, &e);
+    ck_assert_msg(fabs(measure_seconds - (2.0 * 512 * 128 * 384 + 512 * 384) * 1e-12) < 1e-8,
+                  "%g: %s", measure_seconds, e.text);
     no_violations();
 }
 END_TEST
@@ -72,7 +74,7 @@ END_TEST
 START_TEST(test_no_routine) {
     const char *routine;
     struct err e = {0};
-    use_fake();
+    use_fake_cublas();
     ck_assert(routine_time("histogram", (struct ex_case){.dim = {100}}, &routine, &e) == 0 &&
               e.kind == ERR_INPUT);
     setenv("WARPBOOK_LIBCUBLAS", "/nowhere/libcublas.so", 1);
@@ -87,7 +89,7 @@ END_TEST
  * else. */
 START_TEST(test_carried) {
     struct err e = {0};
-    struct build b, again;
+    struct build b, fresh_text;
     static const char source[] = "__global__ void carried() {}\n",
                       other[] = "__global__ void unknown() {}\n";
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
@@ -98,11 +100,11 @@ START_TEST(test_carried) {
         "%s", e.text);
     build_ignore_compiler(true);
     bool found = build_run(&(struct build_source){"carried.cu", source, sizeof source - 1, false},
-                           &again, &e);
-    ck_assert_msg(found && again.ok && again.object.size == b.object.size, "%s", e.text);
-    build_free(&again);
-    ck_assert(!build_run(&(struct build_source){"other.cu", other, sizeof other - 1, false}, &again,
-                         &e) &&
+                           &fresh_text, &e);
+    ck_assert_msg(found && fresh_text.ok && fresh_text.object.size == b.object.size, "%s", e.text);
+    build_free(&fresh_text);
+    ck_assert(!build_run(&(struct build_source){"other.cu", other, sizeof other - 1, false},
+                         &fresh_text, &e) &&
               strstr(e.text, "gpu-carry"));
     build_ignore_compiler(false);
     build_free(&b);
@@ -128,12 +130,12 @@ START_TEST(test_registers_on_every_device) {
         "%s", e.text);
     static const unsigned archs[] = {61, 75, 80, 86, 89, 90};
     for (unsigned i = 0; i < sizeof archs / sizeof *archs; i++) {
-        struct ptxas p;
-        ptxas_finish(ptxas_start(&b, archs[i]), &p);
-        ck_assert_msg(p.nkernels == 1 && !strcmp(p.kernels[0].name, "twelve"), "sm_%u: %u kernels",
-                      archs[i], p.nkernels);
-        ck_assert_uint_ge(p.kernels[0].registers, 14); /* twelve values and an address */
-        ptxas_free(&p);
+        struct ptxas reply;
+        ptxas_finish(ptxas_start(&b, archs[i]), &reply);
+        ck_assert_msg(reply.nkernels == 1 && !strcmp(reply.kernels[0].name, "twelve"),
+                      "sm_%u: %u kernels", archs[i], reply.nkernels);
+        ck_assert_uint_ge(reply.kernels[0].registers, 14); /* twelve values and an address */
+        ptxas_free(&reply);
     }
     build_free(&b);
 }
@@ -152,16 +154,17 @@ END_TEST
     "    p[threadIdx.x] = s[0];\n"                                                                \
     "}\n"
 
-static void refused_by(const struct build *b, unsigned arch, bool refused) {
-    struct ptxas p;
-    ptxas_finish(ptxas_start(b, arch), &p);
-    ck_assert_msg(p.refused == refused && !p.failed, "sm_%u: %s", arch, buf_str(&p.text));
-    ck_assert_msg(!refused || strstr(buf_str(&p.text), "wgmma"), "sm_%u: %s", arch,
-                  buf_str(&p.text));
-    ptxas_free(&p);
+static void check_refused(const struct build *b, unsigned arch, bool refused) {
+    struct ptxas reply;
+    ptxas_finish(ptxas_start(b, arch), &reply);
+    ck_assert_msg(reply.refused == refused && !reply.failed, "sm_%u: %s", arch,
+                  buf_str(&reply.text));
+    ck_assert_msg(!refused || strstr(buf_str(&reply.text), "wgmma"), "sm_%u: %s", arch,
+                  buf_str(&reply.text));
+    ptxas_free(&reply);
 }
 
-static void compiled_for(const struct build_source *s, const char *target, struct build *b) {
+static void check_target(const struct build_source *s, const char *target, struct build *b) {
     struct err e = {0};
     ck_assert_msg(build_run(s, b, &e) && b->ok, "%s %s", e.text, buf_str(&b->messages));
     ck_assert_msg(strstr(buf_str(&b->ptx), target), "no %s", target);
@@ -172,11 +175,11 @@ START_TEST(test_what_sm_90a_alone_has) {
     struct build b;
     struct build_source s = {"product.cu", PRODUCT, sizeof PRODUCT - 1, true};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    compiled_for(&s, ".target sm_90a\n", &b);
-    refused_by(&b, 90, false), refused_by(&b, 80, true), refused_by(&b, 75, true);
+    check_target(&s, ".target sm_90a\n", &b);
+    check_refused(&b, 90, false), check_refused(&b, 80, true), check_refused(&b, 75, true);
     build_free(&b);
     build_add_target(90); /* an H100 is present: machine code, too */
-    compiled_for(&s, ".target sm_90a\n", &b);
+    check_target(&s, ".target sm_90a\n", &b);
     ck_assert_ptr_nonnull(memmem(b.object.data, b.object.size, "sm_90a", 6));
     build_free(&b);
     s.sm_90a = false;
@@ -195,14 +198,14 @@ START_TEST(test_parts_are_taken_up) {
     ck_assert_msg(book_open(&e) && mkdtemp(folder), "%s", e.text);
     snprintf(path, sizeof path, "%s/parts", folder);
     ck_assert_msg(dir_create(path, &e), "%s", e.text);
-    struct report r = {.folder = folder, .key = "this grader"},
-                  other = {.folder = folder, .key = "another"};
+    struct gpu_report r = {.folder = folder, .key = "this grader"},
+                      other = {.folder = folder, .key = "another"};
     const struct exercise *ex = book_at(0);
     json_t *part = gpu_part_read(&r, ex);
     ck_assert_uint_eq(json_object_size(json_object_get(part, "times")), 0);
     json_object_set_new(json_object_get(part, "times"), "1-naive",
                         json_pack("{s:f}", "measured_us", 12.5));
-    gpu_part_cannot(part, "time of the rest", "no time");
+    gpu_part_add_failure(part, "time of the rest", "no time");
     ck_assert_msg(gpu_part_write(&r, ex, part, &e), "%s", e.text);
     json_decref(part);
     part = gpu_part_read(&r, ex);

@@ -12,15 +12,15 @@ enum { SMS = 132 }; /* of the h200; 4 schedulers each */
 /* A kernel k(p, n): `body` n times, with %d0 = p, %r1 = thread, %r2 = block, %r4 = thread of the
  * grid, %r5 = lane, %r6 = warp, %r7 = offset of shared memory; %r20.., %f.., %d10.. are the body's.
  */
-struct spec {
-    const char *device, *before; /* before: ahead of the loop */
-    const char *functions;       /* ahead of the kernel */
+struct kernel_spec {
+    const char *device, *prologue; /* before: ahead of the loop */
+    const char *functions;         /* ahead of the kernel */
     struct buf body;
     unsigned blocks, threads, dynamic_shared, n, spill_bytes,
-        cluster;      /* cluster: blocks of one; 0 = none */
-    uint64_t bytes;   /* of the buffer */
-    uint64_t key;     /* of sim_set_sample: which blocks are looked at */
-    bool warm, whole; /* whole: every block runs, not the sample alone */
+        cluster;          /* cluster: blocks of one; 0 = none */
+    uint64_t bytes;       /* of the buffer */
+    uint64_t sample_key;  /* of sim_set_sample: which blocks are looked at */
+    bool warm, full_grid; /* whole: every block runs, not the sample alone */
     bool cooperative;
     double warm_bytes;
     struct buf listing; /* of machine code, by spec_code; empty = none */
@@ -32,23 +32,24 @@ enum {
 /* A machine instruction of the kernel: the line that it was made from, and how it is issued: clocks
  * to the next one, the barrier that its result releases (7 = none), a mask of those to wait for.
  * Labels are spec_label's. */
-void spec_code(struct spec *s, unsigned line, const char *text, unsigned stall, unsigned release,
-               unsigned wait);
-void spec_label(struct spec *s, const char *label);
+void spec_code(struct kernel_spec *s, unsigned line, const char *text, unsigned stall,
+               unsigned release, unsigned wait);
+void spec_label(struct kernel_spec *s, const char *label);
 
-void spec_add(struct spec *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void spec_add(struct kernel_spec *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Chains of FMAs; loads from shared memory and from L1, lanes `stride` bytes apart; one wide load a
  * thread. */
-struct spec fma_spec(unsigned chains, unsigned threads);
-struct spec shared_spec(unsigned stride);
-struct spec l1_spec(unsigned stride);
-struct spec stream_spec(const char *device, unsigned blocks);
+struct kernel_spec fma_spec(unsigned chains, unsigned threads);
+struct kernel_spec shared_spec(unsigned stride);
+struct kernel_spec l1_spec(unsigned stride);
+struct kernel_spec stream_spec(const char *device, unsigned blocks);
 
-struct time_estimate spec_model_with(const struct spec *s, unsigned without, unsigned workers);
-struct time_estimate spec_model(const struct spec *s);
+struct time_estimate spec_model_with(const struct kernel_spec *s, unsigned disabled_terms,
+                                     unsigned workers);
+struct time_estimate spec_model(const struct kernel_spec *s);
 /* Cycles of the device beside the launch itself. */
-double spec_cycles_without(const struct spec *s, unsigned without);
-double spec_cycles(const struct spec *s);
+double spec_cycles_disabling(const struct kernel_spec *s, unsigned disabled_terms);
+double spec_cycles(const struct kernel_spec *s);
 
 #define ck_about(got, want, tolerance)                                                      \
     ck_assert_msg((got) > (want) * (1 - (tolerance)) && (got) < (want) * (1 + (tolerance)), \

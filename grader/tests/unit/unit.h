@@ -7,7 +7,7 @@
 
 struct unit_suite {
     const char *name;
-    Suite *(*make)(void);
+    Suite *(*create)(void);
 };
 
 /* Ends a test that cannot run here; main.c counts and lists them. */
