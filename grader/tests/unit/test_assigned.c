@@ -20,7 +20,7 @@ static const char kernel[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                              "st.global.u32 [%rd3], %r2;\n"
                              "ret;\n}\n";
 
-START_TEST(unassigned_register_is_zero) {
+START_TEST(unassigned_registers_read_as_zero) {
     struct err e = {0};
     struct sim *s =
         sim_open(&(struct sim_options){.device = device_find("h200"), .workers = 1}, &e);
@@ -43,10 +43,10 @@ START_TEST(unassigned_register_is_zero) {
 }
 END_TEST
 
-UNIT_SUITE(assigned) {
-    Suite *s = suite_create("assigned");
+UNIT_SUITE(definite_assignment) {
+    Suite *s = suite_create("definite_assignment");
     TCase *t = tcase_create("assigned");
-    tcase_add_test(t, unassigned_register_is_zero);
+    tcase_add_test(t, unassigned_registers_read_as_zero);
     suite_add_tcase(s, t);
     return s;
 }

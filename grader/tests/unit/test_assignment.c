@@ -39,7 +39,7 @@ static bool read_is_ok(const char *text, struct assignment *a, struct err *e) {
     return assignment_read(path, false, a, e);
 }
 
-START_TEST(a_file_says_what_an_assignment_is) {
+START_TEST(an_assignment_file_is_parsed) {
     struct assignment a;
     struct err e;
     begin();
@@ -98,7 +98,7 @@ static const struct {
      "a.toml:2: goals is visible, hidden, after_due_date or after_published"},
 };
 
-START_TEST(what_is_wrong_with_a_file_is_said_with_its_line) {
+START_TEST(errors_in_the_file_are_reported_with_their_line) {
     struct assignment a;
     struct err e;
     begin();
@@ -107,7 +107,7 @@ START_TEST(what_is_wrong_with_a_file_is_said_with_its_line) {
 }
 END_TEST
 
-START_TEST(times_are_read_as_the_lms_write_them) {
+START_TEST(lms_timestamps_are_parsed) {
     static const struct {
         const char *text;
         long long at;
@@ -195,7 +195,7 @@ END_TEST
 /* Ann commits two days after the deadline, in a zone of her own; Bob likewise, but the roster knows
  * better; Cid's .git is a file that points to Ann's, and Dan's is none. A program that a
  * repository's configuration names is not started outside of the jail. */
-START_TEST(the_last_commit_says_when_a_repository_was_handed_in) {
+START_TEST(the_submission_time_of_a_repository_is_its_last_commit) {
     begin();
     write_text("r.csv", "id,submitted_at\nann,\nbob,2026-09-30T10:00:00Z\ncid,\ndan,\n");
     write_text("hw.toml", "deadline = 2026-10-01T23:59:00+02:00\nroster = "
@@ -238,7 +238,7 @@ END_TEST
 
 /* eve: two days and a minute late, three days begun, none free: 70 % of 100. zoe: missing, 0. ann:
  * in time to the second. */
-START_TEST(lateness_is_taken_off_in_the_total) {
+START_TEST(the_late_penalty_reduces_the_total) {
     make_class();
     ck_assert_int_eq(
         run_in_class(
@@ -259,7 +259,7 @@ END_TEST
 
 /* Gradescope's metadata says when; the roster's word stands before it; what can't be read is no
  * time. */
-START_TEST(gradescope_says_when) {
+START_TEST(gradescope_metadata_gives_the_submission_time) {
     begin();
     ck_assert_int_eq(
         run_in_class("mkdir -p g/submission_1 g/submission_2 g/submission_3 && for i in 1 "
@@ -290,7 +290,7 @@ END_TEST
 
 /* By hand: a mark without a score leaves the total open; the lowest of three is dropped: (90 * 2 +
  * 60) / 3 = 80. */
-START_TEST(weights_and_drops_are_sums_in_sql) {
+START_TEST(sql_views_apply_weights_and_dropped_scores) {
     begin();
     struct store s;
     struct err e = {0};
@@ -343,16 +343,16 @@ UNIT_SUITE(assignment) {
     Suite *s = suite_create("assignment");
     TCase *t = tcase_create("assignments");
     tcase_set_timeout(t, 120);
-    tcase_add_test(t, a_file_says_what_an_assignment_is);
-    tcase_add_loop_test(t, what_is_wrong_with_a_file_is_said_with_its_line, 0,
+    tcase_add_test(t, an_assignment_file_is_parsed);
+    tcase_add_loop_test(t, errors_in_the_file_are_reported_with_their_line, 0,
                         sizeof refused / sizeof *refused);
-    tcase_add_test(t, times_are_read_as_the_lms_write_them);
+    tcase_add_test(t, lms_timestamps_are_parsed);
     tcase_add_test(t, hidden_cases_count_and_stay_hidden);
     tcase_add_test(t, cases_that_are_right_earn_credit);
-    tcase_add_test(t, the_last_commit_says_when_a_repository_was_handed_in);
-    tcase_add_test(t, lateness_is_taken_off_in_the_total);
-    tcase_add_test(t, gradescope_says_when);
-    tcase_add_test(t, weights_and_drops_are_sums_in_sql);
+    tcase_add_test(t, the_submission_time_of_a_repository_is_its_last_commit);
+    tcase_add_test(t, the_late_penalty_reduces_the_total);
+    tcase_add_test(t, gradescope_metadata_gives_the_submission_time);
+    tcase_add_test(t, sql_views_apply_weights_and_dropped_scores);
     suite_add_tcase(s, t);
     return s;
 }

@@ -125,7 +125,7 @@ static struct backend_launch scale_launch(const struct backend_kernel *k, const 
 
 /* ---- without a device ---- */
 
-START_TEST(test_no_driver) {
+START_TEST(a_missing_driver_is_reported) {
     struct err e = {0};
     setenv("WARPBOOK_LIBCUDA", "/nonexistent/libcuda.so.1", 1);
     ck_assert_ptr_null(backend_gpu_open(&(struct gpu_options){0}, &e));
@@ -134,7 +134,7 @@ START_TEST(test_no_driver) {
 }
 END_TEST
 
-START_TEST(test_no_device) {
+START_TEST(a_missing_device_is_reported) {
     struct err e = {0};
     find_fake();
     setenv("FAKECUDA_NO_DEVICE", "1", 1);
@@ -145,7 +145,7 @@ END_TEST
 
 /* ---- with one ---- */
 
-START_TEST(test_launch) {
+START_TEST(a_kernel_launch_writes_its_results) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
@@ -170,7 +170,7 @@ START_TEST(test_launch) {
 }
 END_TEST
 
-START_TEST(test_memory) {
+START_TEST(allocations_are_aligned_and_can_be_copied_and_filled) {
     struct backend *b = open_gpu();
     uint64_t reply = b->ops->alloc(b, 100, "p"), request = b->ops->alloc(b, 0, "q"),
              r = b->ops->alloc(b, 1000, "r"), start, bytes;
@@ -194,7 +194,7 @@ START_TEST(test_memory) {
 }
 END_TEST
 
-START_TEST(test_queue_held_back) {
+START_TEST(a_held_back_queue_runs_after_its_release) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
@@ -227,7 +227,7 @@ END_TEST
 
 /* A buffer of the host is pinned memory: what is written there a copy brings to the device, and
  * back. */
-START_TEST(test_host_buffers) {
+START_TEST(host_buffers_are_pinned_and_copied_both_ways) {
     struct backend *b = open_gpu();
     int data[64], actual[64] = {0};
     uint64_t in = b->ops->alloc_host(b, sizeof data, "in"),
@@ -257,7 +257,7 @@ static void order_stream(struct backend *b, uint32_t stream, uint32_t number, ui
 }
 
 /* in and out in stream 2, the kernel in stream 3 between them. */
-START_TEST(test_round_in_streams) {
+START_TEST(events_order_work_across_streams) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
@@ -294,7 +294,7 @@ START_TEST(test_round_in_streams) {
 END_TEST
 
 /* Where the host had waited, the queue is let go, and the host waits. */
-START_TEST(test_round_with_a_host_that_waits) {
+START_TEST(a_host_synchronization_releases_the_queue) {
     struct backend *b = open_gpu();
     struct err e = {0};
     int error = -1;
@@ -313,7 +313,7 @@ START_TEST(test_round_with_a_host_that_waits) {
 }
 END_TEST
 
-START_TEST(test_fault_poisons) {
+START_TEST(a_fault_is_sticky_until_reset) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
@@ -333,7 +333,7 @@ START_TEST(test_fault_poisons) {
 }
 END_TEST
 
-START_TEST(test_refused_launches) {
+START_TEST(invalid_launch_configurations_are_rejected) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
@@ -353,7 +353,7 @@ START_TEST(test_refused_launches) {
 END_TEST
 
 /* The fake itself: it must find a caller that waits for what it holds. */
-START_TEST(test_fake_finds_a_deadlock) {
+START_TEST(the_fake_driver_detects_a_deadlock) {
     struct backend *b = open_gpu();
     struct err e = {0};
     struct driver d;
@@ -368,7 +368,7 @@ START_TEST(test_fake_finds_a_deadlock) {
 }
 END_TEST
 
-START_TEST(test_nvml) {
+START_TEST(nvml_reports_clocks_and_throttling) {
     find_fake();
     struct gpu_state s;
     struct nvml *n = nvml_open();
@@ -388,18 +388,18 @@ UNIT_SUITE(backend_gpu) {
     Suite *s = suite_create("backend_gpu");
     TCase *c = tcase_create("fake driver");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_no_driver);
-    tcase_add_test(c, test_no_device);
-    tcase_add_test(c, test_launch);
-    tcase_add_test(c, test_memory);
-    tcase_add_test(c, test_queue_held_back);
-    tcase_add_test(c, test_host_buffers);
-    tcase_add_test(c, test_round_in_streams);
-    tcase_add_test(c, test_round_with_a_host_that_waits);
-    tcase_add_test(c, test_fault_poisons);
-    tcase_add_test(c, test_refused_launches);
-    tcase_add_test(c, test_fake_finds_a_deadlock);
-    tcase_add_test(c, test_nvml);
+    tcase_add_test(c, a_missing_driver_is_reported);
+    tcase_add_test(c, a_missing_device_is_reported);
+    tcase_add_test(c, a_kernel_launch_writes_its_results);
+    tcase_add_test(c, allocations_are_aligned_and_can_be_copied_and_filled);
+    tcase_add_test(c, a_held_back_queue_runs_after_its_release);
+    tcase_add_test(c, host_buffers_are_pinned_and_copied_both_ways);
+    tcase_add_test(c, events_order_work_across_streams);
+    tcase_add_test(c, a_host_synchronization_releases_the_queue);
+    tcase_add_test(c, a_fault_is_sticky_until_reset);
+    tcase_add_test(c, invalid_launch_configurations_are_rejected);
+    tcase_add_test(c, the_fake_driver_detects_a_deadlock);
+    tcase_add_test(c, nvml_reports_clocks_and_throttling);
     suite_add_tcase(s, c);
     return s;
 }

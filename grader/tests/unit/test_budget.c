@@ -35,7 +35,7 @@ static enum sim_fault run(struct kernel_rig *r, const char *kernel, unsigned blo
 
 /* 87 instructions (6 and twenty times 4, and the last), products of 20 x 32 plain instructions:
  * 640. */
-START_TEST(products_of_matrices_count_for_what_they_cost) {
+START_TEST(matrix_multiplies_are_charged_by_their_cost) {
     struct kernel_rig r =
         rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
     sim_set_budget(r.sim, 500, 0);
@@ -48,7 +48,7 @@ END_TEST
 
 /* A budget of 10000 is used up after 313 rounds of 32, which are 1258 instructions: the block does
  * not go on until these are. */
-START_TEST(an_endless_loop_of_products_ends_by_what_they_cost) {
+START_TEST(an_endless_loop_of_matrix_multiplies_exhausts_the_budget) {
     struct kernel_rig r = rig_open(programs);
     sim_set_budget(r.sim, 10000, 0);
     struct sim_result result = rig_run(&r, "endless", 1, 32, NULL, 0);
@@ -60,7 +60,7 @@ START_TEST(an_endless_loop_of_products_ends_by_what_they_cost) {
 END_TEST
 
 /* A hundred blocks that do nothing are a hundred instructions, and far more work. */
-START_TEST(blocks_count_for_what_their_start_costs) {
+START_TEST(block_launches_are_charged_by_their_cost) {
     struct kernel_rig r =
         rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
     sim_set_budget(r.sim, 1000, 0);
@@ -92,9 +92,9 @@ END_TEST
 UNIT_SUITE(budget) {
     Suite *suite = suite_create("budget");
     TCase *tc = tcase_create("what is counted");
-    tcase_add_loop_test(tc, products_of_matrices_count_for_what_they_cost, 0, 2);
-    tcase_add_test(tc, an_endless_loop_of_products_ends_by_what_they_cost);
-    tcase_add_loop_test(tc, blocks_count_for_what_their_start_costs, 0, 2);
+    tcase_add_loop_test(tc, matrix_multiplies_are_charged_by_their_cost, 0, 2);
+    tcase_add_test(tc, an_endless_loop_of_matrix_multiplies_exhausts_the_budget);
+    tcase_add_loop_test(tc, block_launches_are_charged_by_their_cost, 0, 2);
     tcase_add_test(tc, launches_share_a_budget);
     suite_add_tcase(suite, tc);
     return suite;

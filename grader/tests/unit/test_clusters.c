@@ -22,7 +22,7 @@ static const char rank_kernel[] = PTX_HEADER
     "%is_explicit_cluster;\n"
     "@!%p1 mov.u32 %r7, 0;\nst.global.v4.u32 [%d1], {%r4, %r5, %r7, %r8};\nret;\n}\n";
 
-START_TEST(test_places) {
+START_TEST(cluster_ranks_follow_the_grid) {
     struct kernel_rig r = rig_open(rank_kernel);
     uint64_t out = sim_alloc(r.sim, 16 * 16, "out");
     uint32_t actual[16][4];
@@ -94,7 +94,7 @@ static struct sim_counters run_exchange(unsigned workers, uint32_t out[512]) {
     return total;
 }
 
-START_TEST(test_exchange) {
+START_TEST(distributed_shared_memory_exchanges_values) {
     static const unsigned workers[] = {1, 2, 4};
     struct sim_counters first = {0}, c;
     for (unsigned k = 0; k < 3; k++) {
@@ -126,7 +126,7 @@ static const char spread[] = PTX_HEADER
     ".loc 1 21 0\nst.shared::cluster.u32 [%r8+4096], %r0;\n"
     ".loc 1 30 0\nbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\nret;\n}\n";
 
-START_TEST(test_blocks_have_banks_of_their_own) {
+START_TEST(each_block_of_a_cluster_has_its_own_banks) {
     struct kernel_rig r = rig_open(spread);
     uint64_t at = sim_alloc(r.sim, 64, "out");
     struct sim_result result = rig_run(&r, "k", 8, 32, &at, sizeof at);
@@ -139,7 +139,7 @@ START_TEST(test_blocks_have_banks_of_their_own) {
 END_TEST
 
 /* A place that the launch asks for, where the kernel says nothing. */
-START_TEST(test_refusals) {
+START_TEST(invalid_cluster_shapes_are_rejected) {
     struct kernel_rig r = rig_open(rank_kernel);
     uint64_t out = sim_alloc(r.sim, 16 * 16, "out");
     struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
@@ -179,10 +179,10 @@ END_TEST
 UNIT_SUITE(clusters) {
     Suite *suite = suite_create("clusters");
     TCase *tc = tcase_create("clusters");
-    tcase_add_test(tc, test_places);
-    tcase_add_test(tc, test_exchange);
-    tcase_add_test(tc, test_blocks_have_banks_of_their_own);
-    tcase_add_test(tc, test_refusals);
+    tcase_add_test(tc, cluster_ranks_follow_the_grid);
+    tcase_add_test(tc, distributed_shared_memory_exchanges_values);
+    tcase_add_test(tc, each_block_of_a_cluster_has_its_own_banks);
+    tcase_add_test(tc, invalid_cluster_shapes_are_rejected);
     suite_add_tcase(suite, tc);
     return suite;
 }

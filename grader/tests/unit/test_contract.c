@@ -105,7 +105,7 @@ static unsigned others(const char *body) {
     return n;
 }
 
-START_TEST(test_as_ptxas_does) {
+START_TEST(fma_contraction_matches_ptxas) {
     const struct fma_case *c = &cases[_i];
     const float e = 0x1p-12f, values[] = {1 + e, 1 + 2 * e, -(1 + e), -(1 + 2 * e)};
     struct arena a = {0};
@@ -145,7 +145,7 @@ static const struct {
     {"bf16x2", "b32", 4, 0x3f883f88, 0x3f903f90, 0x3b803b80},
 };
 
-START_TEST(test_types) {
+START_TEST(fma_contraction_covers_all_types) {
     for (unsigned ptx = 0; ptx < 2; ptx++) {
         struct arena a = {0};
         uint64_t actual = 0, values[2] = {types[_i].a, types[_i].c};
@@ -177,7 +177,7 @@ START_TEST(test_types) {
 END_TEST
 
 /* What is no instruction is refused as before, and not taken in. */
-START_TEST(test_what_does_not_exist) {
+START_TEST(nonexistent_instructions_are_not_contracted) {
     static const char *const bodies[] = {"mul.ftz.f64 %m,%a,%a;\nsub.ftz.f64 %r,%m,%a;",
                                          "mul.f64 %m,%a,%a;\nsub.sat.f64 %r,%m,%a;",
                                          "mul.ftz.bf16 %h,%h,%h;\nsub.ftz.bf16 %g,%h,%h;"};
@@ -199,12 +199,12 @@ START_TEST(test_what_does_not_exist) {
 }
 END_TEST
 
-UNIT_SUITE(contract) {
-    Suite *suite = suite_create("contract");
+UNIT_SUITE(fma_contraction) {
+    Suite *suite = suite_create("fma_contraction");
     TCase *c = tcase_create("contract");
-    tcase_add_loop_test(c, test_as_ptxas_does, 0, sizeof cases / sizeof *cases);
-    tcase_add_test(c, test_what_does_not_exist);
-    tcase_add_loop_test(c, test_types, 0, sizeof types / sizeof *types);
+    tcase_add_loop_test(c, fma_contraction_matches_ptxas, 0, sizeof cases / sizeof *cases);
+    tcase_add_test(c, nonexistent_instructions_are_not_contracted);
+    tcase_add_loop_test(c, fma_contraction_covers_all_types, 0, sizeof types / sizeof *types);
     suite_add_tcase(suite, c);
     return suite;
 }

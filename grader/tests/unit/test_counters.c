@@ -56,7 +56,7 @@ static struct sim_result run_add(unsigned workers) {
     return result;
 }
 
-START_TEST(test_vector_add) {
+START_TEST(a_vector_add_has_exact_counters) {
     struct sim_result result = run_add(1);
     const struct sim_counters *c = &result.counters;
     struct sim_counters ten = rig_line(&result, 10), eleven = rig_line(&result, 11),
@@ -108,7 +108,7 @@ static const char reduce[] = PTX_HEADER
     "[%d0], %r10;\n"
     "END:\n.loc 1 27 0\nret;\n}\n";
 
-START_TEST(test_reduce) {
+START_TEST(a_block_reduction_has_exact_counters) {
     struct kernel_rig r = rig_open_with(reduce, (struct rig_options){.sanitize = true});
     uint64_t out = sim_alloc(r.sim, 4, "out");
     uint32_t sum = 0;
@@ -156,7 +156,7 @@ static const char divergent[] = PTX_HEADER
     "AGAIN:\n.loc 1 34 0\nadd.s32 %r3, %r3, 1;\nsetp.le.u32 %p1, %r3, %r0;\n@%p1 bra AGAIN;\n"
     ".loc 1 35 0\nret;\n}\n";
 
-START_TEST(test_divergent) {
+START_TEST(divergent_branches_count_each_side) {
     struct kernel_rig r = rig_open(divergent);
     uint64_t none = 0;
     struct sim_result result = rig_run(&r, "k", 1, 32, &none, 8);
@@ -182,7 +182,7 @@ END_TEST
 /* Lane 0 goes 5000 times round a loop, the others once. They wait for it, as on hardware, where the
  * loop has no way to wait for them in turn: the store behind it is one. (spmv's naive version: 313
  * on an H100.) */
-START_TEST(test_lanes_that_wait_for_a_long_loop) {
+START_TEST(lanes_wait_for_the_longest_loop_to_reconverge) {
     struct kernel_rig r = rig_open(
         PTX_HEADER
         ".visible .entry k(.param .u64 out) {\n.reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 "
@@ -231,7 +231,7 @@ static const char prefetching_kernel[] = PTX_HEADER
     "mbarrier.try_wait.parity.shared.b64 %p1, [%q3+8000], 0;\n"
     ".loc 1 66 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
 
-START_TEST(test_ahead) {
+START_TEST(bytes_in_flight_are_counted_by_line) {
     struct kernel_rig r = rig_open(prefetching_kernel);
     uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
     sim_fill(r.sim, buffer, 0, 8192);
@@ -273,7 +273,7 @@ static const char multi_warp_prefetching_kernel[] = PTX_HEADER
     "again: mbarrier.try_wait.parity.shared.b64 %p2, [%q3+8008], 0;\n@!%p2 bra again;\n"
     ".loc 1 72 0\nst.global.u32 [%q2], %r1;\nret;\n}\n";
 
-START_TEST(test_ahead_of_others) {
+START_TEST(bytes_in_flight_are_counted_across_warps) {
     struct kernel_rig r = rig_open(multi_warp_prefetching_kernel);
     uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
     sim_fill(r.sim, buffer, 0, 8192);
@@ -313,7 +313,7 @@ static const char paths[] = PTX_HEADER
     ".loc 1 47 0\nadd.u32 %r5, %r2, %r3;\nadd.u32 %r5, %r5, %r4;\nst.global.u32 [%q4], "
     "%r5;\nret;\n}\n";
 
-START_TEST(test_paths) {
+START_TEST(each_memory_path_has_its_own_counters) {
     struct kernel_rig r = rig_open(paths);
     uint64_t buffer = sim_alloc(r.sim, 8192, "buffer");
     sim_fill(r.sim, buffer, 0, 8192);
@@ -388,7 +388,7 @@ static void expect_atomic(const struct sim_counters *c, unsigned requests, unsig
     ck_assert_uint_eq(c->shared_load_requests + c->barriers, 0);
 }
 
-START_TEST(test_mbarriers) {
+START_TEST(mbarrier_operations_count_as_shared_atomics) {
     struct kernel_rig r = rig_open(barriers);
     uint64_t out = 0;
     struct sim_result result = rig_run(&r, "k", 1, 64, &out, 8);
@@ -417,7 +417,7 @@ END_TEST
 
 /* ---- sums and threads ---- */
 
-START_TEST(test_lines_add_up) {
+START_TEST(line_counters_sum_to_the_launch) {
     struct sim_result result = run_add(1);
     struct sim_counters sum = {0};
     for (unsigned i = 0; i < result.nlines; i++) sim_counters_add(&sum, &result.lines[i].counters);
@@ -427,7 +427,7 @@ START_TEST(test_lines_add_up) {
 }
 END_TEST
 
-START_TEST(test_workers) {
+START_TEST(counters_do_not_depend_on_the_thread_count) {
     struct sim_result one = run_add(1);
     for (unsigned workers = 2; workers <= 4; workers *= 2) {
         struct sim_result many = run_add(workers);
@@ -446,7 +446,7 @@ END_TEST
 
 /* Line 10: a product of 16 x 8 x 8 by each of 6 warps, 2048 operations; it is no operation of the
  * FP32 units. */
-START_TEST(test_products_of_matrices) {
+START_TEST(mma_operations_are_counted_as_matrix_flops) {
     struct kernel_rig r = rig_open(
         HEAD90 ".visible .entry k() {\n.reg .b32 %r<4>; .reg .f32 %f<6>;\n.loc 1 10 0\n"
                "mov.b32 %r1, 0;\nmov.b32 %f1, 0;\n"
@@ -467,7 +467,7 @@ END_TEST
  * of 32 bytes, or, in columns, eight of 4 columns. Line 10: rows of 128 bytes. Line 11: rows of 128
  * bytes, all in the same banks. Line 12: rows of 48 bytes, apart. Line 13: rows, line 14: columns
  * of 64 bytes. */
-START_TEST(test_tiles) {
+START_TEST(wmma_loads_and_ldmatrix_match_ncu) {
     static const char registers[] = "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}";
     static const char sums[] = "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}";
     char text[2048];
@@ -510,7 +510,7 @@ END_TEST
 
 /* A label behind the last instruction. Of 6 warps one goes there by a branch, the others fall off
  * the end: 3 instructions each, and a store by five. */
-START_TEST(test_a_label_at_the_end) {
+START_TEST(a_label_after_the_last_instruction_is_a_valid_target) {
     struct kernel_rig r = rig_open(
         PTX_HEADER
         ".visible .entry k(.param .u64 p) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<2>;\n"
@@ -529,19 +529,19 @@ END_TEST
 UNIT_SUITE(counters) {
     Suite *suite = suite_create("counters");
     TCase *tc = tcase_create("whole kernels");
-    tcase_add_test(tc, test_vector_add);
-    tcase_add_test(tc, test_reduce);
-    tcase_add_test(tc, test_divergent);
-    tcase_add_test(tc, test_lanes_that_wait_for_a_long_loop);
-    tcase_add_test(tc, test_ahead);
-    tcase_add_test(tc, test_ahead_of_others);
-    tcase_add_test(tc, test_paths);
-    tcase_add_test(tc, test_mbarriers);
-    tcase_add_test(tc, test_products_of_matrices);
-    tcase_add_test(tc, test_tiles);
-    tcase_add_test(tc, test_a_label_at_the_end);
-    tcase_add_test(tc, test_lines_add_up);
-    tcase_add_test(tc, test_workers);
+    tcase_add_test(tc, a_vector_add_has_exact_counters);
+    tcase_add_test(tc, a_block_reduction_has_exact_counters);
+    tcase_add_test(tc, divergent_branches_count_each_side);
+    tcase_add_test(tc, lanes_wait_for_the_longest_loop_to_reconverge);
+    tcase_add_test(tc, bytes_in_flight_are_counted_by_line);
+    tcase_add_test(tc, bytes_in_flight_are_counted_across_warps);
+    tcase_add_test(tc, each_memory_path_has_its_own_counters);
+    tcase_add_test(tc, mbarrier_operations_count_as_shared_atomics);
+    tcase_add_test(tc, mma_operations_are_counted_as_matrix_flops);
+    tcase_add_test(tc, wmma_loads_and_ldmatrix_match_ncu);
+    tcase_add_test(tc, a_label_after_the_last_instruction_is_a_valid_target);
+    tcase_add_test(tc, line_counters_sum_to_the_launch);
+    tcase_add_test(tc, counters_do_not_depend_on_the_thread_count);
     suite_add_tcase(suite, tc);
     return suite;
 }

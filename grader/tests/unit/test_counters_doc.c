@@ -30,7 +30,7 @@ static void read_doc(void) {
 }
 static void free_doc(void) { buf_free(&doc); }
 
-START_TEST(test_entry) {
+START_TEST(each_counter_is_documented) {
     char heading[128];
     snprintf(heading, sizeof heading, "\n### `%s`\nNsight: ", keys[_i]);
     ck_assert_msg(strstr(buf_str(&doc), heading) != NULL,
@@ -38,7 +38,7 @@ START_TEST(test_entry) {
 }
 END_TEST
 
-START_TEST(test_metric) {
+START_TEST(each_metric_is_documented) {
     char row[128];
     snprintf(row, sizeof row, "\n| `%s` | ", metrics[_i]);
     ck_assert_msg(strstr(buf_str(&doc), row) != NULL,
@@ -46,7 +46,7 @@ START_TEST(test_metric) {
 }
 END_TEST
 
-START_TEST(test_nothing_else) {
+START_TEST(only_existing_counters_are_documented) {
     unsigned entries = 0;
     for (const char *at = buf_str(&doc); (at = strstr(at, "\n### `")); at++) entries++;
     ck_assert_uint_eq(entries, KEYS);
@@ -98,7 +98,7 @@ static unsigned check_limits(const char *path) {
     return n;
 }
 
-START_TEST(test_limits_can_be_measured) {
+START_TEST(limits_of_exercises_name_existing_counters) {
     static const char *const patterns[] = {"chapters/*/*_test.c", "common/exercise_*.h"};
     unsigned n = 0;
     for (unsigned w = 0; w < 2; w++) {
@@ -115,10 +115,10 @@ UNIT_SUITE(counters_doc) {
     Suite *suite = suite_create("counters_doc");
     TCase *tc = tcase_create("docs/counters.md");
     tcase_add_checked_fixture(tc, read_doc, free_doc);
-    tcase_add_loop_test(tc, test_entry, 0, KEYS);
-    tcase_add_loop_test(tc, test_metric, 0, METRICS);
-    tcase_add_test(tc, test_nothing_else);
-    tcase_add_test(tc, test_limits_can_be_measured);
+    tcase_add_loop_test(tc, each_counter_is_documented, 0, KEYS);
+    tcase_add_loop_test(tc, each_metric_is_documented, 0, METRICS);
+    tcase_add_test(tc, only_existing_counters_are_documented);
+    tcase_add_test(tc, limits_of_exercises_name_existing_counters);
     suite_add_tcase(suite, tc);
     return suite;
 }

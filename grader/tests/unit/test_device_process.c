@@ -59,7 +59,7 @@ static void put_all_messages(const struct result *r, struct buf *out) {
         buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
 }
 
-START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
+START_TEST(a_compromised_device_process_gains_nothing) {
     char program[1024];
     struct err e = {0};
     const struct exercise **found = book_find("transpose", &e);
@@ -89,7 +89,7 @@ START_TEST(a_device_process_that_was_taken_over_gains_nothing) {
 END_TEST
 
 /* On a GPU it is waited for, so that it leaves in order. */
-START_TEST(it_hears_the_end_also_while_another_process_holds_a_copy_of_our_end) {
+START_TEST(it_detects_a_disconnect_despite_a_leaked_descriptor) {
     int pair[2];
     char byte;
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
@@ -105,10 +105,10 @@ UNIT_SUITE(device_process) {
     TCase *t = tcase_create("taken over");
     tcase_set_timeout(t, 120);
     tcase_add_checked_fixture(t, plant, remove_decoy);
-    tcase_add_loop_test(t, a_device_process_that_was_taken_over_gains_nothing, 0, ATTACKS);
+    tcase_add_loop_test(t, a_compromised_device_process_gains_nothing, 0, ATTACKS);
     suite_add_tcase(s, t);
     TCase *end = tcase_create("end");
-    tcase_add_test(end, it_hears_the_end_also_while_another_process_holds_a_copy_of_our_end);
+    tcase_add_test(end, it_detects_a_disconnect_despite_a_leaked_descriptor);
     suite_add_tcase(s, end);
     return s;
 }

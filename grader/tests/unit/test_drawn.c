@@ -56,7 +56,7 @@ static const char *seed_of(unsigned n) {
 
 /* ---- what is drawn ---- */
 
-START_TEST(sizes_hang_on_the_seed_alone) {
+START_TEST(sizes_depend_only_on_the_seed) {
     unsigned unlike = 0, apart = 0;
     for (unsigned i = 0; i < 100; i++) {
         struct drawn_case a, fresh_text, other, next;
@@ -97,7 +97,7 @@ END_TEST
 /* Orders of magnitude: 1 to 500 has nine numbers of bits, so 3 of 9 draws are below 8, 2 of 9 from
  * 128 on. Evenly spread: 372 of 500 are 129 or more. The bounds leave five standard deviations of
  * 1000 draws. */
-START_TEST(sizes_spread) {
+START_TEST(drawn_sizes_span_orders_of_magnitude) {
     unsigned small = 0, large = 0, even_large = 0, odd = 0, unit_rates = 0, multiple_count = 0;
     for (unsigned i = 0; i < 1000; i++) {
         struct drawn_case any, even;
@@ -137,7 +137,7 @@ static void check_spans(const struct exercise *ex, const struct ex_case *c, cons
 }
 
 /* Each size is legal, and problem_open lays it out: aliases lie inside their owners. */
-START_TEST(the_book_draws_and_holds_its_spans) {
+START_TEST(drawn_sizes_of_every_exercise_lie_within_its_spans) {
     struct err e = {0};
     struct buf reason = {0};
     ck_assert_msg(book_open(&e), "%s", e.text);
@@ -157,7 +157,7 @@ START_TEST(the_book_draws_and_holds_its_spans) {
 }
 END_TEST
 
-START_TEST(steps_and_powers_are_held) {
+START_TEST(drawn_sizes_respect_steps_and_powers) {
     static const struct exercise ex = {
         .name = "stepped",
         .draw = {.dim = {{4, 100, .step = 4}, {3, 40, .power_of_two = 1}, {0, 9}}}};
@@ -178,7 +178,7 @@ static void second_is_below_first(struct ex_case *c, struct ex_rng *r) {
     c->dim[1] = ex_uniform_int(r, 0, c->dim[0] - 1);
 }
 
-START_TEST(what_spans_cannot_say_is_adjusted) {
+START_TEST(the_adjust_function_constrains_drawn_sizes) {
     static const struct exercise ex = {.name = "adjusted",
                                        .draw = {.dim = {{1, 50}},
                                                 .variants = {"", "upside down"},
@@ -205,7 +205,7 @@ static bool is_valid_draw(struct ex_draw d) {
     return ok;
 }
 
-START_TEST(an_exercise_draws_or_says_why_not) {
+START_TEST(every_exercise_draws_sizes_or_gives_a_reason) {
     ck_assert(!is_valid_draw((struct ex_draw){0}));
     ck_assert(!is_valid_draw((struct ex_draw){.none = ""}));
     ck_assert(is_valid_draw((struct ex_draw){.none = "its only size is 1"}));
@@ -247,7 +247,7 @@ static void grade(const char *source, unsigned only, struct result *r) {
     buf_free(&text);
 }
 
-START_TEST(a_version_that_knows_the_listed_sizes_is_found_out) {
+START_TEST(a_version_with_hardcoded_sizes_is_detected) {
     struct buf solution = {0}, hardcoded = {0}, reason = {0};
     struct result solution_result, r;
     buf_puts(&solution, ENTRY("1"));
@@ -275,7 +275,7 @@ START_TEST(a_version_that_knows_the_listed_sizes_is_found_out) {
 END_TEST
 
 /* Wrong everywhere, so that each message shows some of the inputs: those of the whole run. */
-START_TEST(a_case_alone_is_the_one_of_the_whole_run) {
+START_TEST(a_single_case_equals_the_same_case_of_a_full_run) {
     struct result all_cases, one;
     grade(ENTRY("2"), 0, &all_cases);
     ck_assert_uint_eq(all_cases.ncases, 5);
@@ -292,7 +292,7 @@ START_TEST(a_case_alone_is_the_one_of_the_whole_run) {
 END_TEST
 
 /* One file twice, and one that differs by a comment. */
-START_TEST(sizes_of_a_changed_file_differ_where_they_hang_on_it) {
+START_TEST(drawn_sizes_change_with_the_source_if_seeded_by_it) {
     struct result r[3];
     by_file = _i;
     for (unsigned i = 0; i < 3; i++)
@@ -331,16 +331,16 @@ UNIT_SUITE(drawn) {
     Suite *s = suite_create("drawn");
     TCase *t = tcase_create("drawn");
     tcase_set_timeout(t, 120);
-    tcase_add_test(t, sizes_hang_on_the_seed_alone);
+    tcase_add_test(t, sizes_depend_only_on_the_seed);
     tcase_add_test(t, sizes_are_those_of_a_second_program);
-    tcase_add_test(t, sizes_spread);
-    tcase_add_test(t, the_book_draws_and_holds_its_spans);
-    tcase_add_test(t, steps_and_powers_are_held);
-    tcase_add_test(t, what_spans_cannot_say_is_adjusted);
-    tcase_add_test(t, an_exercise_draws_or_says_why_not);
-    tcase_add_test(t, a_version_that_knows_the_listed_sizes_is_found_out);
-    tcase_add_test(t, a_case_alone_is_the_one_of_the_whole_run);
-    tcase_add_loop_test(t, sizes_of_a_changed_file_differ_where_they_hang_on_it, 0, 2);
+    tcase_add_test(t, drawn_sizes_span_orders_of_magnitude);
+    tcase_add_test(t, drawn_sizes_of_every_exercise_lie_within_its_spans);
+    tcase_add_test(t, drawn_sizes_respect_steps_and_powers);
+    tcase_add_test(t, the_adjust_function_constrains_drawn_sizes);
+    tcase_add_test(t, every_exercise_draws_sizes_or_gives_a_reason);
+    tcase_add_test(t, a_version_with_hardcoded_sizes_is_detected);
+    tcase_add_test(t, a_single_case_equals_the_same_case_of_a_full_run);
+    tcase_add_loop_test(t, drawn_sizes_change_with_the_source_if_seeded_by_it, 0, 2);
     tcase_add_test(t, the_report_says_how_to_repeat_a_drawn_size);
     suite_add_tcase(s, t);
     return s;

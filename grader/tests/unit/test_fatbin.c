@@ -65,7 +65,7 @@ static const struct ptx_module *module_of(const char *path) {
 }
 
 /* `__global__ void k(int *o) { o[threadIdx.x] = threadIdx.x * 3; }` */
-START_TEST(nvcc_wrote) {
+START_TEST(fatbins_from_nvcc_are_read) {
     const struct ptx_func *f = ptx_module_func(module_of(made_by_nvcc[_i]), "_Z1kPi");
     ck_assert(f && f->is_entry && f->nparams == 1);
     ck_assert_str_eq(f->insns[f->ninsns - 1].opcode, "ret");
@@ -78,7 +78,7 @@ static const struct {
 } choices[] = {
     {{75, 90, 80}, 90}, {{100, 80, 75}, 80}, {{120, 100}, 100}, {{89}, 89}, {{100, 90, 103}, 90}};
 
-START_TEST(architecture) {
+START_TEST(the_newest_usable_architecture_is_chosen) {
     struct buf entries = {0};
     struct err e;
     for (int i = 0; i < 4 && choices[_i].archs[i]; i++) {
@@ -98,7 +98,7 @@ START_TEST(architecture) {
 END_TEST
 
 /* compute_90a uses what sm_90 alone has; the plain text is the safer one. */
-START_TEST(plain_before_specific) {
+START_TEST(generic_code_is_preferred_to_arch_specific) {
     for (int first = 0; first < 2; first++) {
         struct buf entries = {0};
         struct err e;
@@ -110,7 +110,7 @@ START_TEST(plain_before_specific) {
 }
 END_TEST
 
-START_TEST(machine_code_only) {
+START_TEST(a_fatbin_without_ptx_is_rejected) {
     struct buf entries = {0};
     struct err e;
     add_entry(&entries, 2, 86, 0,
@@ -143,7 +143,7 @@ static const struct {
     {"compressed in no known way", 0x4000, 0, 0, ERR_UNSUPPORTED},
 };
 
-START_TEST(compression) {
+START_TEST(forged_compression_headers_are_rejected) {
     char text[100], packed[200];
     memset(text, 'x', sizeof text);
     size_t n = ZSTD_compress(packed, sizeof packed, text, sizeof text, 3);
@@ -161,7 +161,7 @@ START_TEST(compression) {
 }
 END_TEST
 
-START_TEST(no_fat_binary) {
+START_TEST(input_that_is_no_fatbin_is_rejected) {
     struct err e = {0};
     size_t n;
     ck_assert_ptr_null(ptx_from_fatbin(&arena, "P", 1, 90, &n, &e));
@@ -174,7 +174,7 @@ END_TEST
 
 /* Each prefix, and each byte set to each of a few values: an answer or an error, and no read
  * outside (sanitizers). */
-START_TEST(damaged) {
+START_TEST(damaged_fatbins_cause_no_invalid_reads) {
     static const uint8_t bytes[] = {0, 1, 0x7f, 0x80, 0xff};
     struct buf image = {0};
     struct err e = {0};
@@ -207,14 +207,15 @@ UNIT_SUITE(fatbin) {
     Suite *s = suite_create("fatbin");
     TCase *c = tcase_create("fat binaries");
     tcase_add_checked_fixture(c, NULL, release);
-    tcase_add_loop_test(c, nvcc_wrote, 0, 3);
-    tcase_add_loop_test(c, architecture, 0, (int)(sizeof choices / sizeof *choices));
-    tcase_add_test(c, plain_before_specific);
-    tcase_add_test(c, machine_code_only);
-    tcase_add_loop_test(c, compression, 0,
+    tcase_add_loop_test(c, fatbins_from_nvcc_are_read, 0, 3);
+    tcase_add_loop_test(c, the_newest_usable_architecture_is_chosen, 0,
+                        (int)(sizeof choices / sizeof *choices));
+    tcase_add_test(c, generic_code_is_preferred_to_arch_specific);
+    tcase_add_test(c, a_fatbin_without_ptx_is_rejected);
+    tcase_add_loop_test(c, forged_compression_headers_are_rejected, 0,
                         (int)(sizeof corrupted_headers / sizeof *corrupted_headers));
-    tcase_add_test(c, no_fat_binary);
-    tcase_add_loop_test(c, damaged, 0, 3);
+    tcase_add_test(c, input_that_is_no_fatbin_is_rejected);
+    tcase_add_loop_test(c, damaged_fatbins_cause_no_invalid_reads, 0, 3);
     suite_add_tcase(s, c);
     return s;
 }

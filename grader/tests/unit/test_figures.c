@@ -42,7 +42,7 @@ START_TEST(limits_are_those_of_the_exercise_alone) {
 }
 END_TEST
 
-START_TEST(a_file_that_was_damaged_or_cut_short_is_refused) {
+START_TEST(a_damaged_or_truncated_file_is_rejected) {
     struct buf original = {0}, bad = {0};
     struct err e = {0};
     buf_puts(&original, text);
@@ -61,12 +61,12 @@ START_TEST(a_file_that_was_damaged_or_cut_short_is_refused) {
 }
 END_TEST
 
-UNIT_SUITE(figures) {
-    Suite *suite = suite_create("figures");
+UNIT_SUITE(baseline_data) {
+    Suite *suite = suite_create("baseline_data");
     TCase *t = tcase_create("figures");
     tcase_add_test(t, times_are_found_by_exercise_device_and_version);
     tcase_add_test(t, limits_are_those_of_the_exercise_alone);
-    tcase_add_test(t, a_file_that_was_damaged_or_cut_short_is_refused);
+    tcase_add_test(t, a_damaged_or_truncated_file_is_rejected);
     suite_add_tcase(suite, t);
     return suite;
 }

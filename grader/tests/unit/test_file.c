@@ -30,7 +30,7 @@ static mode_t kind_of(const char *name) {
     return st.st_mode & S_IFMT;
 }
 
-START_TEST(pipes_are_written_to_and_stay) {
+START_TEST(writing_to_a_pipe_does_not_replace_it) {
     struct err e = {0};
     char actual[8] = "";
     ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0);
@@ -45,7 +45,7 @@ START_TEST(pipes_are_written_to_and_stay) {
 }
 END_TEST
 
-START_TEST(links_stay_and_lead_on) {
+START_TEST(writing_follows_a_link_without_replacing_it) {
     struct err e = {0};
     struct buf b = {0};
     ck_assert(file_write(in_folder("file"), "old", 3, &e));
@@ -59,7 +59,7 @@ START_TEST(links_stay_and_lead_on) {
 }
 END_TEST
 
-START_TEST(folders_are_refused) {
+START_TEST(writing_to_a_folder_fails) {
     struct err e = {0};
     ck_assert_int_eq(mkdir(in_folder("sub"), 0700), 0);
     ck_assert(!file_write_output(in_folder("sub"), "new", 3, &e));
@@ -71,9 +71,9 @@ UNIT_SUITE(file) {
     Suite *s = suite_create("file");
     TCase *t = tcase_create("writing");
     tcase_add_checked_fixture(t, make_folder, remove_folder);
-    tcase_add_test(t, pipes_are_written_to_and_stay);
-    tcase_add_test(t, links_stay_and_lead_on);
-    tcase_add_test(t, folders_are_refused);
+    tcase_add_test(t, writing_to_a_pipe_does_not_replace_it);
+    tcase_add_test(t, writing_follows_a_link_without_replacing_it);
+    tcase_add_test(t, writing_to_a_folder_fails);
     suite_add_tcase(s, t);
     return s;
 }

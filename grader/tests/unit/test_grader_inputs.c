@@ -42,7 +42,7 @@ static void draw_in_process(struct problem *p, struct case_memory *m) {
 
 static bool no_children(void) { return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD; }
 
-START_TEST(what_is_drawn_ahead_is_the_same) {
+START_TEST(prefetched_inputs_equal_direct_ones) {
     struct problem direct, prefetched;
     struct case_memory m, n;
     draw_in_process(&direct, &m);
@@ -64,7 +64,7 @@ START_TEST(what_is_drawn_ahead_is_the_same) {
 }
 END_TEST
 
-START_TEST(another_case_is_not_taken) {
+START_TEST(prefetched_inputs_of_another_case_are_not_used) {
     struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
     struct problem reply;
     struct case_memory m;
@@ -88,7 +88,7 @@ static bool crashes_on_read(const volatile uint8_t *at) {
     if (pid == 0) signal(SIGSEGV, SIG_DFL), _exit(*at * 0);
     return waitpid(pid, &status, 0) == pid && !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
-START_TEST(jails_do_not_get_it) {
+START_TEST(sandboxes_cannot_read_prefetched_inputs) {
     struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
     struct problem reply;
     struct case_memory m;
@@ -103,14 +103,14 @@ START_TEST(jails_do_not_get_it) {
 END_TEST
 
 /* As where the compiler refused the file. */
-START_TEST(what_nobody_takes_is_ended) {
+START_TEST(an_unused_prefetch_process_is_terminated) {
     input_prefetch_free(input_prefetch_start(&ex, &large, "seed", 5));
     ck_assert(no_children());
 }
 END_TEST
 
 /* By another way: pages that the machine has. In a container, less. */
-START_TEST(memory_is_known) {
+START_TEST(the_memory_of_inputs_is_estimated) {
     uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     ck_assert(system_available_memory() > 1 << 20 && system_available_memory() <= all);
 }
@@ -119,11 +119,11 @@ END_TEST
 UNIT_SUITE(grader_inputs) {
     Suite *s = suite_create("grader_inputs");
     TCase *t = tcase_create("grader_inputs");
-    tcase_add_test(t, what_is_drawn_ahead_is_the_same);
-    tcase_add_test(t, another_case_is_not_taken);
-    tcase_add_test(t, jails_do_not_get_it);
-    tcase_add_test(t, what_nobody_takes_is_ended);
-    tcase_add_test(t, memory_is_known);
+    tcase_add_test(t, prefetched_inputs_equal_direct_ones);
+    tcase_add_test(t, prefetched_inputs_of_another_case_are_not_used);
+    tcase_add_test(t, sandboxes_cannot_read_prefetched_inputs);
+    tcase_add_test(t, an_unused_prefetch_process_is_terminated);
+    tcase_add_test(t, the_memory_of_inputs_is_estimated);
     suite_add_tcase(s, t);
     return s;
 }

@@ -38,7 +38,7 @@ static double value(const char *name) {
     return metric_value(m, &tally);
 }
 
-START_TEST(values) {
+START_TEST(metrics_are_computed_from_counters) {
     ck_assert_double_eq_tol(value("global_load_sectors_per_request"), 720.0 / 110.0, 1e-12);
     ck_assert_double_eq(value("bank_conflicts"), 7);
     struct launch_stats copies = {
@@ -52,7 +52,7 @@ END_TEST
 
 /* 4.8 MB on an MX330 (48 GB/s): in and out, 200 us; a column of 100 000 floats is a sector
  * each, 3.2 MB in, and 0.4 MB out: 75 us; a fill of 2.4 MB, 50 us. */
-START_TEST(copies) {
+START_TEST(copies_and_fills_add_to_the_modelled_time) {
     struct launch_stats t = {.seconds = 1e-3, .low = 0.5e-3, .high = 2e-3};
     struct server_transfers m = {.copied_bytes = 5200000,
                                  .copied_sectors_read = 150000 + 100000,
@@ -105,7 +105,7 @@ END_TEST
 
 /* Each path is one figure of its own, so that a sum that leaves one out, or takes one twice, is
  * seen. */
-START_TEST(effects) {
+START_TEST(traffic_metrics_sum_every_memory_path) {
     struct launch_stats t = {
         .counters = {.inst_executed = 10, /* of 320 lanes 270 took part */
                      .thread_inst_executed = 270,
@@ -169,7 +169,7 @@ START_TEST(effects) {
 }
 END_TEST
 
-START_TEST(nothing_counted) {
+START_TEST(metrics_of_an_empty_launch_are_neutral) {
     ck_assert_double_eq(value("global_store_sectors_per_request"), 0); /* no stores: no bad ones */
     ck_assert_double_eq(value("global_store_efficiency"), 1);
     ck_assert_double_eq(value("lanes_per_instruction"), 32);
@@ -185,7 +185,7 @@ static unsigned blamed_line(const char *name, const char *file, double per, doub
 }
 
 /* Line 7 loads more sectors, line 9 loads them badly: a ratio blames 9, a sum blames 7. */
-START_TEST(blame) {
+START_TEST(a_failed_limit_is_attributed_to_the_right_line) {
     ck_assert_uint_eq(blamed_line("global_load_sectors_per_request", "k.cu", 1, 4, true), 9);
     ck_assert_uint_eq(blamed_line("global_load_sectors", "k.cu", 1, 4, true), 7);
     ck_assert_uint_eq(blamed_line("global_store_threads", "k.cu", 5, 1, true), 7);
@@ -218,11 +218,11 @@ UNIT_SUITE(grader_metrics) {
     Suite *s = suite_create("grader_metrics");
     TCase *t = tcase_create("metrics");
     tcase_add_test(t, each_copy_costs_its_start);
-    tcase_add_test(t, values);
-    tcase_add_test(t, copies);
-    tcase_add_test(t, effects);
-    tcase_add_test(t, nothing_counted);
-    tcase_add_test(t, blame);
+    tcase_add_test(t, metrics_are_computed_from_counters);
+    tcase_add_test(t, copies_and_fills_add_to_the_modelled_time);
+    tcase_add_test(t, traffic_metrics_sum_every_memory_path);
+    tcase_add_test(t, metrics_of_an_empty_launch_are_neutral);
+    tcase_add_test(t, a_failed_limit_is_attributed_to_the_right_line);
     tcase_add_test(t, counters_by_name);
     tcase_add_test(t, a_renamed_counter_or_metric_is_found_by_its_old_name);
     suite_add_tcase(s, t);

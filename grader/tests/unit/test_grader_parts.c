@@ -50,7 +50,7 @@ static void entry_path(const char *key, char *path, size_t size) {
     snprintf(path, size, "%s/cache/unit-test/%s", paths_build_dir(), key);
 }
 
-START_TEST(cache_keeps) {
+START_TEST(the_cache_returns_what_was_stored) {
     struct err e = {0};
     struct buf b = {0};
     char key[HASH_HEX_SIZE], path[PATH_MAX];
@@ -67,7 +67,7 @@ START_TEST(cache_keeps) {
 }
 END_TEST
 
-START_TEST(damaged_entry_is_dropped) {
+START_TEST(a_damaged_cache_entry_is_discarded) {
     struct err e = {0};
     struct buf b = {0};
     char key[HASH_HEX_SIZE], path[PATH_MAX];
@@ -124,7 +124,7 @@ static bool collect(void *user, unsigned slot, bool ok, const char *data, size_t
     return f->delivered_count < 100;
 }
 
-START_TEST(each_process_is_handed_over_once) {
+START_TEST(each_item_result_is_delivered_once) {
     static const char *const expected[] = {"[ok item 0]", "[ok item 1]", "[ok item 2]", "[died ]",
                                            "[ok item 4]"};
     struct item_run f = {0};
@@ -195,7 +195,7 @@ static struct result example(void) {
     return r;
 }
 
-START_TEST(packing) {
+START_TEST(a_result_survives_serialization) {
     struct result r = example(), look_back_kernel;
     struct buf b = {0}, fresh_text = {0};
     result_serialize(&r, &b);
@@ -229,7 +229,7 @@ static void keys(const json_t *o, const char *expected) {
 }
 
 /* The keys of docs/json.md, in its order. */
-START_TEST(json_keys) {
+START_TEST(json_reports_have_the_documented_keys) {
     struct result r = example();
     const struct result *list[] = {&r};
     json_t *o = report_json(list, 1, device_find("h200"), "7");
@@ -255,7 +255,7 @@ END_TEST
 
 /* An H200's tensor cores by mma: 132 SMs, four quarters, 4096 operations in 6 cycles, 1.98 GHz.
  * Half of the operations there, half by lanes, at 66 908: the harmonic mean. */
-START_TEST(operations_on_tensor_cores_have_their_own_roof) {
+START_TEST(tensor_core_operations_have_their_own_roofline) {
     const struct gpu_device *d = device_find("h200");
     struct result r = example();
     struct report_style style = {.width = 0};
@@ -285,7 +285,7 @@ static json_t *gradescope(const struct result *results, unsigned n) {
  * with it. */
 /* 2 us at a quarter of the roofline: the least is 0.5 us. The same lines stand in the report and in
  * the profile. */
-START_TEST(what_limits_is_said) {
+START_TEST(the_limiting_resource_is_reported) {
     struct result r = example();
     r.speed.bound_by = "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)";
     r.speed.low_us = 1.5, r.speed.high_us = 2.7;
@@ -309,7 +309,7 @@ START_TEST(what_limits_is_said) {
 }
 END_TEST
 
-START_TEST(gradescope_keys) {
+START_TEST(gradescope_reports_have_the_documented_keys) {
     struct result r[] = {example(), example()};
     json_t *o = gradescope(r, 2), *tests = json_object_get(o, "tests");
     keys(o, "output output_format tests ");
@@ -344,7 +344,7 @@ static bool parse(struct options *o, struct err *e, const char *line) {
     return options_parse(o, argc, args, e);
 }
 
-START_TEST(command_line) {
+START_TEST(the_command_line_is_parsed) {
     struct options o;
     struct err e;
     ck_assert(parse(
@@ -385,7 +385,7 @@ static const char *found(const char *name) {
     return ids;
 }
 
-START_TEST(names_of_exercises) {
+START_TEST(exercises_are_found_by_their_names) {
     struct err e = {0};
     ck_assert_msg(book_open(&e), "%s", e.text);
     static const char *const spellings[] = {"transpose",
@@ -402,7 +402,7 @@ START_TEST(names_of_exercises) {
 }
 END_TEST
 
-START_TEST(names_of_files) {
+START_TEST(file_names_are_shortened_for_messages) {
     char name[128];
     static const char *const unit_rates[] = {"/x/a-b_c.1.cu", "a-b_c.1.cu", "/x/-o.cu", "none.cu",
                                              "/x/.cu",        "none.cu",    "a b.cu",   "none.cu",
@@ -422,7 +422,7 @@ static void put_kernels(const char *text, struct buf *seen) {
 
 /* The form of ptxas 13.0, -arch=sm_90 -v: what a kernel may call follows it, for each kernel anew.
  */
-START_TEST(spills_of_a_function_are_its_callers) {
+START_TEST(spills_of_a_function_count_for_its_callers) {
     static const char text[] =
         "ptxas info    : 0 bytes gmem\n"
         "ptxas info    : Compiling entry function '_Z5twicePf' for 'sm_90'\n"
@@ -449,7 +449,7 @@ END_TEST
 
 /* A figure beyond 32 bits stays the largest; a kernel without registers is none; a text may end
  * anywhere. */
-START_TEST(spills_of_odd_texts) {
+START_TEST(malformed_ptxas_output_yields_no_spills) {
     struct buf seen = {0};
     put_kernels("ptxas info    : Compiling entry function 'cut' for 'sm_90'\n", &seen);
     put_kernels("ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 9 "
@@ -466,19 +466,19 @@ UNIT_SUITE(grader_parts) {
     Suite *s = suite_create("grader_parts");
     TCase *t = tcase_create("parts");
     tcase_add_test(t, hash_of_parts);
-    tcase_add_test(t, cache_keeps);
-    tcase_add_test(t, damaged_entry_is_dropped);
-    tcase_add_test(t, each_process_is_handed_over_once);
-    tcase_add_test(t, packing);
-    tcase_add_test(t, json_keys);
-    tcase_add_test(t, spills_of_a_function_are_its_callers);
-    tcase_add_test(t, spills_of_odd_texts);
-    tcase_add_test(t, what_limits_is_said);
-    tcase_add_test(t, operations_on_tensor_cores_have_their_own_roof);
-    tcase_add_test(t, gradescope_keys);
-    tcase_add_test(t, command_line);
-    tcase_add_test(t, names_of_exercises);
-    tcase_add_test(t, names_of_files);
+    tcase_add_test(t, the_cache_returns_what_was_stored);
+    tcase_add_test(t, a_damaged_cache_entry_is_discarded);
+    tcase_add_test(t, each_item_result_is_delivered_once);
+    tcase_add_test(t, a_result_survives_serialization);
+    tcase_add_test(t, json_reports_have_the_documented_keys);
+    tcase_add_test(t, spills_of_a_function_count_for_its_callers);
+    tcase_add_test(t, malformed_ptxas_output_yields_no_spills);
+    tcase_add_test(t, the_limiting_resource_is_reported);
+    tcase_add_test(t, tensor_core_operations_have_their_own_roofline);
+    tcase_add_test(t, gradescope_reports_have_the_documented_keys);
+    tcase_add_test(t, the_command_line_is_parsed);
+    tcase_add_test(t, exercises_are_found_by_their_names);
+    tcase_add_test(t, file_names_are_shortened_for_messages);
     suite_add_tcase(s, t);
     return s;
 }

@@ -74,7 +74,7 @@ START_TEST(ranges_are_held) {
 }
 END_TEST
 
-START_TEST(seeds_differ) {
+START_TEST(different_seeds_give_different_inputs) {
     struct ex_rng a = seeded(3), b = seeded(3), c = seeded(4);
     ck_assert_uint_eq(ex_random(&a), ex_random(&b));
     ck_assert_uint_ne(ex_random(&a), ex_random(&c));
@@ -106,7 +106,7 @@ START_TEST(wrong_element_is_named) {
 }
 END_TEST
 
-START_TEST(unwritten_element_is_told) {
+START_TEST(an_unwritten_element_is_reported) {
     struct problem reply;
     struct buf m = {0};
     make(&reply, &floats, &two_by_three);
@@ -120,7 +120,7 @@ START_TEST(unwritten_element_is_told) {
 }
 END_TEST
 
-START_TEST(changed_input_is_told) {
+START_TEST(a_modified_input_is_reported) {
     struct problem reply;
     struct buf m = {0};
     make(&reply, &floats, &two_by_three);
@@ -132,7 +132,7 @@ START_TEST(changed_input_is_told) {
 }
 END_TEST
 
-START_TEST(tolerance_and_nan) {
+START_TEST(tolerances_apply_and_nan_is_handled) {
     struct problem reply;
     struct buf m = {0};
     make(&reply, &tolerant, &two_by_three);
@@ -155,7 +155,7 @@ START_TEST(tolerance_and_nan) {
 }
 END_TEST
 
-START_TEST(empty_problem) {
+START_TEST(an_empty_problem_passes) {
     struct problem reply;
     struct buf m = {0};
     static const struct ex_case none = {.dim = {0, 3}};
@@ -210,7 +210,7 @@ START_TEST(alias_points_into_its_owner) {
 }
 END_TEST
 
-START_TEST(names_of_cases) {
+START_TEST(cases_are_named_by_their_sizes) {
     struct buf b = {0};
     static const struct ex_case cases[] = {{.dim = {5, 0}}, {.dim = {2, 3}, .label = "small"}};
     static const struct exercise ex = {.cases = cases, .ncases = 2, .timed_case = {{64, 64}}};
@@ -233,7 +233,7 @@ static size_t five_million(const struct ex_case *c) {
     (void)c;
     return 5000000;
 }
-START_TEST(bits_are_put_where_they_are_wanted) {
+START_TEST(packed_bits_are_expanded_in_place) {
     static const struct ex_arg args[] = {
         {.name = "in", .role = EX_IN, .type = EX_F32, .count = five_million},
         {.name = "out", .role = EX_OUT, .type = EX_F32, .count = five_million},
@@ -258,7 +258,7 @@ END_TEST
 
 /* IEEE 754's binary16, by hand: a unit of 1 is 2^-10, of the smallest numbers 2^-24, of the
  * largest 32. Ties go to even. */
-START_TEST(halves_are_rounded_as_ieee_says) {
+START_TEST(halves_are_rounded_per_ieee_754) {
     static const struct {
         double from;
         unsigned bits;
@@ -362,17 +362,17 @@ UNIT_SUITE(grader_problem) {
     TCase *t = tcase_create("problem");
     tcase_add_test(t, generator_is_xoshiro);
     tcase_add_test(t, ranges_are_held);
-    tcase_add_test(t, seeds_differ);
+    tcase_add_test(t, different_seeds_give_different_inputs);
     tcase_add_test(t, right_output_passes);
     tcase_add_test(t, wrong_element_is_named);
-    tcase_add_test(t, unwritten_element_is_told);
-    tcase_add_test(t, changed_input_is_told);
-    tcase_add_test(t, tolerance_and_nan);
-    tcase_add_test(t, empty_problem);
+    tcase_add_test(t, an_unwritten_element_is_reported);
+    tcase_add_test(t, a_modified_input_is_reported);
+    tcase_add_test(t, tolerances_apply_and_nan_is_handled);
+    tcase_add_test(t, an_empty_problem_passes);
     tcase_add_test(t, alias_points_into_its_owner);
-    tcase_add_test(t, names_of_cases);
-    tcase_add_test(t, bits_are_put_where_they_are_wanted);
-    tcase_add_test(t, halves_are_rounded_as_ieee_says);
+    tcase_add_test(t, cases_are_named_by_their_sizes);
+    tcase_add_test(t, packed_bits_are_expanded_in_place);
+    tcase_add_test(t, halves_are_rounded_per_ieee_754);
     tcase_add_test(t, halves_keep_their_value);
     tcase_add_test(t, buffers_of_halves_are_drawn_and_compared);
     tcase_add_test(t, a_half_by_value_is_refused);

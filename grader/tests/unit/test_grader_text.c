@@ -54,7 +54,7 @@ static const char *demangled(const char *s) {
 }
 
 /* Right-hand sides: what c++filt prints, without the arguments. */
-START_TEST(symbols) {
+START_TEST(mangled_names_are_demangled) {
     ck_assert_str_eq(demangled("kernel `_Z16transpose_kernelPfPKfii`, block"),
                      "kernel `transpose_kernel`, block");
     ck_assert_str_eq(demangled("_ZN3foo3barEPf"), "foo::bar");
@@ -64,7 +64,7 @@ START_TEST(symbols) {
 }
 END_TEST
 
-START_TEST(replacing) {
+START_TEST(text_replace_handles_shorter_text) {
     struct buf b = {0};
     buf_puts(&b, "/work/a.cu: /work/a.cu");
     text_replace(&b, "/work/", "");
@@ -73,7 +73,7 @@ START_TEST(replacing) {
 }
 END_TEST
 
-START_TEST(comments) {
+START_TEST(html_comments_are_dropped) {
     struct buf b = {0};
     buf_puts(&b, "One.\n<!--fig 1: 2;\n3: 4-->\n- two <!--a--> three\n<!--never closed");
     text_strip_comments(&b);
@@ -90,9 +90,9 @@ UNIT_SUITE(grader_text) {
     tcase_add_test(t, utf8_is_checked);
     tcase_add_test(t, long_text_is_cut_at_a_line);
     tcase_add_test(t, names_fit_one_line);
-    tcase_add_test(t, symbols);
-    tcase_add_test(t, replacing);
-    tcase_add_test(t, comments);
+    tcase_add_test(t, mangled_names_are_demangled);
+    tcase_add_test(t, text_replace_handles_shorter_text);
+    tcase_add_test(t, html_comments_are_dropped);
     suite_add_tcase(s, t);
     return s;
 }

@@ -199,7 +199,7 @@ static void grade_all(struct result *results) {
     ck_assert_msg(class_grade_many(items, N, 0, &o, results, &e), "%s", e.text);
 }
 
-START_TEST(each_verdict) {
+START_TEST(every_verdict_can_be_reached) {
     static struct result results[N];
     struct err e = {0};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
@@ -228,7 +228,7 @@ END_TEST
 
 /* Ten million rounds take longer than the 10 ms that this plan gives; the budget that a grading
  * gives is not at its end. */
-START_TEST(the_clock_blames_the_machine) {
+START_TEST(a_stalled_machine_is_not_a_time_limit_fault) {
     static const char source[] =
         KERNEL("for (volatile int j = 0; j < 10000000; j = j + 1) ;") ENTRY(LAUNCH);
     struct case_plan plan = {
@@ -260,7 +260,7 @@ START_TEST(the_clock_blames_the_machine) {
 END_TEST
 
 /* The order that docs/instructor-guide.md states, weakest first; each pair both ways round. */
-START_TEST(precedence) {
+START_TEST(the_worse_verdict_wins) {
     static const enum verdict order[] = {V_AC,  V_PART, V_UNSTABLE, V_FLAG, V_WA,  V_RTE,
                                          V_MLE, V_TLE,  V_OLE,      V_CE,   V_SEC, V_IE};
     ck_assert_uint_eq(sizeof order / sizeof *order, V_COUNT);
@@ -273,7 +273,7 @@ START_TEST(precedence) {
 END_TEST
 
 /* Neither our fault nor a doubt is a zero. */
-START_TEST(unscored) {
+START_TEST(internal_errors_and_flags_have_no_score) {
     for (int v = 0; v < V_COUNT; v++)
         ck_assert_int_eq(verdict_has_score(v),
                          strcmp(verdict_code(v), "IE") && strcmp(verdict_code(v), "FLAG"));
@@ -281,7 +281,7 @@ START_TEST(unscored) {
 END_TEST
 
 /* Faults in several cases: the later of the list is the result's. */
-START_TEST(several_faults) {
+START_TEST(the_worst_of_several_faults_is_reported) {
     static struct buf source;
     struct grade_options o = {.device = device_find("h200"), .seed = "verdicts", .no_speed = true};
     struct result r;
@@ -315,7 +315,7 @@ static void full_tests(TCase *correctness, TCase *goals, TCase *guards) {
     (void)guards;
 }
 
-START_TEST(technique_of_any_device) {
+START_TEST(technique_goals_do_not_depend_on_the_device) {
     static const char *const devices[] = {"h200", "t4", "rtx4090", "mx330"};
     struct exercise ex = plus_one;
     struct buf source = {0};
@@ -403,14 +403,14 @@ UNIT_SUITE(grader_verdicts) {
     Suite *s = suite_create("grader_verdicts");
     TCase *t = tcase_create("verdicts");
     tcase_set_timeout(t, 120);
-    tcase_add_test(t, each_verdict);
-    tcase_add_loop_test(t, the_clock_blames_the_machine, 0, 2);
-    tcase_add_test(t, precedence);
-    tcase_add_test(t, unscored);
-    tcase_add_test(t, several_faults);
+    tcase_add_test(t, every_verdict_can_be_reached);
+    tcase_add_loop_test(t, a_stalled_machine_is_not_a_time_limit_fault, 0, 2);
+    tcase_add_test(t, the_worse_verdict_wins);
+    tcase_add_test(t, internal_errors_and_flags_have_no_score);
+    tcase_add_test(t, the_worst_of_several_faults_is_reported);
     tcase_add_test(t, code_that_does_not_run_on_the_device_asked_for_has_no_speed);
     tcase_add_test(t, code_that_is_too_new_for_the_device_has_no_speed);
-    tcase_add_test(t, technique_of_any_device);
+    tcase_add_test(t, technique_goals_do_not_depend_on_the_device);
     suite_add_tcase(s, t);
     return s;
 }

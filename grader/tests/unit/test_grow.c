@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-START_TEST(items_stay) {
+START_TEST(growing_preserves_the_elements) {
     struct arena a = {0};
     unsigned *list = NULL, *moved = NULL, *pushed = NULL, n = 0, npushed = 0;
     unsigned capacity = 0, arena_capacity = 0;
@@ -26,7 +26,7 @@ START_TEST(items_stay) {
 }
 END_TEST
 
-START_TEST(capacities) {
+START_TEST(capacity_doubles_up_to_the_limit) {
     ck_assert_uint_eq(grow_capacity(0, 1, 16, 8, SIZE_MAX), 16);
     ck_assert_uint_eq(grow_capacity(16, 17, 16, 8, SIZE_MAX), 32);
     ck_assert_uint_eq(grow_capacity(16, 100, 16, 8, SIZE_MAX), 128);
@@ -34,18 +34,22 @@ START_TEST(capacities) {
 }
 END_TEST
 
-START_TEST(too_many_elements) { grow_capacity(1u << 31, (1u << 31) + 1u, 16, 1, UINT32_MAX); }
+START_TEST(growing_beyond_the_element_limit_aborts) {
+    grow_capacity(1u << 31, (1u << 31) + 1u, 16, 1, UINT32_MAX);
+}
 END_TEST
-START_TEST(too_many_bytes) { grow_capacity(SIZE_MAX / 8, SIZE_MAX / 8 + 1, 16, 8, SIZE_MAX); }
+START_TEST(growing_beyond_the_byte_limit_aborts) {
+    grow_capacity(SIZE_MAX / 8, SIZE_MAX / 8 + 1, 16, 8, SIZE_MAX);
+}
 END_TEST
 
 UNIT_SUITE(grow) {
     Suite *s = suite_create("grow");
     TCase *t = tcase_create("arrays");
-    tcase_add_test(t, items_stay);
-    tcase_add_test(t, capacities);
-    tcase_add_exit_test(t, too_many_elements, 3);
-    tcase_add_exit_test(t, too_many_bytes, 3);
+    tcase_add_test(t, growing_preserves_the_elements);
+    tcase_add_test(t, capacity_doubles_up_to_the_limit);
+    tcase_add_exit_test(t, growing_beyond_the_element_limit_aborts, 3);
+    tcase_add_exit_test(t, growing_beyond_the_byte_limit_aborts, 3);
     suite_add_tcase(s, t);
     return s;
 }

@@ -121,7 +121,7 @@ static uint64_t bits(const void *p, size_t n) {
 #define ARG(id, type, value) \
     { id, 0, bits(&(type){value}, sizeof(type)), 0 }
 
-START_TEST(test_argument_types) {
+START_TEST(arguments_of_every_type_reach_the_entry) {
     struct wb_arg args[] = {{WB_PTR, 0, 0, 0},
                             ARG(WB_I8, int8_t, -100),
                             ARG(WB_U8, uint8_t, 200),
@@ -155,7 +155,7 @@ START_TEST(test_argument_types) {
 }
 END_TEST
 
-START_TEST(test_fresh_inputs) {
+START_TEST(replays_use_fresh_inputs) {
     struct server_outcome o;
     struct recording *r;
     struct err e = {0};
@@ -177,7 +177,7 @@ START_TEST(test_fresh_inputs) {
 }
 END_TEST
 
-START_TEST(test_reading_back_is_refused) {
+START_TEST(reading_device_memory_while_recording_is_rejected) {
     struct server_outcome o;
     struct recording *r;
     start_entries();
@@ -190,7 +190,7 @@ START_TEST(test_reading_back_is_refused) {
 }
 END_TEST
 
-START_TEST(test_bad_launch) {
+START_TEST(an_invalid_launch_is_recorded_as_an_error) {
     struct server_outcome o;
     struct recording *r;
     start_entries();
@@ -203,7 +203,7 @@ START_TEST(test_bad_launch) {
 }
 END_TEST
 
-START_TEST(test_fault) {
+START_TEST(a_kernel_fault_is_reported_by_the_replay) {
     struct server_outcome o;
     struct recording *r;
     struct err e = {0};
@@ -217,7 +217,7 @@ START_TEST(test_fault) {
 }
 END_TEST
 
-START_TEST(test_no_entry) {
+START_TEST(a_missing_entry_lists_the_available_ones) {
     struct server_outcome o;
     struct recording *r;
     start_entries();
@@ -235,7 +235,7 @@ START_TEST(test_no_entry) {
 }
 END_TEST
 
-START_TEST(test_no_object) {
+START_TEST(an_unloadable_object_is_reported) {
     struct server_outcome o;
     start("/dev/null");
     ck_assert(!server_wait_ready(server, server_now() + 10, -1, &o));
@@ -254,7 +254,7 @@ static const struct {
 } ends[] = {
     {"crashes", SERVER_CLOSED, 10}, {"exits", SERVER_CLOSED, 10}, {"hangs", SERVER_DEADLINE, 0.2}};
 
-START_TEST(test_entries_that_do_not_return) {
+START_TEST(entries_that_do_not_return_end_the_call) {
     struct server_outcome o;
     struct recording *r;
     start_entries();
@@ -273,14 +273,14 @@ UNIT_SUITE(hostproc) {
     TCase *tc = tcase_create("entries");
     tcase_add_unchecked_fixture(tc, build_object, NULL);
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, test_argument_types);
-    tcase_add_test(tc, test_fresh_inputs);
-    tcase_add_test(tc, test_reading_back_is_refused);
-    tcase_add_test(tc, test_bad_launch);
-    tcase_add_test(tc, test_fault);
-    tcase_add_test(tc, test_no_entry);
-    tcase_add_test(tc, test_no_object);
-    tcase_add_loop_test(tc, test_entries_that_do_not_return, 0, 3);
+    tcase_add_test(tc, arguments_of_every_type_reach_the_entry);
+    tcase_add_test(tc, replays_use_fresh_inputs);
+    tcase_add_test(tc, reading_device_memory_while_recording_is_rejected);
+    tcase_add_test(tc, an_invalid_launch_is_recorded_as_an_error);
+    tcase_add_test(tc, a_kernel_fault_is_reported_by_the_replay);
+    tcase_add_test(tc, a_missing_entry_lists_the_available_ones);
+    tcase_add_test(tc, an_unloadable_object_is_reported);
+    tcase_add_loop_test(tc, entries_that_do_not_return_end_the_call, 0, 3);
     suite_add_tcase(suite, tc);
     return suite;
 }

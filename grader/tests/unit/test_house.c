@@ -112,7 +112,7 @@ static void check_no_violation(struct scan *s, unsigned scanned_count, unsigned 
     buf_free(&s->violations);
 }
 
-START_TEST(includes_point_one_way) {
+START_TEST(includes_respect_the_layering) {
     static const char *const tops[] = {"common", "chapters", "grader"};
     struct scan s = {0};
     char folder[1024];
@@ -124,7 +124,7 @@ START_TEST(includes_point_one_way) {
 }
 END_TEST
 
-START_TEST(an_include_that_points_the_wrong_way_is_named) {
+START_TEST(a_layering_violation_is_reported) {
     struct buf problems = {0};
     check_includes("grader/sim/core/warp.c", "#include \"grader/sim/race/race.h\"\n", &problems);
     ck_assert_str_eq(
@@ -159,7 +159,7 @@ static bool is_reachable(unsigned from, unsigned to, unsigned depth) {
     return false;
 }
 
-START_TEST(no_room_sees_itself_through_others) {
+START_TEST(the_layering_has_no_cycles) {
     for (unsigned i = 0; i < LAYER_COUNT; i++)
         ck_assert_msg(!is_reachable(i, i, 0), "%s is part of a circle", layers[i].folder);
 }
@@ -212,7 +212,7 @@ static void visit_object(const char *path, void *user) {
     ck_assert_msg(elf_names(path, ELF_OBJECT, visit_name, &n), "%s is no object file", path);
 }
 
-START_TEST(names_that_cross_files_begin_as_their_room_does) {
+START_TEST(exported_names_have_the_prefix_of_their_layer) {
     struct scan s = {0};
     char folder[1024];
     snprintf(folder, sizeof folder, "%s/obj", paths_build_dir());
@@ -274,7 +274,7 @@ static void close_clash(struct symbol_clash *c) {
     buf_free(&c->violations);
 }
 
-START_TEST(no_program_exports_a_name_of_the_c_library) {
+START_TEST(no_program_exports_a_libc_name) {
     static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
     struct symbol_clash c;
     char path[1024];
@@ -288,7 +288,7 @@ START_TEST(no_program_exports_a_name_of_the_c_library) {
 }
 END_TEST
 
-START_TEST(a_program_that_exports_bind_is_named) {
+START_TEST(a_program_that_exports_bind_is_reported) {
     struct symbol_clash c;
     char folder[] = "/tmp/house-XXXXXX", path[64];
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -323,20 +323,20 @@ static void open_book(void) {
     ck_assert_msg(book_open(&e), "%s", e.text);
 }
 
-UNIT_SUITE(house) {
-    Suite *s = suite_create("house");
+UNIT_SUITE(layering) {
+    Suite *s = suite_create("layering");
     TCase *t = tcase_create("rooms");
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, open_book, NULL);
-    tcase_add_test(t, includes_point_one_way);
-    tcase_add_test(t, an_include_that_points_the_wrong_way_is_named);
-    tcase_add_test(t, no_room_sees_itself_through_others);
-    tcase_add_test(t, names_that_cross_files_begin_as_their_room_does);
+    tcase_add_test(t, includes_respect_the_layering);
+    tcase_add_test(t, a_layering_violation_is_reported);
+    tcase_add_test(t, the_layering_has_no_cycles);
+    tcase_add_test(t, exported_names_have_the_prefix_of_their_layer);
     suite_add_tcase(s, t);
     t = tcase_create("programs");
     tcase_add_checked_fixture(t, open_book, NULL);
-    tcase_add_test(t, no_program_exports_a_name_of_the_c_library);
-    tcase_add_test(t, a_program_that_exports_bind_is_named);
+    tcase_add_test(t, no_program_exports_a_libc_name);
+    tcase_add_test(t, a_program_that_exports_bind_is_reported);
     tcase_add_test(t, programs_are_hardened);
     suite_add_tcase(s, t);
     return s;

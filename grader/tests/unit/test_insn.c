@@ -269,12 +269,12 @@ static void run_cases(unsigned level) {
     buf_free(&ptx);
 }
 
-START_TEST(cases_give_their_results) {
+START_TEST(instruction_cases_give_their_expected_results) {
     if (lanes_level_table((unsigned)_i)) run_cases((unsigned)_i);
 }
 END_TEST
 
-START_TEST(programs_give_their_results) {
+START_TEST(instruction_programs_give_their_expected_results) {
     if (!lanes_level_table((unsigned)_i))
         SKIP("this processor has no level %d of vector instructions", _i);
     lanes_force_level((unsigned)_i);
@@ -284,7 +284,7 @@ START_TEST(programs_give_their_results) {
 END_TEST
 
 /* One process runs everything, so that its marks tell which rows nothing has executed. */
-START_TEST(every_row_is_executed) {
+START_TEST(every_opcode_is_executed) {
     run_cases(0);
     insn_programs_run();
     struct buf missing = {0};
@@ -349,9 +349,10 @@ UNIT_SUITE(insn) {
     Suite *suite = suite_create("insn");
     TCase *tc = tcase_create("instructions");
     tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, cases_give_their_results, 1, LANES_MAX_LEVELS + 1);
-    tcase_add_loop_test(tc, programs_give_their_results, 1, LANES_MAX_LEVELS + 1);
-    tcase_add_test(tc, every_row_is_executed);
+    tcase_add_loop_test(tc, instruction_cases_give_their_expected_results, 1, LANES_MAX_LEVELS + 1);
+    tcase_add_loop_test(tc, instruction_programs_give_their_expected_results, 1,
+                        LANES_MAX_LEVELS + 1);
+    tcase_add_test(tc, every_opcode_is_executed);
     tcase_add_test(tc, forms_of_real_code_are_covered);
     tcase_add_test(tc, committed_coverage_is_current);
     suite_add_tcase(suite, tc);

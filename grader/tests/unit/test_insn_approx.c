@@ -221,7 +221,7 @@ static u32 expected_bits(const struct form *f, const u32 *vectors, u32 i) {
     return f->kind == 'p' ? vectors[i] | vectors[MUFU_VECTORS - 1 - i] << 16 : vectors[i];
 }
 
-START_TEST(results_are_those_of_an_h100) {
+START_TEST(approximate_results_match_an_h100) {
     static u64 operands[MUFU_VECTORS], results[MUFU_VECTORS];
     const struct form *f = &forms[_i];
     const u32 *vectors = vectors_of(recorded(f->recorded));
@@ -246,7 +246,7 @@ END_TEST
 
 static bool all_blocks(void) { return getenv("MUFU_ALL") != NULL; }
 
-START_TEST(digests_are_those_of_an_h100) {
+START_TEST(digests_of_approximate_results_match_an_h100) {
     const struct form *f = &forms[_i];
     const struct record *r = recorded(f->recorded);
     if (f->kind == 'p') return; /* a pair's digest was not recorded: its halves were */
@@ -321,7 +321,7 @@ static void check_value(const struct bound *b, u64 operands, float actual) {
                   log2(absolute ? error : error / fabs(expected)));
 }
 
-START_TEST(errors_are_within_the_manuals) {
+START_TEST(errors_stay_within_the_documented_bounds) {
     enum { SAMPLE = 1 << 16 };
     static u64 operands[SAMPLE], results[SAMPLE];
     const struct bound *b = &bounds[_i];
@@ -337,9 +337,10 @@ UNIT_SUITE(insn_approx) {
     Suite *suite = suite_create("insn_approx");
     TCase *tc = tcase_create("approximations");
     tcase_set_timeout(tc, all_blocks() ? 7200 : 60);
-    tcase_add_loop_test(tc, results_are_those_of_an_h100, 0, FORMS);
-    tcase_add_loop_test(tc, digests_are_those_of_an_h100, 0, FORMS);
-    tcase_add_loop_test(tc, errors_are_within_the_manuals, 0, sizeof bounds / sizeof *bounds);
+    tcase_add_loop_test(tc, approximate_results_match_an_h100, 0, FORMS);
+    tcase_add_loop_test(tc, digests_of_approximate_results_match_an_h100, 0, FORMS);
+    tcase_add_loop_test(tc, errors_stay_within_the_documented_bounds, 0,
+                        sizeof bounds / sizeof *bounds);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -87,7 +87,7 @@ static void has(const struct buf *rows, const char *row) {
 
 #define TAKEN "\"02-coalescing/transpose\",\"taken\""
 
-START_TEST(every_spelling_is_taken) {
+START_TEST(every_accepted_file_name_is_matched) {
     static const struct {
         const char *path, *row;
     } files[] = {
@@ -136,7 +136,7 @@ START_TEST(archives_of_every_kind_and_name_are_read) {
 }
 END_TEST
 
-START_TEST(what_cannot_be_taken_has_a_row_with_the_reason) {
+START_TEST(rejected_files_are_listed_with_the_reason) {
     static const char *const expected[] = {
         "\"big\",\"big\",\"transpose.cu\",\"\",\"unclear\",\"larger than 1 MiB\"",
         "\"link\",\"link\",\"transpose.cu\",\"\",\"unclear\",\"a link or no regular file\"",
@@ -187,7 +187,7 @@ START_TEST(canvas_names_belong_to_their_students) {
 }
 END_TEST
 
-START_TEST(moodle_and_gradescope_and_github_too) {
+START_TEST(moodle_gradescope_and_github_layouts_are_read) {
     struct buf rows = {0};
     make_folder();
     write_file("Jane Doe_13_assignsubmission_file_/transpose.cu", "// a\n"),
@@ -233,7 +233,7 @@ START_TEST(moodle_and_gradescope_and_github_too) {
 END_TEST
 
 /* What an LMS gives is one archive of all; a student's own may have such names, too. */
-START_TEST(a_whole_class_in_an_archive_is_no_student) {
+START_TEST(an_archive_of_a_class_is_not_one_student) {
     static const char *const classes[] = {
         "doe_12_34_transpose.cu roe_LATE_13_35_transpose.cu",
         "J\xc3\xb6rg_12_assignsubmission_file_/transpose.cu "
@@ -267,7 +267,7 @@ START_TEST(a_whole_class_in_an_archive_is_no_student) {
 }
 END_TEST
 
-START_TEST(an_empty_entry_has_a_row) {
+START_TEST(an_empty_entry_is_listed) {
     struct buf rows = {0};
     make_folder();
     write_file("ann/transpose.cu", "// x\n");
@@ -281,7 +281,7 @@ START_TEST(an_empty_entry_has_a_row) {
 }
 END_TEST
 
-START_TEST(the_roster_says_who_is_missing_and_who_is_meant) {
+START_TEST(the_roster_identifies_students_and_missing_ones) {
     struct buf rows = {0};
     make_folder();
     write_file("doejane_13_504_transpose.cu", "// d\n"),
@@ -305,7 +305,7 @@ START_TEST(the_roster_says_who_is_missing_and_who_is_meant) {
 }
 END_TEST
 
-START_TEST(names_mean_the_exercise_or_nothing) {
+START_TEST(ambiguous_file_names_match_no_exercise) {
     struct err e = {0};
     ck_assert(book_open(&e));
     const struct exercise **ex = book_find("vector_add", &e);
@@ -345,15 +345,15 @@ END_TEST
 UNIT_SUITE(intake) {
     Suite *s = suite_create("intake");
     TCase *t = tcase_create("intake");
-    tcase_add_test(t, every_spelling_is_taken);
+    tcase_add_test(t, every_accepted_file_name_is_matched);
     tcase_add_test(t, archives_of_every_kind_and_name_are_read);
-    tcase_add_test(t, what_cannot_be_taken_has_a_row_with_the_reason);
+    tcase_add_test(t, rejected_files_are_listed_with_the_reason);
     tcase_add_test(t, canvas_names_belong_to_their_students);
-    tcase_add_test(t, moodle_and_gradescope_and_github_too);
-    tcase_add_test(t, the_roster_says_who_is_missing_and_who_is_meant);
-    tcase_add_test(t, a_whole_class_in_an_archive_is_no_student);
-    tcase_add_test(t, an_empty_entry_has_a_row);
-    tcase_add_test(t, names_mean_the_exercise_or_nothing);
+    tcase_add_test(t, moodle_gradescope_and_github_layouts_are_read);
+    tcase_add_test(t, the_roster_identifies_students_and_missing_ones);
+    tcase_add_test(t, an_archive_of_a_class_is_not_one_student);
+    tcase_add_test(t, an_empty_entry_is_listed);
+    tcase_add_test(t, ambiguous_file_names_match_no_exercise);
     tcase_add_test(t, one_students_folder_is_one_student);
     tcase_set_timeout(t, 120);
     suite_add_tcase(s, t);

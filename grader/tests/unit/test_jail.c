@@ -58,7 +58,7 @@ static struct jail_result inside(enum jail_kind kind, int (*f)(void *), void *da
 static void choose(void) { jail_set_tier(JAIL_NAMESPACES); }
 static void choose_landlock(void) { jail_set_tier(JAIL_LANDLOCK); }
 
-START_TEST(probe_holds) {
+START_TEST(the_sandbox_probe_passes) {
     struct err e = {0};
     setenv("WARPBOOK_JAIL_TIER", jail_current_tier() == JAIL_NAMESPACES ? "T1" : "T2", 1);
     ck_assert_msg(jail_probe(&e), "%s", e.text);
@@ -81,7 +81,7 @@ static int probe_as_pid_1(int extra_processes) {
     return status || !jail_probe(&e);
 }
 
-START_TEST(probe_holds_for_small_numbers) {
+START_TEST(the_sandbox_probe_passes_with_low_pids) {
     int status = 0;
     setenv("WARPBOOK_JAIL_TIER", jail_current_tier() == JAIL_NAMESPACES ? "T1" : "T2", 1);
     if (unshare(CLONE_NEWPID | CLONE_NEWNS) < 0) return; /* only root may */
@@ -92,7 +92,7 @@ START_TEST(probe_holds_for_small_numbers) {
 }
 END_TEST
 
-START_TEST(output_and_status) {
+START_TEST(output_and_exit_status_are_returned) {
     struct jail_result r = shell("echo one; echo two >&2; exit 7", NULL);
     ck_assert_int_eq(r.outcome, JAIL_EXITED);
     ck_assert_int_eq(r.code, 7);
@@ -101,7 +101,7 @@ START_TEST(output_and_status) {
 }
 END_TEST
 
-START_TEST(file_is_handed_out) {
+START_TEST(a_written_file_is_returned) {
     struct jail_result r = shell("printf abc >out", "out");
     ck_assert(r.has_out_file[0]);
     ck_assert_str_eq(buf_str(&r.out_files[0]), "abc");
@@ -109,14 +109,14 @@ START_TEST(file_is_handed_out) {
 }
 END_TEST
 
-START_TEST(link_is_not_handed_out) {
+START_TEST(a_symbolic_link_is_not_returned) {
     struct jail_result r = shell("ln -s /usr/bin/sh out", "out");
     ck_assert(!r.has_out_file[0]);
     jail_result_free(&r);
 }
 END_TEST
 
-START_TEST(given_files_are_there) {
+START_TEST(passed_files_are_visible) {
     struct jail_file file = {"in.txt", "hello", 5};
     const char *argv[] = {"/usr/bin/cat", "in.txt", NULL};
     struct jail_job j = base(JAIL_COMPILER);
@@ -128,7 +128,7 @@ START_TEST(given_files_are_there) {
 END_TEST
 
 /* Paths that exist on the machine and must not exist inside. */
-START_TEST(sees_nothing_of_the_machine) {
+START_TEST(the_host_file_system_is_hidden) {
     struct jail_result r = shell("cat /etc/passwd /proc/1/status 2>/dev/null; ls /home/* /root/* "
                                  "/sys/* /var/* 2>/dev/null; echo end",
                                  NULL);
@@ -162,7 +162,7 @@ START_TEST(folder_is_limited) {
 END_TEST
 
 /* Without a file system of its own, the folder is looked at while the program runs. */
-START_TEST(full_folder_ends_it) {
+START_TEST(a_full_work_folder_ends_the_job) {
     if (jail_current_tier() == JAIL_NAMESPACES) return;
     struct jail_result r =
         shell("i=0; while :; do head -c 500000 /dev/zero >f$i; i=$((i+1)); done", NULL);
@@ -176,7 +176,7 @@ START_TEST(full_folder_ends_it) {
 END_TEST
 
 /* What programs leave in the folder for stand-ins of /work goes, whatever they did to it. */
-START_TEST(folder_is_removed) {
+START_TEST(the_work_folder_is_removed) {
     char base[] = "/tmp/jail-test-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(base));
     setenv("TMPDIR", base, 1);
@@ -198,7 +198,7 @@ static int sleep_long(void *data) {
     sleep(60);
     return 0;
 }
-START_TEST(wall_clock_ends_it) {
+START_TEST(the_wall_clock_limit_ends_the_job) {
     double start = clock_seconds();
     struct jail_result r = inside(JAIL_HOST, sleep_long, NULL, 0.3);
     ck_assert_int_eq(r.outcome, JAIL_TIMEOUT);
@@ -207,7 +207,7 @@ START_TEST(wall_clock_ends_it) {
 }
 END_TEST
 
-START_TEST(survivors_die) {
+START_TEST(background_processes_are_killed) {
     struct jail_result r = shell("setsid sleep 60 & setsid sleep 60 & echo left", NULL);
     ck_assert_int_eq(r.outcome,
                      JAIL_EXITED); /* and jail_wait returned at once, or this test would time out */
@@ -248,7 +248,7 @@ __attribute__((unused)) static int touch_memory(void *data) {
     return 200;
 }
 
-START_TEST(ends_are_told_apart) {
+START_TEST(exit_reasons_are_distinguished) {
     struct jail_result r = inside(JAIL_HOST, crash, NULL, 3);
     ck_assert_int_eq(r.outcome, JAIL_SIGNALLED);
     ck_assert_int_eq(r.signal, SIGSEGV);
@@ -276,7 +276,7 @@ static int spin(void *data) {
     for (volatile unsigned n = 0;; n++) {}
     return 0;
 }
-START_TEST(processor_time_that_is_used_up_is_no_kill) {
+START_TEST(an_exhausted_cpu_limit_is_not_a_kill) {
     struct jail_job j = base(JAIL_HOST);
     j.entry = spin, j.limits.cpu_seconds = 1;
     struct jail_result r = run(&j, 15);
@@ -291,7 +291,7 @@ static int kill_itself(void *data) {
     kill(getpid(), SIGKILL);
     return 0;
 }
-START_TEST(a_program_that_kills_itself_is_no_victim_of_the_machine) {
+START_TEST(a_program_that_kills_itself_is_not_reported_as_starved) {
     struct jail_result r = inside(JAIL_COMPILER, kill_itself, NULL, 3);
     ck_assert_int_eq(r.outcome, JAIL_SIGNALLED);
     ck_assert_int_eq(r.signal, SIGKILL);
@@ -356,7 +356,7 @@ static struct jail_result consume_memory(uint64_t limit) {
     return run(&j, 10);
 }
 
-START_TEST(a_group_that_is_full_is_the_programs_fault) {
+START_TEST(a_full_memory_cgroup_is_the_fault_of_the_program) {
     struct err e = {0};
     ck_assert_msg(jail_probe(&e), "%s", e.text); /* which finds out whether groups can be made */
     if (!strstr(jail_describe_tier(), "cgroup")) return;
@@ -367,7 +367,7 @@ START_TEST(a_group_that_is_full_is_the_programs_fault) {
 END_TEST
 
 /* A desktop's terminal is in a group whose path has some 150 letters. */
-START_TEST(groups_are_made_below_a_long_path) {
+START_TEST(cgroups_are_created_below_a_long_path) {
     struct err e = {0};
     if (version_2() || !enter_small_cgroup(1ll << 30, 180)) return;
     ck_assert_msg(jail_probe(&e), "%s", e.text);
@@ -378,7 +378,7 @@ START_TEST(groups_are_made_below_a_long_path) {
 }
 END_TEST
 
-START_TEST(a_machine_without_memory_is_nobodys_fault) {
+START_TEST(an_out_of_memory_host_is_reported_as_starved) {
     if (!enter_small_cgroup(96 << 20, 1)) return;
     for (int groups = 0; groups < 2; groups++) {
         jail_use_cgroups(groups);
@@ -391,7 +391,7 @@ START_TEST(a_machine_without_memory_is_nobodys_fault) {
 }
 END_TEST
 
-START_TEST(violations) {
+START_TEST(forbidden_system_calls_are_violations) {
     static int (*const attempts[])(void *) = {open_socket, trace, make_namespace};
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         struct jail_result r = inside(JAIL_HOST, attempts[i], NULL, 3);
@@ -413,7 +413,7 @@ static int check_passed_fds(void *data) {
     for (int i = 5; i < 256; i++) hidden = hidden && fcntl(i, F_GETFD) < 0;
     return passed && hidden ? 0 : 1;
 }
-START_TEST(only_given_descriptors) {
+START_TEST(only_passed_descriptors_are_open) {
     int pipe_fds[2], secret_text[2];
     ck_assert(pipe(pipe_fds) == 0 && pipe(secret_text) == 0);
     ck_assert(write(pipe_fds[1], "k", 1) == 1);
@@ -428,7 +428,7 @@ START_TEST(only_given_descriptors) {
 }
 END_TEST
 
-START_TEST(missing_program_is_our_fault) {
+START_TEST(a_missing_program_is_an_internal_error) {
     const char *argv[] = {"/usr/bin/no-such-program", NULL};
     struct jail_job j = base(JAIL_COMPILER);
     j.argv = argv;
@@ -443,31 +443,31 @@ static TCase *all_tests(const char *name, void (*setup)(void)) {
     TCase *t = tcase_create(name);
     tcase_set_timeout(t, 20);
     tcase_add_checked_fixture(t, setup, NULL);
-    tcase_add_test(t, probe_holds);
-    tcase_add_test(t, probe_holds_for_small_numbers);
-    tcase_add_test(t, output_and_status);
-    tcase_add_test(t, file_is_handed_out);
-    tcase_add_test(t, link_is_not_handed_out);
-    tcase_add_test(t, given_files_are_there);
-    tcase_add_test(t, sees_nothing_of_the_machine);
+    tcase_add_test(t, the_sandbox_probe_passes);
+    tcase_add_test(t, the_sandbox_probe_passes_with_low_pids);
+    tcase_add_test(t, output_and_exit_status_are_returned);
+    tcase_add_test(t, a_written_file_is_returned);
+    tcase_add_test(t, a_symbolic_link_is_not_returned);
+    tcase_add_test(t, passed_files_are_visible);
+    tcase_add_test(t, the_host_file_system_is_hidden);
     tcase_add_test(t, root_is_read_only);
     tcase_add_test(t, folder_is_limited);
-    tcase_add_test(t, full_folder_ends_it);
-    tcase_add_test(t, folder_is_removed);
-    tcase_add_test(t, wall_clock_ends_it);
-    tcase_add_test(t, survivors_die);
-    tcase_add_test(t, ends_are_told_apart);
+    tcase_add_test(t, a_full_work_folder_ends_the_job);
+    tcase_add_test(t, the_work_folder_is_removed);
+    tcase_add_test(t, the_wall_clock_limit_ends_the_job);
+    tcase_add_test(t, background_processes_are_killed);
+    tcase_add_test(t, exit_reasons_are_distinguished);
 #ifndef __SANITIZE_ADDRESS__
     tcase_add_test(t, memory_is_limited);
 #endif
-    tcase_add_test(t, processor_time_that_is_used_up_is_no_kill);
-    tcase_add_test(t, a_program_that_kills_itself_is_no_victim_of_the_machine);
-    tcase_add_test(t, a_group_that_is_full_is_the_programs_fault);
-    tcase_add_test(t, groups_are_made_below_a_long_path);
-    tcase_add_test(t, a_machine_without_memory_is_nobodys_fault);
-    tcase_add_test(t, violations);
-    tcase_add_test(t, only_given_descriptors);
-    tcase_add_test(t, missing_program_is_our_fault);
+    tcase_add_test(t, an_exhausted_cpu_limit_is_not_a_kill);
+    tcase_add_test(t, a_program_that_kills_itself_is_not_reported_as_starved);
+    tcase_add_test(t, a_full_memory_cgroup_is_the_fault_of_the_program);
+    tcase_add_test(t, cgroups_are_created_below_a_long_path);
+    tcase_add_test(t, an_out_of_memory_host_is_reported_as_starved);
+    tcase_add_test(t, forbidden_system_calls_are_violations);
+    tcase_add_test(t, only_passed_descriptors_are_open);
+    tcase_add_test(t, a_missing_program_is_an_internal_error);
     return t;
 }
 

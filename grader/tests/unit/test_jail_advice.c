@@ -48,7 +48,7 @@ static void expect(const char *text, const char *const *named, unsigned n) {
         expect(text, named, sizeof named / sizeof *named); \
     } while (0)
 
-START_TEST(only_what_stands_in_the_way_is_named) {
+START_TEST(only_the_blocking_setting_is_named) {
     EXPECT(advice("echo 0 >proc/sys/kernel/unprivileged_userns_clone", 0), debian, newer);
     EXPECT(advice("echo 1 >proc/sys/kernel/unprivileged_userns_clone; echo 1 "
                   ">proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -78,7 +78,7 @@ static void refuse(bool namespaces, bool landlock) {
     seccomp_release(f);
 }
 
-START_TEST(without_either_nothing_is_run_and_the_message_is_whole) {
+START_TEST(without_namespaces_and_landlock_nothing_runs) {
     struct err e = {0};
     refuse(true, true);
     ck_assert(!jail_probe(&e));
@@ -88,7 +88,7 @@ START_TEST(without_either_nothing_is_run_and_the_message_is_whole) {
 }
 END_TEST
 
-START_TEST(without_namespaces_landlock_holds) {
+START_TEST(without_namespaces_landlock_restricts) {
     struct err e = {0};
     refuse(true, false);
     if (!jail_probe(&e))
@@ -99,7 +99,7 @@ START_TEST(without_namespaces_landlock_holds) {
 }
 END_TEST
 
-START_TEST(without_landlock_namespaces_hold) {
+START_TEST(without_landlock_namespaces_isolate) {
     struct err e = {0};
     refuse(false, true);
     ck_assert_msg(jail_probe(&e), "%s", e.text);
@@ -111,10 +111,10 @@ END_TEST
 UNIT_SUITE(jail_advice) {
     Suite *s = suite_create("jail_advice");
     TCase *t = tcase_create("jail_advice");
-    tcase_add_test(t, only_what_stands_in_the_way_is_named);
-    tcase_add_test(t, without_either_nothing_is_run_and_the_message_is_whole);
-    tcase_add_test(t, without_namespaces_landlock_holds);
-    tcase_add_test(t, without_landlock_namespaces_hold);
+    tcase_add_test(t, only_the_blocking_setting_is_named);
+    tcase_add_test(t, without_namespaces_and_landlock_nothing_runs);
+    tcase_add_test(t, without_namespaces_landlock_restricts);
+    tcase_add_test(t, without_landlock_namespaces_isolate);
     suite_add_tcase(s, t);
     return s;
 }

@@ -103,7 +103,7 @@ static unsigned try_rows(const struct machine *m, const struct sock_fprog *p) {
     return missing;
 }
 
-START_TEST(every_row_is_refused) {
+START_TEST(every_denied_system_call_is_rejected) {
     const struct machine *m = &machines[_i];
     /* Numbers are translated from this machine's, and aarch64 has none for some rows. */
     if (m->libseccomp == SCMP_ARCH_X86_64 && seccomp_arch_native() != m->libseccomp)
@@ -117,7 +117,7 @@ START_TEST(every_row_is_refused) {
 }
 END_TEST
 
-START_TEST(what_programs_need_is_allowed) {
+START_TEST(required_system_calls_are_allowed) {
     const struct machine *m = &machines[_i];
     struct sock_fprog reply = filter(m, JAIL_HOST, false);
     ck_assert_uint_eq(filter_action(&reply, m, m->read, 0, 0, 0), SECCOMP_RET_ALLOW);
@@ -133,7 +133,7 @@ END_TEST
 
 /* 452 is fchmodat2 everywhere; 435 clone3. A file without a name: the flag alone, whatever else the
  * machine's O_TMPFILE has. */
-START_TEST(the_same_numbers_mean_the_same) {
+START_TEST(filters_agree_on_every_architecture) {
     const struct machine *m = &machines[_i];
     struct sock_fprog reply = filter(m, JAIL_HOST, false);
     ck_assert_uint_eq(filter_action(&reply, m, 452, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
@@ -145,7 +145,7 @@ START_TEST(the_same_numbers_mean_the_same) {
 END_TEST
 
 /* Calls made as another kind of program would (32 bits) have other numbers, and are deadly. */
-START_TEST(another_processors_calls_are_deadly) {
+START_TEST(system_calls_of_a_foreign_architecture_kill) {
     const struct machine *m = &machines[_i];
     struct sock_fprog reply = filter(m, JAIL_HOST, false);
     static const uint32_t others[] = {AUDIT_ARCH_I386, AUDIT_ARCH_ARM};
@@ -162,10 +162,10 @@ END_TEST
 UNIT_SUITE(jail_filter) {
     Suite *s = suite_create("jail_filter");
     TCase *tc = tcase_create("jail_filter");
-    tcase_add_loop_test(tc, every_row_is_refused, 0, MACHINES);
-    tcase_add_loop_test(tc, what_programs_need_is_allowed, 0, MACHINES);
-    tcase_add_loop_test(tc, the_same_numbers_mean_the_same, 0, MACHINES);
-    tcase_add_loop_test(tc, another_processors_calls_are_deadly, 0, MACHINES);
+    tcase_add_loop_test(tc, every_denied_system_call_is_rejected, 0, MACHINES);
+    tcase_add_loop_test(tc, required_system_calls_are_allowed, 0, MACHINES);
+    tcase_add_loop_test(tc, filters_agree_on_every_architecture, 0, MACHINES);
+    tcase_add_loop_test(tc, system_calls_of_a_foreign_architecture_kill, 0, MACHINES);
     suite_add_tcase(s, tc);
     return s;
 }

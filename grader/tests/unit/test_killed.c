@@ -13,7 +13,7 @@ static bool is_killed(enum jail_outcome end, int code, int signal, const char *o
     return was;
 }
 
-START_TEST(a_compiler_that_the_machine_ends_is_told_from_one_that_refuses) {
+START_TEST(a_killed_compiler_is_distinguished_from_a_compile_error) {
     ck_assert(is_killed(JAIL_SIGNALLED, 0, SIGKILL, "") &&
               is_killed(JAIL_SYSTEM_OOM, 0, SIGKILL, ""));
     ck_assert(is_killed(JAIL_EXITED, 137, 0, "Killed\n")); /* a shell's word for its child */
@@ -27,10 +27,10 @@ START_TEST(a_compiler_that_the_machine_ends_is_told_from_one_that_refuses) {
 }
 END_TEST
 
-UNIT_SUITE(killed) {
-    Suite *s = suite_create("killed");
+UNIT_SUITE(compiler_killed) {
+    Suite *s = suite_create("compiler_killed");
     TCase *t = tcase_create("killed");
-    tcase_add_test(t, a_compiler_that_the_machine_ends_is_told_from_one_that_refuses);
+    tcase_add_test(t, a_killed_compiler_is_distinguished_from_a_compile_error);
     suite_add_tcase(s, t);
     return s;
 }

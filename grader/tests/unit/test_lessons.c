@@ -261,7 +261,7 @@ static unsigned check_page(const char *page, const char *text, struct buf *probl
     return cells;
 }
 
-START_TEST(times_in_lessons_are_those_of_the_results_and_the_ladders) {
+START_TEST(times_in_lessons_match_results_and_ladders) {
     glob_t found;
     struct buf problems = {0};
     unsigned cells = 0;
@@ -284,7 +284,7 @@ END_TEST
     "| " h100 " | 51.5 | 3 |\n| H200, measured | 82.1 | 41.2 | |\n" t4       \
     "| here | x | y | z |\n\nText 84.4\n"
 
-START_TEST(a_time_that_is_another_is_told) {
+START_TEST(a_wrong_time_is_reported) {
     struct buf problems = {0};
     ck_assert_uint_eq(check_page("p", MIGRATION("84.4", ""), &problems), 4);
     ck_assert_msg(!problems.size, "%s", buf_str(&problems));
@@ -337,7 +337,7 @@ static const char *problems_of(void (*check)(const char *, const char *, const c
     return buf_str(&problems);
 }
 
-START_TEST(code_in_a_lesson_stands_in_its_program) {
+START_TEST(code_in_a_lesson_matches_its_program) {
     static const char *const good[] = {
         "    for (int i = 0; i < n; i++)\n        p[i] = 1;\n",
         "    p[i] = 1;   // another remark\n",
@@ -358,7 +358,7 @@ START_TEST(code_in_a_lesson_stands_in_its_program) {
 }
 END_TEST
 
-START_TEST(code_of_no_program_is_told) {
+START_TEST(code_without_a_program_is_reported) {
     struct buf problems = {0};
     lesson_check_markers(
         PAGE("    p[i] = 1;\n") "\n    build/grader run k\n\n```\n    a; drawing\n```\n",
@@ -381,7 +381,7 @@ END_TEST
     "|\n|---|---|---|---|\n| a `k` "                                                  \
     "| " a " | four | " b " |\n"
 
-START_TEST(a_count_that_is_another_is_told) {
+START_TEST(a_wrong_count_is_reported) {
     static const char json[] = "{\"launches\": [{\"kernel\": \"k\", \"counters\": {\"loads\": "
                                "16384, \"requests\": 4096}}]}";
     ck_assert_str_eq(problems_of(lesson_check_counts, COUNTS("4", "16 400"), json), "");
@@ -395,7 +395,7 @@ START_TEST(a_count_that_is_another_is_told) {
 END_TEST
 
 /* Builds a program for each chapter, once. */
-START_TEST(lessons_show_what_their_programs_do) {
+START_TEST(lessons_match_their_programs) {
     struct buf problems = {0};
     struct err e = {0};
     ck_assert_msg(book_open(&e), "%s", e.text);
@@ -412,13 +412,13 @@ UNIT_SUITE(lessons) {
     Suite *s = suite_create("lessons");
     TCase *t = tcase_create("tables of times"),
           *is_status_shown = tcase_create("code, counts, pictures");
-    tcase_add_test(t, times_in_lessons_are_those_of_the_results_and_the_ladders);
-    tcase_add_test(t, a_time_that_is_another_is_told);
+    tcase_add_test(t, times_in_lessons_match_results_and_ladders);
+    tcase_add_test(t, a_wrong_time_is_reported);
     tcase_set_timeout(t, 60);
-    tcase_add_test(is_status_shown, code_in_a_lesson_stands_in_its_program);
-    tcase_add_test(is_status_shown, code_of_no_program_is_told);
-    tcase_add_test(is_status_shown, a_count_that_is_another_is_told);
-    tcase_add_test(is_status_shown, lessons_show_what_their_programs_do);
+    tcase_add_test(is_status_shown, code_in_a_lesson_matches_its_program);
+    tcase_add_test(is_status_shown, code_without_a_program_is_reported);
+    tcase_add_test(is_status_shown, a_wrong_count_is_reported);
+    tcase_add_test(is_status_shown, lessons_match_their_programs);
     tcase_set_timeout(is_status_shown, 300);
     suite_add_tcase(s, t);
     suite_add_tcase(s, is_status_shown);

@@ -37,7 +37,7 @@ static const struct {
      "registers and parameters of calls"},
 };
 
-START_TEST(sizes_beyond_the_limits_are_refused) {
+START_TEST(sizes_beyond_the_limits_are_rejected) {
     struct err e = {0};
     struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &e);
     struct sim_module *m = sim_load(s, texts[_i].ptx, strlen(texts[_i].ptx), &e);
@@ -52,7 +52,7 @@ END_TEST
 UNIT_SUITE(limits) {
     Suite *s = suite_create("limits");
     TCase *t = tcase_create("sizes");
-    tcase_add_loop_test(t, sizes_beyond_the_limits_are_refused, 0, sizeof texts / sizeof *texts);
+    tcase_add_loop_test(t, sizes_beyond_the_limits_are_rejected, 0, sizeof texts / sizeof *texts);
     suite_add_tcase(s, t);
     return s;
 }

@@ -56,7 +56,7 @@ static void run(const char *second, uint32_t expected[3]) {
     sim_close(s);
 }
 
-START_TEST(test_definitions) {
+START_TEST(weak_and_visible_definitions_are_resolved) {
     run(PTX_HEADER ".visible .global .u32 x = 3;\n.global .u32 y = 9;\n" F(
             ".visible", "ld.global.u32 %r0, [y];"),
         (uint32_t[]){3, 7, 9}); /* y is each text's own */
@@ -78,7 +78,7 @@ static const struct {
     {first, PTX_HEADER ".visible .global .u32 x;\n", "function `f`, which is not defined"},
 };
 
-START_TEST(test_refused) {
+START_TEST(conflicting_definitions_are_rejected) {
     struct sim *s = open_sim();
     struct err e = {0};
     ck_assert_ptr_null(load(s, refused[_i].a, refused[_i].b, &e));
@@ -88,7 +88,7 @@ START_TEST(test_refused) {
 END_TEST
 
 /* A strong definition goes before a weak one, wherever it stands. */
-START_TEST(test_strong_over_weak) {
+START_TEST(a_strong_definition_overrides_a_weak_one) {
     struct sim *s = open_sim();
     struct err e = {0};
     struct sim_module *m = load(s, PTX_HEADER ".weak .global .u32 x = 4;\n",
@@ -106,9 +106,10 @@ END_TEST
 UNIT_SUITE(link) {
     Suite *suite = suite_create("link");
     TCase *tc = tcase_create("linking");
-    tcase_add_test(tc, test_definitions);
-    tcase_add_loop_test(tc, test_refused, 0, sizeof refused / sizeof *refused);
-    tcase_add_test(tc, test_strong_over_weak);
+    tcase_add_test(tc, weak_and_visible_definitions_are_resolved);
+    tcase_add_loop_test(tc, conflicting_definitions_are_rejected, 0,
+                        sizeof refused / sizeof *refused);
+    tcase_add_test(tc, a_strong_definition_overrides_a_weak_one);
     suite_add_tcase(suite, tc);
     return suite;
 }

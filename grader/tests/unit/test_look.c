@@ -59,7 +59,7 @@ static const struct sim_access *access_at(const struct sim_result *r, unsigned l
     return NULL;
 }
 
-START_TEST(an_access_is_kept_as_its_lanes_asked_for_it) {
+START_TEST(traced_accesses_keep_their_lane_addresses) {
     struct traced_run x = run_kernel();
     const struct sim_access *load = access_at(&x.r, 10), *shared = access_at(&x.r, 12),
                             *store = access_at(&x.r, 14), *half = access_at(&x.r, 15);
@@ -87,7 +87,7 @@ static const struct sim_line *line_at(const struct sim_result *r, unsigned line)
 
 /* One warp: hundreds of cycles for the load, some for each of the rest; all of it is the launch's
  * time beside its start. */
-START_TEST(a_warp_waits_where_it_reads_what_was_loaded) {
+START_TEST(stalls_are_attributed_to_the_first_use_of_a_load) {
     struct traced_run x = run_kernel();
     double all = 0, device = x.t.seconds - x.t.components[TIME_COMPONENT_LAUNCH];
     for (unsigned i = 0; i < x.r.nlines; i++)
@@ -109,7 +109,7 @@ END_TEST
 
 /* Parts of 10 us: DRAM busy for 6 of them, the issue slots for 3, 1 us of launch; waits share what
  * no resource explains. */
-START_TEST(what_limits_is_ranked_by_parts) {
+START_TEST(limiting_resources_are_ranked_by_their_share) {
     double parts[TIME_MAX_COMPONENTS] = {0}, share[3];
     const char *names[3];
     for (unsigned i = 0; time_component_name(i); i++) {
@@ -127,12 +127,12 @@ START_TEST(what_limits_is_ranked_by_parts) {
 }
 END_TEST
 
-UNIT_SUITE(look) {
-    Suite *s = suite_create("look");
+UNIT_SUITE(attribution) {
+    Suite *s = suite_create("attribution");
     TCase *t = tcase_create("lines");
-    tcase_add_test(t, an_access_is_kept_as_its_lanes_asked_for_it);
-    tcase_add_test(t, a_warp_waits_where_it_reads_what_was_loaded);
-    tcase_add_test(t, what_limits_is_ranked_by_parts);
+    tcase_add_test(t, traced_accesses_keep_their_lane_addresses);
+    tcase_add_test(t, stalls_are_attributed_to_the_first_use_of_a_load);
+    tcase_add_test(t, limiting_resources_are_ranked_by_their_share);
     suite_add_tcase(s, t);
     return s;
 }

@@ -49,7 +49,7 @@ static struct measurement measure(struct clock *c, struct measure_options o) {
     return m;
 }
 
-START_TEST(test_ratio) {
+START_TEST(the_ratio_lies_within_its_interval) {
     struct clock c = {.first = 3e-5, .second = 2e-5, .noise = 0.02, .random = 1};
     struct measurement m = measure(&c, (struct measure_options){.seed = 7});
     ck_assert(m.ok && m.is_precise && m.low <= 1.5 && m.high >= 1.5 && fabs(m.ratio - 1.5) < 0.03);
@@ -59,7 +59,7 @@ START_TEST(test_ratio) {
 END_TEST
 
 /* What changes slowly cancels in a pair, and each of the two runs first about as often. */
-START_TEST(test_drift_and_order) {
+START_TEST(drift_cancels_and_pair_order_is_random) {
     struct clock c = {.first = 1e-5, .second = 1e-5, .noise = 0.05, .drift = 0.01, .random = 3};
     struct measurement m =
         measure(&c, (struct measure_options){
@@ -70,7 +70,7 @@ START_TEST(test_drift_and_order) {
 }
 END_TEST
 
-START_TEST(test_unclear) {
+START_TEST(an_interval_across_the_boundary_is_unclear) {
     struct clock c = {.first = 0.95e-5, .second = 1e-5, .noise = 0.3, .random = 5};
     struct measurement m =
         measure(&c, (struct measure_options){.seed = 1, .max_pairs = 20, .boundary = 0.95});
@@ -81,7 +81,7 @@ START_TEST(test_unclear) {
 }
 END_TEST
 
-START_TEST(test_failures) {
+START_TEST(failed_runs_are_reported_with_their_cause) {
     struct clock c = {.first = 1e-5, .second = 1e-5, .fail_at = 7, .random = 5};
     struct measurement m = measure(&c, (struct measure_options){.seed = 1, .min_pairs = 50});
     ck_assert(!m.ok && strstr(m.cause, "failed"));
@@ -92,7 +92,7 @@ START_TEST(test_failures) {
 END_TEST
 
 /* Of many experiments, about 95 in 100 intervals contain the truth. */
-START_TEST(test_coverage) {
+START_TEST(about_95_percent_of_intervals_cover_the_truth) {
     unsigned inside = 0;
     uint64_t random = 99;
     for (unsigned k = 0; k < 200; k++) {
@@ -105,7 +105,7 @@ START_TEST(test_coverage) {
 }
 END_TEST
 
-START_TEST(test_bootstrap_repeats) {
+START_TEST(the_bootstrap_is_deterministic) {
     double v[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, a, b, c, d;
     measure_bootstrap(v, 11, 5, &a, &b);
     measure_bootstrap(v, 11, 5, &c, &d);
@@ -135,7 +135,7 @@ static void *fake_symbol(const char *name) {
     return dlsym(library, name);
 }
 
-START_TEST(test_throttled_pairs_are_dropped) {
+START_TEST(throttled_pairs_are_dropped) {
     void (*set_throttle)(unsigned long long, unsigned);
     *(void **)&set_throttle = fake_symbol("fakecuda_set_throttle");
     struct nvml *n = nvml_open();
@@ -198,7 +198,7 @@ static int hook_launch(void *k, const unsigned grid[3], const unsigned block[3],
     return 0;
 }
 
-START_TEST(test_roofline) {
+START_TEST(the_roofline_is_measured) {
     struct err e = {0};
     struct roofline r;
     struct fakecuda_hooks hooks = {hook_alloc,  hook_free, hook_write,  hook_read,  hook_load,
@@ -229,14 +229,14 @@ UNIT_SUITE(measure) {
     Suite *s = suite_create("measure");
     TCase *c = tcase_create("pairs");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_ratio);
-    tcase_add_test(c, test_drift_and_order);
-    tcase_add_test(c, test_unclear);
-    tcase_add_test(c, test_failures);
-    tcase_add_test(c, test_coverage);
-    tcase_add_test(c, test_bootstrap_repeats);
-    tcase_add_test(c, test_throttled_pairs_are_dropped);
-    tcase_add_test(c, test_roofline);
+    tcase_add_test(c, the_ratio_lies_within_its_interval);
+    tcase_add_test(c, drift_cancels_and_pair_order_is_random);
+    tcase_add_test(c, an_interval_across_the_boundary_is_unclear);
+    tcase_add_test(c, failed_runs_are_reported_with_their_cause);
+    tcase_add_test(c, about_95_percent_of_intervals_cover_the_truth);
+    tcase_add_test(c, the_bootstrap_is_deterministic);
+    tcase_add_test(c, throttled_pairs_are_dropped);
+    tcase_add_test(c, the_roofline_is_measured);
     suite_add_tcase(s, c);
     return s;
 }

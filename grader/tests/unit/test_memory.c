@@ -18,7 +18,7 @@ static void close_memory(void) { memory_close(&m); }
 
 /* ---- places ---- */
 
-START_TEST(test_places) {
+START_TEST(allocations_are_separated_by_redzones) {
     uint64_t a = memory_alloc(&m, 100, "a"), b = memory_alloc(&m, 512, "b"),
              c = memory_alloc(&m, 1, NULL);
     ck_assert_uint_eq(a, SIM_DEVICE_BASE + 512);
@@ -28,7 +28,7 @@ START_TEST(test_places) {
 }
 END_TEST
 
-START_TEST(test_no_bytes) {
+START_TEST(zero_byte_allocations_are_distinct) {
     uint64_t a = memory_alloc(&m, 0, "a"), b = memory_alloc(&m, 0, "b");
     ck_assert(a && b && a != b);
     ck_assert_int_eq(memory_find_range(&m, a, 1), -1);
@@ -37,7 +37,7 @@ START_TEST(test_no_bytes) {
 }
 END_TEST
 
-START_TEST(test_limit) {
+START_TEST(allocations_beyond_the_capacity_fail) {
     uint64_t a = memory_alloc(&m, 16 << 20, "all");
     ck_assert(a != 0);
     ck_assert_uint_eq(memory_alloc(&m, 1, "more"), 0);
@@ -50,7 +50,7 @@ END_TEST
 
 /* While kernels run, what stands for the host's memory is not there for them, and its place is
  * taken all the same. */
-START_TEST(test_host) {
+START_TEST(host_buffers_are_hidden_while_kernels_run) {
     char description[256];
     uint64_t a = memory_alloc_pages(&m, 100, "in"), b = memory_alloc(&m, 100, "b");
     memory_find_allocation(&m, a)->is_host = true;
@@ -69,7 +69,7 @@ START_TEST(test_host) {
 END_TEST
 
 /* What launches wrote bit by bit, as the shadow has it. */
-START_TEST(what_is_written_as_a_whole_is_learned) {
+START_TEST(fully_written_allocations_are_marked_initialized) {
     uint64_t a = memory_alloc(&m, 10000, "a");
     unsigned char *w = m.init_shadow + (a - SIM_BASE);
     memset(w, 1, 9999);
@@ -88,7 +88,7 @@ START_TEST(what_is_written_as_a_whole_is_learned) {
 }
 END_TEST
 
-START_TEST(test_free) {
+START_TEST(invalid_and_double_frees_are_rejected) {
     uint64_t a = memory_alloc(&m, 100, "a");
     ck_assert_int_eq(memory_free(&m, a + 4), SIM_BAD_ADDRESS);
     ck_assert_int_eq(memory_free(&m, 0x7fff12340000), SIM_BAD_ADDRESS);
@@ -99,7 +99,7 @@ START_TEST(test_free) {
 END_TEST
 
 /* While there is room behind, a freed place is left alone, so that its users are caught. */
-START_TEST(test_reuse) {
+START_TEST(freed_addresses_are_reused_last) {
     uint64_t a = memory_alloc(&m, 8 << 20, "a"), last = 0, reused = 0;
     ck_assert_int_eq(memory_free(&m, a), SIM_OK);
     for (int i = 0; i < 1000; i++) {
@@ -117,7 +117,7 @@ END_TEST
 
 /* The table and the addresses stay as small as what is alive and the 1024 freed places that wait,
  * whatever came before. */
-START_TEST(test_many_pairs) {
+START_TEST(the_allocation_table_stays_small) {
     uint64_t live = memory_alloc(&m, 1000, "live"), highest = 0;
     for (int i = 0; i < 100000; i++) {
         uint64_t a = memory_alloc(&m, 1 + i % 3000, "a"), b = memory_alloc(&m, 5000, "b");
@@ -135,7 +135,7 @@ START_TEST(test_many_pairs) {
 END_TEST
 
 /* The device's own size: only what is touched costs anything. */
-START_TEST(test_large) {
+START_TEST(large_allocations_cost_only_what_is_touched) {
     struct memory large;
     struct err e = {0};
     ck_assert(memory_open(&large, 141ull << 30, &e));
@@ -153,7 +153,7 @@ END_TEST
 
 /* ---- what was written ---- */
 
-START_TEST(test_written) {
+START_TEST(written_bytes_are_tracked) {
     uint64_t a = memory_alloc(&m, 4 << 20, "a");
     ck_assert(!memory_is_initialized(&m, a, 1));
     memory_set_initialized(&m, a + 1000, 3 << 20, true);
@@ -179,7 +179,7 @@ static unsigned long resident_kb(void) {
 
 /* A shadow of ones costs next to nothing, and is a shadow like any other: to its first and last
  * byte, and when parts of it change. */
-START_TEST(test_written_ones) {
+START_TEST(a_fully_written_shadow_is_cheap_and_exact) {
     struct memory large;
     struct err e = {0};
     const uint64_t bytes = (96 << 20) + 123;
@@ -213,7 +213,7 @@ START_TEST(test_written_ones) {
 END_TEST
 
 /* A new allocation in an old place counts as unwritten up to its last byte, however large. */
-START_TEST(test_written_again) {
+START_TEST(a_reused_allocation_starts_uninitialized) {
     struct memory small;
     struct err e = {0};
     ck_assert(memory_open(&small, 1ull << 30, &e));
@@ -238,7 +238,7 @@ static void expect(uint64_t address, unsigned width, const char *text) {
     ck_assert_str_eq(actual, text);
 }
 
-START_TEST(test_describe) {
+START_TEST(addresses_are_described_relative_to_allocations) {
     expect(SIM_DEVICE_BASE + 4096, 4, "far from any allocation");
     uint64_t a = memory_alloc(&m, 4096, "out"), b = memory_alloc(&m, 64, NULL);
     expect(0, 4, "a null pointer");
@@ -308,7 +308,7 @@ static void expect_report(struct sim_report r, enum sim_fault fault, uint32_t th
     ck_assert_msg(strstr(r.text, text) != NULL, "\"%s\" does not say \"%s\"", r.text, text);
 }
 
-START_TEST(test_kernel_bounds) {
+START_TEST(out_of_bounds_accesses_are_reported) {
     expect_report(run_copy(116, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
                   "copy.cu:7: kernel `copy`, block (0,0,0), thread (3,0,0) reads 4 bytes");
     expect_report(run_copy(116, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
@@ -319,18 +319,18 @@ START_TEST(test_kernel_bounds) {
 }
 END_TEST
 
-START_TEST(test_kernel_aligned) {
+START_TEST(misaligned_accesses_are_reported) {
     expect_report(run_copy(2, 0, false), SIM_FAULT_MISALIGNED, 3, "accesses 4 bytes at");
 }
 END_TEST
 
-START_TEST(test_kernel_freed) {
+START_TEST(use_after_free_is_reported) {
     expect_report(run_copy(0, 0, true), SIM_FAULT_USE_AFTER_FREE, 0,
                   "in `from` (128 bytes), which was freed");
 }
 END_TEST
 
-START_TEST(test_kernel_unwritten) {
+START_TEST(uninitialized_reads_are_reported) {
     struct sim_report r = run_copy(0, 4, false);
     expect_report(r, SIM_FAULT_UNINITIALIZED, 3, "reads 4 bytes that nothing wrote");
     ck_assert_uint_eq(r.count, 1);
@@ -341,7 +341,7 @@ START_TEST(test_kernel_unwritten) {
 }
 END_TEST
 
-START_TEST(test_kernel_constant) {
+START_TEST(writes_to_constant_memory_are_faults) {
     struct kernel_rig r = rig_open(copy);
     uint64_t from = sim_alloc(r.sim, 128, "from"), to, bytes;
     ck_assert(sim_find_symbol(r.module, "fixed", &to, &bytes));
@@ -355,7 +355,7 @@ START_TEST(test_kernel_constant) {
 END_TEST
 
 /* What a copy brings along counts as written where its source was. */
-START_TEST(test_copy_shadow) {
+START_TEST(copies_propagate_initialization) {
     struct kernel_rig r = rig_open_with(copy, (struct rig_options){.sanitize = true});
     uint64_t raw = sim_alloc(r.sim, 128, "raw"), from = sim_alloc(r.sim, 128, "from"),
              to = sim_alloc(r.sim, 128, "to");
@@ -377,25 +377,25 @@ UNIT_SUITE(memory) {
     Suite *suite = suite_create("memory");
     TCase *tc = tcase_create("allocations"), *kernels = tcase_create("kernels");
     tcase_add_checked_fixture(tc, open_memory, close_memory);
-    tcase_add_test(tc, test_places);
-    tcase_add_test(tc, test_no_bytes);
-    tcase_add_test(tc, test_limit);
-    tcase_add_test(tc, test_many_pairs);
-    tcase_add_test(tc, test_large);
-    tcase_add_test(tc, test_host);
-    tcase_add_test(tc, test_free);
-    tcase_add_test(tc, what_is_written_as_a_whole_is_learned);
-    tcase_add_test(tc, test_reuse);
-    tcase_add_test(tc, test_written);
-    tcase_add_test(tc, test_written_ones);
-    tcase_add_test(tc, test_written_again);
-    tcase_add_test(tc, test_describe);
-    tcase_add_test(kernels, test_kernel_bounds);
-    tcase_add_test(kernels, test_kernel_aligned);
-    tcase_add_test(kernels, test_kernel_freed);
-    tcase_add_test(kernels, test_kernel_unwritten);
-    tcase_add_test(kernels, test_kernel_constant);
-    tcase_add_test(kernels, test_copy_shadow);
+    tcase_add_test(tc, allocations_are_separated_by_redzones);
+    tcase_add_test(tc, zero_byte_allocations_are_distinct);
+    tcase_add_test(tc, allocations_beyond_the_capacity_fail);
+    tcase_add_test(tc, the_allocation_table_stays_small);
+    tcase_add_test(tc, large_allocations_cost_only_what_is_touched);
+    tcase_add_test(tc, host_buffers_are_hidden_while_kernels_run);
+    tcase_add_test(tc, invalid_and_double_frees_are_rejected);
+    tcase_add_test(tc, fully_written_allocations_are_marked_initialized);
+    tcase_add_test(tc, freed_addresses_are_reused_last);
+    tcase_add_test(tc, written_bytes_are_tracked);
+    tcase_add_test(tc, a_fully_written_shadow_is_cheap_and_exact);
+    tcase_add_test(tc, a_reused_allocation_starts_uninitialized);
+    tcase_add_test(tc, addresses_are_described_relative_to_allocations);
+    tcase_add_test(kernels, out_of_bounds_accesses_are_reported);
+    tcase_add_test(kernels, misaligned_accesses_are_reported);
+    tcase_add_test(kernels, use_after_free_is_reported);
+    tcase_add_test(kernels, uninitialized_reads_are_reported);
+    tcase_add_test(kernels, writes_to_constant_memory_are_faults);
+    tcase_add_test(kernels, copies_propagate_initialization);
     suite_add_tcase(suite, tc);
     suite_add_tcase(suite, kernels);
     return suite;

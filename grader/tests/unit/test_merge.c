@@ -77,7 +77,7 @@ static struct sim_counters run(const char *ptx, struct rig_options o, uint64_t l
     return c;
 }
 
-START_TEST(test_row) {
+START_TEST(adjacent_shared_accesses_are_merged) {
     const struct row *row = &rows[_i];
     char ptx[4096];
     snprintf(ptx, sizeof ptx, access_kernel, row->scale, row->start, row->body);
@@ -94,7 +94,7 @@ END_TEST
 
 /* ---- the inner loop of a product of 32 x 32 tiles, unrolled as nvcc does ---- */
 
-START_TEST(test_tile_product) {
+START_TEST(merged_accesses_of_a_tile_product_match_nvcc) {
     char ptx[16384];
     size_t n = (size_t)snprintf(
         ptx, sizeof ptx,
@@ -168,7 +168,7 @@ static const struct atomic atomics[] = {
      "atom.global.max.u32 %v, [%d], %r;\nst.global.u32 [%w+1024], %v;\n", 40, 40},
 };
 
-START_TEST(test_atomic) {
+START_TEST(warp_aggregated_atomics_are_counted_once) {
     const struct atomic *a = &atomics[_i];
     char ptx[4096];
     snprintf(ptx, sizeof ptx,
@@ -201,7 +201,7 @@ static const char loop[] = PTX_HEADER
     "%%p, %%n, "
     "%%r;\n@%%p bra A;\n.loc 1 30 0\nret;\n}\n";
 
-START_TEST(test_atomic_loop) {
+START_TEST(only_uniform_atomics_in_loops_are_aggregated) {
     char ptx[2048];
     snprintf(ptx, sizeof ptx, loop, "%ntid.x");
     ck_assert_uint_eq(run(ptx, (struct rig_options){0}, 32).atomic_operations, 33);
@@ -210,13 +210,14 @@ START_TEST(test_atomic_loop) {
 }
 END_TEST
 
-UNIT_SUITE(merge) {
-    Suite *suite = suite_create("merge");
+UNIT_SUITE(access_merging) {
+    Suite *suite = suite_create("access_merging");
     TCase *tc = tcase_create("what ptxas merges");
-    tcase_add_loop_test(tc, test_row, 0, sizeof rows / sizeof *rows);
-    tcase_add_test(tc, test_tile_product);
-    tcase_add_loop_test(tc, test_atomic, 0, sizeof atomics / sizeof *atomics);
-    tcase_add_test(tc, test_atomic_loop);
+    tcase_add_loop_test(tc, adjacent_shared_accesses_are_merged, 0, sizeof rows / sizeof *rows);
+    tcase_add_test(tc, merged_accesses_of_a_tile_product_match_nvcc);
+    tcase_add_loop_test(tc, warp_aggregated_atomics_are_counted_once, 0,
+                        sizeof atomics / sizeof *atomics);
+    tcase_add_test(tc, only_uniform_atomics_in_loops_are_aggregated);
     suite_add_tcase(suite, tc);
     return suite;
 }

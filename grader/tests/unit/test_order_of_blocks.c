@@ -37,14 +37,14 @@ static void run(const char *kernel, bool later_first, uint32_t *out) {
     rig_close(&r);
 }
 
-START_TEST(blocks_come_in_order_unless_asked_otherwise) {
+START_TEST(blocks_run_in_order_by_default) {
     uint32_t out[BLOCKS];
     run("arrive", false, out);
     for (uint32_t i = 0; i < BLOCKS; i++) ck_assert_uint_eq(out[i], i);
 }
 END_TEST
 
-START_TEST(later_blocks_come_first_where_asked_for) {
+START_TEST(reverse_block_order_runs_later_blocks_first) {
     uint32_t out[BLOCKS], before = 0;
     bool seen[BLOCKS] = {false};
     run("arrive", true, out);
@@ -56,7 +56,7 @@ START_TEST(later_blocks_come_first_where_asked_for) {
 }
 END_TEST
 
-START_TEST(blocks_that_wait_for_the_one_before_get_on_in_either_order) {
+START_TEST(chained_blocks_progress_in_either_order) {
     uint32_t out[BLOCKS];
     for (int later = 0; later < 2; later++) {
         run("chain", later, out);
@@ -65,12 +65,12 @@ START_TEST(blocks_that_wait_for_the_one_before_get_on_in_either_order) {
 }
 END_TEST
 
-UNIT_SUITE(order_of_blocks) {
-    Suite *s = suite_create("order_of_blocks");
+UNIT_SUITE(block_order) {
+    Suite *s = suite_create("block_order");
     TCase *t = tcase_create("order_of_blocks");
-    tcase_add_test(t, blocks_come_in_order_unless_asked_otherwise);
-    tcase_add_test(t, later_blocks_come_first_where_asked_for);
-    tcase_add_test(t, blocks_that_wait_for_the_one_before_get_on_in_either_order);
+    tcase_add_test(t, blocks_run_in_order_by_default);
+    tcase_add_test(t, reverse_block_order_runs_later_blocks_first);
+    tcase_add_test(t, chained_blocks_progress_in_either_order);
     suite_add_tcase(s, t);
     return s;
 }

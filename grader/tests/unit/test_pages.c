@@ -109,7 +109,7 @@ static void write_page(struct result *r, struct buf *out) {
     report_html(r, device_find("h200"), &b, out);
 }
 
-START_TEST(a_page_parses_and_asks_nothing_of_anywhere) {
+START_TEST(a_page_is_valid_and_self_contained) {
     struct result r = hostile();
     struct buf out = {0};
     write_page(&r, &out);
@@ -122,7 +122,7 @@ START_TEST(a_page_parses_and_asks_nothing_of_anywhere) {
 }
 END_TEST
 
-START_TEST(what_a_submission_says_is_text) {
+START_TEST(text_from_a_submission_is_escaped) {
     struct result r = hostile();
     struct buf out = {0};
     write_page(&r, &out);
@@ -136,7 +136,7 @@ START_TEST(what_a_submission_says_is_text) {
 }
 END_TEST
 
-START_TEST(a_page_shows_the_figures_of_the_result) {
+START_TEST(a_page_shows_the_numbers_of_the_result) {
     static const char *const values[] = {
         "43.2 of 100", ">126 976<", "4.5<",
         ">262 144<",   "25 %",      "20 µs",
@@ -156,7 +156,7 @@ END_TEST
 
 /* 32 lanes in 4 sectors; every other float of 256 bytes: 8 sectors for what 4 could hold; all lanes
  * on one float: 1 of 4 bytes. */
-START_TEST(sectors_are_counted_as_they_are_drawn) {
+START_TEST(drawn_sectors_match_the_counted_ones) {
     static const unsigned stride[] = {4, 8, 0}, drawn[] = {4, 8, 1}, ideal[] = {4, 4, 1};
     for (unsigned i = 0; i < 3; i++) {
         struct sim_access a = {.mask = ~0u, .lane_bytes = 4};
@@ -176,7 +176,7 @@ END_TEST
 
 /* Words 2 l: lanes l and l + 16 meet one bank, so 16 cells in each of two rows; four bytes of one
  * word: one cell. */
-START_TEST(banks_are_drawn_pass_by_pass) {
+START_TEST(banks_are_drawn_wavefront_by_wavefront) {
     struct sim_access a = {.mask = ~0u, .lane_bytes = 4, .cost = 2, .is_shared = true};
     struct buf out = {0};
     unsigned first = 0, fresh_text = 0;
@@ -211,7 +211,7 @@ END_TEST
 
 /* Every page of the site parses and asks for nothing; tasks link to what they name, fold their
  * hints up, and are found by words. */
-START_TEST(the_site_is_made_of_the_book) {
+START_TEST(the_site_contains_the_whole_book) {
     char folder[] = "/tmp/site-XXXXXX", path[200];
     struct err e = {0};
     if (access("build/makesite", X_OK) != 0) {
@@ -254,13 +254,13 @@ END_TEST
 UNIT_SUITE(pages) {
     Suite *s = suite_create("pages");
     TCase *t = tcase_create("pages");
-    tcase_add_test(t, a_page_parses_and_asks_nothing_of_anywhere);
-    tcase_add_test(t, what_a_submission_says_is_text);
-    tcase_add_test(t, a_page_shows_the_figures_of_the_result);
-    tcase_add_test(t, sectors_are_counted_as_they_are_drawn);
-    tcase_add_test(t, banks_are_drawn_pass_by_pass);
+    tcase_add_test(t, a_page_is_valid_and_self_contained);
+    tcase_add_test(t, text_from_a_submission_is_escaped);
+    tcase_add_test(t, a_page_shows_the_numbers_of_the_result);
+    tcase_add_test(t, drawn_sectors_match_the_counted_ones);
+    tcase_add_test(t, banks_are_drawn_wavefront_by_wavefront);
     tcase_add_test(t, any_access_can_be_drawn);
-    tcase_add_test(t, the_site_is_made_of_the_book);
+    tcase_add_test(t, the_site_contains_the_whole_book);
     suite_add_tcase(s, t);
     return s;
 }

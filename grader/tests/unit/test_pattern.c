@@ -183,7 +183,7 @@ static bool only_load(const struct row *row) {
            strncmp(row->name, "one ", 4) == 0 || strstr(row->name, "no pair");
 }
 
-START_TEST(test_row) {
+START_TEST(access_patterns_have_exact_counters) {
     const struct row *row = &rows[_i];
     for (int store = strncmp(row->name, "stored", 6) == 0;
          store < (row->kind >= CONST || only_load(row) ? 1 : 2); store++) {
@@ -199,7 +199,7 @@ START_TEST(test_row) {
 END_TEST
 
 /* Lanes further apart than 2 GiB: no pattern is kept, the counts stay the same. */
-START_TEST(test_far) {
+START_TEST(lanes_beyond_2_gib_are_counted_without_a_pattern) {
     struct kernel_rig r = rig_open_with(
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 base) {\n"
         ".reg .b32 %r<4>; .reg .b64 %d<4>;\nld.param.u64 %d0, [base];\nmov.u32 %r0, %tid.x;\n"
@@ -218,11 +218,11 @@ START_TEST(test_far) {
 }
 END_TEST
 
-UNIT_SUITE(pattern) {
-    Suite *suite = suite_create("pattern");
+UNIT_SUITE(access_pattern) {
+    Suite *suite = suite_create("access_pattern");
     TCase *tc = tcase_create("accesses of one warp");
-    tcase_add_loop_test(tc, test_row, 0, sizeof rows / sizeof *rows);
-    tcase_add_test(tc, test_far);
+    tcase_add_loop_test(tc, access_patterns_have_exact_counters, 0, sizeof rows / sizeof *rows);
+    tcase_add_test(tc, lanes_beyond_2_gib_are_counted_without_a_pattern);
     suite_add_tcase(suite, tc);
     return suite;
 }

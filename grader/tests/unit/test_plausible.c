@@ -16,7 +16,7 @@ static const struct exercise exercise = {
 
 /* An MX330 moves 48 GB/s and has 512 KiB of L2, which may keep its share: (2^25 - 2^19) bytes /
  * 48e9 = 688 us. */
-START_TEST(the_floor_and_the_interval) {
+START_TEST(times_below_the_floor_or_outside_the_interval_are_flagged) {
     static const struct {
         double us, high_us;
         unsigned sectors; /* written; 2^22 floats are 2^19 of them */
@@ -46,7 +46,7 @@ END_TEST
 /* 2^40 operations on an H200. FP32: 132 SMs x 128 lanes x 2 at 1980 MHz, 66.9 TFLOP/s, 16.43 ms.
  * mma: 132 x 4 quarters, 4096 operations in 6 cycles: 713.7 TFLOP/s, 1.541 ms. Three products for
  * one, as 3xTF32 has them, leave none to FP32. */
-START_TEST(tensor_cores_have_a_floor_of_their_own) {
+START_TEST(tensor_core_kernels_have_their_own_floor) {
     const struct gpu_device *d = device_find("h200");
     double all = 1099511627776.0;
     ck_assert_double_eq_tol(grade_compute_seconds(d, all, 0), 16.43e-3, 0.02e-3);
@@ -60,11 +60,11 @@ START_TEST(tensor_cores_have_a_floor_of_their_own) {
 }
 END_TEST
 
-UNIT_SUITE(plausible) {
-    Suite *s = suite_create("plausible");
+UNIT_SUITE(sanity_check) {
+    Suite *s = suite_create("sanity_check");
     TCase *t = tcase_create("floors");
-    tcase_add_test(t, the_floor_and_the_interval);
-    tcase_add_test(t, tensor_cores_have_a_floor_of_their_own);
+    tcase_add_test(t, times_below_the_floor_or_outside_the_interval_are_flagged);
+    tcase_add_test(t, tensor_core_kernels_have_their_own_floor);
     suite_add_tcase(s, t);
     return s;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* 0xe9, the first byte of é in Latin-1, is below zero as a char. */
-START_TEST(char_has_a_sign) {
+START_TEST(plain_char_is_signed) {
     volatile char c = (char)0xe9;
     ck_assert_int_eq(c, 0xe9 - 256);
 }
@@ -15,7 +15,7 @@ END_TEST
 
 /* (1 + 2^-27)^2 = 1 + 2^-26 + 2^-54: the last term is lost where the product is rounded, and kept
  * by a fused multiply-add. */
-START_TEST(a_product_is_rounded_before_it_is_added) {
+START_TEST(products_are_not_contracted_to_fma) {
     volatile double a = 1 + 0x1p-27, b = 1 + 0x1p-26;
     double x = a, y = b;
     ck_assert_double_eq(x * x - y, 0.0);
@@ -24,7 +24,7 @@ START_TEST(a_product_is_rounded_before_it_is_added) {
 END_TEST
 
 /* What is mapped, given back or shared must begin and end with a page of the kernel's. */
-START_TEST(device_memory_has_whole_pages) {
+START_TEST(device_memory_is_page_aligned) {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct memory m;
     struct err e = {0};
@@ -54,12 +54,12 @@ START_TEST(zeroing_leaves_neighbours_alone) {
 }
 END_TEST
 
-UNIT_SUITE(processor) {
-    Suite *s = suite_create("processor");
+UNIT_SUITE(host_portability) {
+    Suite *s = suite_create("host_portability");
     TCase *tc = tcase_create("processor");
-    tcase_add_test(tc, char_has_a_sign);
-    tcase_add_test(tc, a_product_is_rounded_before_it_is_added);
-    tcase_add_test(tc, device_memory_has_whole_pages);
+    tcase_add_test(tc, plain_char_is_signed);
+    tcase_add_test(tc, products_are_not_contracted_to_fma);
+    tcase_add_test(tc, device_memory_is_page_aligned);
     tcase_add_test(tc, zeroing_leaves_neighbours_alone);
     suite_add_tcase(s, tc);
     return s;

@@ -137,7 +137,7 @@ static void run_once(const char *name, const struct program_directives *w, const
     ck_assert_msg(status == expected, "%s: exit status %d, expected %d", name, status, expected);
 }
 
-START_TEST(test_program) {
+START_TEST(programs_print_the_expected_output) {
     struct program_directives w = {0};
     char program[4200];
     prepare(programs[_i], &w, program, sizeof program);
@@ -146,7 +146,7 @@ START_TEST(test_program) {
 }
 END_TEST
 
-START_TEST(test_threads) {
+START_TEST(programs_do_not_depend_on_the_thread_count) {
     struct program_directives w = {0};
     char program[4200], path[4300];
     struct buf first = {0};
@@ -197,8 +197,8 @@ UNIT_SUITE(programs) {
     qsort(programs, nprograms, sizeof *programs, by_name);
     tcase_set_timeout(tc, 120);
     tcase_set_tags(tc, "long");
-    tcase_add_loop_test(tc, test_program, 0, (int)nprograms);
-    tcase_add_loop_test(tc, test_threads, 0, (int)nprograms);
+    tcase_add_loop_test(tc, programs_print_the_expected_output, 0, (int)nprograms);
+    tcase_add_loop_test(tc, programs_do_not_depend_on_the_thread_count, 0, (int)nprograms);
     suite_add_tcase(suite, tc);
     return suite;
 }

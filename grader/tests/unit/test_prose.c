@@ -74,7 +74,7 @@ static const char *check_page_text(const char *name, const char *text) {
     return output_file.data;
 }
 
-START_TEST(what_the_sources_say_passes) {
+START_TEST(numbers_that_match_their_source_pass) {
     static const char *const right[] = {
         "It takes 20 µs.\n<!--fig 20 µs: h100 one/answer-->\n",
         "It is 2.5 times\nas fast.\n<!--fig 2.5 times: h100 one/1 / h100 one/answer-->\n",
@@ -108,7 +108,7 @@ START_TEST(what_the_sources_say_passes) {
 }
 END_TEST
 
-START_TEST(a_figure_that_is_another_is_told) {
+START_TEST(a_wrong_number_is_reported) {
     static const struct {
         const char *page, *wrong;
     } wrong[] = {
@@ -143,7 +143,7 @@ END_TEST
 
 #define LIMITS(cells) "| check | figure | limit |\n|---|---|---|\n" cells "\n"
 
-START_TEST(limits_of_a_task_are_those_of_its_tests) {
+START_TEST(limits_in_a_task_match_its_tests) {
     if (!has_python()) SKIP("no python3");
     make_book();
     ck_assert_str_eq(
@@ -164,7 +164,7 @@ START_TEST(limits_of_a_task_are_those_of_its_tests) {
 }
 END_TEST
 
-START_TEST(the_books_figures_have_their_sources) {
+START_TEST(every_number_of_the_book_has_a_source) {
     if (!has_python()) SKIP("no python3");
     ck_assert_int_eq(shell("python3 %s", check), 0);
 }
@@ -173,10 +173,10 @@ END_TEST
 UNIT_SUITE(prose) {
     Suite *s = suite_create("prose");
     TCase *t = tcase_create("figures");
-    tcase_add_test(t, what_the_sources_say_passes);
-    tcase_add_test(t, a_figure_that_is_another_is_told);
-    tcase_add_test(t, limits_of_a_task_are_those_of_its_tests);
-    tcase_add_test(t, the_books_figures_have_their_sources);
+    tcase_add_test(t, numbers_that_match_their_source_pass);
+    tcase_add_test(t, a_wrong_number_is_reported);
+    tcase_add_test(t, limits_in_a_task_match_its_tests);
+    tcase_add_test(t, every_number_of_the_book_has_a_source);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     return s;

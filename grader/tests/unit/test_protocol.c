@@ -18,7 +18,7 @@ static int read_bytes(uint64_t address, uint64_t pitch, uint64_t width, uint64_t
     return REQUEST(&f, read, (&(struct wb_req_read){address, pitch, width, rows, 0}), NULL);
 }
 
-START_TEST(test_round_trip) {
+START_TEST(written_bytes_are_read_back) {
     uint64_t reply = fixture_alloc(&f, 100);
     memcpy(f.window, "forty-two", 9);
     ck_assert_int_eq(write_bytes(reply + 5, 9, 9, 1), 0);
@@ -28,7 +28,7 @@ START_TEST(test_round_trip) {
 }
 END_TEST
 
-START_TEST(test_rows) {
+START_TEST(pitched_copies_move_rows) {
     uint64_t reply = fixture_alloc(&f, 40);
     ck_assert_int_eq(REQUEST(&f, fill, (&(struct wb_req_fill){reply, 40, 40, 1, '.', 0}), NULL), 0);
     memcpy(f.window, "abcdef", 6);
@@ -43,7 +43,7 @@ END_TEST
 static int synchronise(void) { return REQUEST(&f, sync, NULL, NULL); }
 
 /* What is posted is carried out in order, unanswered: a later question has its own answer. */
-START_TEST(test_posted) {
+START_TEST(posted_messages_run_in_order_without_a_reply) {
     uint64_t reply = fixture_alloc(&f, 64), add = fixture_kernel(&f, "add"), params[2] = {reply, 8};
     struct wb_req_launch request = {.kernel = add,
                                     .grid_x = 1,
@@ -69,7 +69,7 @@ START_TEST(test_posted) {
 END_TEST
 
 /* The first error of what was posted is the next synchronisation's answer, once. */
-START_TEST(test_posted_wrong) {
+START_TEST(the_first_posted_error_is_returned_by_the_next_sync) {
     uint64_t reply = fixture_alloc(&f, 16);
     POST(&f, fill, (&(struct wb_req_fill){reply, 17, 17, 1, 'a', 0}), NULL, 0);
     POST(&f, free, (&(struct wb_req_free){reply}), NULL, 0);
@@ -81,7 +81,7 @@ START_TEST(test_posted_wrong) {
 END_TEST
 
 /* A tail must be as long as the rows that it stands for. */
-START_TEST(test_tail_of_rows) {
+START_TEST(a_tail_must_match_its_rows) {
     uint64_t reply = fixture_alloc(&f, 64);
     static const char bytes[40] = "0123456789";
     ck_assert_int_eq(
@@ -99,7 +99,7 @@ END_TEST
 
 /* Only what the table says may be posted; events have bounds; a device of no simulator shares
  * nothing. */
-START_TEST(test_post_of_questions) {
+START_TEST(only_one_way_messages_may_be_posted) {
     struct wb_rep_event_time t;
     struct wb_rep_alloc_shared shared;
     ck_assert_int_eq(REQUEST(&f, event, &(struct wb_req_event){.event = WB_MAX_EVENTS}, NULL),
@@ -117,7 +117,7 @@ START_TEST(test_post_of_questions) {
 }
 END_TEST
 
-START_TEST(test_ranges) {
+START_TEST(out_of_range_copies_are_rejected) {
     uint64_t reply = fixture_alloc(&f, 100), big = UINT64_MAX;
     ck_assert_int_eq(write_bytes(reply, 101, 101, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(write_bytes(reply + 99, 1, 1, 2), WB_cudaErrorInvalidValue);
@@ -141,7 +141,7 @@ START_TEST(test_ranges) {
 END_TEST
 
 /* The window is smaller than the device's memory: a message may not reach past it. */
-START_TEST(test_window) {
+START_TEST(messages_cannot_reach_past_the_window) {
     uint64_t reply = fixture_alloc(&f, 128 << 10);
     ck_assert_int_eq(write_bytes(reply, 65536, 65536, 1), 0);
     ck_assert_int_eq(write_bytes(reply, 65537, 65537, 1), WB_cudaErrorInvalidValue);
@@ -162,7 +162,7 @@ START_TEST(test_window) {
 }
 END_TEST
 
-START_TEST(test_handles) {
+START_TEST(unknown_handles_are_rejected) {
     struct wb_rep_kernel_find k;
     ck_assert_int_eq(REQUEST_TAIL(&f, kernel_find, &(struct wb_req_kernel_find){1}, &k, "add", 3),
                      WB_cudaErrorInvalidResourceHandle);
@@ -182,7 +182,7 @@ START_TEST(test_handles) {
 }
 END_TEST
 
-START_TEST(test_parameters) {
+START_TEST(parameters_of_the_wrong_size_are_rejected) {
     uint64_t add = fixture_kernel(&f, "add");
     struct wb_req_launch request = {.kernel = add,
                                     .grid_x = 1,
@@ -203,7 +203,7 @@ START_TEST(test_parameters) {
 END_TEST
 
 /* 48 KiB without asking, then what was asked for, then no more than a block has. */
-START_TEST(test_dynamic_shared) {
+START_TEST(dynamic_shared_memory_needs_an_opt_in_above_48_kib) {
     uint64_t add = fixture_kernel(&f, "add"), reply = fixture_alloc(&f, 16);
     uint64_t params[2] = {reply, 16};
     struct wb_req_launch request = {.kernel = add,
@@ -236,7 +236,7 @@ static size_t raw(uint32_t op, uint32_t claimed, size_t size) {
 }
 
 /* Frames that are no frames end the connection; a message cut short is an error. */
-START_TEST(test_frames) {
+START_TEST(malformed_frames_close_the_connection) {
     ck_assert_uint_gt(raw(WB_OP_alloc, sizeof(struct wb_header), sizeof(struct wb_header)), 0);
     static const struct {
         uint32_t op, claimed;
@@ -258,7 +258,7 @@ END_TEST
 
 /* Any bytes at all: every frame is answered, or the connection ends; the fake's bounds are checked
  * by ASan. */
-START_TEST(test_noise) {
+START_TEST(random_frames_are_answered_or_close_the_connection) {
     _Alignas(8) uint8_t out[512], in[WB_FRAME_BYTES];
     srandom((unsigned)_i + 1);
     fixture_kernel(&f, "add");
@@ -282,7 +282,7 @@ START_TEST(test_noise) {
 }
 END_TEST
 
-START_TEST(test_message_limit) {
+START_TEST(the_message_limit_ends_the_server) {
     close_all();
     fixture_open(&f, (struct server_options){.max_messages = 3}, true);
     for (int i = 0; i < 3; i++) ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
@@ -293,7 +293,7 @@ START_TEST(test_message_limit) {
 }
 END_TEST
 
-START_TEST(test_silence_meets_the_deadline) {
+START_TEST(a_silent_client_hits_the_deadline) {
     close_all();
     fixture_open(&f, (struct server_options){0}, false);
     double start = server_now();
@@ -307,21 +307,21 @@ UNIT_SUITE(protocol) {
     TCase *tc = tcase_create("hostile client");
     tcase_add_checked_fixture(tc, open_fixture, close_all);
     tcase_set_timeout(tc, 30);
-    tcase_add_test(tc, test_round_trip);
-    tcase_add_test(tc, test_rows);
-    tcase_add_test(tc, test_ranges);
-    tcase_add_test(tc, test_window);
-    tcase_add_test(tc, test_posted);
-    tcase_add_test(tc, test_posted_wrong);
-    tcase_add_test(tc, test_tail_of_rows);
-    tcase_add_test(tc, test_post_of_questions);
-    tcase_add_test(tc, test_handles);
-    tcase_add_test(tc, test_parameters);
-    tcase_add_test(tc, test_dynamic_shared);
-    tcase_add_test(tc, test_frames);
-    tcase_add_loop_test(tc, test_noise, 0, 4);
-    tcase_add_test(tc, test_message_limit);
-    tcase_add_test(tc, test_silence_meets_the_deadline);
+    tcase_add_test(tc, written_bytes_are_read_back);
+    tcase_add_test(tc, pitched_copies_move_rows);
+    tcase_add_test(tc, out_of_range_copies_are_rejected);
+    tcase_add_test(tc, messages_cannot_reach_past_the_window);
+    tcase_add_test(tc, posted_messages_run_in_order_without_a_reply);
+    tcase_add_test(tc, the_first_posted_error_is_returned_by_the_next_sync);
+    tcase_add_test(tc, a_tail_must_match_its_rows);
+    tcase_add_test(tc, only_one_way_messages_may_be_posted);
+    tcase_add_test(tc, unknown_handles_are_rejected);
+    tcase_add_test(tc, parameters_of_the_wrong_size_are_rejected);
+    tcase_add_test(tc, dynamic_shared_memory_needs_an_opt_in_above_48_kib);
+    tcase_add_test(tc, malformed_frames_close_the_connection);
+    tcase_add_loop_test(tc, random_frames_are_answered_or_close_the_connection, 0, 4);
+    tcase_add_test(tc, the_message_limit_ends_the_server);
+    tcase_add_test(tc, a_silent_client_hits_the_deadline);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -73,7 +73,7 @@ static const struct {
     {M(".file 99999999 \"x\""), "PTX line 3: a file's number is 99999999, more than", ERR_LIMIT},
 };
 
-START_TEST(message) {
+START_TEST(parse_errors_have_the_expected_message) {
     struct arena a = {0};
     struct err e = {0};
     const struct ptx_module *m = ptx_parse(&a, errors[_i].text, strlen(errors[_i].text), &e);
@@ -86,7 +86,7 @@ START_TEST(message) {
 }
 END_TEST
 
-START_TEST(too_long) {
+START_TEST(an_oversized_text_is_rejected_unread) {
     struct arena a = {0};
     struct err e = {0};
     ck_assert_ptr_null(
@@ -126,7 +126,7 @@ static const struct {
     {".version 8.0\n.target sm_75\n.global .b8 x[1][1][1] = {", "{", "", false},
 };
 
-START_TEST(flood) {
+START_TEST(deeply_repeated_input_hits_the_limits) {
     struct arena a = {0};
     struct err e = {0};
     char *text = repeat(&a, floods[_i].head, floods[_i].part, 100000, floods[_i].tail);
@@ -139,9 +139,11 @@ END_TEST
 UNIT_SUITE(ptx_errors) {
     Suite *s = suite_create("ptx_errors");
     TCase *c = tcase_create("errors");
-    tcase_add_loop_test(c, message, 0, (int)(sizeof errors / sizeof *errors));
-    tcase_add_test(c, too_long);
-    tcase_add_loop_test(c, flood, 0, (int)(sizeof floods / sizeof *floods));
+    tcase_add_loop_test(c, parse_errors_have_the_expected_message, 0,
+                        (int)(sizeof errors / sizeof *errors));
+    tcase_add_test(c, an_oversized_text_is_rejected_unread);
+    tcase_add_loop_test(c, deeply_repeated_input_hits_the_limits, 0,
+                        (int)(sizeof floods / sizeof *floods));
     suite_add_tcase(s, c);
     return s;
 }

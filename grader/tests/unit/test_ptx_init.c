@@ -41,7 +41,7 @@ static const struct {
     {".global .v2 .u16 x[2] = {{1, 2}, {3, 4}};", 8, {1, 0, 2, 0, 3, 0, 4, 0}},
 };
 
-START_TEST(bytes) {
+START_TEST(initializers_give_the_expected_bytes) {
     const struct ptx_var *x = variable(values[_i].text);
     ck_assert_uint_eq(x->bytes, values[_i].bytes);
     ck_assert_mem_eq(x->init, values[_i].expected, x->bytes);
@@ -58,7 +58,7 @@ static void check_reloc(const struct ptx_reloc *r, size_t offset, const char *sy
     ck_assert_int_eq(r->generic, generic);
 }
 
-START_TEST(addresses) {
+START_TEST(addresses_in_initializers_become_relocations) {
     const struct ptx_var *x =
         variable(".global .u64 x[6] = {f, y, y+4, generic(y)+12, 5, generic(y-8)};");
     ck_assert_uint_eq(x->nrelocs, 5);
@@ -72,7 +72,7 @@ START_TEST(addresses) {
 END_TEST
 
 /* A byte array with an address in the middle, as nvcc writes a packed structure. */
-START_TEST(masked_addresses) {
+START_TEST(masked_address_bytes_become_one_relocation) {
     const struct ptx_var *x = variable(
         ".global .align 8 .b8 x[26] = {1, 0xFF(y+4), 0xFF00(y+4), 0xFF0000(y+4), 0xFF000000(y+4), "
         "0xFF00000000(y+4), "
@@ -90,13 +90,13 @@ START_TEST(masked_addresses) {
 }
 END_TEST
 
-START_TEST(symbols_may_come_later) {
+START_TEST(initializers_may_reference_later_symbols) {
     const struct ptx_var *x = variable(".global .u64 x = late;\n.global .u64 late = x;");
     check_reloc(&x->relocs[0], 0, "late", 0, false);
 }
 END_TEST
 
-START_TEST(sizes_without_values) {
+START_TEST(arrays_without_initializers_have_their_size) {
     const struct ptx_var *x = variable(".extern .shared .align 16 .b8 x[];");
     ck_assert_uint_eq(x->bytes, 0);
     ck_assert_uint_eq(x->align, 16);
@@ -116,11 +116,12 @@ UNIT_SUITE(ptx_init) {
     Suite *s = suite_create("ptx_init");
     TCase *c = tcase_create("initial values");
     tcase_add_checked_fixture(c, NULL, release);
-    tcase_add_loop_test(c, bytes, 0, (int)(sizeof values / sizeof *values));
-    tcase_add_test(c, addresses);
-    tcase_add_test(c, masked_addresses);
-    tcase_add_test(c, symbols_may_come_later);
-    tcase_add_test(c, sizes_without_values);
+    tcase_add_loop_test(c, initializers_give_the_expected_bytes, 0,
+                        (int)(sizeof values / sizeof *values));
+    tcase_add_test(c, addresses_in_initializers_become_relocations);
+    tcase_add_test(c, masked_address_bytes_become_one_relocation);
+    tcase_add_test(c, initializers_may_reference_later_symbols);
+    tcase_add_test(c, arrays_without_initializers_have_their_size);
     suite_add_tcase(s, c);
     return s;
 }

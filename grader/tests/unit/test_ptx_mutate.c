@@ -31,7 +31,7 @@ static void check(const char *text, size_t n, const char *mutation, unsigned rou
     free(exact);
 }
 
-START_TEST(cut_short) {
+START_TEST(truncated_ptx_is_rejected_safely) {
     struct buf text = {0};
     read_text(_i, &text);
     for (unsigned i = 0; i < CUTS; i++) check(text.data, draw(text.size), "cut", i);
@@ -45,7 +45,7 @@ static void change(char *text, size_t n) {
         text[draw(n)] = interesting[draw(sizeof interesting)];
 }
 
-START_TEST(bytes_changed) {
+START_TEST(mutated_ptx_is_parsed_safely) {
     struct buf text = {0};
     read_text(_i, &text);
     char *copy = xmalloc(text.size);
@@ -61,7 +61,7 @@ END_TEST
 
 /* Takes a piece of the text to another place; that breaks scopes and orders more than single bytes
  * do. */
-START_TEST(pieces_moved) {
+START_TEST(ptx_with_moved_pieces_is_parsed_safely) {
     struct buf text = {0}, moved = {0};
     read_text(_i, &text);
     for (unsigned i = 0; i < CHANGES / 2; i++) {
@@ -78,7 +78,7 @@ START_TEST(pieces_moved) {
 }
 END_TEST
 
-START_TEST(whole) {
+START_TEST(unmodified_ptx_is_parsed) {
     struct buf text = {0};
     struct arena a = {0};
     struct err e = {0};
@@ -94,10 +94,10 @@ UNIT_SUITE(ptx_mutate) {
     Suite *s = suite_create("ptx_mutate");
     TCase *c = tcase_create("damage");
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, whole, 0, PATHS);
-    tcase_add_loop_test(c, cut_short, 0, PATHS);
-    tcase_add_loop_test(c, bytes_changed, 0, PATHS);
-    tcase_add_loop_test(c, pieces_moved, 0, PATHS);
+    tcase_add_loop_test(c, unmodified_ptx_is_parsed, 0, PATHS);
+    tcase_add_loop_test(c, truncated_ptx_is_rejected_safely, 0, PATHS);
+    tcase_add_loop_test(c, mutated_ptx_is_parsed_safely, 0, PATHS);
+    tcase_add_loop_test(c, ptx_with_moved_pieces_is_parsed_safely, 0, PATHS);
     suite_add_tcase(s, c);
     return s;
 }

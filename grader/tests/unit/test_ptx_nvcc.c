@@ -34,7 +34,7 @@ static unsigned count(const struct ptx_func *f, const char *opcode) {
     return n;
 }
 
-START_TEST(template_kernel) {
+START_TEST(template_kernels_have_their_parameters) {
     const struct ptx_module *m = features();
     ck_assert_str_eq(m->target, "sm_90");
     const struct ptx_func *f = ptx_module_func(m, "_Z4tileIfEvPT_PKS0_4Bodyi");
@@ -59,7 +59,7 @@ static const struct ptx_var *local(const struct ptx_func *f, const char *part) {
     ck_abort_msg("%s has no variable %s", f->name, part);
 }
 
-START_TEST(shared_memory) {
+START_TEST(shared_variables_have_their_sizes) {
     const struct ptx_module *m = features();
     const struct ptx_var *floats = local(ptx_module_func(m, "_Z4tileIfEvPT_PKS0_4Bodyi"), "cells");
     const struct ptx_var *doubles = local(ptx_module_func(m, "_Z4tileIdEvPT_PKS0_4Bodyi"), "cells");
@@ -73,7 +73,7 @@ END_TEST
 
 /* b.position[] goes through poly(), line 24, called on line 41; square() within it, line 22, left
  * no instruction. */
-START_TEST(inlined_lines) {
+START_TEST(inlined_code_has_its_call_site) {
     const struct ptx_module *m = features();
     const struct ptx_func *f = ptx_module_func(m, "_Z4tileIfEvPT_PKS0_4Bodyi");
     const struct ptx_loc *loc = &m->locs[first(f, "fma.rn.f32")->loc];
@@ -86,7 +86,7 @@ START_TEST(inlined_lines) {
 }
 END_TEST
 
-START_TEST(module_variables) {
+START_TEST(module_variables_have_their_initial_values) {
     const struct ptx_module *m = features();
     const float weights[4] = {1.0f, -2.5f, 0.0f, 8.0f};
     const double half = 0.5;
@@ -107,7 +107,7 @@ START_TEST(module_variables) {
 }
 END_TEST
 
-START_TEST(device_calls) {
+START_TEST(calls_resolve_to_device_functions) {
     const struct ptx_module *m = features();
     const struct ptx_insn *call =
         first(ptx_module_func(m, "_Z4tileIdEvPT_PKS0_4Bodyi"), "call.uni");
@@ -121,7 +121,7 @@ START_TEST(device_calls) {
 }
 END_TEST
 
-START_TEST(function_pointers) {
+START_TEST(indirect_calls_have_a_prototype) {
     const struct ptx_module *m = features();
     const struct ptx_func *f = ptx_module_func(m, "_Z8indirectPfi");
     const struct ptx_insn *call = first(f, "call");
@@ -134,7 +134,7 @@ START_TEST(function_pointers) {
 }
 END_TEST
 
-START_TEST(launch_bounds_and_branches) {
+START_TEST(launch_bounds_and_branches_are_parsed) {
     const struct ptx_func *f = ptx_module_func(features(), "_Z6choosePii");
     ck_assert_uint_eq(f->maxntid[0], 128);
     ck_assert_uint_eq(f->maxntid[1], 1);
@@ -146,7 +146,7 @@ START_TEST(launch_bounds_and_branches) {
 END_TEST
 
 /* The two asm blocks on lines 65 and 66 use the same names, each for itself. */
-START_TEST(inline_assembly) {
+START_TEST(names_in_inline_assembly_are_scoped) {
     const struct ptx_module *m = features();
     const struct ptx_func *f = ptx_module_func(m, "_Z7recordsPdi");
     unsigned scoped_regs[2] = {0, 0}, blocks = 0;
@@ -162,7 +162,7 @@ START_TEST(inline_assembly) {
 }
 END_TEST
 
-START_TEST(cooperative_groups) {
+START_TEST(cooperative_group_code_keeps_its_lines) {
     const struct ptx_module *m = load("grader/tests/ptx/coop.ptx");
     const struct ptx_func *f = ptx_module_func(m, "_Z6groupsPi");
     ck_assert_str_eq(m->target, "sm_80");
@@ -181,15 +181,15 @@ UNIT_SUITE(ptx_nvcc) {
     Suite *s = suite_create("ptx_nvcc");
     TCase *c = tcase_create("nvcc 13");
     tcase_add_checked_fixture(c, NULL, release);
-    tcase_add_test(c, template_kernel);
-    tcase_add_test(c, shared_memory);
-    tcase_add_test(c, inlined_lines);
-    tcase_add_test(c, module_variables);
-    tcase_add_test(c, device_calls);
-    tcase_add_test(c, function_pointers);
-    tcase_add_test(c, launch_bounds_and_branches);
-    tcase_add_test(c, inline_assembly);
-    tcase_add_test(c, cooperative_groups);
+    tcase_add_test(c, template_kernels_have_their_parameters);
+    tcase_add_test(c, shared_variables_have_their_sizes);
+    tcase_add_test(c, inlined_code_has_its_call_site);
+    tcase_add_test(c, module_variables_have_their_initial_values);
+    tcase_add_test(c, calls_resolve_to_device_functions);
+    tcase_add_test(c, indirect_calls_have_a_prototype);
+    tcase_add_test(c, launch_bounds_and_branches_are_parsed);
+    tcase_add_test(c, names_in_inline_assembly_are_scoped);
+    tcase_add_test(c, cooperative_group_code_keeps_its_lines);
     suite_add_tcase(s, c);
     return s;
 }

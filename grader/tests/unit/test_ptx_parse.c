@@ -37,7 +37,7 @@ static const char *reg_name(const struct ptx_func *f, int reg) {
     return f->regs[reg].name;
 }
 
-START_TEST(head) {
+START_TEST(the_module_header_is_parsed) {
     const struct ptx_module *m = parse(
         "// a comment\n.version 9.0 /* and\nanother */\n.target sm_90a, debug\n.address_size 64\n");
     ck_assert_uint_eq(m->version_major, 9);
@@ -48,7 +48,7 @@ START_TEST(head) {
 }
 END_TEST
 
-START_TEST(registers) {
+START_TEST(registers_and_guards_are_parsed) {
     const struct ptx_func *f =
         parse_kernel("add.s32 %r7, %r1, -5;\n@!%p2 mov.b64 %rd3, {%r1, %r7};");
     ck_assert_uint_eq(f->nregs, 4); /* %r7 %r1 %p2 %rd3: what is never named is not there */
@@ -103,7 +103,7 @@ static const struct {
     {"-9223372036854775807-1", PTX_S64, 1ull << 63},
 };
 
-START_TEST(immediate) {
+START_TEST(immediates_have_their_type_and_value) {
     const struct ptx_func *f =
         parse_kernel(rig_printf(&arena, "mov.b64 %%rd1, %s;", immediates[_i].text));
     const struct ptx_operand *op = &f->insns[0].operands[1];
@@ -113,7 +113,7 @@ START_TEST(immediate) {
 }
 END_TEST
 
-START_TEST(addresses) {
+START_TEST(address_operands_are_parsed) {
     const struct ptx_module *m = parse(
         PTX_HEADER
         ".global .align 4 .b8 g[64];\n.visible .entry k(.param .u64 a) {\n.reg .b32 %r<9>; .reg "
@@ -139,7 +139,7 @@ START_TEST(addresses) {
 }
 END_TEST
 
-START_TEST(pairs_and_sinks) {
+START_TEST(register_pairs_and_sinks_are_parsed) {
     const struct ptx_func *f = parse_kernel(
         "setp.lt.and.s32 %p1|%p2, %r1, 3, !%p3;\nshfl.sync.down.b32 %r2|_, %r1, 1, 31, -1;\n"
         "mov.b64 {_, %r3}, %rd1;\natom.add.u32 _, [%rd1], 1;");
@@ -152,7 +152,7 @@ START_TEST(pairs_and_sinks) {
 }
 END_TEST
 
-START_TEST(special_registers_and_opcodes) {
+START_TEST(special_registers_and_opcodes_are_recognized) {
     const struct ptx_func *f =
         parse_kernel("mov.u32 %r1, %tid.x;\nmov.u64 %rd1, %clock64;\nmov.u32 %r1, "
                      "%lanemask_lt;\nmov.u32 %r1, %envreg2;\n"
@@ -208,7 +208,7 @@ static const char calls[] = PTX_HEADER
     "call (%f1), inner, (%f2);\ncall inner;\nret;\n}\n"
     ".func (.reg .f32 out) inner (.reg .f32 in) { add.f32 out, in, 0f3F800000; ret; }\n";
 
-START_TEST(call_sequences) {
+START_TEST(call_sequences_are_parsed) {
     const struct ptx_module *m = parse(calls);
     const struct ptx_func *k = ptx_module_func(m, "k"), *inner = ptx_module_func(m, "inner");
     ck_assert_uint_eq(m->nfuncs, 3);
@@ -234,7 +234,7 @@ START_TEST(call_sequences) {
 }
 END_TEST
 
-START_TEST(branch_tables) {
+START_TEST(branch_tables_are_resolved) {
     const struct ptx_func *f = parse_kernel(
         "brx.idx %r1, later;\nsoon: .branchtargets one, two, one;\nbrx.idx.uni %r1, soon;\n"
         "later: .branchtargets two;\none: ret;\ntwo: ret;");
@@ -250,7 +250,7 @@ START_TEST(branch_tables) {
 }
 END_TEST
 
-START_TEST(heads) {
+START_TEST(function_headers_are_parsed) {
     const struct ptx_module *m = parse(
         PTX_HEADER
         ".func die() .noreturn;\n.visible .entry k .maxntid 16, 8 .reqntid 32,1,1 .minnctapersm 2 "
@@ -296,17 +296,18 @@ UNIT_SUITE(ptx_parse) {
     Suite *s = suite_create("ptx_parse");
     TCase *c = tcase_create("grammar");
     tcase_add_checked_fixture(c, NULL, release);
-    tcase_add_test(c, head);
-    tcase_add_test(c, registers);
-    tcase_add_loop_test(c, immediate, 0, (int)(sizeof immediates / sizeof *immediates));
-    tcase_add_test(c, addresses);
-    tcase_add_test(c, pairs_and_sinks);
-    tcase_add_test(c, special_registers_and_opcodes);
+    tcase_add_test(c, the_module_header_is_parsed);
+    tcase_add_test(c, registers_and_guards_are_parsed);
+    tcase_add_loop_test(c, immediates_have_their_type_and_value, 0,
+                        (int)(sizeof immediates / sizeof *immediates));
+    tcase_add_test(c, address_operands_are_parsed);
+    tcase_add_test(c, register_pairs_and_sinks_are_parsed);
+    tcase_add_test(c, special_registers_and_opcodes_are_recognized);
     tcase_add_test(c, labels_are_scoped);
     tcase_add_test(c, registers_are_scoped);
-    tcase_add_test(c, call_sequences);
-    tcase_add_test(c, branch_tables);
-    tcase_add_test(c, heads);
+    tcase_add_test(c, call_sequences_are_parsed);
+    tcase_add_test(c, branch_tables_are_resolved);
+    tcase_add_test(c, function_headers_are_parsed);
     tcase_add_test(c, modules_own_static_variables);
     suite_add_tcase(s, c);
     return s;

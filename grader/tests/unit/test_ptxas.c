@@ -23,7 +23,7 @@ static void expect_end(const char *text) {
     ck_assert(ptxas_parse_next(text, &f) == NULL);
 }
 
-START_TEST(test_each_kernel_has_its_own_figures) {
+START_TEST(each_kernel_has_its_own_resource_usage) {
     const char *text =
         "ptxas info    : 0 bytes gmem\n"
         "ptxas info    : Compiling entry function '_Z3bigPf' for 'sm_90'\n"
@@ -41,7 +41,7 @@ START_TEST(test_each_kernel_has_its_own_figures) {
 }
 END_TEST
 
-START_TEST(test_a_function_that_is_called_is_no_kernel) {
+START_TEST(a_called_function_is_not_a_kernel) {
     const char *text = "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
                        "ptxas info    : Function properties for k\n"
                        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
@@ -53,7 +53,7 @@ START_TEST(test_a_function_that_is_called_is_no_kernel) {
 }
 END_TEST
 
-START_TEST(test_a_line_ends_where_it_ends) {
+START_TEST(lines_are_not_read_past_their_end) {
     char text[2048] = "ptxas info    : Compiling entry function '", name[700];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = 0;
@@ -71,7 +71,7 @@ START_TEST(test_a_line_ends_where_it_ends) {
 }
 END_TEST
 
-START_TEST(test_a_name_may_look_like_a_message) {
+START_TEST(a_kernel_name_that_looks_like_a_message_is_no_message) {
     const char *text = "ptxas info    : Compiling entry function 'Used_99_registers' for 'sm_90'\n"
                        "ptxas info    : Function properties for Used_99_registers\n"
                        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
@@ -101,7 +101,7 @@ static void called_with(const char *target, unsigned arch, const char *expected)
 }
 
 /* PTX ISA, ".target": code for sm_90a is compiled for that alone; older code for the device. */
-START_TEST(test_code_for_one_device_is_compiled_for_it) {
+START_TEST(arch_specific_code_is_compiled_for_its_own_target) {
     called_with("sm_80", 90, "-arch=sm_90\n");
     called_with("sm_90", 90, "-arch=sm_90\n");
     called_with("sm_90a", 90, "-arch=sm_90a\n");
@@ -113,11 +113,11 @@ END_TEST
 UNIT_SUITE(ptxas) {
     Suite *suite = suite_create("ptxas");
     TCase *tc = tcase_create("what it says");
-    tcase_add_test(tc, test_each_kernel_has_its_own_figures);
-    tcase_add_test(tc, test_a_function_that_is_called_is_no_kernel);
-    tcase_add_test(tc, test_a_line_ends_where_it_ends);
-    tcase_add_test(tc, test_a_name_may_look_like_a_message);
-    tcase_add_test(tc, test_code_for_one_device_is_compiled_for_it);
+    tcase_add_test(tc, each_kernel_has_its_own_resource_usage);
+    tcase_add_test(tc, a_called_function_is_not_a_kernel);
+    tcase_add_test(tc, lines_are_not_read_past_their_end);
+    tcase_add_test(tc, a_kernel_name_that_looks_like_a_message_is_no_message);
+    tcase_add_test(tc, arch_specific_code_is_compiled_for_its_own_target);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -19,7 +19,7 @@ START_TEST(equal_counters_agree) {
 }
 END_TEST
 
-START_TEST(a_difference_is_told) {
+START_TEST(a_differing_counter_is_reported) {
     struct buf reason = {0};
     ck_assert(!ladder_counters_agree(
         ladder, "answer", &(struct sim_counters){.global_load_threads = 3, .barriers = 17},
@@ -30,7 +30,7 @@ START_TEST(a_difference_is_told) {
 }
 END_TEST
 
-START_TEST(what_is_missing_is_told) {
+START_TEST(missing_tables_columns_and_counters_are_reported) {
     struct buf reason = {0};
     struct sim_counters none = {0};
     ck_assert(!ladder_counters_agree(ladder, "2-other", &none, &reason));
@@ -43,12 +43,12 @@ START_TEST(what_is_missing_is_told) {
 }
 END_TEST
 
-UNIT_SUITE(published) {
-    Suite *s = suite_create("published");
+UNIT_SUITE(ladder_check) {
+    Suite *s = suite_create("ladder_check");
     TCase *t = tcase_create("tables");
     tcase_add_test(t, equal_counters_agree);
-    tcase_add_test(t, a_difference_is_told);
-    tcase_add_test(t, what_is_missing_is_told);
+    tcase_add_test(t, a_differing_counter_is_reported);
+    tcase_add_test(t, missing_tables_columns_and_counters_are_reported);
     suite_add_tcase(s, t);
     return s;
 }

@@ -27,7 +27,7 @@ static struct quiz parsed(const char *text) {
     return request;
 }
 
-START_TEST(a_page_is_read) {
+START_TEST(a_quiz_page_is_parsed) {
     struct quiz request =
         parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu")
                    COUNTED("4", "theoretical_occupancy of k in quiz/y.cu")
@@ -78,7 +78,7 @@ static const char *const refused[][2] = {
 };
 enum { REFUSED = sizeof refused / sizeof *refused };
 
-START_TEST(a_page_with_a_fault_is_refused_and_the_fault_named) {
+START_TEST(an_invalid_quiz_page_is_rejected_with_the_reason) {
     struct quiz request;
     struct err e = {0};
     ck_assert(!quiz_parse(refused[_i][0], &request, &e));
@@ -94,7 +94,7 @@ static bool judged(const struct quiz_question *q, const char *answer_text, doubl
     return is_correct;
 }
 
-START_TEST(numbers_and_letters_are_judged) {
+START_TEST(numeric_and_letter_answers_are_judged) {
     struct quiz request =
         parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
     const struct quiz_question *number = &request.questions[0], *choice = &request.questions[1],
@@ -108,7 +108,7 @@ START_TEST(numbers_and_letters_are_judged) {
 }
 END_TEST
 
-START_TEST(what_is_no_answer_is_told_and_not_judged) {
+START_TEST(an_invalid_answer_is_reported_and_not_judged) {
     struct quiz request = parsed(PTX_HEADER NUMBER("1") CHOICE("2") NUMBER("3"));
     static const char *const numbers[] = {"", "b", "1/0", "8 sectors", "nan", "inf", "1/"},
                              *const letters[] = {"", "c", "8", "ab"};
@@ -150,7 +150,7 @@ static double counter_value(const char *counted, const char **error) {
     return out;
 }
 
-START_TEST(figures_are_taken_from_the_counters_of_a_run) {
+START_TEST(expected_values_come_from_the_counters_of_a_run) {
     const char *error;
     ck_assert_double_eq(counter_value("loads", &error), 38);
     ck_assert_double_eq(counter_value("loads of two", &error), 30);
@@ -175,7 +175,7 @@ static unsigned chapters(const char *out[100]) {
     return n;
 }
 
-START_TEST(each_page_says_what_the_simulator_counts) {
+START_TEST(every_stated_answer_matches_the_simulator) {
     const char *list[100];
     unsigned seen = 0;
     struct err e = {0};
@@ -229,13 +229,13 @@ END_TEST
 UNIT_SUITE(quiz) {
     Suite *s = suite_create("quiz");
     TCase *t = tcase_create("pages"), *book = tcase_create("the book's pages");
-    tcase_add_test(t, a_page_is_read);
-    tcase_add_loop_test(t, a_page_with_a_fault_is_refused_and_the_fault_named, 0, REFUSED);
-    tcase_add_test(t, numbers_and_letters_are_judged);
-    tcase_add_test(t, what_is_no_answer_is_told_and_not_judged);
-    tcase_add_test(t, figures_are_taken_from_the_counters_of_a_run);
+    tcase_add_test(t, a_quiz_page_is_parsed);
+    tcase_add_loop_test(t, an_invalid_quiz_page_is_rejected_with_the_reason, 0, REFUSED);
+    tcase_add_test(t, numeric_and_letter_answers_are_judged);
+    tcase_add_test(t, an_invalid_answer_is_reported_and_not_judged);
+    tcase_add_test(t, expected_values_come_from_the_counters_of_a_run);
     tcase_set_timeout(book, 300); /* builds a program for each chapter */
-    tcase_add_test(book, each_page_says_what_the_simulator_counts);
+    tcase_add_test(book, every_stated_answer_matches_the_simulator);
     tcase_add_test(book, questions_are_shown_without_their_answers);
     tcase_add_test(book, answers_decide_the_exit_status);
     suite_add_tcase(s, t);

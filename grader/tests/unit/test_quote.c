@@ -16,7 +16,7 @@ static void expect(const char *source, unsigned line, const char *text, const ch
 
 static const char at_67[] = "writes element 67 of `as` (1056 of 4 bytes) in shared memory, twice";
 
-START_TEST(test_an_element_is_named_by_its_indices) {
+START_TEST(an_element_is_named_by_its_indices) {
     /* 67 = 2 · 33 + 1 */
     expect("__shared__ float as[32][33];", 1, at_67, "writes `as[2][1]` in shared memory, twice");
     expect("__shared__ float as[1056];", 1, at_67, "writes `as[67]` in shared memory, twice");
@@ -26,7 +26,7 @@ START_TEST(test_an_element_is_named_by_its_indices) {
 }
 END_TEST
 
-START_TEST(test_dimensions_may_have_names) {
+START_TEST(array_dimensions_may_be_constant_expressions) {
     const char *expected = "writes `as[2][1]` in shared memory, twice";
     expect("#define TILE 32\n__shared__ float as[TILE][TILE + 1];", 2, at_67, expected);
     expect("constexpr int T = 4 * 8; // tile\n__shared__ float as[T][(T + 1)];", 2, at_67,
@@ -37,7 +37,7 @@ START_TEST(test_dimensions_may_have_names) {
 }
 END_TEST
 
-START_TEST(test_what_is_not_certain_stays_as_it_is) {
+START_TEST(ambiguous_declarations_leave_the_message_unchanged) {
     expect("__shared__ float as[32][32];", 1, at_67, at_67); /* not 1056 elements */
     expect("__shared__ float4 as[264];", 1, at_67, at_67);   /* of 16 bytes */
     expect("template <int X, int Y> f() { __shared__ float as[X][Y]; }", 1, at_67, at_67);
@@ -53,7 +53,7 @@ START_TEST(test_what_is_not_certain_stays_as_it_is) {
 }
 END_TEST
 
-START_TEST(test_the_nearest_declaration_above_counts) {
+START_TEST(the_nearest_preceding_declaration_is_used) {
     const char *source = "f() { __shared__ float as[1056]; }\ng() {\n__shared__ float "
                          "as[32][33];\n}\nh() { __shared__ "
                          "float as[16][66]; }";
@@ -63,7 +63,7 @@ START_TEST(test_the_nearest_declaration_above_counts) {
 }
 END_TEST
 
-START_TEST(test_lines_that_are_named_are_quoted_once) {
+START_TEST(each_named_line_is_quoted_once) {
     const char *source = "one\n    two;\n\tthree\x1b[31m\nfour";
     struct buf b = {0};
     quote_lines(
@@ -74,7 +74,7 @@ START_TEST(test_lines_that_are_named_are_quoted_once) {
 }
 END_TEST
 
-START_TEST(test_a_hostile_file_ends_soon) {
+START_TEST(macro_bombs_do_not_hang_the_quoter) {
     struct buf source = {0};
     for (int i = 0; i < 40; i++) {
         buf_printf(&source, "#define N%d ", i);
@@ -88,15 +88,15 @@ START_TEST(test_a_hostile_file_ends_soon) {
 }
 END_TEST
 
-UNIT_SUITE(quote) {
-    Suite *suite = suite_create("quote");
+UNIT_SUITE(source_quote) {
+    Suite *suite = suite_create("source_quote");
     TCase *tc = tcase_create("quote");
-    tcase_add_test(tc, test_an_element_is_named_by_its_indices);
-    tcase_add_test(tc, test_dimensions_may_have_names);
-    tcase_add_test(tc, test_what_is_not_certain_stays_as_it_is);
-    tcase_add_test(tc, test_the_nearest_declaration_above_counts);
-    tcase_add_test(tc, test_lines_that_are_named_are_quoted_once);
-    tcase_add_test(tc, test_a_hostile_file_ends_soon);
+    tcase_add_test(tc, an_element_is_named_by_its_indices);
+    tcase_add_test(tc, array_dimensions_may_be_constant_expressions);
+    tcase_add_test(tc, ambiguous_declarations_leave_the_message_unchanged);
+    tcase_add_test(tc, the_nearest_preceding_declaration_is_used);
+    tcase_add_test(tc, each_named_line_is_quoted_once);
+    tcase_add_test(tc, macro_bombs_do_not_hang_the_quoter);
     suite_add_tcase(suite, tc);
     return suite;
 }

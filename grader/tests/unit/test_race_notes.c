@@ -20,7 +20,7 @@ static u64 resident_pages(void *at, size_t bytes) {
 
 /* One word far into memory, noted by halves: its row is forgotten, and no row besides is written
  * to. */
-START_TEST(test_ticks_begin_anew_where_notes_are) {
+START_TEST(a_clock_reset_clears_only_recorded_shadow_rows) {
     void *rows = mmap(NULL, SHADOW_REACH, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert(rows != MAP_FAILED && !madvise(rows, SHADOW_REACH, MADV_NOHUGEPAGE));
@@ -41,10 +41,10 @@ START_TEST(test_ticks_begin_anew_where_notes_are) {
 }
 END_TEST
 
-UNIT_SUITE(race_notes) {
-    Suite *s = suite_create("race_notes");
+UNIT_SUITE(race_shadow) {
+    Suite *s = suite_create("race_shadow");
     TCase *t = tcase_create("ticks");
-    tcase_add_test(t, test_ticks_begin_anew_where_notes_are);
+    tcase_add_test(t, a_clock_reset_clears_only_recorded_shadow_rows);
     suite_add_tcase(s, t);
     return s;
 }

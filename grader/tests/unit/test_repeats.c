@@ -47,7 +47,7 @@ static uint32_t expected(uint32_t iteration, uint32_t load, uint32_t t) {
     }
 }
 
-START_TEST(values_and_counts_are_those_of_accesses_alone) {
+START_TEST(address_reuse_preserves_values_and_counters) {
     struct kernel_rig r = rig_open_with(loads, (struct rig_options){.sanitize = _i});
     uint32_t in[WORDS], out[ITERATIONS][LOADS][32];
     uint64_t params[] = {sim_alloc(r.sim, sizeof in, "in"), sim_alloc(r.sim, sizeof out, "out")};
@@ -80,7 +80,7 @@ static const char wrapping_kernel[] = PTX_HEADER
     ".loc 1 30 0\nsub.u32 %b, %b, 256;\nadd.u32 %i, %i, 1;\nsetp.lt.u32 %q, %i, 2;\n@%q bra "
     "NEXT;\nret;\n}\n";
 
-START_TEST(addresses_that_wrap_are_told) {
+START_TEST(wrapping_addresses_are_reported) {
     struct kernel_rig r = rig_open_with(wrapping_kernel, (struct rig_options){.sanitize = _i});
     struct sim_result result = rig_run(&r, "k", 1, 32, NULL, 0);
     const struct sim_report *bad = rig_report(&result, SIM_FAULT_OUT_OF_BOUNDS);
@@ -92,11 +92,11 @@ START_TEST(addresses_that_wrap_are_told) {
 }
 END_TEST
 
-UNIT_SUITE(repeats) {
-    Suite *suite = suite_create("repeats");
+UNIT_SUITE(address_reuse) {
+    Suite *suite = suite_create("address_reuse");
     TCase *tc = tcase_create("accesses that repeat another's addresses");
-    tcase_add_loop_test(tc, values_and_counts_are_those_of_accesses_alone, 0, 2);
-    tcase_add_loop_test(tc, addresses_that_wrap_are_told, 0, 2);
+    tcase_add_loop_test(tc, address_reuse_preserves_values_and_counters, 0, 2);
+    tcase_add_loop_test(tc, wrapping_addresses_are_reported, 0, 2);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -14,7 +14,7 @@ static const char *number(double v) {
     return buf_str(&b);
 }
 
-START_TEST(numbers_are_written_as_people_do) {
+START_TEST(numbers_are_formatted_for_people) {
     ck_assert_str_eq(number(4.5), "4.5");
     ck_assert_str_eq(number(0.0078125), "0.007812");
     ck_assert_str_eq(number(4096), "4096");
@@ -69,7 +69,7 @@ static unsigned columns(const char *line, size_t n) {
 
 /* The fault decides, not the wrong answer before it; its place comes first, in the form that
  * editors jump by. */
-START_TEST(the_first_cause_is_in_the_second_line) {
+START_TEST(the_second_line_gives_the_first_cause) {
     struct result r = failed();
     struct buf out = {0};
     struct report_style style = {.width = 80};
@@ -160,7 +160,7 @@ START_TEST(a_long_line_is_quoted_to_its_end_within_the_width) {
 }
 END_TEST
 
-START_TEST(what_two_figures_have_in_common_is_said_once) {
+START_TEST(text_shared_by_two_limits_is_printed_once) {
     struct result r = two_failed_limits();
     struct buf out = {0};
     struct report_style style = {.width = 80};
@@ -174,7 +174,7 @@ START_TEST(what_two_figures_have_in_common_is_said_once) {
 END_TEST
 
 /* A later goal with a limit of the first one names the goal that says it. */
-START_TEST(what_two_goals_have_in_common_is_said_once) {
+START_TEST(text_shared_by_two_goals_is_printed_once) {
     struct result r = two_failed_limits();
     struct technique_result goals[3];
     struct buf out = {0};
@@ -204,7 +204,7 @@ START_TEST(the_first_line_says_that_a_goal_is_not_reached) {
 }
 END_TEST
 
-START_TEST(after_a_failing_case_that_case_alone_is_offered) {
+START_TEST(a_failing_case_suggests_rerunning_it_alone) {
     struct result r = failed();
     struct buf out = {0};
     struct report_style style = {.width = 80};
@@ -217,7 +217,7 @@ END_TEST
 #define FAILED(thread, what) \
     "a.cu:2: void k(): block: [0,0,0], thread: [" #thread ",0,0] Assertion `" what "` failed.\n"
 
-START_TEST(threads_that_fail_the_same_assertion_are_a_number) {
+START_TEST(threads_failing_the_same_assertion_are_summarized) {
     struct result r = failed();
     struct buf out = {0};
     struct report_style style = {.width = 80};
@@ -365,7 +365,7 @@ START_TEST(markdown_is_wrapped_at_words_and_code_is_not) {
 }
 END_TEST
 
-START_TEST(each_figure_of_a_goal_is_marked) {
+START_TEST(each_limit_of_a_goal_has_a_pass_mark) {
     static struct technique_result list[] = {{.name = "a goal",
                                               .metric = "blocks",
                                               .value = 4,
@@ -464,7 +464,7 @@ END_TEST
 
 /* 30 of 40 us at line 2, most of them for DRAM, 10 at a barrier: that order, though line 3 issues
  * most; both kernels are named. */
-START_TEST(the_profile_says_where_warps_wait_and_for_what) {
+START_TEST(the_profile_shows_stalls_by_line_and_reason) {
     static struct line_result lines[] = {
         {.file = "none.cu",
          .line = 1,
@@ -519,7 +519,7 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
 
 /* All goals about sectors, slow by banks: says so, and where. Bound by what the goal counts:
  * nothing. Fast without the goal: says so. As fast as the answer: nothing to say. */
-START_TEST(where_points_and_time_disagree_the_report_says_why) {
+START_TEST(the_report_explains_points_that_disagree_with_time) {
     struct result results[] = {
         scored("global_load_sectors_per_request", "shared memory, 68 % (next: x, 1 %)", 0.6,
                (struct points){0, 60, 20}),
@@ -553,26 +553,26 @@ END_TEST
 UNIT_SUITE(report) {
     Suite *s = suite_create("report");
     TCase *t = tcase_create("text");
-    tcase_add_test(t, numbers_are_written_as_people_do);
-    tcase_add_test(t, the_first_cause_is_in_the_second_line);
+    tcase_add_test(t, numbers_are_formatted_for_people);
+    tcase_add_test(t, the_second_line_gives_the_first_cause);
     tcase_add_test(t, a_line_that_the_message_quotes_is_not_quoted_again);
     tcase_add_test(t, a_long_line_is_quoted_to_its_end_within_the_width);
-    tcase_add_test(t, what_two_figures_have_in_common_is_said_once);
-    tcase_add_test(t, what_two_goals_have_in_common_is_said_once);
+    tcase_add_test(t, text_shared_by_two_limits_is_printed_once);
+    tcase_add_test(t, text_shared_by_two_goals_is_printed_once);
     tcase_add_test(t, the_first_line_says_that_a_goal_is_not_reached);
-    tcase_add_test(t, after_a_failing_case_that_case_alone_is_offered);
-    tcase_add_test(t, threads_that_fail_the_same_assertion_are_a_number);
+    tcase_add_test(t, a_failing_case_suggests_rerunning_it_alone);
+    tcase_add_test(t, threads_failing_the_same_assertion_are_summarized);
     tcase_add_test(t, the_first_line_shows_the_first_wrong_element);
     tcase_add_test(t, the_first_error_of_the_compiler_is_in_the_second_line);
     tcase_add_test(t, a_brief_report_leaves_out_what_passed);
     tcase_add_test(t, no_line_is_wider_than_the_screen);
     tcase_add_test(t, a_text_is_cut_where_the_screen_ends);
     tcase_add_test(t, markdown_is_wrapped_at_words_and_code_is_not);
-    tcase_add_test(t, each_figure_of_a_goal_is_marked);
+    tcase_add_test(t, each_limit_of_a_goal_has_a_pass_mark);
     tcase_add_test(t, the_lines_of_kernels_are_wrapped_at_words);
     tcase_add_test(t, the_hottest_line_stands_first);
-    tcase_add_test(t, where_points_and_time_disagree_the_report_says_why);
-    tcase_add_test(t, the_profile_says_where_warps_wait_and_for_what);
+    tcase_add_test(t, the_report_explains_points_that_disagree_with_time);
+    tcase_add_test(t, the_profile_shows_stalls_by_line_and_reason);
     suite_add_tcase(s, t);
     return s;
 }

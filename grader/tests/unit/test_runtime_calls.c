@@ -66,12 +66,12 @@ static void check_header(const char *header, const char *pattern, const char *li
     clear_names(defined);
 }
 
-START_TEST(test_all_are_there) {
+START_TEST(every_runtime_function_is_exported_or_listed_as_unsupported) {
     check_header("cuda_runtime_api.h", "extern[^;]*;", "unsupported.def");
 }
 END_TEST
 
-START_TEST(test_driver_is_there) {
+START_TEST(every_driver_function_is_exported_or_listed_as_unsupported) {
     char b[4096], command[5000];
     find_build(b, sizeof b);
     snprintf(command, sizeof command, "grep -q 'define CUDA_VERSION 13000' %s/cuda/include/cuda.h",
@@ -83,7 +83,7 @@ END_TEST
 
 /* What programs may ask for by name is what the driver's files define: entry_points.def says what
  * is left out. */
-START_TEST(test_entry_points) {
+START_TEST(entry_points_match_the_driver_functions) {
     static struct names defined, listed;
     read_names(
         "grep -oh '^CUresult cu[A-Za-z0-9]*' grader/runtime/driver*.c grader/runtime/tensor_map.c "
@@ -103,9 +103,9 @@ UNIT_SUITE(runtime_calls) {
     Suite *suite = suite_create("runtime_calls");
     TCase *tc = tcase_create("header");
     tcase_set_timeout(tc, 30);
-    tcase_add_test(tc, test_all_are_there);
-    tcase_add_test(tc, test_driver_is_there);
-    tcase_add_test(tc, test_entry_points);
+    tcase_add_test(tc, every_runtime_function_is_exported_or_listed_as_unsupported);
+    tcase_add_test(tc, every_driver_function_is_exported_or_listed_as_unsupported);
+    tcase_add_test(tc, entry_points_match_the_driver_functions);
     suite_add_tcase(suite, tc);
     return suite;
 }

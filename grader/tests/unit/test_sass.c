@@ -52,7 +52,7 @@ START_TEST(an_instruction_has_its_line_unit_and_control_bits) {
 }
 END_TEST
 
-START_TEST(accesses_say_what_they_reach) {
+START_TEST(sass_accesses_have_their_size_and_space) {
     ck_assert(parse(CODE "k:\n/*0*/ LDG.E.128 R4, desc[UR8][R4.64] ;\n/*1*/ STS.64 [R2], R4 "
                          ";\n/*2*/ ATOMS.CAST.SPIN "
                          "R7, [R0], R6, R7 ;\n"
@@ -76,7 +76,7 @@ START_TEST(accesses_say_what_they_reach) {
 }
 END_TEST
 
-START_TEST(jumps_find_their_labels_and_padding_goes) {
+START_TEST(branches_resolve_labels_and_padding_is_dropped) {
     ck_assert(parse(CODE "k:\n/*0*/ MOV R1, R2 ;\n.L_x_4:\n/*1*/ IADD3 R1, R1, 0x1, RZ ;\n/*2*/ "
                          "@P0 BRA `(.L_x_4) ;\n/*3*/ EXIT ;\n"
                          ".L_x_9:\n/*4*/ BRA `(.L_x_9);\n/*5*/ NOP ;\n/*6*/ NOP ;\n"
@@ -91,7 +91,7 @@ START_TEST(jumps_find_their_labels_and_padding_goes) {
 }
 END_TEST
 
-START_TEST(what_is_no_listing_is_refused) {
+START_TEST(malformed_listings_are_rejected) {
     ck_assert(!parse(""));
     ck_assert(!parse("error: no such file\n"));
     ck_assert(!parse("\t.section\t.debug_line,\"\"\n/*0*/ MOV R1, R2 ;\n"));
@@ -105,7 +105,7 @@ START_TEST(what_is_no_listing_is_refused) {
 }
 END_TEST
 
-START_TEST(records_out_of_bounds_are_refused) {
+START_TEST(out_of_bounds_records_are_rejected) {
     struct sass_insn good = {.target = SASS_NO_TARGET, .write_barrier = 7, .read_barrier = 7},
                      bad[6];
     ck_assert(sass_valid(&good, 1));
@@ -133,7 +133,7 @@ static struct kernel_spec unrolled(void) {
     return s;
 }
 
-START_TEST(unrolled_loops_take_the_clocks_of_their_code) {
+START_TEST(unrolled_loops_take_the_cycles_of_their_sass) {
     struct kernel_spec s = unrolled();
     struct time_estimate t = spec_model(&s);
     ck_assert(t.from_sass);
@@ -148,7 +148,7 @@ START_TEST(unrolled_loops_take_the_clocks_of_their_code) {
 END_TEST
 
 /* A load whose result the next instruction waits for, by barrier 2. */
-START_TEST(barriers_hold_back_what_waits_for_them) {
+START_TEST(scoreboard_barriers_delay_dependent_instructions) {
     double cycles[2];
     for (unsigned has_wait = 0; has_wait < 2; has_wait++) {
         struct kernel_spec s = {.blocks = SMS, .threads = 32, .n = 100, .dynamic_shared = 256};
@@ -167,7 +167,7 @@ END_TEST
 
 /* Two accesses to local memory a round that no PTX has: spilled registers, of 100 rounds of 8
  * warps. */
-START_TEST(spilled_registers_cost_their_accesses) {
+START_TEST(spilled_registers_cost_memory_accesses) {
     double cycles[2];
     for (unsigned spilled = 0; spilled < 2; spilled++) {
         struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 100};
@@ -185,7 +185,7 @@ START_TEST(spilled_registers_cost_their_accesses) {
 }
 END_TEST
 
-START_TEST(code_that_does_not_store_what_was_stored_is_not_played) {
+START_TEST(sass_that_misses_a_traced_store_is_not_replayed) {
     struct kernel_spec s = {.blocks = SMS, .threads = 32, .n = 10, .bytes = 1 << 20};
     spec_add(&s, "st.global.f32 [%%d0], %%f0;\n");
     spec_label(&s, ".L_x_0");
@@ -197,7 +197,7 @@ START_TEST(code_that_does_not_store_what_was_stored_is_not_played) {
 END_TEST
 
 /* One warp of all works 2000 rounds of 64 FMAs, 4 clocks each, and 12 for the rest of the loop. */
-START_TEST(one_heavy_block_is_played_beside_the_sample) {
+START_TEST(the_heaviest_block_is_replayed_besides_the_sample) {
     struct kernel_spec s = {.blocks = 20000,
                             .threads = 32,
                             .n = 1,
@@ -221,7 +221,7 @@ START_TEST(one_heavy_block_is_played_beside_the_sample) {
 END_TEST
 
 /* 100 rounds of a barrier for one warp: 2.1 clocks to arrive, 2 until it goes on, 10 of code. */
-START_TEST(warps_wait_at_barriers_of_machine_code) {
+START_TEST(warps_stall_at_sass_barriers) {
     struct kernel_spec s = {.blocks = SMS, .threads = 32, .n = 100};
     spec_add(&s, "bar.sync 0;\n");
     spec_label(&s, ".L_x_0");
@@ -239,16 +239,16 @@ UNIT_SUITE(sass) {
     Suite *s = suite_create("sass");
     TCase *listing = tcase_create("listing"), *model = tcase_create("model");
     tcase_add_test(listing, an_instruction_has_its_line_unit_and_control_bits);
-    tcase_add_test(listing, accesses_say_what_they_reach);
-    tcase_add_test(listing, jumps_find_their_labels_and_padding_goes);
-    tcase_add_test(listing, what_is_no_listing_is_refused);
-    tcase_add_test(listing, records_out_of_bounds_are_refused);
-    tcase_add_test(model, unrolled_loops_take_the_clocks_of_their_code);
-    tcase_add_test(model, barriers_hold_back_what_waits_for_them);
-    tcase_add_test(model, spilled_registers_cost_their_accesses);
-    tcase_add_test(model, code_that_does_not_store_what_was_stored_is_not_played);
-    tcase_add_test(model, one_heavy_block_is_played_beside_the_sample);
-    tcase_add_test(model, warps_wait_at_barriers_of_machine_code);
+    tcase_add_test(listing, sass_accesses_have_their_size_and_space);
+    tcase_add_test(listing, branches_resolve_labels_and_padding_is_dropped);
+    tcase_add_test(listing, malformed_listings_are_rejected);
+    tcase_add_test(listing, out_of_bounds_records_are_rejected);
+    tcase_add_test(model, unrolled_loops_take_the_cycles_of_their_sass);
+    tcase_add_test(model, scoreboard_barriers_delay_dependent_instructions);
+    tcase_add_test(model, spilled_registers_cost_memory_accesses);
+    tcase_add_test(model, sass_that_misses_a_traced_store_is_not_replayed);
+    tcase_add_test(model, the_heaviest_block_is_replayed_besides_the_sample);
+    tcase_add_test(model, warps_stall_at_sass_barriers);
     tcase_set_timeout(model, 60);
     suite_add_tcase(s, listing), suite_add_tcase(s, model);
     return s;

@@ -7,7 +7,7 @@
 
 #define NEAR(a, b) ck_assert_double_eq_tol(a, b, 1e-9)
 
-START_TEST(goals_share_and_guards_take) {
+START_TEST(goals_add_points_and_guards_deduct_them) {
     static const struct {
         struct check_counts n;
         double expected; /* of 60 points */
@@ -31,7 +31,7 @@ START_TEST(goals_share_and_guards_take) {
 END_TEST
 
 /* Logarithms by hand: 64 / 4 is 16, half of which is 4, so 16 is half of the way from 64 to 4. */
-START_TEST(ways_are_logarithmic) {
+START_TEST(goal_progress_is_logarithmic) {
     static const struct {
         bool at_most;
         double baseline, baseline_limit, value, limit, expected;
@@ -121,7 +121,7 @@ static double total_points_lost(const struct result *r) {
 }
 
 /* 20 + 25 of 70 without speed: 64.29; the other goal is worth 25 / 70. */
-START_TEST(without_a_time_the_rest_is_scaled) {
+START_TEST(without_a_time_other_points_are_scaled_up) {
     struct result r;
     result_with(&r, "b");
     score_points(&r, false);
@@ -137,7 +137,7 @@ END_TEST
 
 /* Of 100: 20; one goal of two 25, less as much for the guard; at the root of 3.6 times the naive
  * version's speed 15 of 30. */
-START_TEST(what_is_missing_adds_up) {
+START_TEST(lost_points_sum_to_the_difference) {
     struct result r;
     result_with(&r, "cd");
     r.speed = (struct speed_result){.valid = true,
@@ -160,7 +160,7 @@ END_TEST
 /* 20 + 50 of 100: a submission that has seen to it that there is no time does not make the whole
  * smaller. Where speed does not count, that changes nothing; nor does a time that is missing
  * through no fault of its own. */
-START_TEST(a_forfeited_time_is_worth_nothing) {
+START_TEST(a_disqualified_time_earns_no_points) {
     static const struct {
         bool is_disqualified, counts;
         double score;
@@ -181,7 +181,7 @@ END_TEST
 
 /* The first goal has two figures, 20 % and 60 % of the way: 0.2 of its 25 points. Without a time,
  * of 70. */
-START_TEST(the_least_figure_decides) {
+START_TEST(the_worst_limit_decides_goal_progress) {
     struct result r;
     result_with(&r, "ab");
     r.technique[0].goal_progress = 0.2, r.technique[1].goal_progress = 0.6,
@@ -229,7 +229,7 @@ START_TEST(goals_are_waived_by_outcome) {
 }
 END_TEST
 
-START_TEST(the_file_as_it_came_has_nothing) {
+START_TEST(the_unedited_starter_scores_zero) {
     struct result r;
     result_with(&r, "b");
     r.is_unmodified = true;
@@ -243,7 +243,7 @@ END_TEST
 
 /* Where the answer is hardly faster than the naive version, the model's error would decide: 20 + 50
  * of 70. */
-START_TEST(nothing_to_gain_is_left_out) {
+START_TEST(zero_point_items_are_omitted_from_the_losses) {
     struct result r;
     result_with(&r, "");
     r.speed = (struct speed_result){
@@ -256,7 +256,7 @@ START_TEST(nothing_to_gain_is_left_out) {
 END_TEST
 
 /* A failed guard takes no more than there is: 0 of 50, and 50 missing for the goals alone. */
-START_TEST(nothing_is_missing_twice) {
+START_TEST(no_points_are_lost_twice) {
     struct result r;
     result_with(&r, "bcde");
     score_points(&r, false);
@@ -267,7 +267,7 @@ START_TEST(nothing_is_missing_twice) {
 }
 END_TEST
 
-START_TEST(all_goals_and_a_failed_guard_are_partly) {
+START_TEST(all_goals_with_a_failed_guard_are_partial) {
     struct result r;
     result_with(&r, "e");
     score_points(&r, false);
@@ -283,7 +283,7 @@ START_TEST(all_goals_and_a_failed_guard_are_partly) {
 }
 END_TEST
 
-START_TEST(wrong_results_miss_everything) {
+START_TEST(wrong_results_score_zero) {
     struct result r;
     result_with(&r, "");
     r.verdict = V_RTE;
@@ -299,7 +299,7 @@ START_TEST(wrong_results_miss_everything) {
 END_TEST
 
 /* What `verify` asks of the naive version; `says` is in the complaint, "" = none. */
-START_TEST(naive_versions) {
+START_TEST(the_baseline_must_fail_each_goal_and_pass_each_guard) {
     static const struct {
         const char *failed, *expected_text;
     } rows[] = {
@@ -321,7 +321,7 @@ START_TEST(naive_versions) {
 }
 END_TEST
 
-START_TEST(an_exercise_without_goals) {
+START_TEST(an_exercise_without_goals_is_scored_by_speed) {
     struct result r;
     struct buf reason = {0};
     result_with(&r, "abc");
@@ -339,21 +339,21 @@ END_TEST
 UNIT_SUITE(score) {
     Suite *s = suite_create("score");
     TCase *t = tcase_create("points");
-    tcase_add_test(t, goals_share_and_guards_take);
-    tcase_add_test(t, ways_are_logarithmic);
+    tcase_add_test(t, goals_add_points_and_guards_deduct_them);
+    tcase_add_test(t, goal_progress_is_logarithmic);
     tcase_add_test(t, speed_has_no_cliff);
-    tcase_add_test(t, the_least_figure_decides);
+    tcase_add_test(t, the_worst_limit_decides_goal_progress);
     tcase_add_test(t, goals_are_waived_by_outcome);
-    tcase_add_test(t, nothing_to_gain_is_left_out);
-    tcase_add_test(t, the_file_as_it_came_has_nothing);
-    tcase_add_test(t, without_a_time_the_rest_is_scaled);
-    tcase_add_test(t, what_is_missing_adds_up);
-    tcase_add_test(t, a_forfeited_time_is_worth_nothing);
-    tcase_add_test(t, nothing_is_missing_twice);
-    tcase_add_test(t, all_goals_and_a_failed_guard_are_partly);
-    tcase_add_test(t, wrong_results_miss_everything);
-    tcase_add_test(t, naive_versions);
-    tcase_add_test(t, an_exercise_without_goals);
+    tcase_add_test(t, zero_point_items_are_omitted_from_the_losses);
+    tcase_add_test(t, the_unedited_starter_scores_zero);
+    tcase_add_test(t, without_a_time_other_points_are_scaled_up);
+    tcase_add_test(t, lost_points_sum_to_the_difference);
+    tcase_add_test(t, a_disqualified_time_earns_no_points);
+    tcase_add_test(t, no_points_are_lost_twice);
+    tcase_add_test(t, all_goals_with_a_failed_guard_are_partial);
+    tcase_add_test(t, wrong_results_score_zero);
+    tcase_add_test(t, the_baseline_must_fail_each_goal_and_pass_each_guard);
+    tcase_add_test(t, an_exercise_without_goals_is_scored_by_speed);
     suite_add_tcase(s, t);
     return s;
 }

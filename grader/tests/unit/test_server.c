@@ -16,7 +16,7 @@ static void open_grading(void) {
 }
 static void close_all(void) { fixture_close(&f); }
 
-START_TEST(test_sticky_error) {
+START_TEST(errors_are_sticky) {
     uint64_t fault = fixture_kernel(&f, "fault"), reply = fixture_alloc(&f, 16);
     ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
     ck_assert_int_eq(fixture_launch(&f, fault, 32, reply, 16),
@@ -33,7 +33,7 @@ START_TEST(test_sticky_error) {
 }
 END_TEST
 
-START_TEST(test_hello) {
+START_TEST(a_version_mismatch_is_detected_by_hello) {
     struct wb_rep_hello h;
     uint64_t reply = fixture_alloc(&f, 16);
     ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h),
@@ -53,7 +53,7 @@ START_TEST(test_hello) {
 }
 END_TEST
 
-START_TEST(test_time_and_output) {
+START_TEST(replies_carry_device_time_and_output_flag) {
     _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
     struct wb_header request = {.op = WB_OP_sync, .seq = 7, .size = sizeof request}, reply;
     uint64_t add = fixture_kernel(&f, "add"), a = fixture_alloc(&f, 4);
@@ -172,7 +172,7 @@ static void moving_entry(const struct wb_arg *args) {
     ck_assert_int_eq(REQUEST(&f, fill, (&(struct wb_req_fill){a, 33, 33, 1, 0, 0}), NULL), 0);
 }
 
-START_TEST(test_moves) {
+START_TEST(copies_and_fills_of_a_recording_are_counted) {
     struct server_outcome o;
     struct recording *r = recorded(moving_entry, &o);
     ck_assert_ptr_nonnull(r);
@@ -188,7 +188,7 @@ START_TEST(test_moves) {
 }
 END_TEST
 
-START_TEST(test_record_and_replay) {
+START_TEST(a_recording_replays_its_calls) {
     struct server_outcome o;
     char out[33] = {0};
     struct recording *r = recorded(good_entry, &o);
@@ -233,7 +233,7 @@ static void forbidden_entry(const struct wb_arg *args) {
     statuses[9] = REQUEST(&f, heap, &(struct wb_req_heap){1 << 30}, NULL);
 }
 
-START_TEST(test_grading_refuses) {
+START_TEST(forbidden_calls_are_rejected_while_grading) {
     struct server_outcome o;
     struct recording *r = recorded(forbidden_entry, &o);
     ck_assert_ptr_nonnull(r);
@@ -297,9 +297,11 @@ static void check_halves(unsigned streams, uint64_t path) {
     recording_free(r);
 }
 
-START_TEST(test_host_buffers_in_one_stream) { check_halves(1, 64); }
+START_TEST(host_buffer_copies_in_one_stream_do_not_overlap) { check_halves(1, 64); }
 END_TEST
-START_TEST(test_host_buffers_in_two_streams) { check_halves(2, 48); } /* in, in beside out, out */
+START_TEST(host_buffer_copies_in_two_streams_overlap) {
+    check_halves(2, 48);
+} /* in, in beside out, out */
 END_TEST
 
 /* Of commands that nobody knows the order of, none is taken to overlap. */
@@ -312,7 +314,7 @@ static void unordered_entry(const struct wb_arg *args) {
     }
 }
 
-START_TEST(test_host_buffers_without_an_order) {
+START_TEST(unordered_host_buffer_copies_are_charged_serially) {
     struct server_outcome o;
     host.owns = true;
     struct recording *r = recorded(unordered_entry, &o);
@@ -330,7 +332,7 @@ static void inspecting_entry(const struct wb_arg *args) {
     statuses[4] = REQUEST(&f, copy, (&(struct wb_req_copy){out, 32, in, 32, 32, 1}), NULL);
 }
 
-START_TEST(test_host_buffers_are_copied_only) {
+START_TEST(host_buffers_allow_only_copies) {
     struct server_outcome o;
     host.owns = true;
     struct recording *r = recorded(inspecting_entry, &o);
@@ -344,7 +346,7 @@ static void faulty_entry(const struct wb_arg *args) {
     fixture_launch(&f, host.add, 32, args[0].value, 1);
 }
 
-START_TEST(test_fault_in_replay) {
+START_TEST(a_fault_ends_the_replay) {
     struct server_outcome o;
     struct err e = {0};
     struct recording *r = recorded(faulty_entry, &o);
@@ -369,7 +371,7 @@ static void endless_entry(const struct wb_arg *args) {
     while (fixture_launch(&f, host.add, 32, args[0].value, 1) == 0) {}
 }
 
-START_TEST(test_limits) {
+START_TEST(recordings_beyond_the_limits_end) {
     struct server_outcome o;
     struct recording *r = recorded(_i ? endless_entry : flooding_entry, &o);
     ck_assert_ptr_null(r);
@@ -381,19 +383,19 @@ UNIT_SUITE(server) {
     Suite *suite = suite_create("server");
     TCase *unit_rates = tcase_create("programs"), *grading = tcase_create("grading");
     tcase_add_checked_fixture(unit_rates, open_fixture, close_all);
-    tcase_add_test(unit_rates, test_sticky_error);
-    tcase_add_test(unit_rates, test_hello);
-    tcase_add_test(unit_rates, test_time_and_output);
+    tcase_add_test(unit_rates, errors_are_sticky);
+    tcase_add_test(unit_rates, a_version_mismatch_is_detected_by_hello);
+    tcase_add_test(unit_rates, replies_carry_device_time_and_output_flag);
     tcase_add_checked_fixture(grading, open_grading, close_all);
-    tcase_add_test(grading, test_record_and_replay);
-    tcase_add_test(grading, test_moves);
-    tcase_add_test(grading, test_grading_refuses);
-    tcase_add_test(grading, test_host_buffers_in_one_stream);
-    tcase_add_test(grading, test_host_buffers_in_two_streams);
-    tcase_add_test(grading, test_host_buffers_without_an_order);
-    tcase_add_test(grading, test_host_buffers_are_copied_only);
-    tcase_add_test(grading, test_fault_in_replay);
-    tcase_add_loop_test(grading, test_limits, 0, 2);
+    tcase_add_test(grading, a_recording_replays_its_calls);
+    tcase_add_test(grading, copies_and_fills_of_a_recording_are_counted);
+    tcase_add_test(grading, forbidden_calls_are_rejected_while_grading);
+    tcase_add_test(grading, host_buffer_copies_in_one_stream_do_not_overlap);
+    tcase_add_test(grading, host_buffer_copies_in_two_streams_overlap);
+    tcase_add_test(grading, unordered_host_buffer_copies_are_charged_serially);
+    tcase_add_test(grading, host_buffers_allow_only_copies);
+    tcase_add_test(grading, a_fault_ends_the_replay);
+    tcase_add_loop_test(grading, recordings_beyond_the_limits_end, 0, 2);
     suite_add_tcase(suite, unit_rates);
     suite_add_tcase(suite, grading);
     return suite;

@@ -57,7 +57,7 @@ static char *run_setup_for_family(const char *manager) {
     return run_setup(environment, "site", 1);
 }
 
-START_TEST(missing_names_the_command_of_the_system) {
+START_TEST(missing_packages_print_the_install_command_of_the_system) {
     static const struct {
         const char *manager, *command;
         bool renews; /* its lists, without being told */
@@ -76,7 +76,7 @@ START_TEST(missing_names_the_command_of_the_system) {
 }
 END_TEST
 
-START_TEST(what_a_family_does_not_package_is_said) {
+START_TEST(unpackaged_tools_are_reported) {
     char *output = run_setup_for_family("apk");
     ck_assert_msg(strstr(output, "we know of no package of apk for cmark-gfm") != NULL, "%s",
                   output);
@@ -86,7 +86,7 @@ END_TEST
 
 /* libcmark-gfm as someone without root installs it: neither header nor library is where compilers
  * look. */
-START_TEST(a_library_of_a_folder_of_ones_own_is_found) {
+START_TEST(a_library_in_a_user_folder_is_found) {
     char environment[9000];
     make_work();
     ck_assert_int_eq(
@@ -161,9 +161,9 @@ END_TEST
 UNIT_SUITE(setup) {
     Suite *s = suite_create("setup");
     TCase *t = tcase_create("setup");
-    tcase_add_test(t, missing_names_the_command_of_the_system);
-    tcase_add_test(t, what_a_family_does_not_package_is_said);
-    tcase_add_test(t, a_library_of_a_folder_of_ones_own_is_found);
+    tcase_add_test(t, missing_packages_print_the_install_command_of_the_system);
+    tcase_add_test(t, unpackaged_tools_are_reported);
+    tcase_add_test(t, a_library_in_a_user_folder_is_found);
     tcase_add_test(t, commands_for_editors_are_json_and_the_last_of_a_file_counts);
     tcase_add_test(t, each_need_names_a_package_of_each_family_or_a_dash);
     suite_add_tcase(s, t);

@@ -37,7 +37,7 @@ static void make_program(void) {
                      0);
 }
 
-START_TEST(test_status) {
+START_TEST(the_exit_status_of_the_program_is_returned) {
     ck_assert_int_eq(shell("%s/simgpu run true", build), 0);
     ck_assert_int_eq(shell("%s/simgpu run sh -c 'exit 7'", build), 7);
     ck_assert_int_eq(shell("%s/simgpu run sh -c 'kill -9 $$'", build), 137);
@@ -48,7 +48,7 @@ START_TEST(test_status) {
 }
 END_TEST
 
-START_TEST(test_usage) {
+START_TEST(invalid_command_lines_are_rejected) {
     static const char *const bad[] = {"",
                                       "flash",
                                       "run",
@@ -70,14 +70,14 @@ START_TEST(test_usage) {
 }
 END_TEST
 
-START_TEST(test_no_server) {
+START_TEST(a_program_without_a_server_sees_no_device) {
     ck_assert_int_eq(shell("%s/two >/dev/null 2>%s/err", work, work), 100); /* cudaErrorNoDevice */
     ck_assert_int_eq(shell("grep -q 'simgpu run' %s/err", work), 0);
 }
 END_TEST
 
 /* Any program runs; one with device code and another runtime is told what it lacks. */
-START_TEST(test_foreign) {
+START_TEST(a_foreign_cuda_runtime_is_reported) {
     ck_assert_int_eq(shell("test -z \"$(%s/simgpu run true 2>&1)\"", build), 0);
     ck_assert_int_eq(
         shell("cp /bin/true %s/foreign && printf '.nv_fatbin\\0' >>%s/foreign", work, work), 0);
@@ -88,7 +88,7 @@ END_TEST
 
 /* Machine code alone, as Makefiles ask for it, one of two with PTX besides: what runs is the PTX.
  */
-START_TEST(test_machine_code_alone) {
+START_TEST(programs_built_for_sass_only_run_their_ptx) {
     static const char *const forms[] = {
         "-gencode arch=compute_90a,code=sm_90a",
         "--generate-code=arch=compute_80,code=[sm_80,sm_86]",
@@ -104,7 +104,7 @@ START_TEST(test_machine_code_alone) {
 END_TEST
 
 /* A script that runs the program twice has one connection: each starts with a fresh device. */
-START_TEST(test_one_after_another) {
+START_TEST(consecutive_programs_get_a_fresh_device) {
     ck_assert_int_eq(
         shell("%s/simgpu run sh -c '%s/two && %s/two x' >%s/out", build, work, work, work), 0);
     ck_assert_int_eq(shell("test \"$(tr '\\n' ' ' <%s/out)\" = '63 126 '", work), 0);
@@ -113,7 +113,7 @@ END_TEST
 
 /* A page that parses, asks nothing of anywhere, and shows both kernels, 64 threads of which store
  * side by side. */
-START_TEST(test_page) {
+START_TEST(the_report_page_is_valid_and_self_contained) {
     char path[4300];
     struct buf page = {0};
     struct err e = {0};
@@ -151,7 +151,7 @@ static int draw(const char *directive, const char *folder) {
                  work);
 }
 
-START_TEST(test_pictures) {
+START_TEST(pictures_are_deterministic) {
     char path[4300];
     struct buf svg = {0};
     struct err e = {0};
@@ -172,7 +172,7 @@ START_TEST(test_pictures) {
 }
 END_TEST
 
-START_TEST(test_pictures_that_cannot_be_drawn) {
+START_TEST(invalid_picture_directives_are_reported) {
     static const char *const directives[][2] = {
         {"apart load", "drawn.cu:2: no launch did"},
         {"apart", "drawn.cu:2: after `// picture: ` come"},
@@ -194,7 +194,7 @@ static json_int_t counter(const json_t *o, const char *name) {
 
 /* Lines add up to the launch, whose figures follow from the source: 64 threads store 4 bytes each.
  */
-START_TEST(test_json) {
+START_TEST(json_counters_sum_over_lines) {
     char path[4300];
     json_error_t error;
     snprintf(path, sizeof path, "%s/counters.json", work);
@@ -225,7 +225,7 @@ START_TEST(test_json) {
 }
 END_TEST
 
-START_TEST(test_text) {
+START_TEST(text_counters_name_their_lines) {
     ck_assert_int_eq(
         shell("%s/simgpu run --workers 1 --no-sanitize --counters text %s/two 2>%s/err >/dev/null",
               build, work, work),
@@ -242,17 +242,17 @@ UNIT_SUITE(simgpu) {
     TCase *tc = tcase_create("command line");
     tcase_add_unchecked_fixture(tc, make_program, NULL);
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, test_status);
-    tcase_add_test(tc, test_usage);
-    tcase_add_test(tc, test_no_server);
-    tcase_add_test(tc, test_foreign);
-    tcase_add_test(tc, test_machine_code_alone);
-    tcase_add_test(tc, test_one_after_another);
-    tcase_add_test(tc, test_json);
-    tcase_add_test(tc, test_page);
-    tcase_add_test(tc, test_pictures);
-    tcase_add_test(tc, test_pictures_that_cannot_be_drawn);
-    tcase_add_test(tc, test_text);
+    tcase_add_test(tc, the_exit_status_of_the_program_is_returned);
+    tcase_add_test(tc, invalid_command_lines_are_rejected);
+    tcase_add_test(tc, a_program_without_a_server_sees_no_device);
+    tcase_add_test(tc, a_foreign_cuda_runtime_is_reported);
+    tcase_add_test(tc, programs_built_for_sass_only_run_their_ptx);
+    tcase_add_test(tc, consecutive_programs_get_a_fresh_device);
+    tcase_add_test(tc, json_counters_sum_over_lines);
+    tcase_add_test(tc, the_report_page_is_valid_and_self_contained);
+    tcase_add_test(tc, pictures_are_deterministic);
+    tcase_add_test(tc, invalid_picture_directives_are_reported);
+    tcase_add_test(tc, text_counters_name_their_lines);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -23,7 +23,7 @@ static bool same_tokens(const char *a, const char *b) {
     return same;
 }
 
-START_TEST(a_token_is_what_it_means) {
+START_TEST(tokens_ignore_names_comments_and_layout) {
     ck_assert(same_tokens("int i = 3; // three\n", "int  other\n=\n0x7fu /* seven */ ;"));
     ck_assert(same_tokens("#include <a.h>\n  # define X 3 \\\n  4\nx", "y"));
     ck_assert(same_tokens("f(\"a\\\"b\", 'c')", "g(\"\", '\\n')"));
@@ -50,7 +50,7 @@ static struct similarity_class none = {0};
 static const struct similarity_options all = {
     .min_share = 0, .min_common = 1, .max_class_share = 1};
 
-START_TEST(what_is_as_long_as_promised_is_found) {
+START_TEST(passages_of_the_guaranteed_length_are_found) {
     /* GRAM + WINDOW - 1 = 21 tokens; a statement has 12, two of them and a half of the next are
      * enough. */
     struct similarity_class c = none;
@@ -79,7 +79,7 @@ static void add_file(struct similarity_class *c, const char *student, const char
     buf_free(&text);
 }
 
-START_TEST(the_books_own_text_counts_for_nothing) {
+START_TEST(text_of_the_book_is_ignored) {
     struct err e = {0};
     ck_assert(book_open(&e));
     const struct exercise **list = book_find("transpose", &e);
@@ -96,7 +96,7 @@ END_TEST
 
 /* sgemm's answer as it is, with other names and no comments, and a file that has nothing of it; the
  * skeleton is nobody's copy. */
-START_TEST(copies_of_the_book_are_told) {
+START_TEST(copies_of_the_book_are_reported) {
     struct err e = {0};
     char at[4096], path[4200];
     ck_assert(book_open(&e));
@@ -123,7 +123,7 @@ START_TEST(copies_of_the_book_are_told) {
 }
 END_TEST
 
-START_TEST(what_many_have_is_nobodys) {
+START_TEST(widespread_passages_are_ignored) {
     struct similarity_class c = {.ex = book_at(0)};
     struct buf common_part = {0};
     make(&common_part, 0, 12, "x");
@@ -175,15 +175,15 @@ START_TEST(pages_escape_what_they_show) {
 }
 END_TEST
 
-UNIT_SUITE(similar) {
-    Suite *s = suite_create("similar");
+UNIT_SUITE(similarity) {
+    Suite *s = suite_create("similarity");
     TCase *t = tcase_create("similar");
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, a_token_is_what_it_means);
-    tcase_add_test(t, what_is_as_long_as_promised_is_found);
-    tcase_add_test(t, the_books_own_text_counts_for_nothing);
-    tcase_add_test(t, copies_of_the_book_are_told);
-    tcase_add_test(t, what_many_have_is_nobodys);
+    tcase_add_test(t, tokens_ignore_names_comments_and_layout);
+    tcase_add_test(t, passages_of_the_guaranteed_length_are_found);
+    tcase_add_test(t, text_of_the_book_is_ignored);
+    tcase_add_test(t, copies_of_the_book_are_reported);
+    tcase_add_test(t, widespread_passages_are_ignored);
     tcase_add_test(t, pages_escape_what_they_show);
     suite_add_tcase(s, t);
     return s;

@@ -80,7 +80,7 @@ START_TEST(each_name_listed_is_cited) {
 }
 END_TEST
 
-START_TEST(a_name_without_an_entry_and_an_entry_without_a_reader_are_told) {
+START_TEST(unlisted_and_uncited_sources_are_reported) {
     struct buf problems = {0};
     check_cited("\n### one\nText.\n",
                 "[one](../../docs/sources.md#one), [two](../../docs/sources.md#two)", &problems);
@@ -93,7 +93,7 @@ START_TEST(a_name_without_an_entry_and_an_entry_without_a_reader_are_told) {
 }
 END_TEST
 
-START_TEST(no_lesson_cites_what_nobody_can_find) {
+START_TEST(every_cited_source_can_be_found) {
     ck_assert_ptr_null(strstr(buf_str(&cited), "design notes"));
     ck_assert_ptr_null(strstr(buf_str(&cited), "Published results"));
 }
@@ -105,8 +105,8 @@ UNIT_SUITE(sources) {
     tcase_add_checked_fixture(t, read_all, free_all);
     tcase_add_test(t, each_name_cited_is_listed);
     tcase_add_test(t, each_name_listed_is_cited);
-    tcase_add_test(t, a_name_without_an_entry_and_an_entry_without_a_reader_are_told);
-    tcase_add_test(t, no_lesson_cites_what_nobody_can_find);
+    tcase_add_test(t, unlisted_and_uncited_sources_are_reported);
+    tcase_add_test(t, every_cited_source_can_be_found);
     suite_add_tcase(s, t);
     return s;
 }

@@ -53,7 +53,7 @@ START_TEST(only_the_roster_gives_a_zero) {
 END_TEST
 
 /* Columns are letters wide, not bytes, and a name that is cut is cut between letters. */
-START_TEST(the_table_lines_up_whatever_a_name_is_written_in) {
+START_TEST(table_columns_align_for_any_script) {
     make_class();
     ck_assert_int_eq(
         run_in_class("mkdir c/J\xc3\xb6rg c/%s && for w in c/J\xc3\xb6rg c/\xc3\xa9*; do "
@@ -76,7 +76,7 @@ START_TEST(the_table_lines_up_whatever_a_name_is_written_in) {
 }
 END_TEST
 
-START_TEST(the_file_as_it_came_is_called_not_started) {
+START_TEST(the_unedited_starter_is_reported_as_not_started) {
     make_class();
     ck_assert_int_eq(
         shell("git show HEAD:chapters/02-coalescing/transpose.cu >%s/c/bob/transpose.cu", at), 0);
@@ -89,7 +89,7 @@ START_TEST(the_file_as_it_came_is_called_not_started) {
 }
 END_TEST
 
-START_TEST(a_second_run_grades_what_changed) {
+START_TEST(a_second_run_grades_only_changes) {
     make_class();
     ck_assert_int_eq(
         run_in_class("sqlite3 %s 'SELECT key, graded_at, seconds FROM result ORDER BY 1' >before",
@@ -126,7 +126,7 @@ END_TEST
 /* What another grader sees while the class is read in again: a student is the first thing that is
  * written of each, so that is where a trigger counts the rows that were committed before, and those
  * that have a result. */
-START_TEST(reading_in_again_takes_nothing_away) {
+START_TEST(repeated_intake_removes_nothing) {
     make_class();
     ck_assert_int_eq(
         run_in_class("sqlite3 %s 'CREATE TABLE saw (n, graded); CREATE TRIGGER look AFTER "
@@ -152,7 +152,7 @@ START_TEST(reading_in_again_takes_nothing_away) {
 }
 END_TEST
 
-START_TEST(what_is_neither_graded_nor_missing_has_no_score_in_any_format) {
+START_TEST(ungraded_submissions_have_no_score_in_any_format) {
     static const char *const formats[] = {"text", "csv", "json", "junit", "tap", "nbgrader"};
     char line[512];
     make_class();
@@ -217,7 +217,7 @@ START_TEST(a_result_can_be_reproduced_and_regraded) {
 }
 END_TEST
 
-START_TEST(shards_merge_to_the_whole) {
+START_TEST(merged_shards_equal_a_full_run) {
     make_class();
     for (int k = 1; k <= 2; k++) {
         char line[256];
@@ -263,7 +263,7 @@ END_TEST
 
 /* What a student got wrong, and not only where: n = 1 writes past the end, and a step of the ladder
  * lacks speed alone. */
-START_TEST(a_reason_says_what_is_wrong) {
+START_TEST(reasons_explain_each_verdict) {
     make_class();
     ck_assert_int_eq(shell("sed 's/row + k < rows/row < rows/' "
                            "solutions/02-coalescing/transpose.cu >%s/c/bob/transpose.cu && "
@@ -283,7 +283,7 @@ START_TEST(a_reason_says_what_is_wrong) {
 }
 END_TEST
 
-START_TEST(output_that_cannot_be_written_is_known_first) {
+START_TEST(unwritable_output_is_reported_before_grading) {
     make_class();
     ck_assert_int_eq(run_in_class("grader batch c --store new.db --output /nowhere/g.csv", ""), 3);
     ck_assert_int_eq(run_in_class("[ ! -e new.db ]", ""), 0);
@@ -334,15 +334,15 @@ UNIT_SUITE(store) {
     Suite *s = suite_create("store");
     TCase *t = tcase_create("store");
     tcase_add_test(t, only_the_roster_gives_a_zero);
-    tcase_add_test(t, the_table_lines_up_whatever_a_name_is_written_in);
-    tcase_add_test(t, the_file_as_it_came_is_called_not_started);
-    tcase_add_test(t, a_second_run_grades_what_changed);
-    tcase_add_test(t, reading_in_again_takes_nothing_away);
-    tcase_add_test(t, what_is_neither_graded_nor_missing_has_no_score_in_any_format);
+    tcase_add_test(t, table_columns_align_for_any_script);
+    tcase_add_test(t, the_unedited_starter_is_reported_as_not_started);
+    tcase_add_test(t, a_second_run_grades_only_changes);
+    tcase_add_test(t, repeated_intake_removes_nothing);
+    tcase_add_test(t, ungraded_submissions_have_no_score_in_any_format);
     tcase_add_test(t, a_result_can_be_reproduced_and_regraded);
-    tcase_add_test(t, shards_merge_to_the_whole);
-    tcase_add_test(t, a_reason_says_what_is_wrong);
-    tcase_add_test(t, output_that_cannot_be_written_is_known_first);
+    tcase_add_test(t, merged_shards_equal_a_full_run);
+    tcase_add_test(t, reasons_explain_each_verdict);
+    tcase_add_test(t, unwritable_output_is_reported_before_grading);
     tcase_add_test(t, each_student_has_a_page);
     tcase_set_timeout(t, 180);
     suite_add_tcase(s, t);

@@ -103,7 +103,7 @@ static void result_of(const char *code, struct kernel_rig *r, uint64_t *to,
     *out = rig_run(r, "f", 1, 32, params, sizeof params);
 }
 
-START_TEST(test_rule) {
+START_TEST(undefined_bits_propagate_by_the_rules) {
     const struct rule *rule = &rules[_i];
     struct kernel_rig r;
     struct sim_result result;
@@ -140,7 +140,7 @@ static const struct decision {
     {"mov.u32 %r1, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra L; L:", NULL, 0}, /* all overwritten */
 };
 
-START_TEST(test_decision) {
+START_TEST(decisions_on_undefined_values_are_reported) {
     const struct decision *d = &decisions[_i];
     struct kernel_rig r;
     struct sim_result result;
@@ -159,7 +159,7 @@ START_TEST(test_decision) {
 END_TEST
 
 /* A product of matrices: rows of what nothing wrote are their own rows of the result. */
-START_TEST(test_matrix) {
+START_TEST(undefined_matrix_rows_stay_in_their_result_rows) {
     struct kernel_rig r;
     struct sim_result result;
     struct sim_report report;
@@ -182,14 +182,15 @@ START_TEST(test_matrix) {
 }
 END_TEST
 
-UNIT_SUITE(taint) {
-    Suite *suite = suite_create("taint");
+UNIT_SUITE(undefined_values) {
+    Suite *suite = suite_create("undefined_values");
     TCase *tc = tcase_create("rules");
-    tcase_add_loop_test(tc, test_rule, 0, sizeof rules / sizeof *rules);
-    tcase_add_test(tc, test_matrix);
+    tcase_add_loop_test(tc, undefined_bits_propagate_by_the_rules, 0, sizeof rules / sizeof *rules);
+    tcase_add_test(tc, undefined_matrix_rows_stay_in_their_result_rows);
     suite_add_tcase(suite, tc);
     tc = tcase_create("decisions");
-    tcase_add_loop_test(tc, test_decision, 0, sizeof decisions / sizeof *decisions);
+    tcase_add_loop_test(tc, decisions_on_undefined_values_are_reported, 0,
+                        sizeof decisions / sizeof *decisions);
     suite_add_tcase(suite, tc);
     return suite;
 }

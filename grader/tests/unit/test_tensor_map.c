@@ -43,7 +43,7 @@ static void check_row(const struct memory_tile *t, unsigned row, uint64_t global
 }
 
 /* Columns -1 to 6, rows 8 to 11: the first column and the last two rows lie outside. */
-START_TEST(test_border) {
+START_TEST(elements_outside_the_tensor_are_skipped) {
     struct memory_tile t = open_tile(matrix(4096), -1, 8);
     ck_assert_uint_eq(t.rows, 4);
     ck_assert_uint_eq(t.bytes, 128);
@@ -65,7 +65,7 @@ START_TEST(test_border) {
 END_TEST
 
 /* 8 rows by steps of 3: ceil(8 / 3) = 3 of them, from row -2 on: -2, 1, 4. */
-START_TEST(test_steps) {
+START_TEST(element_strides_round_up) {
     struct tensor_map m = matrix(4096);
     m.box[1] = 8;
     m.element_stride[1] = 3;
@@ -81,7 +81,7 @@ END_TEST
 
 /* PTX ISA, "swizzling modes": the chunk's number in its 128 bytes, xor the number of the 128 bytes
  * modulo 8, 4, 2. */
-START_TEST(test_swizzle) {
+START_TEST(swizzles_match_the_ptx_isa) {
     struct tensor_map m = matrix(4096);
     m.swizzle = 3;
     struct memory_tile t = open_tile(m, 0, 0);
@@ -104,7 +104,7 @@ END_TEST
 
 /* Rows of 32 bytes: without a swizzle one behind another, within 64 bytes or 128 each at a multiple
  * of that. */
-START_TEST(test_gaps) {
+START_TEST(swizzled_rows_have_their_pitch) {
     struct tensor_map m = matrix(4096);
     struct memory_tile t = open_tile(m, 0, 0);
     ck_assert_uint_eq(memory_tile_pitch(&t), 32);
@@ -118,7 +118,7 @@ START_TEST(test_gaps) {
 }
 END_TEST
 
-START_TEST(test_fill) {
+START_TEST(out_of_bounds_elements_get_the_fill_value) {
     static const unsigned char f16[] = {0xf7, 0x7f}, f32[] = {0xf7, 0x7f, 0xf7, 0x7f};
     unsigned char row[TENSOR_MAX_ROW_BYTES];
     struct tensor_map m = matrix(4096);
@@ -137,7 +137,7 @@ START_TEST(test_fill) {
 END_TEST
 
 /* One field of a good map at a time. */
-START_TEST(test_forged) {
+START_TEST(forged_tensor_maps_are_rejected) {
     struct tensor_map m = matrix(4096);
     ck_assert_ptr_null(map_error(&m));
 #define REFUSED(change)                              \
@@ -176,7 +176,7 @@ START_TEST(test_forged) {
 END_TEST
 
 /* 5 dimensions of 2^32 with strides of almost 2^40: the far corner is 2^74 bytes away. */
-START_TEST(test_far) {
+START_TEST(tiles_beyond_the_address_space_are_rejected) {
     struct tensor_map m = matrix(4096);
     struct memory_tile t;
     m.rank = 5;
@@ -194,7 +194,7 @@ START_TEST(test_far) {
 END_TEST
 
 /* Whatever the bytes: rows lie within [low, high), and are no longer than a row. */
-START_TEST(test_any_bytes) {
+START_TEST(random_tensor_maps_stay_in_bounds) {
     uint64_t report_seed = 1, opened = 0;
     for (int i = 0; i < 200000; i++) {
         struct tensor_map m = matrix(4096), out;
@@ -252,7 +252,7 @@ struct params {
 /* At (0, 4): rows 4 to 7 of columns 0 to 7, 48 r to 48 r + 31: bytes 192-223 in sector 6, 240-271
  * in 7-8, 288-319 in 9, 336-367 in 10-11. The store at (4, 0): 48 r + 16 to 48 r + 47: 16-47 in
  * 0-1, 64-95 in 2, 112-143 in 3-4, 160-191 in 5. */
-START_TEST(test_counts) {
+START_TEST(tensor_copies_have_exact_sector_counts) {
     struct kernel_rig r = rig_open(copies);
     float values[120], after[120];
     for (int i = 0; i < 120; i++) values[i] = (float)i;
@@ -298,7 +298,7 @@ static void expect_report(struct params p, enum sim_fault fault, const char *exp
     rig_close(&r);
 }
 
-START_TEST(test_faults) {
+START_TEST(invalid_tensor_copies_are_faults) {
     struct params good = {matrix(4096), 0, 0}, reply = good;
     reply.map.rank = 3, reply.map.stride[1] = 480;
     expect_report(reply, SIM_FAULT_TENSOR_MAP, "3 dimensions");
@@ -371,7 +371,7 @@ static const char *instruction(const char *copy) {
            "%r1}], [s];\n";
 }
 
-START_TEST(test_coordinates) {
+START_TEST(coordinates_match_measured_tiles) {
     char ptx[2048];
     static const unsigned char sizes[TENSOR_TYPE_COUNT] = {
 #define TYPE(id, name, size, kind) [TENSOR_##id] = size,
@@ -404,17 +404,18 @@ END_TEST
 UNIT_SUITE(tensor_map) {
     Suite *suite = suite_create("tensor_map");
     TCase *tc = tcase_create("tiles");
-    tcase_add_test(tc, test_border);
-    tcase_add_test(tc, test_steps);
-    tcase_add_test(tc, test_swizzle);
-    tcase_add_test(tc, test_gaps);
-    tcase_add_test(tc, test_fill);
-    tcase_add_test(tc, test_forged);
-    tcase_add_test(tc, test_far);
-    tcase_add_test(tc, test_any_bytes);
-    tcase_add_test(tc, test_counts);
-    tcase_add_test(tc, test_faults);
-    tcase_add_loop_test(tc, test_coordinates, 0, (int)(sizeof measured / sizeof *measured));
+    tcase_add_test(tc, elements_outside_the_tensor_are_skipped);
+    tcase_add_test(tc, element_strides_round_up);
+    tcase_add_test(tc, swizzles_match_the_ptx_isa);
+    tcase_add_test(tc, swizzled_rows_have_their_pitch);
+    tcase_add_test(tc, out_of_bounds_elements_get_the_fill_value);
+    tcase_add_test(tc, forged_tensor_maps_are_rejected);
+    tcase_add_test(tc, tiles_beyond_the_address_space_are_rejected);
+    tcase_add_test(tc, random_tensor_maps_stay_in_bounds);
+    tcase_add_test(tc, tensor_copies_have_exact_sector_counts);
+    tcase_add_test(tc, invalid_tensor_copies_are_faults);
+    tcase_add_loop_test(tc, coordinates_match_measured_tiles, 0,
+                        (int)(sizeof measured / sizeof *measured));
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -4,7 +4,7 @@
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
-START_TEST(same_report) {
+START_TEST(reports_do_not_depend_on_the_thread_count) {
     const char *b = build_folder();
     ck_assert_int_eq(shell("cd %s/tests && rm -rf class && mkdir class", b), 0);
     ck_assert_int_eq(
@@ -33,7 +33,7 @@ END_TEST
 UNIT_SUITE(threads) {
     Suite *s = suite_create("threads");
     TCase *t = tcase_create("book");
-    tcase_add_test(t, same_report);
+    tcase_add_test(t, reports_do_not_depend_on_the_thread_count);
     tcase_set_tags(t, "long");
     tcase_set_timeout(t, 1200); /* a build of each file comes first where the cache is empty */
     suite_add_tcase(s, t);

@@ -35,7 +35,7 @@ static double run(const struct timeline_rates *r) { return time_timeline_run(c, 
 
 #define ck_seconds(x, y) ck_assert_double_eq_tol(x, y, 1e-9)
 
-START_TEST(test_one_stream_adds_up) {
+START_TEST(commands_of_one_stream_run_serially) {
     begin();
     add(TIMELINE_H2D, 0, 4), add(TIMELINE_KERNEL, 0, 2), add(TIMELINE_D2H, 0, 4);
     ck_seconds(run(&unit_rates), 10);
@@ -45,7 +45,7 @@ START_TEST(test_one_stream_adds_up) {
 END_TEST
 
 /* 4 in; then 4 in beside 4 out, at three quarters of the rate; then 4 out. */
-START_TEST(test_directions_share_the_bus) {
+START_TEST(copies_in_both_directions_share_the_bus) {
     begin();
     for (uint32_t k = 0; k < 2; k++) add(TIMELINE_H2D, k, 4), add(TIMELINE_D2H, k, 4);
     struct timeline_total t = time_timeline_run(c, n, &unit_rates);
@@ -56,7 +56,7 @@ START_TEST(test_directions_share_the_bus) {
 }
 END_TEST
 
-START_TEST(test_a_direction_takes_turns) {
+START_TEST(copies_in_one_direction_run_serially) {
     begin();
     add(TIMELINE_H2D, 0, 3), add(TIMELINE_H2D, 1, 5);
     ck_seconds(run(&unit_rates), 8);
@@ -64,7 +64,7 @@ START_TEST(test_a_direction_takes_turns) {
 }
 END_TEST
 
-START_TEST(test_kernels_beside_each_other) {
+START_TEST(small_kernels_run_concurrently) {
     begin();
     for (uint32_t k = 0; k < 3; k++) c[add(TIMELINE_KERNEL, k, 5)].device_share = 0.4;
     ck_seconds(run(&unit_rates), 10); /* two at once; the third finds no room */
@@ -76,7 +76,7 @@ START_TEST(test_kernels_beside_each_other) {
 END_TEST
 
 /* A large kernel waits for room; a small one that was issued behind it does not pass by. */
-START_TEST(test_kernels_do_not_overtake) {
+START_TEST(kernels_do_not_overtake_each_other) {
     begin();
     c[add(TIMELINE_KERNEL, 0, 5)].device_share = 0.5;
     add(TIMELINE_KERNEL, 1, 5);
@@ -86,7 +86,7 @@ START_TEST(test_kernels_do_not_overtake) {
 }
 END_TEST
 
-START_TEST(test_events_order_streams) {
+START_TEST(events_order_streams) {
     begin();
     add(TIMELINE_H2D, 0, 4);
     add(TIMELINE_NONE, 0, 0); /* an event */
@@ -99,7 +99,7 @@ START_TEST(test_events_order_streams) {
 END_TEST
 
 /* What the host waits for holds back even streams that have nothing to do with it. */
-START_TEST(test_a_host_that_waits) {
+START_TEST(a_blocking_host_delays_all_streams) {
     const struct timeline_rates r = {.h2d = 1, .d2h = 1, .bidirectional = 1.5, .host_wakeup = 0.5};
     begin();
     add(TIMELINE_H2D, 0, 4);
@@ -110,7 +110,7 @@ START_TEST(test_a_host_that_waits) {
 }
 END_TEST
 
-START_TEST(test_starts_and_turns_cost) {
+START_TEST(starts_and_turnarounds_cost_time) {
     const struct timeline_rates r = {.h2d = 1,
                                      .d2h = 1,
                                      .bidirectional = 1.5,
@@ -130,7 +130,7 @@ START_TEST(test_starts_and_turns_cost) {
 }
 END_TEST
 
-START_TEST(test_calls_take_the_host) {
+START_TEST(calls_occupy_the_host) {
     const struct timeline_rates r = {.h2d = 1, .d2h = 1, .bidirectional = 1.5, .host_call = 2};
     begin();
     for (uint32_t k = 0; k < 4; k++) c[add(TIMELINE_KERNEL, k, 1)].device_share = 0.1;
@@ -139,7 +139,7 @@ START_TEST(test_calls_take_the_host) {
 END_TEST
 
 /* Clocks count from whatever the streams were given before, in calls that are over. */
-START_TEST(test_numbers_go_on) {
+START_TEST(sequence_numbers_continue_from_earlier_calls) {
     begin();
     last[0] = 100, last[5] = 7;
     add(TIMELINE_H2D, 0, 4);
@@ -152,7 +152,7 @@ END_TEST
 
 /* 64 MiB in and out, in parts: microseconds of docs/time-model.md's H100
  * (grader/tests/timing/copies-h100.tsv), kernels left out. */
-START_TEST(test_an_h100) {
+START_TEST(overlap_times_match_an_h100) {
     static const struct {
         unsigned parts, streams;
         double us;
@@ -175,17 +175,17 @@ END_TEST
 UNIT_SUITE(timeline) {
     Suite *s = suite_create("timeline");
     TCase *t = tcase_create("timeline");
-    tcase_add_test(t, test_one_stream_adds_up);
-    tcase_add_test(t, test_directions_share_the_bus);
-    tcase_add_test(t, test_a_direction_takes_turns);
-    tcase_add_test(t, test_kernels_beside_each_other);
-    tcase_add_test(t, test_kernels_do_not_overtake);
-    tcase_add_test(t, test_events_order_streams);
-    tcase_add_test(t, test_a_host_that_waits);
-    tcase_add_test(t, test_starts_and_turns_cost);
-    tcase_add_test(t, test_calls_take_the_host);
-    tcase_add_test(t, test_numbers_go_on);
-    tcase_add_test(t, test_an_h100);
+    tcase_add_test(t, commands_of_one_stream_run_serially);
+    tcase_add_test(t, copies_in_both_directions_share_the_bus);
+    tcase_add_test(t, copies_in_one_direction_run_serially);
+    tcase_add_test(t, small_kernels_run_concurrently);
+    tcase_add_test(t, kernels_do_not_overtake_each_other);
+    tcase_add_test(t, events_order_streams);
+    tcase_add_test(t, a_blocking_host_delays_all_streams);
+    tcase_add_test(t, starts_and_turnarounds_cost_time);
+    tcase_add_test(t, calls_occupy_the_host);
+    tcase_add_test(t, sequence_numbers_continue_from_earlier_calls);
+    tcase_add_test(t, overlap_times_match_an_h100);
     suite_add_tcase(s, t);
     return s;
 }

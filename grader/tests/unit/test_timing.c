@@ -4,7 +4,7 @@
 
 /* ---- issue, units, latency ---- */
 
-START_TEST(test_fp32_units) {
+START_TEST(fp32_throughput_matches_the_device) {
     struct kernel_spec s = fma_spec(16, 1024);
     ck_about(spec_cycles(&s), 32 * 50 * (64 + 3) / 4.0, 0.1); /* one a clock and scheduler */
     struct kernel_spec v = fma_spec(16, 1024);
@@ -17,7 +17,7 @@ START_TEST(test_fp32_units) {
 }
 END_TEST
 
-START_TEST(test_arithmetic_latency) {
+START_TEST(dependent_fmas_take_their_latency) {
     struct kernel_spec s = fma_spec(1, 32);
     ck_about(spec_cycles(&s), 50 * 64 * 4 + 200, 0.05); /* a chain: four cycles each */
     struct time_estimate t = spec_model(&s);
@@ -27,7 +27,7 @@ START_TEST(test_arithmetic_latency) {
 }
 END_TEST
 
-START_TEST(test_issue) {
+START_TEST(full_issue_slots_bound_the_time) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 50};
     for (unsigned i = 0; i < 40; i++)
         spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i % 16, i % 16);
@@ -41,7 +41,7 @@ START_TEST(test_issue) {
 }
 END_TEST
 
-START_TEST(test_fp64_and_special) {
+START_TEST(fp64_and_xu_throughput_match_the_device) {
     struct kernel_spec s = {.device = "rtx3090", .blocks = 82, .threads = 256, .n = 10};
     for (unsigned i = 0; i < 16; i++)
         spec_add(&s, "fma.rn.f64 %%e%u, %%e%u, %%e30, %%e31;\n", i, i);
@@ -80,7 +80,7 @@ static void expect_product(const char *device, const char *kind, const char *a, 
  * operations a clock, 512 a quarter of an SM, and a product of 16 x 8 x 16 has 4096. */
 /* 1 KiB a warp by an instruction, from 32 MiB, takes DRAM as long as loads of 16 bytes a lane do;
  * rows of ldmatrix that lie 128 bytes apart take a pass each. */
-START_TEST(test_matrices_come_from_somewhere) {
+START_TEST(matrix_loads_cost_memory_bandwidth) {
     struct kernel_spec loads = stream_spec("h200", 8192),
                        s = {.blocks = 4096, .threads = 256, .n = 1, .bytes = 32 << 20};
     spec_add(&s, "shr.u32 %%r30, %%r4, 5;\nmul.wide.u32 %%d10, %%r30, 1024;\nadd.s64 %%d11, %%d0, "
@@ -102,7 +102,7 @@ START_TEST(test_matrices_come_from_somewhere) {
 }
 END_TEST
 
-START_TEST(test_products_of_matrices) {
+START_TEST(mma_throughput_matches_the_device) {
     static const char four[] = "%r30,%r31,%r32,%r33", two[] = "%r34,%r35", one[] = "%r34";
     expect_product("h200", "m16n8k16.row.col.f32.f16.f16.f32", four, two, 6);
     expect_product("h200", "m16n8k8.row.col.f32.f16.f16.f32", two, one, 4);
@@ -122,7 +122,7 @@ END_TEST
 
 /* ---- shared memory and L1 ---- */
 
-START_TEST(test_shared_passes) {
+START_TEST(bank_conflicts_cost_wavefronts) {
     struct kernel_spec one = shared_spec(4), all = shared_spec(128);
     all.n = 10;
     ck_about(spec_cycles(&one), 16 * 20 * 16, 0.2);      /* a pass each, one pass a clock */
@@ -134,7 +134,7 @@ START_TEST(test_shared_passes) {
 }
 END_TEST
 
-START_TEST(test_wide_shared_loads) {
+START_TEST(merged_shared_loads_cost_fewer_wavefronts) {
     struct kernel_spec wide = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 8192},
                        odd = wide;
     for (unsigned i = 0; i < 32; i++)
@@ -149,7 +149,7 @@ START_TEST(test_wide_shared_loads) {
 }
 END_TEST
 
-START_TEST(test_l1_passes) {
+START_TEST(uncoalesced_l1_loads_cost_wavefronts) {
     struct kernel_spec near = l1_spec(4), far = l1_spec(128);
     ck_about(spec_cycles(&near), 16 * 20 * 8 * 1.25, 0.35); /* one line, now and then two */
     ck_about(spec_cycles(&far), 16 * 20 * 8 * 32, 0.1); /* 32 lines whose words lie in one bank */
@@ -164,7 +164,7 @@ END_TEST
 /* ---- L2, DRAM ---- */
 
 /* Each block reads 64 KiB of its own again and again, past L1. */
-START_TEST(test_l2_bandwidth) {
+START_TEST(l2_bandwidth_bounds_the_time) {
     struct kernel_spec s = {.blocks = SMS,
                             .threads = 1024,
                             .n = 64,
@@ -184,7 +184,7 @@ START_TEST(test_l2_bandwidth) {
 }
 END_TEST
 
-START_TEST(test_dram_bandwidth) {
+START_TEST(dram_bandwidth_bounds_the_time) {
     struct kernel_spec s = stream_spec("h200", 1 << 16); /* 256 MiB */
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "DRAM bandwidth");
@@ -199,7 +199,7 @@ START_TEST(test_dram_bandwidth) {
 }
 END_TEST
 
-START_TEST(test_warm_l2) {
+START_TEST(a_warm_l2_avoids_dram_traffic) {
     struct kernel_spec s = stream_spec("h200", 1 << 12); /* 16 MiB */
     double cold = spec_model(&s).dram_bytes;
     s.warm = true;
@@ -210,7 +210,7 @@ START_TEST(test_warm_l2) {
 END_TEST
 
 /* Warps that wait for one load at a time: as many of them as are resident work side by side. */
-START_TEST(test_latency_hiding) {
+START_TEST(resident_warps_hide_latency) {
     struct kernel_spec one = {.blocks = SMS, .threads = 32, .n = 200, .bytes = 1 << 16}, eight;
     spec_add(&one, "mul.wide.u32 %%d10, %%r20, 4;\nadd.s64 %%d11, %%d0, %%d10;\nld.global.cg.u32 "
                    "%%r20, [%%d11];\n");
@@ -234,7 +234,7 @@ static const char wait_code[] =
     "W: mbarrier.try_wait.parity.shared.b64 %p1, [mem+64], %r21;\n@!%p1 bra W;\n"
     "xor.b32 %r21, %r21, 1;\n";
 
-START_TEST(test_copies_that_wait_for_each_other) {
+START_TEST(dependent_async_copies_take_their_latency) {
     struct kernel_spec groups = {.blocks = SMS,
                                  .threads = 1,
                                  .n = 200,
@@ -278,7 +278,7 @@ END_TEST
 
 /* Four groups under way, of which only the oldest is waited for: a quarter of the time. Copies at
  * four mbarriers likewise. */
-START_TEST(test_copies_under_way_together) {
+START_TEST(async_copies_in_flight_overlap) {
     struct kernel_spec four = {.blocks = SMS,
                                .threads = 1,
                                .n = 100,
@@ -315,7 +315,7 @@ END_TEST
 /* ---- as measured on an H100 (grader/tests/timing/micro-h100.tsv) ---- */
 
 /* 67584 empty blocks: 43.7 us. */
-START_TEST(test_blocks_start_one_after_another) {
+START_TEST(block_launches_are_serialized) {
     struct kernel_spec s = {.device = "h100", .blocks = 67584, .threads = 32, .n = 1};
     ck_about(1e6 * spec_model(&s).seconds, 43.7, 0.1);
     buf_free(&s.body);
@@ -324,7 +324,7 @@ END_TEST
 
 /* Each lane stores 4 bytes into a line of its own, again and again: 57 G a second, which L2 has;
  * whole sectors go three times as fast. */
-START_TEST(test_sectors_written_in_part) {
+START_TEST(partial_sector_writes_are_slower) {
     struct kernel_spec s = {.device = "h100",
                             .blocks = 4 * SMS,
                             .threads = 256,
@@ -347,7 +347,7 @@ END_TEST
 
 /* Additions of floats in shared memory are a loop of compare-and-swap: 32 lanes on one word take an
  * SM 1452 cycles, 64-bit ones 986, where 32-bit integers take 34. */
-START_TEST(test_shared_swaps) {
+START_TEST(shared_cas_loops_cost_their_retries) {
     static const struct {
         const char *type, *value;
         double cycles;
@@ -372,7 +372,7 @@ END_TEST
 /* 78 operations, and as many spilled words: one for each. It takes a slot of the load/store unit.
  * With four for each, 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 30
  * bytes a clock from L2. */
-START_TEST(test_spills) {
+START_TEST(register_spills_cost_accesses) {
     struct kernel_spec s = fma_spec(16, 1024);
     s.spill_bytes = 4 * 78;
     ck_about(spec_cycles(&s), 32 * 50 * 67, 0.1);
@@ -388,7 +388,7 @@ END_TEST
 
 /* The same 64 FMAs in a function that the kernel calls: the spills belong to some 80 operations as
  * before, not to the kernel's own 15, each of which would have five. */
-START_TEST(test_spills_of_a_function) {
+START_TEST(spills_of_a_called_function_are_spread_over_it) {
     struct buf function = {0};
     struct kernel_spec inlined = fma_spec(16, 1024), s = {.blocks = SMS, .threads = 1024, .n = 50};
     buf_puts(&function, ".func work() {\n.reg .f32 %f<99>;\n");
@@ -403,7 +403,7 @@ START_TEST(test_spills_of_a_function) {
 }
 END_TEST
 
-START_TEST(test_barriers) {
+START_TEST(barriers_wait_for_the_slowest_warp) {
     struct kernel_spec s = {.blocks = SMS, .threads = 64, .n = 40};
     spec_add(&s, "and.b32 %%r20, %%r8, 1;\nsetp.ne.s32 %%p1, %%r20, %%r6;\n@%%p1 bra SHORT;\n");
     for (unsigned i = 0; i < 100; i++) spec_add(&s, "fma.rn.f32 %%f0, %%f0, %%f1, %%f2;\n");
@@ -414,7 +414,7 @@ START_TEST(test_barriers) {
 }
 END_TEST
 
-START_TEST(test_last_wave) {
+START_TEST(a_partial_last_wave_costs_a_full_one) {
     struct kernel_spec full_wave = fma_spec(16, 1024), more;
     full_wave.dynamic_shared = 200000; /* one block an SM */
     more = full_wave;
@@ -425,7 +425,7 @@ START_TEST(test_last_wave) {
 }
 END_TEST
 
-START_TEST(test_launch_overhead) {
+START_TEST(an_empty_launch_costs_its_overhead) {
     struct kernel_spec s = {.blocks = 1, .threads = 32, .n = 1};
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "launch overhead");
@@ -436,7 +436,7 @@ END_TEST
 
 /* ---- what ptxas does ---- */
 
-START_TEST(test_loads_move_up) {
+START_TEST(loads_are_hoisted_by_scheduling) {
     struct kernel_spec s = {.blocks = SMS,
                             .threads = 32,
                             .n = 50,
@@ -452,7 +452,7 @@ START_TEST(test_loads_move_up) {
 }
 END_TEST
 
-START_TEST(test_stores_hold_loads_back) {
+START_TEST(loads_are_not_hoisted_above_stores) {
     struct kernel_spec s = {
         .blocks = SMS,
         .threads = 32,
@@ -471,7 +471,7 @@ START_TEST(test_stores_hold_loads_back) {
 }
 END_TEST
 
-START_TEST(test_moves_are_free) {
+START_TEST(register_moves_are_free) {
     struct kernel_spec s = fma_spec(16, 1024), m = fma_spec(16, 1024);
     for (unsigned i = 0; i < 32; i++) spec_add(&m, "mov.u32 %%r%u, %%r%u;\n", 30 + i, 62 + i);
     ck_about(spec_cycles(&m), spec_cycles(&s), 0.02);
@@ -480,7 +480,7 @@ START_TEST(test_moves_are_free) {
 }
 END_TEST
 
-START_TEST(test_devices_have_sources) {
+START_TEST(every_device_parameter_has_a_source) {
     static const char *const required[] = {"h200",    "h100", "a100",  "v100", "rtx4090",
                                            "rtx3090", "t4",   "a4000", "mx330"};
     for (unsigned i = 0; i < sizeof required / sizeof *required; i++)
@@ -499,33 +499,33 @@ UNIT_SUITE(timing) {
     Suite *s = suite_create("timing");
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_fp32_units);
-    tcase_add_test(c, test_arithmetic_latency);
-    tcase_add_test(c, test_issue);
-    tcase_add_test(c, test_fp64_and_special);
-    tcase_add_test(c, test_products_of_matrices);
-    tcase_add_test(c, test_matrices_come_from_somewhere);
-    tcase_add_test(c, test_shared_passes);
-    tcase_add_test(c, test_wide_shared_loads);
-    tcase_add_test(c, test_l1_passes);
-    tcase_add_test(c, test_l2_bandwidth);
-    tcase_add_test(c, test_dram_bandwidth);
-    tcase_add_test(c, test_warm_l2);
-    tcase_add_test(c, test_latency_hiding);
-    tcase_add_test(c, test_copies_that_wait_for_each_other);
-    tcase_add_test(c, test_copies_under_way_together);
-    tcase_add_test(c, test_spills);
-    tcase_add_test(c, test_spills_of_a_function);
-    tcase_add_test(c, test_blocks_start_one_after_another);
-    tcase_add_test(c, test_sectors_written_in_part);
-    tcase_add_test(c, test_shared_swaps);
-    tcase_add_test(c, test_barriers);
-    tcase_add_test(c, test_last_wave);
-    tcase_add_test(c, test_launch_overhead);
-    tcase_add_test(c, test_loads_move_up);
-    tcase_add_test(c, test_stores_hold_loads_back);
-    tcase_add_test(c, test_moves_are_free);
-    tcase_add_test(c, test_devices_have_sources);
+    tcase_add_test(c, fp32_throughput_matches_the_device);
+    tcase_add_test(c, dependent_fmas_take_their_latency);
+    tcase_add_test(c, full_issue_slots_bound_the_time);
+    tcase_add_test(c, fp64_and_xu_throughput_match_the_device);
+    tcase_add_test(c, mma_throughput_matches_the_device);
+    tcase_add_test(c, matrix_loads_cost_memory_bandwidth);
+    tcase_add_test(c, bank_conflicts_cost_wavefronts);
+    tcase_add_test(c, merged_shared_loads_cost_fewer_wavefronts);
+    tcase_add_test(c, uncoalesced_l1_loads_cost_wavefronts);
+    tcase_add_test(c, l2_bandwidth_bounds_the_time);
+    tcase_add_test(c, dram_bandwidth_bounds_the_time);
+    tcase_add_test(c, a_warm_l2_avoids_dram_traffic);
+    tcase_add_test(c, resident_warps_hide_latency);
+    tcase_add_test(c, dependent_async_copies_take_their_latency);
+    tcase_add_test(c, async_copies_in_flight_overlap);
+    tcase_add_test(c, register_spills_cost_accesses);
+    tcase_add_test(c, spills_of_a_called_function_are_spread_over_it);
+    tcase_add_test(c, block_launches_are_serialized);
+    tcase_add_test(c, partial_sector_writes_are_slower);
+    tcase_add_test(c, shared_cas_loops_cost_their_retries);
+    tcase_add_test(c, barriers_wait_for_the_slowest_warp);
+    tcase_add_test(c, a_partial_last_wave_costs_a_full_one);
+    tcase_add_test(c, an_empty_launch_costs_its_overhead);
+    tcase_add_test(c, loads_are_hoisted_by_scheduling);
+    tcase_add_test(c, loads_are_not_hoisted_above_stores);
+    tcase_add_test(c, register_moves_are_free);
+    tcase_add_test(c, every_device_parameter_has_a_source);
     suite_add_tcase(s, c);
     return s;
 }

@@ -2,7 +2,7 @@
  * of L2 are the queues; in shared memory, where the banks are. */
 #include "grader/tests/unit/timing_spec.h"
 
-START_TEST(test_atomics_on_one_address) {
+START_TEST(atomics_on_one_address_serialize) {
     /* All lanes' addresses are one, which only the data says: nothing is aggregated. */
     struct kernel_spec s = {
         .blocks = SMS,
@@ -35,7 +35,7 @@ END_TEST
 
 /* Lanes on different words of a sector share a pass; sectors of one slice, 512 bytes, take a pass
  * each. */
-START_TEST(test_atomics_in_one_slice) {
+START_TEST(atomics_in_one_l2_slice_serialize) {
     double clocks = 1.98 / 1.68;
     struct kernel_spec s = {.blocks = SMS,
                             .threads = 256,
@@ -74,7 +74,7 @@ static struct kernel_spec own_words_spec(unsigned threads) {
 /* Blocks that add to words of their own, 768 bytes of them, so that two have a slice in common here
  * and there: no queue of 132 SMs before it. What it takes is L2's bandwidth: 24 sectors a block and
  * round, 3.5 times what reading them takes, 24 blocks an SM. */
-START_TEST(test_atomics_of_neighbours) {
+START_TEST(atomics_on_distinct_words_are_bound_by_l2_bandwidth) {
     struct kernel_spec s = own_words_spec(192);
     s.blocks = 24 * SMS, s.n = 20;
     spec_add(&s, "red.global.add.f32 [%%d11], 0f3f800000;\n");
@@ -87,7 +87,7 @@ END_TEST
 
 /* A slice serves others while a sector comes. 4 M words in order are added to as fast as they are
  * stored where L2 has them. Else they come first, 16 MiB at 4.3 TB/s. */
-START_TEST(test_atomics_that_miss) {
+START_TEST(atomic_misses_do_not_block_the_l2_slice) {
     struct kernel_spec adds = own_words_spec(256), stores = adds;
     spec_add(&adds, "red.global.add.f32 [%%d11], 0f3f800000;\n");
     spec_add(&stores, "st.global.u32 [%%d11], %%r4;\n");
@@ -100,7 +100,7 @@ START_TEST(test_atomics_that_miss) {
 END_TEST
 
 /* Float additions to one word: 0.505 G/s on a T4. */
-START_TEST(test_float_atomics) {
+START_TEST(float_atomics_match_a_t4) {
     struct kernel_spec s = {.device = "t4", .blocks = 40, .threads = 256, .n = 10};
     spec_add(&s, "red.global.add.f32 [%%d0], 0f3f800000;\n");
     ck_about(spec_model(&s).seconds - 2.5e-6, 40 * 256 * 10 / 0.505e9, 0.05);
@@ -118,7 +118,7 @@ static struct kernel_spec shared_atomics(const char *device, unsigned stride, un
 
 /* A bank takes one lane a pass; increments by one are merged by word from compute capability 8.0
  * on. */
-START_TEST(test_shared_atomics) {
+START_TEST(shared_atomics_serialize_by_bank) {
     static const struct {
         const char *device;
         unsigned stride, value;
@@ -148,12 +148,12 @@ UNIT_SUITE(timing_atomics) {
     Suite *s = suite_create("timing_atomics");
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_atomics_on_one_address);
-    tcase_add_test(c, test_atomics_in_one_slice);
-    tcase_add_test(c, test_atomics_of_neighbours);
-    tcase_add_test(c, test_atomics_that_miss);
-    tcase_add_test(c, test_float_atomics);
-    tcase_add_test(c, test_shared_atomics);
+    tcase_add_test(c, atomics_on_one_address_serialize);
+    tcase_add_test(c, atomics_in_one_l2_slice_serialize);
+    tcase_add_test(c, atomics_on_distinct_words_are_bound_by_l2_bandwidth);
+    tcase_add_test(c, atomic_misses_do_not_block_the_l2_slice);
+    tcase_add_test(c, float_atomics_match_a_t4);
+    tcase_add_test(c, shared_atomics_serialize_by_bank);
     suite_add_tcase(s, c);
     return s;
 }

@@ -7,7 +7,7 @@ static const char cluster_barrier_code[] =
 
 /* 256 in a row, of blocks of 1 to 32 warps: 786, 863, 1272 and 1344 cycles each; with a relaxed
  * arrival 82 to 132. */
-START_TEST(test_barrier_of_a_cluster) {
+START_TEST(cluster_barriers_match_an_h100) {
     static const struct {
         unsigned threads;
         double cycles, relaxed;
@@ -30,7 +30,7 @@ END_TEST
 
 /* A chain of 150 additions between arrival and wait, 600 cycles, lies within the 863 of the
  * barrier. */
-START_TEST(test_work_while_the_cluster_comes) {
+START_TEST(work_between_arrive_and_wait_hides_a_cluster_barrier) {
     struct kernel_spec s = {.device = "h100", .blocks = SMS, .threads = 256, .n = 16};
     spec_add(&s, "barrier.cluster.arrive.aligned;\n");
     for (unsigned i = 0; i < 150; i++) spec_add(&s, "fma.rn.f32 %%f0, %%f0, %%f1, %%f2;\n");
@@ -72,7 +72,7 @@ static double cycles_each(unsigned threads, unsigned stride, const char *access)
 }
 
 /* A chain of loads: 207 cycles each. */
-START_TEST(test_latency_of_another_blocks_memory) {
+START_TEST(dsmem_latency_matches_an_h100) {
     double load =
         cycles_each(32, 4, "ld.shared::cluster.u32 %r23, [%r22];\nadd.u32 %r22, %r22, %r23;\n");
     ck_about(load, 207, 0.1);
@@ -81,7 +81,7 @@ END_TEST
 
 /* An SM's 32 warps, each: neighbouring words 8.9 cycles to store, words of sectors of their own 63;
  * 75 to load; random ones 123 to add to. */
-START_TEST(test_rate_of_another_blocks_memory) {
+START_TEST(dsmem_throughput_matches_an_h100) {
     static const char put[] = "st.shared::cluster.u32 [%r22], %r5;\n",
                       add[] = "red.shared::cluster.add.u32 [%r22], %r5;\n",
                       get[] = "ld.shared::cluster.u32 %r23, [%r22];\nadd.u32 %r25, %r25, %r23;\n";
@@ -95,7 +95,7 @@ START_TEST(test_rate_of_another_blocks_memory) {
 END_TEST
 
 /* Blocks that take an SM each: 15 clusters of 8 are there at one time, the 16th has to wait. */
-START_TEST(test_clusters_that_fit) {
+START_TEST(clusters_that_do_not_fit_run_in_a_second_wave) {
     struct kernel_spec fit = fma_spec(16, 1024);
     fit.device = "h100", fit.dynamic_shared = 200000, fit.blocks = 120, fit.cluster = 8;
     struct kernel_spec more = fit, pairs = fit;
@@ -110,11 +110,11 @@ UNIT_SUITE(timing_clusters) {
     Suite *s = suite_create("timing_clusters");
     TCase *c = tcase_create("clusters");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_barrier_of_a_cluster);
-    tcase_add_test(c, test_work_while_the_cluster_comes);
-    tcase_add_test(c, test_latency_of_another_blocks_memory);
-    tcase_add_test(c, test_rate_of_another_blocks_memory);
-    tcase_add_test(c, test_clusters_that_fit);
+    tcase_add_test(c, cluster_barriers_match_an_h100);
+    tcase_add_test(c, work_between_arrive_and_wait_hides_a_cluster_barrier);
+    tcase_add_test(c, dsmem_latency_matches_an_h100);
+    tcase_add_test(c, dsmem_throughput_matches_an_h100);
+    tcase_add_test(c, clusters_that_do_not_fit_run_in_a_second_wave);
     suite_add_tcase(s, c);
     return s;
 }

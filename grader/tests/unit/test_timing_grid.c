@@ -46,7 +46,7 @@ static double us_per_barrier(unsigned blocks, unsigned threads, const char *body
     return (run_us(blocks, threads, 40, body) - run_us(blocks, threads, 8, body)) / 32;
 }
 
-START_TEST(test_barrier_of_the_grid) {
+START_TEST(grid_barriers_match_an_h100) {
     static const struct {
         unsigned blocks, threads;
         double us;
@@ -67,7 +67,7 @@ END_TEST
 
 /* A chain of 448 additions, 1792 cycles, 0.9 us: between arrival and wait it is hidden, before the
  * arrival it is not. */
-START_TEST(test_work_while_the_grid_comes) {
+START_TEST(work_between_arrive_and_wait_hides_a_grid_barrier) {
     ck_about(us_per_barrier(132, 128, ARRIVE("1") FMA_448 WAIT("1")), 1.118, 0.07);
     ck_about(us_per_barrier(132, 128, FMA_448 BARRIER("1")), 1.118 + 448 * 4 / clock_ghz / 1000,
              0.07);
@@ -95,7 +95,7 @@ static double us_per_step(unsigned blocks, const char *predicate_code) {
 /* A step lasts as long as its slowest block, 8.3 us and the barrier, whoever that is: all; one of
  * the two of an SM, by turns; one of all, a later one in each step; always the same one. Without
  * load to be waited for, blocks that work by turns would take half, or next to nothing. */
-START_TEST(test_step_lasts_as_its_slowest_block) {
+START_TEST(each_grid_step_takes_as_long_as_its_slowest_block) {
     static const char *const predicates[] = {
         "setp.eq.u32 %p4, %r1, %r1;\n",
         "div.u32 %r51, %r2, 132;\nadd.u32 %r51, %r51, %r8;\nand.b32 %r51, %r51, 1;\nsetp.eq.u32 "
@@ -114,7 +114,7 @@ END_TEST
 
 /* What other SMs wrote is not in L1: a load of the same word in each step takes the way to L2, 280
  * cycles, and not 32. */
-START_TEST(test_l1_is_empty_behind_the_barrier) {
+START_TEST(a_grid_barrier_invalidates_l1) {
     double with = us_per_barrier(
         132, 32, "ld.global.u32 %r30, [%d0];\nadd.u32 %r31, %r31, %r30;\n" BARRIER("1"));
     ck_about((with - us_per_barrier(132, 32, BARRIER("1"))) * clock_ghz * 1000, 280, 0.25);
@@ -130,7 +130,7 @@ static const char counted[] =
 
 /* A barrier is one addition and one look for each block, whoever comes first and however long it
  * waits: 3 barriers of 20 blocks. */
-START_TEST(test_a_block_looks_once) {
+START_TEST(a_grid_barrier_counts_one_poll_per_block) {
     struct arena a = {0};
     struct kernel_rig r = rig_open(
         rig_printf(&a, "%s%s%sret;\n}\n", counted, word, BARRIER("1") BARRIER("2") BARRIER("3")));
@@ -155,7 +155,7 @@ END_TEST
 
 /* Blocks add to a counter, by atomics whose result nobody wants, and read it behind the barrier: it
  * orders all of them, also for the block that came last. Without the barrier it is a race. */
-START_TEST(test_barrier_orders_what_came_before) {
+START_TEST(a_grid_barrier_orders_earlier_accesses) {
     for (unsigned has_barrier = 0; has_barrier < 2; has_barrier++) {
         struct arena a = {0};
         struct kernel_rig r = rig_open_with(
@@ -199,7 +199,7 @@ END_TEST
 /* Flags of the program's own: alone; behind an addition whose result is used, so that blocks might
  * pass for such that share work; behind a barrier of the grid. The barrier's word, looked at by
  * additions of nothing, or by other loads than the first. */
-START_TEST(test_other_waiting_is_not_modelled) {
+START_TEST(custom_grid_barriers_are_not_modelled) {
     static const char *const bodies[] = {
         OWN_ARRIVAL OWN_WAIT,
         "atom.global.add.u32 %r49, [%d0+64], 1;\nadd.u32 %r50, %r50, %r49;\n" OWN_ARRIVAL OWN_WAIT,
@@ -224,7 +224,7 @@ END_TEST
 /* Someone writes to the barrier's word: its highest bit, ahead of his own arrival; the last block
  * turns it over and goes on, as if all had come; the first block adds its part in two. Nothing is
  * modelled, but of the first, who gains nothing: it costs the barrier. */
-START_TEST(test_forged_barriers_are_not_free) {
+START_TEST(forged_grid_barriers_are_not_modelled_as_free) {
     static const char *const bodies[] = {
         "@%p7 bra NO;\nld.volatile.u32 %r55, [%d20];\nxor.b32 %r55, %r55, -2147483648;\n@%p6 "
         "st.volatile.u32 [%d20], "
@@ -260,14 +260,14 @@ UNIT_SUITE(timing_grid) {
     Suite *s = suite_create("timing_grid");
     TCase *c = tcase_create("grid");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_barrier_of_the_grid);
-    tcase_add_test(c, test_work_while_the_grid_comes);
-    tcase_add_test(c, test_step_lasts_as_its_slowest_block);
-    tcase_add_test(c, test_l1_is_empty_behind_the_barrier);
-    tcase_add_test(c, test_a_block_looks_once);
-    tcase_add_test(c, test_barrier_orders_what_came_before);
-    tcase_add_test(c, test_other_waiting_is_not_modelled);
-    tcase_add_test(c, test_forged_barriers_are_not_free);
+    tcase_add_test(c, grid_barriers_match_an_h100);
+    tcase_add_test(c, work_between_arrive_and_wait_hides_a_grid_barrier);
+    tcase_add_test(c, each_grid_step_takes_as_long_as_its_slowest_block);
+    tcase_add_test(c, a_grid_barrier_invalidates_l1);
+    tcase_add_test(c, a_grid_barrier_counts_one_poll_per_block);
+    tcase_add_test(c, a_grid_barrier_orders_earlier_accesses);
+    tcase_add_test(c, custom_grid_barriers_are_not_modelled);
+    tcase_add_test(c, forged_grid_barriers_are_not_modelled_as_free);
     suite_add_tcase(s, c);
     return s;
 }

@@ -56,7 +56,7 @@ static struct poll_run run_polls(const char *text, unsigned blocks, bool timed) 
 
 /* Where no time is asked for, blocks run one after another: each finds the one before it done, at
  * one look. */
-START_TEST(test_in_turn_one_look_is_enough) {
+START_TEST(serial_blocks_poll_once) {
     ck_assert_uint_eq(run_polls(chained_kernel, 100, false).n.global_load_requests, 99);
     ck_assert_uint_eq(run_polls(look_back_kernel, 100, false).n.global_load_requests, 99);
 }
@@ -76,7 +76,7 @@ static unsigned count_poll_rounds(unsigned blocks, unsigned delay) {
     return sum;
 }
 
-START_TEST(test_rounds_of_a_look_back) {
+START_TEST(decoupled_look_back_polls_logarithmically_often) {
     ck_assert_uint_eq(count_poll_rounds(11, 1), 1 + 2 + 2 + 3 + 3 + 3 + 4 + 4 + 4 + 4);
     uint64_t polls = run_polls(look_back_kernel, 120, true).n.global_load_requests;
     ck_assert_msg(polls >= count_poll_rounds(120, 1) && polls <= count_poll_rounds(120, 2),
@@ -88,7 +88,7 @@ END_TEST
 /* A link of the chain: the word is found by a look that began after it was said, and is there one
  * way to L2 and back later (390 cycles on the H200). So a link is one look, or two at worst, and
  * block i makes i of them, or 2 i: 1 + 2 + ... + 127 = 8128 in all. */
-START_TEST(test_links_of_a_chain) {
+START_TEST(each_link_of_a_chain_costs_an_l2_round_trip) {
     struct poll_run few = run_polls(chained_kernel, 64, true),
                     many = run_polls(chained_kernel, 128, true);
     double cycles = (many.t.seconds - few.t.seconds) * device_find("h200")->clock_hz / 64,
@@ -102,7 +102,7 @@ START_TEST(test_links_of_a_chain) {
 END_TEST
 
 /* A look-back over as many blocks takes about 16 looks, not 120. */
-START_TEST(test_looking_back_is_no_chain) {
+START_TEST(look_back_is_faster_than_a_chain) {
     double chained = run_polls(chained_kernel, 120, true).t.seconds,
            look_back_s = run_polls(look_back_kernel, 120, true).t.seconds,
            one = run_polls(chained_kernel, 1, true).t.seconds;
@@ -113,7 +113,7 @@ END_TEST
 
 /* Blocks of a second wave begin when others end. There is no room for all of 5000 at one time on
  * 132 SMs of 32. */
-START_TEST(test_later_waves_find_it_done) {
+START_TEST(later_waves_find_their_predecessors_done) {
     struct poll_run s = run_polls(look_back_kernel, 5000, true);
     ck_assert(!s.t.blocks_depend);
     ck_assert_uint_gt(s.n.global_load_requests, 4999);
@@ -122,14 +122,14 @@ END_TEST
 
 /* Block 0 is asked at once, others when they got nowhere in 64 turns though all before them are
  * done. */
-START_TEST(test_who_waits_for_later_blocks_has_no_time) {
+START_TEST(waiting_for_later_blocks_has_no_modelled_time) {
     ck_assert(run_polls(look_forward_kernel, 200, true).t.blocks_depend);
     ck_assert(!run_polls(look_forward_kernel, 1, true).t.blocks_depend);
 }
 END_TEST
 
 /* Polling by an atomic that adds 0 waits as long, a link at least a way to L2 and back. */
-START_TEST(test_atomics_that_change_nothing_are_looks) {
+START_TEST(atomics_that_add_zero_are_polls) {
     static const char polled[] =
         BEGIN "add.s64 %d12, %d10, -8;\nLOOK: atom.global.add.u64 %d11, [%d12], 0;\n"
               "setp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
@@ -140,17 +140,17 @@ START_TEST(test_atomics_that_change_nothing_are_looks) {
 }
 END_TEST
 
-UNIT_SUITE(timing_looks) {
-    Suite *s = suite_create("timing_looks");
+UNIT_SUITE(timing_polls) {
+    Suite *s = suite_create("timing_polls");
     TCase *t = tcase_create("looks");
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, test_in_turn_one_look_is_enough);
-    tcase_add_test(t, test_rounds_of_a_look_back);
-    tcase_add_test(t, test_links_of_a_chain);
-    tcase_add_test(t, test_looking_back_is_no_chain);
-    tcase_add_test(t, test_later_waves_find_it_done);
-    tcase_add_test(t, test_who_waits_for_later_blocks_has_no_time);
-    tcase_add_test(t, test_atomics_that_change_nothing_are_looks);
+    tcase_add_test(t, serial_blocks_poll_once);
+    tcase_add_test(t, decoupled_look_back_polls_logarithmically_often);
+    tcase_add_test(t, each_link_of_a_chain_costs_an_l2_round_trip);
+    tcase_add_test(t, look_back_is_faster_than_a_chain);
+    tcase_add_test(t, later_waves_find_their_predecessors_done);
+    tcase_add_test(t, waiting_for_later_blocks_has_no_modelled_time);
+    tcase_add_test(t, atomics_that_add_zero_are_polls);
     suite_add_tcase(s, t);
     return s;
 }

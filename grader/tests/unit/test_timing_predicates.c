@@ -20,7 +20,7 @@ static struct kernel_spec guarded_loads(unsigned more) {
 
 /* Up to 20 instructions the branches are none, and the loads are under way together: a latency of
  * L2 (390) a round, not four. */
-START_TEST(test_loads_behind_short_branches_are_under_way_together) {
+START_TEST(loads_behind_short_branches_are_in_flight_together) {
     struct kernel_spec together = guarded_loads(18), apart = guarded_loads(19);
     ck_about(spec_cycles(&together), 100 * (390 + 20), 0.2);
     ck_about(spec_cycles(&apart), 100 * 4 * (390 + 10), 0.1);
@@ -32,7 +32,7 @@ END_TEST
 
 /* Half of the warps branch over eight additions: as predicates they take their issue slots all the
  * same, and the branch has none; nine are branched over. */
-START_TEST(test_short_branches_are_issued_by_all) {
+START_TEST(short_branches_are_predicated_for_all_warps) {
     struct kernel_spec s[2] = {{.blocks = SMS, .threads = 1024, .n = 100},
                                {.blocks = SMS, .threads = 1024, .n = 100}};
     for (unsigned k = 0; k < 2; k++) {
@@ -51,7 +51,7 @@ START_TEST(test_short_branches_are_issued_by_all) {
 END_TEST
 
 /* A pass for each access that no lane makes, beside two for each that meets a conflict. */
-START_TEST(test_accesses_of_no_lane_take_a_pass) {
+START_TEST(fully_predicated_off_accesses_cost_a_wavefront) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 16384};
     s.prologue = "shl.b32 %r20, %r5, 3;\nadd.s32 %r21, %r7, %r20;\nsetp.ge.s32 %p1, %r1, 5000;\n";
     for (unsigned i = 0; i < 8; i++)
@@ -63,7 +63,7 @@ START_TEST(test_accesses_of_no_lane_take_a_pass) {
 END_TEST
 
 /* 512 bytes of registers are filled in four passes, though all lanes read the same 16. */
-START_TEST(test_wide_loads_of_one_address_fill_all_registers) {
+START_TEST(wide_broadcast_loads_cost_register_writes) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 40};
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "ld.global.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d0+%u];\n", 30 + 4 * i,
@@ -74,7 +74,7 @@ START_TEST(test_wide_loads_of_one_address_fill_all_registers) {
 END_TEST
 
 /* Each word of constant memory that lanes want takes two cycles; one for all is an operand. */
-START_TEST(test_words_of_constant_memory) {
+START_TEST(constant_accesses_serialize_by_distinct_word) {
     struct kernel_spec s = {
         .blocks = SMS, .threads = 1024, .n = 20, .functions = ".const .align 4 .b8 table[1024];\n"};
     s.prologue =
@@ -91,11 +91,11 @@ UNIT_SUITE(timing_predicates) {
     Suite *s = suite_create("timing_predicates");
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_loads_behind_short_branches_are_under_way_together);
-    tcase_add_test(c, test_short_branches_are_issued_by_all);
-    tcase_add_test(c, test_accesses_of_no_lane_take_a_pass);
-    tcase_add_test(c, test_wide_loads_of_one_address_fill_all_registers);
-    tcase_add_test(c, test_words_of_constant_memory);
+    tcase_add_test(c, loads_behind_short_branches_are_in_flight_together);
+    tcase_add_test(c, short_branches_are_predicated_for_all_warps);
+    tcase_add_test(c, fully_predicated_off_accesses_cost_a_wavefront);
+    tcase_add_test(c, wide_broadcast_loads_cost_register_writes);
+    tcase_add_test(c, constant_accesses_serialize_by_distinct_word);
     suite_add_tcase(s, c);
     return s;
 }

@@ -22,7 +22,7 @@ static double cycles_each(unsigned n, bool sparse, bool in_registers, unsigned c
     return cycles;
 }
 
-START_TEST(test_products_of_warpgroups) {
+START_TEST(wgmma_throughput_matches_an_h100) {
     static const struct {
         unsigned n, sparse, in_registers, chain, groups;
         double cycles;
@@ -38,10 +38,10 @@ START_TEST(test_products_of_warpgroups) {
 }
 END_TEST
 
-UNIT_SUITE(timing_products) {
-    Suite *suite = suite_create("timing_products");
+UNIT_SUITE(timing_wgmma) {
+    Suite *suite = suite_create("timing_wgmma");
     TCase *tc = tcase_create("warpgroups");
-    tcase_add_test(tc, test_products_of_warpgroups);
+    tcase_add_test(tc, wgmma_throughput_matches_an_h100);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-START_TEST(test_same_on_any_number_of_threads) {
+START_TEST(estimates_do_not_depend_on_the_thread_count) {
     struct kernel_spec s = stream_spec("h200", 4096);
     struct time_estimate a = spec_model_with(&s, 0, 1), b = spec_model_with(&s, 0, 2),
                          c = spec_model_with(&s, 0, 2);
@@ -25,7 +25,7 @@ END_TEST
 
 /* One block of each stretch, the same for the same key; without a key, as estimate.c has always
  * chosen them. */
-START_TEST(test_sample_follows_the_key) {
+START_TEST(the_sample_depends_on_the_key) {
     enum { COUNT = 24, BLOCKS = 4096 };
     unsigned same = 0;
     for (u64 i = 0; i < COUNT; i++) {
@@ -44,7 +44,7 @@ END_TEST
 
 /* Two blocks an SM, 132 apart; those of a quarter of the grid, 66 in a row, read the same lines: no
  * two of one SM do. */
-START_TEST(test_blocks_of_one_sm_are_no_neighbours) {
+START_TEST(blocks_of_one_sm_are_not_adjacent) {
     struct kernel_spec s = {
         .blocks = 2 * SMS,
         .threads = 32,
@@ -63,7 +63,7 @@ START_TEST(test_blocks_of_one_sm_are_no_neighbours) {
 END_TEST
 
 /* Blocks in the middle, which are looked at without a key, do next to nothing; all others loop. */
-START_TEST(test_base_follows_the_key) {
+START_TEST(the_base_estimate_depends_on_the_key) {
     struct kernel_spec s = {
         .blocks = 1024,
         .threads = 256,
@@ -86,7 +86,7 @@ END_TEST
 
 /* One warp of all works 2000 × 64 additions long, each waiting for the one before: 4 cycles each.
  */
-START_TEST(test_one_heavy_block_is_not_lost_beside_the_sample) {
+START_TEST(one_heavy_unsampled_block_is_charged) {
     struct kernel_spec s = {.blocks = 20000,
                             .threads = 32,
                             .n = 1,
@@ -105,7 +105,7 @@ END_TEST
 
 /* Block 77, which is not sampled, loads from a line a lane, the others all lanes from one word, by
  * as many instructions: 200 · 8 · 32 sectors, of which L1 gives four in a cycle. */
-START_TEST(test_heavy_traffic_is_not_lost_beside_the_sample) {
+START_TEST(heavy_traffic_of_an_unsampled_block_is_charged) {
     struct kernel_spec s = {
         .blocks = SMS,
         .threads = 32,
@@ -127,7 +127,7 @@ END_TEST
 /* The same with atomics: block 77 has all lanes at one word, the others each lane at its own. One
  * word takes an operation in 1.35 cycles (1.36 G/s on an H100), so 200 · 8 · 32 of them a cycle
  * each at least. */
-START_TEST(test_a_crowd_at_one_word_is_not_lost_beside_the_sample) {
+START_TEST(contention_of_an_unsampled_block_is_charged) {
     struct kernel_spec s = {
         .blocks = SMS,
         .threads = 32,
@@ -148,7 +148,7 @@ START_TEST(test_a_crowd_at_one_word_is_not_lost_beside_the_sample) {
 END_TEST
 
 /* What a launch before did not bring can't be there: 8 MiB read by 2048 blocks. */
-START_TEST(test_launches_before_warm_what_they_moved) {
+START_TEST(earlier_launches_warm_only_what_they_moved) {
     struct kernel_spec s = stream_spec("h200", 2048);
     double cold = spec_cycles(&s);
     s.warm_bytes = 1000;
@@ -168,7 +168,7 @@ END_TEST
 
 /* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven
  * do. */
-START_TEST(test_blocks_that_wait_are_told) {
+START_TEST(blocks_that_depend_on_each_other_are_reported) {
     static const char *const arrivals[] = {DEFINE_GATHER("red.global.add.u32 [%d0], 1;\n"),
                                            DEFINE_GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
     struct kernel_spec s = {.threads = 32, .n = 1};
@@ -187,7 +187,7 @@ END_TEST
 /* A block an SM draws from one counter until 16 draws a block are gone; each draw is 64 rounds of
  * 64 additions that wait for each other, 4 cycles each. The draws themselves, an L2 round trip
  * each, are little beside that. */
-START_TEST(test_blocks_that_draw_their_work_share_it) {
+START_TEST(blocks_that_fetch_tickets_share_the_work) {
     struct kernel_spec s = {.blocks = SMS,
                             .threads = 32,
                             .n = 1,
@@ -236,7 +236,7 @@ static const char random_order_code[] =
 
 /* 32768 sectors are all there is to read, a third more is pushed out; not 32 bytes for each thread.
  */
-START_TEST(test_blocks_that_meet_by_chance_read_each_sector_once) {
+START_TEST(random_accesses_read_each_sector_once) {
     struct kernel_spec s = random_access_spec(random_order_code, 18, 4);
     struct time_estimate t = spec_model(&s);
     ck_about(t.dram_bytes, 32768 * 32 * 4 / 3.0, 0.1);
@@ -246,7 +246,7 @@ END_TEST
 
 /* A million sectors, 64 bytes apart, one after the other or each on another page: the same bytes,
  * and 1.65 times as long. */
-START_TEST(test_sectors_alone_on_their_page_cost_more) {
+START_TEST(isolated_sectors_of_dram_pages_cost_more) {
     struct kernel_spec near = random_access_spec(in_order_code, 20, 64);
     struct time_estimate a = spec_model(&near);
     struct kernel_spec far = random_access_spec(spread, 20, 64);
@@ -260,7 +260,7 @@ END_TEST
 
 /* 100 000 segments where 6400 words are kept: every eighth of the run has its part of them, in
  * order, and which they are follows from the key. */
-START_TEST(test_what_is_kept_is_spread_over_the_run) {
+START_TEST(retained_trace_segments_span_the_run) {
     enum { SEGMENTS = 100000, ROOM = 6400, STRETCH = SEGMENTS / 8 };
     u64 block = 5;
     unsigned same = 0, first = SEGMENTS;
@@ -284,7 +284,7 @@ END_TEST
 
 /* A block first goes round an empty loop more often than its trace has words, and then has all its
  * lanes exchange one word, which no compiler merges: 1.36 G/s on an H100 (docs/time-model.md). */
-START_TEST(test_what_comes_late_in_a_long_block_is_charged) {
+START_TEST(work_after_a_truncated_trace_is_charged) {
     enum { BLOCKS = 24, ATOMICS = 40000 };
     struct kernel_spec s = {
         .blocks = BLOCKS,
@@ -307,21 +307,21 @@ UNIT_SUITE(timing_sample) {
     Suite *s = suite_create("timing_sample");
     TCase *c = tcase_create("blocks");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_same_on_any_number_of_threads);
-    tcase_add_test(c, test_sample_follows_the_key);
-    tcase_add_test(c, test_base_follows_the_key);
-    tcase_add_test(c, test_blocks_of_one_sm_are_no_neighbours);
-    tcase_add_test(c, test_one_heavy_block_is_not_lost_beside_the_sample);
-    tcase_add_test(c, test_heavy_traffic_is_not_lost_beside_the_sample);
-    tcase_add_test(c, test_a_crowd_at_one_word_is_not_lost_beside_the_sample);
-    tcase_add_test(c, test_launches_before_warm_what_they_moved);
-    tcase_add_test(c, test_blocks_that_wait_are_told);
-    tcase_add_test(c, test_blocks_that_draw_their_work_share_it);
-    tcase_add_test(c, test_blocks_that_meet_by_chance_read_each_sector_once);
-    tcase_add_test(c, test_sectors_alone_on_their_page_cost_more);
+    tcase_add_test(c, estimates_do_not_depend_on_the_thread_count);
+    tcase_add_test(c, the_sample_depends_on_the_key);
+    tcase_add_test(c, the_base_estimate_depends_on_the_key);
+    tcase_add_test(c, blocks_of_one_sm_are_not_adjacent);
+    tcase_add_test(c, one_heavy_unsampled_block_is_charged);
+    tcase_add_test(c, heavy_traffic_of_an_unsampled_block_is_charged);
+    tcase_add_test(c, contention_of_an_unsampled_block_is_charged);
+    tcase_add_test(c, earlier_launches_warm_only_what_they_moved);
+    tcase_add_test(c, blocks_that_depend_on_each_other_are_reported);
+    tcase_add_test(c, blocks_that_fetch_tickets_share_the_work);
+    tcase_add_test(c, random_accesses_read_each_sector_once);
+    tcase_add_test(c, isolated_sectors_of_dram_pages_cost_more);
 
-    tcase_add_test(c, test_what_is_kept_is_spread_over_the_run);
-    tcase_add_test(c, test_what_comes_late_in_a_long_block_is_charged);
+    tcase_add_test(c, retained_trace_segments_span_the_run);
+    tcase_add_test(c, work_after_a_truncated_trace_is_charged);
     suite_add_tcase(s, c);
     return s;
 }

@@ -71,7 +71,7 @@ static struct kernel_spec spec_of(enum time_term term) {
 /* Without its term, each kernel's time is another. A term that is added and has no kernel does not
  * compile
  * (-Wswitch). */
-START_TEST(test_every_term_shows) {
+START_TEST(every_model_term_has_an_effect) {
     static const char *const names[] = {
 #define X(id, text) text,
         TIME_TERMS(X)
@@ -90,7 +90,7 @@ UNIT_SUITE(timing_terms) {
     Suite *s = suite_create("timing_terms");
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
-    tcase_add_loop_test(c, test_every_term_shows, 0, TIME_TERM_COUNT);
+    tcase_add_loop_test(c, every_model_term_has_an_effect, 0, TIME_TERM_COUNT);
     suite_add_tcase(s, c);
     return s;
 }

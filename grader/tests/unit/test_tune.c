@@ -63,7 +63,7 @@ START_TEST(only_the_constants_are_rewritten) {
 }
 END_TEST
 
-START_TEST(what_is_wrong_is_said) {
+START_TEST(invalid_declarations_are_reported) {
     static const char *const wrong[][2] = {
         {"int x;\n", "declares no parameter"},
         {"// tune: A 1 2\n", "no constant of that name"},
@@ -89,7 +89,7 @@ START_TEST(what_is_wrong_is_said) {
 END_TEST
 
 /* The second line is cut short, as by a kill while it was written. */
-START_TEST(what_was_done_is_found_again) {
+START_TEST(completed_rows_are_restored) {
     char path[] = "/tmp/tune-state-XXXXXX";
     struct tune_row rows[3] = {{.combination = 0}, {.combination = 1}, {.combination = 2}},
                     row = {.verdict = "right",
@@ -141,7 +141,7 @@ END_TEST
 
 /* Of transpose's answer with 8 and with 64 rows at once the second asks for blocks of 2048 threads.
  * The first run does both, the second finds both done; the page shows them. */
-START_TEST(a_sweep_is_run_and_taken_up_again) {
+START_TEST(an_interrupted_sweep_resumes) {
     char folder[] = "/tmp/tune-XXXXXX";
     ck_assert(mkdtemp(folder) != NULL);
     ck_assert_int_eq(
@@ -177,13 +177,13 @@ UNIT_SUITE(tune) {
     TCase *t = tcase_create("tune");
     tcase_add_test(t, conditions_choose_among_the_combinations);
     tcase_add_test(t, only_the_constants_are_rewritten);
-    tcase_add_test(t, what_is_wrong_is_said);
-    tcase_add_test(t, what_was_done_is_found_again);
+    tcase_add_test(t, invalid_declarations_are_reported);
+    tcase_add_test(t, completed_rows_are_restored);
     tcase_add_test(t, the_best_differs_by_device);
     suite_add_tcase(s, t);
     t = tcase_create("sweep");
     tcase_set_timeout(t, 120);
-    tcase_add_test(t, a_sweep_is_run_and_taken_up_again);
+    tcase_add_test(t, an_interrupted_sweep_resumes);
     suite_add_tcase(s, t);
     return s;
 }

@@ -51,7 +51,7 @@ static void no_violations(void) {
 /* Shapes that are all different: a leading dimension that is wrong is refused. 2 m n k FLOP at
  * 10^12 a second, and m k more where C is added to. Of 21 calls four are twice as fast, which a
  * median does not show. */
-START_TEST(test_cublas) {
+START_TEST(cublas_routines_are_timed_by_their_median) {
     const char *routine;
     struct err e = {0};
     use_fake_cublas();
@@ -71,7 +71,7 @@ START_TEST(test_cublas) {
 }
 END_TEST
 
-START_TEST(test_no_routine) {
+START_TEST(a_missing_routine_or_library_is_reported) {
     const char *routine;
     struct err e = {0};
     use_fake_cublas();
@@ -87,7 +87,7 @@ END_TEST
 
 /* Compiled once where there is a compiler; then a machine without one still has it, and nothing
  * else. */
-START_TEST(test_carried) {
+START_TEST(prebuilt_code_is_found_without_a_compiler) {
     struct err e = {0};
     struct build b, fresh_text;
     static const char source[] = "__global__ void carried() {}\n",
@@ -113,7 +113,7 @@ END_TEST
 
 /* Code for compute capability 9.0 has registers on every GPU: on older ones ptxas is told of an
  * older target, and on what the toolkit does not know any more it is the oldest that it does. */
-START_TEST(test_registers_on_every_device) {
+START_TEST(register_counts_exist_for_every_device) {
     struct err e = {0};
     struct build b;
     static const char source[] =
@@ -170,7 +170,7 @@ static void check_target(const struct build_source *s, const char *target, struc
     ck_assert_msg(strstr(buf_str(&b->ptx), target), "no %s", target);
 }
 
-START_TEST(test_what_sm_90a_alone_has) {
+START_TEST(sm_90a_code_is_rejected_for_other_targets) {
     struct err e = {0};
     struct build b;
     struct build_source s = {"product.cu", PRODUCT, sizeof PRODUCT - 1, true};
@@ -192,7 +192,7 @@ END_TEST
 
 /* What a report has measured is taken up by the next run of the same grader on the same GPU, and by
  * no other. */
-START_TEST(test_parts_are_taken_up) {
+START_TEST(a_report_resumes_from_its_parts) {
     char folder[] = "/tmp/warpbook-report-XXXXXX", path[64];
     struct err e = {0};
     ck_assert_msg(book_open(&e) && mkdtemp(folder), "%s", e.text);
@@ -222,7 +222,7 @@ START_TEST(test_parts_are_taken_up) {
 END_TEST
 
 /* transpose has cuBLAS alone beside its answer, and no GPU is here; window_sum has nothing. */
-START_TEST(the_answer_stands_beside_the_libraries) {
+START_TEST(the_solution_is_compared_with_the_libraries) {
     const char *at = build_folder();
     ck_assert_int_eq(
         shell("%s/grader vendor transpose --seed 1 --output /tmp/warpbook_vendor.txt", at), 0);
@@ -245,13 +245,13 @@ UNIT_SUITE(vendor) {
     Suite *s = suite_create("vendor");
     TCase *c = tcase_create("libraries");
     tcase_set_timeout(c, 60);
-    tcase_add_test(c, test_cublas);
-    tcase_add_test(c, test_no_routine);
-    tcase_add_test(c, test_carried);
-    tcase_add_test(c, test_registers_on_every_device);
-    tcase_add_test(c, test_what_sm_90a_alone_has);
-    tcase_add_test(c, test_parts_are_taken_up);
-    tcase_add_test(c, the_answer_stands_beside_the_libraries);
+    tcase_add_test(c, cublas_routines_are_timed_by_their_median);
+    tcase_add_test(c, a_missing_routine_or_library_is_reported);
+    tcase_add_test(c, prebuilt_code_is_found_without_a_compiler);
+    tcase_add_test(c, register_counts_exist_for_every_device);
+    tcase_add_test(c, sm_90a_code_is_rejected_for_other_targets);
+    tcase_add_test(c, a_report_resumes_from_its_parts);
+    tcase_add_test(c, the_solution_is_compared_with_the_libraries);
     suite_add_tcase(s, c);
     return s;
 }

@@ -29,7 +29,7 @@ static int run(const char *command) {
                  folder, build_folder(), folder, folder, command);
 }
 
-START_TEST(a_mark_has_sixteen_digits) {
+START_TEST(a_marker_has_sixteen_hex_digits) {
     char id[PATHS_ID_SIZE];
     ck_assert(paths_marker_id("warpbook 1 0123456789abcdef\nmore", id));
     ck_assert_str_eq(id, "0123456789abcdef");
@@ -45,7 +45,7 @@ START_TEST(a_mark_has_sixteen_digits) {
 }
 END_TEST
 
-START_TEST(begin_keeps_what_was_changed_and_adds_what_is_missing) {
+START_TEST(begin_keeps_edited_files_and_adds_missing_ones) {
     ck_assert_int_eq(run("$G begin work >1 && test -f work/chapters/02-coalescing/transpose.cu"),
                      0);
     ck_assert_int_eq(run("! test -f work/chapters/02-coalescing/transpose_test.c"), 0);
@@ -60,7 +60,7 @@ END_TEST
 
 /* The digest in the mark is that of the old lesson, which nobody touched: `old` and its SHA-256, by
  * sha256sum. */
-START_TEST(begin_renews_what_nobody_changed) {
+START_TEST(begin_updates_unedited_files) {
     ck_assert_int_eq(
         run("$G begin work >1 && cd work && f=chapters/00-roofline/README.md && echo old >$f && "
             "sed -i \"s,^.* $f,$(sha256sum $f | cut -c1-64) $f,\" .warpbook && $G begin . >2 && "
@@ -74,7 +74,7 @@ START_TEST(begin_renews_what_nobody_changed) {
 }
 END_TEST
 
-START_TEST(begin_refuses_what_is_not_empty_or_no_folder) {
+START_TEST(begin_rejects_nonempty_folders_and_files) {
     ck_assert_int_eq(run("mkdir full && touch full/x && $G begin full 2>1"), 2);
     ck_assert_int_eq(run("grep -q 'full is not empty' 1 && ! test -e full/.warpbook"), 0);
     ck_assert_int_ne(run("$G begin full/x 2>1"), 0);
@@ -85,7 +85,7 @@ START_TEST(begin_refuses_what_is_not_empty_or_no_folder) {
 END_TEST
 
 /* --all repeats what was seen, and gives no new one away. */
-START_TEST(all_hints_are_those_seen) {
+START_TEST(all_shows_only_hints_seen_so_far) {
     ck_assert_int_eq(
         run("$G begin a >1 && cd a && $G hint transpose >../1 && $G hint transpose --all >../2"),
         0);
@@ -98,7 +98,7 @@ START_TEST(all_hints_are_those_seen) {
 END_TEST
 
 /* Two folders have two histories, which follow them. */
-START_TEST(each_folder_has_a_history_that_follows_it) {
+START_TEST(each_folder_keeps_its_own_history) {
     ck_assert_int_eq(run("$G begin a >1 && $G begin b >1 && cd a && $G hint transpose >../1"), 0);
     ck_assert_int_eq(run("mv a c && cd c && $G list transpose | grep -q '1 hint'"), 0);
     ck_assert_int_eq(run("cd b && ! $G list transpose | grep -q hint"), 0);
@@ -115,7 +115,7 @@ static void install(void) {
         0);
 }
 
-START_TEST(installed_it_works_in_a_folder_of_ones_own_alone) {
+START_TEST(an_installed_grader_works_only_in_user_folders) {
     install();
     ck_assert_int_eq(run("p/bin/grader list 2>1"), 2);
     ck_assert_int_eq(run("grep -q 'grader begin DIR' 1 && ! grep -q build/ 1"), 0);
@@ -126,7 +126,7 @@ START_TEST(installed_it_works_in_a_folder_of_ones_own_alone) {
 }
 END_TEST
 
-START_TEST(installed_a_cache_that_others_may_write_to_is_refused) {
+START_TEST(an_installed_grader_rejects_a_world_writable_cache) {
     install();
     ck_assert_int_eq(run("mkdir -p cache/warpbook && chmod 775 cache/warpbook && "
                          "p/bin/grader quiz 02 --answers 8,5,4,12,c 2>1"),
@@ -164,15 +164,15 @@ UNIT_SUITE(where) {
     Suite *suite = suite_create("where");
     TCase *t = tcase_create("where");
     tcase_add_checked_fixture(t, open_fn, close_fn);
-    tcase_add_test(t, a_mark_has_sixteen_digits);
-    tcase_add_test(t, begin_keeps_what_was_changed_and_adds_what_is_missing);
-    tcase_add_test(t, begin_renews_what_nobody_changed);
-    tcase_add_test(t, begin_refuses_what_is_not_empty_or_no_folder);
-    tcase_add_test(t, each_folder_has_a_history_that_follows_it);
-    tcase_add_test(t, all_hints_are_those_seen);
-    tcase_add_test(t, installed_it_works_in_a_folder_of_ones_own_alone);
+    tcase_add_test(t, a_marker_has_sixteen_hex_digits);
+    tcase_add_test(t, begin_keeps_edited_files_and_adds_missing_ones);
+    tcase_add_test(t, begin_updates_unedited_files);
+    tcase_add_test(t, begin_rejects_nonempty_folders_and_files);
+    tcase_add_test(t, each_folder_keeps_its_own_history);
+    tcase_add_test(t, all_shows_only_hints_seen_so_far);
+    tcase_add_test(t, an_installed_grader_works_only_in_user_folders);
     tcase_add_test(t, packages_are_named_in_one_list);
-    tcase_add_test(t, installed_a_cache_that_others_may_write_to_is_refused);
+    tcase_add_test(t, an_installed_grader_rejects_a_world_writable_cache);
     suite_add_tcase(suite, t);
     return suite;
 }
