@@ -56,13 +56,13 @@ setup:
 
 # ---- what is compiled: every .c under these folders, found by name ----
 common_c  := $(wildcard common/*.c)
-lanes_c   := $(wildcard grader/sim/*/lanes_*.c)
-sim_c     := $(filter-out $(lanes_c),$(wildcard grader/sim/*.c grader/sim/*/*.c))
+exec_c   := $(wildcard grader/sim/*/exec_*.c)
+sim_c     := $(filter-out $(exec_c),$(wildcard grader/sim/*.c grader/sim/*/*.c))
 server_c  := $(wildcard grader/server/*.c)
 runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
-rooms     := jail book grade report class cli
+layers     := jail book grade report class cli
 page_c    := $(wildcard grader/page/*.c)
-grader_c  := $(filter-out grader/cli/main.c,$(foreach room,$(rooms),$(wildcard grader/$(room)/*.c)))
+grader_c  := $(filter-out grader/cli/main.c,$(foreach layer,$(layers),$(wildcard grader/$(layer)/*.c)))
 simgpu_c  := $(wildcard grader/simgpu/*.c)
 device_c  := $(wildcard grader/device/*.c)
 chapter_c := $(wildcard chapters/*/*_test.c)
@@ -75,14 +75,14 @@ bench_cu  := $(wildcard grader/tests/bench/*.cu)
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 # Levels of vector instructions, from one list for all processors. A level takes most of a minute to build, so that by default those are
 # built that the machine at hand can use: the first, which every machine has, and the last of those that it has.
-levels = sed -n 's/^LEVEL_$(ARCH)(\([a-z0-9]*\), .*, \([A-Za-z0-9]*\), \(-.*\))$$/$(1)/p' grader/sim/code/levels.def
+levels = sed -n 's/^LEVEL_$(ARCH)(\([a-z0-9]*\), .*, \([A-Za-z0-9]*\), \(-.*\))$$/$(1)/p' grader/sim/code/isa_levels.def
 LEVELS ?= $(if $(CROSS)$(filter deb check-deb gpu-carry,$(MAKECMDGOALS)),all,own)
 every  := $(shell $(call levels,\1))
 here   := $(shell $(call levels,\1 \2) | while read -r level flag; do grep -qw $$flag /proc/cpuinfo && echo $$level; done)
 ISAS   := $(if $(filter all,$(LEVELS)),$(every),$(sort $(firstword $(every)) $(lastword $(here))))
-$(if $(ISAS),,$(error $(CC) makes code for $(ARCH), for which grader/sim/code/levels.def has no row: x86-64 and aarch64 it is))
-lanes_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(lanes_c)))
-base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(lanes_o)
+$(if $(ISAS),,$(error $(CC) makes code for $(ARCH), for which grader/sim/code/isa_levels.def has no row: x86-64 and aarch64 it is))
+exec_o := $(foreach isa,$(ISAS),$(patsubst %.c,$(B)/obj/%.$(isa).o,$(exec_c)))
+base_o  := $(call obj,$(common_c) $(sim_c) $(server_c)) $(exec_o)
 grader_cpp := $(wildcard grader/class/*.cpp)
 grader_o := $(call obj,$(grader_c) $(page_c) $(chapter_c)) $(patsubst %.cpp,$(B)/obj/%.o,$(grader_cpp))
 
@@ -96,12 +96,12 @@ $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/setup.done
 	$(Q)$(CXX) -std=c++17 -g $(OPT) $(SAME) -I. -Wall -Wextra $(WERROR) -fno-exceptions -fno-rtti -fvisibility=hidden $(HARDEN) $(HEADERS) -MMD -MP -c $< -o $@
 
 # The lane functions are built once for each level of vector instructions and chosen when the program starts.
-define lanes_rule
+define exec_rule
 $(B)/obj/%.$(1).o: %.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $$(@D)
 	$(Q)$(CC) $(CFLAGS) $(if $(SAN),,-O3) -fno-trapping-math $(2) -DISA=$(1) -MMD -MP -c $$< -o $$@
 endef
-$(foreach isa,$(ISAS),$(eval $(call lanes_rule,$(isa),$(shell $(call levels,\1 \3) | sed -n 's/^$(isa) //p'))))
+$(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa),$(shell $(call levels,\1 \3) | sed -n 's/^$(isa) //p'))))
 
 # What runs in the jail is never sanitised: a student's object links with it, and the jail's limits leave no room for shadows.
 $(B)/obj/grader/runtime/%.o: EXTRA := -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
@@ -145,7 +145,7 @@ $(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # Knows nothing of the book or of grading: what it does not hold can't be read out of it. Its jail shows the system's libraries and those in
 # lib/carry, so what was found in a folder of someone's own goes there.
-$(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_lock.c) $(base_o)
+$(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_restrict_self.c) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(call lib,zstd lz4 seccomp md) -ldl -lm -pthread $(CARRIED)
 	$(Q)ldd $@ | awk '$$3 ~ /^\// && $$3 !~ /^\/(usr\/)?lib/ && $$3 !~ /\/lib\/carry\// { print $$3 }' | \
@@ -165,7 +165,7 @@ $(B)/tests/libfakecuda.so: $(fake_c) $(wildcard grader/tests/fakecuda/*.h) | $(B
 $(B)/tests/judge: $(call obj,grader/tests/timing/judge.c) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
-$(B)/tests/copies: $(call obj,grader/tests/timing/copies.c) $(base_o)
+$(B)/tests/copies: $(call obj,grader/tests/timing/check_timeline.c) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # All that has a GPU as its subject, into OUT; works with what is built already where nothing can be installed.

@@ -4,7 +4,7 @@
 # grader/version says which it is.
 #
 # `student` leaves answers, ladders, mutants and all other tests out, and puts in their place what scores need of them
-# (grader/grade/figures.h), which BUILD/grader works out: BUILD/warpbook-student-VERSION.tar.gz. Of some exercises, to try it.
+# (grader/grade/baseline_data.h), which BUILD/grader works out: BUILD/warpbook-student-VERSION.tar.gz. Of some exercises, to try it.
 set -eu
 build=$1 kind=${2:-}
 shift

@@ -4,7 +4,7 @@
 #   libexec/warpbook/     what runs in jails
 #   lib/warpbook/         the runtime library that a submission is linked with; the toolkit, where setup had to fetch one
 #   share/warpbook/       the book: chapters, solutions, common (headers, for hidden cases); `installed`, by which programs know where they
-#                         are (common/where.h), with the toolkit that they were built beside; `files`, what uninstall removes
+#                         are (common/paths.h), with the toolkit that they were built beside; `files`, what uninstall removes
 #   share/doc/warpbook/   the guides
 # Nothing there is written to afterwards. RECORD=no leaves the toolkit out, for a package that goes to other machines.
 set -eu
@@ -61,7 +61,7 @@ tracked() {
     else find "$@" -type f ! -name '.*' ! -name '*.bak-*'
     fi | LC_ALL=C sort
 }
-# A skeleton that somebody works on is installed as it came (grader/book/pristine.c).
+# A skeleton that somebody works on is installed as it came (grader/book/original_starter.c).
 pristine() {
     rm -f "$build/install.skeleton"
     case $1 in

@@ -3,7 +3,7 @@
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 
 #include <dirent.h>
 #include <limits.h>

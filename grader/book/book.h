@@ -28,7 +28,7 @@ const char *book_chapter_file(const struct exercise *ex,
 const char *book_student_file(const struct exercise *ex); /* what the student edits */
 const char *book_solution_file(const struct exercise *ex,
                                const char *step); /* step NULL: the model answer */
-bool book_has_solutions(void); /* false in a student's release (grader/grade/figures.h) */
+bool book_has_solutions(void); /* false in a student's release (grader/grade/baseline_data.h) */
 const char *book_mutants_folder(const struct exercise *ex);
 /* Names of the ladder's steps ("1-unqualified"), in order; NULL-terminated, free with
  * book_free_list. */

@@ -11,7 +11,7 @@
 #include "grader/class/class.h"
 #include "grader/class/parallel.h"
 #include "grader/grade/provenance.h"
-#include "grader/grade/result_bytes.h"
+#include "grader/grade/result_serialize.h"
 #include "grader/jail/jail.h"
 #include "grader/report/report.h"
 

@@ -2,7 +2,7 @@
 #include "grader/class/grade_many.h"
 #include "common/file.h"
 #include "grader/book/book.h"
-#include "grader/grade/result_bytes.h"
+#include "grader/grade/result_serialize.h"
 #include "grader/class/parallel.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/class/intake.h"
-#include "grader/class/pick.h"
+#include "grader/class/match_files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "grader/class/grade_many.h"
 #include "grader/class/intake.h"
-#include "grader/class/pick.h"
+#include "grader/class/match_files.h"
 #include "grader/cli/class_args.h"
 
 #include <fcntl.h>

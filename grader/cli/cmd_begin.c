@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/cli/commands.h"
 
 #include <dirent.h>

@@ -1,10 +1,10 @@
-/* cmd_figures.c — grader figures: what a student's release keeps of the answers (grade/figures.h),
+/* cmd_figures.c — grader figures: what a student's release keeps of the answers (grade/baseline_data.h),
  * of all exercises or those named, for all simulated devices. `make student-release` writes it into
  * the release; the times come from the cache where they were needed before. */
 #include "common/text.h"
 #include "grader/class/parallel.h"
 #include "grader/cli/commands.h"
-#include "grader/grade/figures.h"
+#include "grader/grade/baseline_data.h"
 #include "grader/grade/provenance.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void add_times(const struct exercise *ex, const struct gpu_device *d,
                    is_baseline ? "naive" : "answer", times[0], times[1]);
 }
 
-/* naive.c's lines, each with the exercise before it. */
+/* baseline.c's lines, each with the exercise before it. */
 static bool add_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
                        struct err *e) {
     struct buf text = {0};
@@ -79,7 +79,7 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
 
 static void write_all(struct baseline_data_builder *m, struct buf *out) {
     buf_puts(out, "# What scores need of the answers, which this release leaves out: "
-                  "grader/grade/figures.h\nwarpbook-figures 1\n");
+                  "grader/grade/baseline_data.h\nwarpbook-figures 1\n");
     buf_printf(out, "nvcc %s\n", grade_nvcc_version());
     for (unsigned i = 0; i < m->n * m->device_count; i++)
         buf_add(out, m->lines[i].data, m->lines[i].size);

@@ -1,6 +1,6 @@
 /* cmd_help.c — grader hint, solution, reset: the three ways to go on when stuck. */
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"

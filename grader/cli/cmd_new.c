@@ -19,7 +19,7 @@ static const struct {
     {"test.c", "chapters/%1$s/%2$s_test.c", false},
     {"task.md", "chapters/%1$s/%2$s.md", false},
     {"README.md", "chapters/%1$s/README.md", true},
-    {"answer.cu", "solutions/%1$s/%2$s.cu", false},
+    {"solution.cu", "solutions/%1$s/%2$s.cu", false},
     {"step-1.cu", "solutions/%1$s/%2$s-1-stretches.cu", false},
     {"step-2.cu", "solutions/%1$s/%2$s-2-one-element.cu", false},
     {"ladder.md", "solutions/%1$s/%2$s-ladder.md", false},

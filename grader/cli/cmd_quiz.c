@@ -3,7 +3,7 @@
  * simulated GPU counts when the question is asked. Status 0 where all answers were right, 1 where
  * one was not. */
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/quiz.h"
 

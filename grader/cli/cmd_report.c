@@ -1,7 +1,7 @@
 /* cmd_report.c — grader report: the report of one exercise as a page that stands alone. To
  * --output, or to reports/NAME.html below paths_pages_dir(), whose path it prints. */
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
 #include "grader/grade/gpu_device.h"

@@ -1,11 +1,11 @@
 /* cmd_run.c — grader run: grades exercises on one device or several, and reports. */
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/book/problem.h"
 #include "grader/cli/commands.h"
 #include "grader/grade/build.h"
 #include "grader/grade/gpu_device.h"
-#include "grader/grade/toolbox.h"
+#include "grader/grade/compiler_jail.h"
 #include "grader/class/grade_many.h"
 #include "grader/cli/progress.h"
 #include "grader/report/side_by_side.h"

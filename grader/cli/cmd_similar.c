@@ -1,6 +1,6 @@
 /* cmd_similar.c — grader similar STORE|DIR…: pairs of submissions with passages in common, and
  * copies of the book's, as a list; with --output FOLDER as pages. */
-#include "grader/class/similar.h"
+#include "grader/class/similarity.h"
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>

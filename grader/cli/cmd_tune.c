@@ -2,7 +2,7 @@
  * timed, several at a time; a table as they come, the best of each device, and a page with curves.
  * What is done is kept: the same command goes on. */
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "common/hash.h"
 #include "common/text.h"
 #include "grader/class/parallel.h"
@@ -10,7 +10,7 @@
 #include "grader/cli/tune.h"
 #include "grader/grade/cache.h"
 #include "grader/grade/gpu_device.h"
-#include "grader/grade/result_bytes.h"
+#include "grader/grade/result_serialize.h"
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 

@@ -2,7 +2,7 @@
  *
  * Skeleton: compiles, carries a TODO, and gets nothing. It passes no goal of the technique tests
  * and fails no guard, and the same holds for the ladder's naive version, which gets 10 points at
- * most; with idle work beside it (dilute.h) and with its traffic on other paths (cheat.h), too. A
+ * most; with idle work beside it (metric_padding.h) and with its traffic on other paths (path_evasion.h), too. A
  * version that is the answer at the sizes of the test file and does nothing at others is wrong at
  * each drawn case; the test file says how these are drawn. Idle work gains no step and no mutant
  * technique points. Ladder: each step compiles, is correct, and gets more points than the one
@@ -19,12 +19,12 @@
 #include "common/grow.h"
 #include "common/text.h"
 #include "grader/book/problem.h"
-#include "grader/cli/cheat.h"
+#include "grader/cli/path_evasion.h"
 #include "grader/cli/commands.h"
-#include "grader/cli/dilute.h"
+#include "grader/cli/metric_padding.h"
 #include "grader/class/grade_many.h"
 #include "grader/cli/lesson.h"
-#include "grader/cli/published.h"
+#include "grader/cli/ladder_check.h"
 #include "grader/cli/quiz.h"
 #include "grader/cli/vendor.h"
 #include "grader/cli/verify_result.h"
@@ -220,7 +220,7 @@ static void add_hardcoded_sizes(struct verification *c, unsigned exercise_index)
         if (c->exercise_of[i] == exercise_index && c->subjects[i].role == SOLUTION)
             hardcoded_sizes_source(ex, &c->subjects[i].source, &text);
     if (text.size && problem_drawn_case_count(ex))
-        *add_subject(c, exercise_index, HARDCODED_SIZES, "cheat-sizes", "answer.cu") = text;
+        *add_subject(c, exercise_index, HARDCODED_SIZES, "cheat-sizes", "solution.cu") = text;
     else buf_free(&text);
 }
 
@@ -343,7 +343,7 @@ static bool judge_mutant(struct verification *c, const struct exercise *ex,
                false;
     const char *expectation = text + sizeof prefix - 1;
     if (text_starts_with(s->label, "cheat-") &&
-        exceeds_baseline_technique(&s->result)) /* what no machine writes: see cheat.h */
+        exceeds_baseline_technique(&s->result)) /* what no machine writes: see path_evasion.h */
         return report_problem(c, ex, "mutant %s: gets %.1f of %.0f technique points", s->label,
                               s->result.earned.technique, s->result.available.technique),
                false;

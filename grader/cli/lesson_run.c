@@ -2,7 +2,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/book/book.h"
 #include "grader/cli/lesson.h"
 #include "grader/cli/quiz.h"

@@ -1,6 +1,6 @@
 /* main.c — the grader's command line; each command is in a file of its own, listed in commands.h.
  */
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/cli/commands.h"
 #include "grader/grade/provenance.h"
 #include "grader/jail/jail.h"

@@ -2,7 +2,7 @@
  */
 #include "grader/cli/progress.h"
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/book/book.h"
 #include "grader/grade/grade.h"
 

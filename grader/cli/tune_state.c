@@ -2,7 +2,7 @@
  * was cut short by a kill has no end mark and counts as absent. */
 #include "grader/cli/tune.h"
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,7 +4,7 @@
 #include "grader/server/backend_gpu.h"
 #include "grader/server/control.h"
 #include "grader/server/roofline.h"
-#include "grader/server/tally.h"
+#include "grader/server/launch_stats.h"
 #include "grader/sim/sass/sass.h"
 
 #include <errno.h>

@@ -6,10 +6,10 @@
 #include "common/file.h"
 #include "common/processor.h"
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/book/book.h"
 #include "grader/grade/cache.h"
-#include "grader/grade/toolbox.h"
+#include "grader/grade/compiler_jail.h"
 
 #include <limits.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
  * digits. */
 #include "grader/grade/cache.h"
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 
 #include <elf.h>
 #include <errno.h>

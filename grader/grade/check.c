@@ -4,7 +4,7 @@
  * such as a plain ck_assert. */
 #include "common/arena.h"
 #include "common/text.h"
-#include "grader/grade/grading.h"
+#include "grader/grade/grading_ctx.h"
 #include "grader/grade/metrics.h"
 #include "grader/grade/score.h"
 

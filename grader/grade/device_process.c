@@ -1,7 +1,7 @@
 /* device_process.c — see device_process.h. */
 #include "grader/grade/device_process.h"
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/jail/jail.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* grade.c — see grade.h. */
-#include "grader/grade/grading.h"
+#include "grader/grade/grading_ctx.h"
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/text.h"

@@ -2,7 +2,7 @@
  * processes and whose output end with it: what a submission sees there it can't print later, when
  * its words are kept. A report has the verdict of each and nothing else; what is for the instructor
  * alone goes to `secret`. */
-#include "grader/grade/grading.h"
+#include "grader/grade/grading_ctx.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * hold a lock of the C library then. What they begin with is the grader's memory, so that what is
  * wanted of a submission is kept from them. */
 #include "grader/grade/inputs.h"
-#include "common/machine.h"
+#include "common/system_info.h"
 #include "grader/book/book.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * process draws and solves ahead, while nvcc is at work: at the timed size that takes as long as
  * all else that follows the build. */
 #pragma once
-#include "grader/grade/share.h"
+#include "grader/grade/case_memory.h"
 
 /* Scalars are drawn once for a case: they are part of what is recorded. `index`: of the case. */
 void inputs_draw_scalars(struct problem *p, const char *seed, unsigned index);

@@ -1,7 +1,7 @@
 /* metrics.h — figures that technique checks limit: any counter, or a metric of metrics.def; and the
  * line to blame. */
 #pragma once
-#include "grader/server/tally.h"
+#include "grader/server/launch_stats.h"
 
 #include <stdbool.h>
 

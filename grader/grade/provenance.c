@@ -2,9 +2,9 @@
  * another machine is the same grader. */
 #include "grader/grade/provenance.h"
 #include "common/file.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/book/book.h"
-#include "grader/grade/toolbox.h"
+#include "grader/grade/compiler_jail.h"
 #include "grader/sim/device.h"
 
 #include <limits.h>

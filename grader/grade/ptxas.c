@@ -3,7 +3,7 @@
 #include "common/text.h"
 #include "grader/grade/build.h"
 #include "grader/grade/cache.h"
-#include "grader/grade/toolbox.h"
+#include "grader/grade/compiler_jail.h"
 #include "grader/server/ptxas.h"
 
 #include <stdio.h>

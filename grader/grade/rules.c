@@ -2,7 +2,7 @@
  * decides, the name of a file, what is kept of ptxas' words. */
 #include "common/file.h"
 #include "common/text.h"
-#include "grader/grade/grading.h"
+#include "grader/grade/grading_ctx.h"
 
 #include <stdio.h>
 #include <string.h>

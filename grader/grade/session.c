@@ -11,7 +11,7 @@
  * Inputs and outputs lie in a memory file that the device process maps: the simulator works on its
  * pages. What is compared is a copy, and inputs are drawn where the device process cannot reach
  * them. */
-#include "grader/grade/session_parts.h"
+#include "grader/grade/session_internal.h"
 #include "common/quote.h"
 #include "common/text.h"
 #include "grader/book/book.h"

@@ -14,7 +14,7 @@
 #include "grader/grade/ptxas.h"
 #include "grader/book/problem.h"
 #include "grader/grade/result.h"
-#include "grader/server/tally.h"
+#include "grader/server/launch_stats.h"
 
 struct session_options {
     const struct gpu_device *device;

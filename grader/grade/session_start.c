@@ -1,9 +1,9 @@
 /* session_start.c — the two processes of a session, from start to end, and what their ends mean as
  * verdicts. See session.c. */
-#include "grader/grade/session_parts.h"
+#include "grader/grade/session_internal.h"
 #include "common/file.h"
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/book/book.h"
 #include "grader/grade/ptxas.h"
 

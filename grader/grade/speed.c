@@ -5,16 +5,16 @@
  * launch cannot do with the incomplete outputs of an earlier one), all three are taken at the size
  * that is counted, and the report says so. Times of the book's own files are kept in the cache, by
  * all that they depend on. */
-#include "grader/grade/grading.h"
+#include "grader/grade/grading_ctx.h"
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/grade/cache.h"
-#include "grader/grade/figures.h"
+#include "grader/grade/baseline_data.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/provenance.h"
 #include "grader/grade/speed_gpu.h"
-#include "grader/grade/toolbox.h"
+#include "grader/grade/compiler_jail.h"
 
 #include <stdio.h>
 #include <stdlib.h>

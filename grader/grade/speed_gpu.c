@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "grader/grade/device_process.h"
 #include "grader/grade/gpu_device.h"
-#include "grader/grade/grading.h"
+#include "grader/grade/grading_ctx.h"
 #include "grader/grade/measure.h"
 #include "grader/grade/score.h"
 #include "grader/server/roofline.h"

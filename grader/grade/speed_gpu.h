@@ -2,7 +2,7 @@
  * gpu-report`. */
 #pragma once
 #include "grader/grade/grade.h"
-#include "grader/grade/grading.h"
+#include "grader/grade/grading_ctx.h"
 #include "grader/grade/measure.h"
 #include "grader/server/roofline.h"
 

@@ -4,8 +4,8 @@
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/grade/cache.h"
-#include "grader/grade/grading.h"
-#include "grader/grade/toolbox.h"
+#include "grader/grade/grading_ctx.h"
+#include "grader/grade/compiler_jail.h"
 
 #include <stdio.h>
 #include <stdlib.h>

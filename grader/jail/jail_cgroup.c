@@ -1,7 +1,7 @@
 /* jail_cgroup.c — see jail_cgroup.h. A group's name holds the grader's process id, so that a later
  * grader can tell which were left by one that was killed. */
 #include "grader/jail/jail_cgroup.h"
-#include "common/machine.h"
+#include "common/system_info.h"
 
 #include <dirent.h>
 #include <errno.h>

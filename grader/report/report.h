@@ -97,7 +97,7 @@ void report_picture_accesses(const struct result *r, const struct report_context
 void report_picture_divergence(const struct result *r, struct buf *out);
 void report_picture_history(const struct report_context *b, struct buf *out);
 
-/* Text within the style's width (report_words.c), appended: wrapped at blanks, every line after
+/* Text within the style's width (report_wrap.c), appended: wrapped at blanks, every line after
  * `indent` blanks; the same after something of `indent` columns that stands on the line already; as
  * it is, indented. */
 void report_wrap(const char *text, unsigned indent, const struct report_style *style,

@@ -3,7 +3,7 @@
  * those that stand out before the others; or all lines in order with all columns in which anything
  * was counted. Hot lines are bold, with a mark for those without colour. */
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 

@@ -2,7 +2,7 @@
  * what to do next. */
 #include "grader/jail/jail.h"
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/book/book.h"
 #include "grader/grade/score.h"
 #include "grader/page/page.h"

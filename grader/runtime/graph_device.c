@@ -12,7 +12,7 @@
 struct graph_mailbox {
 #define FIELD(type, name)    type name;
 #define ARRAY(type, name, n) type name[n];
-#include "grader/sim/graph_box.def"
+#include "grader/sim/graph_mailbox.def"
 };
 #define TAIL_LAUNCH (1ull << 56) /* cudaStreamGraphTailLaunch, of the device alone */
 

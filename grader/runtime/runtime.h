@@ -61,7 +61,7 @@ struct wb_function *wb_get_function(const void *stub_or_handle, int *error);
 /* Address and size of a __device__ or __constant__ variable on the device. */
 int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes);
 
-/* ---- memory (memory.c, shared.c, host_memory.c, ranges.c) ---- */
+/* ---- memory (memory.c, shared_memory.c, host_memory.c, ranges.c) ---- */
 
 /* Device memory; memory that host and device share, at the same address on both sides; host memory
  * that is registered. */
@@ -238,7 +238,7 @@ enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode m
 
 int wb_check_stream(cudaStream_t s);
 
-/* ---- the order of commands (order.c) ---- */
+/* ---- the order of commands (stream_order.c) ---- */
 
 struct wb_vector_clock {
     uint32_t counts[WB_MAX_STREAMS]; /* commands, by a stream's lane */
@@ -265,7 +265,7 @@ void wb_order_track(void);
  * as several threads give commands. */
 bool wb_order_last_command(unsigned *slot, uint32_t *stream_seq);
 
-/* ---- copies from and to pinned memory that the host has not waited for (in_flight.c) ---- */
+/* ---- copies from and to pinned memory that the host has not waited for (inflight_copies.c) ---- */
 
 /* Whether it is such a copy; after it was given. */
 bool wb_is_tracked_copy(const struct wb_command *c);
@@ -293,5 +293,5 @@ const struct wb_rep_device_info *wb_device(int *error);
 
 /* Says once that a call is not supported. */
 cudaError_t wb_unsupported(const char *call);
-/* Reserves the device's addresses and catches host code that touches them (shared.c). */
+/* Reserves the device's addresses and catches host code that touches them (shared_memory.c). */
 void wb_reserve_addresses(const struct wb_session *s);

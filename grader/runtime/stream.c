@@ -23,7 +23,7 @@ struct CUstream_st {
     int priority;
     unsigned long long id;
     uint32_t last_seq; /* the last message for it */
-    unsigned slot;     /* order.c */
+    unsigned slot;     /* stream_order.c */
     struct wb_attribute attributes[WB_ATTRIBUTE_COUNT];
     struct wb_capture capture;
 };

@@ -75,7 +75,7 @@ struct server {
     struct pending_launch pending;
     int deferred_error;        /* the first error of messages that were not answered */
     uint64_t *event_ns;        /* WB_MAX_EVENTS of them, or NULL: while grading */
-    struct event_clock *clock; /* else: clock.c; NULL before the first event */
+    struct event_clock *clock; /* else: event_clock.c; NULL before the first event */
     bool limit_exceeded;
     struct buf device_stdout,
         device_stderr;     /* of device code (printf; failed assertions), not yet asked for */
@@ -117,7 +117,7 @@ struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);
 
-/* ---- the time of events (clock.c): what a program's device does, from the first event on ---- */
+/* ---- the time of events (event_clock.c): what a program's device does, from the first event on ---- */
 
 void server_clock_set_order(struct server *s, const struct wb_req_order *q,
                             struct message_tail tail);
@@ -133,7 +133,7 @@ double server_clock_event_seconds(struct server *s,
                                   uint32_t event); /* since the program's first event */
 void server_clock_clear(struct server *s);
 
-/* ---- recordings (record.c, schedule.c) ---- */
+/* ---- recordings (record.c, recording_schedule.c) ---- */
 
 struct command {
     enum wb_op op;
@@ -149,7 +149,7 @@ struct recording {
     unsigned launches;
 };
 
-/* schedule.c: bytes over the bus, one after another: of those that wait for each other, and of
+/* recording_schedule.c: bytes over the bus, one after another: of those that wait for each other, and of
  * those that go the same way. */
 double recording_bus_critical_path(const struct server *s, const struct recording *r);
 
@@ -166,7 +166,7 @@ int server_exec_copy(struct server *s, const struct wb_req_copy *q);
 /* waited: as in struct sim_stream_clock. */
 void server_exec_order(struct server *s, const struct wb_req_order *q, struct message_tail tail,
                        bool has_waiter);
-/* schedule.c: marks the orders of a recording that others wait for. */
+/* recording_schedule.c: marks the orders of a recording that others wait for. */
 void recording_mark_waiters(struct recording *r);
 void server_clear_allocations(struct server *s);
 /* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */

@@ -2,7 +2,7 @@
  * before anything is touched. While grading, device memory flows one way: the client may fill
  * temporaries, it may not look. */
 #include "grader/server/internal.h"
-#include "grader/server/tally.h"
+#include "grader/server/launch_stats.h"
 
 #include <stdlib.h>
 #include <string.h>

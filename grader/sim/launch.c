@@ -1,7 +1,7 @@
 /* launch.c — sim_launch: runs a grid on the core, with the search for races beside it, and collects
  * what was found and counted. */
 #include "grader/sim/core/device_launch.h"
-#include "grader/sim/core/grid.h"
+#include "grader/sim/core/grid_barrier.h"
 #include "grader/sim/count/count.h"
 #include "grader/sim/race/race.h"
 

@@ -2,7 +2,7 @@
 #include "grader/sim/sim.h"
 #include "grader/sim/code/cluster.h"
 #include "grader/sim/core/device_launch.h"
-#include "grader/sim/core/taint.h"
+#include "grader/sim/core/undef.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/device.h"
 

@@ -139,7 +139,7 @@ uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 struct sim_graph_mailbox {
 #define FIELD(type, name)    type name;
 #define ARRAY(type, name, n) type name[n];
-#include "grader/sim/graph_box.def"
+#include "grader/sim/graph_mailbox.def"
 };
 /* In pages of its own, which may then be those of a memory file: what another process writes there
  * is in device memory. They stay shared, also across sim_reset, until sim_unmap_shared_pages; not 0
@@ -352,7 +352,7 @@ struct sim_result {
     bool blocks_depend; /* of a traced launch: blocks wait for each other, or one runs for very long
                          */
     bool clock_ordered; /* …blocks got on as by a clock, since they look at what others leave:
-                           core/pace.c */
+                           core/clock_scheduler.c */
     /* Of the blocks that ran: in all, and the most that one did, each of the three for itself.
      * Where blocks meet at a barrier of the grid, a phase lasts as long as its slowest block: the
      * most that one did from one barrier to the next, summed. */

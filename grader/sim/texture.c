@@ -1,5 +1,5 @@
 /* texture.c — texture and surface objects: a table of descriptions by handle. What a fetch does
- * with one: insn/lanes_tex.c. */
+ * with one: insn/exec_tex.c. */
 #include "grader/sim/core/core.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/processor.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/simgpu/simgpu.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "common/grow.h"
 #include "common/text.h"
 #include "grader/page/page.h"
-#include "grader/server/tally.h"
+#include "grader/server/launch_stats.h"
 #include "grader/simgpu/simgpu.h"
 
 #include <stdlib.h>

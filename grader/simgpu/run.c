@@ -2,9 +2,9 @@
  * server in this process, serves it, and ends as the program ended. */
 #include "common/buf.h"
 #include "common/file.h"
-#include "common/machine.h"
+#include "common/system_info.h"
 #include "common/text.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/sim/sass/sass.h"
 #include "grader/simgpu/simgpu.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "common/err.h"
 #include "grader/server/server.h"
-#include "grader/server/tally.h"
+#include "grader/server/launch_stats.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@ int simgpu_nvcc(int argc, char **argv);
 int simgpu_run(int argc, char **argv);
 int simgpu_devices(int argc, char **argv);
 
-/* ---- programs that connect (rendezvous.c) ---- */
+/* ---- programs that connect (listener.c) ---- */
 
 struct listener;
 struct listener *listener_open(struct err *e);

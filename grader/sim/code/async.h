@@ -1,4 +1,4 @@
-/* async.h — what decode_async.c and lanes_async.c agree on, and the layout of an mbarrier's 64
+/* async.h — what decode_async.c and exec_async.c agree on, and the layout of an mbarrier's 64
  * bits.
  *
  * An mbarrier counts arrivals still to come in this phase, and bytes announced but not yet there;

@@ -61,7 +61,7 @@ struct sim_func {
     bool polls_global; /* at global memory for what other blocks leave there: strong loads, atomics
                    that change nothing */
     bool updates_global; /* by atomics or strong stores */
-    u64 mod_set;         /* entries: what its stores and atomics reach, by ROOT_…; see roots.c */
+    u64 mod_set;         /* entries: what its stores and atomics reach, by ROOT_…; see underlying_object.c */
     bool has_subword_global,
         has_subword_shared; /* accesses that memory in less than words, or may */
     bool recursive, cooperative;
@@ -145,7 +145,7 @@ struct bar_desc {
     u8 source_negated;
     bool aligned;       /* all lanes of a warp must execute the same instruction */
     bool is_cluster;    /* barrier.cluster.wait: core/cluster.c; the rest says nothing */
-    u32 barrier_number; /* forks.c: its number, from 1, where all threads must come to it; else 0 */
+    u32 barrier_number; /* barrier_divergence.c: its number, from 1, where all threads must come to it; else 0 */
 };
 
 /* A branch that some threads may take round a barrier: the numbers of those that lie on one way
@@ -245,11 +245,11 @@ static inline u32 kernel_registers(const struct sim_kernel *k) {
 /* Decodes m->ptx into m and places its variables in device memory; their contents are written when
  * the module is reset. */
 bool code_decode(struct sim_module *m, struct err *e);
-/* owners.c: fills the list of what statistics belong to. */
+/* stat_index.c: fills the list of what statistics belong to. */
 void code_index_stats(struct sim_module *m);
-/* forks.c: numbers a function's barriers of all threads and finds the branches that lead round
+/* barrier_divergence.c: numbers a function's barriers of all threads and finds the branches that lead round
  * them. */
 void code_find_barrier_divergence(struct sim_module *m, const struct sim_func *c);
 /* The core's part: runs an op's lane function with its rounding and flush-to-zero in force
- * (core/environment.c). */
+ * (core/fp_environment.c). */
 op_fn core_run_with_fp_env;

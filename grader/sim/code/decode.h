@@ -11,14 +11,14 @@
  * decode_tex.c     textures and surfaces
  * decode_matrix.c  mma, wmma, ldmatrix
  * decode_warpgroup.c  wgmma
- * fences.c         where wgmma.fence may be missing
- * flow.c           what holds of registers on all paths
- * roots.c          what addresses are made from
- * merge.c          accesses that ptxas makes one of
- * contract.c       products and sums that ptxas makes one of
- * recheck.c        loads of what an atomic then checks again
- * forks.c          branches that lead round a barrier
- * owners.c         what statistics belong to
+ * wgmma_fence_check.c         where wgmma.fence may be missing
+ * dataflow.c           what holds of registers on all paths
+ * underlying_object.c          what addresses are made from
+ * access_merging.c          accesses that ptxas makes one of
+ * fma_contraction.c       products and sums that ptxas makes one of
+ * cas_retry.c        loads of what an atomic then checks again
+ * barrier_divergence.c          branches that lead round a barrier
+ * stat_index.c         what statistics belong to
  * decode_control.c branches, calls, barriers, rendezvous */
 #pragma once
 #include "grader/sim/code/code.h"
@@ -55,8 +55,8 @@ struct decoder {
     u64 *reg_arrays;    /* by register, the arrays in shared memory that it is made from; NULL = not
                          * known
                          */
-    u64 *fence_checked; /* fences.c: bits by register; NULL = none */
-    struct contraction *contractions; /* contract.c: by instruction; NULL = none */
+    u64 *fence_checked; /* wgmma_fence_check.c: bits by register; NULL = none */
+    struct contraction *contractions; /* fma_contraction.c: by instruction; NULL = none */
     struct const_map *consts;
     struct err *e;
     bool module_polls_global;   /* the module has what code.looks says */
@@ -144,7 +144,7 @@ bool decode_address64(struct decoder *d, const struct ptx_operand *p, ref *out);
 bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t);
 /* The row that an opcode means, modifiers taken off into *dropped, or -1. */
 int decode_find_opcode(const char *opcode, unsigned *dropped);
-/* Products that ptxas takes into the sums behind them (contract.c): found before a function is laid
+/* Products that ptxas takes into the sums behind them (fma_contraction.c): found before a function is laid
  * out; then instead of decode_insn. */
 void decode_find_contractions(struct decoder *d);
 bool decode_contracted_insn(struct decoder *d, u32 i);
@@ -152,18 +152,18 @@ bool decode_insn(struct decoder *d);
 /* A row of three operands; `dropped` of its opcode: rounding, flushing, clamping. */
 bool decode_emit_float(struct decoder *d, int opc, const char *opcode, unsigned dropped,
                        const ref src[3], const struct ptx_operand *to);
-/* Marks what ptxas merges and aggregates in the function just decoded (merge.c). */
+/* Marks what ptxas merges and aggregates in the function just decoded (access_merging.c). */
 void decode_merge_accesses(struct decoder *d);
-/* Marks loads of what an atomic checks again, in the same (recheck.c). */
+/* Marks loads of what an atomic checks again, in the same (cas_retry.c). */
 void decode_find_cas_retries(struct decoder *d);
-/* Marks accesses whose addresses are an earlier one's (repeats.c). */
+/* Marks accesses whose addresses are an earlier one's (address_reuse.c). */
 void decode_find_address_reuse(struct decoder *d);
-/* The set of what the entry just decoded may change, ROOT_… (roots.c). */
+/* The set of what the entry just decoded may change, ROOT_… (underlying_object.c). */
 u64 decode_mod_set(const struct decoder *d);
-/* roots.c: decoder.roots, to be freed, and what an address is made from. */
+/* underlying_object.c: decoder.roots, to be freed, and what an address is made from. */
 u64 *decode_param_objects(const struct decoder *d);
 u64 decode_underlying_objects(const struct decoder *d, const struct ptx_operand *p);
-/* roots.c: decoder.arrays, to be freed, and the one array that an address leads to, or NULL. */
+/* underlying_object.c: decoder.arrays, to be freed, and the one array that an address leads to, or NULL. */
 u64 *decode_array_objects(const struct decoder *d);
 const struct var_offset *decode_underlying_array(const struct decoder *d,
                                                  const struct ptx_operand *p);
@@ -177,7 +177,7 @@ bool decode_var_address(struct decoder *d, const struct ptx_var *v,
 bool decode_opcode_part(const char *opcode, unsigned n, char *out, size_t size);
 bool decode_opcode_has(const char *opcode, const char *part);
 enum ptx_type decode_opcode_type(const char *opcode); /* the last part that is one */
-/* flow.c: bits by register that hold at a point because they do on all paths to it. `step` changes
+/* dataflow.c: bits by register that hold at a point because they do on all paths to it. `step` changes
  * them as an instruction does; once it is `known` what holds, it is called for each instruction
  * once more. False: the function is too large. */
 struct dataflow_problem {
@@ -190,18 +190,18 @@ static inline void decode_set_bit(u64 *bits, int reg) { bits[reg / 64] |= 1ull <
 static inline bool decode_has_bit(const u64 *bits, int reg) {
     return bits[reg / 64] >> (reg % 64) & 1;
 }
-/* fences.c: finds out whether the function's registers are to be watched; after each instruction,
+/* wgmma_fence_check.c: finds out whether the function's registers are to be watched; after each instruction,
  * does so. */
 void decode_find_missing_fences(struct decoder *d);
 void decode_emit_fence_notes(struct decoder *d);
-/* assigned.c: fills the list of registers that a function must find zeroed. */
+/* definite_assignment.c: fills the list of registers that a function must find zeroed. */
 void decode_find_unassigned(struct decoder *d);
 /* What follows begins a segment. */
 void decode_emit_fallthrough(struct decoder *d);
 /* It reads the registers that hold the address of a cooperative launch's workspace (decode_op.c).
  */
 bool decode_uses_grid_workspace(const struct ptx_module *m);
-/* code/looks.c: whether an instruction, or one of the module, looks at global memory for what
+/* code/global_polls.c: whether an instruction, or one of the module, looks at global memory for what
  * others leave there. */
 bool decode_is_global_poll(const struct ptx_insn *in);
 bool decode_has_global_polls(const struct ptx_module *m);

@@ -261,7 +261,7 @@ static bool resolve_access_address(struct decoder *d, struct mem_desc *m,
     return true;
 }
 
-/* Races are told by words, except where a kernel accesses less of them: see race/lanes_shared.c. */
+/* Races are told by words, except where a kernel accesses less of them: see race/exec_shared.c. */
 static void record_access_width(struct decoder *d, const struct mem_desc *m) {
     if (m->width >= 4) return;
     if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->has_subword_global = true;
@@ -286,7 +286,7 @@ bool decode_emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_
 }
 
 /* A look at a word of the workspace may wait for the grid, and does so before its segment runs:
- * core/grid.c. */
+ * core/grid_barrier.c. */
 static bool may_poll_grid(const struct decoder *d, const struct mem_desc *m) {
     bool global = m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC;
     return d->module_uses_grid_sync && m->verb == MEM_LOAD && m->strong && global &&

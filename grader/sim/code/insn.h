@@ -162,11 +162,11 @@ _Static_assert(sizeof(struct op) == 64, "an op fills one cache line");
 enum { /* op.flags */
        OPF_SAT = 1,
        OPF_BACKWARD = 2,       /* branch to an earlier place: where budgets are checked */
-       OPF_BARRIER_BYPASS = 4, /* branch that may lead round a barrier; aux: which (code/forks.c) */
+       OPF_BARRIER_BYPASS = 4, /* branch that may lead round a barrier; aux: which (code/barrier_divergence.c) */
        OPF_GRID_POLL = 8, /* load, at the beginning of its segment, that may look at the barrier of
-                        the grid: core/grid.c */
+                        the grid: core/grid_barrier.c */
        OPF_INTERBLOCK_SYNC = 16, /* at the beginning of its segment: what blocks hand each other
-                          things by (core/pace.c) */
+                          things by (core/clock_scheduler.c) */
 };
 
 /* A memory instruction. Addresses are src[0] (32- or 64-bit register, or REF_NONE) + imm. */
@@ -207,23 +207,23 @@ struct mem_desc {
     ref reg[8];       /* destinations of a load, sources of a store; REF_NONE = sink */
     ref operand[2];   /* of an atomic: b, c */
     ref result;       /* of an atomic; REF_NONE for RED */
-    u32 merged_bytes; /* merge.c: bytes of the merged access that this one stands for, 0 = none, or
+    u32 merged_bytes; /* access_merging.c: bytes of the merged access that this one stands for, 0 = none, or
                   MERGED_INTO_OTHER */
     u8 is_increment;  /* decode_mem.c: of shared memory by the constant 1, which hardware merges
                       within  a warp */
     u32 array_begin, array_end; /* offsets of the array in shared memory that the address is made
                                  from; 0, 0 = not known */
     u64 underlying_objects; /* of an entry's access of global memory: what the address is made from,
-                  ROOT_…; roots.c */
+                  ROOT_…; underlying_object.c */
     u8 copy_only_mask;   /* of a load of several elements, by element: its value is stored elsewhere
                     or not   used at all */
-    u8 warp_aggregation; /* merge.c: one lane does the warp's atomics, AGGREGATE_… */
-    u8 verified_by_atomic; /* a load of what an atomic then checks again: recheck.c */
+    u8 warp_aggregation; /* access_merging.c: one lane does the warp's atomics, AGGREGATE_… */
+    u8 verified_by_atomic; /* a load of what an atomic then checks again: cas_retry.c */
     u8 is_cp_async; /* the store of a cp.async; op.target: how many ops before it its load is */
     u8 is_texture;  /* of a texture fetch or surface access: code/tex.h */
     u8 is_bulk;     /* of a bulk copy, without registers: a slot of statistics for each memory, as a
                     generic access has */
-    u32 same_address_as; /* repeats.c: 1 + the stat of the access whose addresses these are, moved
+    u32 same_address_as; /* address_reuse.c: 1 + the stat of the access whose addresses these are, moved
                  by … bytes; 0 = of none */
     s64 address_delta;
 };
@@ -233,7 +233,7 @@ struct mem_desc {
 /* The table in row order that fits the machine at hand; NULL where the core executes the row
  * itself. */
 op_fn *const *lanes_default_table(void);
-/* The same for a level of this processor (levels.def), from 1, the least, on, so that tests can
+/* The same for a level of this processor (isa_levels.def), from 1, the least, on, so that tests can
  * compare them; NULL if there is none of that number, or the machine lacks it. */
 enum { LANES_MAX_LEVELS = 3 /* at most */ };
 op_fn *const *lanes_level_table(unsigned level);
@@ -244,5 +244,5 @@ void lanes_force_level(unsigned level);
 
 /* ---- saturation, environments ---- */
 
-/* op.env: bits 0-1 rounding, bit 2 ftz; core/environment.c tells the processor. */
+/* op.env: bits 0-1 rounding, bit 2 ftz; core/fp_environment.c tells the processor. */
 enum { ENV_RN, ENV_RM, ENV_RP, ENV_RZ, ENV_FTZ };

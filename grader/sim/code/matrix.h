@@ -1,4 +1,4 @@
-/* matrix.h — matrix instructions: what decode_matrix.c says and lanes_matrix.c computes.
+/* matrix.h — matrix instructions: what decode_matrix.c says and exec_matrix.c computes.
  *
  * A matrix lies in registers of all 32 lanes. mma.sync lays it out as the PTX manual draws it. The
  * layouts of wmma, which the manual leaves open, are those that the counters of an H100 show
@@ -57,7 +57,7 @@ struct matrix_layout {
     u16 *elem_of_reg, *reg_of_elem;
 };
 
-/* How tensor cores add products of floats up to 32 bits: insn/lanes_fused.h. */
+/* How tensor cores add products of floats up to 32 bits: insn/exec_fused.h. */
 struct dot_accumulation {
     u8 terms_per_step; /* products that are added at once */
     u8 fraction_bits;  /* bits kept below the largest exponent */

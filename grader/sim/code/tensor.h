@@ -1,4 +1,4 @@
-/* tensor.h — copies by tensor maps: what decode_tensor.c and lanes_tensor.c agree on.
+/* tensor.h — copies by tensor maps: what decode_tensor.c and exec_tensor.c agree on.
  *
  * An op `cp.async.bulk.tensor` has in src[0] the place in shared memory, in src[1] the map's
  * address, in src[3] the mbarrier (or REF_NONE), in imm the direction as other bulk copies

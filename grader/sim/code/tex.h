@@ -1,4 +1,4 @@
-/* tex.h — a texture fetch or surface access, decoded: what decode_tex.c and lanes_tex.c agree on.
+/* tex.h — a texture fetch or surface access, decoded: what decode_tex.c and exec_tex.c agree on.
  */
 #pragma once
 #include "grader/sim/code/code.h"

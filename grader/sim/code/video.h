@@ -1,5 +1,5 @@
 /* video.h — a video instruction of 2 or 4 parts, as decode_lower.c packs it into an op's imm and
- * lanes_misc.c reads it. */
+ * exec_misc.c reads it. */
 #pragma once
 #include "grader/sim/code/insn.h"
 

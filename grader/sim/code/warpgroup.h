@@ -1,5 +1,5 @@
 /* warpgroup.h — wgmma: products of matrices that lie in shared memory, by the four warps of a
- * warpgroup: what decode_warpgroup.c and lanes_warpgroup.c agree on.
+ * warpgroup: what decode_warpgroup.c and exec_warpgroup.c agree on.
  *
  * Warp w of the group makes rows 16 w to 16 w + 15 of d = a × b + d. d lies in its registers, a in
  * registers or in shared memory, b in shared memory, both cut into chunks of 16 bytes that a

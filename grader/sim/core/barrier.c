@@ -1,11 +1,11 @@
 /* barrier.c — bar.sync, bar.arrive, bar.red: a thread waits for all threads of its own warp that
  * have not exited, then for the other warps (PTX ISA, "barrier"). What __syncthreads forbids is
  * reported as a divergent barrier: threads of a block that wait for it at different places, and a
- * thread that goes round it by a branch which others do not take (code/forks.c), whether it then
+ * thread that goes round it by a branch which others do not take (code/barrier_divergence.c), whether it then
  * comes to a barrier again or leaves. A thread that left before is no fault. */
 #include "grader/sim/core/cluster.h"
-#include "grader/sim/core/place.h"
-#include "grader/sim/core/taint.h"
+#include "grader/sim/core/source_location.h"
+#include "grader/sim/core/undef.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
 #include "grader/sim/core/device_launch.h"
-#include "grader/sim/core/grid.h"
-#include "grader/sim/core/taint.h"
+#include "grader/sim/core/grid_barrier.h"
+#include "grader/sim/core/undef.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * assert. A kernel that does runs its blocks in order on one worker, so that text and addresses
  * come in a fixed order. */
 #include "grader/sim/core/device_launch.h"
-#include "grader/sim/core/taint.h"
+#include "grader/sim/core/undef.h"
 
 #include <stdio.h>
 #include <string.h>

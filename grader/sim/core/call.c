@@ -3,7 +3,7 @@
  * context. */
 #include "grader/sim/core/cluster.h"
 #include "common/grow.h"
-#include "grader/sim/core/taint.h"
+#include "grader/sim/core/undef.h"
 
 #include <stdlib.h>
 #include <string.h>

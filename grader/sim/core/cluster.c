@@ -11,7 +11,7 @@
  * `cluster_released_lanes`, and their wait costs nothing. */
 #include "grader/sim/core/cluster.h"
 #include "common/grow.h"
-#include "grader/sim/core/place.h"
+#include "grader/sim/core/source_location.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@ struct sim {
     unsigned nrace_shadows;
     struct race_streams *streams; /* race/streams.c; NULL = all commands are in order */
     struct undef_origin_table
-        *undef_origins; /* taint.h: where undefined values came from; NULL = none yet */
+        *undef_origins; /* undef.h: where undefined values came from; NULL = none yet */
     uint64_t launch_count;
     /* Launches by kernels (device_launch.c): with parameters still to come, to run, to run last. */
     struct device_launch *prepared_launches, *pending_launches, *tail_launches;
@@ -83,7 +83,7 @@ struct warp {
     struct warp_split splits[32];
     unsigned char *frames, *special_regs, *local;
     unsigned char *local_written; /* a byte for each of local, in the same order */
-    unsigned char *undef;         /* undefined bits, laid out as the frames: taint.h */
+    unsigned char *undef;         /* undefined bits, laid out as the frames: undef.h */
     u8 *undef_origin;             /* where they come from, by 4 bytes of a frame */
     u32 nundef, undef_end;        /* slots with undefined bits; bytes of taint that were ever set */
     u64 warp_insns;               /* warp instructions, for the budget */
@@ -94,9 +94,9 @@ struct warp {
     bool skipped_barrier;                /* some of them are not zero */
     u32 cluster_arrived_lanes, cluster_released_lanes, fenced_lanes; /* lanes: core/cluster.c */
     bool fetched_ticket;  /* since its turn began, in a traced launch */
-    bool at_sync_point;   /* its turn ended where blocks meet: core/pace.c */
+    bool at_sync_point;   /* its turn ended where blocks meet: core/clock_scheduler.c */
     u64 timeslice_start;  /* what it had executed when the turn at hand began there */
-    bool at_grid_barrier; /* one of its lanes waits until all blocks have come: core/grid.c */
+    bool at_grid_barrier; /* one of its lanes waits until all blocks have come: core/grid_barrier.c */
 };
 
 struct cluster; /* core/cluster.h */
@@ -122,25 +122,25 @@ struct block {
     struct warp *warps;
     unsigned char *shared, *values;  /* values: BASE_BLOCK */
     unsigned char *shared_written;   /* a byte a byte */
-    u32 *write_epochs, *read_epochs; /* stamps by granule of shared memory: race/lanes_shared.c */
+    u32 *write_epochs, *read_epochs; /* stamps by granule of shared memory: race/exec_shared.c */
     u32 sync_epoch;                  /* between barriers of the block, from 1 */
     u32 block_sync_epoch;            /* …that began with a barrier of all threads */
     u32 recorded_epoch; /* the interval in which stamps were last needed: reads before that may wait
                          */
-    u32 logical_clock, acquire_clock; /* for races in global memory, see race/lanes_global.c */
+    u32 logical_clock, acquire_clock; /* for races in global memory, see race/exec_global.c */
     u32 fence_clock, relaxed_acquire_clock; /* with the strict memory model: the last fence; what
                                                `acquired` would be without */
     struct race_shadow *race_shadow;        /* of its worker */
     struct barrier barriers[BARRIERS_PER_BLOCK];
     struct async_copies *async_copies; /* copies under way: race/async.h; NULL = none yet */
-    struct wgmma_queue *wgmma_pending; /* of warpgroups, likewise: race/product.h */
+    struct wgmma_queue *wgmma_pending; /* of warpgroups, likewise: race/wgmma_pending.h */
     struct race_warpgroups
         *warpgroups;          /* what they owe their products: race/warpgroup.h; NULL likewise */
     struct race_proxy *proxy; /* what threads wrote that others than threads read: race/proxy.h;
                                  NULL = nobody does */
-    struct inflight *inflight_copies; /* …as they are counted: count/flight.h; NULL = none yet */
+    struct inflight *inflight_copies; /* …as they are counted: count/inflight.h; NULL = none yet */
     struct vector_clocks
-        *vector_clocks; /* what orders some of the threads: race/partial.h; NULL = nothing yet */
+        *vector_clocks; /* what orders some of the threads: race/vector_clock.h; NULL = nothing yet */
     struct exit_after_skip *exits_after_skip; /* by number of the barrier, since the last barrier */
     bool skipped_barrier;                     /* a warp, or one that left */
     u32 exited_threads, first_exited_thread,
@@ -149,12 +149,12 @@ struct block {
     size_t mapping_bytes; /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace;                   /* NULL: not sampled */
-    struct sim_block_work work;                  /* core/work.c */
+    struct sim_block_work work;                  /* core/block_work.c */
     u32 grid_arrivals, grid_observed_generation; /* to the barrier of the grid: how often; of how
-                              many times it saw that all had: core/grid.c */
+                              many times it saw that all had: core/grid_barrier.c */
     u32 grid_word_at_arrival;                    /* what the barrier's word held then */
     double sched_clock; /* of the device, to which it has got on; the piece of work that it is at:
-                     core/pace.c */
+                     core/clock_scheduler.c */
     u64 work_item;
     struct sim_block_work work_at_arrival; /* what it had done when it last came there */
 };
@@ -170,7 +170,7 @@ enum mem_stat {
     STAT_OPS,
     STAT_SERIALIZED,
     STAT_MAX_MULTIPLICITY,
-    STAT_INFLIGHT, /* of asynchronous copies: count/flight.h */
+    STAT_INFLIGHT, /* of asynchronous copies: count/inflight.h */
     STAT_COUNT
 };
 
@@ -181,7 +181,7 @@ struct access_pattern {
     u64 base;                          /* where the first active lane's was, last time, */
     u32 last_mask;                     /* …and the lanes; 0 = too far apart for a pattern */
     u32 pattern_serial, reused_serial; /* of the pattern; that of the access that this one repeats,
-                         known to be the same: code/repeats.c */
+                         known to be the same: code/address_reuse.c */
     u32 mask;
     s32 min_offset, max_offset; /* range of relative */
     u32 offset_bits;            /* or of relative: alignment */
@@ -199,7 +199,7 @@ struct access_pattern {
     u32 first_lane_mask,
         duplicate_mask; /* first lane at each distinct address; lanes that share theirs */
     u32 pattern_slot;   /* 1 + its number in the worker's list of patterns; 0 = not there:
-                         * race/lanes_shared.c
+                         * race/exec_shared.c
                          */
     struct {
         s32 offset;
@@ -247,7 +247,7 @@ enum race_access_kind {
     RACE_RED,              /* an atomic whose result is not used, a strong store */
     RACE_STRONG_LOAD,      /* a strong load */
     RACE_ATOM,             /* an atomic whose result is used */
-    RACE_READ_REVALIDATED, /* a plain load of what an atomic then checks again: code/recheck.c */
+    RACE_READ_REVALIDATED, /* a plain load of what an atomic then checks again: code/cas_retry.c */
 };
 
 struct launch;
@@ -295,13 +295,13 @@ struct worker {
     u64 (*stats)[STAT_COUNT];
     struct access_pattern *pattern_cache;
     u64 warp_insns;                       /* warp instructions, all blocks */
-    struct sim_block_work accounted_work; /* of them, what was told to a block: core/work.c */
+    struct sim_block_work accounted_work; /* of them, what was told to a block: core/block_work.c */
     u64 timeslice;
-    struct undef_report *undef_reports; /* by origin, what this worker saw: core/taint_report.c */
+    struct undef_report *undef_reports; /* by origin, what this worker saw: core/undef_report.c */
     const struct op *last_undef_op;     /* …the last one, and its number */
     u8 last_undef_origin;
     struct tensor_map_updates
-        *tensor_maps; /* tensor maps that its blocks changed: race/maps.h; NULL = none */
+        *tensor_maps; /* tensor maps that its blocks changed: race/tensor_map_proxy.h; NULL = none */
     struct sim_report reports[SIM_FAULT_COUNT];
     u64 report_order[SIM_FAULT_COUNT]; /* linear block of the report kept: the lowest wins */
     enum sim_fault fault;
@@ -313,7 +313,7 @@ struct worker {
     pthread_t thread;
 };
 
-/* The barrier over all blocks of a cooperative launch: core/grid.c. */
+/* The barrier over all blocks of a cooperative launch: core/grid_barrier.c. */
 struct grid_barrier {
     u64 word_address;   /* its address; 0 = the launch has none */
     u64 arrived_blocks; /* blocks, in the phase at hand */
@@ -354,18 +354,18 @@ struct launch {
     atomic_ulong finished_warp_insns; /* of finished blocks */
     atomic_ulong simulation_cost; /* core_add_simulation_cost, and that of the launches before where
                                      they share a budget */
-    pthread_mutex_t work_lock;    /* of the next two, of finished blocks: core/work.c */
+    pthread_mutex_t work_lock;    /* of the next two, of finished blocks: core/block_work.c */
     struct sim_block_work total_work, max_block_work;
     atomic_int abort_fault; /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 insn_budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, adversarial_schedule;
-    u8 timeslice_log2;           /* log2 of instructions: core/fragment.c */
+    u8 timeslice_log2;           /* log2 of instructions: core/warp_split.c */
     atomic_bool has_shared_race; /* a race in shared memory was told: then what is not written yet
                                  is no news */
     bool blocks_depend;          /* a traced block did not get on alone */
     bool tracks_global_races;    /* note accesses to global memory */
-    bool tracks_happens_before;  /* …as they come, on one worker: race/order.c */
+    bool tracks_happens_before;  /* …as they come, on one worker: race/happens_before.c */
     bool reverse_block_order;    /* sim_options.later_first */
     bool random_order; /* …and blocks look at what others leave: who has its turn is by lot */
     bool strict_order; /* sim_options.strict_order */
@@ -389,7 +389,7 @@ static inline void core_add_simulation_cost(struct launch *l, u64 units) {
     if (budget && total > budget) atomic_store(&l->abort_fault, SIM_FAULT_INSN_BUDGET);
 }
 
-/* core/fragment.c */
+/* core/warp_split.c */
 u8 split_timeslice_log2(
     const struct sim_func *c); /* log2 of the instructions after which a fragment lets others run */
 void split_init(struct warp *w, u32 lanes, u32 pc);
@@ -399,7 +399,7 @@ void split_diverge(struct warp *w, struct warp_split *f, u32 lanes,
                    u32 pc);                                       /* lanes leave f for pc */
 void split_exit(struct warp *w, struct warp_split *f, u32 lanes); /* lanes exit; f may vanish */
 
-/* core/barrier.c, core/rendezvous.c, core/call.c: the control instructions. */
+/* core/barrier.c, core/warp_sync.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct warp_split *f, const struct op *o);
 void cluster_wait(struct exec *x, struct warp_split *f, const struct op *o);
 void barrier_try_release(
@@ -456,7 +456,7 @@ void launch_record_fault(struct worker *k, u64 linear);
 enum warp_state launch_run_exclusive(struct worker *k, struct block *b);
 /* A block is done. False: stop, the launch as a whole is over its budget or its time. */
 bool launch_finish_block(struct worker *k, struct block *b);
-/* core/work.c: what the worker counted since the last call was this block's work; once it is done,
+/* core/block_work.c: what the worker counted since the last call was this block's work; once it is done,
  * it is the launch's. */
 void block_work_account(struct worker *k, struct block *b);
 void block_work_finish(struct worker *k, struct block *b);

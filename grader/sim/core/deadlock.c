@@ -1,6 +1,6 @@
 /* deadlock.c — no warp of a block can go on: who waits, where, and for whom. */
 #include "grader/sim/core/core.h"
-#include "grader/sim/core/place.h"
+#include "grader/sim/core/source_location.h"
 
 #include <stdio.h>
 

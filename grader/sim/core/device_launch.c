@@ -6,7 +6,7 @@
  * kernel has ended: in the order of the calls, each with what it launches itself, and tail launches
  * last. That is one of the orders that streams allow. */
 #include "grader/sim/core/device_launch.h"
-#include "grader/sim/core/taint.h"
+#include "grader/sim/core/undef.h"
 
 #include <stdlib.h>
 #include <string.h>

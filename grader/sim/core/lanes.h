@@ -1,6 +1,6 @@
 /* lanes.h — what functions over 32 lanes share: loops and access to operands. Included by lanes_*.c
  * only, which are compiled once for each level of vector instructions (ISA is its name in
- * code/levels.def). */
+ * code/isa_levels.def). */
 #pragma once
 #include "grader/sim/core/core.h"
 

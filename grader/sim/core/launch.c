@@ -3,7 +3,7 @@
  * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order,
  * and so give the same result every time. There, a block that does not finish within its turn is
  * left resident and the next one starts, up to what the device could hold, so that blocks which
- * wait for each other make progress; one that waits for the whole grid (core/grid.c) takes no turn
+ * wait for each other make progress; one that waits for the whole grid (core/grid_barrier.c) takes no turn
  * until all have come. Where the time is modelled, a turn also ends before a warp draws from a
  * counter for the second time, and all that the device can hold take part: else the first block
  * would draw all the work.
@@ -15,8 +15,8 @@
  * and whether a block has its turn in a round is by lot: so a look comes before what it looks for,
  * now and then. */
 #include "grader/sim/core/cluster.h"
-#include "grader/sim/core/grid.h"
-#include "grader/sim/core/pace.h"
+#include "grader/sim/core/grid_barrier.h"
+#include "grader/sim/core/clock_scheduler.h"
 #include "common/clock.h"
 #include "common/grow.h"
 #include "grader/sim/device.h"

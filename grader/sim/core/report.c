@@ -1,7 +1,7 @@
 /* report.c — faults and findings: the first of each kind (the lowest block's), and how often. */
 #include "grader/sim/core/core.h"
-#include "grader/sim/core/place.h"
-#include "grader/sim/core/taint.h"
+#include "grader/sim/core/source_location.h"
+#include "grader/sim/core/undef.h"
 
 #include <stdarg.h>
 #include <stdio.h>

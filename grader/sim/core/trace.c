@@ -1,7 +1,7 @@
 /* trace.c — recording of sampled blocks; see trace.h. Runs only where a launch is sampled. */
 #include "grader/sim/core/trace.h"
 #include "common/grow.h"
-#include "grader/sim/core/grid.h"
+#include "grader/sim/core/grid_barrier.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +162,7 @@ static u32 collect_addresses(const u64 *ea, u32 mask, u64 out[64], u32 *max_mult
     return n;
 }
 
-/* One lane does the warp's atomics: code/merge.c says where ptxas arranges that. */
+/* One lane does the warp's atomics: code/access_merging.c says where ptxas arranges that. */
 static bool is_aggregated(const struct mem_desc *d, const struct access_pattern *m, u32 mask) {
     return m->shape == PATTERN_UNIFORM &&
            (d->warp_aggregation == AGGREGATE_ALWAYS ||

@@ -2,10 +2,10 @@
 #include "grader/sim/core/core.h"
 #include "common/clock.h"
 #include "grader/sim/core/cluster.h"
-#include "grader/sim/core/grid.h"
-#include "grader/sim/core/pace.h"
-#include "grader/sim/core/place.h"
-#include "grader/sim/core/taint.h"
+#include "grader/sim/core/grid_barrier.h"
+#include "grader/sim/core/clock_scheduler.h"
+#include "grader/sim/core/source_location.h"
+#include "grader/sim/core/undef.h"
 
 static inline u32 guard_mask(const struct exec *x, const struct op *o) {
     return *(const u32 *)operand_at(x, o->guard) ^ o->guard_xor;

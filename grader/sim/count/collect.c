@@ -1,7 +1,7 @@
 /* collect.c — from what workers counted (segments, memory instructions) to counters per source line
  * and in total. Every count belongs to one instruction, and so to one line. Rules:
  * docs/counters.md. */
-#include "grader/sim/core/place.h"
+#include "grader/sim/core/source_location.h"
 #include "grader/sim/code/matrix.h"
 #include "grader/sim/code/warpgroup.h"
 #include "grader/sim/count/count.h"

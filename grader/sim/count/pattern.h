@@ -1,4 +1,4 @@
-/* pattern.h — (lanes_pattern.c, for lanes_*.c) what a pattern of 32 addresses costs: sectors,
+/* pattern.h — (exec_pattern.c, for lanes_*.c) what a pattern of 32 addresses costs: sectors,
  * wavefronts, multiplicity. Rules: docs/counters.md. */
 #pragma once
 #include "grader/sim/core/lanes.h"

@@ -5,7 +5,7 @@
  * when touched. First lies memory that host and device share (the pages of a memory file), then
  * what the device takes for itself, then device memory proper, from SIM_DEVICE_BASE on. Whether an
  * address may be used is decided by the allocation table alone. The shadow holds a byte for each
- * byte, by value (core/taint.h): bits would need a read-modify-write that two workers could lose.
+ * byte, by value (core/undef.h): bits would need a read-modify-write that two workers could lose.
  */
 #pragma once
 #include "grader/sim/sim.h"
@@ -28,7 +28,7 @@ struct allocation {
     bool is_constant;   /* kernels may not write */
     bool is_module_var; /* a module's variable: sim_reset keeps it and restores its value */
     bool
-        is_race_checked; /* the launch at hand may change it: races are looked for (race/watch.c) */
+        is_race_checked; /* the launch at hand may change it: races are looked for (race/writable_allocations.c) */
     uint8_t region;      /* what is not MEM_DEVICE counts for no limit */
     bool is_host;        /* stands for memory of the host: copies reach it, kernels do not */
     bool is_page_aligned; /* it begins a page and has its last one for itself: may be shared with
@@ -63,7 +63,7 @@ struct memory {
         uint64_t start, bytes;
     } shared_ranges[MEM_MAX_SHARES]; /* ranges that are pages of a memory file */
     unsigned nshared_ranges;
-    bool has_undef_marks; /* undefined values were stored: the shadow may hold marks (core/taint.h)
+    bool has_undef_marks; /* undefined values were stored: the shadow may hold marks (core/undef.h)
                            */
 };
 

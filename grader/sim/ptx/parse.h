@@ -102,7 +102,7 @@ struct listing_parser {
     struct vec vars, funcs, files, locs, loc_pending, reloc_checks, aliases;
     uint64_t initialized_bytes;
 
-    /* debug.c */
+    /* debug_info.c */
     struct loc_slot *loc_table;
     size_t loc_capacity, loc_count;
     uint32_t loc, function_number;
@@ -131,7 +131,7 @@ uint64_t ptx_expect_uint(struct listing_parser *p, const char *expected,
                          uint64_t limit);                               /* an integer of 0..limit */
 int64_t ptx_accept_int(struct listing_parser *p, const char *expected); /* with signs */
 
-/* names.c */
+/* symbol_table.c */
 struct symbol_index *ptx_index_new(struct arena *a);
 struct identifier *ptx_intern(struct listing_parser *p, const char *s, size_t n);
 struct identifier *ptx_expect_name(struct listing_parser *p,
@@ -150,7 +150,7 @@ void ptx_close_block(struct listing_parser *p);
 void ptx_add_fixup(struct listing_parser *p, struct identifier *name, uint32_t line,
                    uint32_t *target, struct ptx_operand *operand);
 
-/* memory.c: zeroed memory of the caller's arena or of the scratch arena.
+/* parser_alloc.c: zeroed memory of the caller's arena or of the scratch arena.
  * vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec.
  */
 void *ptx_alloc(struct listing_parser *p, struct arena *a, size_t bytes);
@@ -169,7 +169,7 @@ void ptx_parse_variables(struct listing_parser *p,
 void ptx_parse_registers(struct listing_parser *p);
 struct ptx_var *ptx_parse_formals(struct listing_parser *p, unsigned *n); /* from '(' to ')' */
 
-/* init.c: from after the '=' */
+/* initializer.c: from after the '=' */
 struct shape {
     uint64_t dims[MAX_DIMS + 1]; /* outermost first; a vector type is a last dimension of its own */
     unsigned ndims;
@@ -194,7 +194,7 @@ void ptx_parse_function(struct listing_parser *p, struct linkage linkage, bool i
 void ptx_parse_alias(struct listing_parser *p);
 void ptx_resolve_aliases(struct listing_parser *p);
 
-/* debug.c */
+/* debug_info.c */
 void ptx_parse_file(struct listing_parser *p);
 void ptx_parse_loc(struct listing_parser *p);
 void ptx_parse_section(struct listing_parser *p);

@@ -10,9 +10,9 @@
  * is one already, the end of its phase. */
 #include "grader/sim/race/async.h"
 #include "common/grow.h"
-#include "grader/sim/core/place.h"
-#include "grader/sim/core/taint.h"
-#include "grader/sim/race/product.h"
+#include "grader/sim/core/source_location.h"
+#include "grader/sim/core/undef.h"
+#include "grader/sim/race/wgmma_pending.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>

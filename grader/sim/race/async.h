@@ -2,7 +2,7 @@
  * waited for them. */
 #pragma once
 #include "grader/sim/core/core.h"
-#include "grader/sim/mem/tensor.h"
+#include "grader/sim/mem/tensor_tile.h"
 
 enum async_kind {
     ASYNC_PER_THREAD /* cp.async */,

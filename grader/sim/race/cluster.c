@@ -1,6 +1,6 @@
 /* cluster.c — races in shared memory between the blocks of a cluster.
  *
- * Beside the stamps of lanes_shared.c, which tell threads of one block apart, each granule has two
+ * Beside the stamps of exec_shared.c, which tell threads of one block apart, each granule has two
  * stamps that tell the blocks of a cluster apart, of its last write and its last reads: which
  * block, when, and which thread of it. Time is the worker's tick, which goes on at every barrier of
  * a block and of the cluster. Accesses of two blocks race, if one is a write, unless something
@@ -8,7 +8,7 @@
  * hands over, which counts as a barrier of all. Two threads of one block that reach into another
  * are told apart by the thread. Atomics and strong stores do not race with each other. */
 #include "grader/sim/core/cluster.h"
-#include "grader/sim/core/place.h"
+#include "grader/sim/core/source_location.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static bool is_concurrent(const struct exec *x, const struct block *target, u64 
     return epoch_clock(prior) >= x->block->acquire_clock;
 }
 
-/* What was accessed, for past.c: as an offset of the block's own memory, or as an address from
+/* What was accessed, for history.c: as an offset of the block's own memory, or as an address from
  * outside. */
 static u64 history_address(const struct block *by, const struct block *target, u64 offset) {
     return by == target ? offset : (u64)(target->cluster_rank + 1) << CLUSTER_RANK_SHIFT | offset;

@@ -7,7 +7,7 @@
  * Whether it does lie on such a way is not asked; a missing barrier is a race of its own. */
 #include "grader/sim/race/proxy.h"
 #include "common/grow.h"
-#include "grader/sim/core/place.h"
+#include "grader/sim/core/source_location.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* race.c — races in global memory: races between blocks at the end of a launch, and the texts.
  *
- * Each worker's notes say exactly what its own blocks did (lanes_global.c); they are joined where
+ * Each worker's notes say exactly what its own blocks did (exec_global.c); they are joined where
  * both touched a range. The report names the lowest address, and the instructions that touched it,
  * so that it does not depend on the schedule. */
-#include "grader/sim/race/partial.h"
+#include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/race.h"
-#include "grader/sim/core/place.h"
+#include "grader/sim/core/source_location.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 /* race.h — what is noted of accesses to find races, and who reports them.
  *
- *   watch.c         the allocations that a launch may change: no others are looked at
- *   interval.c      time: intervals between barriers, ticks
- *   lanes_shared.c  shared memory: stamps of the last write and the last reads
+ *   writable_allocations.c         the allocations that a launch may change: no others are looked at
+ *   sync_epoch.c      time: intervals between barriers, ticks
+ *   exec_shared.c  shared memory: stamps of the last write and the last reads
  *   cluster.c       shared memory of other blocks of a cluster
- *   lanes_global.c  global memory, blocks in any order on several workers
- *   order.c         global memory, kernels whose blocks run in order on one worker
- *   near.c          global memory, lanes of one warp
- *   partial.c       what orders some of a block's threads
- *   planes.c        the notes' planes
+ *   exec_global.c  global memory, blocks in any order on several workers
+ *   happens_before.c         global memory, kernels whose blocks run in order on one worker
+ *   intra_warp.c          global memory, lanes of one warp
+ *   vector_clock.c       what orders some of a block's threads
+ *   shadow.c        the notes' planes
  *   race.c          races between blocks at the end of a launch; the texts
  *   streams.c       races between commands of several streams
  *   proxy.c         shared memory that threads write and products or bulk copies read:
  * fence.proxy.async warpgroup.c     what a warpgroup owes its products: four warps, wgmma.fence
- *   maps.c          tensor maps that kernels change */
+ *   tensor_map_proxy.c          tensor maps that kernels change */
 #pragma once
 #include "grader/sim/core/core.h"
 
@@ -34,12 +34,12 @@ enum {
     RACE_SAME_VALUE = 0xfffe /* many wrote, all the same */
 };
 
-/* One execution of a memory instruction: past.c. */
+/* One execution of a memory instruction: history.c. */
 struct access_record {
     u64 low, high; /* offsets in shared memory, or from SIM_BASE */
     u32 op, stat, mask, block, warp;
-    u32 epoch, pattern; /* of reads of shared memory that are to be noted later: lanes_shared.c; of
-                           global memory: near.c */
+    u32 epoch, pattern; /* of reads of shared memory that are to be noted later: exec_shared.c; of
+                           global memory: intra_warp.c */
     bool shared;
     u8 access_kind; /* PAST_… */
 };
@@ -69,7 +69,7 @@ struct deferred_reads {
     u32 first_record, first_pattern;      /* where they begin in past, and in patterns */
 };
 
-/* A warp's last accesses to global memory since its lanes were last ordered: near.c. */
+/* A warp's last accesses to global memory since its lanes were last ordered: intra_warp.c. */
 enum {
     INTRA_WARP_RING_SIZE = 8,
     INTRA_WARP_STRIDE_CACHE_SIZE = 1 << 8,
@@ -106,7 +106,7 @@ struct race_shadow {
     u16 *value_hash;    /* a hash of what was written last */
     u32 *last_write_epoch, *last_read_epoch, *last_update_epoch;
     u32 *release_clock; /* of the last write or update: the tick before which all is handed over
-                      with it. order.c, if strict */
+                      with it. happens_before.c, if strict */
     u64 covered_bytes;  /* bytes behind SIM_BASE that the planes stand for */
     u32 logical_clock;
     u32 cell_shift;     /* the launch's global_shift */
@@ -129,7 +129,7 @@ struct race_shadow {
 };
 enum { RACE_CLOCK_UNIT = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_CLOCK_LIMIT = 1 << 26 };
 
-/* Stamps of shared memory (lanes_shared.c): the first bit of each field; the lowest is the interval
+/* Stamps of shared memory (exec_shared.c): the first bit of each field; the lowest is the interval
  * of the warp. An interval of the block of 0 stands for never. */
 enum { EPOCH_LANE_SHIFT = 6, EPOCH_WARP_SHIFT = 11, EPOCH_KIND_SHIFT = 16, EPOCH_SYNC_SHIFT = 19 };
 _Static_assert(RACE_WARP_SYNC_EPOCHS == 1 << EPOCH_LANE_SHIFT &&
@@ -209,7 +209,7 @@ static inline struct access_record *race_record_access(struct exec *x, const str
     return e;
 }
 
-/* past.c: the last access of that kind to an address, before the one at hand. -1: any warp, any
+/* history.c: the last access of that kind to an address, before the one at hand. -1: any warp, any
  * lane. */
 struct history_query {
     u64 address;
@@ -222,7 +222,7 @@ struct access_record *race_history_new(void);
 /* `lane`: -1 where it is not known. */
 bool race_history_find(const struct exec *x, const struct history_query *w, u32 *op, int *lane);
 
-/* interval.c */
+/* sync_epoch.c */
 extern const struct race_callbacks race_callbacks;
 void race_next_sync_epoch(struct block *b,
                           const struct launch *l); /* nothing where races are not looked for */
@@ -230,22 +230,22 @@ void race_next_sync_epoch(struct block *b,
 void race_next_partial_epoch(struct block *b, const struct launch *l);
 u32 race_advance_clock(struct block *b);
 
-/* partial.c: hooks */
+/* vector_clock.c: hooks */
 void race_barrier_arrive(struct block *b, const struct warp *w, u32 barrier,
                          const struct launch *l);
 void race_barrier_release(struct block *b, u32 barrier, u32 warps, const struct launch *l);
 
-/* near.c: global memory, lanes of one warp. `m`: the pattern; `e`: the access, as it was
+/* intra_warp.c: global memory, lanes of one warp. `m`: the pattern; `e`: the access, as it was
  * remembered. */
 void race_check_intra_warp(struct exec *x, struct access_pattern *m, const struct mem_access *t,
                            struct access_record *e);
 void race_intra_warp_reset(struct race_shadow *p,
                            u32 warp); /* something may have ordered its lanes */
 
-/* watch.c: marks the allocations that the launch may change. */
+/* writable_allocations.c: marks the allocations that the launch may change. */
 void race_mark_writable_allocations(const struct launch *l);
 
-/* planes.c */
+/* shadow.c */
 bool race_open(struct launch *l);
 void race_close(struct launch *l);
 void race_free(struct sim *s);
@@ -300,7 +300,7 @@ void race_describe_address(const struct exec *x, const struct mem_access *t, u64
 void race_cluster_access(struct exec *x, struct block *target, const struct op *o, u32 lane,
                          u64 offset, u32 span, enum race_access_kind access);
 
-/* order.c: an access, or an atomic of one lane whose result is used. */
+/* happens_before.c: an access, or an atomic of one lane whose result is used. */
 void race_hb_access(struct exec *x, const struct mem_access *t);
 void race_hb_atom(struct exec *x, const struct mem_desc *d, u64 address, bool changed);
 void race_hb_fence(struct exec *x); /* one that threads of other blocks may rely on */

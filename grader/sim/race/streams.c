@@ -4,11 +4,11 @@
  * Commands are carried out in the order of the calls, so nothing is seen to go wrong. But the host
  * says of each which others it comes after (struct sim_stream_clock), and what each touched is
  * kept, word by word, until all that can follow comes after it. A kernel's words come from its
- * notes of races (planes.c), for which all memory is looked at while streams are in use. Only words
+ * notes of races (shadow.c), for which all memory is looked at while streams are in use. Only words
  * that were touched whole count; atomics of two kernels do not race. What is kept is bounded: of
  * too many commands the first are forgotten. */
 #include "common/grow.h"
-#include "grader/sim/core/place.h"
+#include "grader/sim/core/source_location.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>

@@ -5,12 +5,12 @@
  * has ended instead (cudaErrorIllegalInstruction), and hangs where it waits elsewhere.
  *
  * Registers: how many fences a warp had come to when one was last written, in functions that
- * code/fences.c found to be in doubt. ptxas of CUDA 13 puts a fence in where it sees that one is
+ * code/wgmma_fence_check.c found to be in doubt. ptxas of CUDA 13 puts a fence in where it sees that one is
  * missing (its message C7519); the manual calls the results undefined. */
 #include "grader/sim/race/warpgroup.h"
 #include "common/grow.h"
 #include "grader/sim/code/async.h"
-#include "grader/sim/core/place.h"
+#include "grader/sim/core/source_location.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@ void race_warpgroup_free(struct block *b);
 /* A warp comes to a product, with registers of its own. */
 void race_warpgroup_check_wgmma(struct exec *x, const struct op *o, const struct warpgroup_desc *w);
 void race_warpgroup_fence(struct exec *x);
-/* An op `wgmma.note` (code/fences.c). */
+/* An op `wgmma.note` (code/wgmma_fence_check.c). */
 void race_warpgroup_record_write(struct exec *x, const struct op *o);
 /* The block's threads are done: whether each warp came to all products of its warpgroup. */
 bool race_warpgroup_is_complete(struct exec *x);

@@ -1,15 +1,15 @@
 /* internal.h — what the files of the time model share. The way through them:
  *
  *   estimate.c        chooses blocks, has the simulator trace them, calls the rest, makes an
- * estimate of what comes out lower.c           machine instructions and units of a PTX instruction
+ * estimate of what comes out sass_lowering.c           machine instructions and units of a PTX instruction
  * (lowering.def) region.c          the straight-line stretches that the traces go through, ordered
- * as ptxas would schedule.c        the same from machine code, where it is at hand; schedule_play.c
+ * as ptxas would schedule.c        the same from machine code, where it is at hand; schedule_replay.c
  * finds what of it a warp executes traffic.c         which sectors each block touches, what
- * neighbours share: how much must come from DRAM scattered.c       how many all blocks touch where
+ * neighbours share: how much must come from DRAM random_access.c       how many all blocks touch where
  * they go at random caches.c          L1 and L2 as tag stores replay.c          one SM runs its
- * blocks, in cycles; what it shares with the three below is in machine.h replay_memory.c   L1, L2,
- * DRAM replay_atomics.c  atomics replay_copies.c   asynchronous copies replay_grid.c     the
- * barrier of a cooperative launch's blocks replay_machine.c  rates, caches, results parts.c, look.c
+ * blocks, in cycles; what it shares with the three below is in sm_model.h replay_memory.c   L1, L2,
+ * DRAM replay_atomics.c  atomics replay_async.c   asynchronous copies replay_grid_barrier.c     the
+ * barrier of a cooperative launch's blocks sm_model.c  rates, caches, results breakdown.c, attribution.c
  * what people look at: time by resource, by source line; accesses */
 #pragma once
 #include "grader/sim/core/core.h"
@@ -152,7 +152,7 @@ struct buffer_traffic {
     double sectors_per_block[2]; /* distinct sectors that a block reads, writes */
     double neighbor_overlap[3];  /* part of them that the next block in x, y, z touches too */
     double population[2];        /* sectors that blocks choose from at random; 0 = they do not
-                                     (scattered.c) */
+                                     (random_access.c) */
     double page_cost_factor[2];  /* of a transfer between it and DRAM, as a factor */
     double dram_probability[2];  /* chance that a sector which a block touches first is read from,
                         written to  DRAM */
@@ -244,7 +244,7 @@ struct replay_input {
     u64 base_block;         /* the block whose neighbours are traced, too */
     const u32 *block_order; /* which traced block is the n-th of the SM */
     u32 nblock_order;
-    bool last_block_critical; /* of blocks that run at one time, the last waits longest: core/pace.c
+    bool last_block_critical; /* of blocks that run at one time, the last waits longest: core/clock_scheduler.c
                                */
     u32 blocks_on_sm, resident_blocks; /* blocks that the SM runs in all, at one time */
     double active_sms;                 /* among which L2 and DRAM are shared */
@@ -271,10 +271,10 @@ void time_replay(const struct replay_input *in, struct replay_result *out);
 
 /* ---- what people look at ---- */
 
-/* parts.c: what the device's seconds go to. */
+/* breakdown.c: what the device's seconds go to. */
 void time_breakdown(const struct replay_result *r, double device, double launch,
                     double components[TIME_MAX_COMPONENTS]);
-/* look.c: by line of the result, what warps spent there, so that all lines have `seconds`; the
+/* attribution.c: by line of the result, what warps spent there, so that all lines have `seconds`; the
  * accesses of the traced blocks. */
 void time_attribute_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
                            double seconds, struct sim_result *out);

@@ -234,7 +234,7 @@ static void fold_addresses(struct region_table *r, struct sched_insn *insns, u32
     }
 }
 
-/* ---- accesses to shared memory that ptxas makes one of (code/merge.c marked them) ---- */
+/* ---- accesses to shared memory that ptxas makes one of (code/access_merging.c marked them) ---- */
 
 static const struct mem_desc *shared_access(const struct region_table *r,
                                             const struct sched_insn *s) {

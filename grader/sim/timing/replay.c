@@ -9,8 +9,8 @@
  * hits come out of the interleaving. L2 and DRAM see one SM's part of the traffic, see traffic.c.
  * When a block ends the next one starts; after some rounds of resident blocks the rest is
  * extrapolated from the rate. */
-#include "grader/sim/core/pace.h"
-#include "grader/sim/timing/machine.h"
+#include "grader/sim/core/clock_scheduler.h"
+#include "grader/sim/timing/sm_model.h"
 
 #include <stdlib.h>
 #include <string.h>

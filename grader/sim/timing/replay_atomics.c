@@ -3,10 +3,10 @@
  * Theory of operation. They are done in L2, by the slice that holds the address. A request's lanes
  * go to their sectors; a sector takes as many passes as its most wanted word has lanes, since a
  * word takes one update a pass: lanes of a request that want the same word are not merged (what
- * ptxas merges before, one lane does: code/merge.c). A pass is one clock of L2, and a quarter more
+ * ptxas merges before, one lane does: code/access_merging.c). A pass is one clock of L2, and a quarter more
  * where a slice goes on to another sector. Each word and each slice is a resource like any other,
  * shared with the SMs that go there at the same time. Sources: docs/time-model.md, "Atomics". */
-#include "grader/sim/timing/machine.h"
+#include "grader/sim/timing/sm_model.h"
 
 #include <stdlib.h>
 

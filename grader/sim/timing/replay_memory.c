@@ -1,6 +1,6 @@
 /* replay_memory.c — what the SM's accesses take: passes through L1's data and tag stages, L1 hits,
  * the SM's part of L2 and DRAM bandwidth. Atomics in global memory: replay_atomics.c. */
-#include "grader/sim/timing/machine.h"
+#include "grader/sim/timing/sm_model.h"
 
 #include <math.h>
 #include <stdlib.h>

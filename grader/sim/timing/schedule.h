@@ -1,5 +1,5 @@
 /* schedule.h — machine code laid out for a replay: shared by schedule.c, which makes it, and
- * schedule_play.c.
+ * schedule_replay.c.
  *
  * Theory of operation. The simulator executes PTX; ptxas unrolled its loops, made predicates of its
  * branches, merged, moved and dropped instructions. Each machine instruction names the line of PTX

@@ -6,7 +6,7 @@
  * above the buffer's size: f × (1 + (n - 1)(1 - shared)) along each axis. Blocks that are resident
  * together run in step, so that what they share is read from DRAM once. If their footprint fits
  * into L2, each sector of the launch's footprint comes once; if not, once in each wave of blocks.
- * Where blocks go at random, what they have to choose from bounds it (scattered.c). A replayed
+ * Where blocks go at random, what they have to choose from bounds it (random_access.c). A replayed
  * block that touches a sector for the first time finds it in DRAM with the probability that makes
  * this sum come out. Sectors that one block touches again later are the L2 model's business
  * (replay.c). */

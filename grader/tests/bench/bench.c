@@ -1,7 +1,7 @@
 /* bench.c — how fast the simulator runs: `make bench`, or build/tests/bench [NAME…].
  *
  * Each kernel runs with the sanitizer on and off (counters are always on, they cost nothing to
- * leave out), the best of several runs; so does the same computation in plain C (plain.c). Results
+ * leave out), the best of several runs; so does the same computation in plain C (cpu_reference.c). Results
  * are compared, so that a fast wrong run is no record. Columns: lane instructions of the launch
  * (PTX level), lane instructions a second with and without the sanitizer, milliseconds with the
  * sanitizer and of plain C, and how many times plain C's time the two simulated runs take; then

@@ -9,10 +9,10 @@
 #include "grader/tests/fuzz/fuzz.h"
 #include "common/arena.h"
 #include "common/exercise.h"
-#include "common/where.h"
+#include "common/paths.h"
 #include "grader/grade/device_process.h"
-#include "grader/grade/grading.h"
-#include "grader/grade/session_parts.h"
+#include "grader/grade/grading_ctx.h"
+#include "grader/grade/session_internal.h"
 #include "grader/report/report.h"
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* archives.c — hostile archives, written here with libarchive, read as `grader batch` reads what
  * students hand in; and the gradebook of a class whose names are attacks. Beside each, an honest
  * archive that must come through. */
-#include "common/where.h"
+#include "common/paths.h"
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"

@@ -1,6 +1,6 @@
 /* corpus.c — reads the corpus: names, expectations, and the places that a submission is to be
  * pointed at. */
-#include "common/where.h"
+#include "common/paths.h"
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"

@@ -1,7 +1,7 @@
 /* kills.c — the grader is killed at random moments: nothing may live on, no file may stay, no entry
  * of the cache may be damaged, and the next run must work. Each run grades a new source, so that
  * all its stages happen. */
-#include "common/where.h"
+#include "common/paths.h"
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"

@@ -2,7 +2,7 @@
  *
  *     build/tests/fit_tables DIR >mufu_tables.def
  *
- * lanes_mufu.h has the form of the arithmetic: a sum a·2^shift + b·x + c·q(x) + bias of integers,
+ * exec_mufu.h has the form of the arithmetic: a sum a·2^shift + b·x + c·q(x) + bias of integers,
  * of which results show the upper bits. So each result bounds the sum from below and above, and a
  * segment's coefficients must meet the bounds of all its 2^16 or 2^17 points. Where the form is
  * right there is one solution; where it is wrong, a wrong bias included, there is none.

@@ -1,4 +1,4 @@
-/* shim.h — what lanes_mufu.h needs of lanes_values.h and lanes_half.h, which are C only, for
+/* shim.h — what exec_mufu.h needs of exec_values.h and exec_half.h, which are C only, for
  * verify.cu. */
 #pragma once
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* verify.cu — compares lanes_mufu.h with the GPU for every operand of 32 bits, and writes what the GPU gave as digests
+/* verify.cu — compares exec_mufu.h with the GPU for every operand of 32 bits, and writes what the GPU gave as digests
  * and vectors (operands.h) for the test: h100.bin. Compiled once for each environment; README.md has the commands.
  * With `raw`, of a program that patch_raw.c changed, it compares sine and cosine without the product before them, for
  * operands that PTX cannot give them. */
@@ -9,7 +9,7 @@
 #include <vector>
 #include "grader/tests/mufu/shim.h"
 #define MUFU_TABLE(name, ...) __device__ const u32 mufu_##name[] = {__VA_ARGS__};
-#include "grader/sim/insn/lanes_mufu.h"
+#include "grader/sim/insn/exec_mufu.h"
 #include "grader/tests/mufu/operands.h"
 
 #define CHECK(call)                                                                                          \

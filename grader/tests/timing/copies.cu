@@ -3,7 +3,7 @@
 //
 //   nvcc -O3 -std=c++17 -arch=sm_90 grader/tests/timing/copies.cu -o copies; ./copies > grader/tests/timing/copies-h100.tsv
 //
-// grader/tests/timing/copies.c holds the time model against them.
+// grader/tests/timing/check_timeline.c holds the time model against them.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

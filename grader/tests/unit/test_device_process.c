@@ -1,7 +1,7 @@
 /* test_device_process.c — a device process that a submission has taken over
  * (grader/tests/hostile/device): whatever it does and answers, the grader lives, keeps its secrets,
  * ends in time, and the submission gets nothing for it. */
-#include "common/where.h"
+#include "common/paths.h"
 #include "common/clock.h"
 #include "grader/book/book.h"
 #include "grader/grade/device_process.h"

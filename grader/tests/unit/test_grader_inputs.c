@@ -1,6 +1,6 @@
 /* test_grader_inputs.c — a case drawn and solved by another process is the one that is drawn here,
  * to the last byte. */
-#include "common/machine.h"
+#include "common/system_info.h"
 #include "grader/grade/inputs.h"
 #include "grader/tests/unit/unit.h"
 

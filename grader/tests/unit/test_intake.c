@@ -4,7 +4,7 @@
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/class/intake.h"
-#include "grader/class/pick.h"
+#include "grader/class/match_files.h"
 #include "grader/class/plan.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"

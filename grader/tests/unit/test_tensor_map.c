@@ -1,6 +1,6 @@
 /* test_tensor_map.c — tensor maps: where tiles lie, by hand; maps that a program made up; what a
  * copy counts. */
-#include "grader/sim/mem/tensor.h"
+#include "grader/sim/mem/tensor_tile.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
  * could do that a submission has taken over. Its second argument says what. Up to the message that
  * it spoils, it answers as a real one would. */
 #include "grader/server/control.h"
-#include "grader/server/tally.h"
+#include "grader/server/launch_stats.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,267 @@
+/* intake_collect.c — intake: what each student handed in, into the store (class.h). */
+#include "common/text.h"
+#include "grader/book/book.h"
+#include "grader/class/assignment.h"
+#include "grader/class/class.h"
+#include "grader/class/intake.h"
+#include "grader/class/match_files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct intake_ctx {
+    struct store *s;
+    const struct plan *p;
+    const struct exercise *const *list;
+    struct exercise_match *matches;
+};
+
+static bool accept_source(void *user, const char *path) {
+    (void)user;
+    return intake_is_source(path);
+}
+
+static void read_entry_at(int dir_fd, const struct plan_entry *en, struct intake *in) {
+    struct err e = {0};
+    struct buf data = {0};
+    int fd = -1;
+    if (en->reason) intake_reject(in, en->name, en->needs_review, en->reason);
+    else if (en->kind == PLAN_FOLDER) {
+        fd = openat(dir_fd, en->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0) intake_reject(in, en->name, true, "a folder that cannot be read");
+        else intake_folder(fd, accept_source, NULL, in);
+        if (match_has_several_students(in))
+            intake_free(in), intake_reject(in, en->name, true,
+                                           "a whole class: name this folder, not the one above");
+    } else {
+        size_t limit = en->kind == PLAN_ARCHIVE ? INTAKE_MAX_ARCHIVE_BYTES : SOURCE_LIMIT;
+        fd = intake_openat_beneath(dir_fd, en->name, limit);
+        if (fd < 0)
+            intake_reject(in, en->name, true,
+                          en->kind == PLAN_ARCHIVE ? "it cannot be read, or is larger than 32 MiB"
+                                                   : "it cannot be read, or is larger than 1 MiB");
+        else if (en->kind == PLAN_ARCHIVE && !intake_archive(fd, accept_source, NULL, in, &e))
+            intake_reject(in, en->name, true, e.text);
+        else if (en->kind == PLAN_ARCHIVE && match_has_several_students(in))
+            intake_free(in), intake_reject(in, en->name, true,
+                                           "a whole class: unpack it into a folder, and name that");
+        else if (en->kind == PLAN_SOURCE && intake_read_fd(fd, SOURCE_LIMIT, &data))
+            intake_add(in, en->file, buf_str(&data), data.size);
+    }
+    if (fd >= 0) close(fd);
+    buf_free(&data);
+}
+
+static void read_entry(const struct plan_entry *en, struct intake *in) {
+    int dir_fd = open(en->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0) intake_reject(in, en->name, true, "its folder cannot be read");
+    else read_entry_at(dir_fd, en, in), close(dir_fd);
+}
+
+/* ---- rows ---- */
+
+static bool add_intake_row(struct intake_ctx *c, const char *student, const char *entry,
+                           const char *file, const char *exercise, const char *state,
+                           const char *reason, struct err *e) {
+    return store_exec(
+        c->s, e,
+        "INSERT INTO intake (student, entry, file, exercise, state, why) VALUES (?, ?, ?, ?, ?, ?)",
+        "tttttt", student, entry, file, exercise, state, reason);
+}
+
+static bool upsert_submission(struct intake_ctx *c, const char *student, const struct exercise *ex,
+                              const char *state, const char *digest, const char *file,
+                              const char *reason, struct err *e) {
+    return store_exec(
+        c->s, e,
+        "INSERT INTO submission (student, exercise, state, digest, file, why) VALUES "
+        "(?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (student, exercise) DO UPDATE SET state = excluded.state, file = "
+        "excluded.file,"
+        " why = excluded.why, key = CASE WHEN digest IS excluded.digest THEN key END, "
+        "digest = excluded.digest",
+        "tttttt", student, book_id(ex), state, digest, file, reason);
+}
+
+static bool save_accepted_file(struct intake_ctx *c, const char *student, const char *entry,
+                               const struct exercise *ex, const struct intake_file *f,
+                               struct err *e) {
+    struct buf is_status_shown = {0};
+    char digest[HASH_HEX_SIZE];
+    sha256_hex(f->data.data, f->data.size, digest);
+    text_clean_name(&is_status_shown, f->path);
+    bool ok =
+        store_exec(c->s, e, "INSERT OR IGNORE INTO source (digest, body) VALUES (?, ?)", "tb",
+                   digest, &f->data) &&
+        upsert_submission(c, student, ex, "taken", digest, buf_str(&is_status_shown), "", e) &&
+        add_intake_row(c, student, entry, buf_str(&is_status_shown), book_id(ex), "taken", "", e);
+    buf_free(&is_status_shown);
+    return ok;
+}
+
+static const char *first_review_reason(const struct intake *in) {
+    for (unsigned i = 0; i < in->nrejections; i++)
+        if (in->rejections[i].needs_review) return in->rejections[i].reason;
+    return in->needs_review ? "more was left out than is listed" : "";
+}
+
+static bool upsert_student(struct intake_ctx *c, const struct plan_student *st, unsigned entries,
+                           const char *review_reason, struct err *e) {
+    char time[32] = "";
+    long long measure_seconds;
+    if (st->time && !assignment_parse_time(st->time, &measure_seconds))
+        return err_set(
+            e, ERR_INPUT,
+            "'%.100s' handed in at '%.60s': write such times as 2026-10-01T21:59:00+02:00", st->id,
+            st->time);
+    if (st->time) assignment_format_time(measure_seconds, time);
+    return store_exec(
+               c->s, e,
+               "INSERT INTO student (id, name, rostered, entries, doubt, submitted_at) VALUES "
+               "(?, ?, ?, ?, ?, ?) "
+               "ON CONFLICT (id) DO"
+               " UPDATE SET submitted_at = CASE WHEN excluded.submitted_at = '' THEN "
+               "submitted_at ELSE "
+               "excluded.submitted_at END, name = CASE WHEN excluded.name = '' THEN name ELSE "
+               "excluded.name END,"
+               " rostered = max(rostered, excluded.rostered), entries = excluded.entries, "
+               "doubt = excluded.doubt",
+               "ttlltt", st->id, st->name, (long long)st->is_rostered, (long long)entries,
+               review_reason, time) &&
+           store_exec(c->s, e, "DELETE FROM intake WHERE student = ?", "t", st->id);
+}
+
+static bool save_rejections(struct intake_ctx *c, const char *student, const char *entry,
+                            const struct intake *in, struct err *e) {
+    bool ok = true;
+    char other_files_text[64];
+    for (unsigned i = 0; i < in->nrejections && ok; i++)
+        ok = add_intake_row(c, student, entry, in->rejections[i].path, "",
+                            in->rejections[i].needs_review ? "unclear" : "left out",
+                            in->rejections[i].reason, e);
+    snprintf(other_files_text, sizeof other_files_text, "%u other file%s, no sources",
+             in->other_file_count, in->other_file_count == 1 ? "" : "s");
+    if (in->other_file_count && ok)
+        ok = add_intake_row(c, student, entry, "", "", "left out", other_files_text, e);
+    return ok;
+}
+
+/* What was taken last time and is there no more. Its row stays, for add_missing_submissions to say
+ * what it is: another grader may export this store now, and nobody vanishes from a gradebook. */
+static bool mark_withdrawn_submissions(struct intake_ctx *c, const char *student, struct err *e) {
+    bool ok = true;
+    for (unsigned k = 0; c->list[k] && ok; k++)
+        if (c->matches[k].file_index < 0 && !c->matches[k].reason)
+            ok = store_exec(
+                c->s, e,
+                "UPDATE submission SET state = 'absent', digest = NULL, file = '', why = "
+                "'nothing handed "
+                "in', key = NULL"
+                " WHERE student = ? AND exercise = ? AND file <> ''",
+                "tt", student, book_id(c->list[k]));
+    return ok;
+}
+
+static bool save_student_intake(struct intake_ctx *c, const struct plan_student *st,
+                                const char *entry, unsigned entries, struct intake *in,
+                                struct err *e) {
+    match_files_to_exercises(in, c->list, c->matches);
+    bool ok = upsert_student(c, st, entries, first_review_reason(in), e) &&
+              mark_withdrawn_submissions(c, st->id, e);
+    for (unsigned k = 0; c->list[k] && ok; k++) {
+        if (c->matches[k].file_index >= 0)
+            ok = save_accepted_file(c, st->id, entry, c->list[k],
+                                    &in->files[c->matches[k].file_index], e);
+        else if (c->matches[k].reason)
+            ok = upsert_submission(c, st->id, c->list[k], "unclear", NULL, "several",
+                                   c->matches[k].reason, e);
+    }
+    ok = ok && save_rejections(c, st->id, entry, in, e);
+    if (ok && entries && !in->n && !in->nrejections && !in->other_file_count)
+        ok = add_intake_row(c, st->id, entry, "", "", st->is_rostered ? "missing" : "left out",
+                            "there is nothing in it", e);
+    if (ok && !entries && st->is_rostered)
+        ok = add_intake_row(c, st->id, "", "", "", "missing",
+                            "on the roster, and nothing handed in", e);
+    if (ok && entries && c->p->has_roster && !st->is_rostered)
+        ok = add_intake_row(c, st->id, entry, "", "", "note", "not on the roster", e);
+    return ok;
+}
+
+/* One transaction a student: what a kill leaves is whole students. */
+static bool collect_student(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
+                            unsigned n, struct err *e) {
+    const struct plan_student *st = &c->p->students[student];
+    struct intake in = {0};
+    struct buf entry = {0};
+    for (unsigned i = 0; i < n; i++) {
+        const struct plan_entry *en = &c->p->entries[pairs[i].entry];
+        read_entry(en, &in);
+        buf_puts(&entry, i ? ", " : "");
+        text_clean_name(&entry, en->name);
+    }
+    bool ok = store_begin(c->s, e);
+    if (ok) ok = store_commit(c->s, save_student_intake(c, st, buf_str(&entry), n, &in, e), e);
+    intake_free(&in);
+    buf_free(&entry);
+    return ok;
+}
+
+/* ---- what there is of whom ---- */
+
+static bool save_unattributed_entries(struct intake_ctx *c, struct err *e) {
+    bool ok = store_exec(c->s, e, "DELETE FROM intake WHERE student = ''", "");
+    for (unsigned i = 0; i < c->p->nentries && ok; i++) {
+        const struct plan_entry *en = &c->p->entries[i];
+        struct buf is_status_shown = {0};
+        text_clean_name(&is_status_shown, en->name);
+        if (!en->has_student)
+            ok = add_intake_row(c, "", buf_str(&is_status_shown), "", "",
+                                en->needs_review ? "unclear" : "left out",
+                                en->reason ? en->reason : "", e);
+        buf_free(&is_status_shown);
+    }
+    return ok;
+}
+
+/* An exercise that nobody handed in is none of this class's. A student is only missing where
+ * nothing is in doubt. */
+static bool add_missing_submissions(struct intake_ctx *c, struct err *e) {
+    const char *only_exercise = c->list[0] && !c->list[1] ? book_id(c->list[0]) : NULL;
+    return store_exec(c->s, e,
+                      "DELETE FROM submission WHERE state IN ('missing', 'absent') OR (state = "
+                      "'unclear' AND file = '')",
+                      "") &&
+           store_exec(
+               c->s, e,
+               "INSERT OR IGNORE INTO submission (student, exercise, state, file, why)"
+               " SELECT t.id, x.exercise, CASE WHEN t.doubt <> '' THEN 'unclear' WHEN t.rostered "
+               "THEN 'missing' ELSE"
+               " 'absent' END, '', CASE WHEN t.doubt <> '' THEN t.doubt ELSE 'nothing handed in' "
+               "END FROM student t,"
+               " (SELECT DISTINCT exercise FROM submission UNION SELECT ?1 WHERE ?1 IS NOT NULL"
+               "  UNION SELECT exercise FROM assigned"
+               "  UNION SELECT '' WHERE ?1 IS NULL AND NOT EXISTS (SELECT 1 FROM submission) AND "
+               "NOT EXISTS (SELECT 1 "
+               "FROM assigned)) x",
+               "t", only_exercise);
+}
+
+bool class_intake(struct store *s, const struct plan *p, const struct exercise *const *list,
+                  struct err *e) {
+    unsigned n = 0;
+    while (list[n]) n++;
+    struct intake_ctx c = {s, p, list, xcalloc(n + 1, sizeof *c.matches)};
+    bool ok = true;
+    for (unsigned student = 0, at = 0, end; student < p->nstudents && ok; student++, at = end) {
+        for (end = at; end < p->npairs && p->pairs[end].student == student; end++) {}
+        ok = collect_student(&c, student, p->pairs + at, end - at, e);
+    }
+    ok = ok && store_begin(s, e) &&
+         store_commit(s, save_unattributed_entries(&c, e) && add_missing_submissions(&c, e), e);
+    free(c.matches);
+    return ok;
+}

@@ -1,0 +1,193 @@
+/* similarity.c — see similarity.h. */
+#include "grader/class/similarity.h"
+#include "common/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct similarity_options similarity_defaults = {
+    .min_share = 0.5, .min_common = 4, .max_class_share = 0.25, .min_book_share = 0.75};
+
+/* ---- fingerprints ---- */
+
+/* Of a run of tokens; mixed so that the least of a window is any of them (FNV-1a, then the
+ * finaliser of MurmurHash3). */
+uint64_t similarity_kgram_hash(const struct similarity_token *t) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (unsigned i = 0; i < SIMILARITY_KGRAM; i++) h = (h ^ t[i].code) * 0x100000001b3u;
+    h ^= h >> 33, h *= 0xff51afd7ed558ccdu;
+    h ^= h >> 33, h *= 0xc4ceb9fe1a85ec53u;
+    return h ^ h >> 33;
+}
+
+static int by_hash(const void *a, const void *b) {
+    const struct similarity_fingerprint *x = a, *y = b;
+    return x->hash != y->hash
+               ? (x->hash > y->hash) - (x->hash < y->hash)
+               : (x->first_token > y->first_token) - (x->first_token < y->first_token);
+}
+int similarity_compare_hashes(const void *a, const void *b) {
+    return (*(const uint64_t *)a > *(const uint64_t *)b) -
+           (*(const uint64_t *)a < *(const uint64_t *)b);
+}
+
+static bool is_book_hash(const struct similarity_class *c, uint64_t h) {
+    return c->nbook_hashes && bsearch(&h, c->book_hashes, c->nbook_hashes, sizeof *c->book_hashes,
+                                      similarity_compare_hashes);
+}
+
+static void add_fingerprint(struct similarity_text *t, uint64_t h, unsigned at) {
+    GROW(t->fingerprints, t->nfingerprints + 1, t->fingerprints_capacity, 128);
+    t->fingerprints[t->nfingerprints++] = (struct similarity_fingerprint){h, at};
+}
+
+static void sort_fingerprints(struct similarity_text *t) {
+    unsigned nunique = 0;
+    if (t->nfingerprints)
+        qsort(t->fingerprints, t->nfingerprints, sizeof *t->fingerprints, by_hash);
+    for (unsigned i = 0; i < t->nfingerprints; i++)
+        if (!nunique || t->fingerprints[nunique - 1].hash != t->fingerprints[i].hash)
+            t->fingerprints[nunique++] = t->fingerprints[i];
+    t->nfingerprints = nunique;
+}
+
+/* Of each window the least hash, the last of equal ones; what the book has is no candidate, so that
+ * it hides nothing beside it. */
+static void winnow(const struct similarity_class *c, struct similarity_text *t) {
+    unsigned n = t->ntokens >= SIMILARITY_KGRAM ? t->ntokens - SIMILARITY_KGRAM + 1 : 0,
+             last = UINT32_MAX;
+    uint64_t *h = xcalloc(n + 1, sizeof *h);
+    for (unsigned i = 0; i < n; i++) {
+        h[i] = similarity_kgram_hash(t->tokens + i);
+        if (is_book_hash(c, h[i])) h[i] = UINT64_MAX;
+    }
+    unsigned windows = n > SIMILARITY_WINDOW ? n - SIMILARITY_WINDOW + 1 : n ? 1 : 0;
+    for (unsigned w = 0; w < windows; w++) {
+        unsigned min_index = w;
+        for (unsigned i = w; i < w + SIMILARITY_WINDOW && i < n; i++)
+            if (h[i] <= h[min_index]) min_index = i;
+        if (h[min_index] != UINT64_MAX && min_index != last)
+            add_fingerprint(t, h[min_index], min_index), last = min_index;
+    }
+    free(h);
+    sort_fingerprints(t);
+}
+
+void similarity_add_text(struct similarity_class *c, const char *student, const char *file,
+                         const void *source, size_t size) {
+    GROW(c->texts, c->ntexts + 1, c->texts_capacity, 64);
+    struct similarity_text *t = &c->texts[c->ntexts++];
+    *t = (struct similarity_text){.student = xstrdup(student), .file = xstrdup(file)};
+    buf_add(&t->source, source, size);
+    similarity_tokenize(buf_str(&t->source), size, &t->tokens, &t->ntokens, &t->tokens_capacity);
+    similarity_match_book(c, t);
+    winnow(c, t);
+}
+
+/* ---- pairs ---- */
+
+/* What a good part of the class wrote the same way is how one writes it, or was said in class. */
+static void drop_common_fingerprints(struct similarity_class *c, double max_share) {
+    uint64_t *hashes = NULL;
+    size_t n = 0, capacity = 0, max_texts = (size_t)(max_share * c->ntexts);
+    if (max_texts < 4)
+        max_texts = 4; /* of a small class nothing is widespread but what five have */
+    for (unsigned i = 0; i < c->ntexts; i++)
+        for (unsigned k = 0; k < c->texts[i].nfingerprints; k++) {
+            GROW(hashes, n + 1, capacity, 1024);
+            hashes[n++] = c->texts[i].fingerprints[k].hash;
+        }
+    if (n) qsort(hashes, n, sizeof *hashes, similarity_compare_hashes);
+    size_t ndropped = 0;
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i; next < n && hashes[next] == hashes[i]; next++) {}
+        if (next - i > max_texts) hashes[ndropped++] = hashes[i];
+    }
+    for (unsigned i = 0; i < c->ntexts; i++) {
+        struct similarity_text *t = &c->texts[i];
+        unsigned nkept = 0;
+        for (unsigned k = 0; k < t->nfingerprints; k++)
+            if (!ndropped || !bsearch(&t->fingerprints[k].hash, hashes, ndropped, sizeof *hashes,
+                                      similarity_compare_hashes))
+                t->fingerprints[nkept++] = t->fingerprints[k];
+        t->nfingerprints = nkept;
+    }
+    free(hashes);
+}
+
+static unsigned count_common(const struct similarity_text *a, const struct similarity_text *b) {
+    unsigned i = 0, k = 0, n = 0;
+    while (i < a->nfingerprints && k < b->nfingerprints)
+        if (a->fingerprints[i].hash == b->fingerprints[k].hash) i++, k++, n++;
+        else if (a->fingerprints[i].hash < b->fingerprints[k].hash) i++;
+        else k++;
+    return n;
+}
+
+static int by_share(const void *a, const void *b) {
+    const struct similarity_pair *x = a, *y = b;
+    if (x->share != y->share) return x->share < y->share ? 1 : -1;
+    if (x->common != y->common) return x->common < y->common ? 1 : -1;
+    return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
+}
+
+void similarity_find_pairs(struct similarity_class *c, const struct similarity_options *o) {
+    drop_common_fingerprints(c, o->max_class_share);
+    for (unsigned a = 0; a < c->ntexts; a++)
+        for (unsigned b = a + 1; b < c->ntexts; b++) {
+            unsigned na = c->texts[a].nfingerprints, nb = c->texts[b].nfingerprints,
+                     min_count = na < nb ? na : nb;
+            unsigned n = min_count >= o->min_common ? count_common(&c->texts[a], &c->texts[b]) : 0;
+            if (n < o->min_common || n < o->min_share * min_count) continue;
+            GROW(c->pairs, c->npairs + 1, c->pairs_capacity, 64);
+            c->pairs[c->npairs++] = (struct similarity_pair){a, b, n, (double)n / min_count};
+        }
+    if (c->npairs) qsort(c->pairs, c->npairs, sizeof *c->pairs, by_share);
+}
+
+/* ---- passages ---- */
+
+static int by_position(const void *a, const void *b) {
+    const struct similarity_passage *x = a, *y = b;
+    return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->n < y->n) - (x->n > y->n);
+}
+
+static struct similarity_passage extend_match(const struct similarity_text *a,
+                                              const struct similarity_text *b, uint32_t i,
+                                              uint32_t k) {
+    uint32_t n = SIMILARITY_KGRAM;
+    while (i && k && a->tokens[i - 1].code == b->tokens[k - 1].code) i--, k--, n++;
+    while (i + n < a->ntokens && k + n < b->ntokens &&
+           a->tokens[i + n].code == b->tokens[k + n].code)
+        n++;
+    return (struct similarity_passage){i, k, n};
+}
+
+unsigned similarity_find_passages(const struct similarity_class *c, const struct similarity_pair *p,
+                                  struct similarity_passage out[SIMILARITY_MAX_PASSAGES]) {
+    const struct similarity_text *a = &c->texts[p->a], *b = &c->texts[p->b];
+    unsigned i = 0, k = 0, n = 0, npassages = 0;
+    while (i < a->nfingerprints && k < b->nfingerprints && n < SIMILARITY_MAX_PASSAGES)
+        if (a->fingerprints[i].hash == b->fingerprints[k].hash)
+            out[n++] =
+                extend_match(a, b, a->fingerprints[i].first_token, b->fingerprints[k].first_token),
+            i++, k++;
+        else if (a->fingerprints[i].hash < b->fingerprints[k].hash) i++;
+        else k++;
+    qsort(out, n, sizeof *out, by_position);
+    for (unsigned x = 0; x < n; x++)
+        if (!npassages || out[x].a + out[x].n > out[npassages - 1].a + out[npassages - 1].n)
+            out[npassages++] = out[x];
+    return npassages;
+}
+
+void similarity_free(struct similarity_class *c) {
+    for (unsigned i = 0; i < c->ntexts; i++) {
+        struct similarity_text *t = &c->texts[i];
+        free(t->student), free(t->file), free(t->tokens), free(t->fingerprints),
+            buf_free(&t->source);
+    }
+    similarity_free_book(c);
+    free(c->texts), free(c->pairs);
+    *c = (struct similarity_class){.ex = c->ex};
+}

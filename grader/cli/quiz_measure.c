@@ -1,0 +1,156 @@
+/* quiz_measure.c — see quiz.h: what the simulated GPU counts for a question. The program is the
+ * book's own, so it runs as simgpu runs any: built into the cache, again where it or simgpu is
+ * newer than what is there. */
+#include "common/file.h"
+#include "common/paths.h"
+#include "grader/book/book.h"
+#include "grader/cli/quiz.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+enum { MAX_LOG_BYTES = 1 << 16, MAX_JSON_BYTES = 1 << 24, MAX_SHOWN_CHARS = 600 };
+
+static bool is_older(const char *path, const char *reference) {
+    struct stat a, b;
+    return stat(path, &a) < 0 || stat(reference, &b) < 0 || a.st_mtim.tv_sec < b.st_mtim.tv_sec ||
+           (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec < b.st_mtim.tv_nsec);
+}
+
+/* Runs a program with all that it says in `log`; an error shows how that begins. */
+static bool run_logged(char *const *argv, const char *log, struct err *e) {
+    posix_spawn_file_actions_t actions;
+    struct buf output = {0};
+    struct err ignored = {0};
+    pid_t pid;
+    int status = 1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    int spawn_error = posix_spawn(&pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (spawn_error) return err_set(e, ERR_SYSTEM, "%s: %s", argv[0], strerror(spawn_error));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFEXITED(status) && !WEXITSTATUS(status)) return true;
+    file_read(log, MAX_LOG_BYTES, &output, &ignored);
+    err_set(e, ERR_SYSTEM, "simgpu %s failed: %.*s", argv[1], MAX_SHOWN_CHARS, buf_str(&output));
+    buf_free(&output);
+    return false;
+}
+
+struct quiz_paths {
+    char source[PATH_MAX], simgpu[PATH_MAX], folder[PATH_MAX], program[PATH_MAX], json[PATH_MAX],
+        log[PATH_MAX];
+};
+
+static bool find_paths(const char *chapter, const char *file, struct quiz_paths *p, struct err *e) {
+    char cache[PATH_MAX], name[128];
+    if (!paths_cache_dir(cache, e)) return false;
+    snprintf(name, sizeof name, "%.100s", file);
+    for (char *c = name; *c; c++)
+        if (*c == '/') *c = '-';
+    snprintf(p->source, sizeof p->source, "%.3500s/chapters/%.100s/%.100s", book_root(), chapter,
+             file);
+    paths_component("simgpu", p->simgpu);
+    snprintf(p->folder, sizeof p->folder, "%.3700s/quiz/%.100s", cache, chapter);
+    snprintf(p->program, sizeof p->program, "%.3800s/%.100s.run", p->folder, name);
+    snprintf(p->json, sizeof p->json, "%.3800s/%.100s.json", p->folder, name);
+    snprintf(p->log, sizeof p->log, "%.3800s/%.100s.log", p->folder, name);
+    return true;
+}
+
+/* What uses wgmma says so, as the programs of grader/tests do: by the options that a compiler must
+ * be given. */
+static char gencode_flag[] = "-gencode", gencode_sm_90a[] = "arch=compute_90a,code=compute_90a";
+static bool needs_sm_90a(const char *path) {
+    struct buf text = {0};
+    struct err ignored = {0};
+    bool is_needed =
+        file_read(path, MAX_LOG_BYTES, &text, &ignored) &&
+        strstr(buf_str(&text), "// nvcc: -gencode arch=compute_90a,code=compute_90a\n");
+    buf_free(&text);
+    return is_needed;
+}
+
+static bool build_and_run(struct quiz_paths *p, const char *pictures, struct err *e) {
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", pictures ? pictures : "");
+    bool is_sm_90a = needs_sm_90a(p->source);
+    char *compile[] = {p->simgpu,      "nvcc",     p->source,
+                       "-o",           p->program, is_sm_90a ? gencode_flag : NULL,
+                       gencode_sm_90a, NULL};
+    char *count[] = {p->simgpu,         "run",   "--counters", "json",
+                     "--counters-file", p->json, p->program,   NULL};
+    char *draw[] = {p->simgpu, "run",        "--counters", "json",     "--counters-file",
+                    p->json,   "--pictures", folder,       p->program, NULL};
+    bool is_up_to_date = !is_older(p->program, p->source) && !is_older(p->program, p->simgpu);
+    return dir_create(p->folder, e) && (is_up_to_date || run_logged(compile, p->log, e)) &&
+           run_logged(pictures ? draw : count, p->log, e);
+}
+
+/* A launch's number of that name: a counter, or one that stands beside them
+ * (theoretical_occupancy). */
+static const json_t *launch_number(const json_t *launch, const char *name) {
+    const json_t *v = json_object_get(json_object_get(launch, "counters"), name);
+    return json_is_number(v) ? v : json_object_get(launch, name);
+}
+
+/* Counters add up over launches. */
+static bool sum_counter(const json_t *launches, const char *kernel, const char *name, double *out,
+                        struct err *e) {
+    size_t i, match_count = 0;
+    const json_t *launch, *v;
+    *out = 0;
+    json_array_foreach(launches, i, launch) {
+        const char *name_of_kernel = json_string_value(json_object_get(launch, "kernel"));
+        if (*kernel && (!name_of_kernel || strcmp(name_of_kernel, kernel) != 0)) continue;
+        if (!json_is_number(v = launch_number(launch, name)))
+            return err_set(e, ERR_INPUT, "`%s` is no counter", name);
+        *out += json_number_value(v);
+        match_count++;
+    }
+    return match_count ||
+           err_set(e, ERR_INPUT, "the program launches no kernel%s%s (extern \"C\"?)",
+                   *kernel ? " " : "", kernel);
+}
+
+bool quiz_read_counter(const char *json, const struct quiz_question *q, double *expected,
+                       struct err *e) {
+    json_t *all = json_loads(json, 0, NULL);
+    const json_t *launches = json_object_get(all, "launches");
+    double denominator = 1;
+    bool ok =
+        sum_counter(launches, q->kernel, q->counter, expected, e) &&
+        (!q->denominator[0] || sum_counter(launches, q->kernel, q->denominator, &denominator, e));
+    if (ok && denominator == 0)
+        ok = err_set(e, ERR_INPUT, "`%s` is 0: nothing can be divided by it", q->denominator);
+    json_decref(all);
+    if (ok) *expected /= denominator;
+    return ok;
+}
+
+bool quiz_run(const char *chapter, const char *file, const char *pictures, struct buf *json,
+              struct err *e) {
+    struct quiz_paths reply;
+    return find_paths(chapter, file, &reply, e) && build_and_run(&reply, pictures, e) &&
+           file_read(reply.json, MAX_JSON_BYTES, json, e);
+}
+
+bool quiz_measure(const char *chapter, const struct quiz_question *q, double *expected,
+                  struct err *e) {
+    struct buf json = {0};
+    bool ok = quiz_run(chapter, q->file, NULL, &json, e) &&
+              quiz_read_counter(buf_str(&json), q, expected, e);
+    buf_free(&json);
+    return ok;
+}

@@ -1,0 +1,134 @@
+/* baseline.c — what the limits of the goals are for the naive version of an exercise: where the ways
+ * to them begin. It is run on the spot, once for each build of the grader, and kept in the cache:
+ * so it can't disagree with the book, and nobody writes figures down twice. */
+#include "grader/grade/grading_ctx.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/grade/cache.h"
+#include "grader/grade/baseline_data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool baseline_source(const struct exercise *ex, char *name, size_t size, struct buf *out,
+                     struct err *e) {
+    if (!ex->baseline) {
+        snprintf(name, size, "%s.cu", ex->name);
+        return book_original_starter(ex, out, e);
+    }
+    const char *path = book_solution_file(ex, ex->baseline);
+    grade_safe_file_name(ex, path, name, size);
+    return file_read(path, SOURCE_LIMIT, out, e);
+}
+
+static void write_limits(const struct result *r, struct buf *out) {
+    for (unsigned i = 0; i < r->ntechnique; i++) {
+        const struct technique_result *t = &r->technique[i];
+        if (t->metric[0])
+            buf_printf(out, "%u %a %a %s\n", t->test_index, t->value, t->limit, t->metric);
+    }
+}
+
+/* Counts the naive version at the size that is counted, and asks the goals. */
+static bool measure_limits(const struct grading_ctx *g, const struct build *b, const char *name,
+                           struct buf *out, struct err *e) {
+    const struct gpu_device *d = grade_device();
+    struct ptxas ptxas_result = {0};
+    ptxas_finish(ptxas_start(b, d->cc_major * 10 + d->cc_minor), &ptxas_result);
+    struct session_options so = {.device = d,
+                                 .seed = "the naive version",
+                                 .workers = g->o->workers,
+                                 .ptxas_result = &ptxas_result};
+    struct session *s = session_open(g->ex, b, &so, e);
+    struct case_run run = {.verdict = V_IE};
+    if (s) session_case(s, &g->ex->technique_case, &grade_plan_technique, &run);
+    struct result scratch = {.ex = g->ex, .file = name};
+    struct grading_ctx goals_ctx = {
+        .ex = g->ex, .o = g->o, .r = &scratch, .launch_stats = run.launch_stats};
+    bool ok = run.verdict == V_AC;
+    if (ok) check_goals(&goals_ctx), write_limits(&scratch, out);
+    else if (s)
+        err_set(e, ERR_INTERNAL, "the naive version could not be counted: %.300s",
+                buf_str(&run.message));
+    result_free(&scratch);
+    if (s) session_case_free(&run);
+    session_close(s);
+    ptxas_free(&ptxas_result);
+    return ok;
+}
+
+static void make_baseline_key(const struct grading_ctx *g, const struct build *b,
+                              char key[HASH_HEX_SIZE]) {
+    struct hash h;
+    hash_init(&h);
+    hash_update_string(&h, "naive 1");
+    cache_add_grader(&h);
+    hash_update_string(&h, book_id(g->ex));
+    hash_update_string(&h, b->key);
+    hash_final_hex(&h, key);
+}
+
+/* An exercise that is in no book has no naive version: its goals are reached or not. */
+static bool load_limits(const struct grading_ctx *g, struct buf *out, struct err *e) {
+    struct buf source = {0};
+    struct build b = {0};
+    struct err ignored = {0};
+    char name[128], key[HASH_HEX_SIZE];
+    bool found = baseline_source(g->ex, name, sizeof name, &source, &ignored);
+    if (!found) buf_free(&source);
+    if (!found) return !baseline_data_exists() || baseline_data_limits(book_id(g->ex), out, e);
+    bool ok =
+        build_run(&(struct build_source){name, source.data, source.size, g->ex->sm_90a}, &b, e);
+    if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "the naive version %s does not compile", name);
+    if (ok) make_baseline_key(g, &b, key);
+    if (ok && !cache_get("naive", key, out)) {
+        ok = measure_limits(g, &b, name, out, e);
+        if (ok) cache_put("naive", key, buf_str(out), out->size);
+    }
+    build_free(&b);
+    buf_free(&source);
+    return ok;
+}
+
+bool baseline_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
+                     struct err *e) {
+    struct grading_ctx g = {.ex = ex, .o = go};
+    return load_limits(&g, out, e);
+}
+
+/* Tests may ask for a metric twice: each line serves one limit. */
+static void apply_limit_line(struct result *r, unsigned test, double value, double limit,
+                             const char *metric) {
+    for (unsigned i = 0; i < r->ntechnique; i++) {
+        struct technique_result *t = &r->technique[i];
+        if (t->is_guard || t->has_baseline || t->test_index != test || strcmp(t->metric, metric))
+            continue;
+        t->has_baseline = true, t->baseline_value = value, t->baseline_limit = limit;
+        return;
+    }
+}
+
+static bool has_missed_goal(const struct result *r) {
+    for (unsigned i = 0; i < r->ntechnique; i++)
+        if (!r->technique[i].is_guard && !r->technique[i].passed) return true;
+    return false;
+}
+
+bool baseline_compare(struct grading_ctx *g, struct err *e) {
+    struct buf text = {0};
+    if (!book_has_solutions() && !baseline_data_load(book_id(g->ex), e)) return false;
+    if (!has_missed_goal(g->r)) return true;
+    bool ok = load_limits(g, &text, e);
+    char *saveptr = NULL;
+    for (char *l = ok && text.size ? strtok_r(text.data, "\n", &saveptr) : NULL; l;
+         l = strtok_r(NULL, "\n", &saveptr)) {
+        unsigned test;
+        double value, limit;
+        char metric[96];
+        if (sscanf(l, "%u %la %la %95s", &test, &value, &limit, metric) == 4)
+            apply_limit_line(g->r, test, value, limit, metric);
+    }
+    buf_free(&text);
+    return ok;
+}

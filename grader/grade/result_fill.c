@@ -1,0 +1,75 @@
+/* result_fill.c — what reports show of a tally, as part of a result. Names in it are the submission's. */
+#include "grader/grade/grading_ctx.h"
+#include "common/text.h"
+
+#include <string.h>
+
+static const char *copy_clean(struct arena *a, const char *s) {
+    struct buf raw = {0}, b = {0};
+    buf_puts(&raw, s);
+    text_demangle(&raw);
+    text_clean(&b, buf_str(&raw), raw.size, 200);
+    const char *copy = arena_strndup(a, buf_str(&b), b.size);
+    buf_free(&raw), buf_free(&b);
+    return copy;
+}
+
+static struct access_result access_of(struct arena *a, const struct launch_stats_access *t) {
+    struct access_result r = {.kernel = copy_clean(a, t->kernel)};
+    r.access =
+        (struct sim_access){.file = grade_clean_name(a, t->file), .line = t->line, .mask = t->mask};
+    r.access.lane_bytes = (uint8_t)t->bytes, r.access.cost = (uint16_t)t->cost;
+    r.access.kind = (uint8_t)t->kind, r.access.is_shared = t->shared != 0;
+    memcpy(r.access.offset, t->offset, sizeof r.access.offset);
+    return r;
+}
+
+void result_fill_lines(struct result *r, const struct launch_stats *t) {
+    r->lines = arena_array(&r->arena, struct line_result, t->nlines);
+    for (unsigned i = 0; i < t->nlines; i++) {
+        const struct launch_stats_line *l = &t->lines[i];
+        r->lines[r->nlines++] =
+            (struct line_result){grade_clean_name(&r->arena, l->file), l->line, l->counters, {0}};
+    }
+    r->accesses = arena_array(&r->arena, struct access_result, t->naccesses);
+    for (unsigned i = 0; i < t->naccesses; i++)
+        r->accesses[r->naccesses++] = access_of(&r->arena, &t->accesses[i]);
+}
+
+static struct kernel_time kernel_of(struct arena *a, const struct launch_stats_kernel *t) {
+    char bound[192];
+    launch_stats_format_bound(t, bound, sizeof bound);
+    struct kernel_time k = {.name = copy_clean(a, t->name),
+                            .occupancy_limiter = copy_clean(a, t->occupancy_limit),
+                            .bound_by = copy_clean(a, bound),
+                            .launches = t->launches,
+                            .registers = t->registers,
+                            .spill_bytes = t->spill_bytes,
+                            .shared_bytes = t->shared_bytes,
+                            .occupancy = t->occupancy,
+                            .us = t->seconds * 1e6};
+    memcpy(k.grid, t->grid, sizeof k.grid);
+    memcpy(k.block, t->block, sizeof k.block);
+    memcpy(k.breakdown, t->components, sizeof k.breakdown);
+    return k;
+}
+
+static void fill_stalls(struct result *r, const struct launch_stats *t) {
+    for (unsigned i = 0; i < r->nlines; i++)
+        memset(r->lines[i].stall_seconds, 0, sizeof r->lines[i].stall_seconds);
+    for (unsigned k = 0; k < t->nlines; k++) {
+        const char *file = grade_clean_name(&r->arena, t->lines[k].file);
+        for (unsigned i = 0; i < r->nlines; i++)
+            if (r->lines[i].line == t->lines[k].line && !strcmp(r->lines[i].file, file))
+                memcpy(r->lines[i].stall_seconds, t->lines[k].stall_seconds,
+                       sizeof r->lines[i].stall_seconds);
+    }
+}
+
+void result_fill_times(struct result *r, const struct launch_stats *t) {
+    r->kernel_times = arena_array(&r->arena, struct kernel_time, t->nkernels);
+    r->nkernel_times = 0;
+    for (unsigned i = 0; i < t->nkernels; i++)
+        r->kernel_times[r->nkernel_times++] = kernel_of(&r->arena, &t->kernels[i]);
+    fill_stalls(r, t);
+}

@@ -1,0 +1,90 @@
+/* sanity_check.c — is what ran at the timed size the work that the exercise asks for? Outputs are not
+ * compared there (a sample of the blocks ran), so code that looks at the size and skips the work
+ * would look fast. Three tests, each a floor that holds for every correct program on the device;
+ * below one, a person has to look. */
+#include "grader/grade/grading_ctx.h"
+
+#include <stdio.h>
+
+enum { SECTOR = 32 };
+
+/* Operations go through the FP32 units, but what was a product on tensor cores: at the rate of
+ * halves, the fastest of the types that a sum of floats can be made of. */
+double grade_compute_seconds(const struct gpu_device *d, double flops, double tensor_flops) {
+    double mma_flops = tensor_flops < flops ? tensor_flops : flops, tensor_cores = 4.0 * d->sms,
+           flops_per_mma = 2.0 * 16 * 8 * 16;
+    return ((flops - mma_flops) / (2.0 * d->fp32_lanes * d->sms) +
+            mma_flops * device_mma_cycles(d) / (tensor_cores * flops_per_mma)) /
+           d->clock_hz;
+}
+
+double grade_tensor_flops(const struct exercise *ex, double flops, double counted_flops) {
+    return ex->has_tensor_core_roof ? flops : counted_flops;
+}
+
+bool grade_crosses_host_bus(const struct exercise *ex) {
+    bool any = false;
+    for (unsigned i = 0; i < ex->nargs; i++) any |= ex->args[i].is_pinned_host;
+    return any && ex->bytes;
+}
+
+double result_peak_flops(const struct speed_result *s, const struct gpu_device *d) {
+    if (!(s->flops > 0)) return 2.0 * d->fp32_lanes * d->sms * d->clock_hz;
+    return s->flops / grade_compute_seconds(d, s->flops, s->tensor_flops);
+}
+
+/* Least seconds: each byte passes the L2 cache once, and what the cache can't hold passes the DRAM.
+ */
+static double min_seconds(const struct grading_ctx *g, const struct ex_case *c,
+                          const struct sim_counters *n) {
+    const struct gpu_device *d = g->o->device;
+    double bytes = g->ex->bytes ? g->ex->bytes(c) : 0, flops = g->ex->flops ? g->ex->flops(c) : 0;
+    double dram = bytes > (double)d->l2_bytes ? (bytes - (double)d->l2_bytes) / d->dram_rate : 0;
+    double l2 = bytes / d->l2_rate,
+           compute_seconds = grade_compute_seconds(d, flops, (double)n->flops_matrix);
+    double min_time = dram > l2 ? dram : l2;
+    return min_time > compute_seconds ? min_time : compute_seconds;
+}
+
+/* Bytes of outputs, every one of which has to be written. */
+static double output_bytes(const struct exercise *ex, const struct ex_case *c) {
+    double bytes = 0;
+    for (unsigned i = 0; i < ex->nargs; i++)
+        if (ex->args[i].role == EX_OUT && ex->args[i].count &&
+            !(ex->args[i].alias && ex->args[i].alias(c)))
+            bytes += (double)ex->args[i].count(c) * (double)ex_type_bytes(ex->args[i].type);
+    return bytes;
+}
+
+bool sanity_check_time(struct grading_ctx *g, const struct sim_counters *n, double seconds) {
+    double least = min_seconds(g, &g->ex->timed_case, n);
+    if (seconds >= least) return true;
+    snprintf(g->implausible_reason, sizeof g->implausible_reason,
+             "%.3g us at the timed size is faster than the device can be: moving the problem's "
+             "bytes and "
+             "doing its "
+             "operations takes %.3g us at least",
+             seconds * 1e6, least * 1e6);
+    return false;
+}
+
+void sanity_check_work(struct grading_ctx *g, const struct launch_stats *stats) {
+    const struct ex_case *c = &g->ex->timed_case;
+    double output_size = output_bytes(g->ex, c);
+    /* A modelled time has an interval: an honest program must not fail by the model's own error. */
+    double upper_seconds = stats->high > stats->seconds ? stats->high : stats->seconds;
+    const struct sim_counters *n = &stats->counters;
+    double written =
+        SECTOR * (double)(n->global_store_sectors + n->atomic_sectors + n->bulk_store_sectors);
+    if (!stats->launches && g->launch_stats.launches)
+        snprintf(g->implausible_reason, sizeof g->implausible_reason,
+                 "the entry launches %u kernels at the size that is counted and none at the size "
+                 "that is timed",
+                 g->launch_stats.launches);
+    else if (sanity_check_time(g, n, upper_seconds) && !stats->has_other_writes &&
+             written < 0.25 * output_size)
+        snprintf(
+            g->implausible_reason, sizeof g->implausible_reason,
+            "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f",
+            written, output_size);
+}

@@ -1,0 +1,181 @@
+/* inflight_copies.c — what asynchronous copies have been asked to read or write in pinned memory, and
+ * whether the host touches it before it has waited for them. On a GPU it would find what was there
+ * before, or give the copy what was not meant; here, where the device is soon done, it comes out
+ * right.
+ *
+ * Theory of operation. The pages that such a copy covers whole lose their access (all of it, or
+ * that for writing) until the clock of the host (stream_order.c) stands for the copy. A touch before that
+ * is a fault; the handler (shared_memory.c) says what it was, gives the pages back, and lets the
+ * instruction go on. So a program does what it did, a word is said at most once a copy, and what
+ * shares a page with something else is not looked at. Not while grading, nor without the sanitizer,
+ * nor once a second thread gives commands. */
+#include "grader/runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct inflight_copy {
+    uint64_t start, bytes;             /* of the copy */
+    uint64_t guard_start, guard_bytes; /* the pages, and how many bytes they are; 0 = none */
+    bool writes_host;                  /* the device writes there */
+    unsigned stream_slot;              /* the stream it was given to, */
+    uint32_t stream_seq;               /* …and which of its commands it is */
+};
+
+enum { MAX_INFLIGHT_COPIES = 64 }; /* of more the first are forgotten */
+static struct inflight_copy inflight_copies[MAX_INFLIGHT_COPIES];
+static unsigned ninflight;
+
+static void protect_pages(const struct inflight_copy *f, int access) {
+    if (f->guard_bytes) mprotect((void *)f->guard_start, f->guard_bytes, access);
+}
+
+static void guard_pages(const struct inflight_copy *f) {
+    protect_pages(f, f->writes_host ? PROT_NONE : PROT_READ);
+}
+
+static bool overlaps(const struct inflight_copy *a, const struct inflight_copy *b) {
+    return a->guard_start < b->guard_start + b->guard_bytes &&
+           b->guard_start < a->guard_start + a->guard_bytes;
+}
+
+/* Those that have pages of it, the stricter last. */
+static void guard_overlapping(const struct inflight_copy *f) {
+    for (unsigned writes_host = 0; writes_host < 2; writes_host++)
+        for (unsigned k = 0; k < ninflight; k++)
+            if (inflight_copies[k].writes_host == (writes_host == 1) &&
+                overlaps(&inflight_copies[k], f))
+                guard_pages(&inflight_copies[k]);
+}
+
+/* What it shares with others stays theirs. */
+static void retire_copy(unsigned i) {
+    struct inflight_copy f = inflight_copies[i];
+    inflight_copies[i] = inflight_copies[--ninflight];
+    protect_pages(&f, PROT_READ | PROT_WRITE);
+    guard_overlapping(&f);
+}
+
+void wb_inflight_retire(const struct wb_vector_clock *host) {
+    for (unsigned i = ninflight; i--;)
+        if (host->counts[inflight_copies[i].stream_slot] >= inflight_copies[i].stream_seq)
+            retire_copy(i);
+}
+
+void wb_inflight_clear(void) {
+    wb_lock();
+    while (ninflight) retire_copy(ninflight - 1);
+    wb_unlock();
+}
+
+/* ---- copies ---- */
+
+static bool is_contiguous(const struct wb_command *c) {
+    bool rows_contiguous = c->copy.rows == 1 || (c->copy.to_pitch == c->copy.width &&
+                                                 c->copy.from_pitch == c->copy.width);
+    return c->copy.depth <= 1 && rows_contiguous;
+}
+
+bool wb_is_tracked_copy(const struct wb_command *c) {
+    int error;
+    const struct wb_session *s;
+    if (c->kind != WB_COPY || !c->copy.async || !is_contiguous(c)) return false;
+    if (!(s = wb_session(&error)) || s->grading || !s->sanitize) return false;
+    return wb_is_pinned(c->copy.to) || wb_is_pinned(c->copy.from);
+}
+
+/* The pages that are the copy's alone: what lies behind an allocation's end is nobody's. */
+static void set_guard_range(struct inflight_copy *f) {
+    struct wb_range r;
+    uint64_t page = wb_page_size(), end = f->start + f->bytes;
+    if (!wb_range_find((void *)f->start, &r)) return;
+    f->guard_start = (f->start + page - 1) / page * page;
+    if (end == r.start + r.bytes) end += page - 1;
+    end = end / page * page;
+    f->guard_bytes = end > f->guard_start ? end - f->guard_start : 0;
+}
+
+static void track_range(const void *at, size_t bytes, bool writes_host, unsigned stream_slot,
+                        uint32_t stream_seq) {
+    struct inflight_copy f = {.start = (uint64_t)at,
+                              .bytes = bytes,
+                              .writes_host = writes_host,
+                              .stream_slot = stream_slot,
+                              .stream_seq = stream_seq};
+    if (!wb_is_pinned(at)) return;
+    set_guard_range(&f);
+    if (!f.guard_bytes) return;
+    if (ninflight == MAX_INFLIGHT_COPIES) retire_copy(0);
+    inflight_copies[ninflight++] = f;
+    guard_overlapping(&f);
+}
+
+void wb_inflight_track(const struct wb_command *c) {
+    uint32_t stream_seq;
+    unsigned stream_slot;
+    size_t bytes = c->copy.width * c->copy.rows;
+    wb_lock(); /* another thread may be the one that waits */
+    if (wb_order_last_command(&stream_slot, &stream_seq)) {
+        track_range(c->copy.to, bytes, true, stream_slot, stream_seq);
+        track_range(c->copy.from, bytes, false, stream_slot, stream_seq);
+    }
+    wb_unlock();
+}
+
+/* ---- a touch ---- */
+
+/* Where the program's own code was, as offset in its file. 0 = not found. */
+static uint64_t find_call_site(char *file, size_t size) {
+    void *frames[32];
+    Dl_info program_info, frame_info;
+    int n = backtrace(frames, sizeof frames / sizeof *frames), i = 0;
+    if (!dladdr((void *)getauxval(AT_ENTRY), &program_info)) return 0;
+    for (; i < n;
+         i++) /* ours come first: the handler lies in the program, as all of this runtime does */
+        if (dladdr(frames[i], &frame_info) && frame_info.dli_fbase != program_info.dli_fbase) break;
+    for (; i < n; i++)
+        if (dladdr(frames[i], &frame_info) && frame_info.dli_fbase == program_info.dli_fbase) break;
+    if (i >= n) return 0;
+    snprintf(file, size, "%s", program_info.dli_fname);
+    return (uint64_t)frames[i] - (uint64_t)program_info.dli_fbase;
+}
+
+static void report_early_access(const struct inflight_copy *f, uint64_t address) {
+    char line[768], file[256] = "", location[320] = "";
+    uint64_t at = find_call_site(file, sizeof file);
+    if (at)
+        snprintf(location, sizeof location, " (addr2line -e %s 0x%llx)", file,
+                 (unsigned long long)at);
+    int n = snprintf(
+        line, sizeof line,
+        "warpbook: the host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, and "
+        "has waited for "
+        "nothing "
+        "since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), or for an event behind "
+        "the copy, first%s\n",
+        f->writes_host ? "touches" : "writes", (unsigned long long)(address - f->start),
+        (unsigned long long)f->bytes, f->stream_slot ? "" : " (default stream)",
+        f->writes_host ? "writes to" : "reads from",
+        f->writes_host ? "it may find what was there before" : "the copy may take the new value",
+        location);
+    if (n > 0 &&
+        write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0)
+        return;
+}
+
+/* Bytes behind the copy's last share its page at most with nothing. */
+bool wb_inflight_handle_fault(uint64_t address) {
+    for (unsigned i = 0; i < ninflight; i++) {
+        if (address - inflight_copies[i].guard_start >= inflight_copies[i].guard_bytes) continue;
+        if (address - inflight_copies[i].start < inflight_copies[i].bytes)
+            report_early_access(&inflight_copies[i], address);
+        retire_copy(i);
+        return true;
+    }
+    return false;
+}

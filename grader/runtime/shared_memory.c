@@ -1,0 +1,128 @@
+/* shared_memory.c — memory that host and device share, and what happens when the host touches a device
+ * address.
+ *
+ * Theory of operation. The address range of the device is reserved in this process, without access.
+ * Its first part is mapped from the same memory file as in the device server: managed and pinned
+ * memory has one address on both sides, and the same pages. What of it is allocated is made
+ * accessible; nothing is ever copied.
+ *
+ * Any other touch of a device address is the classic mistake, and ends the program with a message
+ * that says so. */
+#include "grader/runtime/runtime.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct sigaction previous_action;
+static uint64_t base, span;
+
+uint64_t wb_page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
+
+/* ---- faults ---- */
+
+static void write_message(const char *text, uint64_t address, const char *rest) {
+    char line[256];
+    int n = snprintf(line, sizeof line, "warpbook: %s0x%llx%s\n", text, (unsigned long long)address,
+                     rest);
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return;
+}
+
+static _Atomic uint64_t moving_start, moving_bytes;
+static _Atomic unsigned move_count;
+void wb_set_moving_range(uint64_t start, uint64_t bytes) {
+    if (bytes) move_count++;
+    moving_start = start;
+    moving_bytes = bytes;
+}
+
+/* Pages were being replaced when this thread wrote there, or have been since its last fault: then
+ * the write is tried again. */
+static bool retry_after_move(uint64_t address) {
+    static _Thread_local unsigned last_move_count;
+    bool any = last_move_count != move_count;
+    while (moving_bytes && address - moving_start < moving_bytes) sched_yield();
+    last_move_count = move_count;
+    return any;
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context) {
+    (void)context;
+    uint64_t address = (uint64_t)info->si_addr, start, bytes;
+    if (retry_after_move(address) || wb_inflight_handle_fault(address)) return;
+    if (wb_find_host_buffer(address, &start, &bytes))
+        write_message(
+            "host code looks at ", address,
+            ", in an exercise's memory of the host: what lies there is drawn after the entry has "
+            "returned; copy it to "
+            "the device");
+    else if (address >= base && address - base < span)
+        write_message("host code dereferenced device address ", address,
+                      ": copy the data with cudaMemcpy");
+    /* Back to whoever was there before, and let the instruction fault again. */
+    sigaction(signal_number, &previous_action, NULL);
+}
+
+/* Called once, when the device is known. Where address space is too tight for the reservation,
+ * faults still come: nothing else is mapped there. */
+void wb_reserve_addresses(const struct wb_session *s) {
+    base = s->base;
+    span = s->span;
+    void *p = mmap((void *)base, span, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != MAP_FAILED && p != (void *)base) munmap(p, span);
+    else if (p != MAP_FAILED && s->shared_bytes)
+        mmap(p, s->shared_bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, s->shared_fd,
+             (off_t)s->shared_offset);
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigaction(SIGSEGV, &action, &previous_action);
+}
+
+/* ---- allocations ---- */
+
+/* Allocations have pages of their own; a variable's first bytes may share one with another's last.
+ */
+static bool protect(uint64_t address, uint64_t bytes, int protection) {
+    uint64_t page = wb_page_size(), start = address & ~(page - 1),
+             end = (address + bytes + page - 1) & ~(page - 1);
+    return !mprotect((void *)start, end - start, protection);
+}
+
+int wb_shared_map(uint64_t address, uint64_t bytes, enum wb_memory_kind kind, unsigned flags) {
+    const struct wb_session *s;
+    int error;
+    if (!wb_device(&error) || !(s = wb_session(&error))) return error; /* reserves the addresses */
+    if (address - s->base >= s->shared_bytes) return cudaErrorNotSupported;
+    return protect(address, bytes, PROT_READ | PROT_WRITE) &&
+                   wb_range_add(address, bytes, kind, flags)
+               ? 0
+               : cudaErrorMemoryAllocation;
+}
+
+int wb_shared_alloc(void **out, size_t bytes, enum wb_memory_kind kind, unsigned flags) {
+    struct wb_rep_alloc_shared p;
+    struct wb_req_alloc_shared q = {.bytes = bytes, .managed = kind == WB_MEMORY_MANAGED};
+    int error;
+    *out = NULL;
+    if (!wb_device(&error)) return error;
+    error = wb_request(alloc_shared, &q, &p);
+    if (!error) error = wb_shared_map(p.address, bytes, kind, flags);
+    if (!error) *out = (void *)p.address;
+    return error;
+}
+
+/* The device is done with it first, as on a GPU. */
+int wb_shared_free(void *p) {
+    struct wb_range r;
+    if (!wb_range_find(p, &r) || r.start != (uint64_t)p) return cudaErrorInvalidValue;
+    int error = wb_sync();
+    wb_order_host_wait_all();
+    protect(r.start, r.bytes, PROT_NONE);
+    wb_range_remove(r.start);
+    int free_error = wb_request(free, &((struct wb_req_free){r.start}), NULL);
+    return error ? error : free_error;
+}

@@ -1,0 +1,168 @@
+/* event_clock.c — when each event of a program is reached, in modelled time. From the first event on the
+ * program's kernels, copies and fills are kept as commands of its streams
+ * (grader/sim/timing/timeline.h), up to where the host has waited for all of them: there they are
+ * timed together, events among them get their times, and the next ones begin anew. Without the
+ * order of streams, which the runtime tells once a program has made one, they come one behind
+ * another. The host's own work takes no time. */
+#include "common/arena.h"
+#include "common/grow.h"
+#include "grader/server/internal.h"
+#include "grader/server/launch_stats.h"
+#include "grader/sim/timing/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of commands that the host waits for never, so many are timed together. */
+enum { MAX_COMMANDS = 8192, NO_EVENT = UINT32_MAX };
+
+struct event_clock {
+    struct timeline_command *commands;
+    uint32_t *event; /* by command: of a mark */
+    unsigned ncommands, capacity, event_capacity;
+    struct arena clock_arena;
+    struct timeline_command next_command; /* of what comes next */
+    bool has_order, times_valid; /* the order is known; those in the list have their times */
+    uint32_t last_number[TIMELINE_MAX_STREAMS];
+    uint64_t bus_next_address; /* where the last command stopped, if it goes over the bus: large
+                         copies come in pieces */
+    double start_seconds;      /* when the list began */
+    double *event_seconds;     /* WB_MAX_EVENTS */
+};
+
+/* ---- times ---- */
+
+static double run_timeline(struct server *s, struct event_clock *k) {
+    struct timeline_rates rates = time_timeline_rates(s->backend->device);
+    double total = time_timeline_run(k->commands, k->ncommands, &rates).seconds;
+    for (unsigned i = 0; i < k->ncommands; i++)
+        if (k->event[i] != NO_EVENT)
+            k->event_seconds[k->event[i]] = k->start_seconds + k->commands[i].end;
+    k->times_valid = true;
+    return total;
+}
+
+static void flush_timeline(struct server *s, struct event_clock *k) {
+    if (!k->ncommands) return;
+    k->start_seconds += run_timeline(s, k) + s->backend->device->host_sync_seconds;
+    k->ncommands = 0, k->bus_next_address = 0;
+    memset(k->last_number, 0, sizeof k->last_number);
+    k->has_order = false;
+    k->next_command =
+        (struct timeline_command){.after = NULL}; /* the next command's comes with it */
+    arena_free(&k->clock_arena);
+}
+
+static struct event_clock *clock_of(const struct server *s) {
+    return s->recording ? NULL : s->clock;
+}
+
+/* ---- commands ---- */
+
+static struct timeline_command *append_command(struct server *s, struct event_clock *k,
+                                               enum timeline_engine e) {
+    if (k->ncommands == MAX_COMMANDS && !k->has_order) flush_timeline(s, k);
+    GROW(k->commands, k->ncommands + 1, k->capacity, 64);
+    GROW(k->event, k->ncommands + 1, k->event_capacity, 64);
+    struct timeline_command *c = &k->commands[k->ncommands];
+    *c = k->next_command;
+    if (!k->has_order) *c = (struct timeline_command){.number = k->ncommands + 1};
+    c->engine = e;
+    k->event[k->ncommands++] = NO_EVENT;
+    if (c->number > k->last_number[c->stream]) k->last_number[c->stream] = c->number;
+    k->times_valid = false, k->bus_next_address = 0;
+    return c;
+}
+
+/* The host has waited for all that is in the list. */
+static bool host_waited_for_all(const struct event_clock *k, const uint32_t *done) {
+    for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++)
+        if (k->last_number[i] > done[i]) return false;
+    return true;
+}
+
+void server_clock_set_order(struct server *s, const struct wb_req_order *q,
+                            struct message_tail tail) {
+    struct event_clock *k = clock_of(s);
+    enum { BYTES = TIMELINE_MAX_STREAMS * sizeof(uint32_t) };
+    if (!k) return;
+    bool has_order = q->number && q->stream < TIMELINE_MAX_STREAMS && tail.size == 2 * BYTES,
+         had_order = k->next_command.after != NULL;
+    bool done = has_order && host_waited_for_all(k, (const void *)(tail.data + BYTES));
+    if (has_order != had_order || k->ncommands >= MAX_COMMANDS || done) flush_timeline(s, k);
+    k->has_order = has_order;
+    k->next_command = (struct timeline_command){.engine = TIMELINE_NONE};
+    if (!has_order) return;
+    uint32_t *clocks = memcpy(arena_alloc(&k->clock_arena, 2 * BYTES), tail.data, 2 * BYTES);
+    k->next_command = (struct timeline_command){.engine = TIMELINE_NONE,
+                                                .stream = q->stream,
+                                                .number = q->number,
+                                                .after = clocks,
+                                                .host_done = clocks + TIMELINE_MAX_STREAMS};
+    append_command(s, k, TIMELINE_NONE);
+}
+
+void server_clock_launch(struct server *s, const struct server_launch *l) {
+    struct event_clock *k = clock_of(s);
+    if (!k) return;
+    struct timeline_command *c = append_command(s, k, TIMELINE_KERNEL);
+    c->seconds = l->result->seconds;
+    c->device_share = launch_stats_device_share(s->backend->device, l, &l->result->estimate);
+}
+
+void server_clock_device_op(struct server *s, double launches, double bytes) {
+    struct event_clock *k = clock_of(s);
+    const struct gpu_device *d = s->backend->device;
+    if (!k) return;
+    struct timeline_command *c = append_command(s, k, TIMELINE_KERNEL);
+    c->seconds = launches * d->launch_seconds + bytes / d->dram_rate;
+    c->device_share = 1;
+}
+
+void server_clock_bus_copy(struct server *s, bool to_device, bool pinned, uint64_t address,
+                           uint64_t bytes) {
+    struct event_clock *k = clock_of(s);
+    if (!k) return;
+    bool is_continuation =
+        k->bus_next_address && k->bus_next_address == address &&
+        k->commands[k->ncommands - 1].engine == (to_device ? TIMELINE_H2D : TIMELINE_D2H);
+    struct timeline_command *c =
+        is_continuation ? &k->commands[k->ncommands - 1]
+                        : append_command(s, k, to_device ? TIMELINE_H2D : TIMELINE_D2H);
+    c->bytes += pinned ? (double)bytes : time_pageable_bytes(s->backend->device, (double)bytes);
+    k->bus_next_address = address + bytes;
+}
+
+/* Without streams the host waits for all when it waits. */
+void server_clock_sync(struct server *s) {
+    struct event_clock *k = clock_of(s);
+    if (k && !k->next_command.after) flush_timeline(s, k);
+}
+
+/* ---- events ---- */
+
+void server_clock_record_event(struct server *s, uint32_t event) {
+    if (!s->clock) s->clock = xcalloc(1, sizeof *s->clock);
+    struct event_clock *k = s->clock;
+    if (!k->event_seconds) k->event_seconds = xcalloc(WB_MAX_EVENTS, sizeof *k->event_seconds);
+    for (unsigned i = 0; i < k->ncommands; i++)
+        if (k->event[i] == event) k->event[i] = NO_EVENT; /* recorded anew */
+    if (!k->has_order || !k->ncommands) append_command(s, k, TIMELINE_NONE);
+    k->event[k->ncommands - 1] = event;
+    k->times_valid = false;
+}
+
+double server_clock_event_seconds(struct server *s, uint32_t event) {
+    struct event_clock *k = s->clock;
+    if (!k || !k->event_seconds) return 0;
+    if (!k->times_valid && k->ncommands) run_timeline(s, k);
+    return k->event_seconds[event];
+}
+
+void server_clock_clear(struct server *s) {
+    struct event_clock *k = s->clock;
+    if (!k) return;
+    arena_free(&k->clock_arena);
+    free(k->commands), free(k->event), free(k->event_seconds), free(k);
+    s->clock = NULL;
+}

@@ -1,0 +1,108 @@
+/* launch_stats.h — what the launches of one replay add up to: counters, source lines, reports, modelled
+ * time. */
+#pragma once
+#include "grader/server/server.h"
+#include "grader/sim/timing/timing.h"
+
+/* Behind others, on an H100 (200 in a row, small ones): a kernel 1.8 us, a copy 2.0 (2.6 of a
+ * column of 1024 rows), a fill 0.76: so a copy's start is a launch's, and a fill's so much of one.
+ */
+static const double server_fill_launch_fraction = 0.26;
+
+enum {
+    LAUNCH_STATS_MAX_REPORTS = 8,
+    LAUNCH_STATS_MAX_KERNELS = 16,
+    LAUNCH_STATS_MAX_ACCESSES = 256,
+    LAUNCH_STATS_FILE_BYTES = 64
+};
+
+struct launch_stats_line {
+    char *file; /* base name */
+    uint32_t line;
+    struct sim_counters counters;
+    double stall_seconds[SIM_STALL_COUNT]; /* seconds of the modelled time */
+};
+
+/* The launches of one kernel; the last one is of all others where there are more. */
+struct launch_stats_kernel {
+    char name[64], occupancy_limit[24]; /* limit: what keeps more blocks from an SM, of the first
+                                 launch, as all down to occupancy */
+    uint32_t launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
+    double occupancy;
+    double seconds, components[TIME_MAX_COMPONENTS]; /* modelled, summed */
+};
+
+/* The costliest access of a line: struct sim_access. */
+struct launch_stats_access {
+    char file[LAUNCH_STATS_FILE_BYTES], kernel[64];
+    uint32_t line, mask, kind, bytes, shared, cost;
+    uint32_t offset[32];
+};
+
+struct launch_stats {
+    unsigned launches;
+    bool has_other_writes; /* memory was written by other commands than launches: copies, fills */
+    /* By copies from device memory to device memory, and by fills: see struct server_transfers. */
+    double copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes, filled_sectors;
+    /* Over the bus: see struct server_transfers. */
+    double bus_bytes_in, bus_bytes_out, bus_critical_path_bytes;
+    bool scheduled; /* the seconds are those of a schedule, in which commands overlap
+                       (launch_stats_apply_schedule) */
+    double bus_in_seconds, bus_out_seconds,
+        kernel_seconds; /* of it, seconds in which copies go each way, and kernels run */
+    struct server_launch_time
+        *launch_times; /* of each launch, until launch_stats_apply_schedule; not sent */
+    unsigned nlaunch_times, time_capacity;
+    double blocks, threads;        /* summed over the launches */
+    double shared_bytes;           /* of a block, static and dynamic: most of the launches */
+    double registers, spill_bytes; /* of a thread, as ptxas said: most of the launches */
+    struct sim_counters counters;
+    struct launch_stats_line *lines; /* sorted by launch_stats_sort */
+    unsigned nlines, capacity;       /* capacity: a power of two */
+    uint32_t *slots;                 /* of lines, while they are added: index + 1 */
+    struct sim_report reports[LAUNCH_STATS_MAX_REPORTS]; /* the first ones */
+    unsigned nreports;
+    enum sim_fault fault;
+    double occupancy;          /* lowest of the launches */
+    double seconds, low, high; /* modelled, summed */
+    bool from_ptx;      /* the time of a launch: its machine code was not at hand or did not fit */
+    bool blocks_depend; /* blocks of a launch wait for each other: not modelled */
+    struct launch_stats_kernel
+        kernels[LAUNCH_STATS_MAX_KERNELS]; /* in the order of their first launches */
+    unsigned nkernels;
+    struct launch_stats_access
+        *accesses; /* by file and line, once sorted; LAUNCH_STATS_MAX_ACCESSES at most */
+    unsigned naccesses;
+};
+
+/* The kernel whose launches take longest; NULL where there is none. */
+const struct launch_stats_kernel *launch_stats_longest_kernel(const struct launch_stats *t);
+/* "DRAM bandwidth, 87 % (next: …)". */
+void launch_stats_format_bound(const struct launch_stats_kernel *k, char *out, size_t size);
+
+void launch_stats_add_launch(struct launch_stats *t, const struct gpu_device *d,
+                             const struct server_launch *l);
+/* What a launch takes of the device: of the places for blocks, or, where `e` says so, of what the
+ * SMs share; at most 1. */
+double launch_stats_device_share(const struct gpu_device *d, const struct server_launch *l,
+                                 const struct time_estimate *e);
+void launch_stats_add_report(struct launch_stats *t,
+                             const struct sim_report *r); /* found when no launch ran */
+/* Copies and fills, after the launches: counted; each copy is charged a start, as a launch behind
+ * another one, each fill a part of that, and those within device memory their sectors at the DRAM's
+ * rate. */
+void launch_stats_add_transfers(struct launch_stats *t, const struct gpu_device *d,
+                                const struct server_transfers *m);
+/* In place of the sum of the launches' times, how long they and all other commands take together,
+ * where the recording has several streams or copies over the bus; else nothing. */
+void launch_stats_apply_schedule(struct launch_stats *t, const struct server *s,
+                                 const struct recording *r);
+void launch_stats_sort(struct launch_stats *t); /* by file, then line */
+void launch_stats_free(struct launch_stats *t);
+
+/* As bytes, from one process to another (launch_stats_wire.c): `box` has room for
+ * launch_stats_wire_bytes(); returns the bytes written. */
+size_t launch_stats_wire_bytes(void);
+size_t launch_stats_pack(const struct launch_stats *t, void *buffer);
+/* False, and nothing to free, where the bytes are no tally. */
+bool launch_stats_unpack(struct launch_stats *t, const void *buffer, size_t size);

@@ -1,0 +1,207 @@
+/* recording_schedule.c — a recording as commands of streams, and how long they take together
+ * (grader/sim/timing/timeline.h). */
+#include "common/grow.h"
+#include "grader/server/internal.h"
+#include "grader/server/launch_stats.h"
+#include "grader/sim/timing/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct timeline_builder {
+    const struct server *server;
+    const struct recording *recording;
+    const struct server_launch_time *launch_times;
+    unsigned nlaunch_times, next_launch, time_column; /* column: which of their times */
+    bool has_device_times; /* else nothing but copies over the bus takes any time */
+    struct timeline_command *commands;
+    unsigned ncommands;
+    struct timeline_command next_command; /* of what follows */
+    bool has_order,
+        has_unordered;    /* the order of the command at hand is known; that of some is not */
+    uint64_t stream_mask; /* that have commands: a bit each */
+    double bus_bytes;
+};
+
+static void apply_order(struct timeline_builder *l, const struct command *c) {
+    const struct wb_req_order *q = (const void *)(l->recording->bytes.data + c->request);
+    const uint32_t *clocks = (const void *)(l->recording->bytes.data + c->tail);
+    l->has_order = q->number && q->stream < TIMELINE_MAX_STREAMS &&
+                   c->tail_size == 2 * TIMELINE_MAX_STREAMS * sizeof *clocks;
+    l->next_command = (struct timeline_command){
+        .engine = TIMELINE_NONE, .stream = q->stream, .number = q->number};
+    if (!l->has_order) return;
+    l->next_command.after = clocks, l->next_command.host_done = clocks + TIMELINE_MAX_STREAMS;
+    l->commands[l->ncommands++] =
+        l->next_command; /* events are recorded under a number of their own */
+}
+
+static struct timeline_command *add(struct timeline_builder *l, enum timeline_engine e) {
+    struct timeline_command *c = &l->commands[l->ncommands++];
+    *c = l->next_command;
+    c->engine = e;
+    l->has_unordered |= !l->has_order;
+    if (l->has_order) l->stream_mask |= 1ull << c->stream;
+    return c;
+}
+
+static void add_bus_copy(struct timeline_builder *l, enum timeline_engine e, double bytes) {
+    add(l, e)->bytes = bytes;
+    l->bus_bytes += bytes;
+}
+
+/* Copies within the device and fills have the device for themselves. */
+static void add_device_op(struct timeline_builder *l, double launches, double bytes) {
+    const struct gpu_device *d = l->server->backend->device;
+    struct timeline_command *c = add(l, TIMELINE_KERNEL);
+    c->device_share = 1;
+    if (l->has_device_times) c->seconds = launches * d->launch_seconds + bytes / d->dram_rate;
+}
+
+static void add_copy(struct timeline_builder *l, const struct wb_req_copy *q) {
+    enum copy_direction direction = server_copy_direction(l->server, q);
+    double bytes = (double)q->width * (double)q->rows;
+    if (direction == COPY_DEVICE_TO_DEVICE) add_device_op(l, 1, 2 * bytes);
+    else add_bus_copy(l, direction == COPY_HOST_TO_DEVICE ? TIMELINE_H2D : TIMELINE_D2H, bytes);
+}
+
+static void add_launch(struct timeline_builder *l) {
+    struct timeline_command *c = add(l, TIMELINE_KERNEL);
+    const struct server_launch_time *t =
+        l->next_launch < l->nlaunch_times ? &l->launch_times[l->next_launch++] : NULL;
+    c->device_share = t ? t->device_share : 1;
+    c->seconds = t && l->has_device_times ? t->seconds[l->time_column] : 0;
+}
+
+static void add_command(struct timeline_builder *l, const struct command *c) {
+    const void *q = l->recording->bytes.data + c->request;
+    const struct wb_req_write *w = q;
+    const struct wb_req_fill *f = q;
+    if (c->op == WB_OP_order) apply_order(l, c);
+    else if (c->op == WB_OP_launch) add_launch(l);
+    else if (c->op == WB_OP_copy) add_copy(l, q);
+    else if (c->op == WB_OP_write)
+        add_bus_copy(
+            l, TIMELINE_H2D,
+            time_pageable_bytes(l->server->backend->device, (double)w->width * (double)w->rows));
+    else if (c->op == WB_OP_fill)
+        add_device_op(l, server_fill_launch_fraction, (double)f->width * (double)f->rows);
+}
+
+static bool has_host_buffer(const struct server *s) {
+    for (unsigned i = 0; i < s->nproblem_buffers; i++)
+        if (s->problem_buffers[i].is_host_memory) return true;
+    return false;
+}
+
+/* One behind another. */
+static void serialize_commands(struct timeline_builder *l) {
+    for (unsigned i = 0; i < l->ncommands; i++) {
+        struct timeline_command *c = &l->commands[i];
+        c->stream = 0, c->number = i + 1, c->after = c->host_done = NULL;
+    }
+}
+
+/* False: there is nothing to say: one stream, or one that the order is not known of, and no memory
+ * of the host. */
+static bool schedule_recording(const struct server *s, const struct recording *r,
+                               const struct server_launch_time *launches, unsigned n,
+                               unsigned time_column, const struct timeline_rates *rates,
+                               struct timeline_total *out) {
+    struct timeline_builder l = {.server = s,
+                                 .recording = r,
+                                 .launch_times = launches,
+                                 .nlaunch_times = n,
+                                 .time_column = time_column};
+    l.has_device_times = rates->engine_switch > 0;
+    l.commands = xcalloc(r->ncommands + 1, sizeof *l.commands);
+    for (size_t i = 0; i < r->ncommands; i++) add_command(&l, &r->commands[i]);
+    bool is_multi_stream = l.stream_mask & (l.stream_mask - 1),
+         uses_bus = has_host_buffer(s) && l.bus_bytes > 0;
+    bool ok = uses_bus || (is_multi_stream && !l.has_unordered);
+    if (l.has_unordered) serialize_commands(&l);
+    if (ok) *out = time_timeline_run(l.commands, l.ncommands, rates);
+    free(l.commands);
+    return ok;
+}
+
+bool recording_schedule(const struct server *s, const struct recording *r,
+                        const struct server_launch_time *launches, unsigned n,
+                        struct server_schedule *out) {
+    struct timeline_rates rates = time_timeline_rates(s->backend->device);
+    struct timeline_total t;
+    for (unsigned column = 0; column < SERVER_TIME_COUNT; column++) {
+        if (!schedule_recording(s, r, launches, n, column, &rates, &t)) return false;
+        out->seconds[column] = t.seconds;
+        if (column == 0) memcpy(out->engine_busy, t.engine_busy, sizeof out->engine_busy);
+    }
+    return true;
+}
+
+/* A byte takes a second in either direction, and nothing else takes any. */
+double recording_bus_critical_path(const struct server *s, const struct recording *r) {
+    static const struct timeline_rates rates = {.h2d = 1, .d2h = 1, .bidirectional = 2};
+    struct timeline_total t = {0};
+    return schedule_recording(s, r, NULL, 0, 0, &rates, &t) ? t.seconds : 0;
+}
+
+/* ---- who waits for whom ---- */
+
+/* The orders of a stream, as indices of commands, ascending in their numbers. */
+struct order_list {
+    uint32_t *index;
+    size_t n, capacity;
+};
+struct wait_marker {
+    struct recording *recording;
+    struct order_list orders[TIMELINE_MAX_STREAMS];
+    uint32_t seen_clock[TIMELINE_MAX_STREAMS + 1]
+                       [TIMELINE_MAX_STREAMS]; /* what each stream comes after already; the last:
+                                                  the host */
+};
+
+static const struct wb_req_order *order_at(const struct recording *r, size_t i) {
+    return (const void *)(r->bytes.data + r->commands[i].request);
+}
+
+/* The first of a number, if there is one: what came again since then belongs to it. */
+static void mark_waited_command(struct wait_marker *w, uint32_t stream, uint32_t number) {
+    const struct order_list *o = &w->orders[stream];
+    size_t low = 0, high = o->n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (order_at(w->recording, o->index[mid])->number < number) low = mid + 1;
+        else high = mid;
+    }
+    for (; low < o->n && order_at(w->recording, o->index[low])->number == number; low++)
+        w->recording->commands[o->index[low]].has_waiter = true;
+}
+
+static void mark_new_waits(struct wait_marker *w, uint32_t seen_clock[TIMELINE_MAX_STREAMS],
+                           uint32_t self, const uint32_t *clock) {
+    for (uint32_t k = 0; k < TIMELINE_MAX_STREAMS; k++) {
+        if (clock[k] <= seen_clock[k]) continue;
+        seen_clock[k] = clock[k];
+        if (k != self) mark_waited_command(w, k, clock[k]);
+    }
+}
+
+void recording_mark_waiters(struct recording *r) {
+    struct wait_marker *w = xcalloc(1, sizeof *w);
+    w->recording = r;
+    for (size_t i = 0; i < r->ncommands; i++) {
+        const struct wb_req_order *q = order_at(r, i);
+        const uint32_t *clocks = (const void *)(r->bytes.data + r->commands[i].tail);
+        if (r->commands[i].op != WB_OP_order || q->stream >= TIMELINE_MAX_STREAMS ||
+            r->commands[i].tail_size != 2 * TIMELINE_MAX_STREAMS * sizeof *clocks)
+            continue;
+        mark_new_waits(w, w->seen_clock[q->stream], q->stream, clocks);
+        mark_new_waits(w, w->seen_clock[TIMELINE_MAX_STREAMS], TIMELINE_MAX_STREAMS,
+                       clocks + TIMELINE_MAX_STREAMS);
+        struct order_list *o = &w->orders[q->stream];
+        GROW(o->index, o->n + 1, o->capacity, 16);
+        o->index[o->n++] = (uint32_t)i;
+    }
+    for (unsigned s = 0; s < TIMELINE_MAX_STREAMS; s++) free(w->orders[s].index);
+    free(w);
+}

@@ -1,0 +1,252 @@
+/* barrier_divergence.c — branches that decide whether a thread comes to a block barrier.
+ *
+ * All threads of a block that have not left must come to each __syncthreads, so the condition of a
+ * branch that leads round one must be the same for all of them (Programming Guide, "Synchronization
+ * Functions"). A branch is such a *fork* where one of its ways leads to a barrier before the ways
+ * meet again and the other does not: taking the other is going round it, which core/barrier.c
+ * counts. Ways that meet only where the kernel ends do not count: who takes one has left, which is
+ * allowed; likewise where nothing is read or waited for any more behind the place at which they
+ * meet.
+ *
+ * Ways meet at the branch's immediate post-dominator, found as by Cooper, Harvey and Kennedy, "A
+ * Simple, Fast Dominance Algorithm" (2001), on the graph of segments turned round. Barriers behind
+ * calls are not looked at. */
+#include "grader/sim/code/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NO_INDEX = -1,
+    MAX_VISITS = 4 << 20 /* of segments, a function: a bound on the time for huge ones */
+};
+
+struct cfg {
+    struct sim_module *m;
+    const struct sim_func *c;
+    u32 first_segment, n; /* segments; node n is the exit */
+    u32 *preds, *pred_start;
+    int *rpo, *rpo_index,
+        *ipdom; /* reverse postorder from the exit; its inverse; immediate post-dominators */
+    u32 rpo_count;
+    u8 *is_observable; /* something is read or waited for, here or later */
+    u32 *visit_epochs, *stack, visit_epoch;
+    u64 *path_barriers[2]; /* barriers on each way, a bit a number */
+    u32 words, first_barrier, visit_count;
+};
+
+static const struct op *terminator_of(const struct cfg *g, u32 node) {
+    return &g->m->ops[g->m->segments[g->first_segment + node].last];
+}
+
+static bool is_guarded(const struct op *o) { return ref_base(o->guard) == BASE_FRAME; }
+
+static u32 node_at(const struct cfg *g, u32 op) { return g->m->segment_of[op] - g->first_segment; }
+
+/* The i-th successor of a node, or NONE. */
+static int successor(const struct cfg *g, u32 node, u32 i) {
+    const struct op *o = terminator_of(g, node);
+    bool is_exit = o->kind == OP_EXIT || o->kind == OP_RET || o->kind == OP_TRAP,
+         has_fallthrough =
+             o->kind == OP_EXIT || o->kind == OP_RET || o->kind == OP_BRA || o->kind == OP_BRX;
+    u32 next = node + 1 < g->n ? node + 1 : g->n, targets = 1;
+    if (o->kind == OP_BRX) targets = g->m->tables[o->aux].count;
+    if (i == targets) return has_fallthrough && is_guarded(o) ? (int)next : NO_INDEX;
+    if (i > targets) return NO_INDEX;
+    if (o->kind == OP_BRX) return (int)node_at(g, g->m->tables[o->aux].targets[i]);
+    return o->kind == OP_BRA ? (int)node_at(g, o->target) : is_exit ? (int)g->n : (int)next;
+}
+
+static void build_predecessors(struct cfg *g) {
+    u32 *count = xcalloc(g->n + 2, sizeof *count), edges = 0;
+    for (u32 v = 0; v < g->n; v++)
+        for (u32 i = 0; successor(g, v, i) != NO_INDEX; i++) count[successor(g, v, i)]++, edges++;
+    g->preds = xcalloc(edges + 1, sizeof *g->preds);
+    g->pred_start = xcalloc(g->n + 2, sizeof *g->pred_start);
+    for (u32 v = 0; v <= g->n; v++) g->pred_start[v + 1] = g->pred_start[v] + count[v];
+    memcpy(count, g->pred_start, (g->n + 1) * sizeof *count);
+    for (u32 v = 0; v < g->n; v++)
+        for (u32 i = 0; successor(g, v, i) != NO_INDEX; i++)
+            g->preds[count[successor(g, v, i)]++] = v;
+    free(count);
+}
+
+/* ---- where ways meet ---- */
+
+static void compute_reverse_postorder(struct cfg *g) {
+    u32 *at = xcalloc(g->n + 1, sizeof *at), depth = 1, done = 0;
+    int *postorder = xcalloc(g->n + 1, sizeof *postorder);
+    for (u32 v = 0; v <= g->n; v++) g->rpo_index[v] = NO_INDEX;
+    g->stack[0] = g->n;
+    g->visit_epochs[g->n] = ++g->visit_epoch;
+    while (depth) {
+        u32 v = g->stack[depth - 1];
+        if (g->pred_start[v] + at[v] == g->pred_start[v + 1]) {
+            postorder[done++] = (int)v;
+            depth--;
+            continue;
+        }
+        u32 p = g->preds[g->pred_start[v] + at[v]++];
+        if (g->visit_epochs[p] != g->visit_epoch)
+            g->visit_epochs[p] = g->visit_epoch, g->stack[depth++] = p;
+    }
+    g->rpo_count = done;
+    for (u32 i = 0; i < done; i++)
+        g->rpo[i] = postorder[done - 1 - i], g->rpo_index[g->rpo[i]] = (int)i;
+    free(at);
+    free(postorder);
+}
+
+static int intersect(const struct cfg *g, int a, int b) {
+    while (a != b)
+        if (g->rpo_index[a] > g->rpo_index[b]) a = g->ipdom[a];
+        else b = g->ipdom[b];
+    return a;
+}
+
+static void compute_postdominators(struct cfg *g) {
+    for (u32 v = 0; v <= g->n; v++) g->ipdom[v] = NO_INDEX;
+    g->ipdom[g->n] = (int)g->n;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (u32 i = 1; i < g->rpo_count; i++) {
+            int v = g->rpo[i], ipdom = NO_INDEX;
+            for (u32 k = 0; successor(g, (u32)v, k) != NO_INDEX; k++) {
+                int s = successor(g, (u32)v, k);
+                if (g->ipdom[s] != NO_INDEX) ipdom = ipdom == NO_INDEX ? s : intersect(g, s, ipdom);
+            }
+            if (ipdom != g->ipdom[v]) g->ipdom[v] = ipdom, changed = true;
+        }
+    }
+}
+
+/* ---- what lies on the ways ---- */
+
+static bool has_observable_effect(const struct cfg *g, const struct op *o) {
+    if (o->kind == OP_BAR || o->kind == OP_CALL || o->kind == OP_WARP_SYNC) return true;
+    const char *name = insn_opcodes[o->opcode].name;
+    if (!strcmp(name, "atom")) return true;
+    return !strcmp(name, "ld") && g->m->mems[o->aux].space != SPACE_PARAM &&
+           g->m->mems[o->aux].space != SPACE_CONST;
+}
+
+static void mark_observable(struct cfg *g) {
+    u32 depth = 0;
+    g->is_observable[g->n] = !g->c->func->is_entry; /* what the caller goes on with */
+    if (g->is_observable[g->n]) g->stack[depth++] = g->n;
+    for (u32 v = 0; v < g->n; v++) {
+        const struct segment *s = &g->m->segments[g->first_segment + v];
+        for (u32 i = s->first; i <= s->last && !g->is_observable[v]; i++)
+            g->is_observable[v] = has_observable_effect(g, &g->m->ops[i]);
+        if (g->is_observable[v]) g->stack[depth++] = v;
+    }
+    while (depth) {
+        u32 v = g->stack[--depth];
+        for (u32 i = g->pred_start[v]; i < g->pred_start[v + 1]; i++)
+            if (!g->is_observable[g->preds[i]])
+                g->is_observable[g->preds[i]] = 1, g->stack[depth++] = g->preds[i];
+    }
+}
+
+/* The barriers that can be reached from `from` without passing `meet`. */
+static void collect_barriers(struct cfg *g, u32 from, u32 ipdom, u64 *bits) {
+    u32 depth = 0;
+    memset(bits, 0, g->words * sizeof *bits);
+    g->visit_epochs[ipdom] = g->visit_epochs[g->n] = ++g->visit_epoch;
+    if (g->visit_epochs[from] == g->visit_epoch) return;
+    g->visit_epochs[from] = g->visit_epoch;
+    g->stack[depth++] = from;
+    while (depth) {
+        u32 v = g->stack[--depth];
+        const struct op *o = terminator_of(g, v);
+        g->visit_count++;
+        if (o->kind == OP_BAR && g->m->bars[o->aux].barrier_number) {
+            u32 b = g->m->bars[o->aux].barrier_number - g->first_barrier;
+            bits[b / 64] |= 1ull << b % 64;
+        }
+        for (u32 i = 0; successor(g, v, i) != NO_INDEX; i++) {
+            u32 s = (u32)successor(g, v, i);
+            if (g->visit_epochs[s] != g->visit_epoch)
+                g->visit_epochs[s] = g->visit_epoch, g->stack[depth++] = s;
+        }
+    }
+}
+
+/* The numbers of barriers that are in `these` and not in `those`. */
+static void list_barriers_only_in(const struct cfg *g, const u64 *included, const u64 *excluded,
+                                  struct bypass_path *out) {
+    u32 n = 0;
+    for (u32 w = 0; w < g->words; w++) n += (u32)__builtin_popcountll(included[w] & ~excluded[w]);
+    *out = (struct bypass_path){n ? arena_array(&g->m->arena, u32, n) : NULL, n};
+    n = 0;
+    for (u32 w = 0; w < g->words; w++)
+        for (u64 b = included[w] & ~excluded[w]; b; b &= b - 1)
+            out->skipped[n++] = g->first_barrier + 64 * w + (u32)__builtin_ctzll(b);
+}
+
+static void analyze_branch(struct cfg *g, u32 node) {
+    struct op *o = &g->m->ops[g->m->segments[g->first_segment + node].last];
+    int ipdom = g->ipdom[node];
+    struct barrier_bypass f;
+    if (o->kind != OP_BRA || !is_guarded(o) || ipdom == NO_INDEX || !g->is_observable[ipdom])
+        return;
+    collect_barriers(g, (u32)successor(g, node, 0), (u32)ipdom, g->path_barriers[0]);
+    collect_barriers(g, (u32)successor(g, node, 1), (u32)ipdom, g->path_barriers[1]);
+    list_barriers_only_in(g, g->path_barriers[1], g->path_barriers[0], &f.taken);
+    list_barriers_only_in(g, g->path_barriers[0], g->path_barriers[1], &f.not_taken);
+    if (!f.taken.n && !f.not_taken.n) return;
+    o->flags |= OPF_BARRIER_BYPASS;
+    o->aux = ARENA_PUSH(&g->m->arena, g->m->barrier_bypasses, g->m->nbarrier_bypasses, f);
+}
+
+/* ---- a function ---- */
+
+/* Barriers of all threads get numbers, from 1 over the module. */
+static u32 number_barriers(struct sim_module *m, const struct sim_func *c) {
+    u32 n = 0;
+    for (u32 i = c->first_op; i < c->end_op; i++) {
+        const struct op *o = &m->ops[i];
+        struct bar_desc *b = o->kind == OP_BAR ? &m->bars[o->aux] : NULL;
+        if (!b || b->is_arrive || b->count != REF_NONE || b->is_cluster) continue;
+        b->barrier_number = ++m->nnumbered_barriers;
+        n++;
+    }
+    return n;
+}
+
+static void init_cfg(struct cfg *g, u32 barriers) {
+    g->first_segment = g->m->segment_of[g->c->first_op];
+    while (g->m->segments[g->first_segment + g->n].last + 1 < g->c->end_op) g->n++;
+    g->n++;
+    g->words = (barriers + 63) / 64;
+    g->rpo = xcalloc((g->n + 1) * 3ul, sizeof *g->rpo);
+    g->rpo_index = g->rpo + g->n + 1;
+    g->ipdom = g->rpo_index + g->n + 1;
+    g->is_observable = xcalloc(g->n + 1, 1);
+    g->visit_epochs = xcalloc((g->n + 1) * 2ul, sizeof *g->visit_epochs);
+    g->stack = g->visit_epochs + g->n + 1;
+    g->path_barriers[0] = xcalloc(g->words * 2ul, sizeof(u64));
+    g->path_barriers[1] = g->path_barriers[0] + g->words;
+}
+
+static void free_cfg(struct cfg *g) {
+    free(g->preds);
+    free(g->pred_start);
+    free(g->rpo);
+    free(g->is_observable);
+    free(g->visit_epochs);
+    free(g->path_barriers[0]);
+}
+
+void code_find_barrier_divergence(struct sim_module *m, const struct sim_func *c) {
+    struct cfg g = {.m = m, .c = c, .first_barrier = m->nnumbered_barriers + 1};
+    u32 n = number_barriers(m, c);
+    if (!n) return;
+    init_cfg(&g, n);
+    build_predecessors(&g);
+    compute_reverse_postorder(&g);
+    compute_postdominators(&g);
+    mark_observable(&g);
+    for (u32 v = 0; v < g.n && g.visit_count < MAX_VISITS; v++) analyze_branch(&g, v);
+    free_cfg(&g);
+}

@@ -1,0 +1,225 @@
+/* clock_scheduler.c — blocks of a traced launch that look at what others leave get on in the order of a clock.
+ *
+ * Theory of operation. A scan with look-back takes as long as it does because of whom a block finds
+ * there when it looks: if the block before it is done, one look is enough; if it is under way,
+ * there are more. Run one after another, all blocks find all before them done. So here each
+ * resident block has a clock, and the one that is furthest behind runs, up to the next place where
+ * it may hand over or be handed something (OPF_INTERBLOCK_SYNC: strong accesses, atomics). What it
+ * does there happens at that time. A look that finds nothing is made again and again, each time one
+ * way to L2 and back later, until what it waits for was written by a block whose clock is not ahead
+ * of it. The looks are in the trace, and cost in the replay what they cost: nothing else is charged
+ * for waiting, and nothing has to be known about what a program waits for, or how.
+ *
+ * The clock is rough: it decides who finds what, not how long the launch takes. A turn lasts as
+ * long as its longest warp executes, an instruction behind the other (lat_alu each), the latency of
+ * L2 for a look and of DRAM for other loads; or until its SM has issued what its blocks had to
+ * issue so far; or until DRAM has moved the sectors that all blocks had to move so far, each of
+ * them once. A new block begins when one has ended, in its place.
+ *
+ * Blocks may wait for earlier ones only. The first piece of work (a block's, or what it drew from a
+ * counter) is done before another begins, since there is none that it could wait for; and whichever
+ * comes to be the first that is not done has to get on alone, if it has not after some turns. Where
+ * one does not, the launch is one whose blocks wait for each other, which the time model does not
+ * know. */
+#include "grader/sim/core/clock_scheduler.h"
+#include "grader/sim/device.h"
+
+#include <stdlib.h>
+
+enum {
+    SCHEDULERS_PER_SM = 4,
+    SECTOR_BYTES = 32,
+    MAX_FIRST_ITEM_TIMESLICES = 64 /* of the first piece, before it is asked to get on alone */
+};
+
+struct clock_scheduler {
+    double *sm_free_at, dram_free_at, dispatch_free_at; /* when each is free */
+    u32 *ready_heap, nready;                            /* resident blocks that run, by clock */
+    u64 work_item_count, first_open_item,
+        first_item_timeslices; /* begun or drawn; the first that is not done, and its turns since it
+                                  is */
+    u64 load_count, sector_count; /* counted so far: plain loads; sectors of plain accesses */
+    bool polled, fetched_ticket, is_exclusive; /* the turn made a look, drew from a counter; a piece
+                                                  runs alone, without stops */
+};
+
+void clock_sched_open(struct launch *l) {
+    bool is_requested = l->trace && l->code->polls_global && l->code->interblock_dependent;
+    if (!is_requested || l->selected_blocks || l->has_clusters || l->request->cooperative ||
+        l->reverse_block_order)
+        return;
+    l->clock_sched = xcalloc(1, sizeof *l->clock_sched), l->clock_ordered = true;
+    l->clock_sched->sm_free_at =
+        xcalloc(l->sim->options.device->sms, sizeof *l->clock_sched->sm_free_at);
+}
+
+void clock_sched_close(struct launch *l) {
+    if (l->clock_sched) free(l->clock_sched->sm_free_at), free(l->clock_sched->ready_heap);
+    free(l->clock_sched);
+}
+
+/* ---- the block that is furthest behind ---- */
+
+static bool has_earlier_clock(const struct worker *k, u32 a, u32 b) {
+    const struct block *x = &k->blocks[a], *y = &k->blocks[b];
+    return x->sched_clock != y->sched_clock ? x->sched_clock < y->sched_clock
+                                            : x->linear < y->linear;
+}
+
+static void heap_push(struct worker *k, u32 block) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    u32 i = p->nready++;
+    for (; i && has_earlier_clock(k, block, p->ready_heap[(i - 1) / 2]); i = (i - 1) / 2)
+        p->ready_heap[i] = p->ready_heap[(i - 1) / 2];
+    p->ready_heap[i] = block;
+}
+
+static u32 heap_pop(struct worker *k) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    u32 top = p->ready_heap[0], last = p->ready_heap[--p->nready], i = 0;
+    for (u32 c; (c = 2 * i + 1) < p->nready; p->ready_heap[i] = p->ready_heap[c], i = c) {
+        if (c + 1 < p->nready && has_earlier_clock(k, p->ready_heap[c + 1], p->ready_heap[c])) c++;
+        if (!has_earlier_clock(k, p->ready_heap[c], last)) break;
+    }
+    p->ready_heap[i] = last;
+    return top;
+}
+
+/* ---- what a turn takes ---- */
+
+/* Once blocks are known to wait for later ones, there is no time to be had, and turns are long
+ * again. */
+static bool has_sync_yields(const struct launch *l) {
+    return l->clock_sched ? !l->clock_sched->is_exclusive && !l->blocks_depend : l->random_order;
+}
+
+bool clock_sched_yields(struct exec *x, struct warp *w, u32 lanes, const struct op *o) {
+    struct launch *l = x->worker->launch;
+    struct clock_scheduler *p = l->clock_sched;
+    if (!lanes || !has_sync_yields(l)) return false;
+    w->at_sync_point = !w->at_sync_point;
+    if (w->at_sync_point || !p) return w->at_sync_point;
+    const struct mem_desc *d = &x->mems[o->aux];
+    p->polled |= d->verb == MEM_LOAD || d->verb == MEM_ATOM;
+    p->fetched_ticket |=
+        l->module->segments[l->module->segment_of[o - l->module->ops]].fetches_ticket;
+    return false;
+}
+
+static double max_double(double a, double b) { return a > b ? a : b; }
+
+/* Loads and sectors of plain accesses, which go to DRAM; what blocks hand each other stays in L2.
+ */
+static void count_plain_accesses(const struct worker *k, u64 *loads, u64 *sectors) {
+    const struct sim_module *m = k->launch->module;
+    *loads = *sectors = 0;
+    for (u32 i = 0; i < m->nstats; i++) {
+        const struct stat_entry *o = &m->stat_entries[i];
+        bool is_plain = o->space == SPACE_GLOBAL && !(m->ops[o->op].flags & OPF_INTERBLOCK_SYNC);
+        if (!is_plain) continue;
+        *sectors += k->stats[i][STAT_SECTORS];
+        if (o->verb == MEM_LOAD) *loads += k->stats[i][STAT_REQUESTS];
+    }
+}
+
+static u64 max_warp_executed(struct block *b) {
+    u64 max = 0;
+    for (u32 i = 0; i < b->nwarps; i++) {
+        u64 n = b->warps[i].warp_insns - b->warps[i].timeslice_start;
+        if (b->warps[i].warp_insns >= b->warps[i].timeslice_start && n > max) max = n;
+        b->warps[i].timeslice_start = b->warps[i].warp_insns;
+    }
+    return max;
+}
+
+static void advance_clock(struct worker *k, u32 slot, u64 executed) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    const struct gpu_device *d = k->launch->sim->options.device;
+    struct block *b = &k->blocks[slot];
+    double *sm = &p->sm_free_at[slot % d->sms],
+           latency = (double)max_warp_executed(b) * d->lat_alu + (p->polled ? d->lat_l2 : 0);
+    u64 loads = p->load_count, sectors = p->sector_count;
+    count_plain_accesses(k, &p->load_count, &p->sector_count);
+    *sm = max_double(*sm, b->sched_clock) + (double)executed / SCHEDULERS_PER_SM;
+    if (p->load_count > loads) latency += d->lat_dram;
+    double end = max_double(b->sched_clock + latency, *sm);
+    if (p->sector_count > sectors) {
+        p->dram_free_at =
+            max_double(p->dram_free_at, b->sched_clock) +
+            (double)(p->sector_count - sectors) * SECTOR_BYTES * d->clock_hz / d->dram_rate;
+        end = max_double(end, p->dram_free_at);
+    }
+    b->sched_clock = end;
+}
+
+/* ---- pieces of work ---- */
+
+static void begin_work_item(struct clock_scheduler *p, struct block *b) {
+    b->work_item = p->work_item_count++;
+}
+
+/* The first piece is done, or was before now: the next one is that of some resident block. */
+static void find_first_open_item(struct worker *k) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    p->first_open_item = UINT64_MAX, p->first_item_timeslices = 0;
+    for (u32 i = 0; i < k->nblocks; i++)
+        if (!k->blocks[i].done && k->blocks[i].work_item < p->first_open_item)
+            p->first_open_item = k->blocks[i].work_item;
+}
+
+static enum warp_state run_timeslice(struct worker *k, struct block *b) {
+    struct launch *l = k->launch;
+    struct clock_scheduler *p = l->clock_sched;
+    k->fetched_ticket = p->polled = p->fetched_ticket = false;
+    p->is_exclusive =
+        !l->blocks_depend && b->work_item == p->first_open_item &&
+        (++p->first_item_timeslices > MAX_FIRST_ITEM_TIMESLICES || !p->first_open_item);
+    if (!p->is_exclusive) return block_run(k, b, LAUNCH_TIMESLICE);
+    enum warp_state s = launch_run_exclusive(k, b);
+    p->is_exclusive = false, p->first_item_timeslices = 0;
+    return s;
+}
+
+/* ---- the launch ---- */
+
+static bool start_block(struct worker *k, u32 slot, double now) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    struct block *b = &k->blocks[slot];
+    if (!launch_start_next_block(k, b)) return false;
+    begin_work_item(p, b);
+    p->dispatch_free_at = max_double(p->dispatch_free_at, now) + block_dispatch_cycles;
+    b->sched_clock = p->dispatch_free_at + block_start_cycles;
+    heap_push(k, slot);
+    return true;
+}
+
+static void start_resident_blocks(struct worker *k, u32 max_resident) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    while (k->nblocks < max_resident && launch_add_resident(k, max_resident)) {}
+    p->ready_heap = xcalloc(k->nblocks, sizeof *p->ready_heap);
+    for (u32 i = 0; i < k->nblocks; i++) k->blocks[i].done = true;
+    for (u32 i = 0; i < k->nblocks && start_block(k, i, 0); i++) {}
+}
+
+/* False: the launch ends here. */
+static bool run_block_step(struct worker *k, u32 slot) {
+    struct block *b = &k->blocks[slot];
+    u64 executed_before = b->warp_insns, work_item = b->work_item;
+    enum warp_state s = run_timeslice(k, b);
+    block_work_account(k, b);
+    if (s == WARP_FAULTED) return launch_record_fault(k, b->linear), false;
+    advance_clock(k, slot, b->warp_insns - executed_before);
+    if (k->launch->clock_sched->fetched_ticket) begin_work_item(k->launch->clock_sched, b);
+    if (s == WARP_YIELDED) heap_push(k, slot);
+    else if (!launch_finish_block(k, b)) return false;
+    else start_block(k, slot, b->sched_clock);
+    if (work_item == k->launch->clock_sched->first_open_item &&
+        (b->work_item != work_item || b->done))
+        find_first_open_item(k);
+    return !atomic_load(&k->launch->abort_fault);
+}
+
+void clock_sched_run(struct worker *k, u32 max_resident) {
+    start_resident_blocks(k, max_resident);
+    while (k->launch->clock_sched->nready && run_block_step(k, heap_pop(k))) {}
+}

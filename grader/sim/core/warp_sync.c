@@ -1,0 +1,315 @@
+/* warp_sync.c — what lanes do together: shuffles, votes, matches, reductions, warp barriers (the
+ * .sync forms).
+ *
+ * A rendezvous needs all live lanes that the member mask names; they may come from different
+ * places. Lanes bring their values (`bring`), the result is computed over all of them, and each
+ * fragment takes its part (`deliver`). The usual case, one fragment that holds all members, takes
+ * the same three steps without waiting. */
+#include "grader/sim/core/undef.h"
+
+#include <string.h>
+
+struct warp_exchange {
+    u64 a[32];
+    u32 b[32], c[32];
+    u64 result[32];
+    u32 predicate;             /* the predicate result, by lane */
+    u32 inactive_source_lanes; /* lanes that shuffle from one which takes no part */
+    /* undefined bits of a and of the result; lanes whose b or c, whose predicate result is
+     * undefined: core/undef.h */
+    u64 undef[32], result_undef[32];
+    u32 undef_operand_lanes, predicate_undef;
+    u8 origin, source_lane[32]; /* from: the lane that each gets a shuffled value of */
+};
+
+static unsigned char *operand_slot(const struct exec *x, const struct warp *w,
+                                   const struct warp_split *f, ref r) {
+    unsigned char *base = ref_base(r) == BASE_FRAME
+                              ? w->frames + x->worker->contexts[f->context].frame
+                              : x->base[ref_base(r)];
+    return base + ref_offset(r);
+}
+
+static const struct op *op_of(const struct exec *x, const struct warp_split *f) {
+    return &x->worker->launch->ops[f->pc];
+}
+static const struct warp_sync_desc *desc_of(const struct exec *x, const struct op *o) {
+    return &x->worker->launch->module->warp_syncs[o->aux];
+}
+
+static u64 read_undef(const struct warp *w, const void *slot, ref r, u32 bytes, u64 out[32],
+                      struct warp_exchange *e) {
+    u8 origin = r != REF_NONE && ref_base(r) == BASE_FRAME ? *undef_origin_of(w, slot) : 0;
+    memset(out, 0, 32 * sizeof *out);
+    if (origin) e->origin = origin;
+    return origin ? undef_get(w, slot, bytes, out) : 0;
+}
+
+static void gather_undef(const struct exec *x, const struct warp *w, const struct warp_split *f,
+                         struct warp_exchange *e, u32 lanes) {
+    const struct op *o = op_of(x, f);
+    const struct warp_sync_desc *d = desc_of(x, o);
+    u32 bytes = d->kind == WARP_SYNC_VOTE ? 1 : d->wide ? 8 : 4;
+    u64 bits[32];
+    read_undef(w, operand_slot(x, w, f, o->src[0]), o->src[0], bytes, bits, e);
+    for (u32 l = 0; l < 32; l++)
+        if (lanes >> l & 1) e->undef[l] = bits[l];
+    for (u32 i = 1; d->kind == WARP_SYNC_SHFL && i < 3; i++)
+        e->undef_operand_lanes |=
+            lanes & (u32)read_undef(w, operand_slot(x, w, f, o->src[i]), o->src[i], 4, bits, e);
+}
+
+static void gather_operands(const struct exec *x, const struct warp *w, const struct warp_split *f,
+                            struct warp_exchange *e, u32 lanes) {
+    const struct op *o = op_of(x, f);
+    const struct warp_sync_desc *d = desc_of(x, o);
+    if (d->kind == WARP_SYNC_BARRIER || d->kind == WARP_SYNC_ELECT) return;
+    const void *a = operand_slot(x, w, f, o->src[0]);
+    if (w->nundef) gather_undef(x, w, f, e, lanes);
+    u32 p = d->kind == WARP_SYNC_VOTE ? *(const u32 *)a ^ (u32)o->imm : 0;
+    for (u32 l = 0; l < 32; l++) {
+        u64 v = d->kind == WARP_SYNC_VOTE ? p >> l & 1
+                : d->wide                 ? ((const u64 *)a)[l]
+                                          : ((const u32 *)a)[l];
+        e->a[l] = (lanes >> l & 1) ? v : e->a[l];
+    }
+    if (d->kind != WARP_SYNC_SHFL) return;
+    const u32 *b = (const u32 *)operand_slot(x, w, f, o->src[1]),
+              *c = (const u32 *)operand_slot(x, w, f, o->src[2]);
+    for (u32 l = 0; l < 32; l++) {
+        e->b[l] = (lanes >> l & 1) ? b[l] : e->b[l];
+        e->c[l] = (lanes >> l & 1) ? c[l] : e->c[l];
+    }
+}
+
+/* PTX ISA, "shfl.sync": the source lane j of each lane, and whether it lies in the lane's segment.
+ */
+static void shuffle(struct warp_exchange *e, u8 mode, u32 lanes) {
+    u32 inactive = 0;
+    e->predicate = 0;
+    for (s32 l = 0; l < 32; l++) {
+        s32 b = (s32)(e->b[l] & 31), c = (s32)(e->c[l] & 31), segment = (s32)(e->c[l] >> 8 & 31);
+        s32 limit = (l & segment) | (c & ~segment), j;
+        bool is_in_range;
+        if (mode == 0) j = l - b, is_in_range = j >= limit;
+        else if (mode == 1) j = l + b, is_in_range = j <= limit;
+        else if (mode == 2) j = l ^ b, is_in_range = j <= limit;
+        else j = (l & segment) | (b & ~segment), is_in_range = j <= limit;
+        if (!is_in_range) j = l;
+        e->result[l] = e->a[j & 31];
+        e->source_lane[l] = (u8)(j & 31);
+        e->predicate |= (u32)is_in_range << l;
+        inactive |= (lanes >> (j & 31) & 1) ? 0 : 1u << l;
+    }
+    e->inactive_source_lanes = inactive & lanes;
+}
+
+static void vote(struct warp_exchange *e, u8 mode, u32 lanes) {
+    u32 ballot = 0;
+    for (u32 l = 0; l < 32; l++) ballot |= (u32)(e->a[l] & 1) << l;
+    ballot &= lanes;
+    bool result = mode == 0   ? ballot == lanes
+                  : mode == 1 ? ballot != 0
+                              : ballot == lanes || ballot == 0;
+    e->predicate = result ? lanes : 0;
+    for (u32 l = 0; l < 32; l++) e->result[l] = ballot; /* ballot */
+}
+
+static void match(struct warp_exchange *e, u8 mode, u32 lanes) {
+    bool all_match = true;
+    for (u32 l = 0; l < 32; l++) {
+        u32 same = 0;
+        for (u32 j = 0; j < 32; j++) same |= (lanes >> j & 1) && e->a[j] == e->a[l] ? 1u << j : 0;
+        e->result[l] = same;
+        if (lanes >> l & 1) all_match = all_match && same == lanes;
+    }
+    e->predicate = all_match ? lanes : 0;
+    for (u32 l = 0; mode == 1 && l < 32; l++) e->result[l] = e->predicate;
+}
+
+static u32 combine(u8 mode, bool is_signed, u32 a, u32 b) {
+    switch (mode) {
+    case 0: return a + b;
+    case 1: return is_signed ? ((s32)a < (s32)b ? a : b) : a < b ? a : b;
+    case 2: return is_signed ? ((s32)a > (s32)b ? a : b) : a > b ? a : b;
+    case 3: return a & b;
+    case 4: return a | b;
+    default: return a ^ b;
+    }
+}
+
+static void redux(struct warp_exchange *e, u8 mode, bool is_signed, u32 lanes) {
+    u32 total = (u32)e->a[__builtin_ctz(lanes)];
+    for (u32 m = lanes & (lanes - 1); m; m &= m - 1)
+        total = combine(mode, is_signed, total, (u32)e->a[__builtin_ctz(m)]);
+    for (u32 l = 0; l < 32; l++) e->result[l] = total;
+}
+
+static void elect(struct warp_exchange *e, u32 lanes) {
+    u32 elected = (u32)__builtin_ctz(lanes);
+    e->predicate = 1u << elected;
+    for (u32 l = 0; l < 32; l++) e->result[l] = elected;
+}
+
+/* A vote is undefined unless a defined lane decides it. */
+static void propagate_vote_undef(struct warp_exchange *e, u8 mode, u32 lanes) {
+    u32 undef_lanes = 0, ballot = 0;
+    for (u32 l = 0; l < 32; l++)
+        undef_lanes |= (e->undef[l] ? 1u : 0) << l, ballot |= (u32)(e->a[l] & 1) << l;
+    undef_lanes &= lanes;
+    bool has_true = ballot & lanes & ~undef_lanes, has_false = ~ballot & lanes & ~undef_lanes;
+    bool is_decided = mode == 0 ? has_false : mode == 1 ? has_true : has_true && has_false;
+    e->predicate_undef = undef_lanes && !is_decided ? lanes : 0;
+    for (u32 l = 0; l < 32; l++) e->result_undef[l] = undef_lanes;
+}
+
+static void propagate_undef(const struct warp_sync_desc *d, struct warp_exchange *e, u32 lanes) {
+    u64 all = 0;
+    if (d->kind == WARP_SYNC_VOTE) return propagate_vote_undef(e, d->mode, lanes);
+    for (u32 l = 0; l < 32; l++) all |= lanes >> l & 1 ? e->undef[l] : 0;
+    bool bitwise = d->kind == WARP_SYNC_REDUX && d->mode > 2;
+    for (u32 l = 0; l < 32; l++)
+        e->result_undef[l] =
+            d->kind == WARP_SYNC_SHFL
+                ? (e->undef_operand_lanes >> l & 1 ? ~0ull : e->undef[e->source_lane[l]])
+            : bitwise ? all
+                      : (all ? ~0ull : 0);
+    e->predicate_undef = d->kind == WARP_SYNC_SHFL ? e->undef_operand_lanes : all ? lanes : 0;
+}
+
+/* Such a value is undefined: it is told where it decides something. */
+static void mark_inactive_sources(struct exec *x, const struct op *o, struct warp_exchange *e) {
+    u32 lane = (u32)__builtin_ctz(e->inactive_source_lanes);
+    e->origin = undef_shuffle_origin(x, o, lane, e->source_lane[lane]);
+    for (u32 m = e->inactive_source_lanes; m; m &= m - 1) e->result_undef[__builtin_ctz(m)] = ~0ull;
+}
+
+static void compute_result(struct exec *x, const struct op *o, struct warp_exchange *e, u32 lanes) {
+    const struct warp_sync_desc *d = desc_of(x, o);
+    const struct launch *l = x->worker->launch;
+    if (l->race_callbacks)
+        l->race_callbacks->on_warp_sync(x->block, x->warp, lanes, d->kind == WARP_SYNC_BARRIER, l);
+    switch ((enum warp_sync_kind)d->kind) {
+    case WARP_SYNC_SHFL: shuffle(e, d->mode, lanes); break;
+    case WARP_SYNC_VOTE: vote(e, d->mode, lanes); break;
+    case WARP_SYNC_MATCH: match(e, d->mode, lanes); break;
+    case WARP_SYNC_REDUX: redux(e, d->mode, d->type == PTX_S32, lanes); break;
+    case WARP_SYNC_ELECT: elect(e, lanes); break;
+    case WARP_SYNC_BARRIER: break;
+    }
+    if (e->origin) propagate_undef(d, e, lanes);
+    if (e->inactive_source_lanes && x->sanitize) mark_inactive_sources(x, o, e);
+}
+
+static void scatter_undef(const struct exec *x, struct warp *w, const struct warp_split *f,
+                          const struct warp_exchange *e, u32 lanes) {
+    const struct op *o = op_of(x, f);
+    const struct warp_sync_desc *d = desc_of(x, o);
+    bool is_predicate = d->kind == WARP_SYNC_VOTE && d->mode != 3;
+    u64 predicate_bits[32];
+    for (u32 l = 0; l < 32; l++) predicate_bits[l] = e->predicate_undef >> l & 1;
+    if (d->pred_dst != REF_NONE)
+        undef_put(w, operand_slot(x, w, f, d->pred_dst), 1, lanes, predicate_bits, e->origin);
+    if (o->dst == REF_NONE) return;
+    undef_put(w, operand_slot(x, w, f, o->dst), is_predicate ? 1 : 4, lanes,
+              is_predicate ? predicate_bits : e->result_undef, e->origin);
+}
+
+static void put_mask(u32 *dst, u32 value, u32 lanes) { *dst = (*dst & ~lanes) | (value & lanes); }
+
+static void scatter_results(const struct exec *x, struct warp *w, const struct warp_split *f,
+                            const struct warp_exchange *e, u32 lanes) {
+    const struct op *o = op_of(x, f);
+    const struct warp_sync_desc *d = desc_of(x, o);
+    if (d->kind == WARP_SYNC_BARRIER) return;
+    if (w->nundef || e->origin) scatter_undef(x, w, f, e, lanes);
+    if (d->pred_dst != REF_NONE)
+        put_mask((u32 *)operand_slot(x, w, f, d->pred_dst), e->predicate, lanes);
+    if (o->dst == REF_NONE) return;
+    u32 *dst = (u32 *)operand_slot(x, w, f, o->dst);
+    if (d->kind == WARP_SYNC_VOTE && d->mode != 3) {
+        put_mask(dst, e->predicate, lanes);
+        return;
+    }
+    for (u32 l = 0; l < 32; l++) dst[l] = (lanes >> l & 1) ? (u32)e->result[l] : dst[l];
+}
+
+/* Lanes of `f` whose member mask equals that of `lane`. */
+static u32 same_members(const struct exec *x, const struct warp *w, const struct warp_split *f,
+                        u32 lane, u32 *members) {
+    const u32 *m = (const u32 *)operand_slot(x, w, f, desc_of(x, op_of(x, f))->member_mask);
+    u32 same = 0;
+    for (u32 l = 0; l < 32; l++) same |= m[l] == m[lane] ? 1u << l : 0;
+    *members = m[lane];
+    return same & f->mask;
+}
+
+/* Lanes that have left, or that the block does not have, may be named: the others do not wait for
+ * them. */
+static bool check_member_mask(struct exec *x, const struct op *o, u32 lanes, u32 members) {
+    if (lanes & ~members) {
+        core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(lanes & ~members), members,
+                   "is not in the member mask 0x%08x that it passes", members);
+        return false;
+    }
+    return true;
+}
+
+/* ---- lanes that wait at different places ---- */
+
+static bool is_same_sync(const struct exec *x, const struct warp_split *a,
+                         const struct warp_split *b) {
+    const struct warp_sync_desc *d = desc_of(x, op_of(x, a)), *q = desc_of(x, op_of(x, b));
+    return b->state == SPLIT_AT_WARP_SYNC && d->kind == q->kind && d->mode == q->mode;
+}
+
+static bool try_complete(struct exec *x, struct warp *w, struct warp_split *first) {
+    struct warp_split *group[32];
+    struct warp_exchange e = {.a = {0}};
+    u32 n = 0, lanes = 0, members, others;
+    same_members(x, w, first, (u32)__builtin_ctz(first->mask), &members);
+    for (u32 i = 0; i < w->nsplits; i++) {
+        struct warp_split *f = &w->splits[i];
+        if (f->state != SPLIT_AT_WARP_SYNC || !is_same_sync(x, first, f)) continue;
+        same_members(x, w, f, (u32)__builtin_ctz(f->mask), &others);
+        if (others != members) continue;
+        group[n++] = f;
+        lanes |= f->mask;
+    }
+    if ((members & w->live_lanes) & ~lanes) return false;
+    for (u32 i = 0; i < n; i++) gather_operands(x, w, group[i], &e, group[i]->mask);
+    compute_result(x, op_of(x, first), &e, lanes);
+    for (u32 i = 0; i < n; i++) {
+        scatter_results(x, w, group[i], &e, group[i]->mask);
+        group[i]->state = SPLIT_READY;
+        group[i]->reconverged = 1;
+        group[i]->pc++;
+    }
+    return true;
+}
+
+void warp_sync_arrive(struct exec *x, struct warp_split *f, const struct op *o) {
+    struct warp *w = x->warp;
+    u32 members, lanes = same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
+    if (lanes != f->mask)
+        split_diverge(w, f, f->mask & ~lanes, f->pc),
+            warp_sync_arrive(x, &w->splits[w->nsplits - 1], o);
+    if (x->faulted || !check_member_mask(x, o, lanes, members)) return;
+    if ((members & w->live_lanes) != lanes) {
+        f->state = SPLIT_AT_WARP_SYNC;
+        try_complete(x, w, f); /* at once: other lanes of the warp may spin until these go on */
+        return;
+    }
+    struct warp_exchange e = {.a = {0}};
+    gather_operands(x, w, f, &e, lanes);
+    compute_result(x, o, &e, lanes);
+    scatter_results(x, w, f, &e, lanes);
+    f->pc++;
+}
+
+bool warp_sync_resolve(struct exec *x, struct warp *w) {
+    for (u32 i = 0; i < w->nsplits; i++)
+        if (w->splits[i].state == SPLIT_AT_WARP_SYNC && try_complete(x, w, &w->splits[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,231 @@
+/* exec_pattern.c — see pattern.h. Counting is exact: sectors and words are compared lane by lane.
+ * Data-dependent addresses have a new pattern each time, so the usual widths are compared against
+ * all lanes at once. */
+#include "grader/sim/count/pattern.h"
+
+#include <string.h>
+
+enum { SECTOR = 32, BANKS = 32 };
+
+static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
+
+/* How active lanes share values: the first lane of each value, the lanes whose value others hold
+ * too, and the most lanes of one value. */
+struct lane_sharing {
+    u32 first_lane_mask, duplicate_mask, max_multiplicity;
+};
+
+typedef s32 s32x16 __attribute__((vector_size(64)));
+union warp_vector {
+    s32x16 half[2];
+    s32 lane[32];
+};
+
+static struct lane_sharing compare_lanes(const s32 v[32], u32 mask) {
+    static const union warp_vector index = {.lane = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                                     11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                                                     22, 23, 24, 25, 26, 27, 28, 29, 30, 31}};
+    union warp_vector value, match_count = {.lane = {0}}, earlier_match = {.lane = {0}};
+    s32 *multiplicity = match_count.lane, *has_earlier = earlier_match.lane;
+    struct lane_sharing s = {0, 0, 0};
+    memcpy(&value, v, sizeof value);
+    FOR_ACTIVE_LANES(mask) for (int h = 0; h < 2; h++) {
+        s32x16 equal = value.half[h] == v[l]; /* -1 where true */
+        match_count.half[h] -= equal;
+        earlier_match.half[h] |= equal & (index.half[h] > (s32)l);
+    }
+    FOR_LANES s.first_lane_mask |= has_earlier[l] ? 0 : 1u << l;
+    FOR_LANES s.duplicate_mask |= multiplicity[l] > 1 ? 1u << l : 0;
+    s.first_lane_mask &= mask;
+    s.duplicate_mask &= mask;
+    FOR_LANES multiplicity[l] = (mask >> l & 1) ? multiplicity[l] : 0;
+    FOR_LANES s.max_multiplicity =
+        (u32)multiplicity[l] > s.max_multiplicity ? (u32)multiplicity[l] : s.max_multiplicity;
+    return s;
+}
+
+/* Distinct values among the n given. */
+static u32 count_distinct(const u64 *v, u32 n) {
+    u32 count = 0;
+    for (u32 i = 0; i < n; i++) {
+        u32 is_duplicate = 0;
+        for (u32 j = 0; j < i; j++) is_duplicate |= v[j] == v[i];
+        count += !is_duplicate;
+    }
+    return count;
+}
+
+/* Units of `unit` bytes that the active lanes touch; an access may span several. */
+static u32 count_units(const s64 *address, u32 mask, u32 span, u32 unit) {
+    u64 v[32 * 2];
+    u32 n = 0;
+    for (u32 l = 0; l < 32; l++) {
+        if (!(mask >> l & 1)) continue;
+        u64 first = (u64)address[l] / unit, last = ((u64)address[l] + span - 1) / unit;
+        if (n == 0 || v[n - 1] != first) v[n++] = first;
+        if (last != first) v[n++] = last;
+    }
+    return count_distinct(v, n);
+}
+
+/* The same for a full warp phase of accesses to whole words: one lane of each word counts. */
+static u32 word_wavefronts(const s32 *rel, u32 leaders) {
+    u8 words_in_bank[BANKS] = {0};
+    u32 max_words = 0;
+    FOR_ACTIVE_LANES(leaders) {
+        u32 k = ++words_in_bank[(u32)rel[l] >> 2 & (BANKS - 1)];
+        max_words = k > max_words ? k : max_words;
+    }
+    return max_words;
+}
+
+/* Wavefronts of a phase: over the banks, the most distinct words of one bank. */
+static u32 phase_wavefronts(const s64 *address, u32 mask, u32 span) {
+    s64 word[32 * 4];
+    u32 n = 0, words_in_bank[BANKS] = {0}, max_words = 0;
+    for (u32 l = 0; l < 32; l++)
+        if (mask >> l & 1)
+            for (s64 w = address[l] >> 2; w <= (address[l] + span - 1) >> 2; w++) {
+                u32 is_duplicate = 0;
+                for (u32 j = 0; j < n; j++) is_duplicate |= word[j] == w;
+                if (is_duplicate) continue;
+                word[n++] = w;
+                u32 k = ++words_in_bank[w & (BANKS - 1)];
+                if (k > max_words) max_words = k;
+            }
+    return max_words;
+}
+
+/* Every active lane reads what its neighbour (lane ^ 1 or lane ^ 2) reads: two phases of a wide
+ * access merge, since the registers returned are packed. */
+static bool neighbors_match(const s64 *address, u32 mask, u32 step) {
+    for (u32 l = 0; l < 32; l++)
+        if ((mask >> l & 1) && (mask >> (l ^ step) & 1) && address[l] != address[l ^ step])
+            return false;
+    return true;
+}
+
+/* Absolute addresses with the given phase: positive, else a multiple of all units. */
+static void make_absolute(s64 *address, const s32 *rel, u32 phase) {
+    for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40);
+}
+
+static void shared_wavefronts(struct access_pattern *m, u32 mask, u32 span) {
+    s64 address[32];
+    m->wavefronts = m->min_wavefronts = 0;
+    if (span == 4 && !(m->offset_bits & 3)) {
+        m->wavefronts = word_wavefronts(m->lane_offset, m->first_lane_mask);
+        m->min_wavefronts = 1;
+        return;
+    }
+    make_absolute(address, m->lane_offset, 0);
+    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
+    if (span >= 8 && !m->is_store &&
+        (neighbors_match(address, mask, 1) || neighbors_match(address, mask, 2)))
+        lanes *= 2;
+    for (u32 first = 0; first < 32; first += lanes) {
+        u32 part = mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
+        if (!part) continue;
+        m->wavefronts += phase_wavefronts(address, part, span);
+        m->min_wavefronts++;
+    }
+}
+
+/* Local memory interleaves words by lane: a sector holds one word of 8 lanes. */
+static u32 local_sectors(const s64 *address, u32 mask, u32 span) {
+    u64 v[32 * 4];
+    u32 n = 0;
+    for (u32 l = 0; l < 32; l++)
+        if (mask >> l & 1)
+            for (s64 w = address[l] >> 2; w <= (address[l] + span - 1) >> 2 && n < 128; w++)
+                v[n++] = (u64)w * 4 + l / 8;
+    return count_distinct(v, n);
+}
+
+static void classify_pattern(struct access_pattern *m, const s32 *rel, u32 span) {
+    u32 not_unit_stride = 0, bits = 0;
+    s32 low = 0, high = 0;
+    FOR_LANES {
+        not_unit_stride |= (u32)rel[l] ^ (u32)l * span;
+        bits |= (u32)rel[l];
+        low = rel[l] < low ? rel[l] : low;
+        high = rel[l] > high ? rel[l] : high;
+    }
+    m->min_offset = low;
+    m->max_offset = high;
+    m->offset_bits = bits;
+    m->shape = !bits                                ? PATTERN_UNIFORM
+               : !not_unit_stride && m->mask == ~0u ? PATTERN_UNIT_STRIDE
+                                                    : PATTERN_ANY;
+}
+
+void ISAFN(pattern_fill)(struct access_pattern *m, const s32 rel[32], u32 mask, u8 space,
+                         u32 span) {
+    memcpy(m->lane_offset, rel, sizeof m->lane_offset);
+    m->mask = mask;
+    m->valid_alignments = m->pattern_slot = m->nruns = m->reused_serial = 0;
+    m->pattern_serial++;
+    m->valid = true;
+    m->lane_count = (u32)__builtin_popcount(mask);
+    m->ideal_sectors = (m->lane_count * span + SECTOR - 1) / SECTOR;
+    m->wavefronts = m->min_wavefronts = 0;
+    struct lane_sharing s = compare_lanes(rel, mask);
+    m->first_lane_mask = s.first_lane_mask;
+    m->duplicate_mask = s.duplicate_mask;
+    m->max_multiplicity = s.max_multiplicity; /* what an atomic serialises */
+    classify_pattern(m, rel, span);
+    if (space == SPACE_SHARED)
+        shared_wavefronts(m, mask, m->wavefront_lane_bytes ? m->wavefront_lane_bytes : span);
+    if (space == SPACE_CONST)
+        m->wavefronts = (u32)__builtin_popcount(m->first_lane_mask), m->min_wavefronts = 1;
+}
+
+/* Lanes in a row whose accesses touch make one stretch; a stretch may come twice, which does no
+ * harm. */
+void ISAFN(pattern_runs)(struct access_pattern *m, u32 span) {
+    u32 runs = 0;
+    FOR_ACTIVE_LANES(m->first_lane_mask) {
+        s32 at = m->lane_offset[l];
+        if (runs && at == m->runs[runs - 1].offset + (s32)m->runs[runs - 1].bytes) {
+            m->runs[runs - 1].bytes += span;
+            continue;
+        }
+        m->runs[runs].offset = at;
+        m->runs[runs++].bytes = span;
+    }
+    m->nruns = (u8)runs;
+}
+
+/* Sectors of aligned accesses of up to 32 bytes, each in one sector. */
+static u32 aligned_sectors(const s64 *address, u32 mask) {
+    s32 sector[32];
+    FOR_LANES sector[l] = (s32)(address[l] >> 5);
+    return (u32)__builtin_popcount(compare_lanes(sector, mask).first_lane_mask);
+}
+
+void ISAFN(pattern_sectors)(struct access_pattern *m, u32 phase, u8 space, u32 span) {
+    s64 address[32];
+    m->valid_alignments |= 1u << phase;
+    if (space == SPACE_SHARED) {
+        m->sectors_by_alignment[phase] = 0;
+        return;
+    }
+    make_absolute(address, m->lane_offset, phase);
+    bool aligned =
+        span <= SECTOR && !((phase | m->offset_bits) & (span - 1)) && !(span & (span - 1));
+    u32 n = space == SPACE_LOCAL ? local_sectors(address, m->mask, span)
+            : aligned            ? aligned_sectors(address, m->mask)
+                                 : count_units(address, m->mask, span, SECTOR);
+    m->sectors_by_alignment[phase] = (u8)n;
+}
+
+void ISAFN(pattern_count_scattered)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span) {
+    s64 address[32];
+    for (u32 l = 0; l < 32; l++) address[l] = (s64)(ea[l] & ~0x8000000000000000ull);
+    u32 lanes = (u32)__builtin_popcount(mask), sectors = count_units(address, mask, span, SECTOR);
+    stats[STAT_REQUESTS]++;
+    stats[STAT_LANES] += lanes;
+    stats[STAT_OPS] += lanes;
+    stats[STAT_SECTORS] += sectors;
+    stats[STAT_IDEAL_SECTORS] += min_u32(sectors, (lanes * span + SECTOR - 1) / SECTOR);
+}

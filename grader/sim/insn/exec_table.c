@@ -1,0 +1,19 @@
+/* exec_table.c — the table of all lane functions, in the order of rows. */
+#include "grader/sim/insn/exec.h"
+
+#define R1(id, ...)  ISAFN(op_##id),
+#define R2(id, ...)  ISAFN(op_##id),
+#define R3(id, ...)  ISAFN(op_##id),
+#define R4(id, ...)  ISAFN(op_##id),
+#define RP(id, ...)  ISAFN(op_##id),
+#define RP2(id, ...) ISAFN(op_##id),
+#define RT(id, ...)  ISAFN(op_##id),
+#define RM(id, ...)  ISAFN(op_##id),
+#define RS(id, ...)  ISAFN(op_##id),
+#define RC(id, ...)  ISAFN(op_##id),
+#define RL(id, ...)  ISAFN(op_##id),
+#define RX(id, ...)  NULL,
+#define RD(id, ...)  NULL,
+op_fn *const ISAFN(lane_functions)[] = {
+#include "grader/sim/insn/opcodes.def"
+};

@@ -1,0 +1,377 @@
+/* exec_global.c — who touched what in global memory: races between blocks, and between the warps
+ * of a block.
+ *
+ * Only memory that the launch may change is looked at (code/underlying_object.c). Between blocks: each granule
+ * (a word; a byte in kernels that access less than words) has, for each worker, the block that
+ * wrote it, that read it and that updated it by atomics: none, one, or many. A write and an access
+ * of different blocks in one launch race, and so do an update and a read. Each worker's notes are
+ * exact for the blocks that it ran, and joining them loses nothing (none < one < many), so what is
+ * found does not depend on which worker ran which block. Blocks that all store the same value do
+ * not race with each other, so a hash of the last value is kept.
+ *
+ * Granules lie in rows of a warp's width, which have one note for all as long as each access is one
+ * of whole rows (shadow.c); what this file does to granules it then does to the row.
+ *
+ * Within a block: a granule also has the tick and the warp of its last write, last reads and last
+ * update. A worker's tick goes on with each block and each barrier of a block, so that notes of the
+ * tick at hand are of the same block with no barrier between. Two of different warps race if one is
+ * a write, or one an update and one a read. A store that leaves what it finds is not told: many
+ * threads may set one flag. Lanes of one store that leave different values in one word race too;
+ * other accesses of one warp: intra_warp.c.
+ *
+ * Kernels whose blocks may see each other's writes take another way: race/happens_before.c. */
+#include "grader/sim/race/exec_race.h"
+#include "grader/sim/count/pattern.h"
+#include "grader/sim/race/race.h"
+
+#include <string.h>
+
+/* The note is of this tick, by another warp or by several. */
+static inline u32 conflicts(u32 epoch, u32 current) {
+    return TRUTH_MASK((epoch ^ current) - 1 < RACE_CLOCK_UNIT - 1);
+}
+static inline u32 join_epoch(u32 old, u32 current) {
+    return current | (conflicts(old, current) & RACE_MANY_WARPS);
+}
+static inline u16 join_block(u16 old, u16 block_id) {
+    return old == 0 || old == block_id ? block_id : RACE_MANY_BLOCKS;
+}
+
+struct cell_range {
+    u64 first;
+    u32 n;
+};
+
+static struct cell_range cells_of_run(const struct access_pattern *m, u32 i, u64 offset,
+                                      u32 shift) {
+    u64 from = offset + (u64)(s64)m->runs[i].offset, first = from >> shift;
+    return (struct cell_range){first, (u32)(((from + m->runs[i].bytes - 1) >> shift) - first) + 1};
+}
+
+/* Each returns whether there may be a race within the block. */
+
+static u32 record_reads(struct race_shadow *p, struct cell_range at, u16 block_id, u32 current) {
+    const u16 *w = p->writer_block + at.first, *u = p->updater_block + at.first;
+    const u32 *last_write = p->last_write_epoch + at.first,
+              *last_update = p->last_update_epoch + at.first;
+    u16 *r = p->reader_block + at.first;
+    u32 *last_read = p->last_read_epoch + at.first, bad = 0, may_race = 0;
+    p->has_reads = true;
+    for (u32 i = 0; i < at.n; i++) {
+        bad |= (w[i] != 0) & (w[i] != block_id);
+        r[i] = join_block(r[i], block_id);
+    }
+    for (u32 i = 0; i < at.n; i++) {
+        may_race |= conflicts(last_write[i], current);
+        last_read[i] = join_epoch(last_read[i], current);
+    }
+    for (u32 i = 0; p->has_updates && i < at.n; i++) {
+        bad |= (u[i] != 0) & (u[i] != block_id);
+        may_race |= conflicts(last_update[i], current);
+    }
+    p->has_block_race |= bad;
+    return may_race;
+}
+
+/* A plain load of what an atomic then checks again: ordered after stores, and free beside updates.
+ */
+static u32 record_revalidated_reads(struct race_shadow *p, struct cell_range at, u16 block_id,
+                                    u32 current) {
+    const u16 *w = p->writer_block + at.first;
+    const u32 *last_write = p->last_write_epoch + at.first;
+    u32 bad = 0, may_race = 0;
+    for (u32 i = 0; i < at.n; i++) {
+        bad |= (w[i] != 0) & (w[i] != block_id);
+        may_race |= conflicts(last_write[i], current);
+    }
+    p->has_block_race |= bad;
+    return may_race;
+}
+
+static u32 record_updates(struct race_shadow *p, struct cell_range at, u16 block_id, u32 current) {
+    const u16 *w = p->writer_block + at.first, *r = p->reader_block + at.first;
+    const u32 *last_write = p->last_write_epoch + at.first,
+              *last_read = p->last_read_epoch + at.first;
+    u16 *u = p->updater_block + at.first;
+    u32 *last_update = p->last_update_epoch + at.first, bad = 0, may_race = 0;
+    for (u32 i = 0; i < at.n; i++) {
+        bad |= ((w[i] != 0) & (w[i] != block_id)) | ((r[i] != 0) & (r[i] != block_id));
+        u[i] = join_block(u[i], block_id);
+    }
+    for (u32 i = 0; i < at.n; i++) {
+        may_race |= conflicts(last_write[i], current) | conflicts(last_read[i], current);
+        last_update[i] = join_epoch(last_update[i], current);
+    }
+    p->has_block_race |= bad;
+    return may_race;
+}
+
+static u32 stores_conflict(struct race_shadow *p, struct cell_range at, u16 block_id, u32 current) {
+    const u16 *u = p->updater_block + at.first;
+    const u32 *last_write = p->last_write_epoch + at.first,
+              *last_read = p->last_read_epoch + at.first,
+              *last_update = p->last_update_epoch + at.first;
+    u32 may_race = 0, bad = 0;
+    for (u32 i = 0; i < at.n; i++) may_race |= conflicts(last_write[i], current);
+    for (u32 i = 0; p->has_reads && i < at.n; i++) may_race |= conflicts(last_read[i], current);
+    for (u32 i = 0; p->has_updates && i < at.n; i++) {
+        bad |= (u[i] != 0) & (u[i] != block_id);
+        may_race |= conflicts(last_update[i], current);
+    }
+    p->has_block_race |= bad;
+    return may_race;
+}
+
+/* ---- stores, between blocks ---- */
+
+/* What the notes of a granule are after a store; *bad is set if it raced, or may have. */
+static inline void record_store(struct race_shadow *p, u64 g, u16 value, u16 block_id, u32 *bad) {
+    u16 w = p->writer_block[g], r = p->reader_block[g];
+    bool others = w != 0 && w != block_id, differs = p->value_hash[g] != value;
+    *bad |= (others & (differs | (r != 0))) | (r != 0 && r != block_id);
+    p->writer_block[g] = !others                            ? block_id
+                         : differs || w == RACE_MANY_BLOCKS ? RACE_MANY_BLOCKS
+                                                            : RACE_SAME_VALUE;
+    p->value_hash[g] = value;
+}
+
+static inline u16 hash_word(u32 v) { return (u16)((v * 0x9e3779b1u) >> 16); }
+
+/* In vectors: gcc keeps a loop that narrows its results one lane at a time. */
+typedef u32 u32x16 __attribute__((vector_size(64)));
+typedef u16 u16x16 __attribute__((vector_size(32)));
+static inline void hash_row(u16 *value, const u32 *words) {
+    u32x16 w[2];
+    memcpy(w, words, sizeof w);
+    for (u32 i = 0; i < 2; i++) {
+        u16x16 h = __builtin_convertvector((w[i] * 0x9e3779b1u) >> 16, u16x16);
+        memcpy(value + 16 * i, &h, sizeof h);
+    }
+}
+
+/* A word of each lane, side by side. */
+static void record_row_stores(struct race_shadow *p, u64 cell, const u32 *values, u16 block_id) {
+    u16 *W = p->writer_block + cell, *r = p->reader_block + cell, *V = p->value_hash + cell;
+    u32 bad = 0;
+    FOR_LANES {
+        u16 value = hash_word(values[l]), w = W[l];
+        u32 others = TRUTH_MASK(w != 0) & TRUTH_MASK(w != block_id),
+            differs = TRUTH_MASK(V[l] != value), read = TRUTH_MASK(r[l] != 0);
+        bad |= (others & (differs | read)) | (read & TRUTH_MASK(r[l] != block_id));
+        u32 many_blocks = differs | TRUTH_MASK(w == RACE_MANY_BLOCKS);
+        W[l] =
+            (u16)((~others & block_id) |
+                  (others & ((many_blocks & RACE_MANY_BLOCKS) | (~many_blocks & RACE_SAME_VALUE))));
+        V[l] = value;
+    }
+    p->has_block_race |= bad;
+}
+
+static void record_word_stores(struct race_shadow *p, const void *reg, const struct mem_desc *d,
+                               const struct access_pattern *m, u64 offset, u16 block_id) {
+    u32 bad = 0;
+    for (u32 word = 0; word < d->width / 4u; word++) FOR_ACTIVE_LANES(m->mask) {
+            u32 v = d->reg_bytes == 8 ? (u32)(((const u64 *)reg)[l] >> 32 * word)
+                                      : ((const u32 *)reg)[l];
+            record_store(p, (offset + (u64)(s64)m->lane_offset[l] + 4 * word) >> 2, hash_word(v),
+                         block_id, &bad);
+        }
+    p->has_block_race |= bad;
+}
+
+static void record_byte_stores(struct race_shadow *p, const u8 *reg, const struct mem_desc *d,
+                               const struct access_pattern *m, u64 offset, u16 block_id) {
+    u32 bad = 0;
+    for (u32 byte = 0; byte < d->width; byte++) FOR_ACTIVE_LANES(m->mask)
+    record_store(p, offset + (u64)(s64)m->lane_offset[l] + byte, reg[l * d->reg_bytes + byte],
+                 block_id, &bad);
+    p->has_block_race |= bad;
+}
+
+/* Of a bulk copy: whatever it stores counts as different from what other blocks do. */
+static void record_bulk_store(struct race_shadow *p, struct cell_range at, u16 block_id) {
+    u32 bad = 0;
+    for (u32 i = 0; i < at.n; i++) record_store(p, at.first + i, block_id, block_id, &bad);
+    p->has_block_race |= bad;
+}
+
+static void record_stores(struct exec *x, const struct mem_desc *d, const struct access_pattern *m,
+                          u64 offset, u16 block_id) {
+    struct race_shadow *p = x->worker->race_shadow;
+    if (d->is_bulk)
+        record_bulk_store(p, cells_of_run(m, 0, offset, x->worker->launch->global_shift), block_id);
+    for (u32 e = 0; e < d->count; e++, offset += d->width) {
+        const void *reg = operand_at(x, d->reg[e]);
+        if (x->worker->launch->global_shift == 0)
+            record_byte_stores(p, reg, d, m, offset, block_id);
+        else if (m->shape == PATTERN_UNIT_STRIDE && d->count == 1 && d->width == 4 &&
+                 d->reg_bytes == 4)
+            record_row_stores(p, offset >> 2, reg, block_id);
+        else record_word_stores(p, reg, d, m, offset, block_id);
+    }
+}
+
+/* ---- an access ---- */
+
+static void extend_range(struct offset_range *r, u64 low, u64 high) {
+    if (low < r->low) r->low = low;
+    if (high > r->high) r->high = high;
+}
+
+static bool covers_whole_rows(struct cell_range at) {
+    return at.n >= SHADOW_ROW_CELLS && !(at.first % SHADOW_ROW_CELLS) && !(at.n % SHADOW_ROW_CELLS);
+}
+
+/* The row's note, if it has one for all. */
+static struct shadow_row *compact_row(struct race_shadow *p, u64 row) {
+    struct shadow_row *r = &p->rows[row];
+    if (shadow_row_state(p, row) == ROW_EMPTY)
+        *r = (struct shadow_row){.state = p->row_state_base + ROW_COMPACT};
+    return r->state == p->row_state_base + ROW_COMPACT ? r : NULL;
+}
+
+/* Each returns whether that was all: not where a race is likely, or a row has several notes. */
+
+static bool read_compact_rows(struct race_shadow *p, struct cell_range at, u16 block_id,
+                              u32 current) {
+    u64 first = at.first / SHADOW_ROW_CELLS, end = first + at.n / SHADOW_ROW_CELLS;
+    for (u64 i = first; i < end; i++) {
+        const struct shadow_row *r = compact_row(p, i);
+        if (!r || conflicts(r->last_write_epoch, current)) return false;
+    }
+    for (u64 i = first; i < end; i++) {
+        struct shadow_row *r = &p->rows[i];
+        p->has_block_race |= (r->writer_block != 0) & (r->writer_block != block_id);
+        r->reader_block = join_block(r->reader_block, block_id);
+        r->last_read_epoch = join_epoch(r->last_read_epoch, current);
+    }
+    p->has_reads = true;
+    return true;
+}
+
+/* The values side by side, as they will lie in memory. */
+static void record_value_hashes(const struct exec *x, u16 *value, const struct mem_desc *d) {
+    u32 words = d->width / 4u, total_words = words * d->count;
+    for (u32 e = 0; e < d->count; e++) {
+        const void *reg = operand_at(x, d->reg[e]);
+        if (d->reg_bytes == 4 && total_words == 1) hash_row(value, reg);
+        else if (d->reg_bytes == 4)
+            FOR_LANES value[(u32)l * total_words + e] = hash_word(((const u32 *)reg)[l]);
+        else
+            for (u32 w = 0; w < words; w++)
+                FOR_LANES value[(u32)l * total_words + e * words + w] =
+                    hash_word((u32)(((const u64 *)reg)[l] >> 32 * w));
+    }
+}
+
+static bool store_compact_rows(struct exec *x, const struct mem_desc *d, struct cell_range at,
+                               u16 block_id, u32 current) {
+    struct race_shadow *p = x->worker->race_shadow;
+    u64 first = at.first / SHADOW_ROW_CELLS, end = first + at.n / SHADOW_ROW_CELLS;
+    for (u64 i = first; i < end; i++) {
+        const struct shadow_row *r = compact_row(p, i);
+        if (!r || (r->writer_block && r->writer_block != block_id) ||
+            conflicts(r->last_write_epoch, current) || conflicts(r->last_read_epoch, current))
+            return false;
+    }
+    for (u64 i = first; i < end; i++) {
+        struct shadow_row *r = &p->rows[i];
+        p->has_block_race |= (r->reader_block != 0) & (r->reader_block != block_id);
+        r->writer_block = block_id;
+        r->last_write_epoch = current;
+    }
+    record_value_hashes(x, p->value_hash + at.first, d);
+    return true;
+}
+
+static bool access_compact_rows(struct exec *x, const struct access_pattern *m,
+                                const struct mem_access *t, struct cell_range at) {
+    const struct mem_desc *d = &x->mems[t->o->aux];
+    u16 block_id = race_block_id(x->block);
+    u32 current = race_global_epoch(x->block, x->warp);
+    if (t->kind == RACE_READ)
+        return read_compact_rows(x->worker->race_shadow, at, block_id, current);
+    return t->kind == RACE_WRITE && m->shape == PATTERN_UNIT_STRIDE && !d->is_bulk &&
+           x->worker->launch->global_shift == 2 && store_compact_rows(x, d, at, block_id, current);
+}
+
+static void expand_rows(struct race_shadow *p, struct cell_range at) {
+    for (u64 row = at.first / SHADOW_ROW_CELLS; row * SHADOW_ROW_CELLS < at.first + at.n; row++)
+        race_ensure_expanded_row(p, row * SHADOW_ROW_CELLS);
+}
+
+static void access_cells(struct exec *x, const struct access_pattern *m,
+                         const struct mem_access *t) {
+    struct race_shadow *p = x->worker->race_shadow;
+    u32 shift = x->worker->launch->global_shift, may_race = 0,
+        current = race_global_epoch(x->block, x->warp);
+    u16 block_id = race_block_id(x->block);
+    bool is_store = t->kind == RACE_WRITE;
+    for (u32 i = 0; i < m->nruns; i++) {
+        struct cell_range run = cells_of_run(m, i, t->base, shift);
+        expand_rows(p, run);
+        may_race |= is_store               ? stores_conflict(p, run, block_id, current)
+                    : t->kind == RACE_READ ? record_reads(p, run, block_id, current)
+                    : t->kind == RACE_READ_REVALIDATED
+                        ? record_revalidated_reads(p, run, block_id, current)
+                        : record_updates(p, run, block_id, current);
+    }
+    if (!is_store) {
+        if (may_race) race_report_in_block(x, t);
+        return;
+    }
+    record_stores(x, &x->mems[t->o->aux], m, t->base, block_id);
+    if (may_race || m->duplicate_mask) return race_check_stores(x, t);
+    for (u32 i = 0; i < m->nruns; i++) {
+        struct cell_range run = cells_of_run(m, i, t->base, shift);
+        for (u32 k = 0; k < run.n; k++) p->last_write_epoch[run.first + k] = current;
+    }
+}
+
+/* Where something ordered a part of the block since its last barrier: notes since then, but for
+ * those of the tick at hand. */
+static void check_partial_sync_cells(struct exec *x, const struct access_pattern *m,
+                                     const struct mem_access *t) {
+    for (u32 i = 0; i < m->nruns; i++) {
+        struct cell_range run = cells_of_run(m, i, t->base, x->worker->launch->global_shift);
+        expand_rows(x->worker->race_shadow, run);
+        for (u32 k = 0; k < run.n; k++) race_check_partial_sync(x, t, run.first + k);
+    }
+}
+
+static void record_global_access(struct exec *x, u32 stat, const struct access_pattern *m,
+                                 const struct mem_access *t) {
+    struct race_shadow *p = x->worker->race_shadow;
+    u64 low = t->base + (u64)(s64)m->min_offset, high = t->base + (u64)(s64)m->max_offset + t->span;
+    extend_range(&p->accessed_range, low, high);
+    extend_range(&p->insn_ranges[stat], low, high);
+    struct cell_range all = cells_of_run(m, 0, t->base, x->worker->launch->global_shift);
+    bool partial_sync = p->logical_clock != x->block->logical_clock;
+    if (partial_sync) check_partial_sync_cells(x, m, t);
+    if (partial_sync || m->nruns > 1 || !covers_whole_rows(all) ||
+        !access_compact_rows(x, m, t, all))
+        access_cells(x, m, t);
+}
+
+void ISAFN(race_global_access)(struct exec *x, const struct op *o, u32 stat,
+                               struct access_pattern *m, u64 base, u32 span,
+                               enum race_access_kind access) {
+    struct mem_access t = {o,    base - SIM_BASE, m->lane_offset,   m->mask,
+                           span, access,          m->duplicate_mask};
+    struct access_record *e =
+        race_record_access(x, o, stat, false, t.base + (u64)(s64)m->min_offset,
+                           t.base + (u64)(s64)m->max_offset + span, m->mask, access);
+    race_check_intra_warp(x, m, &t, e);
+    if (x->tracks_happens_before) return race_hb_access(x, &t);
+    if (!m->nruns) ISAFN(pattern_runs)(m, span);
+    record_global_access(x, stat, m, &t);
+}
+
+/* A lane alone, where the lanes of an instruction lie in several allocations. */
+void ISAFN(race_global_lane_access)(struct exec *x, const struct op *o, u32 stat, u32 lane,
+                                    u64 address, u32 span, enum race_access_kind access) {
+    struct access_pattern m = {
+        .mask = 1u << lane, .first_lane_mask = 1u << lane, .nruns = 1, .lane_count = 1};
+    m.runs[0].bytes = span;
+    ISAFN(race_global_access)(x, o, stat, &m, address, span, access);
+}

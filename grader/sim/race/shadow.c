@@ -1,0 +1,191 @@
+/* shadow.c — the notes of global memory: mapping them, opening and closing them for a launch.
+ *
+ * Planes are mapped once for each worker and kept. Nearly all that well-made kernels touch are
+ * whole rows of a warp's width, so that a row has one note for all of its granules, until an access
+ * differs among them: then it is opened, and each granule has its own. A row that the launch has
+ * not touched says so by its epoch, and need not be cleared. */
+#include "grader/sim/race/tensor_map_proxy.h"
+#include "grader/sim/race/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MAX_RETAINED_CELLS = 16 << 20 /* granules whose notes stay in memory after a launch */ };
+
+/* A plane of `bytes` for each byte that an allocation reaches. */
+static void *map_plane(const struct race_shadow *p, size_t bytes) {
+    void *at = mmap(NULL, p->covered_bytes * bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return NULL;
+    madvise(at, p->covered_bytes * bytes, MADV_HUGEPAGE); /* they are walked through, not sampled */
+    return at;
+}
+
+enum {
+    BLOCK_PLANE_COUNT = 4,
+    EPOCH_PLANE_COUNT = 4,
+    ROW_BYTES_PER_CELL = 1 /* of a row, for each of its granules */
+};
+_Static_assert(sizeof(struct shadow_row) <= ROW_BYTES_PER_CELL * SHADOW_ROW_CELLS,
+               "a row's note fits");
+
+static void list_planes(struct race_shadow *p, void **block_planes[BLOCK_PLANE_COUNT],
+                        void **epoch_planes[EPOCH_PLANE_COUNT]) {
+    void **block_list[] = {(void **)&p->writer_block, (void **)&p->reader_block,
+                           (void **)&p->updater_block, (void **)&p->value_hash};
+    void **epoch_list[] = {(void **)&p->last_write_epoch, (void **)&p->last_read_epoch,
+                           (void **)&p->last_update_epoch, (void **)&p->release_clock};
+    memcpy(block_planes, block_list, sizeof block_list);
+    memcpy(epoch_planes, epoch_list, sizeof epoch_list);
+}
+
+static void unmap_planes(struct race_shadow *p) {
+    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
+    list_planes(p, block_planes, epoch_planes);
+    for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
+        if (*block_planes[i]) munmap(*block_planes[i], p->covered_bytes * sizeof(u16));
+    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
+        if (*epoch_planes[i]) munmap(*epoch_planes[i], p->covered_bytes * sizeof(u32));
+    if (p->rows) munmap(p->rows, p->covered_bytes * ROW_BYTES_PER_CELL);
+    *p = (struct race_shadow){
+        .history = p->history, .patterns = p->patterns, .intra_warp = p->intra_warp};
+}
+
+static bool map_planes(struct race_shadow *p, u64 covered_bytes) {
+    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
+    bool ok = true;
+    *p = (struct race_shadow){.covered_bytes = covered_bytes,
+                              .history = p->history,
+                              .patterns = p->patterns,
+                              .intra_warp = p->intra_warp};
+    list_planes(p, block_planes, epoch_planes);
+    for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
+        ok &= (*block_planes[i] = map_plane(p, sizeof(u16))) != NULL;
+    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
+        ok &= (*epoch_planes[i] = map_plane(p, sizeof(u32))) != NULL;
+    ok &= (p->rows = map_plane(p, ROW_BYTES_PER_CELL)) != NULL;
+    if (!ok) unmap_planes(p);
+    return ok;
+}
+
+void race_free(struct sim *s) {
+    for (unsigned i = 0; i < s->nrace_shadows; i++) {
+        unmap_planes(&s->race_shadows[i]);
+        free(s->race_shadows[i].history);
+        free(s->race_shadows[i].patterns);
+        free(s->race_shadows[i].intra_warp);
+    }
+    free(s->race_shadows);
+}
+
+/* Planes for so many workers, as far as memory reaches now. Larger ones begin anew: between
+ * launches nothing is noted that still counts. */
+static bool grow_shadows(struct sim *s, unsigned workers) {
+    u64 covered_bytes = memory_used_span(&s->memory);
+    if (workers > s->nrace_shadows)
+        s->race_shadows = xrealloc(s->race_shadows, workers * sizeof *s->race_shadows);
+    for (; s->nrace_shadows < workers; s->nrace_shadows++)
+        s->race_shadows[s->nrace_shadows] = (struct race_shadow){.logical_clock = 0};
+    for (unsigned i = 0; i < workers; i++) {
+        if (!s->race_shadows[i].history) s->race_shadows[i].history = race_history_new();
+        if (!s->race_shadows[i].patterns)
+            s->race_shadows[i].patterns =
+                xcalloc(RACE_PATTERN_CACHE_SIZE, sizeof *s->race_shadows[i].patterns);
+        if (!s->race_shadows[i].intra_warp)
+            s->race_shadows[i].intra_warp = xcalloc(32, sizeof *s->race_shadows[i].intra_warp);
+        if (s->race_shadows[i].covered_bytes >= covered_bytes) continue;
+        unmap_planes(&s->race_shadows[i]);
+        if (!map_planes(&s->race_shadows[i], covered_bytes)) return false;
+    }
+    return true;
+}
+
+bool race_open(struct launch *l) {
+    if (!l->tracks_global_races) return true;
+    l->race_callbacks = &race_callbacks;
+    race_mark_writable_allocations(l);
+    if (!grow_shadows(l->sim, l->nworkers)) return false;
+    for (u32 i = 0; i < l->nworkers; i++) {
+        struct race_shadow *p = l->workers[i].race_shadow = &l->sim->race_shadows[i];
+        l->workers[i].launch_clock = p->logical_clock;
+        p->cell_shift = l->global_shift;
+        p->has_block_race = p->nrecords = p->npatterns = p->nstride_patterns =
+            p->intra_warp_checks = 0;
+        for (u32 w = 0; w < 32; w++) race_intra_warp_reset(p, w);
+        p->row_state_base += ROW_STATE_COUNT;
+        p->has_reads = false;
+        p->deferred.read_epochs = NULL;
+        p->has_updates = l->code->updates_global ||
+                         l->tracks_happens_before; /* what hands something over is noted so, too */
+        p->accessed_range = (struct offset_range){UINT64_MAX, 0};
+        p->insn_ranges = xcalloc(l->module->nstats, sizeof *p->insn_ranges);
+        for (u32 s = 0; s < l->module->nstats; s++) p->insn_ranges[s].low = UINT64_MAX;
+    }
+    return true;
+}
+
+static void discard_pages(void *base, u64 low, u64 high) {
+    u64 page = memory_page();
+    low = low / page * page;
+    madvise((u8 *)base + low, (high + page - 1) / page * page - low, MADV_DONTNEED);
+}
+
+/* Notes are not cleared: those by block count for one epoch, those by tick for one tick. Where
+ * there are many their pages are given back. */
+static void close_shadow(struct race_shadow *p, u32 shift) {
+    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
+    free(p->insn_ranges);
+    p->insn_ranges = NULL;
+    if (p->accessed_range.low >= p->accessed_range.high) return;
+    u64 first = p->accessed_range.low >> shift, end = ((p->accessed_range.high - 1) >> shift) + 1;
+    if (end - first <= MAX_RETAINED_CELLS) return;
+    list_planes(p, block_planes, epoch_planes);
+    for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
+        discard_pages(*block_planes[i], first * sizeof(u16), end * sizeof(u16));
+    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
+        discard_pages(*epoch_planes[i], first * sizeof(u32), end * sizeof(u32));
+}
+
+void race_close(struct launch *l) {
+    for (u32 i = 0; i < l->nworkers; i++) race_tensor_maps_free(&l->workers[i]);
+    for (u32 i = 0; l->tracks_global_races && i < l->nworkers; i++)
+        if (l->workers[i].race_shadow) close_shadow(l->workers[i].race_shadow, l->global_shift);
+}
+
+/* Of rows that were touched: writing to others would make memory of them, gigabytes where buffers
+ * lie far apart. */
+static void clear_row_epochs(struct race_shadow *p) {
+    if (p->accessed_range.low >= p->accessed_range.high) return;
+    u64 first = (p->accessed_range.low >> p->cell_shift) / SHADOW_ROW_CELLS,
+        last = ((p->accessed_range.high - 1) >> p->cell_shift) / SHADOW_ROW_CELLS;
+    for (u64 row = first; row <= last; row++)
+        if (shadow_row_state(p, row) != ROW_EMPTY)
+            p->rows[row].last_write_epoch = p->rows[row].last_read_epoch = 0;
+}
+
+/* Ticks begin anew: what was noted by tick is forgotten. */
+void race_reset_clock(struct race_shadow *p) {
+    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
+    list_planes(p, block_planes, epoch_planes);
+    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
+        madvise(*epoch_planes[i], p->covered_bytes * sizeof(u32), MADV_DONTNEED);
+    clear_row_epochs(p);
+    p->logical_clock = 1;
+}
+
+/* A row's one note becomes one for each granule. */
+void race_expand_row(struct race_shadow *p, u64 row) {
+    struct shadow_row *r = &p->rows[row];
+    u64 first = row * SHADOW_ROW_CELLS;
+    bool was_compact = r->state == p->row_state_base + ROW_COMPACT;
+    u16 write = was_compact ? r->writer_block : 0, read = was_compact ? r->reader_block : 0;
+    for (u32 i = 0; i < SHADOW_ROW_CELLS; i++)
+        p->writer_block[first + i] = write, p->reader_block[first + i] = read;
+    if (p->has_updates)
+        memset(p->updater_block + first, 0, SHADOW_ROW_CELLS * sizeof *p->updater_block);
+    for (u32 i = 0; was_compact && i < SHADOW_ROW_CELLS; i++)
+        p->last_write_epoch[first + i] = r->last_write_epoch,
+                                    p->last_read_epoch[first + i] = r->last_read_epoch;
+    r->state = p->row_state_base + ROW_EXPANDED;
+}

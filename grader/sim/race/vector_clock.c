@@ -1,0 +1,138 @@
+/* vector_clock.c — order between some threads of a block.
+ *
+ * A barrier of all threads begins an interval, and what came before is past. Everything else that
+ * orders does so for some: each warp has a list of what it has seen of every other (a vector clock,
+ * as in Flanagan and Freund, "FastTrack", 2009), in intervals for shared memory and in ticks for
+ * global memory; both go on where a warp leaves something for others. A warp that arrives at an
+ * mbarrier or a named barrier leaves what it has seen, and what it did; who waited takes that. Who
+ * sees what an atomic or a strong store left takes all that was done so far: when that was left is
+ * not noted. Within a warp, barriers of its lanes are told apart where they are not of all lanes:
+ * each lane has such a list of the others. mbarriers share places by their offset; two at one place
+ * order more than they should, and no race is invented. */
+#include "grader/sim/race/vector_clock.h"
+#include "grader/sim/race/race.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct vector_clocks *vector_clocks_of(struct block *b) {
+    if (!b->vector_clocks) b->vector_clocks = xcalloc(1, sizeof *b->vector_clocks);
+    return b->vector_clocks;
+}
+
+void race_vector_clocks_reset(struct block *b) {
+    struct vector_clocks *o = b->vector_clocks;
+    if (!o) return;
+    memset(o->warp_clock, 0, sizeof o->warp_clock);
+    memset(o->named_barrier_clock, 0, sizeof o->named_barrier_clock);
+    memset(o->mbarrier_arrival_clock, 0, sizeof o->mbarrier_arrival_clock);
+    memset(o->mbarrier_phase_clock, 0, sizeof o->mbarrier_phase_clock);
+}
+
+void race_vector_clocks_free(struct block *b) {
+    for (u32 i = 0; b->vector_clocks && i < 32; i++) free(b->vector_clocks->lane_clock[i]);
+    free(b->vector_clocks);
+    b->vector_clocks = NULL;
+}
+
+static void join_clock(struct vector_clock *to, const struct vector_clock *from) {
+    for (u32 i = 0; i < 32; i++) {
+        to->sync_epoch[i] =
+            from->sync_epoch[i] > to->sync_epoch[i] ? from->sync_epoch[i] : to->sync_epoch[i];
+        to->logical_clock[i] = from->logical_clock[i] > to->logical_clock[i]
+                                   ? from->logical_clock[i]
+                                   : to->logical_clock[i];
+    }
+}
+
+/* What the warp leaves: what it has seen, and all that it did. */
+static void release_clock(struct vector_clock *at, const struct block *b, u32 warp) {
+    join_clock(at, &b->vector_clocks->warp_clock[warp]);
+    at->sync_epoch[warp] = b->sync_epoch;
+    at->logical_clock[warp] = b->race_shadow->logical_clock;
+}
+
+void race_acquire(struct block *b, const struct warp *w, const struct launch *l) {
+    struct vector_clock *observed = &vector_clocks_of(b)->warp_clock[w->index];
+    race_next_partial_epoch(b, l);
+    for (u32 i = 0; i < 32; i++)
+        observed->sync_epoch[i] = b->sync_epoch,
+        observed->logical_clock[i] = b->race_shadow->logical_clock;
+    race_intra_warp_reset(b->race_shadow, w->index);
+}
+
+/* ---- named barriers ---- */
+
+void race_barrier_arrive(struct block *b, const struct warp *w, u32 barrier,
+                         const struct launch *l) {
+    struct vector_clocks *o = vector_clocks_of(b);
+    race_next_partial_epoch(b, l);
+    release_clock(&o->named_barrier_clock[barrier], b, w->index);
+}
+
+void race_barrier_release(struct block *b, u32 barrier, u32 warps, const struct launch *l) {
+    struct vector_clocks *o = vector_clocks_of(b);
+    struct vector_clock merged = o->named_barrier_clock[barrier];
+    race_next_partial_epoch(b, l);
+    for (u32 m = warps; m; m &= m - 1) release_clock(&merged, b, (u32)__builtin_ctz(m));
+    for (u32 m = warps; m; m &= m - 1) {
+        u32 w = (u32)__builtin_ctz(m);
+        join_clock(&o->warp_clock[w], &merged);
+        race_intra_warp_reset(b->race_shadow, w);
+    }
+    o->named_barrier_clock[barrier] = (struct vector_clock){0};
+}
+
+/* ---- mbarriers ---- */
+
+void race_mbarrier_init(struct exec *x, const struct op *o, u32 lane, u32 offset) {
+    struct block *b = x->block;
+    u32 shift = x->worker->launch->shared_shift;
+    race_record_access(x, o, 0, true, offset, offset + 8, 1u << lane, RACE_WRITE);
+    if (b->race_shadow->deferred.read_epochs == b->read_epochs)
+        b->race_shadow->deferred.flush(b->race_shadow);
+    b->recorded_epoch = b->sync_epoch;
+    for (u32 g = offset >> shift; g <= (offset + 7) >> shift; g++)
+        b->write_epochs[g] = race_shared_epoch(x, lane);
+}
+
+static u32 mbarrier_slot(u32 offset) { return offset / 8 % MBARRIER_CLOCK_SLOTS; }
+
+void race_mbarrier_arrive(struct exec *x, u32 offset, bool first) {
+    struct vector_clocks *o = vector_clocks_of(x->block);
+    if (first) race_next_partial_epoch(x->block, x->worker->launch);
+    release_clock(&o->mbarrier_arrival_clock[mbarrier_slot(offset)], x->block, x->warp->index);
+}
+
+void race_mbarrier_complete_phase(struct exec *x, u32 offset) {
+    struct vector_clocks *o = vector_clocks_of(x->block);
+    join_clock(&o->mbarrier_phase_clock[mbarrier_slot(offset)],
+               &o->mbarrier_arrival_clock[mbarrier_slot(offset)]);
+}
+
+void race_mbarrier_acquire(struct exec *x, u32 offset) {
+    struct vector_clocks *o = vector_clocks_of(x->block);
+    join_clock(&o->warp_clock[x->warp->index], &o->mbarrier_phase_clock[mbarrier_slot(offset)]);
+    race_intra_warp_reset(x->worker->race_shadow, x->warp->index);
+}
+
+/* ---- lanes of a warp ---- */
+
+void race_sync_lanes(struct block *b, const struct warp *w, u32 lanes) {
+    u32 **lane_clocks = &vector_clocks_of(b)->lane_clock[w->index], merged[32] = {0};
+    if (!*lane_clocks) *lane_clocks = xcalloc(32 * 32ul, sizeof **lane_clocks);
+    for (u32 m = lanes; m; m &= m - 1) {
+        const u32 *observed = *lane_clocks + 32 * __builtin_ctz(m);
+        for (u32 i = 0; i < 32; i++) merged[i] = observed[i] > merged[i] ? observed[i] : merged[i];
+    }
+    for (u32 i = 0; i < 32; i++) merged[i] = lanes >> i & 1 ? w->sync_epoch : merged[i];
+    for (u32 m = lanes; m; m &= m - 1)
+        memcpy(*lane_clocks + 32 * __builtin_ctz(m), merged, sizeof merged);
+}
+
+bool race_lane_is_ordered(const struct block *b, const struct warp *w, u32 lane, u32 other,
+                          u32 sync_epoch) {
+    if (sync_epoch < w->warp_sync_epoch) return true;
+    const u32 *observed = b->vector_clocks ? b->vector_clocks->lane_clock[w->index] : NULL;
+    return observed && sync_epoch < observed[32 * lane + other];
+}

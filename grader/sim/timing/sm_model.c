@@ -1,0 +1,138 @@
+/* sm_model.c — the replayed SM before and after: rates and caches from the device's row, what
+ * the blocks' ends say about the rest of the launch. */
+#include "grader/sim/timing/sm_model.h"
+
+#include <stdlib.h>
+
+static double shared_carveout(const struct gpu_device *d, double shared) {
+    static const double kib[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+    if (d->cc_major < 7) return 0;
+    for (u32 i = 0; i < sizeof kib / sizeof *kib; i++)
+        if (kib[i] * 1024 >= shared) return kib[i] * 1024;
+    return shared;
+}
+
+/* What streams reach is less than what the memory gives: requests wait (replay_memory.c, under
+ * load). */
+static const double dram_peak_factor = 1.02;
+
+static void init_rates(struct sm_model *m) {
+    const struct gpu_device *d = m->d;
+    const struct replay_input *in = m->in;
+    double lanes[UNIT_COUNT] = {[UNIT_ALU] = d->int_lanes,
+                                [UNIT_IADD] = d->int_lanes,
+                                [UNIT_IMAD] = d->cc_major < 7 ? 128 / 3.0 : 64,
+                                [UNIT_FMA] = d->fp32_lanes,
+                                [UNIT_FP64] = d->fp64_lanes,
+                                [UNIT_XU] = d->sfu_lanes};
+    for (u32 u = 0; u < UNIT_COUNT; u++)
+        m->issue_interval[u] = lanes[u] > 0 ? 32 / (lanes[u] / SCHEDULERS_PER_SM) : 1;
+    m->issue_interval[UNIT_TENSOR] = device_mma_cycles(d);
+    double per_sector = 32 * in->active_sms * d->clock_hz;
+    m->l2_sector_cycles =
+        is_disabled(m, TERM_BIT(L2))
+            ? 0
+            : max2(per_sector / d->l2_rate, 0.5); /* an SM's own link: 64 bytes a clock */
+    m->dram_sector_cycles =
+        is_disabled(m, TERM_BIT(DRAM)) ? 0 : per_sector / (dram_peak_factor * d->dram_rate);
+    m->lat_l1 = d->lat_l1, m->lat_l2 = d->lat_l2, m->lat_dram = d->lat_dram,
+    m->lat_shared = d->lat_shared;
+}
+
+static void init_caches(struct sm_model *m) {
+    const struct replay_input *in = m->in;
+    double shared = (double)in->resident_blocks * (in->shared_bytes + m->d->shared_reserved);
+    double l1 = m->d->l1_bytes - shared_carveout(m->d, shared),
+           local_bytes = (double)in->local_bytes * in->threads_per_block * in->resident_blocks;
+    time_cache_open(&m->l1_cache, max2(l1, 8192));
+    m->local_exceeds_l1 = local_bytes > l1;
+    double resident = local_bytes * in->active_sms, l2_capacity = 0.8 * (double)m->d->l2_bytes;
+    m->local_dram_fraction = resident > l2_capacity ? 1 - l2_capacity / resident : 0;
+    double l2 = (double)m->d->l2_bytes / 32 * 0.8, all = in->traffic->wave_sectors;
+    m->l2_limited = all > l2;
+    /* The SM's blocks see the part of L2 that their part of the footprint would hold. */
+    double footprint_share = all > 0 ? in->traffic->block_sectors * in->resident_blocks / all : 1;
+    if (m->l2_limited)
+        time_cache_open(&m->l2_cache,
+                        (double)m->d->l2_bytes * (footprint_share < 1 ? footprint_share : 1));
+}
+
+void time_sm_open(struct sm_model *m, const struct replay_input *in) {
+    *m = (struct sm_model){
+        .in = in, .d = in->device, .warps_per_block = in->trace->blocks[in->block_order[0]].nwarps};
+    u32 n = m->warps_per_block * in->resident_blocks,
+        registers = in->regions->nregisters + SASS_BARRIER_COUNT + 1;
+    m->warps = xcalloc(n, sizeof *m->warps);
+    m->blocks = xcalloc(in->resident_blocks, sizeof *m->blocks);
+    m->heap = xcalloc(n + 1, sizeof *m->heap);
+    for (u32 i = 0; i < n; i++) {
+        m->warps[i].register_ready_at = xcalloc(registers, sizeof *m->warps[i].register_ready_at);
+        m->warps[i].register_reason = xcalloc(registers, 1);
+        m->warps[i].access_index =
+            xcalloc(in->regions->max_insns + 1, sizeof *m->warps[i].access_index);
+    }
+    m->op_stalls =
+        xcalloc(in->regions->module->nops + 1ul, sizeof *m->op_stalls); /* the last: of no op */
+    m->dram_sectors_owed = xcalloc(2ul * in->traffic->nbuffers + 2, sizeof *m->dram_sectors_owed);
+    m->block_end_times = xcalloc(in->blocks_on_sm + 1ul, sizeof *m->block_end_times);
+    init_rates(m);
+    init_caches(m);
+    time_atomic_open(m, in->trace);
+}
+
+void time_sm_close(struct sm_model *m) {
+    for (u32 i = 0; i < m->warps_per_block * m->in->resident_blocks; i++)
+        free(m->warps[i].register_ready_at), free(m->warps[i].register_reason),
+            free(m->warps[i].access_index), free(m->warps[i].chunk.insns),
+            free(m->warps[i].chunk.events);
+    for (u32 i = 0; i < m->in->resident_blocks; i++) time_sector_set_free(&m->blocks[i].sectors);
+    free(m->warps), free(m->blocks), free(m->heap), free(m->dram_sectors_owed),
+        free(m->block_end_times), free(m->atomic_units), free(m->op_stalls);
+    time_cache_close(&m->l1_cache), time_cache_close(&m->l2_cache);
+}
+
+/* ---- results ---- */
+
+static int by_time(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double extrapolate(struct sm_model *m) {
+    const struct replay_input *in = m->in;
+    qsort(m->block_end_times, m->blocks_done, sizeof *m->block_end_times, by_time);
+    double last = m->block_end_times[m->blocks_done - 1],
+           drained = time_atomic_drain_time(m, max2(last, max2(m->l2_free_at, m->dram_free_at)));
+    if (in->blocks_on_sm <= m->blocks_done) return drained;
+    double remaining = in->blocks_on_sm - m->blocks_done;
+    if (m->blocks_done >= 2 * in->resident_blocks)
+        return drained + remaining * (last - m->block_end_times[in->resident_blocks - 1]) /
+                             (m->blocks_done - in->resident_blocks);
+    return drained * in->blocks_on_sm / m->blocks_done;
+}
+
+static double last_block_end(const struct sm_model *m) {
+    double t = 0;
+    for (u32 i = 0; i < m->blocks_done; i++) t = max2(t, m->block_end_times[i]);
+    return t;
+}
+
+void time_sm_results(struct sm_model *m, struct replay_result *out) {
+    if (!m->blocks_done) return;
+    double end = time_atomic_drain_time(
+               m, max2(last_block_end(m), max2(m->l2_free_at, m->dram_free_at))),
+           stalls = 0;
+    time_atomic_add_busy(m);
+    for (u32 i = 0; i < RESOURCE_COUNT; i++)
+        out->utilization[i] = end > 0 ? m->busy_cycles[i] / end : 0;
+    for (u32 i = 1; i < STALL_COUNT; i++) stalls += m->stall_cycles[i];
+    for (u32 i = 1; i < STALL_COUNT; i++)
+        out->stall_share[i] = stalls > 0 ? m->stall_cycles[i] / stalls : 0;
+    out->l1_hit_rate = m->l1_sectors > 0 ? m->l1_hits / m->l1_sectors : 0;
+    out->l2_hit_rate = m->l2_sectors > 0 ? m->l2_hits / m->l2_sectors : 0;
+    out->simulated_blocks = m->blocks_done;
+    for (u32 i = 0; i < m->in->nblock_order; i++)
+        out->truncated |= m->in->trace->blocks[m->in->block_order[i]].truncated;
+    out->cycles = extrapolate(m), out->grid_barrier_cycles = m->grid_barrier.total_cycles;
+    out->op_stalls = m->op_stalls, m->op_stalls = NULL;
+}

@@ -1,0 +1,72 @@
+/* test_baseline_data.c — what a student's release keeps of the answers, read from a text that was written
+ * by hand. `make check-dist` compares the scores of a release with the full tree's. */
+#include "common/buf.h"
+#include "grader/grade/baseline_data.h"
+#include "grader/tests/unit/unit.h"
+
+#include <string.h>
+
+static const char text[] = "# a comment\n"
+                           "warpbook-figures 1\n"
+                           "nvcc 13.0.88\n"
+                           "times 02-x/one h200 answer 0x1p-3 0x1.8p+1\n"
+                           "times 02-x/one h2 answer 0x1p+0 0x1p+0\n"
+                           "times 02-x/one h200 naive 0x1p+2 0x0p+0\n"
+                           "limit 02-x/one 0 0x1p+5 0x1p+2 device_read_sectors\n"
+                           "limit 02-x/one_more 0 0x1p+5 0x1p+2 other\n"
+                           "limit 02-x/one 1 0x1p+1 0x1p+0 writes\n";
+/* sha256sum of the text above. */
+static const char digest[] =
+    "end 91114117e4368f64d2bbf4ccbd48bc75f9d2dd6fc90a29395bfb8936b1151732\n";
+
+START_TEST(times_are_found_by_exercise_device_and_version) {
+    double t[2];
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "answer", t));
+    ck_assert(t[0] == 0.125 && t[1] == 3);
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "naive", t));
+    ck_assert(t[0] == 4 && t[1] == 0);
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h20", "answer", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/on", "h200", "answer", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "step", t));
+    ck_assert(baseline_data_has(text, "02-x/one") && !baseline_data_has(text, "02-x/one_more") &&
+              !baseline_data_has(text, "02-x"));
+}
+END_TEST
+
+START_TEST(limits_are_those_of_the_exercise_alone) {
+    struct buf out = {0};
+    baseline_data_find_limits(text, "02-x/one", &out);
+    ck_assert_str_eq(buf_str(&out),
+                     "0 0x1p+5 0x1p+2 device_read_sectors\n1 0x1p+1 0x1p+0 writes\n");
+    buf_free(&out);
+}
+END_TEST
+
+START_TEST(a_damaged_or_truncated_file_is_rejected) {
+    struct buf original = {0}, bad = {0};
+    struct err e = {0};
+    buf_puts(&original, text);
+    baseline_data_append_digest(&original);
+    ck_assert_msg(strstr(buf_str(&original), digest), "%s", buf_str(&original));
+    ck_assert_msg(baseline_data_verify(&original, &e), "%s", e.text);
+    for (size_t i = strlen("# a comment\n"); i < original.size - 1; i += 7) {
+        buf_clear(&bad), buf_add(&bad, original.data, original.size), bad.data[i] ^= 1;
+        e = (struct err){0};
+        ck_assert_msg(!baseline_data_verify(&bad, &e), "byte %zu", i);
+        buf_clear(&bad), buf_add(&bad, original.data, i);
+        ck_assert(!baseline_data_verify(&bad, &e));
+    }
+    ck_assert(strstr(e.text, "unpack the release again"));
+    buf_free(&original), buf_free(&bad);
+}
+END_TEST
+
+UNIT_SUITE(baseline_data) {
+    Suite *suite = suite_create("baseline_data");
+    TCase *t = tcase_create("figures");
+    tcase_add_test(t, times_are_found_by_exercise_device_and_version);
+    tcase_add_test(t, limits_are_those_of_the_exercise_alone);
+    tcase_add_test(t, a_damaged_or_truncated_file_is_rejected);
+    suite_add_tcase(suite, t);
+    return suite;
+}

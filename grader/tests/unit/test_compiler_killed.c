@@ -1,0 +1,36 @@
+/* test_compiler_killed.c — a compiler that the machine ends is nobody's fault: told from one that a limit of
+ * ours ended, and from one that refused. */
+#include "grader/grade/build.h"
+#include "grader/tests/unit/unit.h"
+
+#include <signal.h>
+
+static bool is_killed(enum jail_outcome end, int code, int signal, const char *output) {
+    struct jail_result r = {.outcome = end, .code = code, .signal = signal};
+    buf_puts(&r.output, output);
+    bool was = build_was_killed_by_os(&r);
+    jail_result_free(&r);
+    return was;
+}
+
+START_TEST(a_killed_compiler_is_distinguished_from_a_compile_error) {
+    ck_assert(is_killed(JAIL_SIGNALLED, 0, SIGKILL, "") &&
+              is_killed(JAIL_SYSTEM_OOM, 0, SIGKILL, ""));
+    ck_assert(is_killed(JAIL_EXITED, 137, 0, "Killed\n")); /* a shell's word for its child */
+    ck_assert(is_killed(JAIL_EXITED, 255, 0,
+                        "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n"));
+    ck_assert(!is_killed(JAIL_EXITED, 1, 0, "transpose.cu(3): error: #error Killed\n"));
+    ck_assert(!is_killed(JAIL_EXITED, 0, 0, "warning: died due to signal 9 (Kill signal)\n"));
+    ck_assert(!is_killed(JAIL_SIGNALLED, 0, SIGSEGV, "") &&
+              !is_killed(JAIL_MEMORY_LIMIT, 0, SIGKILL, "") &&
+              !is_killed(JAIL_TIMEOUT, 0, SIGKILL, ""));
+}
+END_TEST
+
+UNIT_SUITE(compiler_killed) {
+    Suite *s = suite_create("compiler_killed");
+    TCase *t = tcase_create("killed");
+    tcase_add_test(t, a_killed_compiler_is_distinguished_from_a_compile_error);
+    suite_add_tcase(s, t);
+    return s;
+}
