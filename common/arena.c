@@ -1,6 +1,6 @@
-/* arena.c — see arena.h. Chunks double from 64 KiB; a request larger than a chunk gets its own. A
- * large one is mapped in huge pages, where the kernel has them to give: touching 64 MiB in pages of
- * 4 KiB takes longer than filling them. */
+/* arena.c — see arena.h. Chunks double from 64 KiB; a request larger than a chunk gets its own.
+ * Large chunks are mapped in huge pages if possible: touching 64 MiB in pages of 4 KiB takes longer
+ * than filling them. */
 #include "common/arena.h"
 #include "common/err.h"
 
@@ -13,17 +13,17 @@
 struct arena_chunk {
     struct arena_chunk *previous;
     size_t used, size;
-    size_t mapping_bytes; /* bytes of a mapping of its own; 0 = from the heap */
+    size_t mapping_bytes; /* 0 = the chunk is from the heap */
 };
 
 #ifdef __SANITIZE_ADDRESS__
-enum { MMAP_THRESHOLD = INT32_MAX }; /* the sanitiser watches the heap only */
+enum { MMAP_THRESHOLD = INT32_MAX }; /* the sanitizer checks only the heap */
 #else
 enum { MMAP_THRESHOLD = 8 << 20 };
 #endif
 enum { FIRST_CHUNK_BYTES = 64 << 10, MAX_CHUNK_BYTES = 4 << 20 };
 
-/* Zeroed, of `bytes` beside its header. */
+/* Returns a zeroed chunk of `bytes` bytes plus its header. */
 static struct arena_chunk *new_chunk(size_t bytes, bool shared) {
     size_t whole = sizeof(struct arena_chunk) + bytes;
     struct arena_chunk *c = MAP_FAILED;
@@ -32,7 +32,7 @@ static struct arena_chunk *new_chunk(size_t bytes, bool shared) {
                  (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
     if (c == MAP_FAILED && shared) die("out of memory (%zu bytes)", whole);
     if (c == MAP_FAILED) return xcalloc(1, whole);
-    madvise(c, whole, MADV_HUGEPAGE); /* a wish */
+    madvise(c, whole, MADV_HUGEPAGE); /* may fail */
     c->mapping_bytes = whole;
     return c;
 }

@@ -1,4 +1,5 @@
-/* arena.h — memory that is given back all at once: what a parser or a decoder builds. */
+/* arena.h — memory that is freed all at once, for data structures of parsers and decoders, among
+ * others. */
 #pragma once
 #include "common/grow.h"
 
@@ -7,25 +8,25 @@
 
 struct arena {
     struct arena_chunk *last;
-    bool shared; /* with processes that are forked from now on: what they write is seen here */
+    bool shared; /* with processes forked later; set it before the first allocation */
 };
 
-/* Zeroed memory, aligned to 64 bytes for sizes from 64 on, else to 16; never NULL. */
+/* Returns zeroed memory, aligned to 64 bytes for sizes from 64 on, else to 16; never NULL. */
 void *arena_alloc(struct arena *a, size_t bytes);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 /* Frees everything; the arena is empty and usable again. A zeroed arena is an empty one. */
 void arena_free(struct arena *a);
 
-/* Of a shared arena: processes that are forked from now on do not get what it has so far. */
+/* Keeps a shared arena's present memory from processes forked later. */
 void arena_set_dontfork(const struct arena *a);
 
-/* `used` bytes of `old`, moved to a place of `bytes`. */
+/* Returns `bytes` bytes that begin with a copy of the first `used` bytes of `old`. */
 void *arena_realloc(struct arena *a, const void *old, size_t used, size_t bytes);
 
 #define arena_new(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 #define arena_array(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 
-/* Makes room for `need` elements in `array`, whose first `n` are in use; as GROW in grow.h. */
+/* Grows `array`, whose first `n` elements are in use, to `need` elements; like GROW in grow.h. */
 #define ARENA_GROW(a, array, n, need, capacity, first)                                  \
     do {                                                                                \
         size_t need_ = (need);                                                          \
@@ -37,8 +38,8 @@ void *arena_realloc(struct arena *a, const void *old, size_t used, size_t bytes)
         }                                                                               \
     } while (0)
 
-/* Adds `item` behind the `n` elements of an array that only this adds to, and gives its index. The
- * room is the least power of two, which need not be kept. */
+/* Appends `item` to an array of `n` elements that grows by this macro only; yields its index. The
+ * capacity is the next power of two, so that it needs no variable. */
 #define ARENA_PUSH(a, array, n, item)                                                            \
     ({                                                                                           \
         size_t n_ = (n);                                                                         \

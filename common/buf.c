@@ -9,7 +9,7 @@
 #include <string.h>
 
 static void reserve(struct buf *b, size_t extra) {
-    if (extra > SIZE_MAX - 1 - b->size) die("a buffer of more bytes than there are");
+    if (extra > SIZE_MAX - 1 - b->size) die("a buffer exceeds the address space");
     GROW(b->data, b->size + extra + 1, b->capacity, 256);
 }
 

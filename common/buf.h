@@ -3,8 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* `data` is always followed by a zero byte once anything was added. A zeroed buf is an empty one.
- */
+/* A zeroed buf is empty. Once anything was added, a zero byte follows the data. */
 struct buf {
     char *data;
     size_t size, capacity;

@@ -1,5 +1,4 @@
-/* clock.h — time that only goes on: for deadlines and for what things cost, from no start that
- * means anything. */
+/* clock.h — a monotonic clock for deadlines and durations; its zero has no meaning. */
 #pragma once
 #include <stdint.h>
 #include <time.h>

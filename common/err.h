@@ -1,4 +1,4 @@
-/* err.h — errors as values: what went wrong, where, and what to do about it.
+/* err.h — errors as values: what failed, where, and what to do about it.
  *
  * A function that can fail takes a `struct err *` as its last parameter and returns false (or NULL)
  * after filling it in; `return err_set(...)` does both. The first error wins: setting an error that
@@ -8,11 +8,11 @@
 
 enum err_kind {
     ERR_NONE,
-    ERR_INPUT,       /* the user's file or argument is at fault */
-    ERR_UNSUPPORTED, /* well formed, but not something we implement */
+    ERR_INPUT,       /* the user's file or argument is wrong */
+    ERR_UNSUPPORTED, /* valid, but not implemented */
     ERR_LIMIT,       /* a limit on memory, time or output was reached */
-    ERR_SYSTEM,      /* the machine said no: a missing file, a full disk */
-    ERR_INTERNAL,    /* our own fault */
+    ERR_SYSTEM,      /* the system failed: a missing file, a full disk */
+    ERR_INTERNAL,    /* a bug of ours */
 };
 
 struct err {
@@ -24,15 +24,14 @@ struct err {
 bool err_set(struct err *e, enum err_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Ends the program (status 3, "cannot grade"); only for what can be nothing but our own bug. */
+/* Prints the message and exits with status 3 ("could not grade"). Only for bugs and exhausted
+ * memory. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Allocation that cannot fail from the caller's view: out of memory ends the program through die().
- */
+/* Allocate or die(); they never return NULL. */
 void *xmalloc(unsigned long bytes);
 void *xcalloc(unsigned long count, unsigned long bytes);
-void *
-xcalloc_cache_aligned(unsigned long count,
-                      unsigned long bytes); /* at a line of the cache; `bytes`: a multiple of one */
+/* Aligned to a cache line of 64 bytes; `bytes` must be a multiple of it. */
+void *xcalloc_cache_aligned(unsigned long count, unsigned long bytes);
 void *xrealloc(void *p, unsigned long bytes);
 char *xstrdup(const char *s);

@@ -1,14 +1,13 @@
-/* exercise.h — the interface between a chapter's NAME_test.c and the grader: how it describes an
- * exercise, and what its Check tests ask of the grader. Adding an exercise is adding files; nothing
- * else is edited.
+/* exercise.h — the interface between a chapter's NAME_test.c and the grader: the description of an
+ * exercise, and the functions that its Check tests call. To add an exercise, add files; you don't
+ * edit any other file.
  *
- * A test file defines static tables (arguments, cases), a reference, a Check suite in two groups,
- * and ends with
+ * A test file defines static tables (arguments, cases), a reference and Check tests, and ends with
  *
  *   EXERCISE(transpose, .chapter = "02-coalescing", .title = "...", ...);
  *
  * The grader records the commands that the student's entry issues for each case, then replays them
- * with fresh inputs: tests never call the student's code themselves. */
+ * with fresh inputs. Tests never call the student's code themselves. */
 #pragma once
 #include "common/half.h"
 
@@ -19,20 +18,18 @@
 
 enum { EX_DIMS = 4, EX_ARGS = 16, EX_VARIANTS = 12 };
 
-/* One problem: its dimensions, and a variant that the fill and count functions may look at (0 =
- * plain). */
+/* One problem: its dimensions, and a variant for the fill and count functions (0 = plain). */
 struct ex_case {
     long dim[EX_DIMS];
     int variant;
-    const char *label; /* what this case is for: "one past a warp", "all negative"; may be NULL */
+    const char *label; /* its purpose: "one past a warp", "all negative"; may be NULL */
 };
 
-/* X(id, C type, spelling). Those of C first; a half is bits to C, and there are buffers of them,
- * but no scalars. */
+/* X(id, C type, spelling). C has no half, so ex_half has its bits; halves occur in buffers only. */
 /* clang-format off */
-#define EX_C_TYPES(X)                                                                               \
-    X(EX_I8, int8_t, "signed char") X(EX_U8, uint8_t, "unsigned char")                              \
-    X(EX_I32, int32_t, "int") X(EX_U32, uint32_t, "unsigned") X(EX_I64, int64_t, "long long")       \
+#define EX_C_TYPES(X)                                                                              \
+    X(EX_I8, int8_t, "signed char") X(EX_U8, uint8_t, "unsigned char")                             \
+    X(EX_I32, int32_t, "int") X(EX_U32, uint32_t, "unsigned") X(EX_I64, int64_t, "long long")      \
     X(EX_U64, uint64_t, "unsigned long long") X(EX_F32, float, "float") X(EX_F64, double, "double")
 #define EX_TYPES(X) EX_C_TYPES(X) X(EX_F16, ex_half, "__half")
 /* clang-format on */
@@ -66,51 +63,50 @@ struct ex_arg {
     ex_count_fn *count; /* buffers: elements */
     ex_fill_fn *fill;   /* inputs; NULL = uniform: [-1, 1) for floats, [-100, 100] for integers */
     ex_value_fn *value; /* scalars; NULL = dim[.dim] */
-    int dim;            /* scalars without a value function: which dimension */
-    /* Buffers: it lies in pinned memory of the host. The entry gets its address, may not look
-     * there, and moves data by copies (cudaMemcpyAsync); kernels must not use it. Such a buffer is
-     * no alias, and has none. */
+    int dim;            /* scalars without a value function: the dimension's index */
+    /* Buffers: it is in page-locked host memory. The entry gets its address, may not access it, and
+     * moves data with cudaMemcpyAsync; kernels must not use it. Such a buffer has no aliases. */
     bool is_pinned_host;
-    /* A buffer that is another one: this argument points `alias_offset(c)` elements into argument
-     * `alias` - 1 (0 = a buffer of its own). Decided per case, so that only some cases alias. */
+    /* Buffers: if alias(c) is not 0, this argument points `alias_offset(c)` elements into argument
+     * alias(c) - 1; otherwise it has memory of its own. So a test may alias in some cases only. */
     int (*alias)(const struct ex_case *c);
     ex_count_fn *alias_offset;
-    /* Buffers: the dimensions that the elements are laid out by, outermost first, each number plus
-     * 1 (0 ends the list): {1, 3} makes reports say [i][j] for a buffer of dim[0] rows of dim[2].
-     * None: a flat index. */
+    /* Buffers: the dimensions of the elements, outermost first, each index plus 1; 0 ends the list.
+     * With {1, 3}, reports say [i][j] for a buffer of dim[0] rows of dim[2]; if empty, they say a
+     * flat index. */
     int shape[EX_DIMS];
 };
 
-/* `host[i]` is argument i as it was before the call (buffers: `count` elements of their type;
- * scalars: one). The reference fills `want[i]` for each EX_OUT and EX_INOUT argument: double for
- * halves, float and double, int64_t for integers, `count` elements. want[i] of an EX_INOUT starts
- * as a copy of the input. */
+/* `host[i]` is argument i before the call: `count` elements of a buffer's type, or one scalar. The
+ * reference fills `expected[i]` for each EX_OUT and EX_INOUT argument: `count` elements, double for
+ * halves, float and double, int64_t for integers. expected[i] of an EX_INOUT starts as a copy of
+ * the input. */
 typedef void ex_reference_fn(const struct ex_case *c, void *const host[], void *const expected[]);
-/* The error allowed at one element, absolute; derived in the test file from an error model. NULL =
- * exact. */
+/* Returns the absolute error allowed at one element; the test file derives it from an error model.
+ * NULL = exact. */
 typedef double ex_tolerance_fn(const struct ex_case *c, void *const host[], int arg, size_t index,
                                double expected);
 
-/* The numbers that a dimension may have in a drawn case. */
+/* The values of a dimension in drawn cases. */
 struct ex_span {
     long low, high;   /* both included */
     long step;        /* low, low + step, low + 2 step, …; 0 = 1 */
-    int power_of_two; /* only those, of what lies between low and high */
+    int power_of_two; /* if not 0, powers of two between low and high only */
 };
 
-/* How further cases are drawn from the grader's secret seed, so that nobody knows at which sizes
- * the file will be checked. All that is drawn has to be legal by the task's text. One case is of
- * any order of magnitude, one is spread evenly, often a multiple of 4 or 32; a size of a listed
- * case is drawn again. */
+/* How the grader draws further cases from its seed, so that no submission knows the sizes
+ * beforehand. Every case in these ranges must be legal by the task's text. One case has any order
+ * of magnitude; one is uniform, often a multiple of 4 or 32. A size that is listed in `cases` is
+ * drawn again. */
 struct ex_draw {
     struct ex_span dim[EX_DIMS]; /* {0, 0}: the dimension stays 0 */
-    long max_product; /* of the dimensions' product: what keeps a case cheap; 0 = no limit */
-    /* A name for each variant that may be drawn, as reports show it ("" = none); up to the first
-     * NULL, from variant 0 on. */
+    long max_product; /* limit on the product of the dimensions, for short tests; 0 = none */
+    /* The name in reports of each variant that may be drawn, from variant 0 on ("" = no name); NULL
+     * ends the list. */
     const char *variants[EX_VARIANTS];
-    void (*adjust)(struct ex_case *c,
-                   struct ex_rng *r); /* for what spans can't say; NULL = nothing */
-    const char *none;                 /* why nothing can be drawn, where that is so */
+    /* Adjusts a drawn case, for constraints that spans can't express; NULL = none. */
+    void (*adjust)(struct ex_case *c, struct ex_rng *r);
+    const char *none; /* the reason if nothing can be drawn; else NULL */
 };
 
 struct exercise {
@@ -120,69 +116,66 @@ struct exercise {
     unsigned nargs;
     const struct ex_case *cases; /* checked for correctness */
     unsigned ncases;
-    struct ex_draw draw;           /* further cases, checked after those */
-    struct ex_case technique_case; /* counters are taken here */
-    struct ex_case timed_case;     /* the size one would time on a GPU */
+    struct ex_draw draw;           /* further cases, checked after `cases` */
+    struct ex_case technique_case; /* its counters decide goals and guards */
+    struct ex_case timed_case;     /* the timed size */
     ex_reference_fn *reference;
     ex_tolerance_fn *tolerance;
-    double (*bytes)(const struct ex_case *c); /* that the problem must move, for % of roofline */
-    double (*flops)(const struct ex_case *c); /* operations that it must do */
-    /* Its versions use what compute capability 9.0 alone has, such as wgmma: they are compiled for
-     * sm_90a, and run on no other device. */
+    /* The bytes that the problem must move and the operations that it must do, for the roofline. */
+    double (*bytes)(const struct ex_case *c);
+    double (*flops)(const struct ex_case *c);
+    /* Its versions need features that only compute capability 9.0 has, such as wgmma: they are
+     * compiled for sm_90a and run on no other device. */
     bool sm_90a;
-    bool has_tensor_core_roof; /* they are products of halves: the roof is that of tensor cores, for
-                      who does not use them, too */
-    /* Shares, scaled to 100. Correctness: 0 where the file as it came is correct already, else 10
-     * at most. Speed: 0 where the technique gains next to nothing at the timed size;
-     * grader/grade/score.h says how each is earned. */
+    /* The roofline uses the tensor cores' peak, even for versions without tensor cores. */
+    bool has_tensor_core_roof;
+    /* Shares, scaled to 100. Correctness: 0 if the starter file is correct already, else at most
+     * 10. Speed: 0 if the technique gains next to nothing at the timed size. grader/grade/score.h
+     * says how a submission earns them. */
     struct {
         double correctness, technique, speed;
     } points;
     void (*tests)(TCase *correctness, TCase *goals, TCase *guards); /* see below */
-    const char *baseline; /* the ladder step that counts as the naive version, such as "1-naive";
-                             NULL = skeleton */
+    const char *baseline; /* the ladder step that is the baseline; NULL = the starter file */
 };
 
-/* ---- what the tests call ---- */
+/* ---- functions for the tests ---- */
 
-/* Record, replay, compare, and everything that a case must hold: outputs right, inputs unchanged,
- * redzones intact, no fault, no race, no uninitialised read. Fails the running Check test
- * otherwise. */
+/* Records, replays and compares a case. Fails the running Check test unless the outputs are right,
+ * the inputs unchanged and the redzones intact, without a fault, race or uninitialized read. */
 void ex_check_case(const struct ex_case *c);
 
-/* Technique tests are goals or guards. A goal is something that the naive version has not reached:
- * the goals share the technique points. A guard is something that the naive version keeps: it has
- * no points to give, but one that fails takes points away, so that a fault can't be traded for
- * another. `grader verify` refuses a goal that the naive version passes and a guard that it fails;
- * grader/grade/score.h has the arithmetic.
+/* Technique tests are goals or guards. The baseline misses every goal; the goals share the
+ * technique points. The baseline passes every guard; a guard earns nothing, but one that fails
+ * costs points, so that nobody trades one fault for another. `grader verify` reports a goal that
+ * the baseline reaches and a guard that it fails. grader/grade/score.h has the arithmetic.
  *
- * A limit that is missed does not end its test: the others of the same test are looked at, too. Of
- * a goal, the figure that is furthest from its limit decides how much of the way counts. A goal's
- * limits that the naive version meets are conditions: they earn nothing, and cost the goal's points
- * where they are missed.
+ * A missed limit does not end its test; the test's other limits are checked, too. The limit with
+ * the least progress decides a goal's progress. A goal's limits that the baseline meets are
+ * conditions: they earn nothing, and a missed one costs the goal's points.
  *
- * Limits look at the counters of `technique_case`. `metric` is a counter of docs/counters.md or one
- * of the derived metrics of grader/grade/metrics.def ("global_load_sectors_per_request",
- * "bank_conflicts"…). The report names the source line that contributes most. `reason`: one
- * sentence on why the limit stands where it does. */
+ * Limits refer to the counters of `technique_case`. `metric` is a counter of docs/counters.md or a
+ * derived metric of grader/grade/metrics.def ("global_load_sectors_per_request",
+ * "bank_conflicts"…). The report names the source line that contributes most. `reason` is one
+ * sentence that justifies the limit. */
 void ex_require_at_most(const char *metric, double limit, const char *reason);
 void ex_require_at_least(const char *metric, double limit, const char *reason);
-/* The same for a counter divided by `per`, called `unit` in reports: "3.0 global_store_threads per
+/* The same for a counter divided by `per`; reports name the `unit`: "3.0 global_store_threads per
  * output element". */
 void ex_require_at_most_per(const char *counter, double per, const char *unit, double limit,
                             const char *reason);
 void ex_require_at_least_per(const char *counter, double per, const char *unit, double limit,
                              const char *reason);
-double ex_metric_value(const char *metric); /* for a limit that depends on another figure */
+double ex_metric_value(const char *metric); /* for a limit that depends on another metric */
 unsigned ex_launch_count(void);             /* kernels launched in the technique case */
-/* Theoretical occupancy, 0 ... 1, of blocks like these on the device that is graded for: what
- * `theoretical_occupancy` would be. 0 where not one fits. */
+/* Returns the metric `theoretical_occupancy`, 0 to 1, that such blocks would have on the graded
+ * device; 0 if not even one block fits. */
 double ex_theoretical_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes);
 
-/* The exercise whose tests are running. */
+/* Returns the exercise whose tests are running. */
 const struct exercise *ex_current_exercise(void);
 
-/* Defines the exercise and puts it on the grader's list, through a linker section. */
+/* Defines the exercise and adds it to the grader's list, through a linker section. */
 #define EXERCISE(ident, ...)                                                       \
     static const struct exercise exercise_##ident = {.name = #ident, __VA_ARGS__}; \
     static const struct exercise *const exercise_pointer_##ident                   \

@@ -1,20 +1,20 @@
-/* exercise_fusion.h — what exercises share that make one kernel of several, each of which goes
- * through n floats. */
+/* exercise_fusion.h — counts and guards shared by the exercises that fuse kernels over n floats;
+ * tests of chapter 07 include it. */
 #pragma once
 #include "common/exercise_limits.h"
 
 static inline size_t ex_fusion_count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-/* A scalar factor, below 3 in magnitude, and a float: so that the reference computes with what the
- * entry gets. */
+/* Returns a scalar factor below 3 in magnitude, rounded to float, so that the reference uses the
+ * same value as the entry. */
 static inline double ex_fusion_factor(const struct ex_case *c, struct ex_rng *r) {
     (void)c;
     return (float)ex_uniform(r, -3, 3);
 }
 
-/* `loads` of an element are needed, and one store; nothing goes between threads. Asynchronous
- * copies bring each input into shared memory, and a counter of tiles is passed on there: CUB's
- * DeviceTransform has 3.8 accesses for 32 elements of two inputs. Three steps that hand the element
- * on there have 8. */
+/* Each element needs `loads` loads and one store; threads exchange nothing. The limit of 4 shared
+ * requests for 32 elements allows asynchronous copies of the inputs to shared memory and a counter
+ * of tiles there: CUB's DeviceTransform makes 3.8 for two inputs. Three steps that pass elements on
+ * through shared memory make 8. */
 static inline void ex_require_fused_in_registers(double loads, const char *load_reason,
                                                  const char *store_reason) {
     ex_require_at_most_per("device_read_accesses", ex_element_count(0), "element", loads,

@@ -1,5 +1,6 @@
-/* exercise_gemm.h — what exercises on single-precision matrix products share: C (n x m) = A (n x k)
- * * B (k x m), row by row; dim = {n, k, m}; arguments in the order c, a, b, n, k, m. */
+/* exercise_gemm.h — arguments, cases, reference and tolerance shared by the exercises on
+ * single-precision matrix products: C (n x m) = A (n x k) * B (k x m), row-major; dim = {n, k, m};
+ * arguments in the order c, a, b, n, k, m. */
 #pragma once
 #include "common/exercise_limits.h"
 
@@ -14,7 +15,7 @@ static inline double ex_gemm_products(const struct ex_case *c) {
 }
 static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm_products(c); }
 
-/* All arguments of an entry that does nothing but the product; and the first cases of all of them.
+/* All arguments of an entry that computes just the product; and the first cases of each exercise.
  */
 /* clang-format off */
 #define EX_GEMM_ARGS                                                                   \
@@ -29,7 +30,7 @@ static inline double ex_gemm_flops(const struct ex_case *c) { return 2 * ex_gemm
     {{5, 7, 0}, .label = "no columns: nothing to launch"},  \
     {{5, 0, 7}, .label = "k = 0: C is zero"},               \
     {{1, 1, 1}, .label = "a single product"}
-/* Drawn cases: as many products as the largest of a list, in any shape. */
+/* Drawn cases may have any shape with as many products as the largest listed case. */
 #define EX_GEMM_DRAW {.dim = {{1, 280}, {1, 200}, {1, 280}}, .max_product = 300000}
 /* clang-format on */
 
@@ -45,9 +46,9 @@ static inline void ex_gemm_reference(const struct ex_case *c, void *const host[]
 }
 
 /* A sum of k products in any order errs by at most (k + 1) u sum |a b| (Higham, Accuracy and
- * Stability, 3.1); the factors are below 1 in magnitude, so sum |a b| <= k, and about k / 4 in
- * fact. The bound with k / 2 leaves room for any order of summation, and a single missing or
- * doubled product (about 0.25) is far above it. */
+ * Stability, 3.1). The factors are below 1 in magnitude, so sum |a b| <= k; it is about k / 4 in
+ * practice. The bound with k / 2 allows any order of summation. A single missing or doubled product
+ * (about 0.25) is far above it. */
 static inline double ex_gemm_tolerance(const struct ex_case *c, void *const host[], int arg,
                                        size_t index, double expected) {
     (void)host, (void)arg, (void)index, (void)expected;

@@ -1,17 +1,17 @@
-/* exercise_gemm_half.h — what exercises on products of matrices of halves share, with results in
- * float: C (n x m) = A (n x k) * B, where B is k x m, or m x k where its rows are multiplied. dim =
- * {n, k, m}; arguments begin with c, a, b. Sizes are multiples of 16. */
+/* exercise_gemm_half.h — references and tolerance shared by the exercises on products of matrices
+ * of halves, with results in float: C (n x m) = A (n x k) * B. B is k x m, or m x k if it is given
+ * transposed. dim = {n, k, m}; arguments begin with c, a, b. Sizes are multiples of 16. */
 #pragma once
 #include "common/exercise_gemm.h"
 
-enum { EX_MMA_TILE = 16 }; /* what sizes are multiples of */
+enum { EX_MMA_TILE = 16 }; /* All sizes are multiples of this. */
 
 static inline double ex_gemm_half_bytes(const struct ex_case *c) {
     return 4.0 * ex_gemm_c(c) + 2.0 * (ex_gemm_a(c) + ex_gemm_b(c));
 }
 
-/* Rows `first` and on, so many at a time that their sums stay in a cache; each row of B is widened
- * once for all of them. */
+/* Computes rows `first` to `end` - 1. They are few enough that their sums stay in a cache; each row
+ * of B is converted once for all of them. */
 static inline void ex_gemm_half_row_block(const struct ex_case *c, const ex_half *a,
                                           const ex_half *b, int transpose_b, long first, long end,
                                           double *out) {
@@ -47,11 +47,11 @@ static inline void ex_gemm_half_reference_transposed_b(const struct ex_case *c, 
     ex_gemm_half_compute(c, host, expected, 1);
 }
 
-/* A product of two halves has 22 bits and is exact in float. The sum of k of them errs by at most
- * (k + 1) e sum |a b|, where an addition's relative error e is 2^-24 rounded, and up to 2^-23 on
- * tensor cores, which cut off instead. Factors are below 1 in magnitude, so sum |a b| <= k, and
- * about k / 4 in fact; k / 2 + 1 leaves room. A sum or a result in half is off by 2^-11 of what it
- * is: 30 times what is allowed at k = 16. */
+/* A product of two halves has 22 bits and is exact in float. The sum of k products errs by at most
+ * (k + 1) e sum |a b|. An addition's relative error e is 2^-24 with rounding, and up to 2^-23 on
+ * tensor cores, which truncate. Factors are below 1 in magnitude, so sum |a b| <= k, about k / 4 in
+ * practice; k / 2 + 1 is above that. A sum or a result in half has a relative error of 2^-11: 30
+ * times the tolerance at k = 16. */
 static inline double ex_gemm_half_tolerance(const struct ex_case *c, void *const host[], int arg,
                                             size_t index, double expected) {
     return 2 * ex_gemm_tolerance(c, host, arg, index, expected);

@@ -1,9 +1,10 @@
-/* exercise_hidden.h — a file of hidden cases, which an assignment names (docs/instructor-guide.md):
+/* exercise_hidden.h — defines hidden cases, in a file that an assignment names
+ * (docs/instructor-guide.md):
  *
  *   #include "common/exercise_hidden.h"
  *   EX_HIDDEN({{33, 4097}, .label = "wide"}, {{4097, 33}, .label = "tall"})
  *
- * What the numbers mean is in the exercise's test file, where its own cases stand. */
+ * The numbers are dimensions, as in the cases of the exercise's test file. */
 #pragma once
 #include "common/exercise.h"
 

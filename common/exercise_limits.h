@@ -1,7 +1,6 @@
-/* exercise_limits.h — limits that several chapters' tests set, beside exercise.h: roundoffs for
- * tolerances, and limits on sectors and blocks with the reasons that are the same everywhere. What
- * exercises on one kind of data share lies beside it: exercise_fusion.h, exercise_gemm.h,
- * exercise_matrix.h, exercise_reduce.h. */
+/* exercise_limits.h — limits that tests of several chapters share: unit roundoffs for tolerances,
+ * and limits on sectors, bank conflicts and blocks. Exercises on one kind of data share
+ * exercise_fusion.h, exercise_gemm.h, exercise_matrix.h or exercise_reduce.h. */
 #pragma once
 #include "common/exercise.h"
 
@@ -10,18 +9,19 @@
 /* Unit roundoffs: the largest relative error of one correctly rounded operation. */
 #define EX_ROUNDOFF_F32 0x1p-24
 
-/* Sectors that a request may touch: `slack` times what its active lanes and widths need when
- * packed. A plain limit of 4 would refuse float4 (16 sectors, all of them used) and let pass
- * half-empty warps (4 sectors, half of each used). */
+/* Returns the limit on sectors for each request: `slack` times the packed ideal. A plain limit of 4
+ * would refuse float4 (16 sectors, all used) and accept half-empty warps (4 sectors, each half
+ * used). */
 static inline double ex_max_sectors_per_request(const char *ideal, const char *requests,
                                                 double slack) {
     double n = ex_metric_value(requests);
     return n > 0 ? slack * ex_metric_value(ideal) / n : slack * 4;
 }
 
-/* Loads and stores by the figure that lessons explain; then all that reads or writes, since
- * atomics, bulk copies, constants and copies beside the kernels have sectors, too. Both are
- * averages, which packed work beside them improves: for goals that limit a total as well. */
+/* The first metric covers loads or stores and is the one that the lessons explain. The second
+ * covers all reads or writes: atomics, bulk copies, constants and copies outside kernels move
+ * sectors, too. Both are averages, which additional packed accesses improve, so use these in goals
+ * that also limit a total. */
 static inline void ex_require_packed_loads_on_average(double slack, const char *reason) {
     ex_require_at_most(
         "global_load_sectors_per_request",
@@ -38,15 +38,15 @@ static inline void ex_require_packed_stores_on_average(double slack, const char 
     ex_require_at_most("write_amplification", slack, reason);
 }
 
-/* Sectors that the problem's own bytes fill, inputs and outputs. */
+/* Returns the sectors that the problem's inputs and outputs fill. */
 static inline double ex_problem_sectors(void) {
     const struct exercise *e = ex_current_exercise();
     return e->bytes(&e->technique_case) / 32;
 }
 
-/* For guards, and goals without a total of their own: what is moved in vain is besides no more than
- * it would be if each of the problem's bytes were moved once at that slack. No idle work lowers
- * that. */
+/* For guards, and for goals without a limit on a total. The excessive sectors are also limited, to
+ * those of moving each of the problem's bytes once at that slack; additional packed accesses don't
+ * lower that number. */
 static inline void ex_require_coalesced_loads(double slack, const char *reason) {
     ex_require_packed_loads_on_average(slack, reason);
     ex_require_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem",
@@ -59,19 +59,19 @@ static inline void ex_require_coalesced_stores(double slack, const char *reason)
                            slack - 1, reason);
 }
 
-/* A goal or a guard: none, of whatever kind of access. One figure for all: conflicts that move from
- * the loads to the stores, or stand for both in an atomic, are conflicts as before. */
+/* Goal or guard: no bank conflicts in any kind of access. One metric covers loads, stores and
+ * atomics, so moving conflicts from loads to stores gains nothing. */
 static inline void ex_require_no_bank_conflicts(const char *reason) {
     ex_require_at_most("bank_conflicts", 0, reason);
 }
 
-/* A guard: a single block, or a few, can do all of the work with few atomics and every byte read
- * once, and leave the other SMs idle. */
+/* Guard: without it, a few blocks could do all the work with few atomics and read every byte once,
+ * while the other SMs are idle. */
 static inline void ex_require_min_blocks(double min_blocks) {
     ex_require_at_least("blocks", min_blocks, "a block runs on one SM, and a device has many");
 }
 
-/* Elements of argument `arg`, a buffer, in the technique case: what totals are divided by. */
+/* Returns the elements of buffer `arg` in the technique case, for limits per element. */
 static inline double ex_element_count(unsigned arg) {
     const struct exercise *e = ex_current_exercise();
     return (double)e->args[arg].count(&e->technique_case);

@@ -1,12 +1,11 @@
-/* exercise_matrix.h — what exercises on a matrix share, row by row; dim = {rows, cols}, which are
- * the entry's last two arguments. Then what transposes share, and what versions share that keep a
- * row on the chip. */
+/* exercise_matrix.h — shared by exercises on a row-major matrix with dim = {rows, cols}, which are
+ * the entry's last two arguments. It also has arguments, references and guards of transposes, and
+ * limits for versions that keep a row on the chip. */
 #pragma once
 #include "common/exercise_limits.h"
 
 enum { EX_ROWS, EX_COLS }; /* dimensions */
-/* Of a buffer that holds the matrix, and of one that holds it with rows and columns exchanged: for
- * reports. */
+/* The shapes of the matrix and of its transpose, for reports. */
 /* clang-format off */
 #define EX_SHAPE_ROWS_COLS {EX_ROWS + 1, EX_COLS + 1}
 #define EX_SHAPE_COLS_ROWS {EX_COLS + 1, EX_ROWS + 1}
@@ -25,12 +24,14 @@ static inline size_t ex_matrix_cols(const struct ex_case *c) { return (size_t)c-
 
 /* ---- transposes: out, in, rows, cols; values are moved, not computed ---- */
 
-/* All arguments, where an element is one value of `type_`; and the first cases of all, for tiles of
- * 32 x 32. */
+/* All arguments if an element is one value of `type_`, and the first cases of each exercise, for
+ * tiles of 32 x 32. */
 /* clang-format off */
-#define EX_TRANSPOSE_ARGS(type_)                                                                   \
-    {.name = "out", .role = EX_OUT, .type = type_, .count = ex_matrix_count, .shape = EX_SHAPE_COLS_ROWS}, \
-    {.name = "in", .role = EX_IN, .type = type_, .count = ex_matrix_count, .shape = EX_SHAPE_ROWS_COLS},   \
+#define EX_TRANSPOSE_ARGS(type_)                                             \
+    {.name = "out", .role = EX_OUT, .type = type_, .count = ex_matrix_count, \
+     .shape = EX_SHAPE_COLS_ROWS},                                           \
+    {.name = "in", .role = EX_IN, .type = type_, .count = ex_matrix_count,   \
+     .shape = EX_SHAPE_ROWS_COLS},                                           \
     EX_MATRIX_SIZE_ARGS
 #define EX_TRANSPOSE_EDGE_CASES                           \
     {{0, 9}, .label = "no rows: nothing to launch"},         \
@@ -41,13 +42,13 @@ static inline size_t ex_matrix_cols(const struct ex_case *c) { return (size_t)c-
     {{31, 33}, .label = "around a tile"},                    \
     {{33, 31}, .label = "around a tile, other way round"},   \
     {{32, 32}, .label = "one tile"}
-/* Drawn cases: up to nine tiles a side, forty tiles' elements, where an element is one word. */
+/* Drawn cases: up to nine tiles a side and forty tiles in all; elements of one word. */
 #define EX_TRANSPOSE_DRAW {.dim = {{1, 300}, {1, 300}}, .max_product = 40000}
 /* clang-format on */
 
-/* Elements are `n` values each; wanted is what exercise.h says of references: double or int64_t.
- * Strips of 8 rows, so that whole lines of the output are written: the timed sizes have 16 M
- * elements. */
+/* An element has `n` values; `wanted_` is double or int64_t, see ex_reference_fn. The reference
+ * goes through strips of 8 rows, so that it writes whole cache lines of the output: the timed sizes
+ * have 16 M elements. */
 #define EX_TRANSPOSE_REFERENCE(name_, type_, wanted_, n)                                  \
     static inline void name_(const struct ex_case *c, void *const host[],                 \
                              void *const expected[]) {                                    \
@@ -64,12 +65,12 @@ EX_TRANSPOSE_REFERENCE(ex_transpose_i32, int32_t, int64_t, 1)
 EX_TRANSPOSE_REFERENCE(ex_transpose_f32, float, double, 1)
 EX_TRANSPOSE_REFERENCE(ex_transpose_4f32, float, double, 4)
 
-/* Of 4-byte elements, each read once and written once. */
+/* 4-byte elements, each read once and written once. */
 static inline double ex_transpose_bytes(const struct ex_case *c) {
     return 8.0 * ex_matrix_count(c);
 }
 
-/* A guard, where a tile goes through shared memory. */
+/* Guard, for versions with a tile in shared memory. */
 static inline void ex_require_coalesced_transpose(void) {
     ex_require_coalesced_loads(
         1.125, "the way through shared memory is there so that rows of `in` are read as rows");
@@ -77,16 +78,16 @@ static inline void ex_require_coalesced_transpose(void) {
         1.125, "the way through shared memory is there so that rows of `out` are written as rows");
 }
 
-/* A guard, beside limits on bank conflicts. Without conflicts, too: all lanes read one word after
- * the other, and each keeps its own. 32 requests for one. */
+/* Guard, for use with limits on bank conflicts. It refuses a version without conflicts in which all
+ * lanes read the words one after another and each keeps its own: 32 requests instead of one. */
 static inline void ex_require_single_tile_read(void) {
     ex_require_at_most_per("shared_read_requests_total", ex_element_count(0) / 32,
                            "warp of elements", 1.125, "32 lanes take 32 elements at a time");
 }
 
-/* ---- rows that a block keeps on the chip: one kernel, `sectors` read for each of the matrix, one
- * written ---- */
+/* ---- rows that a block keeps on the chip ---- */
 
+/* One kernel, which reads `sectors` sectors for each sector of the matrix and writes one. */
 static inline void ex_require_on_chip_rows(double sectors, const char *load_reason,
                                            const char *store_reason) {
     ex_require_at_most("launches", 1, "a row is a block's business from beginning to end");

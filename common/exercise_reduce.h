@@ -1,5 +1,5 @@
-/* exercise_reduce.h — what exercises share that make one value of n, argument 1 (dim[0] elements of
- * 4 bytes), with an atomic at the end. */
+/* exercise_reduce.h — counts and limits shared by the exercises that reduce argument 1 (dim[0]
+ * elements of 4 bytes) to one value, with atomics at the end. */
 #pragma once
 #include "common/exercise_limits.h"
 
@@ -11,8 +11,8 @@ static inline size_t ex_reduce_result(const struct ex_case *c) {
 static inline double ex_reduce_bytes(const struct ex_case *c) { return 4.0 * ex_reduce_count(c); }
 static inline double ex_reduce_flops(const struct ex_case *c) { return ex_reduce_count(c); }
 
-/* One atomic for 256 elements or more; and no crowd of stores in place of atomics, which another
- * kernel then reads. */
+/* One atomic for 256 elements or more, and few stores: a version may not replace atomics by stores
+ * that another kernel then reads. */
 static inline void ex_require_block_reduction(const char *reason) {
     ex_require_at_most_per("atomic_operations", ex_element_count(1) / 256, "256 elements", 1,
                            reason);
@@ -20,8 +20,8 @@ static inline void ex_require_block_reduction(const char *reason) {
                            reason);
 }
 
-/* The same crowd at a word in shared memory is faster, not free. To be asked together with the
- * limit above: a version that leaves all of it in global memory has nobody there. */
+/* Contended atomics on a word in shared memory are faster, but not free. Use it together with the
+ * limit above: a version whose atomics are all in global memory meets this one. */
 static inline void ex_require_warp_reduction(const char *atomics_reason,
                                              const char *barriers_reason) {
     ex_require_at_most_per("shared_atomic_operations", ex_element_count(1) / 32, "warp of elements",
@@ -34,7 +34,7 @@ static inline void ex_require_warp_reduction(const char *atomics_reason,
                            1.25, "what is added up in global memory is read there once more");
 }
 
-/* Guards. */
+/* Guard. */
 static inline void ex_require_coalesced_reduce_loads(void) {
     ex_require_coalesced_loads(1.125, "neighbouring threads look at neighbouring elements");
 }

@@ -51,7 +51,7 @@ static bool write_all(int fd, const char *data, size_t size) {
     return true;
 }
 
-/* What a rename would replace: a file, or nothing yet. Links count as what they are. */
+/* Returns true if the path is a regular file or does not exist. Does not follow links. */
 static bool is_replaceable(const char *path) {
     struct stat st;
     return lstat(path, &st) < 0 || S_ISREG(st.st_mode);
@@ -60,7 +60,7 @@ static bool is_replaceable(const char *path) {
 bool file_write(const char *path, const void *data, size_t size, struct err *e) {
     char temporary[PATH_MAX];
     if (!is_replaceable(path))
-        return err_set(e, ERR_INPUT, "%s: not a regular file, and so not replaced", path);
+        return err_set(e, ERR_INPUT, "%s: not a regular file, so it was not replaced", path);
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary)
         return err_set(e, ERR_INPUT, "%s: path too long", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
@@ -73,7 +73,7 @@ bool file_write(const char *path, const void *data, size_t size, struct err *e) 
     return false;
 }
 
-/* A device or a pipe is written to as it is. */
+/* Opens a device or a pipe for writing. */
 static bool open_in_place(const char *path, struct file_out *o, struct err *e) {
     o->temporary[0] = 0;
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -85,7 +85,7 @@ bool file_open(const char *path, struct file_out *o, struct err *e) {
     char target[PATH_MAX];
     *o = (struct file_out){.f = stdout};
     if (!path) return true;
-    /* A link stays, and its target is replaced as a whole. */
+    /* Replace the target of a link, not the link. */
     if (!is_replaceable(path) && realpath(path, target) && is_replaceable(target)) path = target;
     if (snprintf(o->temporary, sizeof o->temporary, "%s.XXXXXX", path) >= (int)sizeof o->temporary)
         return err_set(e, ERR_INPUT, "%s: path too long", path);
@@ -116,7 +116,7 @@ bool file_close(struct file_out *o, bool commit, struct err *e) {
 bool file_write_output(const char *path, const void *data, size_t size, struct err *e) {
     struct file_out o;
     if (!file_open(path, &o, e)) return false;
-    fwrite(data, 1, size, o.f); /* file_close sees what failed */
+    fwrite(data, 1, size, o.f); /* file_close() reports errors */
     return file_close(&o, true, e);
 }
 

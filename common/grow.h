@@ -5,14 +5,14 @@
 
 #include <stddef.h>
 
-/* The capacity, in elements of `size` bytes, that holds `need` of them: `capacity`, or `first`
- * where that is 0, doubled as often as it takes. Ends the program where that is more than `most`,
- * or its bytes more than a size_t tells. */
+/* Returns a capacity, in elements of `size` bytes, that holds `required` elements: `capacity`, or
+ * `initial_capacity` if that is 0, doubled as often as necessary. Calls die() if it exceeds
+ * `max_capacity`, or if its bytes exceed SIZE_MAX. */
 size_t grow_capacity(size_t capacity, size_t required, size_t initial_capacity, size_t size,
                      size_t max_capacity);
 
-/* Makes room for `need` elements in `array`, which came from here or is NULL with a capacity of 0.
- * `capacity` is an unsigned lvalue of any width. */
+/* Grows `array` to at least `need` elements. It is NULL with a capacity of 0 at first. `capacity`
+ * is an unsigned lvalue of any width. */
 #define GROW(array, need, capacity, first)                                              \
     do {                                                                                \
         size_t need_ = (need);                                                          \

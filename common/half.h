@@ -1,6 +1,6 @@
-/* half.h — IEEE 754's binary16, the `__half` of CUDA, as bits: a sign, five bits of exponent with a
- * bias of 15, ten of fraction. GCC before 12 and clang before 15 have no type for it on x86-64, so
- * that this is in whole numbers. */
+/* half.h — IEEE 754 binary16, CUDA's `__half`, as bits: a sign, five bits of exponent with a bias
+ * of 15, ten of fraction. GCC before 12 and clang before 15 have no such type on x86-64, so the
+ * conversions use integers. */
 #pragma once
 #include <math.h>
 #include <stdint.h>
@@ -10,10 +10,9 @@ typedef struct {
     uint16_t bits;
 } ex_half;
 
-/* Unit roundoff: the largest relative error of a number that is rounded to a half, if it has the
- * exponent of a normal one. */
+/* Unit roundoff: the largest relative error of rounding to a normal half. */
 #define EX_ROUNDOFF_F16 0x1p-11
-/* From here on a half is an infinity: half a unit above its largest number, 65504. */
+/* From here on, rounding gives infinity: half a unit above the largest half, 65504. */
 #define EX_HALF_OVERFLOW 65520.0
 
 static inline double ex_power_of_two(int n) {
@@ -22,10 +21,10 @@ static inline double ex_power_of_two(int n) {
     return memcpy(&v, &bits, sizeof v), v;
 }
 
-/* To the nearest half, ties to even, as cvt.rn.f16 does. A NaN becomes 0x7fff, as on the GPU.
- * The number is counted in units of its last place, 2^(e - 10): adding 2^52 rounds that to a whole
- * number of 0 to 2048. The encoding of a normal number is (e + 15) * 1024 + (units - 1024), that of
- * a smaller one its units with e = -14: one formula, which also carries into the exponent where
+/* Returns the nearest half, ties to even, like cvt.rn.f16. A NaN becomes 0x7fff, as on the GPU. It
+ * measures the number in units of its last place, 2^(e - 10); adding and subtracting 2^52 rounds
+ * that to an integer, 0 to 2048. A normal number is encoded as (e + 15) * 1024 + (units - 1024), a
+ * subnormal one as its units with e = -14: one formula, which also carries into the exponent if
  * rounding reaches 2048. */
 static inline ex_half ex_half_from_double(double v) {
     uint64_t bits;

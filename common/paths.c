@@ -1,5 +1,5 @@
-/* paths.c — see paths.h. What is installed is known by share/warpbook/installed beside bin/: no
- * path is compiled in, so that an installation can be moved, and one build serves both ways. */
+/* paths.c — see paths.h. The file share/warpbook/installed next to bin/ marks an installation. No
+ * path is compiled in, so an installation can be moved, and one build serves both layouts. */
 #include "common/paths.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -14,9 +14,8 @@
 
 static char program_dir[PATH_MAX], book_dir[PATH_MAX], workspace_dir[PATH_MAX],
     workspace_id[PATHS_ID_SIZE];
-static char
-    foreign_workspace[PATH_MAX]; /* another user's folder of a student, in which we are, or "" */
-static char installed_toolkit[PATH_MAX]; /* the toolkit that the installation names, or "" */
+static char foreign_workspace[PATH_MAX]; /* another user's workspace that contains us, or "" */
+static char installed_toolkit[PATH_MAX]; /* the toolkit recorded at installation, or "" */
 static bool is_initialized, is_installed;
 
 bool paths_is_installed(void) { return is_installed; }
@@ -30,7 +29,7 @@ static bool has_file(const char *folder, const char *name) {
     return path_join(path, sizeof path, folder, name) && file_exists(path);
 }
 
-/* To the folder above; false: there is none. */
+/* Changes the path to its parent folder; returns false if there is none. */
 static bool to_parent_dir(char *path) {
     char *slash = strrchr(path, '/');
     if (!slash || slash == path) return false;
@@ -42,14 +41,14 @@ static bool to_parent_dir(char *path) {
 
 static bool find_program_dir(struct err *e) {
     ssize_t n = readlink("/proc/self/exe", program_dir, sizeof program_dir - 1);
-    if (n < 0) return err_set(e, ERR_SYSTEM, "/proc/self/exe: cannot read: is /proc mounted?");
+    if (n < 0) return err_set(e, ERR_SYSTEM, "cannot read /proc/self/exe; is /proc mounted?");
     program_dir[n] = 0;
     to_parent_dir(program_dir);
     if (text_ends_with(program_dir, "/tests")) to_parent_dir(program_dir); /* build/tests/unit */
     return true;
 }
 
-/* The file that the installation left: lines "KEY VALUE". */
+/* Reads the file that the installation left, with lines "KEY VALUE". */
 static void read_installed(const char *path) {
     struct buf text = {0};
     struct err ignored = {0};
@@ -72,7 +71,7 @@ static bool find_installed(void) {
     return is_installed = true;
 }
 
-/* The folder above `from` (or itself) that has both chapters/ and Makefile. */
+/* Finds the nearest folder from `from` upwards that has chapters/ and Makefile. */
 static bool find_source_tree(const char *from) {
     snprintf(book_dir, sizeof book_dir, "%s", from);
     do
@@ -81,7 +80,7 @@ static bool find_source_tree(const char *from) {
     return book_dir[0] = 0, false;
 }
 
-/* ---- the student's folder ---- */
+/* ---- the workspace ---- */
 
 bool paths_marker_id(const char *text, char out[PATHS_ID_SIZE]) {
     static const char head[] = "warpbook 1 ";
@@ -93,7 +92,8 @@ bool paths_marker_id(const char *text, char out[PATHS_ID_SIZE]) {
     return out[PATHS_ID_SIZE - 1] = 0, true;
 }
 
-/* Another user's folder is passed by: its links could have us write where they lead. */
+/* Returns true for a workspace of this user. Another user's workspace is ignored: its links could
+ * redirect our writes. */
 static bool is_own_workspace(const char *folder) {
     char path[PATH_MAX];
     struct stat st;
@@ -122,12 +122,11 @@ bool paths_require_workspace(struct err *e) {
     if (workspace_dir[0]) return true;
     if (foreign_workspace[0])
         return err_set(e, ERR_INPUT,
-                       "%.500s belongs to another user: work there as that user, or make a folder "
-                       "of your own: `grader "
-                       "begin DIR`",
+                       "%.500s belongs to another user; work there as that user, or create your "
+                       "own workspace with `grader begin DIR`",
                        foreign_workspace);
     return err_set(e, ERR_INPUT,
-                   "no folder of yours to work in here or above: `grader begin DIR` makes one; "
+                   "the current folder is not in a workspace; create one with `grader begin DIR`, "
                    "then cd into it");
 }
 
@@ -138,7 +137,7 @@ bool paths_init(struct err *e) {
     if (!find_installed() && !find_source_tree(program_dir) &&
         !(getcwd(cwd, sizeof cwd) && find_source_tree(cwd)))
         return err_set(e, ERR_INPUT,
-                       "no folder with chapters/ and a Makefile above %s or the current folder",
+                       "no folder with chapters/ and Makefile is above %s or the current folder",
                        program_dir);
     find_workspace();
     return is_initialized = true;
@@ -146,8 +145,8 @@ bool paths_init(struct err *e) {
 
 /* ---- folders to write to ---- */
 
-/* $VARIABLE where it is an absolute path, else FALLBACK in the home folder; the XDG base directory
- * specification. */
+/* Sets $VARIABLE/warpbook if that is an absolute path, else FALLBACK/warpbook in the home folder
+ * (XDG Base Directory Specification). */
 static bool xdg_base_dir(const char *variable, const char *fallback, char out[PATH_MAX],
                          struct err *e) {
     const char *env_value = getenv(variable), *home = getenv("HOME");
@@ -158,11 +157,10 @@ static bool xdg_base_dir(const char *variable, const char *fallback, char out[PA
                   : home && snprintf(out, PATH_MAX, "%s/%s/warpbook", home, fallback) < PATH_MAX;
     return ok ||
            err_set(e, ERR_INPUT,
-                   "there is no home folder: set %s to a folder that you may write to", variable);
+                   "there is no home folder; set %s to a folder that you can write to", variable);
 }
 
-/* Makes it, for this user alone. What another user could write there, or has written, is not used.
- */
+/* Creates a folder for this user only. Fails if another user owns it or can write to it. */
 static bool make_private_dir(const char *path, const char *variable, struct err *e) {
     struct err mkdir_error = {0};
     struct stat st;
@@ -171,12 +169,12 @@ static bool make_private_dir(const char *path, const char *variable, struct err 
     to_parent_dir(parent);
     if (!dir_create(parent, &mkdir_error) || (mkdir(path, 0700) < 0 && errno != EEXIST) ||
         lstat(path, &st) < 0)
-        return err_set(e, ERR_SYSTEM, "%s: %s; set %s to a folder that you may write to", path,
+        return err_set(e, ERR_SYSTEM, "%s: %s; set %s to a folder that you can write to", path,
                        mkdir_error.text[0] ? mkdir_error.text : strerror(errno), variable);
     if (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022)) return true;
     return err_set(e, ERR_INPUT,
-                   "%s is not yours alone, so that what lies there cannot be trusted; set %s to a "
-                   "folder of your own",
+                   "%s is not a folder that only you can write to, so its files can't be trusted; "
+                   "set %s to a folder of your own",
                    path, variable);
 }
 
@@ -216,7 +214,7 @@ bool paths_pages_dir(char out[PATH_MAX], struct err *e) {
 /* ---- programs ---- */
 
 static const struct {
-    const char *name, *built, *installed; /* beside the programs of each kind */
+    const char *name, *built, *installed; /* paths relative to the programs in each layout */
 } components[] = {
     {"grader", "grader", "grader"},
     {"simgpu", "simgpu", "simgpu"},
@@ -235,7 +233,7 @@ const char *paths_component(const char *name, char out[PATH_MAX]) {
                              is_installed ? components[i].installed : components[i].built)
                        ? out
                        : "";
-    die("where_part: %s", name);
+    die("unknown component %s", name);
 }
 
 const char *paths_command(const char *program) {
@@ -253,11 +251,11 @@ const char *paths_command(const char *program) {
 /* ---- the compiler ---- */
 
 static bool is_toolkit(const char *folder, char out[PATH_MAX]) {
-    /* Its path goes through a shell where versions are asked for. */
+    /* The path is quoted in a shell command (provenance.c). */
     return realpath(folder, out) && !strchr(out, '\'') && has_file(out, "bin/nvcc");
 }
 
-/* What is called nvcc may be a script that leads to the compiler elsewhere: it says where that is.
+/* The nvcc on PATH may be a script that calls the compiler elsewhere; --dryrun prints its location.
  */
 static bool toolkit_from_nvcc(char out[PATH_MAX]) {
     char line[PATH_MAX + 16], top[PATH_MAX] = "";
@@ -275,15 +273,14 @@ static bool find_toolkit(char out[PATH_MAX], struct err *e) {
     const char *env_value = getenv("CUDA_HOME");
     if (env_value && *env_value)
         return is_toolkit(env_value, out) ||
-               err_set(e, ERR_SYSTEM, "CUDA_HOME is %.300s, where there is no bin/nvcc", env_value);
+               err_set(e, ERR_SYSTEM, "CUDA_HOME is %.300s, which has no bin/nvcc", env_value);
     if ((installed_toolkit[0] && is_toolkit(installed_toolkit, out)) || toolkit_from_nvcc(out) ||
         is_toolkit("/usr/local/cuda", out))
         return true;
     return err_set(e, ERR_SYSTEM,
-                   "there is no nvcc: neither on PATH nor in /usr/local/cuda%s%s. Install the CUDA "
-                   "Toolkit (12 or 13), or "
-                   "set CUDA_HOME to the folder whose bin/ has it",
-                   installed_toolkit[0] ? " nor in " : "", installed_toolkit);
+                   "there is no nvcc on PATH or in /usr/local/cuda%s%s. Install the CUDA Toolkit "
+                   "(12 or 13), or set CUDA_HOME to the folder that has bin/nvcc",
+                   installed_toolkit[0] ? " or in " : "", installed_toolkit);
 }
 
 bool paths_cuda_toolkit(char out[PATH_MAX], struct err *e) {
@@ -294,7 +291,7 @@ bool paths_cuda_toolkit(char out[PATH_MAX], struct err *e) {
     if (!found[0] && !is_installed &&
         !(path_join(link, sizeof link, program_dir, "cuda") && realpath(link, found)))
         return found[0] = 0,
-               err_set(e, ERR_SYSTEM, "%s/cuda: no CUDA toolkit there; run `make setup`",
+               err_set(e, ERR_SYSTEM, "%s/cuda: no CUDA toolkit found; run `make setup`",
                        program_dir);
     return snprintf(out, PATH_MAX, "%s", found) < PATH_MAX;
 }

@@ -1,8 +1,7 @@
-/* quote.c — see quote.h. A declaration is looked for by its words: comments and strings are left
- * out, a statement begins behind
- * `;`, `{` or `}`, and dimensions are numbers, names that the file defines by numbers, and their
- * sums and products. One that is not known, such as a template's parameter, follows from the number
- * of elements. */
+/* quote.c — see quote.h. It finds declarations by tokens: it skips comments and strings, and a
+ * statement begins after `;`, `{` or `}`. Dimensions are numbers, names that the file defines by
+ * numbers, and their sums and products. One unknown dimension, such as a template parameter,
+ * follows from the number of elements. */
 #include "common/quote.h"
 #include "common/text.h"
 
@@ -12,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- words ---- */
+/* ---- tokens ---- */
 
 struct token {
     const char *at; /* NULL: the end */
@@ -28,7 +27,7 @@ static void lexer_advance(struct lexer *w, const char *end) {
     for (; w->at < end; w->at++) w->line += *w->at == '\n';
 }
 
-/* Behind the closing quote, or the end of the line. */
+/* Returns the position after the closing quote, or the end of the line. */
 static const char *end_of_string(const struct lexer *w) {
     const char *p = w->at + 1;
     while (p < w->end && *p != *w->at && *p != '\n') p += *p == '\\' && p + 1 < w->end ? 2 : 1;
@@ -76,9 +75,8 @@ static bool is_statement_end(struct token w) {
 struct eval_ctx {
     const char *source;
     size_t n;
-    unsigned depth; /* names and brackets within each other */
-    unsigned
-        *lookups_left; /* how many more may be looked up: names of names of names would be many */
+    unsigned depth;         /* of nested names and brackets */
+    unsigned *lookups_left; /* bounds the work: names may be defined by names */
 };
 enum { MAX_DEPTH = 8, MAX_LOOKUPS = 64 };
 
@@ -99,8 +97,8 @@ static uint64_t eval_text(const char *at, const char *end, const struct eval_ctx
     return v;
 }
 
-/* Behind `#define NAME`, or `NAME =` in a statement with `const`, `constexpr` or `enum`: its
- * number. */
+/* Returns the value of a name: that after `#define NAME`, or after `NAME =` in a statement with
+ * `const`, `constexpr` or `enum`. */
 static uint64_t eval_name(struct token name, const struct eval_ctx *in, bool *resolved) {
     struct lexer w = {in->source, in->source + in->n, 1};
     struct eval_ctx inner = {in->source, in->n, in->depth + 1, in->lookups_left};
@@ -176,7 +174,8 @@ struct dims {
     unsigned n;
 };
 
-/* The dimensions behind the name: what goes on behind one (`<`, `?` …) makes it unknown. */
+/* Parses the dimensions after a name. An unsupported operator (`<`, `?` …) makes a dimension
+ * unknown. */
 static void parse_dims(struct lexer w, const struct eval_ctx *in, struct dims *d) {
     *d = (struct dims){.n = 0};
     while (token_is(next_token(&w), "[") && d->n < MAX_DIMS) {
@@ -193,8 +192,8 @@ static void parse_dims(struct lexer w, const struct eval_ctx *in, struct dims *d
     }
 }
 
-/* Of the last `__shared__` array of that name that is declared above the line; of the first, if
- * none is. */
+/* Finds the dimensions of the last `__shared__` array of that name above the line; of the first one
+ * if all are below. */
 static void find_dims(const struct eval_ctx *in, struct token name, unsigned line, struct dims *d) {
     struct lexer w = {in->source, in->source + in->n, 1};
     bool shared = false;
@@ -207,7 +206,7 @@ static void find_dims(const struct eval_ctx *in, struct token name, unsigned lin
     }
 }
 
-/* One unknown dimension follows from the number of elements; false if they do not come out. */
+/* Derives one unknown dimension from the number of elements; returns false if they do not match. */
 static bool resolve_dims(struct dims *d, uint64_t count) {
     uint64_t product = 1;
     unsigned unknown = 0;
@@ -258,7 +257,7 @@ void quote_elements(struct buf *text, const char *source, size_t n, unsigned lin
     buf_free(&out);
 }
 
-enum { MAX_QUOTE_WIDTH = 100 /* of a line that is quoted */ };
+enum { MAX_QUOTE_WIDTH = 100 }; /* bytes of a quoted line */
 
 static void quote_line(const char *source, size_t n, unsigned line, const char *prefix,
                        const char *suffix, struct buf *out) {

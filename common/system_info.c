@@ -27,7 +27,7 @@ bool system_cgroup_path(const char *controller, char *out, size_t size) {
     return found;
 }
 
-/* False where there is no such file, or no number in it ("max"). */
+/* Returns false if the file is missing or has no number ("max"). */
 static bool read_u64(const char *folder, const char *name, uint64_t *v) {
     char path[CGROUP_PATH_BYTES + 64], text[64] = "", *end;
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -39,7 +39,7 @@ static bool read_u64(const char *folder, const char *name, uint64_t *v) {
     return ok && end > text && !errno;
 }
 
-/* What the groups from this one up to the root still give. */
+/* Returns the memory still available in the control group and its parents. */
 static uint64_t cgroup_available(const char *controller, const char *limit_name,
                                  const char *usage_name) {
     char folder[CGROUP_PATH_BYTES];

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Bytes of the UTF-8 character at `s`, 0 if it is none. C1 controls (U+0080..9F) and line
- * separators, which some terminals obey, and direction overrides, which make code look like other
- * code, count as none. */
+/* Returns the bytes of the UTF-8 character at `s`, 0 if it is invalid. Also rejects C1 controls
+ * (U+0080..9F) and line separators, which some terminals obey, and direction overrides, which
+ * disguise code. */
 static size_t utf8_length(const unsigned char *s, size_t n) {
     static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = s[0] < 0x80                   ? 1
@@ -72,7 +72,7 @@ static bool is_word_char(char c) {
            c == '$' || c == '.';
 }
 
-/* One `<length><name>` of the Itanium ABI; NULL if there is none. */
+/* Appends one `<length><name>` of the Itanium ABI; returns the position after it, or NULL. */
 static const char *component(const char *s, const char *end, struct buf *out) {
     size_t n = 0;
     if (s >= end || *s < '1' || *s > '9') return NULL;
@@ -82,7 +82,7 @@ static const char *component(const char *s, const char *end, struct buf *out) {
     return s + n;
 }
 
-/* The name without its arguments' types; template arguments become <…>. */
+/* Appends the name without argument types; template arguments become <…>. */
 static bool demangle_one(const char *s, const char *end, struct buf *out) {
     bool nested = s < end && *s == 'N', first = true;
     s += nested;

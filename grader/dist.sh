@@ -1,10 +1,12 @@
 #!/bin/sh
-# dist.sh BUILD [student [EXERCISE…]]: a tar of the tree as the last commit has it, or, where there is no git, as it was unpacked:
-# BUILD/warpbook-VERSION.tar.gz. Equal trees give equal bytes: names sorted, no owner, the commit's time. It builds without git;
-# grader/version says which it is.
+# dist.sh BUILD [student [EXERCISE…]]: makes BUILD/warpbook-VERSION.tar.gz for `make dist`. It has
+# the tree of the last commit, or without git the tree as it was unpacked. The same tree gives the
+# same bytes: sorted names, no owner, the commit's time. The tar builds without git, because
+# grader/version has its version.
 #
-# `student` leaves answers, ladders, mutants and all other tests out, and puts in their place what scores need of them
-# (grader/grade/baseline_data.h), which BUILD/grader works out: BUILD/warpbook-student-VERSION.tar.gz. Of some exercises, to try it.
+# `student` makes BUILD/warpbook-student-VERSION.tar.gz: without model solutions, ladders, mutants
+# and other tests, but with the baseline data that scores need (grader/grade/baseline_data.h), which
+# BUILD/grader computes. Name some exercises for a quick try.
 set -eu
 build=$1 kind=${2:-}
 shift
@@ -16,7 +18,7 @@ cd "$tree"
 its_git() { git -c safe.directory='*' "$@"; }
 known=$(sh grader/version.sh)
 version=${known% *} seconds=${known#* }
-if [ -e .git ] && [ -n "$(its_git status --porcelain --untracked-files=no)" ]; then echo "dist: what is not committed is left out" >&2; fi
+if [ -e .git ] && [ -n "$(its_git status --porcelain --untracked-files=no)" ]; then echo "dist: uncommitted changes are left out" >&2; fi
 
 name=warpbook${kind:+-$kind}-$version
 stage=$build/dist
@@ -28,8 +30,8 @@ else tar -cf - --exclude=./build --exclude='*.bak-*' . | tar -xf - -C "$stage/$n
 fi
 echo "$version $seconds" >"$stage/$name/grader/version"
 if [ "$kind" = student ]; then
-    [ -d solutions ] || { echo "dist: this tree is a student's release itself" >&2; exit 1; }
-    # Its figures are those of the commit; a grader of other sources could model other times.
+    [ -d solutions ] || { echo "dist: this tree is a student's release already" >&2; exit 1; }
+    # Build BUILD/grader from the commit: other sources could model other times.
     "$build/grader" figures "$@" --output "$stage/$name/chapters/figures.txt"
     (cd "$stage/$name" && rm -rf solutions grader/tests grader/vendor grader/template/gradescope .ci docs/results)
 fi

@@ -1,12 +1,17 @@
 #!/bin/sh
-# install.sh BUILD PREFIX DESTDIR [uninstall]: what `make install` and `make uninstall` do. Below DESTDIR/PREFIX it makes
+# install.sh BUILD PREFIX DESTDIR [uninstall]: does the work of `make install` and `make uninstall`.
+# Below DESTDIR/PREFIX it makes
 #   bin/                  grader, simgpu
-#   libexec/warpbook/     what runs in jails
-#   lib/warpbook/         the runtime library that a submission is linked with; the toolkit, where setup had to fetch one
-#   share/warpbook/       the book: chapters, solutions, common (headers, for hidden cases); `installed`, by which programs know where they
-#                         are (common/paths.h), with the toolkit that they were built beside; `files`, what uninstall removes
+#   libexec/warpbook/     the programs that run in the sandbox
+#   lib/warpbook/         the runtime library, which submissions are linked with; the toolkit, if
+#                         setup fetched one
+#   share/warpbook/       the book: chapters, solutions, common (headers, for hidden cases);
+#                         `installed`, by which programs know that they are installed
+#                         (common/paths.h), with the toolkit of the build; `files`, the list for
+#                         uninstall
 #   share/doc/warpbook/   the guides
-# Nothing there is written to afterwards. RECORD=no leaves the toolkit out, for a package that goes to other machines.
+# The programs never write there. RECORD=no leaves the toolkit out, for a package that goes to other
+# machines.
 set -eu
 umask 022
 build=$1 prefix=$2 top=${3:-} what=${4:-install}
@@ -15,12 +20,12 @@ cd "$(dirname "$0")/.."
 fail() { echo "install: $*" >&2; exit 1; }
 case $prefix in
     /*) prefix=${prefix%/} ;;
-    *) fail "PREFIX is $prefix; it has to be an absolute path" ;;
+    *) fail "PREFIX is $prefix; it must be an absolute path" ;;
 esac
 to=$top$prefix
 share=$to/share/warpbook
 
-# What is listed, then the folders that this leaves empty, deepest first; folders that others use too stay while something is in them.
+# Removes the listed files, then the folders that are now empty, deepest first.
 uninstall() {
     [ -f "$share/files" ] || fail "nothing is installed in $to"
     (cd "$to" && while IFS= read -r file; do rm -f -- "$file"; done <share/warpbook/files)
@@ -32,36 +37,37 @@ uninstall() {
 }
 if [ "$what" = uninstall ]; then uninstall; exit 0; fi
 
-# Submissions may read what the compiler needs of the system; the answers are not to be below it.
+# Submissions may read the system folders that the compiler needs; the solutions must not be there.
 case $prefix/ in
-    /usr/lib* | /usr/bin* | /usr/include* | /lib* | /bin*) fail "PREFIX is $prefix, which submissions may read; take another" ;;
+    /usr/lib* | /usr/bin* | /usr/include* | /lib* | /bin*) fail "PREFIX is $prefix, which submissions may read; choose another" ;;
 esac
 [ -x "$build/grader" ] || fail "there is no $build/grader; run make first"
-if [ -f "$share/files" ]; then uninstall; fi # of an older version files may be left that this one lacks
+if [ -f "$share/files" ]; then uninstall; fi # an older version may have files that this one lacks
 
 list=$build/install.list
 : >"$list"
 put() { # put MODE FROM TO
     mkdir -p "$to/$(dirname "$3")"
-    rm -f "$to/$3" # a program that runs keeps its file
+    rm -f "$to/$3" # a running program keeps its old file
     cp "$2" "$to/$3"
     chmod "$1" "$to/$3"
     printf '%s\n' "$3" >>"$list"
 }
-# program FROM TO: without what only a debugger reads.
+# program FROM TO: installs a program without its debug information.
 program() {
     strip -o "$build/install.stripped" "$1"
     put 755 "$build/install.stripped" "$2"
     rm -f "$build/install.stripped"
 }
-its_git() { git -c safe.directory='*' "$@"; } # root installs what another user built
-# The files of a folder of the tree, as the last commit has them; of a tree without git, all but what the grader left.
+its_git() { git -c safe.directory='*' "$@"; } # root may install another user's build
+# Prints the files of a folder that git tracks; without git, all but hidden files and backups.
 tracked() {
     if [ -e .git ]; then its_git ls-files "$@"
     else find "$@" -type f ! -name '.*' ! -name '*.bak-*'
     fi | LC_ALL=C sort
 }
-# A skeleton that somebody works on is installed as it came (grader/book/original_starter.c).
+# Prints the file to install: for a starter file that somebody edited, the original
+# (grader/book/original_starter.c).
 pristine() {
     rm -f "$build/install.skeleton"
     case $1 in
@@ -99,7 +105,7 @@ put 755 grader/template/slurm.sh share/warpbook/grader/template/slurm.sh
     toolkit=$(readlink -f "$build/cuda" || true)
     case ${RECORD:-yes}-$toolkit in
         no-* | *-) ;;
-        *-"$(readlink -f "$build")"/*) # the wheels that setup fetched
+        *-"$(readlink -f "$build")"/*) # wheels that setup fetched
             mkdir -p "$to/lib/warpbook/cuda"
             cp -R "$toolkit/." "$to/lib/warpbook/cuda/"
             (cd "$to" && find lib/warpbook/cuda ! -type d) >>"$list"

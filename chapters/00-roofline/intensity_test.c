@@ -1,6 +1,6 @@
-/* intensity_test.c — operations, bytes and bound of three kernels. The numbers are compared with
- * the formulas below, and the formulas with the counters: a student whose numbers match has
- * predicted what the simulated GPU counts. */
+/* intensity_test.c — operations, bytes and bound of three kernels. The tests compare the student's
+ * numbers with the formulas below, and the formulas with the counters. So matching numbers predict
+ * what the simulated GPU counts. */
 #include "common/exercise_limits.h"
 
 enum { N, STEPS };
@@ -14,7 +14,8 @@ static size_t count_answers(const struct ex_case *c) {
     return 3 * KERNELS;
 }
 
-/* Data sheets: H200, 67 TFLOP/s and 4.8 TB/s; T4, 8.1 TFLOP/s and 320 GB/s. Variant 1 is the T4. */
+/* From NVIDIA's data sheets: H200, 67 TFLOP/s and 4.8 TB/s; T4, 8.1 TFLOP/s and 320 GB/s. Variant 1
+ * is the T4. */
 static double peak_flops(const struct ex_case *c, struct ex_rng *r) {
     (void)r;
     return c->variant == 1 ? 8.1e12 : 67e12;
@@ -28,7 +29,8 @@ static double kernel_flops(const struct ex_case *c, int kernel) {
     return 2.0 * count(c) * (kernel == HORNER ? c->dim[STEPS] : 1);
 }
 
-/* x once and y once; scale_add reads w besides. smooth's neighbours are on the chip already. */
+/* Each kernel moves x once and y once; scale_add also reads w. smooth's neighbours are on the chip
+ * already. */
 static double kernel_bytes(const struct ex_case *c, int kernel) {
     return (kernel == SCALE_ADD ? 12.0 : 8.0) * count(c);
 }
@@ -53,8 +55,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
 }
 
 /* y: |values| <= 3. One rounding (scale_add), two (smooth), or a sum whose old error halves at each
- * step: at most 2 roundings of values up to 2 (horner). 3 * 2u covers all. The answers are whole
- * numbers, or ratios far from 1. */
+ * step: at most 2 roundings of values up to 2 (horner). 3 * 2u covers all. The answers are exact:
+ * they are integers, or compare ratios far from 1. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)c, (void)host, (void)index, (void)expected;

@@ -1,5 +1,4 @@
-/* vector_add_test.c — out[i] = a[i] + b[i], with a grid whose size is given and has nothing to do
- * with n. */
+/* vector_add_test.c — out[i] = a[i] + b[i], with a given grid size that does not depend on n. */
 #include "common/exercise_limits.h"
 
 enum { N, BLOCKS };
@@ -55,9 +54,9 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-/* That threads go on to their next element follows: 64 blocks have 65 536 threads at most, for 2^20
- * elements. How many instructions a round costs is no limit, since a pipeline of asynchronous
- * copies pays three times a load's, and hides them. */
+/* The limits imply a grid-stride loop: 64 blocks have at most 65 536 threads for 2^20 elements. The
+ * instructions of an iteration have no limit: a pipeline of asynchronous copies needs three times
+ * as many as loads do, but hides them. */
 START_TEST(the_whole_grid_works) {
     ex_require_at_least("blocks", ex_current_exercise()->technique_case.dim[BLOCKS],
                         "blocks that are not launched leave their share of the device idle");

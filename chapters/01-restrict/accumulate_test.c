@@ -7,9 +7,9 @@ static size_t count_c(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c
 static size_t count_a(const struct ex_case *c) { return (size_t)c->dim[ROWS] * c->dim[INNER]; }
 static size_t count_b(const struct ex_case *c) { return (size_t)c->dim[INNER] * c->dim[COLS]; }
 
-/* Overflow is undefined, so no sum may leave 32 bits: k * 2000^2 + 10^6 < 2^31 up to k = 536. The
- * sums do leave the 24 bits that a float holds exactly, so that an accumulator of that type is
- * found out. */
+/* Overflow is undefined, so each sum must fit in 32 bits: k * 2000^2 + 10^6 < 2^31 up to k = 536.
+ * The sums exceed the 24 bits that a float holds exactly, so that the tests detect an accumulator
+ * of that type. */
 static void fill_factor(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     (void)c;
     for (size_t i = 0; i < count; i++)
@@ -92,8 +92,7 @@ START_TEST(one_store_per_output) {
 }
 END_TEST
 
-/* A sum that needs no store, but is read back at each step, would cost 3k loads; 2k + 1 are the
- * factors and C. */
+/* The factors and C need 2k + 1 loads. A sum that is read back at each step would need 3k. */
 START_TEST(no_reload_of_the_sum) {
     double k = ex_current_exercise()->technique_case.dim[INNER];
     ex_require_at_most_per(
@@ -102,9 +101,9 @@ START_TEST(no_reload_of_the_sum) {
 }
 END_TEST
 
-/* The same detour by way of another memory: local memory (a volatile or spilled sum) or shared
- * memory. A tiled product stores 2 elements in shared memory for every 16 or 32 steps; an
- * accumulator there, one a step. */
+/* The sum must not be in local memory (volatile or spilled) or shared memory instead. A tiled
+ * product stores 2 elements in shared memory for every 16 or 32 steps; an accumulator there would
+ * store one at each step. */
 START_TEST(sum_is_in_a_register) {
     ex_require_at_most("local_requests", 0,
                        "a sum in local memory is stored at each step, like one in global memory");

@@ -2,7 +2,7 @@
  * be a row of x. */
 #include "common/exercise_limits.h"
 
-enum { SIGNALS, LENGTH, ROW }; /* ROW: which row of x is the level, where variant is 1 */
+enum { SIGNALS, LENGTH, ROW }; /* ROW: with variant 1, the level is this row of x */
 enum { LEVEL, X, RATE };       /* arguments */
 
 static size_t count_signals(const struct ex_case *c) { return (size_t)c->dim[SIGNALS]; }
@@ -21,8 +21,8 @@ static void fill_rate(const struct ex_case *c, struct ex_rng *r, void *data, siz
     for (size_t i = 0; i < count; i++) ((float *)data)[i] = (float)ex_uniform(r, 0.1, 0.9);
 }
 
-/* The program's own order: what a step stores in the level is what a later step reads from x, if
- * that is the place. */
+/* Computes in the program's order: if the level is a row of x, a later step reads the values that
+ * an earlier step stored. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     double *level = expected[LEVEL], *x = expected[X];
     const float *rate = host[RATE];
@@ -38,8 +38,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
 }
 
 /* |x|, |level| <= 1 throughout (each step is a weighted mean). A step rounds the difference (<= 2u,
- * times rate < 1) and the sum (u), and carries the old error on with a factor below 1: at most 3u a
- * step; one more for slack. */
+ * times rate < 1) and the sum (u), and multiplies the old error by a factor below 1: at most 3u a
+ * step. One more u is slack. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)host, (void)index, (void)expected;
@@ -78,8 +78,8 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* 64 samples, the rate, the level: 66 loads a signal, 1.03 a sample. With the rate reloaded: 2.02.
- */
+/* 64 samples, the rate and the level are 66 loads a signal, 1.03 a sample; 2.02 if each step
+ * reloads the rate. */
 START_TEST(rate_is_loaded_once) {
     ex_require_at_most_per(
         "device_read_accesses", count_x(&ex_current_exercise()->technique_case), "sample", 1.125,

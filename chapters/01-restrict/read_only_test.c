@@ -54,9 +54,9 @@ END_TEST
 
 static double numbers(void) { return count(&ex_current_exercise()->technique_case); }
 
-/* 2 for re and im; 2 more for the rotation, divided by the numbers that a thread handles. With the
- * skeleton's grid those are 4: 2.5. One number a thread gives 4, both parts reloaded after the
- * first store 8. */
+/* re and im take 2 loads; the rotation takes 2 more, divided by the numbers that a thread handles.
+ * The starter file's grid gives each thread 4 numbers: 2.5. One number a thread makes 4. Reloading
+ * both parts after the first store makes 8 for one number. */
 START_TEST(loads_are_not_repeated) {
     ex_require_at_most_per(
         "device_read_accesses", numbers(), "number", 2.75,

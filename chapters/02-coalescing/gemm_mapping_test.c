@@ -1,4 +1,4 @@
-/* gemm_mapping_test.c — C = A * B in single precision; what is graded is which index runs along a
+/* gemm_mapping_test.c — C = A * B in single precision; graded on which thread index runs along a
  * row. */
 #include "common/exercise_gemm.h"
 
@@ -17,8 +17,8 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* Requests of few lanes have few sectors, too; so the sum is limited as well: at most 5 sectors for
- * 32 products. */
+/* Requests with few active lanes have few sectors, too, so the total is also limited: at most 5
+ * sectors for 32 products. */
 static void require_few_sectors(void) {
     ex_require_at_most_per("device_read_sectors",
                            ex_gemm_products(&ex_current_exercise()->technique_case) / 32,
@@ -28,8 +28,8 @@ static void require_few_sectors(void) {
 
 /* With x along a row, a warp of 32 x 1 reads one element of A (1 sector) and 32 neighbours of B
  * (4): 2.5 on average. Blocks 16 wide give 2 and 2 x 2. With x down a column: 32 and 1, 16.5 on
- * average. The limit is the packed ideal's (4) and an eighth, which nothing that strides can meet.
- * Averages can be bought: so the sum is asked for here, too. */
+ * average. The limit is the packed ideal (4) and an eighth, which no strided version can meet.
+ * Additional packed accesses improve an average, so the total is limited here, too. */
 START_TEST(reads_are_coalesced) {
     ex_require_packed_loads_on_average(
         1.125, "a warp needs one element of A and 32 neighbours of B, or less");
@@ -54,7 +54,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(goals, reads_are_coalesced);
     tcase_add_test(goals, writes_are_coalesced);
     tcase_add_test(goals, sectors_are_shared_by_a_warp);
-    (void)guards; /* the naive version does nothing right that could be lost */
+    (void)guards; /* The baseline does nothing right that could be lost. */
 }
 
 EXERCISE(gemm_mapping, .chapter = "02-coalescing", .title = "Which index runs along a row",

@@ -1,5 +1,5 @@
-/* particles_test.c — a chain of springs, given and returned as an array of structures of sixteen
- * floats. */
+/* particles_test.c — a chain of springs, an array of structures of sixteen floats; graded on
+ * coalescing. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
             (float)(i % FIELDS == MASS ? ex_uniform(r, 1, 2) : ex_uniform(r, -1, 1));
 }
 
-/* x at i - 1, i, i + 1, with walls at 0. */
+/* Returns the force from x at i - 1, i and i + 1; beyond both ends, x is 0. */
 static double pull(const double *p, long n, long i, int field) {
     double left = i > 0 ? p[(i - 1) * FIELDS + field] : 0,
            right = i + 1 < n ? p[(i + 1) * FIELDS + field] : 0;
@@ -42,9 +42,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     }
 }
 
-/* A step rounds at most 8 times, values of magnitude up to about 3; an error e in v and x becomes
- * at most that of the map v' = v + 0.4 x, x' = x + 0.1 v', whose larger eigenvalue is 1.22: 8u * 3
- * a step, grown by 1.25 a step. */
+/* A step rounds at most 8 times values of magnitude up to about 3. It propagates an error in v and
+ * x by at most the map v' = v + 0.4 x, x' = x + 0.1 v', whose larger eigenvalue is 1.22. So each
+ * step adds 8u * 3 and multiplies the error by at most 1.25. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)host, (void)arg, (void)expected;
@@ -52,10 +52,7 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     return 24 * EX_ROUNDOFF_F32 * c->dim[STEPS] * pow(1.25, (double)c->dim[STEPS]);
 }
 
-/* If nothing but the fields that matter moved: kick reads x, y, v, mass and writes v; drift reads
- * x, v and writes x. */
-/* Five members in and four out; nothing but memory on the chip stands against all steps in one
- * kernel. */
+/* Five members in and four out: only the chip's memory limits how many steps one kernel can do. */
 static double bytes(const struct ex_case *c) { return 4.0 * (5 + 4) * c->dim[N]; }
 static double flops(const struct ex_case *c) { return 15.0 * c->dim[N] * c->dim[STEPS]; }
 
@@ -85,15 +82,15 @@ static double particle_steps(void) {
     return (double)c->dim[N] * c->dim[STEPS];
 }
 
-/* 16 steps on separate arrays: 4 sectors a request, 5 for the neighbours that start one float off;
- * and, once, the conversion from and to structures, whose plain version strides (32 sectors a
- * request): 1.2 to 1.4 times the ideal in all. On structures throughout: 8 times. One field left in
- * a structure: above 2.
+/* The averages. 16 steps on separate arrays take 4 sectors a request, 5 for the neighbours that
+ * start one float off. Once, data are converted from and to structures; a simple conversion is
+ * strided, 32 sectors a request. In all, that is 1.2 to 1.4 times the ideal. Structures throughout
+ * make 8 times, one field left in a structure more than 2.
  *
- * Blocks that take whole structures through shared memory are coalesced, too, and move everything:
- * 2 sectors a particle in each of two kernels, 4 a step. Arrays: 10 requests of 4 or 5 sectors in
- * kick and 4 in drift, 1.8; structures with a lane each: 13 requests of 32, 13. Stores: 0.5, 2 or
- * more, 4. */
+ * The totals, in sectors for each particle and step. Blocks that move whole structures through
+ * shared memory are coalesced, too, but read 2 in each of two kernels: 4. Arrays take 10 requests
+ * of 4 or 5 sectors in kick and 4 in drift: 1.8. Structures with a lane each take 13 requests of
+ * 32: 13. Stores: 0.5 with arrays, 2 or more with whole structures, 4 with a lane each. */
 START_TEST(reads_are_coalesced) {
     ex_require_packed_loads_on_average(
         1.5, "the x of 32 neighbouring particles are 128 bytes if they lie "
@@ -119,7 +116,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, reads_are_coalesced);
     tcase_add_test(goals, writes_are_coalesced);
-    (void)guards; /* the naive version does nothing right that could be lost */
+    (void)guards; /* The baseline does nothing right that could be lost. */
 }
 
 EXERCISE(particles, .chapter = "02-coalescing",

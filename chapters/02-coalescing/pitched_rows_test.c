@@ -1,5 +1,5 @@
-/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose width is no multiple
- * of a sector. */
+/* pitched_rows_test.c — repeated smoothing along the columns of a matrix whose rows are not a
+ * multiple of a sector long; graded on sectors. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -30,15 +30,15 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     free(before);
 }
 
-/* The weights add up to at most 1, so values stay below 1 and old errors do not grow: 3 roundings a
- * step. */
+/* The weights add up to at most 1, so values stay below 1 and old errors don't grow: 3 roundings
+ * a step. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)host, (void)arg, (void)index, (void)expected;
     return 3 * EX_ROUNDOFF_F32 * c->dim[STEPS];
 }
 
-/* In once and out once; nothing but memory on the chip stands against all steps in one kernel. */
+/* In once and out once: only the chip's memory limits how many steps one kernel can do. */
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 static double flops(const struct ex_case *c) { return 4.0 * count(c) * c->dim[STEPS]; }
 
@@ -72,11 +72,12 @@ static double element_steps(void) {
     return (double)count(c) * c->dim[STEPS];
 }
 
-/* 1001 columns: seven of eight rows start inside a sector, a warp's 128 bytes then touch 5 sectors:
- * 6125 sectors stored a step in place of 5040, 0.153 an element, and 18 092 loaded in place of 14
- * 868, 0.452. With padded rows, only the first step's loads and the last one's stores do: 0.376 and
- * 0.128 over 16 steps. Sums and not sectors a request, so that versions with fewer requests
- * (several steps in one kernel) are not held to their edges. */
+/* With 1001 columns, seven of eight rows start inside a sector; a warp's 128 bytes then touch 5
+ * sectors. A step stores 6125 sectors instead of 5040, 0.153 an element, and loads 18 092 instead
+ * of 14 868, 0.452. With padded rows, only the first step's loads and the last step's stores are
+ * like that: 0.376 loaded and 0.128 stored over 16 steps. The limits are on totals, not on sectors
+ * per request, so as not to penalize the edges of versions with fewer requests (several steps in
+ * one kernel). */
 START_TEST(rows_start_on_a_boundary) {
     ex_require_at_most_per("device_read_sectors", element_steps(), "element and step", 0.4,
                            "32 floats that start on a boundary are 4 sectors, anywhere else 5");

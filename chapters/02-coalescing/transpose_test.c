@@ -14,10 +14,10 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* Limits: an eighth above what the lanes need when packed (4 for a warp of floats). The technique
- * size is a multiple of 32 both ways, so a row starts on a sector's boundary and the ideal can be
- * met exactly; the slack is for versions whose tiles do not fall on such boundaries. Between 4.5
- * and 32 lies nothing that coalesces. */
+/* The limits are an eighth above the packed ideal (4 for a warp of floats). Both dimensions of the
+ * technique case are multiples of 32, so a row starts on a sector boundary and the ideal can be met
+ * exactly; the slack is for versions whose tiles don't start on such boundaries. No coalesced
+ * version lies between 4.5 and 32. */
 START_TEST(reads_are_coalesced) {
     ex_require_packed_loads_on_average(
         1.125, "32 lanes that read 32 neighbouring floats need 128 bytes, 4 sectors of 32 bytes");
@@ -32,7 +32,7 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-/* Coalesced copies to a temporary and back could feed the limits above while the work is done
+/* Coalesced copies to a temporary array and back could meet the limits above and do the work
  * twice. */
 START_TEST(each_sector_is_read_once) {
     ex_require_at_most_per("device_read_sectors", ex_element_count(1) / 8, "sector of the input",

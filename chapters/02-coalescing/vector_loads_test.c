@@ -1,5 +1,5 @@
-/* vector_loads_test.c — a part of an array is scaled; it starts anywhere, and both ends may be off
- * a 16-byte boundary. */
+/* vector_loads_test.c — scales a part of an array, which may start and end off a 16-byte boundary;
+ * graded on vector loads and stores. */
 #include "common/exercise_limits.h"
 
 #include <stdbool.h>
@@ -61,8 +61,8 @@ END_TEST
 
 static double elements(void) { return ex_current_exercise()->technique_case.dim[N]; }
 
-/* A vector of 4: a quarter of a lane-wide load for each element, and at most 6 single elements at
- * both ends of 262 144. Pairs would need a half. */
+/* Vectors of 4 take a quarter of a lane's load for each element, and at most 6 single elements at
+ * both ends of 262 144. Pairs would take a half. */
 START_TEST(sixteen_bytes_a_lane) {
     ex_require_at_most_per("device_read_accesses", elements(), "element", 0.26,
                            "a lane that loads 16 bytes serves four elements");

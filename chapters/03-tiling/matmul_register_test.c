@@ -1,5 +1,5 @@
-/* matmul_register_test.c — C = A * B; what is graded is how many products an element serves once it
- * is in a register. */
+/* matmul_register_test.c — C = A * B; graded on how many products use an element that is in a
+ * register. */
 #include "common/exercise_gemm.h"
 
 static const struct ex_arg args[] = {EX_GEMM_ARGS};
@@ -21,8 +21,9 @@ END_TEST
 
 static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 
-/* A thread with 8 x 8 elements loads 16 values for 64 products: 0.25 by single words, 0.0625 by
- * vectors of four. 4 x 4 by single words: 0.5. One element a thread: 2. */
+/* Reads of shared memory for each product: a thread with 8 x 8 elements loads 16 values for 64
+ * products, 0.25 with single words and 0.0625 with vectors of four. 4 x 4 elements with single
+ * words make 0.5, one element a thread 2. */
 START_TEST(values_are_shared_in_registers) {
     ex_require_at_most_per("shared_read_requests_total", products() / 32, "warp-wide product", 0.25,
                            "8 values of A and 8 of B in registers are enough for 64 products");
@@ -32,7 +33,7 @@ START_TEST(values_are_shared_in_registers) {
 }
 END_TEST
 
-/* Tiles of 64 x 64 fetched four floats at a time: 2 / 64 / 4. Tiles of 128: half of that. */
+/* Tiles of 64 x 64, fetched four floats at a time, make 2 / 64 / 4; tiles of 128 half of that. */
 START_TEST(the_block_fetches_vectors) {
     ex_require_at_most_per("device_read_accesses", products(), "product", 1.0 / 128,
                            "a tile of 64 x 64 or larger, fetched 16 bytes a lane");
@@ -53,8 +54,8 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-/* 8 neighbouring columns a thread put a quarter of a warp 8 words apart, two lanes to a bank: 0.19.
- * Four or eight lanes to a bank are a fault. */
+/* With 8 neighbouring columns a thread, the lanes of a quarter warp are 8 words apart, two lanes to
+ * a bank: 0.19. The limit refuses four or eight lanes to a bank. */
 START_TEST(no_turns_at_the_banks) {
     ex_require_at_most_per(
         "bank_conflicts", products() / 32, "warp-wide product", 0.25,

@@ -1,4 +1,4 @@
-/* matmul_tiled_test.c — C = A * B in single precision; what is graded is how often an element comes
+/* matmul_tiled_test.c — C = A * B in single precision; graded on how often an element is loaded
  * from global memory. */
 #include "common/exercise_gemm.h"
 
@@ -21,9 +21,9 @@ END_TEST
 
 static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 
-/* Naive: 2 loads a product. Tiles of T x T: 2 / T. The limit is that of T = 16; T = 32 gives
- * 0.0625, T = 8 gives 0.25. Wide loads (float4) make fewer, but not by the sharing that is asked
- * for: so sectors are limited, too. A step of a naive warp touches 5 sectors for 32 products
+/* The baseline makes 2 loads a product, tiles of T x T make 2 / T. The limit is that of T = 16;
+ * T = 32 makes 0.0625, T = 8 makes 0.25. Wide loads (float4) reduce the number without sharing, so
+ * sectors are limited, too. A step of a warp of the baseline touches 5 sectors for 32 products
  * (0.156); two tiles of 16 x 16 are 64 sectors for 16^3 products (0.0156). */
 START_TEST(elements_are_shared_by_the_block) {
     ex_require_at_most_per("device_read_accesses", products(), "product", 0.125,
@@ -39,9 +39,9 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-/* A tile that is filled or read by columns makes all lanes of a warp wait for one bank (chapter
- * 04): 31 passes too many for each of its requests. A single column-wise store of 1024 elements is
- * 1 pass too many a product, for tiles of 32. */
+/* If a tile is filled or read by columns, all lanes of a warp access one bank (chapter 04): each
+ * request takes 31 extra wavefronts. A single column-wise store of 1024 elements takes 1 extra
+ * wavefront a product, for tiles of 32. */
 START_TEST(no_turns_at_the_banks) {
     ex_require_at_most_per(
         "bank_conflicts", products() / 32, "warp-wide product", 0.25,

@@ -1,5 +1,5 @@
-/* window_sum_test.c — sums over a window of three, exact integers; what is graded is how often an
- * element is loaded. */
+/* window_sum_test.c — sums over a window of three, exact integers; graded on how often an element
+ * is loaded. */
 #include "common/exercise_limits.h"
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
@@ -40,23 +40,23 @@ END_TEST
 
 static double outputs(void) { return count(&ex_current_exercise()->technique_case); }
 
-/* A block of 256 loads 258 elements: 1.008. The limit also lets pass a warp that loads 34 (1.0625)
- * and exchanges the rest by shuffles. A thread for each window: 3. */
+/* A block of 256 loads 258 elements: 1.008. The limit also allows a warp that loads 34 (1.0625)
+ * and exchanges the rest with shuffles. A thread for each window makes 3. */
 START_TEST(each_element_is_loaded_once) {
     ex_require_at_most_per("device_read_accesses", outputs(), "output", 1.07,
                            "block + 2 loads are enough for a block of windows of three");
 }
 END_TEST
 
-/* A thread that slides along elements of its own loads each once, too, but strides. Two halo
- * elements a warp are 6 sectors in place of 4; hence 1.6. */
+/* A thread that walks along consecutive elements loads each once, too, but its warp's accesses are
+ * strided. With two halo elements a warp touches 6 sectors instead of 4, so the limit is 1.6. */
 START_TEST(reads_are_coalesced) {
     ex_require_at_most_per("device_read_sectors", outputs() / 8, "sector of the input", 1.6,
                            "each sector is needed by one block, but for the halo");
 }
 END_TEST
 
-/* Warps that load 32 elements and write 30 windows start anywhere in a sector: 1.2. */
+/* Warps that load 32 elements and write 30 windows start anywhere in a sector, which makes 1.2. */
 START_TEST(writes_are_coalesced) {
     ex_require_at_most_per("device_write_sectors", outputs() / 8, "sector of the output", 1.3,
                            "each sector is written once");

@@ -1,4 +1,4 @@
-/* reduce_addressing_test.c — sums of groups of 256 integers; what is graded are the banks and the
+/* reduce_addressing_test.c — sums of groups of 256 integers; graded on bank conflicts and divergent
  * branches of the tree. */
 #include "common/exercise_limits.h"
 
@@ -45,13 +45,15 @@ START_TEST(no_bank_conflicts) {
 }
 END_TEST
 
-/* Sequential addressing parts a warp in the last five rounds, when 16, 8, ... 1 threads are left,
- * and once for the result: 6. Shuffles part each warp once, where its first lane hands over the
- * sum: 10. "t % (2 * distance)" parts every warp in each of the first five rounds: 48.
+/* Divergent branches of a group. With sequential addressing, one warp diverges in each of the last
+ * five rounds, with 16, 8, ... 1 active threads, and once for the result: 6. With shuffles, each
+ * warp diverges once, when its first lane stores the sum: 10. With "t % (2 * distance)", every warp
+ * diverges in each of the first five rounds: 48.
  *
- * Selections in place of branches part nobody, and all warps work in all rounds: 8 * 8 loads a
- * group or more. With neighbours at work it is 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps' turns, of
- * two loads each, and the result's: 25. With "t % (2 * distance)": 95. */
+ * Selections instead of branches don't diverge, but then all warps load in all rounds: 8 * 8 loads
+ * a group or more. If neighbouring threads work, 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps are
+ * active in all rounds together, with two loads each, and one load for the result: 25. With
+ * "t % (2 * distance)": 95. */
 START_TEST(warps_stay_together) {
     ex_require_at_most_per(
         "divergent_branches", technique_groups(), "group", 16,
@@ -62,8 +64,9 @@ START_TEST(warps_stay_together) {
 }
 END_TEST
 
-/* A tree in device memory has no conflicts, without a tree there are none either. 4: what one
- * thread does with an mbarrier for a copy in bulk; an atomic a warp would be 8. */
+/* A tree in device memory, or no tree at all, has no conflicts either; these limits refuse both.
+ * The limit of 4 is what one thread does with an mbarrier for a bulk copy; an atomic for each warp
+ * would be 8. */
 START_TEST(work_is_shared_by_the_group) {
     ex_require_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
     ex_require_at_most_per(

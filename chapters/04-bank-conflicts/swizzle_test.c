@@ -1,4 +1,4 @@
-/* swizzle_test.c — a transpose whose tile has neither conflicts nor padding. */
+/* swizzle_test.c — a transpose; graded on a tile with neither bank conflicts nor padding. */
 #include "common/exercise_matrix.h"
 
 static const struct ex_arg args[] = {EX_TRANSPOSE_ARGS(EX_I32)};
@@ -13,11 +13,10 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* Conflicts: 0, and no slack; an arrangement that mixes row and column has none at all, in whole
- * tiles as at the borders. Padding: a tile of 32 x 32 words is 4096 bytes, a padded one 4224. The
- * limit is on what the launch takes, static or dynamic. A smaller tile fits together with its pad,
- * so what is taken has to be a power of two besides. One test, since either is easy without the
- * other. */
+/* Conflicts: 0, without slack, because a swizzle has none at all, in whole tiles and at the
+ * borders. Padding: a tile of 32 x 32 words is 4096 bytes, a padded one 4224. The limit is on the
+ * launch's shared memory, static or dynamic. A smaller tile fits together with its padding, so the
+ * size must also be a power of two. This is one test, since each half is easy without the other. */
 START_TEST(no_conflicts_and_no_padding) {
     double bytes = 4096;
     while (bytes > 1 && bytes > ex_metric_value("shared_bytes")) bytes /= 2;

@@ -1,5 +1,5 @@
-/* transpose_padded_test.c — out[c*rows + r] = in[r*cols + c], integers; what is graded are the
- * banks that the tile's rows and columns hit. */
+/* transpose_padded_test.c — out[c*rows + r] = in[r*cols + c], integers; graded on the bank
+ * conflicts of the tile's rows and columns. */
 #include "common/exercise_matrix.h"
 
 static const struct ex_arg args[] = {EX_TRANSPOSE_ARGS(EX_I32)};
@@ -14,8 +14,8 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* 0, and no slack: a pad (or any other arrangement with an odd stride) has none at all, in whole
- * tiles as at the borders. */
+/* 0, without slack: with padding, or any other odd stride, there are no conflicts at all, in whole
+ * tiles and at the borders. */
 START_TEST(no_bank_conflicts) {
     ex_require_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass");
 }

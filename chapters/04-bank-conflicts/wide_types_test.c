@@ -1,5 +1,5 @@
-/* wide_types_test.c — a transpose of pixels, four floats each; what is graded are the banks that
- * structures hit. */
+/* wide_types_test.c — a transpose of pixels, four floats each; graded on the bank conflicts of
+ * structures. */
 #include "common/exercise_matrix.h"
 
 static size_t count(const struct ex_case *c) { return 4 * ex_matrix_count(c); }
@@ -21,8 +21,8 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* The minimum of a 128-bit access is four passes, eight lanes each; of a 32-bit one, one.
- * bank_conflicts counts what is above. */
+/* A 128-bit access takes at least four wavefronts of eight lanes each, a 32-bit access one.
+ * bank_conflicts counts the wavefronts above that. */
 START_TEST(no_bank_conflicts) {
     ex_require_no_bank_conflicts(
         "lanes that are served together must use different banks, or read the same word");
@@ -32,8 +32,8 @@ END_TEST
 START_TEST(accesses_are_coalesced) { ex_require_coalesced_transpose(); }
 END_TEST
 
-/* Without conflicts, too: all lanes read one word after the other, and each keeps its own. 32
- * requests for one. */
+/* Refuses a version without conflicts in which all lanes read the words one after another and each
+ * keeps its own: 32 requests instead of one. */
 START_TEST(the_tile_is_read_once) {
     ex_require_at_most_per("shared_read_requests_total",
                            count(&ex_current_exercise()->technique_case) / 128.0, "warp of pixels",

@@ -1,23 +1,22 @@
-/* count_equal_test.c — counts the integers that equal a value; what is graded is how many atomics
- * that takes. */
+/* count_equal_test.c — counts the integers that equal a value; graded on the number of atomics. */
 #include "common/exercise_reduce.h"
 
 enum { SOME, NONE, ALL }; /* variants: how many of the elements are equal */
 
-/* Of either sign, another one for each size. */
+/* Returns the value to count: of either sign, and different for different sizes. */
 static int32_t target_value(const struct ex_case *c) { return (int32_t)(c->dim[0] % 13) - 6; }
 static double value(const struct ex_case *c, struct ex_rng *r) {
     (void)r;
     return target_value(c);
 }
 
-/* A third of the elements, at random: a warp has both kinds. */
+/* A random third of the elements are equal, so that a warp has both kinds. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     int32_t *x = data, value = target_value(c);
     for (size_t i = 0; i < count; i++)
         x[i] = c->variant == ALL ? value : (int32_t)ex_uniform_int(r, value - 1, value + 1);
     for (size_t i = 0; c->variant == NONE && i < count; i++)
-        if (x[i] == value) x[i] = value ^ INT32_MIN; /* as near as can be: one bit differs */
+        if (x[i] == value) x[i] = value ^ INT32_MIN; /* differs in one bit only */
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
@@ -49,9 +48,8 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* A naive atomicAdd(count, 1) is aggregated by today's compilers to one
- * a warp, which is 8 for 256 elements and does not pass; in older ones it is one for each equal
- * element. */
+/* Current compilers aggregate the baseline's atomicAdd(count, 1) to one atomic for each warp, which
+ * is 8 for 256 elements and misses the limit; older ones make one for each equal element. */
 static void require_local_sums(void) {
     ex_require_block_reduction(
         "a block of 256 or more adds up what it has found and comes to the counter once");
@@ -82,8 +80,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache
- * holds them. */
+/* Timed with 256 MB, which no cache holds, and so that two launches (5 us) are short compared with
+ * the reading (62 us). */
 EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before you go to memory",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}, .variants = {"some equal", "none equal", "all equal"}},

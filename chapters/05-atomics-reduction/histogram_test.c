@@ -10,8 +10,8 @@ static size_t bins(const struct ex_case *c) {
     return 256;
 }
 
-/* Skewed: nine of ten (230 of 256) are the same value, as in the background of a picture. Sixteen
- * random bits an element, the value and the choice: the timed size has a hundred million. */
+/* SKEWED: nine of ten elements (230 of 256) have the same value, like the background of a picture.
+ * One element uses only sixteen random bits, as the timed size has a hundred million. */
 static uint8_t draw(const struct ex_case *c, uint64_t bits, size_t i) {
     if (c->variant == CONSTANT) return 255;
     if (c->variant == RAMP) return (uint8_t)i;
@@ -59,7 +59,7 @@ END_TEST
 
 static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
-/* A private histogram is added to the global one once a block: 256 atomics for some thousand
+/* Each block adds its private histogram to the global one once: 256 atomics for a few thousand
  * elements. */
 static void require_private_bins(void) {
     ex_require_at_most_per(
@@ -73,10 +73,10 @@ static void require_private_bins(void) {
 START_TEST(blocks_count_for_themselves) { require_private_bins(); }
 END_TEST
 
-/* Nine of ten lanes want the same bin: 29 passes for a shared atomic of a warp. With 8 copies of
- * each bin, lanes choosing by their number: about 4. Threads that count runs of equal bytes in a
- * word of four: about 9. Without private bins nobody queues in shared memory, so these are asked
- * for, too. */
+/* Nine of ten lanes update the same bin: a warp's shared atomic takes 29 wavefronts. With 8 copies
+ * of each bin, selected by lane, it takes about 4; if threads count runs of equal bytes in a word
+ * of four, about 9. Without private bins there is no contention in shared memory, so the test also
+ * requires them. */
 START_TEST(skewed_data_do_not_queue) {
     require_private_bins();
     ex_require_at_most_per(
@@ -102,7 +102,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 128 MB; what it costs to clear and to add up private bins is little beside that. */
+/* Timed with 128 MB, so that clearing and adding up private bins takes a small part of the time. */
 EXERCISE(histogram, .chapter = "05-atomics-reduction", .title = "Private bins, and skewed data",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}},

@@ -1,5 +1,5 @@
-/* max_reduce_test.c — the largest of n floats, exactly; data of one sign, of both, with infinities.
- */
+/* max_reduce_test.c — the exact maximum of n floats: of one sign, of both, with infinities; graded
+ * on the number of atomics. */
 #include "common/exercise_reduce.h"
 
 enum { BOTH, NEGATIVE, POSITIVE, LAST, FIRST, ALL_MINUS_INFINITY, TINY, MINUS_ZERO, PLUS_INFINITY };
@@ -86,8 +86,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB, so that two launches (5 us) are little beside the reading (62 us), and no cache
- * holds them. */
+/* Timed with 256 MB, which no cache holds, and so that two launches (5 us) are short compared with
+ * the reading (62 us). */
 EXERCISE(max_reduce, .chapter = "05-atomics-reduction",
          .title = "The largest element, and the maximum of nothing", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),

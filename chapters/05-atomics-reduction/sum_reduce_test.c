@@ -1,5 +1,5 @@
-/* sum_reduce_test.c — sums of the rows of a matrix in single precision; what is graded is what the
- * adding-up costs. */
+/* sum_reduce_test.c — sums of the rows of a matrix in single precision; graded on the cost of the
+ * reduction within a block. */
 #include "common/exercise_limits.h"
 
 enum { ROWS, COLS };
@@ -56,10 +56,11 @@ END_TEST
 
 static double technique_rows(void) { return rows(&ex_current_exercise()->technique_case); }
 
-/* With shuffles: 5 a warp, one barrier for 8 warps, 8 words through shared memory. With a tree over
- * 256 threads: 9 barriers for 8 warps, 72; and 2 loads a warp in each round. A warp a row needs no
- * barrier and no shared memory. How many shuffles there are is no limit: lanes that add up several
- * elements first, or half a warp a row, need fewer. */
+/* A reduction with shuffles takes 5 shuffles a warp, one barrier for 8 warps, and 8 words through
+ * shared memory. A tree over 256 threads takes 9 barriers for 8 warps, 72 in all, and 2 loads a
+ * warp in each round. With a warp for each row, there are no barriers and no shared memory. The
+ * number of shuffles has no limit: it is smaller if lanes add up several elements first, or if half
+ * a warp has a row. */
 START_TEST(warps_add_up_by_shuffles) {
     ex_require_at_most_per("barriers", technique_rows(), "row", 16,
                            "the warps of a block meet once, when each has its sum");
@@ -94,8 +95,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed with short rows, where the adding-up is a large part of the work: in rows of 1024 and more,
- * all versions wait for memory, the tree as well (the ladder has the figures). */
+/* Timed with short rows, in which the reduction is a large part of the work. With rows of 1024 or
+ * more, memory limits all versions, even the tree (the ladder has the numbers). */
 EXERCISE(sum_reduce, .chapter = "05-atomics-reduction", .title = "Lanes that add up without memory",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 1000}, {1, 10000}}, .max_product = 20000},

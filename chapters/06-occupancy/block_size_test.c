@@ -1,5 +1,5 @@
-/* block_size_test.c — an echo filter whose blocks take 160 bytes of shared memory a thread; graded
- * on its occupancy. */
+/* block_size_test.c — an echo filter whose blocks need 160 bytes of shared memory for each thread;
+ * graded on occupancy. */
 #include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, DELAY = 40 };
@@ -63,11 +63,12 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* The most that blocks of whole warps reach on the device that is graded for, with 160 bytes of
- * shared memory a thread, at most 48 KB a block (more needs a permission) and registers enough. An
- * H200's SM has 228 KB of shared memory, of which each block takes 1 KB besides its own, 64 warps
- * and 32 blocks. Blocks of 32: 32 warps (50 %). 128 or 256: 40 (62.5 %). 96, 192 or 224: 42 (65.6
- * %), the most. A T4's SM, with 64 KB and 32 warps: 12 warps (37.5 %) at best. */
+/* Returns the highest occupancy of blocks of whole warps on the graded device, with 160 bytes of
+ * shared memory for each thread, at most 48 KB for each block (more requires an opt-in) and enough
+ * registers. An H200's SM has 228 KB of shared memory, of which each block takes 1 KB extra, and
+ * can hold 64 warps and 32 blocks. Blocks of 32 threads give 32 warps (50 %), of 128 or 256 give 40
+ * (62.5 %), of 96, 192 or 224 give 42 (65.6 %), the maximum. A T4's SM, with 64 KB and 32 warps,
+ * reaches 12 warps (37.5 %). */
 static double best_occupancy(void) {
     double best = 0;
     for (unsigned threads = 32; threads * DELAY * 4 <= 48 << 10; threads += 32) {
@@ -105,8 +106,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 16 632 warps, 126 for each of an H200's 132 SMs: three rounds of 42, where 40 or 32 warps
- * need four. */
+/* Timed with 16 632 warps, 126 for each of an H200's 132 SMs: three waves of 42 warps, or four of
+ * 40 or 32. */
 EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a block",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 1200}, {1, 140}},

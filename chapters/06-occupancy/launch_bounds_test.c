@@ -1,5 +1,5 @@
-/* launch_bounds_test.c — 48 sums a thread; graded on what ptxas makes of the bound: registers,
- * spills, occupancy. */
+/* launch_bounds_test.c — 48 sums for each thread; graded on registers, spills and occupancy, which
+ * follow from the launch bounds. */
 #include "common/exercise_limits.h"
 
 enum { SIGNALS, LENGTH, FILTERS = 48 };
@@ -59,9 +59,9 @@ END_TEST
 
 static double samples(void) { return count_in(&ex_current_exercise()->technique_case); }
 
-/* 48 sums, a sample, four gains and addresses: some 58 registers are needed. With 64 there is no
- * spill; on an H200, 65 536 / 64 are 1024 threads, half of an SM's. Without a bound ptxas (13.0)
- * takes 72: one block of 512, 25 %. With 48 or fewer it must spill. */
+/* 48 sums, a sample, four gains and addresses need about 58 registers. With 64 there is no spill;
+ * on an H200, 65 536 / 64 are 1024 threads, half of an SM's. Without a bound, ptxas (13.0) uses 72:
+ * one block of 512, 25 %. With 48 or fewer it must spill. */
 START_TEST(no_register_is_wasted) {
     ex_require_at_least("theoretical_occupancy", 0.99 * ex_theoretical_occupancy(512, 64, 0),
                         "with at most 64 registers a thread, half of an SM's warps fit");
@@ -72,8 +72,8 @@ START_TEST(no_register_is_wasted) {
 }
 END_TEST
 
-/* A few values that are kept aside while the sums are worked on cost less than the warps that they
- * make room for can gain: 20 registers, against the goal's none. */
+/* A few spilled values cost less than the additional warps gain, so the guard allows 20 registers;
+ * the goal allows none. */
 START_TEST(little_is_spilled) {
     ex_require_at_most(
         "spill_bytes", 80,
@@ -88,8 +88,8 @@ START_TEST(little_is_spilled) {
 }
 END_TEST
 
-/* 12 vectors of gains and a sample. Fewer sums a thread need fewer registers, and load each sample
- * again for each part of the filters. */
+/* The loads are 12 vectors of gains and a sample. With fewer sums, a thread needs fewer registers,
+ * but each sample is loaded again for each part of the filters. */
 START_TEST(each_sample_is_loaded_once) {
     double gains = 4.0 * count_gain(&ex_current_exercise()->technique_case);
     ex_require_at_most_per(
@@ -112,7 +112,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 8 blocks of 512 for each of an H200's 132 SMs: four rounds of two, or eight of one. */
+/* Timed with 8 blocks of 512 for each of an H200's 132 SMs: four waves of two, or eight of one. */
 EXERCISE(launch_bounds, .chapter = "06-occupancy", .title = "Registers against occupancy",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 1200}, {1, 16}}}, .technique_case = {{4096, 16}},

@@ -1,5 +1,4 @@
-/* local_array_test.c — medians of seven, exact; graded on where the seven values are kept while
- * they are sorted. */
+/* local_array_test.c — exact medians of seven; graded on keeping the seven values in registers. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -18,8 +17,8 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
                                          : INT32_MIN;
 }
 
-/* The value that as many of the others come before as behind; of equal ones, the first comes first.
- * No branch: the timed size has millions of windows. */
+/* Returns the value with as many others before it as behind it; of equal values, the first comes
+ * first. There is no branch, as the timed size has millions of windows. */
 static int32_t median(const int32_t v[WIDTH]) {
     int32_t found = 0;
     for (int i = 0; i < WIDTH; i++) {
@@ -79,8 +78,8 @@ START_TEST(nothing_in_local_memory) {
 }
 END_TEST
 
-/* The ends of the array, and of a block's tile, are some warps' only reasons to part: at most one
- * warp of eight. */
+/* Warps may diverge only at the ends of the array and of a block's tile: at most one warp of
+ * eight. */
 START_TEST(no_branch_on_the_data) {
     ex_require_at_most_per(
         "divergent_branches", outputs() / 32, "warp of outputs", 0.5,
@@ -89,8 +88,8 @@ START_TEST(no_branch_on_the_data) {
 }
 END_TEST
 
-/* An array in shared memory would do without local memory, too; a tile of the input in shared
- * memory costs 8 to 9. */
+/* An array in shared memory would avoid local memory, too, so its requests are limited. A tile of
+ * the input in shared memory takes 8 to 9. */
 START_TEST(sorted_in_registers) {
     ex_require_at_most_per("shared_requests_total", outputs() / 32, "warp of outputs", 12,
                            "sorting in shared memory replaces one memory by another");

@@ -1,5 +1,5 @@
 /* shared_budget_test.c — a look-up table that needs more shared memory than a block has without
- * asking. */
+ * opt-in; graded on where the table is and on occupancy. */
 #include "common/exercise_limits.h"
 
 enum { N, ENTRIES };
@@ -11,8 +11,7 @@ static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, si
     int32_t *index = data;
     for (size_t i = 0; i < count; i++)
         index[i] = (int32_t)ex_uniform_int(r, 0, c->dim[ENTRIES] - 1);
-    if (count)
-        index[count / 2] = (int32_t)c->dim[ENTRIES] - 1; /* the last entry is wanted, always */
+    if (count) index[count / 2] = (int32_t)c->dim[ENTRIES] - 1; /* the last entry is always used */
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
@@ -48,11 +47,12 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* The indices are 0.125 sectors an element. From global memory, each look-up touches a sector of
- * its own: 1.12 in all. In shared memory, each block fetches the table's 2000 sectors: with 264
- * blocks (two of 1024 threads on each of 132 SMs) 0.5 an element, 0.63 in all; with 396 (three of
- * 640) 0.88. A block for each 1024 elements would fetch it 1024 times: 2.1. Two kernels with a half
- * of the table each, below 48 KB, read the indices twice: 0.76. */
+/* The indices take 0.125 sectors for each element. If the table is in global memory, each look-up
+ * touches a sector of its own: 1.12 in all. For shared memory, each block fetches the table's 2000
+ * sectors: with 264 blocks (two of 1024 threads on each of 132 SMs) that is 0.5 for each element,
+ * 0.63 in all; with 396 (three of 640), 0.88. A block for each 1024 elements would fetch the table
+ * 1024 times: 2.1. Two kernels with half of the table each, below 48 KB, read the indices twice:
+ * 0.76. */
 START_TEST(the_table_is_fetched_once_a_block) {
     const struct ex_case *c = &ex_current_exercise()->technique_case;
     ex_require_at_most_per(
@@ -62,8 +62,8 @@ START_TEST(the_table_is_fetched_once_a_block) {
 }
 END_TEST
 
-/* 64 000 bytes and the system's 1024: three blocks fit into 228 KB. With 1024 threads a block two
- * of them fill the SM; with 256, three blocks are 24 warps. */
+/* A block needs 64 000 bytes and the system's 1024, so three blocks fit into 228 KB. With 1024
+ * threads for each block, two blocks fill the SM; with 256, three blocks are only 24 warps. */
 START_TEST(the_sm_is_full) {
     ex_require_at_least("theoretical_occupancy", 0.9,
                         "few blocks fit, so each must bring many warps");

@@ -1,5 +1,5 @@
-/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on what moves between the
- * kernels. */
+/* axpb_relu_test.c — out = max(a * x + b, 0), where out may be x; graded on fusion: no intermediate
+ * results in memory. */
 #include "common/exercise_fusion.h"
 
 enum { OUT, X };
@@ -15,8 +15,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     }
 }
 
-/* A product below 3 and a sum below 6 are rounded: at most 3u + 6u. The maximum is exact, and
- * brings nothing further apart. */
+/* A product below 3 and a sum below 6 are rounded: at most 3u + 6u. The maximum is exact and does
+ * not increase errors. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)host, (void)index, (void)expected;

@@ -1,4 +1,4 @@
-/* layer_norm_test.c — layer normalisation of x + residual; graded on what is read how often. */
+/* layer_norm_test.c — layer normalisation of x + residual; graded on how often memory is read. */
 #include "common/exercise_matrix.h"
 
 enum { OUT, X, RESIDUAL, GAMMA, BETA };
@@ -6,8 +6,7 @@ enum { PLAIN, OFFSET, CONSTANT }; /* variants */
 
 static const double epsilon = 1e-5f;
 
-/* OFFSET: a mean of 1000 beside a deviation below 1, which no formula survives that subtracts large
- * squares. */
+/* OFFSET: a mean of 1000 and a deviation below 1. A formula that subtracts large squares fails. */
 static void fill_x(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++) {
         double v = c->variant == CONSTANT ? 0.75 : ex_uniform(r, -1, 1);
@@ -51,13 +50,13 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     }
 }
 
-/* The sums are taken in 32 parts or more, as every parallel version does: (cols / 32 + 10) u
- * relative to the mean of |h|; h itself is rounded (u |h|). Both reach the result divided by the
- * deviation. The deviation's own error, and the last four operations, are relative: again (cols /
- * 32 + 10) u. */
+/* Every parallel version computes the sums in 32 parts or more: (cols / 32 + 10) u relative to the
+ * mean of |h|; h itself is rounded (u |h|). Both errors are divided by the deviation. The
+ * deviation's own error, and those of the last four operations, are relative: again (cols / 32 +
+ * 10) u. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
-    static struct row row; /* of the row that `index` is in; recomputed at its first element */
+    static struct row row; /* the row of `index`; computed at its first element */
     (void)arg;
     size_t cols = ex_matrix_cols(c);
     if (index % cols == 0) row = measure(c, host, (long)(index / cols));
@@ -112,8 +111,8 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* x and residual once; gamma and beta once a row, from a cache: 4 sectors for 8 elements. Four
- * kernels: 7, and 2 stored. */
+/* x and residual are read once, gamma and beta once for each row, from a cache: 4 sectors for 8
+ * elements. Four kernels read 7 and store 2. */
 START_TEST(everything_is_read_once) {
     ex_require_on_chip_rows(4.25, "x, residual, gamma and beta, and nothing a second time",
                             "only the result is stored");

@@ -1,4 +1,4 @@
-/* scale_add_test.c — out = a * x + y; graded on what moves between the kernels. */
+/* scale_add_test.c — out = a * x + y; graded on fusion: no intermediate results in memory. */
 #include "common/exercise_fusion.h"
 
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
@@ -7,8 +7,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     for (long i = 0; i < c->dim[0]; i++) out[i] = a * x[i] + y[i];
 }
 
-/* A product below 3 and a sum below 4 are rounded, or both at once by a fused operation: at most 3u
- * + 4u. */
+/* A product below 3 and a sum below 4 are rounded, or both at once in a fused operation: at most
+ * 3u + 4u. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)c, (void)host, (void)arg, (void)index, (void)expected;

@@ -27,10 +27,10 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     }
 }
 
-/* Relative errors: the sum of positive terms in any order, and its rescaling when a new maximum
- * comes (online), at most 4u a term; expf 2 units in the last place; its argument, a difference of
- * up to 90 where the result is not negligible, 90u, three times on the way. Absolutely, what lies
- * below the normal numbers. */
+/* Relative errors: at most 4u a term for the sum of positive terms in any order, with rescaling at
+ * a new maximum (online); 2 units in the last place for expf; 90u for its argument, a difference of
+ * up to 90 if the result is not negligible, three times. The absolute error allows for subnormal
+ * numbers. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)host, (void)arg, (void)index;
@@ -74,9 +74,9 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* A row of 1024 floats is 4 KB: it can stay in shared memory or in registers between the pass that
- * finds maximum and sum and the one that divides. Sectors are counted, since vectors would load
- * four elements at once. Three passes: 3; online, with a second read: 2. */
+/* A row of 1024 floats is 4 KB: it can stay in shared memory or in registers between finding the
+ * maximum and sum and dividing. The limit is on sectors, since vectors load four elements at once.
+ * Reading the row three times makes 3; online, with a second read, 2. */
 START_TEST(a_row_is_read_once) {
     ex_require_on_chip_rows(1.0625, "a row that stays on the chip is read once",
                             "the result is written once");

@@ -1,4 +1,5 @@
-/* convolution_test.c — a one-dimensional convolution; graded on where the filter is read. */
+/* convolution_test.c — a one-dimensional convolution; graded on reading the filter from constant
+ * memory. */
 #include "common/exercise_limits.h"
 
 enum { N, RADIUS };
@@ -6,8 +7,8 @@ enum { N, RADIUS };
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
 static size_t taps(const struct ex_case *c) { return 2 * (size_t)c->dim[RADIUS] + 1; }
 
-/* Tap after tap for a piece of the output, as a processor likes it: of each element the order of
- * additions stays. */
+/* Adds tap after tap to a piece of the output, which is fast on a CPU. The order of an element's
+ * additions stays the same. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     enum { PIECE = 4096 };
     const float *in = host[1], *filter = host[2];
@@ -60,7 +61,7 @@ END_TEST
 static double outputs(void) { return count(&ex_current_exercise()->technique_case); }
 static double products(void) { return outputs() * taps(&ex_current_exercise()->technique_case); }
 
-/* What is in constant memory is read for nothing, as far as these limits go. */
+/* The other limits don't count reads of constant memory, so only the filter may be copied there. */
 static void require_only_filter_copied(void) {
     ex_require_at_most("copied_bytes", 4.0 * taps(&ex_current_exercise()->technique_case),
                        "only the filter belongs into constant memory");
@@ -68,8 +69,8 @@ static void require_only_filter_copied(void) {
 
 static double constants(void) { return ex_metric_value("const_load_threads"); }
 
-/* From global memory, each product loads an element and a tap: 2. From constant memory, or with a
- * tile of the input: 1 or less. */
+/* With the filter in global memory, each product loads an element and a tap: 2. With constant
+ * memory, or with a tile of the input, it is 1 or less. */
 START_TEST(the_filter_is_not_loaded_from_global_memory) {
     ex_require_at_most_per("device_read_accesses", products(), "product",
                            1.0 + constants() / products(),
@@ -78,9 +79,9 @@ START_TEST(the_filter_is_not_loaded_from_global_memory) {
 }
 END_TEST
 
-/* A twentieth: four taps may be loaded by one instruction, or serve four results of a thread, or
- * both (a sixteenth). A constant that is read once a thread beside a filter that comes from
- * elsewhere is 1/33. */
+/* The limit is a twentieth: one instruction may load four taps, or four results of a thread may use
+ * a tap, or both (a sixteenth). A version that reads one constant in each thread and the filter
+ * from elsewhere makes 1/33. */
 START_TEST(the_filter_is_in_constant_memory) {
     ex_require_at_least_per("const_requests", products() / 32, "warp-wide product", 0.05,
                             "a tap that all lanes want at once is what the constant cache is for");
@@ -108,7 +109,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 256 MB in and out, so that the launch is little beside them. */
+/* Timed with 256 MB in and out, so that the launch takes a small part of the time. */
 EXERCISE(convolution, .chapter = "08-constant-memory",
          .title = "A filter that all lanes read at once", .args = args, .nargs = EX_COUNT(args),
          .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 5000}, {0, 64}}},

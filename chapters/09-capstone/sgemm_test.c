@@ -1,4 +1,4 @@
-/* sgemm_test.c — C = alpha A B + beta C in single precision; scored above all by its speed. */
+/* sgemm_test.c — C = alpha A B + beta C in single precision; graded mainly on speed. */
 #include "common/exercise_gemm.h"
 
 enum { PLAIN, BETA_ZERO, ALPHA_ZERO }; /* variants */
@@ -10,7 +10,7 @@ static double beta(const struct ex_case *c, struct ex_rng *r) {
     return c->variant == BETA_ZERO ? 0 : (float)ex_uniform(r, -2, -0.5);
 }
 
-/* With beta = 0, C must not be read: it is full of NaNs. */
+/* With beta = 0, an entry must not read C, which is full of NaNs. */
 static void fill_c(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     for (size_t i = 0; i < count; i++)
         ((float *)data)[i] = c->variant == BETA_ZERO ? NAN : (float)ex_uniform(r, -1, 1);
@@ -73,9 +73,9 @@ END_TEST
 
 static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 
-/* A version without tiles would pass any limit on what tiles cost; so would one that sends each
- * value that it reads through shared memory on its way (an asynchronous copy does), for itself
- * alone: 2 reads a product. Tiles of 16 x 16: 0.14. */
+/* A version without tiles would meet any limit on the cost of tiles. So would one in which each
+ * thread moves the values that it reads through shared memory for itself alone, for example with
+ * asynchronous copies: 2 reads a product. Tiles of 16 x 16 make 0.14. */
 static void require_shared_tiles(void) {
     ex_require_at_least_per("shared_load_requests", products() / 32, "warp-wide product", 0.01,
                             "the values come from tiles in shared memory");
@@ -83,9 +83,9 @@ static void require_shared_tiles(void) {
                            "a value in a tile serves many threads");
 }
 
-/* The parts of the ladder that counters show; see matmul_tiled and matmul_register. A tile of 128 x
- * 128, fetched by vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C is loaded and
- * stored besides: 1/64 of a load for k = 64.) */
+/* These goals are the ladder's steps that counters show; see matmul_tiled and matmul_register. A
+ * tile of 128 x 128, fetched with vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C
+ * adds 1/64 of a load for k = 64.) */
 START_TEST(tiles_are_large_and_fetched_by_vectors) {
     ex_require_at_most_per("device_read_accesses", products(), "product", 1.0 / 128 + 1.0 / 64,
                            "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
@@ -94,8 +94,8 @@ START_TEST(tiles_are_large_and_fetched_by_vectors) {
 }
 END_TEST
 
-/* 8 x 8 products: 0.0625, and an arrival and a wait or two of each warp and piece where mbarriers
- * announce the tiles. 8 x 6 products: 0.073. */
+/* 8 x 8 products make 0.0625; with mbarriers, each warp adds an arrival and a wait or two for each
+ * tile. 8 x 6 products make 0.073. */
 START_TEST(values_are_shared_in_registers) {
     require_shared_tiles();
     ex_require_at_most_per(
@@ -108,9 +108,9 @@ START_TEST(values_are_shared_in_registers) {
 }
 END_TEST
 
-/* 0.02: a turn for three of the reads that 8 x 8 products need. Asynchronous copies of 16 bytes
- * into rows that are padded for the reads make 0.008, and cost nothing: the version that does so is
- * the faster one. */
+/* 0.02 is one extra wavefront for three of the reads that 8 x 8 products need. Asynchronous copies
+ * of 16 bytes into rows that are padded for the reads make 0.008 and cost nothing: the version with
+ * these copies is the faster one. */
 START_TEST(no_turns_at_the_banks) {
     require_shared_tiles();
     ex_require_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.02,
@@ -118,10 +118,10 @@ START_TEST(no_turns_at_the_banks) {
 }
 END_TEST
 
-/* One barrier for each piece of k, if the next piece has a buffer of its own. Pieces are 8 deep or
- * more: 8 warps, 8 pieces and one more for a tile of 128 x 128 (256 threads), k = 64. With one
- * buffer, twice as many. (One buffer of pieces that are 16 deep has as many barriers and as many
- * bytes as two of 8: no counter tells them apart, the time does, by a third.) */
+/* One barrier for each piece of k, if the next piece has a buffer of its own. Pieces are at least 8
+ * deep: 8 warps wait for 8 pieces and once more, for a tile of 128 x 128 (256 threads) and k = 64.
+ * One buffer takes twice as many. (One buffer of pieces 16 deep takes as many barriers and bytes as
+ * two of 8. No counter distinguishes them, but the time differs by a third.) */
 START_TEST(one_barrier_a_piece) {
     require_shared_tiles();
     const struct ex_case *c = &ex_current_exercise()->technique_case;
@@ -137,12 +137,12 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(goals, values_are_shared_in_registers);
     tcase_add_test(goals, no_turns_at_the_banks);
     tcase_add_test(goals, one_barrier_a_piece);
-    (void)guards; /* the naive version does nothing right that could be lost */
+    (void)guards; /* The baseline does nothing right that could be lost. */
 }
 
-/* Timed: 12 x 22 tiles of 128 x 128, two for each of an H200's 132 SMs, so that what is compared is
- * the kernel and not the last wave; k is long enough that C (8 us in and out) is little beside the
- * arithmetic (132 us). */
+/* Timed with 12 x 22 tiles of 128 x 128, two for each of an H200's 132 SMs, so that a partial last
+ * wave doesn't affect the time. k is long enough that C (8 us in and out) is short compared with
+ * the arithmetic (132 us). */
 EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 280}, {1, 200}, {1, 280}},

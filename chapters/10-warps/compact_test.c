@@ -1,4 +1,4 @@
-/* compact_test.c — stream compaction in order: what is graded is how lanes find their places. */
+/* compact_test.c — stream compaction in order; graded on how lanes find their positions. */
 #include "common/exercise_limits.h"
 
 #include <string.h>
@@ -11,7 +11,8 @@ static size_t one(const struct ex_case *c) {
     return 1;
 }
 
-/* Above 0 or not, by variant; 0 itself is not. EXTREME: the largest and the smallest integers. */
+/* Draws an element above 0 or not, by variant; 0 itself is not. EXTREME: the largest and smallest
+ * integers. */
 static int32_t draw(const struct ex_case *c, struct ex_rng *r) {
     long low = c->variant == ALL ? 1 : -100,
          high = c->variant == HALF || c->variant == ALL ? 100 : 0;
@@ -28,7 +29,7 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n
     if (n && c->variant == LAST) x[n - 1] = 7;
 }
 
-/* want[0] begins as what `out` held: what lies behind the kept elements stays. */
+/* expected[0] starts as a copy of `out`; the elements behind the kept ones stay unchanged. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *in = host[2];
     int64_t *out = expected[0], *selected_count = expected[1], next = 0;
@@ -37,8 +38,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     *selected_count = next;
 }
 
-/* Of the drawn values 100 in 201 are kept; 0.49 is a share that a large problem does not fall
- * below. */
+/* Of the drawn values, 100 in 201 are kept; the share of a large problem is at least 0.49. */
 static double bytes(const struct ex_case *c) { return 4 * count(c) * (1 + 0.49); }
 static double flops(const struct ex_case *c) { return count(c); }
 
@@ -70,12 +70,12 @@ END_TEST
 
 static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
-/* One thread that walks over 256 flags: 267 reads for 256 elements, and 138 instructions for 32 of
- * them in the two kernels together. A scan in shared memory (8 rounds, two reads a warp): 147. With
- * a vote a warp there is a word a warp, which 8 warps look at in two vectors each: 25; 40 where the
- * kept elements go to memory through a tile besides. Flags that are packed into bytes are few reads
- * for one thread, too; its instructions tell. What is counted in memory in place of this is read or
- * written there. */
+/* Shared memory reads for 256 elements. One thread that walks over 256 flags makes 267, and the two
+ * kernels together take 138 instructions for 32 elements. A scan in shared memory (8 rounds, two
+ * reads a warp) makes 147. With votes, each warp writes a word, and each of 8 warps reads all words
+ * in two vectors: 25, or 40 if the kept elements also go through a tile. With flags packed into
+ * bytes, one thread needs few reads, too, so instructions are limited. Counting in global memory
+ * instead would read or write there, which is also limited. */
 static void require_counting_by_votes(void) {
     ex_require_at_most_per(
         "shared_read_requests_total", elements() / 256, "256 elements", 48,
@@ -103,8 +103,8 @@ static void require_counting_by_votes(void) {
 START_TEST(lanes_find_their_places_by_votes) { require_counting_by_votes(); }
 END_TEST
 
-/* Two barriers a round of 256 elements are 16 for 8 warps; one is 8. With several elements a
- * thread, or a stretch for each warp, next to none: 3 a launch. */
+/* Two barriers in a round of 256 elements are 16 for 8 warps; one is 8. With several elements for
+ * each thread, or a range for each warp, there are hardly any: 3 a launch. */
 START_TEST(warps_seldom_wait_for_each_other) {
     require_counting_by_votes();
     ex_require_at_most_per(
@@ -118,7 +118,7 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-/* 16 of 32 lanes store side by side from anywhere: 64 bytes in 2 or 3 sectors. */
+/* 16 of 32 lanes store adjacent words that start anywhere: 64 bytes in 2 or 3 sectors. */
 START_TEST(writes_are_nearly_coalesced) {
     ex_require_coalesced_stores(
         2.5, "neighbouring lanes write neighbouring elements, if not from a sector's start");
@@ -137,7 +137,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted at a size at which each block has several rounds; timed with 64 MB, which is more than L2
+/* The technique case gives each block several rounds. Timed with 64 MB, which is more than L2
  * holds. */
 EXERCISE(compact, .chapter = "10-warps", .title = "Places by votes", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),

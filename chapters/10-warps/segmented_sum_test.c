@@ -1,4 +1,4 @@
-/* segmented_sum_test.c — sums of consecutive segments of an array; what is graded is what goes to
+/* segmented_sum_test.c — sums of consecutive segments of an array; graded on atomics and shared
  * memory. */
 #include "common/exercise_limits.h"
 
@@ -20,7 +20,7 @@ static long length(const struct ex_case *c, struct ex_rng *r) {
     }
 }
 
-/* One of eight segments is empty, where there are enough. The last one takes what is left over.
+/* One of eight segments is empty, if there are enough. The last one has the remaining elements.
  * LATE: all but the last are empty. */
 static void fill_segment(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     long last = c->dim[SEGMENTS] - 1, id = c->variant == LATE ? last : 0, left = length(c, r);
@@ -40,7 +40,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     for (long i = 0; i < c->dim[N]; i++) sums[segment[i]] += values[i];
 }
 
-/* The first element whose segment is `s` or a later one. */
+/* Returns the first element whose segment is `s` or a later one. */
 static long first_of(const struct ex_case *c, const int32_t *segment, long s) {
     long low = 0, high = c->dim[N];
     while (low < high) {
@@ -97,10 +97,10 @@ END_TEST
 
 static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
-/* The scan in shared memory: 9 barriers for 8 warps, 72; and in each round up to two sums and a
- * segment read and a sum written, 32 for a warp in all. Shuffles need neither. Segments of 24.5 on
- * average: 1.3 begin in a warp's 32 elements, and one reaches in from before: 2.3 sums a warp, 1.4
- * a warp in the naive version, 32 where each element goes to memory alone. */
+/* A scan in shared memory takes 9 barriers for 8 warps, 72; each round reads up to two sums and a
+ * segment and writes a sum, 32 accesses for a warp in all. Shuffles need neither. With segments of
+ * 24.5 elements on average, 1.3 start in a warp's 32 elements and one continues from before: 2.3
+ * sums a warp. The baseline makes 1.4 a warp, a version with one atomic for each element 32. */
 START_TEST(lanes_add_up_by_shuffles) {
     ex_require_at_most_per("barriers", elements() / 256, "256 elements", 16,
                            "lanes of one warp need no barrier of the block");

@@ -1,10 +1,10 @@
-/* warp_aggregate_test.c — sums by key, where the lanes of a warp share few of many keys; graded is
- * what goes to memory. */
+/* warp_aggregate_test.c — sums by key, where the lanes of a warp share few of many keys; graded on
+ * the number of atomics. */
 #include "common/exercise_limits.h"
 
 enum { N, GROUP_COUNT };
 enum { FEW, EQUAL, DIFFERENT, UNIFORM, TURNS, LARGE }; /* variants: which keys a warp has */
-enum { STRETCH = 128, ACTIVE = 4 };                    /* elements, and the keys that these have */
+enum { STRETCH = 128, ACTIVE = 4 };                    /* elements in a row, and their keys */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
 static size_t groups(const struct ex_case *c) { return (size_t)c->dim[GROUP_COUNT]; }
@@ -13,8 +13,8 @@ static long any(const struct ex_case *c, struct ex_rng *r) {
     return ex_uniform_int(r, 0, c->dim[GROUP_COUNT] - 1);
 }
 
-/* FEW: records in the order of time, in which a few groups are active at a time. TURNS: two keys by
- * turns. */
+/* FEW: records in order of time, with a few active groups at a time. TURNS: two alternating keys.
+ */
 static int32_t key(const struct ex_case *c, struct ex_rng *r, const long *active, size_t i) {
     switch (c->variant) {
     case FEW:
@@ -34,7 +34,8 @@ static void fill_keys(const struct ex_case *c, struct ex_rng *r, void *data, siz
     }
 }
 
-/* LARGE: above 2^22, so that a float does not hold a sum of five; 300 of them stay below 2^31. */
+/* LARGE: above 2^22, so that a float can't hold a sum of five exactly; 300 of them stay below
+ * 2^31. */
 static void fill_values(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *x = data;
     for (size_t i = 0; i < n; i++) x[i] = (int32_t)ex_uniform_int(r, -100, 100);
@@ -78,9 +79,10 @@ END_TEST
 
 static double warps(void) { return count(&ex_current_exercise()->technique_case) / 32.0; }
 
-/* Four keys in 128 elements: a warp has 4, rarely 3. In the naive version 32. The crowd may not
- * move into shared memory (a table there, without adding up first: 32 operations, and 8 or more
- * lanes on one word), nor to a lane that adds up 32 elements alone, nor behind a sort in memory. */
+/* With four keys in 128 elements, a warp has 4 keys, rarely 3, so it needs 4 atomics; the baseline
+ * makes 32. The test also refuses atomics on a table in shared memory without aggregation (32
+ * operations, 8 or more lanes on one word), one lane that adds up 32 elements, and a sort in
+ * memory. */
 START_TEST(one_lane_goes_for_all_of_a_key) {
     ex_require_at_most_per(
         "atomic_operations", warps(), "warp of elements", 6,
@@ -116,8 +118,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* 65 536 groups are 256 KB, more than a block's shared memory: no private copies, as in
- * `histogram`. Timed with 128 MB. */
+/* 65 536 groups are 256 KB, more than a block's shared memory, so private copies as in `histogram`
+ * don't fit. Timed with 128 MB. */
 EXERCISE(warp_aggregate, .chapter = "10-warps", .title = "One lane goes for all of a key",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 100000}, {1, 70000}},

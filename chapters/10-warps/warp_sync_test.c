@@ -1,15 +1,15 @@
-/* warp_sync_test.c — groups of 32 are sorted; the file as it came relies on lanes that run in step.
- * What is graded is who waits for whom, and whether keys leave the registers. */
+/* warp_sync_test.c — sorts groups of 32. The starter file relies on lanes in lockstep. Graded on
+ * warp barriers instead of block barriers, and on keys that stay in registers. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
 
 enum { GROUP = 32 };
-enum { ANY, DOWN, SORTED, EQUAL, ENDS }; /* variants: how the data are before */
+enum { ANY, DOWN, SORTED, EQUAL, ENDS }; /* variants: order of the input */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
-/* ENDS: the largest and the smallest integers, which also fill up a group. */
+/* ENDS: the largest and the smallest integers, which versions also use to pad a group. */
 static int32_t draw(const struct ex_case *c, struct ex_rng *r, size_t i) {
     switch (c->variant) {
     case DOWN: return (int32_t)(c->dim[0] - (long)i);
@@ -29,7 +29,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* want[0] begins as a copy of the input. */
+/* expected[0] starts as a copy of the input. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     (void)host;
     int64_t *out = expected[0];
@@ -66,7 +66,7 @@ END_TEST
 
 static double groups(void) { return count(&ex_current_exercise()->technique_case) / GROUP; }
 
-/* 15 rounds with two barriers each for 8 warps: 30 for a group. */
+/* 15 rounds with two block barriers each are 30 for each group. */
 static void require_no_block_barriers(void) {
     ex_require_at_most_per("barriers", groups(), "group", 2,
                            "the lanes of a group are one warp, and need no other one");
@@ -87,8 +87,8 @@ static void require_no_block_barriers(void) {
 START_TEST(a_warp_waits_for_no_other) { require_no_block_barriers(); }
 END_TEST
 
-/* In shared memory a round is two reads and a write, 45 for a group, and what leads there and back.
- */
+/* In shared memory, a round takes two reads and a write, 45 for a group, and moving the keys there
+ * and back. */
 START_TEST(keys_stay_in_registers) {
     require_no_block_barriers();
     ex_require_at_most_per("shared_requests_total", groups(), "group", 8,

@@ -1,5 +1,5 @@
-/* inclusive_scan_test.c — sums of all elements up to each: what is graded is how lanes, warps and
- * blocks hand on their sums. */
+/* inclusive_scan_test.c — an inclusive prefix sum; graded on how lanes, warps and blocks exchange
+ * their sums. */
 #include "common/exercise_limits.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@ enum { ANY, ONES, LARGEST, FIRST }; /* variants: what the elements are */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
-/* ANY: of all 32 bits, so that sums wrap round often. FIRST: all 0 but the first, which every sum
- * has to hold. */
+/* ANY: all 32 bits are random, so that sums often wrap around. FIRST: all are 0 but the first,
+ * which every sum contains. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     uint32_t *x = data;
     for (size_t i = 0; i < n; i++)
@@ -55,8 +55,8 @@ END_TEST
 
 static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
-/* What was moved out of shared memory is not to come back elsewhere: local memory, atomics, or one
- * lane that works for 32. */
+/* Work that leaves shared memory must not return as local memory, atomics, or one lane that works
+ * for 32. */
 static void require_sums_in_registers(void) {
     ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
                            "local memory is no other place for sums");
@@ -66,11 +66,12 @@ static void require_sums_in_registers(void) {
                            "one atomic a warp at most");
 }
 
-/* Hillis and Steele with two rooms: 8 rounds, a barrier after each, and two more: 80 for 8 warps; a
- * load or two and a store a round, 27 a warp in all. Blelloch: 18 rounds and 4 more for 512
- * elements, 88 for 256. By warps: one barrier for 8 warps, 8; and a store and 8 words, which come
- * in two loads, a warp. Where threads have neighbours of their own that come and go through shared
- * memory, as in CUB: 4 a warp, and one a warp of sums. */
+/* Hillis and Steele's scan with two buffers takes 8 rounds with a barrier after each, and two more
+ * barriers: 80 for 8 warps. A round takes a load or two and a store, 27 a warp in all. Blelloch's
+ * takes 18 rounds and 4 more barriers for 512 elements: 88 for 256. A scan by warps takes one
+ * barrier for 8 warps, 8 in all, and for each warp a store and two loads of 8 words. If each thread
+ * has several neighbouring elements that go through shared memory, as in CUB, it takes 4 accesses a
+ * warp, and one for each warp of sums. */
 START_TEST(lanes_scan_without_memory) {
     ex_require_at_most_per("barriers", elements() / 256, "256 elements", 16,
                            "lanes of one warp need no barrier of the block");
@@ -89,8 +90,8 @@ START_TEST(results_are_written_once) {
 }
 END_TEST
 
-/* Hillis and Steele 91 in the three kernels, Blelloch 74, by warps 98, and as many where totals
- * come first. With four neighbours a lane: 23. */
+/* Instructions in the three kernels: Hillis and Steele 91, Blelloch 74, by warps 98, also if totals
+ * come first. With four neighbouring elements for each lane: 23. */
 START_TEST(lanes_add_up_neighbours_first) {
     ex_require_at_most_per(
         "inst_executed", elements() / 32, "warp of elements", 56,
@@ -123,8 +124,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted at a size at which each block has several rounds; timed with 64 MB in and 64 MB out,
- * which is more than L2 holds. */
+/* The technique case gives each block several rounds. Timed with 64 MB in and 64 MB out, which is
+ * more than L2 holds. */
 EXERCISE(inclusive_scan, .chapter = "11-scan-and-sort", .title = "Sums of all before, by warps",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}}, .variants = {"any elements", "all 1"}},

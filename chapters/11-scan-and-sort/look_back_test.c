@@ -1,13 +1,13 @@
-/* look_back_test.c — sums of all elements up to each, in one pass: what is graded is how often
- * memory is gone through, and how long blocks wait for those before them. */
+/* look_back_test.c — an inclusive prefix sum in one pass, with look-back; graded on how often
+ * memory is read and written, and on how long blocks wait for the blocks before them. */
 #include "common/exercise_limits.h"
 
 enum { ANY, ONES, LARGEST, FIRST }; /* variants: what the elements are */
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
-/* ANY: of all 32 bits, so that sums wrap round often. FIRST: all 0 but the first, which every sum
- * has to hold. */
+/* ANY: all 32 bits are random, so that sums often wrap around. FIRST: all are 0 but the first,
+ * which every sum contains. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     uint32_t *x = data;
     for (size_t i = 0; i < n; i++)
@@ -53,7 +53,7 @@ END_TEST
 
 static double sectors(void) { return count(&ex_current_exercise()->technique_case) / 8; }
 
-/* Added to afterwards they are written twice. */
+/* A version that adds to the results afterwards writes them twice. */
 START_TEST(results_are_written_once) {
     ex_require_at_most_per("device_write_sectors", sectors(), "sector of the output", 1.125,
                            "a block that knows what lies before it need not come back to add it");
@@ -62,8 +62,8 @@ START_TEST(results_are_written_once) {
 }
 END_TEST
 
-/* 2 where results are read to add to them, and where the totals come first. A look at 32 words of 8
- * bytes is 8 sectors, for 512 of a tile. */
+/* It is 2 if the results are read to add to them, or if the totals come first. Looking back at 32
+ * words of 8 bytes takes 8 sectors; a tile has 512. */
 START_TEST(the_input_is_read_once) {
     ex_require_at_most_per(
         "device_read_sectors", sectors(), "sector of the input", 1.25,
@@ -99,7 +99,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted at 256 tiles of 4096; timed with 64 MB in and 64 MB out, which is more than L2 holds. */
+/* The technique case has 256 tiles of 4096. Timed with 64 MB in and 64 MB out, which is more than
+ * L2 holds. */
 EXERCISE(look_back, .chapter = "11-scan-and-sort",
          .title = "One pass: blocks that ask those before them", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),

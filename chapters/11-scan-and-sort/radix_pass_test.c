@@ -1,5 +1,5 @@
-/* radix_pass_test.c — one pass of a radix sort, stable: what is graded is how keys find their
- * places, and how they get there. */
+/* radix_pass_test.c — one stable pass of a radix sort; graded on how keys find their positions, and
+ * on how they are moved there. */
 #include "common/exercise_limits.h"
 
 enum { ANY, EQUAL, RISING, FALLING, TWO }; /* variants: the keys' digits */
@@ -8,7 +8,7 @@ enum { N, SHIFT, DIGITS = 16 };
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[N]; }
 
-/* Of all 32 bits, so that keys of one digit differ and their order shows. */
+/* All 32 bits are random, so that keys with equal digits differ and their order is visible. */
 static uint32_t draw(const struct ex_case *c, struct ex_rng *r, size_t i, size_t n) {
     uint32_t key = (uint32_t)ex_random(r), mask = (uint32_t)(DIGITS - 1) << c->dim[SHIFT], digit;
     switch (c->variant) {
@@ -104,8 +104,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted with digits that are evenly spread; timed with 64 MB in and 64 MB out, which is more than
- * L2 holds. */
+/* The technique case has uniform digits. Timed with 64 MB in and 64 MB out, which is more than L2
+ * holds. */
 EXERCISE(radix_pass, .chapter = "11-scan-and-sort", .title = "A pass of a radix sort", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}, {0, 28, .step = 4}},

@@ -1,4 +1,4 @@
-/* run_length_test.c — values and lengths of runs, in order: what is graded is how a run's length is
+/* run_length_test.c — values and lengths of runs, in order; graded on how a run's length is
  * found. */
 #include "common/exercise_limits.h"
 
@@ -28,8 +28,8 @@ static int32_t draw_value(const struct ex_case *c, struct ex_rng *r) {
     return c->variant == EXTREME ? extremes[ex_random(r) % 4] : (int32_t)ex_uniform_int(r, -3, 3);
 }
 
-/* Runs of different values, that come again later. The first is of zeros where runs are long: what
- * lies before the first element is no zero. */
+/* Neighbouring runs have different values, which occur again later. With long runs, the first run
+ * is of zeros, so that a version fails that takes the element before the first one for a zero. */
 static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *x = data, value = c->variant == ONE || c->variant == LONG ? 0 : draw_value(c, r);
     long left = draw_length(c, r);
@@ -40,7 +40,7 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t n
     }
 }
 
-/* What lies behind the runs in `values` and `lengths` stays. */
+/* Elements of `values` and `lengths` behind the runs stay unchanged. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     const int32_t *in = host[IN];
     int64_t *values = expected[VALUES], *lengths = expected[LENGTHS], *runs = expected[RUNS],
@@ -52,7 +52,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     *runs = k + 1;
 }
 
-/* A run for each 32.5 elements: two words. */
+/* A run, two words, for each 32.5 elements. */
 static double bytes(const struct ex_case *c) { return 4 * count(c) * (1 + 2 / 32.5); }
 static double flops(const struct ex_case *c) { return count(c); }
 
@@ -85,10 +85,10 @@ END_TEST
 
 static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
-/* A run begins in almost each warp of elements, and its lane walks for 32 steps: 64 requests a
- * warp, 385 instructions. Without walking: the element and its neighbour, in two kernels, 4; 5.6
- * where starts go through memory. Walking can take place in shared memory, too, and a lane's work
- * is the warp's wherever it is. */
+/* A run starts in almost every warp of elements, and its lane walks 32 steps: 64 requests a warp,
+ * 385 instructions. Without walking, two kernels read the element and its neighbour, 4 requests;
+ * 5.6 if starts go through memory. A walk in shared memory would avoid the requests, but not the
+ * instructions, so both are limited. */
 static void require_no_serial_walk(void) {
     ex_require_at_most_per(
         "device_read_requests", elements() / 32, "warp of elements", 8,
@@ -110,9 +110,9 @@ static void require_no_serial_walk(void) {
 START_TEST(lengths_come_from_where_runs_begin) { require_no_serial_walk(); }
 END_TEST
 
-/* An element's left neighbour is in the lane below. Loaded, it is 5 sectors for a warp, and in two
- * kernels 18 in all, in place of 8. A walk loads them, too, so that who only shortens it has not
- * come nearer. */
+/* An element's left neighbour is in the lane before. Loading it takes 5 sectors for a warp, 18 in
+ * all in two kernels instead of 8. A walk loads neighbours, too, so that a shorter walk makes no
+ * progress. */
 START_TEST(neighbours_are_not_loaded_again) {
     require_no_serial_walk();
     ex_require_at_most_per(
@@ -121,7 +121,7 @@ START_TEST(neighbours_are_not_loaded_again) {
 }
 END_TEST
 
-/* Lanes that walk each by itself waste sectors, too: 1.5 in the naive version. */
+/* Lanes that walk separately waste sectors, too: 1.5 in the baseline. */
 START_TEST(reads_are_coalesced) {
     ex_require_at_most_per("excessive_read_sectors", ex_problem_sectors(), "sector of the problem",
                            2.5, "neighbouring lanes look at neighbouring elements");
@@ -139,7 +139,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Counted at a size at which each block has several rounds; timed with 64 MB, which is more than L2
+/* The technique case gives each block several rounds. Timed with 64 MB, which is more than L2
  * holds. */
 EXERCISE(run_length, .chapter = "11-scan-and-sort", .title = "Runs, and how long they are",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),

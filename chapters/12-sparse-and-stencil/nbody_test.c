@@ -1,19 +1,19 @@
-/* nbody_test.c — forces between all pairs of bodies; what is graded is how often a body is read for
- * how many others. */
+/* nbody_test.c — forces between all pairs of bodies; graded on how many pairs one read of a body
+ * serves. */
 #include "common/exercise_limits.h"
 
 static const double softening = 1.0 / 64; /* added to each squared distance: no division by 0 */
 
 static size_t bodies(const struct ex_case *c) { return 4 * (size_t)c->dim[0]; }
 
-/* Places between -1 and 1, masses between 0 and 1. */
+/* Positions are between -1 and 1, masses between 0 and 1. */
 static void fill_bodies(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
     for (size_t i = 0; i < n; i++)
         ((float *)data)[i] = (float)ex_uniform(r, i % 4 == 3 ? 0 : -1, 1);
 }
 
-/* What body j does to body i: three forces and a potential. */
+/* Computes the effect of body j on body i: three forces and a potential. */
 static void term(const float *b, long i, long j, double t[4]) {
     double d[3], square = softening;
     for (int a = 0; a < 3; a++) d[a] = (double)b[4 * j + a] - b[4 * i + a], square += d[a] * d[a];
@@ -32,11 +32,11 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     }
 }
 
-/* A sum of n terms, in any order: n u sum |t| (Higham, Accuracy and Stability, 4.2). A term is a
- * few operations more, each rounded, and a reciprocal square root that is two units in the last
- * place off (CUDA Programming Guide) and comes in the third power: 3 * 4 + 12 = 24 u. Differences
- * of places are exact to u of themselves. All four of a body are asked for one after another: their
- * sums are kept. */
+/* A sum of n terms in any order errs by n u sum |t| (Higham, Accuracy and Stability, 4.2). A term
+ * takes a few more rounded operations, and the third power of a reciprocal square root with an
+ * error of two units in the last place (CUDA Programming Guide): 3 * 4 + 12 = 24 u. Differences of
+ * positions have a relative error of u. The grader calls this for all four values of a body in a
+ * row, so their sums are kept. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     static const void *of;
@@ -57,8 +57,8 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
 
 static double pairs_of(const struct ex_case *c) { return (double)c->dim[0] * c->dim[0]; }
 static double bytes(const struct ex_case *c) { return 8.0 * bodies(c); }
-/* Three differences, their squares' sum with the softening 6, a root, three products, an addition,
- * three products and additions. */
+/* Three differences, 6 for the sum of their squares and the softening, a root, three products, an
+ * addition, three products and additions. */
 static double flops(const struct ex_case *c) { return 20 * pairs_of(c); }
 
 static const struct ex_arg args[] = {
@@ -85,9 +85,10 @@ END_TEST
 
 static double pairs(void) { return pairs_of(&ex_current_exercise()->technique_case); }
 
-/* A thread a body that reads all others, word by word: 4 requests for 32 pairs. With a tile in
- * shared memory, 1/32 for a block of a warp; less for larger ones. A body in shared memory is read
- * once for 32 pairs if a thread has one body, as a vector; for two bodies of a thread 0.5. */
+/* If each thread has a body and reads all others word by word, 32 pairs take 4 requests. With a
+ * tile in shared memory, it is 1/32 for a block of one warp, and less for larger blocks. From
+ * shared memory, a body is read once as a vector for 32 pairs; 0.5 times if a thread has two
+ * bodies. */
 START_TEST(a_body_that_is_read_serves_many) {
     ex_require_at_most_per("device_read_requests", pairs() / 32, "32 pairs", 0.1,
                            "a block's threads need the same bodies: one of them can bring each");

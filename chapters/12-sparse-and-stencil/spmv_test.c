@@ -1,5 +1,5 @@
-/* spmv_test.c — a sparse matrix times a vector; what is graded is how a warp reads rows, and how
- * rows of uneven length are shared out. */
+/* spmv_test.c — a sparse matrix times a vector; graded on how a warp reads rows, and on how rows of
+ * uneven length are distributed. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -13,18 +13,16 @@ enum {
     FIRST,
     LAST
 }; /* variants: which rows the elements are in */
-enum {
-    EVERY = 256,
-    TIMES = 128
-}; /* one of so many rows is so many times as long as others are on average */
+/* One of EVERY rows is TIMES times as long as the others are on average. */
+enum { EVERY = 256, TIMES = 128 };
 
 static size_t rows(const struct ex_case *c) { return (size_t)c->dim[ROWS]; }
 static size_t cols(const struct ex_case *c) { return (size_t)c->dim[COLS]; }
 static size_t nonzeros(const struct ex_case *c) { return (size_t)c->dim[NONZEROS]; }
 static size_t ends(const struct ex_case *c) { return rows(c) + 1; }
 
-/* What a row's length is in proportion to. `longest`: the row of this stretch of EVERY that is a
- * long one. */
+/* Returns the weight of a row; its length is proportional to it. `longest` is the long row among
+ * the EVERY rows around `row`. */
 static double weight(const struct ex_case *c, struct ex_rng *r, long row, long longest) {
     long last = c->dim[ROWS] - 1;
     switch (c->variant) {
@@ -37,7 +35,7 @@ static double weight(const struct ex_case *c, struct ex_rng *r, long row, long l
     }
 }
 
-/* Offsets are the scaled sums of all weights before. */
+/* The offsets are the scaled prefix sums of the weights. */
 static void fill_offsets(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *offsets = data;
     double *before = malloc((n + 1) * sizeof *before), total = 0;
@@ -53,8 +51,8 @@ static void fill_offsets(const struct ex_case *c, struct ex_rng *r, void *data, 
     free(before);
 }
 
-/* Not far from the diagonal, in stretches of 8 to 32 elements with up to two columns between them.
- */
+/* The columns are near the diagonal, in groups of 8 to 32 elements with up to two columns between
+ * them. */
 static void fill_columns(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     long column = 0, left = 0, all = c->dim[COLS];
     for (size_t i = 0; i < n; i++, left--) {
@@ -66,8 +64,8 @@ static void fill_columns(const struct ex_case *c, struct ex_rng *r, void *data, 
     }
 }
 
-/* Multiples of 1/8 up to 1, so that a sum of up to 2^18 products, multiples of 1/64, is a float
- * exactly, and so is each part of it. */
+/* Multiples of 1/8 up to 1, so that a float holds any sum of up to 2^18 products, which are
+ * multiples of 1/64, exactly. */
 static void fill_eighths(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
     for (size_t i = 0; i < n; i++) ((float *)data)[i] = (float)ex_uniform_int(r, -8, 8) / 8;
@@ -122,8 +120,8 @@ END_TEST
 
 static double elements(void) { return (double)nonzeros(&ex_current_exercise()->technique_case); }
 
-/* Packed, values and columns of 32 elements are 4 sectors each, and their x at most 32, however
- * they are scattered: 40. A lane a row: 94. */
+/* Packed, values and columns of 32 elements take 4 sectors each, and their x at most 32 in any
+ * order: 40. With a lane for each row, it is 94. */
 START_TEST(lanes_read_neighbours) {
     ex_require_at_most_per(
         "device_read_sectors", elements() / 32, "32 elements", 40,
@@ -134,10 +132,11 @@ START_TEST(lanes_read_neighbours) {
 }
 END_TEST
 
-/* Of rows that are 10.7 long on average, and 1365 one of 256. A lane a row: 80 lanes idle for each
- * element, since 31 of them wait for the long row in most warps. A warp a row: 35, since most rows
- * are shorter than a warp. Products first and a lane a row: 34. By equal parts: 4 to 6. What lanes
- * do in vain instead of waiting is counted in instructions: 28 to 34 for 32 elements. */
+/* Rows have 10.7 elements on average; one of 256 has 1365. With a lane for each row, 80 lanes are
+ * idle for each element, since in most warps 31 lanes wait for the long row. With a warp for each
+ * row, it is 35, since most rows are shorter than a warp. With all products first, then a lane for
+ * each row, it is 34; with equal parts, 4 to 6. Lanes might do useless work instead of waiting, so
+ * instructions are limited, too: 28 to 34 for 32 elements. */
 START_TEST(no_lane_waits_for_a_long_row) {
     ex_require_at_most_per(
         "inactive_lanes", elements(), "element", 8,

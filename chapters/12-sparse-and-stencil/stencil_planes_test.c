@@ -1,4 +1,4 @@
-/* stencil_planes_test.c — a star of 25 points in three dimensions; what is graded is how often an
+/* stencil_planes_test.c — a star stencil of 25 points in three dimensions; graded on how often an
  * element is read. */
 #include "common/exercise_limits.h"
 
@@ -11,7 +11,7 @@ static size_t count(const struct ex_case *c) {
     return (size_t)(c->dim[DEPTH] * c->dim[HEIGHT] * c->dim[WIDTH]);
 }
 
-/* The two elements `k` away along one axis, of which an element outside is 0. */
+/* Returns the sum of the two elements `k` away along one axis; elements outside are 0. */
 static double pair(const float *in, long at, long place, long length, long stride, long k) {
     return (place >= k ? (double)in[at - k * stride] : 0) +
            (place + k < length ? (double)in[at + k * stride] : 0);
@@ -32,8 +32,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
             }
 }
 
-/* 25 products of elements below 1, in any order: each is rounded once, and goes through 24
- * additions at most. The weights' magnitudes sum up to 8.54 + 6 * 1.83 = 19.5 (Higham, Accuracy and
+/* 25 products of elements below 1, in any order: each is rounded once and takes part in at most 24
+ * additions. The magnitudes of the weights add up to 8.54 + 6 * 1.83 = 19.5 (Higham, Accuracy and
  * Stability, 4.2). */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
@@ -42,7 +42,7 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
 }
 
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
-/* For each distance five additions, a product and its addition; and the middle. */
+/* Five additions, a product and its addition for each distance, and one product for the centre. */
 static double flops(const struct ex_case *c) { return 29.0 * count(c); }
 
 static const struct ex_arg args[] = {
@@ -81,11 +81,12 @@ END_TEST
 
 static double outputs(void) { return (double)count(&ex_current_exercise()->technique_case); }
 
-/* A thread an element: 25 requests for 32 outputs, 17 of them of 4 sectors and 8 (those along the
- * row) of 5: 27 sectors for each of the output. A plane of 32 x 16 with its halo: 8 rows more, and
- * a sector at both ends of each row: 2; of 64 x 16: 1.75. Eight planes more for each stretch along
- * the column: 1.25 times that for a stretch of 32. From shared memory 16 neighbours in the plane
- * are read for each output, or less where a thread has several; the column's 8 need not be. */
+/* A thread for each element makes 25 requests for 32 outputs, 17 of 4 sectors and 8 (those along
+ * the row) of 5: 27 sectors for each of the output. A plane of 32 x 16 with its halo has 8 more
+ * rows, and one more sector at both ends of each row: 2. For 64 x 16 it is 1.75. Each segment along
+ * the column has eight more planes: 1.25 times that for a segment of 32. 16 neighbours in the plane
+ * are read from shared memory for each output, fewer if a thread has several outputs; the 8 along
+ * the column can stay in registers. */
 START_TEST(each_element_is_read_about_once) {
     ex_require_at_most_per(
         "device_read_sectors", outputs() / 8, "sector of the output", 2.75,

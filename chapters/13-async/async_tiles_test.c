@@ -1,5 +1,5 @@
-/* async_tiles_test.c — cheapest ways through graphs in layers; what is graded is what is under way
- * while a block computes. */
+/* async_tiles_test.c — cheapest paths through layered graphs; graded on the bytes in flight while a
+ * block computes. */
 #include "common/exercise_limits.h"
 
 enum { WIDTH = 64, SOURCES = 8 };
@@ -14,12 +14,12 @@ static size_t costs_of(const struct ex_case *c) {
 static void fill_costs(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *cost = data;
     for (size_t i = 0; i < n; i += 2) {
-        uint64_t drawn = ex_random(r); /* two of them: there are many */
+        uint64_t drawn = ex_random(r); /* makes two elements, as there are many */
         cost[i] = (int32_t)((drawn >> 32) % (uint64_t)(max_cost + 1));
         if (i + 1 < n) cost[i + 1] = (int32_t)((drawn & 0xffffffff) % (uint64_t)(max_cost + 1));
     }
-    /* Variant 1: one node of each layer is cheap to leave, from the last rows on, so that a tile
-     * that comes too late is missed. */
+    /* Variant 1: the edges of one node in each layer are cheap, starting with the last rows, so
+     * that using a tile before it has arrived gives a wrong result. */
     for (size_t l = 0; c->variant == 1 && l + WIDTH * WIDTH <= n; l += WIDTH * WIDTH)
         for (size_t j = 0; j < WIDTH; j++) cost[l + (size_t)(WIDTH - 1) * WIDTH + j] /= 64;
 }
@@ -74,8 +74,8 @@ END_TEST
 static double graphs(void) { return (double)graphs_of(&ex_current_exercise()->technique_case); }
 static double layers(void) { return graphs() * ex_current_exercise()->technique_case.dim[1]; }
 
-/* A tile is 16 KB. With two, it is under way for as long as the one before is used, nearly all of a
- * layer's instructions; half a tile is asked for. */
+/* A tile is 16 KB. With two tiles, the next one is in flight while the current one is used, for
+ * nearly all of a layer's instructions. The limit is half a tile. */
 START_TEST(the_next_layer_is_under_way_while_this_one_is_used) {
     ex_require_at_least_per("async_copy_bytes_in_flight",
                             32 * ex_metric_value("blocks") / ex_metric_value("threads"), "block",
@@ -83,11 +83,11 @@ START_TEST(the_next_layer_is_under_way_while_this_one_is_used) {
 }
 END_TEST
 
-/* What could make the figure above larger and hides nothing: bytes that nobody needs, work that
- * nobody needs, threads without work (a block has as many bytes as a warp times its warps). 8 warps
- * of 64 steps, each a load of the tile, half a load of `best`, four operations, and little more:
- * 3100 instructions a layer; libraries' pipelines add a half. With one tile, and 2300 idle
- * instructions while it is under way, 7 KB of it would be. */
+/* These limits refuse what raises the bytes in flight without hiding latency: useless bytes,
+ * useless instructions, and threads without work (a block's bytes are those of a warp times its
+ * warps). A layer takes 8 warps of 64 steps, each with a load of the tile, half a load of `best`,
+ * four operations and little more: 3100 instructions; libraries' pipelines add a half. With one
+ * tile and 2300 useless instructions while it is in flight, it would count as 7 KB. */
 START_TEST(nothing_is_done_in_vain) {
     ex_require_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem",
                            1.01, "each cost is read once");

@@ -1,12 +1,11 @@
-/* bulk_rows_test.c — rows of a table by index; what is graded is how many instructions it takes to
- * move a byte. */
+/* bulk_rows_test.c — copies rows of a table by index; graded on the instructions for each byte. */
 #include "common/exercise_limits.h"
 
 static size_t results(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[2]; }
 static size_t table(const struct ex_case *c) { return (size_t)c->dim[1] * (size_t)c->dim[2]; }
 static size_t indices(const struct ex_case *c) { return (size_t)c->dim[0]; }
 
-/* Variant 1: all rows are the last one. */
+/* Variant 1: all indices are the last row. */
 static void fill_index(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *index = data;
     for (size_t i = 0; i < n; i++)
@@ -52,9 +51,9 @@ static double kilobytes(void) {
     return 4.0 * results(&ex_current_exercise()->technique_case) / 1024;
 }
 
-/* Through registers, 16 bytes a lane, a load and a store move 512 bytes: 4 instructions for 1024
- * bytes, and what belongs to them. A bulk copy of 16 KB takes one each way, and a few dozen
- * instructions stand around it. */
+/* Through registers, with 16 bytes a lane, a load and a store move 512 bytes: 4 instructions for
+ * 1024 bytes, plus overhead. A bulk copy of 16 KB takes one instruction each way, and a few dozen
+ * of overhead. */
 START_TEST(few_instructions_move_a_row) {
     ex_require_at_most_per("inst_executed", kilobytes(), "1024 bytes", 3.9,
                            "a row is one piece of memory, and can be asked for as such");
@@ -81,7 +80,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed with 67 MB of a table of 134. */
+/* Timed with 67 MB of a table of 134 MB. */
 EXERCISE(bulk_rows, .chapter = "13-async", .title = "A row is one request", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 400}, {1, 60}, {4, 8000, .step = 4}},

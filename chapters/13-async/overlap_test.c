@@ -1,5 +1,5 @@
-/* overlap_test.c — words of the host's memory, mixed on the device and brought back; what is graded
- * is that copies both ways run beside each other. */
+/* overlap_test.c — copies words from host memory, mixes them on the device and copies them back;
+ * graded on copies in both directions at the same time. */
 #include "common/exercise_limits.h"
 
 enum { ROUNDS = 64, LANES = 64 };
@@ -13,7 +13,7 @@ static uint32_t mix_bits(uint32_t x) {
     return x * 0x846ca68bu;
 }
 
-/* Some words at a time, so that the compiler makes vectors of them. */
+/* Handles a group of words at a time, so that the compiler can vectorize. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     int64_t *out = expected[0];
     const uint32_t *in = host[1];
@@ -28,7 +28,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     }
 }
 
-/* Any 32 bits. */
+/* All 32 bits are random. */
 static void fill_words(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
     uint32_t *word = data;
@@ -66,16 +66,16 @@ END_TEST
 
 static double bus_crossing_bytes(void) { return bytes(&ex_current_exercise()->technique_case); }
 
-/* Half of the bytes go each way, so half of them are one behind another at best; what goes in first
- * and what comes out last have nothing beside them. With n equal parts that is 1/2 + 1/2n: with
- * five parts or more it is at most 0.6. */
+/* Half of the bytes go each way, so at best the copies take half of the time that they would take
+ * one after another. The first copy in and the last copy out overlap with no other copy. With n
+ * equal parts, the share is 1/2 + 1/2n: at most 0.6 with five parts or more. */
 START_TEST(copies_go_both_ways_at_once) {
     ex_require_at_most_per("bus_critical_path", bus_crossing_bytes(), "byte that crosses the bus",
                            0.6, "while one part comes in, another one can go out");
 }
 END_TEST
 
-/* Each word crosses once each way; work is done once: 64 rounds of 6 instructions for 32 words, and
+/* Each word is copied once each way and mixed once: 64 rounds of 6 instructions for 32 words, and
  * little else. */
 START_TEST(nothing_is_done_twice) {
     ex_require_at_most_per("bus_bytes", bus_crossing_bytes(), "byte that crosses the bus", 1.01,

@@ -1,5 +1,5 @@
-/* stages_test.c — cheapest ways through graphs in narrow layers; what is graded is how many bytes
- * are under way. */
+/* stages_test.c — cheapest paths through graphs with narrow layers; graded on the bytes in
+ * flight. */
 #include "common/exercise_limits.h"
 
 enum { WIDTH = 32 };
@@ -14,12 +14,12 @@ static size_t costs_of(const struct ex_case *c) {
 static void fill_costs(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     int32_t *cost = data;
     for (size_t i = 0; i < n; i += 2) {
-        uint64_t drawn = ex_random(r); /* two of them: there are many */
+        uint64_t drawn = ex_random(r); /* makes two elements, as there are many */
         cost[i] = (int32_t)((drawn >> 32) % (uint64_t)(max_cost + 1));
         if (i + 1 < n) cost[i + 1] = (int32_t)((drawn & 0xffffffff) % (uint64_t)(max_cost + 1));
     }
-    /* Variant 1: one node of each layer is cheap to leave, from the last rows on, so that a tile
-     * that comes too late is missed. */
+    /* Variant 1: the edges of one node in each layer are cheap, starting with the last rows, so
+     * that using a tile before it has arrived gives a wrong result. */
     for (size_t l = 0; c->variant == 1 && l + WIDTH * WIDTH <= n; l += WIDTH * WIDTH)
         for (size_t j = 0; j < WIDTH; j++) cost[l + (size_t)(WIDTH - 1) * WIDTH + j] /= 64;
 }
@@ -76,9 +76,9 @@ END_TEST
 static double graphs(void) { return (double)graphs_of(&ex_current_exercise()->technique_case); }
 static double layers(void) { return graphs() * ex_current_exercise()->technique_case.dim[1]; }
 
-/* Little's law: an H200's DRAM delivers 4350 GB/s after 660 cycles at 1.98 GHz, 333 ns. That
- * is 1.45 MB under way on 132 SMs, 11 KB on each, and more under load, when it takes longer. A
- * layer is 4 KB: with one or three ahead it is less. */
+/* Little's law: an H200's DRAM delivers 4350 GB/s after 660 cycles at 1.98 GHz, 333 ns. That is
+ * 1.45 MB in flight on 132 SMs, 11 KB on each, and more under load, when the latency is higher. A
+ * layer is 4 KB, so one layer ahead is not enough, and neither are three. */
 START_TEST(enough_is_under_way) {
     ex_require_at_least_per("async_copy_bytes_in_flight",
                             32 * ex_metric_value("blocks") / ex_metric_value("threads"), "block",
@@ -86,8 +86,9 @@ START_TEST(enough_is_under_way) {
 }
 END_TEST
 
-/* What could make the figure above larger and hides nothing: bytes that nobody needs, work that
- * nobody needs, threads without work (a block has as many bytes as a warp times its warps). */
+/* These limits refuse what raises the bytes in flight without hiding latency: useless bytes,
+ * useless instructions, and threads without work (a block's bytes are those of a warp times its
+ * warps). */
 START_TEST(nothing_is_done_in_vain) {
     ex_require_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem",
                            1.01, "each cost is read once");

@@ -1,13 +1,11 @@
-/* attention_test.c — softmax(q k^T / 8) v for several heads, without a matrix of scores in memory.
- */
+/* attention_test.c — softmax(q k^T / 8) v for several heads; graded on keeping the scores out of
+ * memory and on tensor cores. */
 #include "common/exercise_limits.h"
 
 enum { HEADS, N, DIM = 64, MOST = 1024 };
-enum {
-    PLAIN,
-    LARGE,
-    RISING
-}; /* variants: q and k in [-1, 1); in [-16, 16): exponentials overflow; later keys are nearer */
+/* Variants. PLAIN: q and k in [-1, 1). LARGE: in [-16, 16), so that exponentials overflow. RISING:
+ * later keys have larger scores. */
+enum { PLAIN, LARGE, RISING };
 
 static size_t elements(const struct ex_case *c) {
     return (size_t)c->dim[HEADS] * (size_t)c->dim[N] * DIM;
@@ -23,7 +21,7 @@ static void fill_q(const struct ex_case *c, struct ex_rng *r, void *data, size_t
         ((ex_half *)data)[i] = ex_half_from_double(
             c->variant == RISING ? ex_uniform(r, 0, 1) : max_magnitude(c) * ex_uniform(r, -1, 1));
 }
-/* RISING: key j is about j / n in all of its elements, and each tile has a new maximum. */
+/* RISING: all elements of key j are about j / n, so that each tile has a new maximum. */
 static void fill_k(const struct ex_case *c, struct ex_rng *r, void *data, size_t count) {
     size_t n = (size_t)c->dim[N];
     if (c->variant != RISING) fill(c, r, data, count);
@@ -38,7 +36,7 @@ static void fill_v(const struct ex_case *c, struct ex_rng *r, void *data, size_t
         ((ex_half *)data)[i] = ex_half_from_double(ex_uniform(r, -1, 1));
 }
 
-/* What a head's keys and values are in double, keys turned: both sums then walk along rows. */
+/* A head's keys, transposed, and values in double; both sums then go along rows. */
 static double keys[DIM][MOST], values[MOST][DIM], weight[MOST];
 
 static double softmax(long n) {
@@ -73,11 +71,11 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     }
 }
 
-/* |v| <= 1, so out errs by what the weights err by, relatively. Weights may be rounded to halves:
- * 2^-11. A score is a sum of 64 products over 8, each at most reach^2: its error is at most 65 e 8
- * reach^2 with e = 2^-23 (exercise_gemm_half.h), and a weight's relative error is the absolute one
- * of its score, twice, as the sum of the weights has it, too. Exponentials and the sums of n terms:
- * (n + 16) 2^-24. */
+/* |v| <= 1, so the error of out is the weights' relative error. Weights may be rounded to halves:
+ * 2^-11. A score is a sum of 64 products divided by 8, each at most reach^2: its error is at most
+ * 65 e 8 reach^2 with e = 2^-23 (exercise_gemm_half.h). A weight's relative error is twice its
+ * score's absolute error, as the sum of the weights has that error, too. Exponentials and the sums
+ * of n terms add (n + 16) 2^-24. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)host, (void)arg, (void)index, (void)expected;
@@ -118,10 +116,9 @@ END_TEST
 
 static double pairs(void) { return pairs_of(&ex_current_exercise()->technique_case); }
 
-/* The naive version writes n scores a row twice and reads them four times: an output row of 8
- * sectors comes with n / 4 sectors written. A block of q queries reads all keys and values, 8
- * sectors a key: 8 / q of a sector a pair, 1/8 for 64. What stays in local memory is in memory as
- * well. */
+/* The baseline writes n scores of a row twice and reads them four times: it writes n / 4 sectors
+ * for an output row of 8. A block of q queries reads all keys and values, 8 sectors a key: 8 / q
+ * sectors for each pair, 1/8 for 64. Local memory is limited, too. */
 START_TEST(scores_stay_on_the_sm) {
     ex_require_at_most_per("device_write_sectors", ex_element_count(0) / 8, "sector of the output",
                            2.5, "nothing is written but the output");
@@ -133,9 +130,9 @@ START_TEST(scores_stay_on_the_sm) {
 }
 END_TEST
 
-/* 256 operations a pair on tensor cores, in 1/8 of an instruction of 16 x 8 x 16 for 16 pairs: 1/16
- * of a warp's instruction for a pair, and some ten for exponentials, maxima and sums of 32 of them.
- * Lanes that multiply need 128 multiply-adds a pair, 4 instructions of a warp. */
+/* A pair takes 256 operations on tensor cores, 1/16 of a warp's instruction of 16 x 8 x 16;
+ * exponentials, maxima and sums take about ten instructions for 32 pairs. Without tensor cores, a
+ * pair takes 128 multiply-adds, 4 instructions of a warp. */
 START_TEST(tensor_cores_multiply) {
     ex_require_at_most_per("inst_executed", pairs() / 32, "32 queries and keys", 40,
                            "one instruction of a warp multiplies 16 x 16 by 16 x 8");
@@ -150,7 +147,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, scores_stay_on_the_sm);
     tcase_add_test(goals, tensor_cores_multiply);
-    (void)guards; /* the naive version does nothing right that could be lost */
+    (void)guards; /* The baseline does nothing right that could be lost. */
 }
 
 EXERCISE(attention, .chapter = "14-tensor-cores", .title = "Attention in one kernel", .args = args,

@@ -1,4 +1,4 @@
-/* half_sums_test.c — sums of rows of halves: loads of sixteen bytes, and sums in float. */
+/* half_sums_test.c — sums of rows of halves; graded on loads of sixteen bytes and sums in float. */
 #include "common/exercise_limits.h"
 
 enum { ROWS, COLS };
@@ -26,9 +26,9 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
 }
 
 /* n values in any order: |error| <= (n - 1) u sum |x| to first order (Higham, Accuracy and
- * Stability, 4.2); as roundings are as often up as down, it is of the order of sqrt(n) u sum |x|
- * (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019), of which eight times is allowed. A value is
- * a float without error. A sum in halves has u = 2^-11: 8192 times as much. */
+ * Stability, 4.2). As roundings go up as often as down, it is of the order of sqrt(n) u sum |x|
+ * (Higham and Mary, SIAM J. Sci. Comput. 41(5), 2019); the tolerance is eight times that. Halves
+ * convert to float exactly. A sum in halves has u = 2^-11: 8192 times as much. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)arg, (void)expected;
@@ -70,11 +70,11 @@ END_TEST
 
 static double warps(void) { return (double)elements(&ex_current_exercise()->technique_case) / 32; }
 
-/* 512 bytes are what a warp can ask for at once, 256 halves: 8 requests for them where each lane
- * asks for a half, 4 for pairs. What a lane has loaded it adds up from registers: shared memory may
- * stand between, sixteen bytes wide as well (two accesses for 256 halves, 0.25 for 32), local
- * memory may not. Instructions are no measure: in PTX, a half that is taken out of a word and
- * widened costs two, and one that is loaded by itself and widened, too. */
+/* A request moves at most 512 bytes, 256 halves; if each lane loads a half, they take 8 requests,
+ * with pairs 4. Lanes add up from registers. Data may go through shared memory, also sixteen bytes
+ * wide (two accesses for 256 halves, 0.25 for 32), but not through local memory. Instructions don't
+ * distinguish versions: in PTX, extracting a half from a word and converting it takes two, loading
+ * and converting a single half takes two as well. */
 START_TEST(sixteen_bytes_a_lane) {
     ex_require_at_most_per("device_read_requests", warps() / 8, "512 bytes", 1.1,
                            "a lane can load sixteen bytes at once");

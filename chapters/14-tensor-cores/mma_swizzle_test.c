@@ -1,4 +1,4 @@
-/* mma_swizzle_test.c — products of rows with rows by mma.sync; what is graded is how fragments come
+/* mma_swizzle_test.c — products of rows with rows by mma.sync; graded on how fragments are loaded
  * from shared memory. */
 #include "common/exercise_gemm_half.h"
 
@@ -34,11 +34,11 @@ END_TEST
 static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 static double cubes(void) { return products() / (16 * 16 * 16); }
 
-/* What the naive version has, and what a goal is worth nothing without: products on tensor cores,
- * of tiles of 128 x 128 that a block reads for all of its warps, 16 bytes a lane (1/1024 of a
- * sector a product, and 1/4 of a request for 16 x 16 x 16), and that lie in shared memory. Words of
- * two halves straight from global memory: 3 requests. 15 instructions for 16 x 16 x 16 in the naive
- * version; with values that shuffles bring to their lanes 34. */
+/* Conditions that the baseline meets and each goal requires: tensor cores multiply tiles of 128 x
+ * 128 in shared memory, which a block reads for all of its warps, 16 bytes a lane (1/1024 of a
+ * sector for each product, and 1/4 of a request for 16 x 16 x 16). Loading words of two halves from
+ * global memory takes 3 requests. The baseline takes 15 instructions for 16 x 16 x 16; exchanging
+ * values with shuffles takes 34. */
 static void require_tiles_in_shared_memory(void) {
     ex_require_at_least_per("flops_matrix", products(), "product", 2,
                             "each product is a multiplication and an addition there");
@@ -52,8 +52,9 @@ static void require_tiles_in_shared_memory(void) {
                            "16 bytes a lane, once for all warps");
 }
 
-/* Words of two halves: 16 for 4 fragments of a, 8 for 4 of b, for 4 x 2 cubes: 3 a cube. ldmatrix
- * takes four matrices of 8 x 8 at a time: 4 + 2, 0.75; 0.5 for a warp with 64 x 64. */
+/* With words of two halves, 4 fragments of a take 16 loads and 4 of b take 8, for 4 x 2 cubes of 16
+ * x 16 x 16: 3 a cube. ldmatrix loads four matrices of 8 x 8 at a time: 4 + 2 loads, 0.75 a cube;
+ * 0.5 for a warp with 64 x 64. */
 START_TEST(fragments_take_one_load) {
     require_tiles_in_shared_memory();
     ex_require_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.8,
@@ -64,9 +65,9 @@ START_TEST(fragments_take_one_load) {
 }
 END_TEST
 
-/* Eight rows of 128 bytes begin in one bank: 7 passes too many for each matrix of 8 x 8, 21 a cube
- * in the naive version. Two buffers of 128 x 64 halves of either matrix are 64 KB; with a pad of 16
- * bytes a row they are 72. */
+/* Eight rows of 128 bytes start in one bank: 7 extra wavefronts for each matrix of 8 x 8, 21 a cube
+ * in the baseline. Two buffers of 128 x 64 halves for both matrices are 64 KB; with 16 bytes of
+ * padding a row, they are 72 KB. */
 START_TEST(no_conflicts_and_no_padding) {
     require_tiles_in_shared_memory();
     ex_require_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 3.05,
@@ -77,8 +78,8 @@ START_TEST(no_conflicts_and_no_padding) {
 }
 END_TEST
 
-/* A warp waits once for each piece of 64 steps of k where the next piece has a buffer of its own,
- * twice where it has not; and once more at the start. */
+/* A warp waits once for each piece of 64 steps of k if the next piece has a buffer of its own,
+ * otherwise twice; and once more at the start. */
 START_TEST(one_barrier_a_piece) {
     require_tiles_in_shared_memory();
     const struct ex_case *c = &ex_current_exercise()->technique_case;
@@ -94,10 +95,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(goals, fragments_take_one_load);
     tcase_add_test(goals, no_conflicts_and_no_padding);
     tcase_add_test(goals, one_barrier_a_piece);
-    (void)guards; /* what the naive version does right is asked for in each goal */
+    (void)guards; /* Each goal requires what the baseline does right. */
 }
 
-/* Timed: as wmma_gemm. */
+/* Timed with the same size as wmma_gemm. */
 EXERCISE(mma_swizzle, .chapter = "14-tensor-cores", .title = "Fragments without conflicts",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{16, 288, .step = 16}, {64, 256, .step = 64}, {16, 288, .step = 16}},

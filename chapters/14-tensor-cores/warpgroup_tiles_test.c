@@ -1,6 +1,6 @@
 /* warpgroup_tiles_test.c — products of rows with rows by wgmma, which reads tiles from shared
- * memory by itself; what is graded is how they lie there, and that copies and products run while
- * the warps go on. */
+ * memory itself; graded on the tiles' layout, and on copies and products that run asynchronously.
+ */
 #include "common/exercise_gemm_half.h"
 
 static size_t rows_of_b(const struct ex_case *c) { return (size_t)c->dim[2] * c->dim[1]; }
@@ -35,10 +35,10 @@ END_TEST
 static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 static double cubes(void) { return products() / (16 * 16 * 16); }
 
-/* What the naive version has, and what a goal is worth nothing without: products of warpgroups,
- * which nobody loads fragments for (of mma.sync 0.5 loads a cube at least, or shuffles, and 15 to
- * 34 instructions; here 9), of tiles of 128 x 128 that a block reads for all of its warps, 16 bytes
- * a lane (1/1024 of a sector a product, and 1/4 of a request a cube). */
+/* Conditions that the baseline meets and each goal requires: warpgroups multiply tiles of 128 x
+ * 128, which a block reads for all of its warps, 16 bytes a lane (1/1024 of a sector for each
+ * product, and 1/4 of a request a cube). No lane loads fragments: a cube takes 9 instructions.
+ * mma.sync takes at least 0.5 loads a cube, or shuffles, and 15 to 34 instructions. */
 static void require_warpgroup_tiles(void) {
     ex_require_at_least_per("flops_matrix", products(), "product", 2,
                             "each product is a multiplication and an addition there");
@@ -55,16 +55,16 @@ static void require_warpgroup_tiles(void) {
                        "arrays that a loop indexes must be unrolled to stay in registers");
 }
 
-/* Eight lanes have a row's chunks, which lie 2048 bytes apart in the naive version: 7 passes too
- * many for each 128 bytes. */
+/* Eight lanes have a row's chunks, which the baseline stores 2048 bytes apart: 7 extra wavefronts
+ * for each 128 bytes. */
 START_TEST(no_conflicts) {
     require_warpgroup_tiles();
     ex_require_no_bank_conflicts("the chunks of a row can lie in eight different places");
 }
 END_TEST
 
-/* A warp waits once for each piece of 64 steps of k where the next piece has a buffer of its own,
- * twice where it has not; and twice more at the start. */
+/* A warp waits once for each piece of 64 steps of k if the next piece has a buffer of its own,
+ * otherwise twice; and twice more at the start. */
 START_TEST(one_barrier_a_piece) {
     require_warpgroup_tiles();
     const struct ex_case *c = &ex_current_exercise()->technique_case;
@@ -75,8 +75,9 @@ START_TEST(one_barrier_a_piece) {
 }
 END_TEST
 
-/* Little's law, as in `stages` of chapter 13: 11 KB for each SM, and more under load. A piece is 32
- * KB: with one ahead, it is waited for before half of the instructions of its round are done. */
+/* Little's law, as in `stages` of chapter 13, requires 11 KB for each SM, and more under load. A
+ * piece is 32 KB. With one piece ahead, warps wait for it before half of the instructions of its
+ * round are done. */
 START_TEST(two_pieces_under_way) {
     require_warpgroup_tiles();
     ex_require_at_least_per("async_copy_bytes_in_flight",
@@ -90,10 +91,10 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(goals, no_conflicts);
     tcase_add_test(goals, one_barrier_a_piece);
     tcase_add_test(goals, two_pieces_under_way);
-    (void)guards; /* what the naive version does right is asked for in each goal */
+    (void)guards; /* Each goal requires what the baseline does right. */
 }
 
-/* Timed: as wmma_gemm. */
+/* Timed with the same size as wmma_gemm. */
 EXERCISE(warpgroup_tiles, .chapter = "14-tensor-cores", .title = "Products that read shared memory",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{16, 288, .step = 16}, {64, 256, .step = 64}, {16, 288, .step = 16}},

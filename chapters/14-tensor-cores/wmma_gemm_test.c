@@ -1,4 +1,5 @@
-/* wmma_gemm_test.c — a product of matrices of halves, on tensor cores. */
+/* wmma_gemm_test.c — a product of matrices of halves; graded on tensor cores, the size of tiles and
+ * the reuse of fragments. */
 #include "common/exercise_gemm_half.h"
 
 static const struct ex_arg args[] = {
@@ -31,9 +32,9 @@ END_TEST
 static double products(void) { return ex_gemm_products(&ex_current_exercise()->technique_case); }
 static double cubes(void) { return products() / (16 * 16 * 16); }
 
-/* A product of 16 x 16 x 16 is one instruction of a warp, in place of 128 multiply-adds and their
- * loads. Tensor operations can be made idly, so what counts are the instructions that the warps
- * need for all: 4096 x 4.3 / 32 for a cube in the naive version, 18 where a warp loads two
+/* A product of 16 x 16 x 16, a cube, is one instruction of a warp instead of 128 multiply-adds and
+ * their loads. A version could execute useless tensor operations, so the limit is on all
+ * instructions of a warp: 4096 x 4.3 / 32 for a cube in the baseline, 18 if a warp loads two
  * fragments for each. */
 static void require_tensor_core_products(void) {
     ex_require_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 40,
@@ -47,20 +48,20 @@ static void require_tensor_core_products(void) {
 START_TEST(tensor_cores_multiply) { require_tensor_core_products(); }
 END_TEST
 
-/* Tiles of p x q of c need (p + q) / (16 p q) sectors a product: 1/256 for 32 x 32, 1/512 for 64 x
- * 64, 1/683 for 128 x 64, 1/1024 for 128 x 128. A single warp has registers for 64 x 64, and needs
- * no shared memory for that: it takes a block to do better. */
+/* Tiles of p x q of c need (p + q) / (16 p q) sectors a product: 1/256 for 32 x 32, 1/512 for
+ * 64 x 64, 1/683 for 128 x 64, 1/1024 for 128 x 128. A single warp has registers for 64 x 64
+ * without shared memory; a larger tile requires a block. */
 START_TEST(tiles_are_large) {
     ex_require_at_most_per("device_read_sectors", products(), "product", 1.0 / 650,
                            "a tile of 128 x 64 or larger is read for all");
 }
 END_TEST
 
-/* A warp of p x q fragments of sums loads p + q for p q products: 2 for one, 0.75 for 4 x 2, 0.5
- * for 4 x 4; a fragment is an access, by wmma as by ldmatrix. Rows of 2^n bytes begin in the same
- * bank, and eight of them take eight passes. Lanes that multiply themselves may hand their values
- * on by shuffles, and a warp may load from global memory: neither has fragments in shared memory,
- * hence the first limits. */
+/* A warp with p x q fragments of sums loads p + q fragments for p q products: 2 for one, 0.75 for 4
+ * x 2, 0.5 for 4 x 4. A fragment takes one access, with wmma and with ldmatrix. Rows of 2^n bytes
+ * start in the same bank, and eight of them take eight wavefronts. The first limits refuse versions
+ * without fragments in shared memory: lanes that exchange values with shuffles, or a warp that
+ * loads from global memory. */
 START_TEST(fragments_are_used_again) {
     require_tensor_core_products();
     ex_require_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
@@ -89,8 +90,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, reads_are_coalesced);
 }
 
-/* Timed: 12 x 11 tiles of 128 x 128, one for each of 132 SMs, so that what is compared is the
- * kernel and not the last wave. */
+/* Timed with 12 x 11 tiles of 128 x 128, one for each of 132 SMs, so that a partial last wave
+ * doesn't affect the time. */
 EXERCISE(wmma_gemm, .chapter = "14-tensor-cores", .title = "Products on tensor cores", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{16, 288, .step = 16}, {16, 208, .step = 16}, {16, 288, .step = 16}},

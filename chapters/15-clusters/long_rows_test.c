@@ -1,5 +1,5 @@
-/* long_rows_test.c — softmax of rows that are too long for one block to keep; graded on how often a
- * row is read. */
+/* long_rows_test.c — softmax of rows that are too long for one block's on-chip memory; graded on
+ * how often a row is read. */
 #include "common/exercise_matrix.h"
 
 enum { PLAIN, LARGE, EQUAL, RISING, FALLING, BELOW }; /* variants */
@@ -18,7 +18,7 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
     }
 }
 
-/* An exponential is kept where it will be divided: one for each element. */
+/* Stores each exponential where it is divided later, so that each is computed once. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     long cols = c->dim[EX_COLS];
     for (long r = 0; r < c->dim[EX_ROWS]; r++) {
@@ -31,11 +31,11 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
 }
 
 /* Relative errors. A sum of n positive terms: at most n u if they are added one after another
- * (Higham, Accuracy and Stability, 4.2), and 3 u more where a new maximum rescales it. Nobody lets
- * one thread add 131 072 terms: 128 threads for a row are 1024 each, and then a tree of less than
- * 32 levels, so that n ends there. expf: 2 units in the last place; its argument, a difference of
- * up to 90 where the result is not negligible, 90 u, three times on the way. Absolutely, what lies
- * below the normal numbers. */
+ * (Higham, Accuracy and Stability, 4.2), and 3 u more when a new maximum rescales it. No version
+ * lets one thread add 131 072 terms: with 128 threads for a row, each adds 1024, then a tree has
+ * less than 32 levels, so that n is at most their sum. expf: 2 units in the last place. Its
+ * argument, a difference of up to 90 if the result is not negligible: 90 u, three times. The
+ * absolute error allows for subnormal numbers. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     (void)host, (void)arg, (void)index;
@@ -82,9 +82,9 @@ START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
 /* 131 072 floats are 512 KB. An SM of an H100 has 227 KB of shared memory for a block and 256 KB of
- * registers, so no block keeps a row. Three passes: 3; online, with a second read: 2; exponentials
- * kept in `out`: 2, and two sectors written. A block that keeps what it can, in shared memory and
- * registers, and reads the rest again: 1.25. */
+ * registers, so no block can keep a row. Reading it three times makes 3; online, with a second
+ * read, 2; with exponentials stored in `out`, 2, and two sectors written. A block that keeps as
+ * much as it can in shared memory and registers and reads the rest again makes 1.25. */
 START_TEST(a_row_is_read_once) {
     ex_require_at_most_per("device_read_sectors", ex_element_count(0) / 8, "sector of the matrix",
                            1.0625,
@@ -112,7 +112,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, reads_are_coalesced);
 }
 
-/* Timed: 64 MB in and as much out, more than L2 holds. */
+/* Timed with 64 MB in and 64 MB out, which is more than L2 holds. */
 EXERCISE(long_rows, .chapter = "15-clusters", .title = "Rows that no block can keep", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 40}, {1, MAX_ROW_LENGTH}},

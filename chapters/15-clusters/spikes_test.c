@@ -1,5 +1,5 @@
-/* spikes_test.c — cells in a ring that fire, by a threshold that follows from how many fired
- * before; graded on launches, and on what is moved from step to step. */
+/* spikes_test.c — cells in a ring fire above a threshold that depends on how many fired before;
+ * graded on launches, and on memory traffic from step to step. */
 #include "common/exercise_limits.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static long fire(const int *v, unsigned char *fires, long n, long at) {
     return count;
 }
 
-/* The task's rule, step by step. */
+/* Applies the task's rule step by step. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     long n = c->dim[N], at = START;
     int *v = calloc((size_t)n + 1, sizeof *v);
@@ -47,7 +47,7 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     free(v), free(fires);
 }
 
-/* v and drive in, out. */
+/* v and drive are read, out is written. */
 static double bytes(const struct ex_case *c) { return 12.0 * (double)cells(c); }
 static double flops(const struct ex_case *c) {
     return 6.0 * (double)cells(c) * (double)c->dim[STEPS];
@@ -93,7 +93,7 @@ static double cells_of_all_steps(void) {
     return (double)cells(c) * (double)c->dim[STEPS] / 8;
 }
 
-/* From launch to launch: four reads of a cell's sector and a write. */
+/* A version with a launch for each step reads a cell's sector four times and writes it once. */
 START_TEST(cells_stay_on_the_chip) {
     ex_require_at_most_per(
         "device_read_sectors", cells_of_all_steps(), "sector of cells and step", 0.5,
@@ -117,7 +117,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_sms_work);
 }
 
-/* Timed: 8 MB in, which one SM's memory has room for a 128th of. */
+/* Timed with 8 MB in; one SM's memory can hold a 128th of that. */
 EXERCISE(spikes, .chapter = "15-clusters", .title = "Steps that need all of the step before",
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, MAX_POTENTIAL}, {1, 60}},

@@ -1,5 +1,5 @@
-/* threshold_test.c — where a long row is to be cut, found in rounds; graded on how often a row is
- * read, and on launches. */
+/* threshold_test.c — finds the threshold of a long row in rounds; graded on how often a row is read
+ * and on launches. */
 #include "common/exercise_matrix.h"
 
 enum { PLAIN, LARGE, EQUAL, RISING, PEAK }; /* variants */
@@ -19,8 +19,8 @@ static void fill(const struct ex_case *c, struct ex_rng *r, void *data, size_t c
 
 static size_t results(const struct ex_case *c) { return (size_t)c->dim[EX_ROWS]; }
 
-/* The rounds of the task, in double. Each is a step of Newton's method on a convex function, which
- * comes from the left, so that the threshold rises until it stays. */
+/* Computes the task's rounds in double. Each is a step of Newton's method on a convex function,
+ * from the left, so the threshold rises until it stays constant. */
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
     long cols = c->dim[EX_COLS];
     for (long r = 0; r < c->dim[EX_ROWS]; r++) {
@@ -39,11 +39,11 @@ static void reference(const struct ex_case *c, void *const host[], void *const e
     }
 }
 
-/* At the end t = (sum - 1) / n of n elements of magnitude M at most. A thread adds up to 1024 of
- * them (128 threads for a row), then come less than 32 levels: the sum is off by 1056 u n M
- * (Higham, Accuracy and Stability, 4.2), t by 1056 u M, and 3 u more for the subtraction and the
- * division. An element that rounding puts on the other side of t lies at t, where it adds nothing.
- */
+/* At the end, t = (sum - 1) / n of n elements of magnitude at most M. A thread adds up to 1024 of
+ * them (128 threads for a row), then a tree has less than 32 levels: the error of the sum is 1056 u
+ * n M (Higham, Accuracy and Stability, 4.2), that of t 1056 u M, and 3 u more for the subtraction
+ * and the division. An element that rounding moves to the other side of t is near t, where it adds
+ * nothing. */
 static double tolerance(const struct ex_case *c, void *const host[], int arg, size_t index,
                         double expected) {
     const float *row = (float *)host[1] + index * c->dim[EX_COLS];
@@ -54,7 +54,7 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
 }
 
 static double bytes(const struct ex_case *c) { return 4.0 * ex_matrix_count(c) + 4.0 * results(c); }
-/* Some twelve rounds of a comparison, an addition and a count. */
+/* About twelve rounds, each with a comparison, an addition and a count. */
 static double flops(const struct ex_case *c) { return 36.0 * ex_matrix_count(c); }
 
 static const struct ex_arg args[] = {
@@ -93,7 +93,7 @@ START_TEST(rounds_are_one_launch) {
 }
 END_TEST
 
-/* Twelve rounds or so; 24 where their number has to be known before. */
+/* About twelve rounds; 24 if their number is fixed beforehand. */
 START_TEST(a_row_is_read_once) {
     ex_require_at_most_per(
         "device_read_sectors", ex_element_count(1) / 8, "sector of the matrix", 1.0625,
@@ -122,7 +122,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, reads_are_coalesced);
 }
 
-/* Timed: 64 MB, more than L2 holds. */
+/* Timed with 64 MB, which is more than L2 holds. */
 EXERCISE(threshold, .chapter = "15-clusters", .title = "Many rounds over a row", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 12}, {1, MAX_ROW_LENGTH}},

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Weak: a program without chapters (the unit tests of other parts) links all the same. */
+/* Weak, so that programs without chapters, such as unit tests, link too. */
 extern const struct exercise *const __start_exercises[] __attribute__((weak));
 extern const struct exercise *const __stop_exercises[] __attribute__((weak));
 
@@ -103,13 +103,14 @@ static void set_unknown_error(const char *name, struct err *e) {
     }
     struct buf clean = {0};
     text_clean_name(&clean, name);
-    err_set(e, ERR_INPUT, "no exercise or chapter is called '%.200s'%s%s%s (see: grader list)",
+    err_set(e, ERR_INPUT, "no exercise or chapter is named '%.200s'%s%s%s (see: grader list)",
             buf_str(&clean), nearest ? "; did you mean " : "", nearest ? book_id(nearest) : "",
             nearest ? "?" : "");
     buf_free(&clean);
 }
 
-/* `chapters/02-coalescing/transpose.cu`, as a shell completes it, names the exercise too. */
+/* Strips `./`, `chapters/` and `.cu`, so that a path completed by the shell names the exercise too.
+ */
 static void normalize_name(const char *name, char *out, size_t size) {
     if (text_starts_with(name, "./")) name += 2;
     if (text_starts_with(name, "chapters/")) name += 9;
@@ -198,8 +199,8 @@ void book_free_list(char **list) {
     free(list);
 }
 
-/* Steps are NAME-N-slug.cu: a digit after the dash tells them from another exercise whose name
- * begins alike. */
+/* Steps are NAME-N-slug.cu. The digit after the dash distinguishes them from exercises whose names
+ * begin with NAME-. */
 char **book_ladder_steps(const struct exercise *ex) {
     char folder[PATH_MAX + 512], prefix[128];
     snprintf(folder, sizeof folder, "%s/solutions/%s", paths_book_dir(), ex->chapter);

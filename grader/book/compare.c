@@ -1,5 +1,5 @@
-/* compare.c — outputs against what was wanted, inputs against what they were, and how a difference
- * is told. */
+/* compare.c — compares outputs with the expected values and inputs with their initial values, and
+ * writes a message about each difference. problem.h has the interface. */
 #include "grader/book/problem.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static bool is_correct(const struct compare_ctx *v, size_t i) {
     return within_tolerance(load_float(v->a->type, actual), expected, tolerance_at(v, i, expected));
 }
 
-/* ---- telling ---- */
+/* ---- messages ---- */
 
 static void print_index(const struct compare_ctx *v, size_t index, struct buf *out) {
     size_t extent[EX_DIMS], n = 0, product = 1;
@@ -89,7 +89,7 @@ static void print_index(const struct compare_ctx *v, size_t index, struct buf *o
     }
 }
 
-/* Without the sign of a NaN, which says nothing: 0.0 / 0 has one on x86-64 and none on aarch64. */
+/* Drops the sign of a NaN, which is meaningless: 0.0 / 0 has one on x86-64 but not on aarch64. */
 static void print_float(enum ex_type t, double v, struct buf *out) {
     buf_printf(out, t == EX_F16 ? "%.5g" : t == EX_F32 ? "%.9g" : "%.17g", isnan(v) ? fabs(v) : v);
 }
@@ -112,7 +112,7 @@ static void print_mismatch(const struct compare_ctx *v, size_t i, struct buf *ou
                                                  : (double)((const int64_t *)v->o->expected)[i];
     if (is_float(v->a->type)) print_float(v->a->type, expected_value, &expected);
     else buf_printf(&expected, "%" PRId64, ((const int64_t *)v->o->expected)[i]);
-    buf_printf(out, "\n  %-14s got %-16s want %-16s", buf_str(&index_text), buf_str(&actual),
+    buf_printf(out, "\n  %-14s got %-16s expected %-16s", buf_str(&index_text), buf_str(&actual),
                buf_str(&expected));
     if (v->p->ex->tolerance) buf_printf(out, " ±%.3g", tolerance_at(v, i, expected_value));
     else
@@ -120,8 +120,8 @@ static void print_mismatch(const struct compare_ctx *v, size_t i, struct buf *ou
     buf_free(&index_text), buf_free(&actual), buf_free(&expected);
 }
 
-/* The first element from `i` on that is not to the bit what is wanted: a loop for each type, since
- * most are. */
+/* Returns the first element from `i` on that differs from the expected value. A fast loop for each
+ * type skips exact elements, which most are; of halves, none. */
 static size_t next_inexact(const struct compare_ctx *v, size_t i) {
     size_t n = v->o->count;
     const double *d = v->o->expected;

@@ -1,5 +1,5 @@
-/* draw.c — cases whose sizes come from the seed (struct ex_draw). Whole numbers alone, so that
- * every machine draws the same: resumed, merged and reproduced results rely on it. */
+/* draw.c — draws cases whose sizes come from the seed (struct ex_draw). It uses integers only, so
+ * that every machine draws the same sizes: resumed, merged and reproduced results rely on it. */
 #include "grader/book/problem.h"
 
 #include <stdio.h>
@@ -10,9 +10,10 @@ unsigned problem_drawn_case_count(const struct exercise *ex) {
     return any && !ex->draw.none ? PROBLEM_DRAWN_CASES : 0;
 }
 
-/* ---- what is known already ---- */
+/* ---- comparison with listed cases ---- */
 
-/* The scalars that are dimensions; where there is none, every dimension counts. */
+/* Compares the scalar arguments that are dimensions; all dimensions if there is no such argument.
+ */
 static bool has_same_size(const struct exercise *ex, const struct ex_case *a,
                           const struct ex_case *b) {
     bool has_size_scalar = false, same = true;
@@ -35,19 +36,19 @@ bool problem_is_listed(const struct exercise *ex, const struct ex_case *c) {
 
 static unsigned log2_floor(long v) { return 63 - (unsigned)__builtin_clzl((unsigned long)v); }
 
-/* 1 to n, each order of magnitude as likely as another: a number of bits, then a number of so many
- * bits. */
+/* Draws from 1 to n with equal chances for each order of magnitude: first a number of bits, then a
+ * number with that many bits. */
 static long draw_log_uniform(struct ex_rng *r, long n) {
     unsigned bits = (unsigned)ex_uniform_int(r, 0, log2_floor(n));
     long high = (2l << bits) - 1;
     return ex_uniform_int(r, 1l << bits, high < n ? high : n);
 }
 
-/* The first power of two from `low` on. */
+/* Returns the exponent of the first power of two that is not below `low`. */
 static unsigned log2_above(long low) { return low > 1 ? log2_floor(low - 1) + 1 : 0; }
 
-/* One dimension, `high` at most. `grain`: 0 = of any magnitude, else evenly spread, a multiple of
- * it where that is possible. */
+/* Draws one dimension, at most `high`. If `multiple` is 0, log-uniformly; else uniformly, rounded
+ * down to a multiple of it if possible. */
 static long draw_dimension(const struct ex_span *s, long high, long multiple, struct ex_rng *r) {
     if (high > s->high) high = s->high;
     if (high < s->low) high = s->low;
@@ -60,11 +61,12 @@ static long draw_dimension(const struct ex_span *s, long high, long multiple, st
 
 static long clamp_to_one(long v) { return v > 1 ? v : 1; }
 
-/* In a random order: the first dimension has its whole span, the last what the product leaves. */
+/* Draws the dimensions in random order: the first has its whole span, the last what max_product
+ * leaves. */
 static void draw_dimensions(const struct ex_draw *d, long multiple, struct ex_case *c,
                             struct ex_rng *r) {
     unsigned order[EX_DIMS];
-    long product = 1; /* of what was drawn, and of what the others have at least */
+    long product = 1; /* of the drawn dimensions and the lower ends of the others */
     for (unsigned i = 0; i < EX_DIMS; i++) {
         unsigned k = (unsigned)ex_uniform_int(r, 0, i);
         order[i] = order[k], order[k] = i;
@@ -88,8 +90,8 @@ static unsigned variant_count(const struct ex_draw *d) {
 
 static void draw_candidate(const struct exercise *ex, unsigned k, struct ex_case *c,
                            struct ex_rng *r) {
-    static const long multiples[] = {
-        1, 1, 4, 32}; /* fast ways through whole vectors and whole tiles are to be seen, too */
+    /* Multiples of 4 and 32 reach fast paths for whole vectors and whole tiles. */
+    static const long multiples[] = {1, 1, 4, 32};
     unsigned variants = variant_count(&ex->draw);
     long multiple = multiples[ex_uniform_int(r, 0, 3)];
     *c = (struct ex_case){0};
@@ -132,14 +134,14 @@ bool problem_is_valid_draw(const struct exercise *ex, struct buf *reason) {
         drawn |= s->high > 0;
         min_product *= clamp_to_one(s->low);
         if (!is_valid_span(s))
-            buf_printf(reason, ".draw.dim[%u] from %ld to %ld holds no size\n", i, s->low, s->high);
+            buf_printf(reason, ".draw.dim[%u] from %ld to %ld has no size\n", i, s->low, s->high);
     }
     if (!drawn && !has_reason)
-        buf_puts(reason, "its cases are all listed: say in .draw how others are drawn, or in "
-                         ".draw.none why not\n");
-    if (drawn && has_reason)
-        buf_puts(reason, ".draw has sizes, and .draw.none says that there are none\n");
+        buf_puts(reason, "all its cases are listed: set .draw to draw others, or .draw.none to the "
+                         "reason why not\n");
+    if (drawn && has_reason) buf_puts(reason, ".draw has sizes, but .draw.none is set, too\n");
     if (drawn && ex->draw.max_product && min_product > ex->draw.max_product)
-        buf_printf(reason, ".draw.most is %ld, below the least product\n", ex->draw.max_product);
+        buf_printf(reason, ".draw.max_product is %ld, below the smallest product\n",
+                   ex->draw.max_product);
     return reason->size == initial_size;
 }

@@ -1,12 +1,12 @@
-/* original_starter.c — the skeleton as the book ships it, whatever the student made of the file.
+/* original_starter.c — returns the starter file as the book ships it, whatever the student made of
+ * it.
  *
- * Where the book is installed, nobody edits its files. In a source tree students edit
- * chapters/NN/NAME.cu in place, so the shipped text must come from elsewhere. It is what the last
- * commit holds, where the book is a git checkout: nothing to keep up to date, and an author's new
- * skeleton counts once it is committed. A book that came as an archive has no git; there the copy
- * counts that was taken when the grader first saw the file (build/pristine). Embedding the
- * skeletons at build time was the alternative: a rebuild after the student's first edit would have
- * embedded the edit. */
+ * Where the book is installed, no one edits its files. In a source tree, students edit
+ * chapters/NN/NAME.cu in place, so the shipped text must come from elsewhere. If the book is a git
+ * checkout, it is the file of the last commit: nothing to keep up to date, and an author's new
+ * starter file counts once it is committed. A book from an archive has no git; there the grader
+ * uses a copy that it made when it first saw the file (build/pristine). The alternative, embedding
+ * the starter files at build time, would embed the student's edits at the next rebuild. */
 #include "grader/book/book.h"
 #include "common/file.h"
 #include "common/paths.h"
@@ -33,7 +33,8 @@ static bool drain(int fd, struct buf *out) {
     return true;
 }
 
-/* False where there is no git, no checkout, or the file is not in it. */
+/* Appends the committed file. Returns false without git, outside a checkout, or if the file is not
+ * in it. */
 static bool from_git(const struct exercise *ex, struct buf *out) {
     char object[512];
     snprintf(object, sizeof object, "HEAD:./chapters/%s/%s.cu", ex->chapter, ex->name);

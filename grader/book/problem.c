@@ -1,4 +1,4 @@
-/* problem.c — see problem.h; comparing is in compare.c. */
+/* problem.c — see problem.h; compare.c compares, draw.c draws sizes. */
 #include "grader/book/problem.h"
 #include "common/hash.h"
 
@@ -63,9 +63,9 @@ static bool resolve_alias(struct problem *p, unsigned i, int owner, struct err *
     if (owner < 0 || owner >= (int)p->ex->nargs || owner == (int)i ||
         p->ex->args[owner].role == EX_SCALAR ||
         (p->ex->args[owner].alias && p->ex->args[owner].alias(p->c)))
-        return err_set(e, ERR_INTERNAL, "argument `%s` aliases no buffer of its own", a->name);
+        return err_set(e, ERR_INTERNAL, "argument `%s` aliases no argument with a buffer", a->name);
     if (a->is_pinned_host || p->ex->args[owner].is_pinned_host)
-        return err_set(e, ERR_INTERNAL, "argument `%s`: no alias lies in the host's memory",
+        return err_set(e, ERR_INTERNAL, "argument `%s`: buffers in host memory can't be aliased",
                        a->name);
     o->owner = owner;
     o->offset =
@@ -166,7 +166,7 @@ void problem_draw_scalars(struct problem *p, struct ex_rng *r) {
     }
 }
 
-/* A loop for each type: the timed sizes have tens of millions of elements. */
+/* Fills with a loop for each type, because the timed sizes have tens of millions of elements. */
 static void fill_default(enum ex_type t, struct ex_rng *r, void *data, size_t n) {
     bool is_float = t == EX_F32 || t == EX_F64,
          is_unsigned = t == EX_U8 || t == EX_U32 || t == EX_U64;
@@ -199,7 +199,8 @@ static bool has_no_alias(const struct problem *p, unsigned arg) {
     return p->op[arg].owner == (int)arg;
 }
 
-/* What is drawn later does not hang on where these go. */
+/* Draws the same count of numbers whether or not the bits are written now, so that later draws are
+ * the same. */
 static void draw_output_bits(struct problem *p, unsigned arg, struct ex_rng *r) {
     struct operand *o = &p->op[arg];
     o->output_rng = *r, o->is_fill_deferred = has_no_alias(p, arg);
@@ -217,7 +218,7 @@ static void draw_operand(struct problem *p, unsigned i, struct ex_rng *r, bool o
     struct operand *o = &p->op[i];
     bool owns_buffer = o->owner == (int)i, input = a->role == EX_IN || a->role == EX_INOUT;
     if (a->role == EX_SCALAR) return;
-    /* An alias is filled by its owner, unless that is an output, which has nothing to fill with. */
+    /* The owner fills its aliases, unless it is an output, which has no data. */
     if (!owns_buffer && (!input || p->ex->args[o->owner].role != EX_OUT)) return;
     if (!input && !outputs) return;
     if (!input) draw_output_bits(p, i, r);
@@ -226,13 +227,13 @@ static void draw_operand(struct problem *p, unsigned i, struct ex_rng *r, bool o
 }
 
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
-    for (int alias = 0; alias < 2;
-         alias++) /* owners first: an alias may write over a part of its owner */
+    /* Owners first: an alias may overwrite a part of its owner. */
+    for (int alias = 0; alias < 2; alias++)
         for (unsigned i = 0; i < p->ex->nargs; i++)
             if ((p->op[i].owner != (int)i) == alias) draw_operand(p, i, r, outputs);
 }
 
-/* ---- the answer ---- */
+/* ---- expected values ---- */
 
 static void copy_widened(enum ex_type t, const void *from, void *to, size_t n) {
     bool is_float = t == EX_F32 || t == EX_F64;
@@ -269,7 +270,7 @@ void problem_compute_expected(struct problem *p) {
     p->ex->reference(p->c, host, expected);
 }
 
-/* The scalar that the entry gets for a dimension; NULL = none. */
+/* Returns the name of the scalar argument for a dimension, or NULL. */
 static const char *dim_name(const struct exercise *ex, unsigned dim) {
     for (unsigned i = 0; i < ex->nargs; i++)
         if (ex->args[i].role == EX_SCALAR && !ex->args[i].value && ex->args[i].dim == (int)dim)

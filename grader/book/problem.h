@@ -1,5 +1,5 @@
-/* problem.h — one case of an exercise as data: inputs drawn, outputs wanted, outputs compared.
- * Knows no device. */
+/* problem.h — one case of an exercise as data: draws inputs, computes expected outputs, compares
+ * outputs. It knows nothing of devices. */
 #pragma once
 #include "common/arena.h"
 #include "common/buf.h"
@@ -11,29 +11,27 @@
 struct ex_rng {
     uint64_t s[4]; /* xoshiro256** */
 };
-/* A generator for one purpose: the same seed and texts give the same numbers, any other text other
- * numbers. */
+/* Initializes a generator for one purpose. Equal arguments give equal numbers; any difference gives
+ * unrelated numbers. */
 void problem_rng_init(struct ex_rng *r, const char *seed, const char *purpose, unsigned a,
                       unsigned b);
 
 size_t ex_type_bytes(enum ex_type t);
 
-/* One argument's data. A buffer of its own owns `bytes` at `before`; an alias points into its
- * owner's. */
+/* One argument's data. Its buffer is its own, or it is an alias and points into its owner's. */
 struct operand {
     size_t count, bytes;
-    int owner;        /* argument whose buffer this is: itself, or the one it aliases */
+    int owner;        /* argument that owns the buffer: itself, or the one that it aliases */
     size_t offset;    /* bytes into the owner's buffer */
-    bool is_writable; /* the case lets the entry change some of this buffer: an output, or
-                     overlapped by one */
-    void *initial;    /* as it was before the call */
+    bool is_writable; /* the entry may change part of this buffer: an output is or overlaps it */
+    void *initial;    /* content before the call */
     void *expected;   /* outputs: double or int64_t for each element */
-    void *actual;     /* as read back: in `room`, or `before` where that is the same */
+    void *actual;     /* content read back: `actual_storage`, or `initial` if unchanged */
     void *actual_storage;
-    struct ex_rng output_rng; /* of an output: what its random bits are drawn from */
-    bool is_fill_deferred;    /* they are not in `before`, but where problem_write_random_bits() is
-                                 told to put them */
-    bool has_expected;        /* `want` was written once */
+    struct ex_rng output_rng; /* generator of an output's random bits */
+    /* The random bits are not in `initial`; problem_write_random_bits() writes them. */
+    bool is_fill_deferred;
+    bool has_expected; /* `expected` was written before */
 };
 
 struct problem {
@@ -43,51 +41,52 @@ struct problem {
     struct arena arena;
 };
 
-/* Sizes and memory; false where the description makes no sense (an alias outside its buffer). */
+/* Computes sizes, allocates memory. Returns false if the description is invalid, such as an alias
+ * outside its buffer. */
 bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c,
                   struct err *e);
-/* The same in memory that is shared with processes forked later. */
+/* The same in memory shared with processes forked later. */
 bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c,
                          struct err *e);
-/* Lets aliases point into their owners' data, where that is now. */
+/* Makes aliases point into the current data of their owners. */
 void problem_resolve_aliases(struct problem *p);
-/* Whether the argument has a buffer of its own. */
+/* Returns true if the argument owns a buffer. */
 bool problem_has_buffer(const struct problem *p, unsigned arg);
-/* Scalars are drawn once: they are part of what is recorded. */
+/* Draws the scalars. Once for a case, because the recording contains them. */
 void problem_draw_scalars(struct problem *p, struct ex_rng *r);
-/* Inputs, and random bits for `outputs`, if those will be looked at: for an output that is alone in
- * its buffer only what they are drawn from (`put`), since the place for them is another one. */
+/* Draws inputs and, with `outputs`, random bits for outputs. For an output without aliases it only
+ * saves the generator (`output_rng`), because the bits are written elsewhere. */
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs);
+/* Writes the random bits of an output with is_fill_deferred. */
 void problem_write_random_bits(const struct problem *p, unsigned arg, void *to);
-/* Fills `want` through the exercise's reference. */
+/* Computes `expected` with the exercise's reference. */
 void problem_compute_expected(struct problem *p);
-/* True where `after` is right. Else the message lists the first wrong elements, or what was changed
- * that must not be. */
+/* Returns true if `actual` is correct. Otherwise appends the first wrong elements, or the changed
+ * input, to the message. */
 bool problem_compare(const struct problem *p, struct buf *message);
 void problem_close(struct problem *p);
 
-/* "rows 33, cols 31" ("33 x 31" where a dimension is no argument), and the label where there is
+/* Appends "rows 33, cols 31" ("33 x 31" if a dimension is no argument), and the label if there is
  * one. */
 void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out);
-/* "33 x 31". */
+/* Appends "33 x 31". */
 void problem_size_text(const struct exercise *ex, const struct ex_case *c, struct buf *out);
 
 /* ---- drawn cases (draw.c) ---- */
 
 enum { PROBLEM_DRAWN_CASES = 2 };
 struct drawn_case {
-    struct ex_case c; /* its label is the one below: not to be copied */
+    struct ex_case c; /* its label points to the array below, so don't copy the struct */
     char label[120];
 };
-/* How many cases are drawn for the exercise: PROBLEM_DRAWN_CASES, or 0 where it says nothing of
- * them. */
+/* Returns the number of drawn cases: PROBLEM_DRAWN_CASES, or 0 if the exercise defines none. */
 unsigned problem_drawn_case_count(const struct exercise *ex);
-/* Drawn case `k`, from 0: the same for the same seed and exercise, on every machine. */
+/* Draws case `k`, from 0. Equal seeds give equal cases, on every machine. */
 void problem_draw_case(const struct exercise *ex, const char *seed, unsigned k,
                        struct drawn_case *out);
-/* What the entry is told of the size is what it is told of a listed case, or of the counted or
- * timed one. */
+/* Returns true if the entry gets the same size arguments as in a listed case, the technique case or
+ * the timed case. */
 bool problem_is_listed(const struct exercise *ex, const struct ex_case *c);
-/* False where the exercise does not say how cases are drawn, or says what makes no sense; appends
- * why. */
+/* Returns false, and appends the reason, if the exercise does not define drawn cases or defines
+ * them inconsistently. */
 bool problem_is_valid_draw(const struct exercise *ex, struct buf *reason);

@@ -1,5 +1,4 @@
-/* assignment.c — see assignment.h: the keys of the file, what they may be, and the arithmetic of
- * days. */
+/* assignment.c — see assignment.h: the file's keys with their types and ranges, and days late. */
 #include "grader/class/assignment.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -78,7 +77,7 @@ static bool set_visibility(struct assignment_parser *r, const struct class_toml_
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(v->text, names[i])) return *out = (enum assignment_visibility)i, true;
     return parse_error(r, v->line,
-                       "%s is visible, hidden, after_due_date or after_published, not '%.40s'",
+                       "%s must be visible, hidden, after_due_date or after_published, not '%.40s'",
                        v->key, v->text);
 }
 
@@ -89,7 +88,7 @@ static bool set_text(struct assignment_parser *r, const struct class_toml_value 
     return strcpy(out, v->text), true;
 }
 
-/* Paths are beside the file that names them. */
+/* Sets a path; it is relative to the folder of the assignment's file. */
 static bool set_path(struct assignment_parser *r, const struct class_toml_value *v,
                      const struct key *k, char *out) {
     char path[PATH_MAX];
@@ -112,7 +111,7 @@ static bool set_exercise(struct assignment_parser *r, const struct class_toml_va
     else if (!is_single)
         parse_error(r, v->line, "'%.100s' is a chapter; name one exercise", v->text);
     else if (assignment_find_part(r->a, list[0]))
-        is_single = parse_error(r, v->line, "%s is there twice", book_id(list[0]));
+        is_single = parse_error(r, v->line, "%s is listed twice", book_id(list[0]));
     else *out = list[0];
     free(list);
     return is_single;
@@ -151,8 +150,7 @@ static bool set_value(struct assignment_parser *r, const struct class_toml_value
         *(long long *)out = (long long)v->number, r->a->has_deadline = true;
         return v->has_offset ||
                parse_error(r, v->line,
-                           "%s needs its distance from UTC: 2026-10-01T23:59:00+02:00, or Z",
-                           v->key);
+                           "%s needs an offset from UTC: 2026-10-01T23:59:00+02:00, or Z", v->key);
     default: return set_number(r, v, k, out);
     }
 }
@@ -169,8 +167,7 @@ static bool enter_table(struct assignment_parser *r, const struct class_toml_val
     if (!strcmp(v->table, "late")) r->late_line = v->line;
     return !strcmp(v->table, "late") || !strcmp(v->table, "gradescope") ||
            parse_error(r, v->line,
-                       "[%.60s] is unknown; there are [late], [gradescope] and [[exercise]]",
-                       v->table);
+                       "unknown table [%.60s]; use [late], [gradescope] or [[exercise]]", v->table);
 }
 
 static bool report_unknown_key(struct assignment_parser *r, const struct class_toml_value *v) {
@@ -178,7 +175,7 @@ static bool report_unknown_key(struct assignment_parser *r, const struct class_t
     for (unsigned i = 0; i < KEY_COUNT; i++)
         if (!strcmp(keys[i].table, v->table))
             buf_printf(&list, "%s%s", list.size ? ", " : "", keys[i].name);
-    parse_error(r, v->line, "'%.60s' is no key %s%s; there are: %s", v->key,
+    parse_error(r, v->line, "'%.60s' is not a key %s%s; the keys are: %s", v->key,
                 *v->table ? "of " : "here", v->table, buf_str(&list));
     buf_free(&list);
     return false;
@@ -202,15 +199,16 @@ static bool on_toml_value(void *user, const struct class_toml_value *v) {
 static bool validate_assignment(struct assignment_parser *r) {
     struct assignment *a = r->a;
     double weight = 0;
-    if (!a->n)
-        return parse_error(r, 1, "it names no exercise: [[exercise]] with name = \"transpose\"");
+    if (!a->n) return parse_error(r, 1, "no exercise: add [[exercise]] with name = \"transpose\"");
     for (unsigned i = 0; i < a->n; i++) {
         if (!a->parts[i].ex) return parse_error(r, a->parts[i].line, "this exercise has no name");
         weight += a->parts[i].weight;
     }
     if (!(weight > 0)) return parse_error(r, a->parts[0].line, "all weights are 0");
     if (a->drop_lowest >= a->n)
-        return parse_error(r, 1, "drop_lowest is %u, of %u exercises", a->drop_lowest, a->n);
+        return parse_error(r, 1,
+                           "drop_lowest is %u; it must be less than the number of exercises, %u",
+                           a->drop_lowest, a->n);
     if (r->late_line && !a->has_deadline)
         return parse_error(r, r->late_line, "[late] needs a deadline");
     if (a->late.max_days < a->late.free_days) a->late.max_days = a->late.free_days;
@@ -220,10 +218,9 @@ static bool validate_assignment(struct assignment_parser *r) {
 static bool load_hidden_cases(struct assignment_parser *r) {
     struct err e = {0};
     for (unsigned i = 0; i < r->a->n; i++) {
-        struct assignment_part *reply = &r->a->parts[i];
-        if (reply->hidden && !assignment_hidden_load(reply, &e))
-            return parse_error(r, reply->line, "hidden cases of %s: %.480s", reply->ex->name,
-                               e.text);
+        struct assignment_part *p = &r->a->parts[i];
+        if (p->hidden && !assignment_hidden_load(p, &e))
+            return parse_error(r, p->line, "hidden cases of %s: %.480s", p->ex->name, e.text);
     }
     return true;
 }
@@ -283,13 +280,13 @@ double assignment_late_factor(const struct assignment *a, long long days) {
 }
 
 void assignment_format_time(long long t, char out[32]) {
-    time_t measure_seconds = (time_t)t;
+    time_t seconds = (time_t)t;
     struct tm tm;
-    gmtime_r(&measure_seconds, &tm);
+    gmtime_r(&seconds, &tm);
     strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* Seconds east of UTC that "Z", "UTC", "+02:00", "+0200" or "+02" say; false for anything else. */
+/* Parses "Z", "UTC", "+02:00", "+0200" or "+02" as seconds east of UTC. */
 static bool parse_utc_offset(const char *s, long long *out) {
     unsigned hours, minutes = 0;
     int used = 0;
@@ -316,7 +313,7 @@ bool assignment_parse_time(const char *text, long long *out) {
     return *out = (long long)timegm(&t) - utc_offset, true;
 }
 
-/* ---- for the store and its keys ---- */
+/* ---- the store ---- */
 
 void assignment_policy_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]) {
     struct hash h;

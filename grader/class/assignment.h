@@ -1,6 +1,6 @@
-/* assignment.h — a piece of homework as a TOML file says it: which exercises, what they weigh,
- * until when, on which device and seed, and cases that students do not see.
- * docs/instructor-guide.md has the keys. */
+/* assignment.h — an assignment, read from a TOML file: its exercises and their weights, deadline,
+ * device, seed and hidden cases. docs/instructor-guide.md documents the keys. The grader's class
+ * commands call it. */
 #pragma once
 #include "common/err.h"
 #include "common/hash.h"
@@ -12,9 +12,9 @@
 struct assignment_part {
     const struct exercise *ex;
     double weight;
-    char *hidden; /* the file of its hidden cases, absolute; NULL = none */
-    unsigned line;
-    void *dl_handle; /* the hidden cases' */
+    char *hidden;    /* absolute path of the file with its hidden cases; NULL = none */
+    unsigned line;   /* of its [[exercise]], for messages */
+    void *dl_handle; /* of the loaded hidden cases */
     struct grading_policy policy;
 };
 enum assignment_visibility {
@@ -26,12 +26,12 @@ enum assignment_visibility {
 struct assignment {
     char path[4096]; /* absolute */
     char name[128], seed[65], device[64], roster[512];
-    bool count_modelled;  /* modelled speed counts */
-    bool has_deadline;    /* there is a deadline */
-    long long deadline;   /* seconds since 1970 */
-    unsigned drop_lowest; /* so many of the lowest marks do not count */
+    bool count_modelled; /* modelled times earn speed points */
+    bool has_deadline;
+    long long deadline;   /* seconds since 1970, UTC */
+    unsigned drop_lowest; /* how many of the lowest marks don't count */
     struct {
-        unsigned free_days, max_days; /* days */
+        unsigned free_days, max_days; /* days late without a penalty; days after which all is 0 */
         double penalty;               /* percent of a mark for each day after the free ones */
     } late;
     struct {
@@ -41,21 +41,22 @@ struct assignment {
     struct assignment_part *parts; /* in the order of the file */
     unsigned n, capacity;
 };
-/* Reads and checks it all; errors name file and line. `hidden`: compile and load the hidden cases,
- * which must be there; else they are left alone. */
+/* Reads and checks the file; errors name file and line. If `with_hidden`, also compiles and loads
+ * the hidden cases. Free `a` with assignment_free. */
 bool assignment_read(const char *path, bool with_hidden, struct assignment *a, struct err *e);
 void assignment_free(struct assignment *a);
-const struct assignment_part *
-assignment_find_part(const struct assignment *a, const struct exercise *ex); /* NULL = not in it */
-/* Days begun after the deadline; 0 where it was in time or has none. */
+/* Returns the assignment's part for an exercise; NULL if it has none. */
+const struct assignment_part *assignment_find_part(const struct assignment *a,
+                                                   const struct exercise *ex);
+/* Returns the days late, each begun day counted; 0 = in time, or there is no deadline. */
 long long assignment_days_late(const struct assignment *a, long long submitted);
-/* What is left of a mark that many days late: 1 to 0. */
+/* Returns the factor, 1 to 0, of a mark that is `days` late. */
 double assignment_late_factor(const struct assignment *a, long long days);
-/* Into the store: for the views `mark` and `total`. */
+/* Writes the assignment into the store, for the views `mark` and `total`. */
 bool assignment_save(const struct assignment *a, struct store *s, struct err *e);
-/* A digest of what grading depends on: "" for none. */
+/* Sets `out` to a digest of what grading depends on, hidden cases and case points; "" = neither. */
 void assignment_policy_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]);
-/* "2026-10-01T21:59:00Z" of seconds; and back: false where it is no time with an offset from UTC.
- */
+/* Format seconds since 1970 as "2026-10-01T21:59:00Z", and parse such a text. Parsing fails if the
+ * text is not a time with an offset from UTC. */
 void assignment_format_time(long long t, char out[32]);
 bool assignment_parse_time(const char *text, long long *out);

@@ -1,6 +1,6 @@
-/* assignment_hidden.c — see assignment_hidden.h. The file is the instructor's own and as trusted as
- * the book: it is compiled with the machine's C compiler, which nvcc needs anyway, outside any
- * jail. Only students' code is jailed, and sees neither file nor folder. */
+/* assignment_hidden.c — see assignment_hidden.h. The instructor's file is as trusted as the book:
+ * gcc, which nvcc needs anyway, compiles it outside the sandbox. Students' code runs in the sandbox
+ * and sees neither this file nor its folder. */
 #include "grader/class/assignment_hidden.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -19,7 +19,7 @@
 extern char **environ;
 enum { MAX_OUTPUT_BYTES = 600, MAX_CASES = 1000 };
 
-/* Runs a program with what it says in `said`, cut short. */
+/* Runs a program; `output` gets the beginning of its output. Returns true if it exits with 0. */
 static bool run_program(char *const argv[], struct buf *output) {
     int fds[2], status = 1;
     char chunk[4096];
@@ -63,7 +63,7 @@ static bool compile(const char *from, const char *to, struct err *e) {
     bool ok = run_program(argv, &output);
     if (!ok)
         err_set(e, ERR_INPUT, "%s does not compile:\n%.400s", from,
-                output.size ? buf_str(&output) : "there is no gcc");
+                output.size ? buf_str(&output) : "gcc is not installed");
     buf_free(&output);
     return ok;
 }
@@ -71,7 +71,7 @@ static bool compile(const char *from, const char *to, struct err *e) {
 static bool validate_cases(const struct assignment_part *p, struct err *e) {
     const struct grading_policy *t = &p->policy;
     if (!t->nhidden || t->nhidden > MAX_CASES)
-        return err_set(e, ERR_INPUT, "%s has %u cases; 1 to %d are possible", p->hidden, t->nhidden,
+        return err_set(e, ERR_INPUT, "%s has %u cases; it needs 1 to %d", p->hidden, t->nhidden,
                        MAX_CASES);
     for (unsigned i = 0; i < t->nhidden; i++)
         for (unsigned d = 0; d < EX_DIMS; d++)
@@ -82,7 +82,7 @@ static bool validate_cases(const struct assignment_part *p, struct err *e) {
 
 bool assignment_hidden_load(struct assignment_part *p, struct err *e) {
     char to[] = "/tmp/warpbook-hidden-XXXXXX";
-    if (!file_exists(p->hidden)) return err_set(e, ERR_INPUT, "%s is not there", p->hidden);
+    if (!file_exists(p->hidden)) return err_set(e, ERR_INPUT, "%s does not exist", p->hidden);
     int fd = mkstemp(to);
     if (fd < 0) return err_set(e, ERR_SYSTEM, "%s: %s", to, strerror(errno));
     close(fd);
@@ -95,7 +95,7 @@ bool assignment_hidden_load(struct assignment_part *p, struct err *e) {
     p->policy.hidden_cases = dlsym(p->dl_handle, "ex_hidden_cases"), p->policy.nhidden = n ? *n : 0;
     if (!n || !p->policy.hidden_cases)
         return p->policy.nhidden = 0,
-               err_set(e, ERR_INPUT, "%s has no EX_HIDDEN(...): see common/exercise_hidden.h",
+               err_set(e, ERR_INPUT, "%s has no EX_HIDDEN(...); see common/exercise_hidden.h",
                        p->hidden);
     return validate_cases(p, e);
 }

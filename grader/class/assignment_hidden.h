@@ -1,5 +1,5 @@
-/* assignment_hidden.h — the hidden cases of an assignment's exercise: C that the instructor wrote,
- * compiled and loaded. */
+/* assignment_hidden.h — compiles and loads the hidden cases of an exercise, a C file that the
+ * instructor wrote (common/exercise_hidden.h); assignment.c calls it. */
 #pragma once
 #include "grader/class/assignment.h"
 

@@ -1,5 +1,5 @@
-/* class.h — a class in a store: what was handed in goes in (class_intake), is graded (class_grade),
- * and comes out (export.h). docs/store.md says what a store holds. */
+/* class.h — a class in a store: class_intake reads the submissions into it, class_grade grades
+ * them, and export.h writes the results. docs/store.md documents the store. */
 #pragma once
 #include "common/hash.h"
 #include "grader/class/assignment.h"
@@ -7,44 +7,44 @@
 #include "grader/class/store.h"
 #include "grader/grade/grade.h"
 
-/* Reads what the plan's entries hold into the store, a student at a time; then says of each student
- * and exercise what there is: taken, unclear, missing (by the roster alone) or absent. Students
- * that are in the store already and not in the plan stay. */
+/* Reads the plan's entries into the store, one student at a time. Then sets the state of each
+ * student and exercise: taken, unclear, missing (students of the roster only) or absent. Students
+ * of the store who are not in the plan stay unchanged. */
 bool class_intake(struct store *s, const struct plan *p, const struct exercise *const *list,
                   struct err *e);
 
 struct class_progress {
-    unsigned graded, total, internal_error_count; /* of this run; broken: IE */
+    unsigned graded, total, internal_error_count; /* of this run; verdict IE for the last */
     double seconds;
 };
 struct class_grade_options {
     struct grade_options grade;
     unsigned jobs;
-    bool keep_gradebook; /* grade, but leave in the gradebook what is there: for comparing */
+    bool keep_gradebook; /* add results, but keep the gradebook's current ones: for comparing */
     const struct exercise *only_exercise; /* NULL = all */
-    const struct assignment *assignment;  /* only its exercises, by its terms; NULL = none */
-    unsigned shard_index, shard_count; /* every shards-th from shard on, from 0; 0 shards = all */
+    const struct assignment *assignment;  /* only its exercises, by its policy; NULL = none */
+    unsigned shard_index, shard_count;    /* index from 0; count 0 = grade all */
     void (*progress)(void *user, const struct class_progress *p); /* may be NULL */
     void *user;
 };
-/* Grades what has no result yet by this grader, book, compiler, device and seed. What another
- * process is grading is waited for. False: it could not go on; all results until then are in the
- * store. */
+/* Grades every submission that has no result yet from this grader, book, compiler, device and seed;
+ * waits for those that another process is grading. Returns false if it had to stop early; the store
+ * has all results up to then. */
 bool class_grade(struct store *s, const struct class_grade_options *g, struct err *e);
-/* Names the result that grading this source now would give. */
+/* Sets `key` to the key of the result that grading this source now would produce. */
 void class_result_key(const struct exercise *ex, const char *digest, const struct grade_options *o,
                       char key[HASH_HEX_SIZE]);
-/* The terms of an assignment for an exercise; NULL = none. */
+/* Returns an assignment's policy for an exercise; NULL = none. */
 const struct grading_policy *class_policy(const struct assignment *a, const struct exercise *ex);
-/* A result whole, for pages (store.def); and back: false where another grader wrote it. `r` is the
- * caller's to free. */
+/* Serialize a whole result for the pages (store.def), and read it back. Reading returns false if a
+ * different build of the grader wrote it. The caller frees `r`. */
 void class_serialize_result(const struct result *r, struct buf *out);
 bool class_deserialize_result(const void *bytes, size_t size, const struct exercise *ex,
                               const char *grader, struct result *r);
-/* The seed that the gradebook is graded with: kept by the first run, and "" before that. */
+/* Load and save the seed of the gradebook; the first run saves it. "" = not saved yet. */
 bool class_load_seed(struct store *s, char seed[65], struct err *e);
 bool class_save_seed(struct store *s, const char *seed, struct err *e);
-/* All of another store into this one; `twice`: results that both have, which must be equal;
- * `added`: those that only it has. Both were graded with one seed. */
+/* Copies all of the store `from` into this one; both must have the same seed. `duplicates` counts
+ * the results that both have, which must be equal; `added` counts those that only `from` has. */
 bool class_merge(struct store *s, const char *from, long long *duplicates, long long *added,
                  struct err *e);

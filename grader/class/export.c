@@ -1,5 +1,5 @@
-/* export.c — the gradebook as a table, CSV and JSON; see export.h. Rows are written as they are
- * read: memory does not grow with the class. */
+/* export.c — the gradebook as a table, CSV and JSON; see export.h. It writes each row as soon as
+ * it is read, so memory does not grow with the class. */
 #include "grader/class/export.h"
 #include "grader/grade/provenance.h"
 #include "grader/report/report.h"
@@ -30,7 +30,7 @@ static bool is_null(sqlite3_stmt *q, int column) {
 
 /* ---- tables ---- */
 
-/* A spreadsheet takes a cell that begins with one of these for a formula. */
+/* A spreadsheet treats a cell that begins with one of these characters as a formula. */
 void export_csv_cell(FILE *f, const char *s) {
     fputc('"', f);
     if (*s && strchr("=+-@|%\t\r\n", s[strspn(s, " ")])) fputc('\'', f);
@@ -42,12 +42,12 @@ static void put_number(FILE *f, sqlite3_stmt *q, int column, const char *format)
     if (!is_null(q, column)) fprintf(f, format, sqlite3_column_double(q, column));
 }
 
-/* What stands where a verdict would: "-" and the reason, as for a result that there is none of. */
+/* Returns the verdict, or "-" if there is no result. */
 static const char *verdict_or_dash(sqlite3_stmt *q) {
     return is_null(q, EXPORT_verdict) ? "-" : store_column_text(q, EXPORT_verdict);
 }
 
-/* UTF-8: bytes that go on with a letter have 10 on top. */
+/* In UTF-8, the top two bits of a continuation byte are 10. */
 void export_padded_text(FILE *f, const char *s, unsigned width, bool cut) {
     unsigned n = 0;
     for (; *s; s++) {
@@ -76,33 +76,31 @@ void export_reason(FILE *f, const char *reason, unsigned columns) {
 
 bool export_text(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "%-24s %-20s %-8s %6s  %s\n", "student", "exercise", "verdict", "score", "reason");
-    sqlite3_stmt *request = export_query_gradebook(s, e);
-    while (store_step(s, &request, e)) {
+    sqlite3_stmt *q = export_query_gradebook(s, e);
+    while (store_step(s, &q, e)) {
         char score[32] = "-";
-        if (!is_null(request, EXPORT_score))
-            snprintf(score, sizeof score, "%.1f", sqlite3_column_double(request, EXPORT_score));
-        bool is_graded = !is_null(request, EXPORT_verdict);
+        if (!is_null(q, EXPORT_score))
+            snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
+        bool is_graded = !is_null(q, EXPORT_verdict);
         char reason[256];
-        export_padded_text(f, store_column_text(request, EXPORT_student), 24, true);
-        fprintf(f, "%-20s %-8s %6s  ",
-                export_exercise_name(store_column_text(request, EXPORT_exercise)),
-                verdict_or_dash(request), score);
+        export_padded_text(f, store_column_text(q, EXPORT_student), 24, true);
+        fprintf(f, "%-20s %-8s %6s  ", export_exercise_name(store_column_text(q, EXPORT_exercise)),
+                verdict_or_dash(q), score);
         snprintf(reason, sizeof reason, "%s%s%.160s",
-                 is_graded ? "" : store_column_text(request, EXPORT_state),
-                 is_graded || !*store_column_text(request, EXPORT_reason) ? "" : ": ",
-                 store_column_text(request, EXPORT_reason));
+                 is_graded ? "" : store_column_text(q, EXPORT_state),
+                 is_graded || !*store_column_text(q, EXPORT_reason) ? "" : ": ",
+                 store_column_text(q, EXPORT_reason));
         export_reason(f, reason, 17);
     }
-    request = store_query(
+    q = store_query(
         s, e,
         "SELECT DISTINCT jail, seed, device, nvcc, substr(grader, 1, 16) FROM gradebook "
         "WHERE grader IS NOT NULL",
         "");
-    while (store_step(s, &request, e))
+    while (store_step(s, &q, e))
         fprintf(f, "jail: %s; seed: %s; device: %s; nvcc: %s; grader: %s\n",
-                store_column_text(request, 0), store_column_text(request, 1),
-                store_column_text(request, 2), store_column_text(request, 3),
-                store_column_text(request, 4));
+                store_column_text(q, 0), store_column_text(q, 1), store_column_text(q, 2),
+                store_column_text(q, 3), store_column_text(q, 4));
     return !e->text[0];
 }
 
@@ -115,19 +113,18 @@ bool export_csv(struct store *s, FILE *f, struct err *e) {
           "grader,"
           "nvcc,graded_at,file\r\n",
           f);
-    sqlite3_stmt *request = export_query_gradebook(s, e);
-    while (store_step(s, &request, e)) {
-        export_csv_cell(f, store_column_text(request, EXPORT_student));
-        fprintf(f, ",\"%s\",%s,", store_column_text(request, EXPORT_exercise),
-                verdict_or_dash(request));
-        put_number(f, request, EXPORT_score, "%.1f"), fputc(',', f),
-            put_number(f, request, EXPORT_max_score, "%.1f");
-        fprintf(f, ",%s,", store_column_text(request, EXPORT_speed_kind)),
-            put_number(f, request, EXPORT_vs_solution, "%.4f"), fputc(',', f);
-        export_csv_cell(f, store_column_text(request, EXPORT_reason)), fputc(',', f),
-            export_csv_cell(f, store_column_text(request, EXPORT_jail));
+    sqlite3_stmt *q = export_query_gradebook(s, e);
+    while (store_step(s, &q, e)) {
+        export_csv_cell(f, store_column_text(q, EXPORT_student));
+        fprintf(f, ",\"%s\",%s,", store_column_text(q, EXPORT_exercise), verdict_or_dash(q));
+        put_number(f, q, EXPORT_score, "%.1f"), fputc(',', f),
+            put_number(f, q, EXPORT_max_score, "%.1f");
+        fprintf(f, ",%s,", store_column_text(q, EXPORT_speed_kind)),
+            put_number(f, q, EXPORT_vs_solution, "%.4f"), fputc(',', f);
+        export_csv_cell(f, store_column_text(q, EXPORT_reason)), fputc(',', f),
+            export_csv_cell(f, store_column_text(q, EXPORT_jail));
         for (unsigned i = 0; i < sizeof trailing_columns / sizeof *trailing_columns; i++)
-            fputc(',', f), export_csv_cell(f, store_column_text(request, trailing_columns[i]));
+            fputc(',', f), export_csv_cell(f, store_column_text(q, trailing_columns[i]));
         fputs("\r\n", f);
     }
     return !e->text[0];
@@ -139,25 +136,23 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
           "max_score\r\n",
           f);
     char deadline[32] = "";
-    sqlite3_stmt *request = store_query(s, e, "SELECT deadline FROM assignment", "");
-    if (store_step(s, &request, e))
-        snprintf(deadline, sizeof deadline, "%s", store_column_text(request, 0));
-    store_finalize(&request);
-    request = export_query_gradebook(s, e);
-    while (store_step(s, &request, e)) {
-        export_csv_cell(f, store_column_text(request, EXPORT_exercise)),
-            fprintf(f, ",%s,", deadline);
-        fprintf(f, "%s,", store_column_text(request, EXPORT_submitted_at)),
-            export_csv_cell(f, store_column_text(request, EXPORT_student));
-        fputs(",", f), export_csv_cell(f, store_column_text(request, EXPORT_name)), fputs(",,,", f);
-        double score = sqlite3_column_double(request, EXPORT_score),
-               late_factor = sqlite3_column_double(request, EXPORT_late_factor);
-        put_number(f, request, EXPORT_score, "%.1f"), fputc(',', f);
-        if (!is_null(request, EXPORT_score))
+    sqlite3_stmt *q = store_query(s, e, "SELECT deadline FROM assignment", "");
+    if (store_step(s, &q, e)) snprintf(deadline, sizeof deadline, "%s", store_column_text(q, 0));
+    store_finalize(&q);
+    q = export_query_gradebook(s, e);
+    while (store_step(s, &q, e)) {
+        export_csv_cell(f, store_column_text(q, EXPORT_exercise)), fprintf(f, ",%s,", deadline);
+        fprintf(f, "%s,", store_column_text(q, EXPORT_submitted_at)),
+            export_csv_cell(f, store_column_text(q, EXPORT_student));
+        fputs(",", f), export_csv_cell(f, store_column_text(q, EXPORT_name)), fputs(",,,", f);
+        double score = sqlite3_column_double(q, EXPORT_score),
+               late_factor = sqlite3_column_double(q, EXPORT_late_factor);
+        put_number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
+        if (!is_null(q, EXPORT_score))
             fprintf(f, "%.1f,%.1f", score * (1 - late_factor), score * late_factor);
         else fputc(',', f);
         fputc(',', f);
-        put_number(f, request, EXPORT_max_score, "%.1f"), fputs("\r\n", f);
+        put_number(f, q, EXPORT_max_score, "%.1f"), fputs("\r\n", f);
     }
     return !e->text[0];
 }
@@ -166,21 +161,19 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
 
 bool export_totals(struct store *s, FILE *f, struct err *e) {
     if (store_query_int(s, e, "SELECT count(*) FROM assignment") == 0)
-        return err_set(e, ERR_INPUT, "%s was graded without an assignment: there are no totals",
+        return err_set(e, ERR_INPUT, "%s was graded without an assignment, so it has no totals",
                        s->path);
     fputs("student,name,submitted_at,days_late,total_percent,open,dropped\r\n", f);
-    sqlite3_stmt *request =
-        store_query(s, e,
-                    "SELECT student, name, submitted_at, days_late, percent, open, "
-                    "dropped FROM total ORDER BY 1",
-                    "");
-    while (store_step(s, &request, e)) {
-        export_csv_cell(f, store_column_text(request, 0)), fputc(',', f),
-            export_csv_cell(f, store_column_text(request, 1));
-        fprintf(f, ",%s,%lld,", store_column_text(request, 2), sqlite3_column_int64(request, 3));
-        put_number(f, request, 4, "%.2f"), fputc(',', f),
-            export_csv_cell(f, store_column_text(request, 5)), fputc(',', f),
-            export_csv_cell(f, store_column_text(request, 6));
+    sqlite3_stmt *q = store_query(s, e,
+                                  "SELECT student, name, submitted_at, days_late, percent, open, "
+                                  "dropped FROM total ORDER BY 1",
+                                  "");
+    while (store_step(s, &q, e)) {
+        export_csv_cell(f, store_column_text(q, 0)), fputc(',', f),
+            export_csv_cell(f, store_column_text(q, 1));
+        fprintf(f, ",%s,%lld,", store_column_text(q, 2), sqlite3_column_int64(q, 3));
+        put_number(f, q, 4, "%.2f"), fputc(',', f), export_csv_cell(f, store_column_text(q, 5)),
+            fputc(',', f), export_csv_cell(f, store_column_text(q, 6));
         fputs("\r\n", f);
     }
     return !e->text[0];
@@ -257,22 +250,21 @@ static void end_student(FILE *f, json_t *o, bool first) {
 }
 
 bool export_json(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *request = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
-    json_t *report_seed =
-               json_string(store_step(s, &request, e) ? store_column_text(request, 0) : ""),
+    sqlite3_stmt *q = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
+    json_t *seed = json_string(store_step(s, &q, e) ? store_column_text(q, 0) : ""),
            *student = NULL;
-    store_finalize(&request);
-    char *text = json_dumps(report_seed, JSON_ENCODE_ANY);
+    store_finalize(&q);
+    char *text = json_dumps(seed, JSON_ENCODE_ANY);
     fprintf(f, "{\n\"schema\": 2,\n\"seed\": %s,\n\"submissions\": [", text);
-    free(text), json_decref(report_seed);
+    free(text), json_decref(seed);
     bool first = true;
-    request = export_query_gradebook(s, e);
-    while (store_step(s, &request, e)) {
+    q = export_query_gradebook(s, e);
+    while (store_step(s, &q, e)) {
         if (student && strcmp(json_string_value(json_object_get(student, "student")),
-                              store_column_text(request, EXPORT_student)))
+                              store_column_text(q, EXPORT_student)))
             end_student(f, student, first), first = false, student = NULL;
-        if (!student) student = begin_student(request);
-        add_row_json(student, request);
+        if (!student) student = begin_student(q);
+        add_row_json(student, q);
     }
     if (student) end_student(f, student, first);
     fputs("\n]\n}\n", f);

@@ -1,6 +1,7 @@
-/* export.h — what a store holds, for people and for other programs. Each says where its results
- * came from: seed, device, jail, grader, nvcc, the source's digest, the date. A result without a
- * score has none in any of them: only what the roster says is missing is a zero. */
+/* export.h — writes a store's content for people and for other programs; the class commands call
+ * it. Each export includes the provenance of the results: seed, device, jail, grader, nvcc, the
+ * source's digest, the date. A result without a score has none in any export. Only a submission
+ * that the roster says is missing has 0. */
 #pragma once
 #include "grader/class/store.h"
 
@@ -8,30 +9,31 @@
 
 bool export_text(struct store *s, FILE *f, struct err *e);
 bool export_csv(struct store *s, FILE *f, struct err *e);
-bool export_nbgrader(struct store *s, FILE *f,
-                     struct err *e); /* the columns of nbgrader's CsvExportPlugin */
+/* Writes the columns of nbgrader's CsvExportPlugin. */
+bool export_nbgrader(struct store *s, FILE *f, struct err *e);
 bool export_json(struct store *s, FILE *f, struct err *e);
-bool export_totals(struct store *s, FILE *f,
-                   struct err *e); /* of an assignment: CSV, a row for each student */
+/* Writes an assignment's marks as CSV, one row for each student. */
+bool export_totals(struct store *s, FILE *f, struct err *e);
 bool export_junit(struct store *s, FILE *f, struct err *e);
 bool export_tap(struct store *s, FILE *f, struct err *e);
-/* What intake found: a line for each thing. */
+/* Write what intake found, one line for each file or entry. */
 bool export_intake_text(struct store *s, FILE *f, struct err *e);
 bool export_intake_csv(struct store *s, FILE *f, struct err *e);
 bool export_intake_json(struct store *s, FILE *f, struct err *e);
 bool export_stats(struct store *s, FILE *f, struct err *e);
-/* The same as a page, with pictures. */
+/* Writes the statistics as a page with pictures. */
 bool export_stats_html(struct store *s, FILE *f, struct err *e);
-/* Pages for each student into a folder: STUDENT.md, STUDENT.html, and the report of each exercise
- * as STUDENT-EXERCISE.html, as `grader report` has it, where this very grader graded it. How many
- * students, or -1. */
+/* Writes each student's pages into a folder: STUDENT.md, STUDENT.html, and for each exercise the
+ * page of `grader report` as STUDENT-EXERCISE.html, if this build of the grader graded it. Returns
+ * the number of students, or -1. */
 int export_feedback(struct store *s, const char *folder, struct err *e);
 
 /* Columns of the view gradebook, in the order in which the exports read it. */
 /* clang-format off */
-#define EXPORT_COLUMNS(X)                                                                                           \
-    X(student) X(name) X(exercise) X(state) X(verdict) X(score) X(max_score) X(speed_kind) X(vs_solution) X(reason) \
-        X(jail) X(seed) X(device) X(source_sha256) X(grader) X(nvcc) X(graded_at) X(file) X(book) X(seconds)
+#define EXPORT_COLUMNS(X)                                                              \
+    X(student) X(name) X(exercise) X(state) X(verdict) X(score) X(max_score)           \
+        X(speed_kind) X(vs_solution) X(reason) X(jail) X(seed) X(device)               \
+            X(source_sha256) X(grader) X(nvcc) X(graded_at) X(file) X(book) X(seconds)
 /* clang-format on */
 enum export_column {
 #define X(name) EXPORT_##name,
@@ -41,16 +43,15 @@ enum export_column {
     EXPORT_report,
     EXPORT_submitted_at, /* "" = unknown */
     EXPORT_result_blob,  /* see store.def */
-    EXPORT_late_factor   /* what lateness leaves of a mark: 1 without an assignment */
+    EXPORT_late_factor   /* 1 to 0, see assignment_late_factor; 1 without an assignment */
 };
-/* The whole gradebook by student and exercise, with the result's JSON and report. */
+/* Returns the whole gradebook by student and exercise, with each result's JSON and report. */
 sqlite3_stmt *export_query_gradebook(struct store *s, struct err *e);
-/* A cell of CSV: quoted, and none begins as a formula does. */
+/* Writes a quoted cell of CSV, which a spreadsheet never takes for a formula. */
 void export_csv_cell(FILE *f, const char *s);
-/* A column of text for people, that many letters wide, and a blank; a longer one is cut where
- * `cut`. */
+/* Writes a text padded to `width` letters, and a blank; if `cut`, cuts a longer text. */
 void export_padded_text(FILE *f, const char *s, unsigned width, bool cut);
-/* For tables of text, which fit a terminal of 80: the name without its chapter; a reason on the
- * rest of the line, or below it. */
+/* For tables of text, 80 columns wide. The first returns the name without its chapter; the second
+ * writes a reason on the rest of the line, or below it if it has more than `columns` bytes. */
 const char *export_exercise_name(const char *exercise);
 void export_reason(FILE *f, const char *reason, unsigned columns);

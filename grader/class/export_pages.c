@@ -1,4 +1,4 @@
-/* export_pages.c — statistics of a class as text, and pages for each student; see export.h. */
+/* export_pages.c — statistics of a class as text, and each student's pages; see export.h. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/class/class.h"
@@ -15,13 +15,13 @@
 
 static void put_table(struct store *s, FILE *f, const char *title, const char *const *widths,
                       const char *sql, struct err *e) {
-    sqlite3_stmt *request = store_query(s, e, sql, "");
+    sqlite3_stmt *q = store_query(s, e, sql, "");
     fprintf(f, "%s\n", title);
     bool any = false;
-    while (store_step(s, &request, e)) {
+    while (store_step(s, &q, e)) {
         fputs("  ", f);
-        for (int i = 0; i < sqlite3_column_count(request); i++)
-            fprintf(f, widths[i], store_column_text(request, i));
+        for (int i = 0; i < sqlite3_column_count(q); i++)
+            fprintf(f, widths[i], store_column_text(q, i));
         fputs("\n", f);
         any = true;
     }
@@ -39,7 +39,7 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
               " ORDER BY exercise, students DESC",
               e);
     put_table(
-        s, f, "SCORES: exercise, students with one, lowest, median, highest", w,
+        s, f, "SCORES: exercise, students with a score, lowest, median, highest", w,
         "SELECT exercise, count(*), printf('%.1f', min(score)), printf('%.1f', avg(score) FILTER "
         "(WHERE at IN ((n + "
         "1) / 2, (n + 2) / 2))),"
@@ -50,11 +50,11 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
         "GROUP BY exercise ORDER "
         "BY exercise",
         e);
-    put_table(s, f, "GOALS AND GUARDS THAT FAIL MOST: students, exercise, name", g,
+    put_table(s, f, "MOST FAILED GOALS AND GUARDS: students, exercise, name", g,
               "SELECT students, exercise, goal, kind FROM failed_goals ORDER BY students DESC, "
               "exercise, goal LIMIT 20",
               e);
-    put_table(s, f, "CASES THAT FAIL MOST: students, exercise, name", g,
+    put_table(s, f, "MOST FAILED CASES: students, exercise, name", g,
               "SELECT students, exercise, name, verdict FROM failed_cases ORDER BY students DESC, "
               "exercise, name LIMIT 20",
               e);
@@ -66,9 +66,9 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
     return !e->text[0];
 }
 
-/* ---- a page a student ---- */
+/* ---- a student's page ---- */
 
-/* Longer than any run of backquotes in the text. */
+/* Writes a code fence that is longer than any run of backquotes in the text. */
 static void put_code_fence(FILE *f, const char *text) {
     unsigned max_run = 2, run = 0;
     for (; *text; text++) {
@@ -82,11 +82,11 @@ static void put_code_fence(FILE *f, const char *text) {
 static void put_exercise_markdown(FILE *f, sqlite3_stmt *q) {
     const char *report = store_column_text(q, EXPORT_report),
                *id = store_column_text(q, EXPORT_exercise);
-    fprintf(f, "\n## %s\n\n", *id ? id : "Nothing that could be graded");
+    fprintf(f, "\n## %s\n\n", *id ? id : "No file that could be graded");
     if (!*store_column_text(q, EXPORT_verdict)) {
         fprintf(f, "Not graded: %s.\n%s", store_column_text(q, EXPORT_state),
                 sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL
-                    ? "This is not a zero: no score is given.\n"
+                    ? "There is no score. That doesn't mean 0 points.\n"
                     : "0 points.\n");
         put_code_fence(f, store_column_text(q, EXPORT_reason));
         fprintf(f, "%s\n", store_column_text(q, EXPORT_reason)),
@@ -101,7 +101,7 @@ static void put_exercise_markdown(FILE *f, sqlite3_stmt *q) {
             store_column_text(q, EXPORT_graded_at));
 }
 
-/* Nothing of a name is markup. */
+/* Writes a heading in which no part of the name is markup. */
 static void put_heading(FILE *f, const char *name) {
     fputs("# ", f);
     for (; *name; name++) {
@@ -116,7 +116,7 @@ static void put_heading(FILE *f, const char *name) {
 struct feedback_ctx {
     struct store *s;
     const char *folder;
-    char *student; /* whose pages are being written; NULL = nobody's */
+    char *student; /* the student whose pages are open; NULL = none */
     struct file_out markdown;
     struct buf html;
     int student_count;
@@ -144,7 +144,8 @@ static const struct exercise *exercise_of(const char *id) {
     return NULL;
 }
 
-/* The page of one result, as `grader report` writes it; false where there is none to be written. */
+/* Writes the page of one result, like `grader report`; `was_written` is false if the store has no
+ * result that this build of the grader can read. */
 static bool write_report_page(struct feedback_ctx *p, sqlite3_stmt *q, char name[256],
                               bool *was_written, struct err *e) {
     struct result r;
@@ -171,16 +172,17 @@ static void put_row_html(struct feedback_ctx *p, sqlite3_stmt *q, const char *pa
     struct buf *out = &p->html;
     const char *id = store_column_text(q, EXPORT_exercise),
                *verdict = store_column_text(q, EXPORT_verdict);
-    buf_printf(out, "<h2>%s <span class=\"%s\">", *id ? id : "Nothing that could be graded",
+    buf_printf(out, "<h2>%s <span class=\"%s\">", *id ? id : "No file that could be graded",
                css_class(q));
     class_page_put_text(*verdict ? verdict : store_column_text(q, EXPORT_state), out);
     if (sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL)
-        buf_puts(out, "</span> no score, which is not a zero</h2>\n");
+        buf_puts(out, "</span> no score, which doesn't mean 0 points</h2>\n");
     else
         buf_printf(out, "</span> %.1f of %.0f</h2>\n", sqlite3_column_double(q, EXPORT_score),
                    sqlite3_column_double(q, EXPORT_max_score));
     if (page)
-        buf_printf(out, "<p><a href=\"%s\">With pictures and the annotated source</a></p>\n", page);
+        buf_printf(out, "<p><a href=\"%s\">Report with pictures and annotated source</a></p>\n",
+                   page);
     buf_puts(out, "<pre>");
     class_page_put_text(
         *verdict ? store_column_text(q, EXPORT_report) : store_column_text(q, EXPORT_reason), out);
@@ -221,9 +223,9 @@ static bool begin_student(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e
     buf_clear(&p->html), class_page_begin(student, &p->html);
     double late_factor = sqlite3_column_double(q, EXPORT_late_factor);
     if (late_factor < 1) {
-        fprintf(p->markdown.f, "\nHanded in late: %.0f %% of each mark count.\n",
+        fprintf(p->markdown.f, "\nHanded in late: each mark is multiplied by %.0f %%.\n",
                 100 * late_factor);
-        buf_printf(&p->html, "<p>Handed in late: %.0f %% of each mark count.</p>\n",
+        buf_printf(&p->html, "<p>Handed in late: each mark is multiplied by %.0f %%.</p>\n",
                    100 * late_factor);
     }
     return true;
@@ -242,13 +244,13 @@ static bool put_row(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e) {
 }
 
 int export_feedback(struct store *s, const char *folder, struct err *e) {
-    struct feedback_ctx reply = {.s = s, .folder = folder};
+    struct feedback_ctx p = {.s = s, .folder = folder};
     bool ok = dir_create(folder, e);
-    sqlite3_stmt *request = ok ? export_query_gradebook(s, e) : NULL;
-    while (ok && store_step(s, &request, e)) ok = put_row(&reply, request, e);
-    store_finalize(&request);
-    ok = ok && finish_student(&reply, e) && !e->text[0];
-    if (reply.student) file_close(&reply.markdown, false, e);
-    free(reply.student), buf_free(&reply.html);
-    return ok ? reply.student_count : -1;
+    sqlite3_stmt *q = ok ? export_query_gradebook(s, e) : NULL;
+    while (ok && store_step(s, &q, e)) ok = put_row(&p, q, e);
+    store_finalize(&q);
+    ok = ok && finish_student(&p, e) && !e->text[0];
+    if (p.student) file_close(&p.markdown, false, e);
+    free(p.student), buf_free(&p.html);
+    return ok ? p.student_count : -1;
 }

@@ -1,5 +1,5 @@
-/* export_tests.c — the gradebook as test results: JUnit XML and TAP 14; see export.h. A zero that
- * the roster gives is a failure; what has no score is skipped, and our own fault an error. */
+/* export_tests.c — the gradebook as test results: JUnit XML and TAP 14; see export.h. A 0 for a
+ * missing submission is a failure, a result without a score is skipped, and IE is an error. */
 #include "grader/class/export.h"
 
 #include <stdlib.h>
@@ -78,18 +78,18 @@ static const char totals_sql[] =
     "0) FROM gradebook";
 
 bool export_junit(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *request = store_query(s, e, totals_sql, "");
+    sqlite3_stmt *q = store_query(s, e, totals_sql, "");
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", f);
-    if (store_step(s, &request, e))
+    if (store_step(s, &q, e))
         fprintf(f,
                 "<testsuites><testsuite name=\"warpbook\" tests=\"%lld\" failures=\"%lld\" "
                 "errors=\"%lld\" "
                 "skipped=\"%lld\">\n",
-                sqlite3_column_int64(request, 0), sqlite3_column_int64(request, 1),
-                sqlite3_column_int64(request, 2), sqlite3_column_int64(request, 3));
-    store_finalize(&request);
-    request = export_query_gradebook(s, e);
-    while (store_step(s, &request, e)) put_testcase(f, request);
+                sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2),
+                sqlite3_column_int64(q, 3));
+    store_finalize(&q);
+    q = export_query_gradebook(s, e);
+    while (store_step(s, &q, e)) put_testcase(f, q);
     fputs("</testsuite></testsuites>\n", f);
     return !e->text[0];
 }
@@ -103,7 +103,7 @@ static void put_tap_text(FILE *f, const char *s) {
     }
 }
 
-/* A YAML scalar in double quotes; the texts are free of control characters but for tabs. */
+/* Writes a key with a YAML scalar in double quotes. The only control characters are tabs. */
 static void put_tap_key(FILE *f, const char *name, const char *value) {
     if (!*value) return;
     fprintf(f, "  %s: \"", name);
@@ -139,7 +139,7 @@ static void put_tap_row(FILE *f, sqlite3_stmt *q, long long n) {
 bool export_tap(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "TAP version 14\n1..%lld\n",
             store_query_int(s, e, "SELECT count(*) FROM gradebook"));
-    sqlite3_stmt *request = export_query_gradebook(s, e);
-    for (long long n = 1; store_step(s, &request, e); n++) put_tap_row(f, request, n);
+    sqlite3_stmt *q = export_query_gradebook(s, e);
+    for (long long n = 1; store_step(s, &q, e); n++) put_tap_row(f, q, n);
     return !e->text[0];
 }

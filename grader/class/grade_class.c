@@ -1,10 +1,10 @@
-/* grade_class.c — grading what the store's gradebook has and no result is known of (class.h).
+/* grade_class.c — grades the submissions of a store that have no result yet (class.h).
  *
- * A result is named by a digest of all that it depends on. What is to be done is a list of such
- * names; a grader takes the next one that has no result and that nobody has claimed, in one
- * transaction with its own claim, and gives result and claim back in another. So a second grader
- * beside it takes up other names, and a killed one leaves claims of a process that is gone, which
- * count for nothing. */
+ * A result's key is a digest of everything that it depends on. The to-do list has the keys of the
+ * submissions. In one transaction, a grader selects the next key that has neither result nor claim
+ * and inserts its own claim; in another it stores the result and deletes the claim. So several
+ * graders can work on one store, each on other keys. A killed grader leaves claims, which the next
+ * one deletes, because the owner process no longer exists. */
 #include "common/clock.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -32,17 +32,17 @@ struct slot {
 struct grading_ctx {
     struct store *s;
     const struct class_grade_options *g;
-    struct grade_options worker_options; /* of a process */
+    struct grade_options worker_options; /* for each process */
     struct slot *slots;
-    long long last_todo_row; /* of the list */
+    long long last_todo_row; /* the last row of `todo` that was claimed */
     char owner[128];
     struct class_progress progress;
     double start_seconds;
 };
 
-/* ---- names of results ---- */
+/* ---- keys of results ---- */
 
-/* The book's digest of an exercise, worked out once. */
+/* Returns the book's digest of an exercise; it is computed once. */
 static const char *book_digest_of(const struct exercise *ex) {
     static struct cached_digest {
         const struct exercise *ex;
@@ -74,8 +74,8 @@ void class_result_key(const struct exercise *ex, const char *digest, const struc
 }
 
 const struct grading_policy *class_policy(const struct assignment *a, const struct exercise *ex) {
-    const struct assignment_part *reply = a ? assignment_find_part(a, ex) : NULL;
-    return reply ? &reply->policy : NULL;
+    const struct assignment_part *p = a ? assignment_find_part(a, ex) : NULL;
+    return p ? &p->policy : NULL;
 }
 
 static const struct exercise *exercise_of(const char *id) {
@@ -90,7 +90,7 @@ static bool add_todo(struct grading_ctx *m, long long n, const char *exercise, c
                      struct err *e) {
     const struct exercise *ex = exercise_of(exercise);
     char key[HASH_HEX_SIZE];
-    if (!ex) return true; /* of another book: its results stay as they are */
+    if (!ex) return true; /* an exercise of another book: its results stay unchanged */
     if (m->g->only_exercise && m->g->only_exercise != ex) return true;
     if (m->g->assignment && !assignment_find_part(m->g->assignment, ex)) return true;
     struct grade_options o = m->g->grade;
@@ -107,13 +107,13 @@ static bool add_todo(struct grading_ctx *m, long long n, const char *exercise, c
 }
 
 static bool add_all_todos(struct grading_ctx *m, struct err *e) {
-    sqlite3_stmt *request = store_query(
+    sqlite3_stmt *q = store_query(
         m->s, e, "SELECT n, exercise, digest FROM submission WHERE state = 'taken'", "");
-    bool ok = request;
-    while (ok && store_step(m->s, &request, e))
-        ok = add_todo(m, sqlite3_column_int64(request, 0), store_column_text(request, 1),
-                      store_column_text(request, 2), e);
-    store_finalize(&request);
+    bool ok = q;
+    while (ok && store_step(m->s, &q, e))
+        ok = add_todo(m, sqlite3_column_int64(q, 0), store_column_text(q, 1),
+                      store_column_text(q, 2), e);
+    store_finalize(&q);
     return ok && !e->text[0];
 }
 
@@ -131,7 +131,7 @@ static bool build_todo_list(struct grading_ctx *m, struct err *e) {
             "UPDATE submission SET key = (SELECT key FROM todo WHERE todo.n = submission.n)"
             " WHERE n IN (SELECT n FROM todo)",
             "");
-    /* Our own faults are tried again. */
+    /* Grade again what ended with our own error. */
     ok = ok && store_exec(
                    m->s, e,
                    "DELETE FROM result WHERE verdict = 'IE' AND key IN (SELECT key FROM todo)", "");
@@ -145,8 +145,8 @@ static long long count_pending(struct grading_ctx *m, struct err *e) {
 
 /* ---- claims ---- */
 
-/* When a process began, in ticks since the machine did: field 22 of its stat; "" where there is
- * none. */
+/* Sets `out` to a process's start time in clock ticks since boot, field 22 of /proc/PID/stat; ""
+ * if there is no such process. */
 static void process_start_ticks(long pid, char out[32]) {
     char path[64], line[1024] = "";
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
@@ -182,13 +182,13 @@ static bool is_owner_alive(const char *owner) {
 static bool delete_stale_claims(struct grading_ctx *m, struct err *e) {
     bool ok = store_begin(m->s, e);
     if (!ok) return false;
-    sqlite3_stmt *request = store_query(m->s, e, "SELECT DISTINCT owner FROM claim", "");
-    ok = request;
-    while (ok && store_step(m->s, &request, e))
-        if (!is_owner_alive(store_column_text(request, 0)))
+    sqlite3_stmt *q = store_query(m->s, e, "SELECT DISTINCT owner FROM claim", "");
+    ok = q;
+    while (ok && store_step(m->s, &q, e))
+        if (!is_owner_alive(store_column_text(q, 0)))
             ok = store_exec(m->s, e, "DELETE FROM claim WHERE owner = ?", "t",
-                            store_column_text(request, 0));
-    store_finalize(&request);
+                            store_column_text(q, 0));
+    store_finalize(&q);
     return store_commit(m->s, ok && !e->text[0], e);
 }
 
@@ -202,18 +202,18 @@ static bool fill_slot(struct slot *slot, sqlite3_stmt *q) {
     return true;
 }
 
-/* Takes the next one, or finds that there is none. */
+/* Claims the next key of the list. Returns PARALLEL_END if none is left. */
 static enum parallel_status claim_next(struct grading_ctx *m, struct slot *slot, struct err *e) {
-    sqlite3_stmt *request = store_query(
+    sqlite3_stmt *q = store_query(
         m->s, e,
         "SELECT t.n, t.key, t.exercise, t.digest, s.body FROM todo t JOIN source s ON s.digest = "
         "t.digest"
         " WHERE t.n > ? AND NOT EXISTS (SELECT 1 FROM result r WHERE r.key = t.key)"
         " AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.key = t.key) ORDER BY t.n LIMIT 1",
         "l", m->last_todo_row);
-    bool found = request && store_step(m->s, &request, e) && fill_slot(slot, request);
-    if (found) m->last_todo_row = sqlite3_column_int64(request, 0);
-    store_finalize(&request);
+    bool found = q && store_step(m->s, &q, e) && fill_slot(slot, q);
+    if (found) m->last_todo_row = sqlite3_column_int64(q, 0);
+    store_finalize(&q);
     if (e->text[0]) return PARALLEL_FAILED;
     if (!found) return PARALLEL_END;
     bool ok = store_exec(m->s, e, "INSERT INTO claim (key, owner) VALUES (?, ?)", "tt", slot->key,
@@ -249,15 +249,15 @@ static const char *arena_copy(struct result *r, const char *s) {
 static void set_crash_result(struct result *r, const struct exercise *ex) {
     *r = (struct result){.ex = ex, .verdict = V_IE, .max_score = 100, .file = ""};
     r->id = arena_copy(r, book_id(ex));
-    r->message = "the grader's own process for this file died";
+    r->message = "the grader's process for this file died";
     r->speed.note = "";
 }
 
-/* One line: the first thing that is wrong, in the words of the student's report; where nothing is,
- * what there are no points for. */
+/* Appends one line: the first failure, in the words of the student's report; without a failure, the
+ * first reason for lost points. */
 static void put_reason(const struct result *r, struct buf *out) {
     const char *message = r->message ? r->message : "";
-    if (r->is_unmodified) buf_puts(out, "not started: this is the file as it came");
+    if (r->is_unmodified) buf_puts(out, "not started: this is the starter file");
     else if (!verdict_has_score(r->verdict) && *message)
         buf_add(out, message, strcspn(message, "\n"));
     else if (r->verdict != V_AC) report_first_failure(r, out);
@@ -279,7 +279,7 @@ static bool insert_result(struct grading_ctx *m, const struct slot *slot, const 
     const char *kind = r->speed.valid ? r->speed.kind : NULL;
     put_reason(r, &reason);
     report_text(r, m->g->grade.device, &(struct report_style){.width = 76},
-                &report); /* fits the page on paper */
+                &report); /* 76 columns fit a printed page */
     grade_utc_date(date), class_serialize_result(r, &blob);
     assignment_policy_digest(class_policy(m->g->assignment, slot->ex), policy_digest);
     bool ok = store_exec(
@@ -322,7 +322,8 @@ static bool save_result(void *user, unsigned i, bool ok, const char *data, size_
 
 /* ---- all of them ---- */
 
-/* What others have claimed comes from them, or is ours when they are gone. */
+/* Grades all pending keys. Keys that another grader has claimed are its own, unless it dies: then
+ * the next round claims them. */
 static bool grade_todo_list(struct grading_ctx *m, unsigned jobs, struct err *e) {
     for (;;) {
         m->last_todo_row = 0;
@@ -341,7 +342,7 @@ bool class_grade(struct store *s, const struct class_grade_options *g, struct er
         .s = s, .g = g, .worker_options = g->grade, .start_seconds = clock_seconds()};
     unsigned jobs = parallel_job_count(g->jobs);
     if (jobs > 1 && !m.worker_options.workers)
-        m.worker_options.workers = 1; /* processes share the cores already */
+        m.worker_options.workers = 1; /* The processes already use all cores. */
     m.worker_options.progress = NULL, m.worker_options.prefetch_inputs &= jobs == 1;
     make_owner_id(m.owner);
     if (!build_todo_list(&m, e)) return false;
@@ -356,10 +357,10 @@ bool class_grade(struct store *s, const struct class_grade_options *g, struct er
 }
 
 bool class_load_seed(struct store *s, char seed[65], struct err *e) {
-    sqlite3_stmt *request = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
+    sqlite3_stmt *q = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
     seed[0] = 0;
-    if (store_step(s, &request, e)) snprintf(seed, 65, "%s", store_column_text(request, 0));
-    store_finalize(&request);
+    if (store_step(s, &q, e)) snprintf(seed, 65, "%s", store_column_text(q, 0));
+    store_finalize(&q);
     return !e->text[0];
 }
 

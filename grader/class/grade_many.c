@@ -10,11 +10,11 @@
 
 struct grading {
     const struct grade_item *items;
-    const struct grade_options *o;              /* of the caller, for progress */
-    const struct grade_options *worker_options; /* of a process */
+    const struct grade_options *o;              /* the caller's, for progress */
+    const struct grade_options *worker_options; /* for each process */
     struct result *results;
     unsigned n, next_index;
-    unsigned *slot_items; /* which item is in which place */
+    unsigned *slot_items; /* the item in each slot */
 };
 
 static const char *arena_copy(struct result *r, const char *s) {
@@ -61,7 +61,7 @@ static bool store_item_result(void *user, unsigned slot, bool ok, const char *da
     const struct exercise *ex = m->items[i].ex;
     (void)e;
     if (!ok || !result_deserialize(&m->results[i], ex, data, size))
-        set_failed_result(&m->results[i], ex, "the grader's own process for this file died");
+        set_failed_result(&m->results[i], ex, "the grader's process for this file died");
     if (m->o->progress && m->next_index < m->n)
         m->o->progress(m->o->user, m->items[m->next_index].name);
     return true;
@@ -75,7 +75,7 @@ bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
     if (jobs > n) jobs = n;
     worker_options.prefetch_inputs &= jobs == 1;
     if (jobs > 1 && !worker_options.workers)
-        worker_options.workers = 1; /* processes share the cores already */
+        worker_options.workers = 1; /* The processes already use all cores. */
     struct grading m = {
         items, o, &worker_options, results, n, 0, xcalloc(jobs + 1, sizeof *m.slot_items)};
     bool ok = parallel_run(

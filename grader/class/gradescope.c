@@ -1,7 +1,7 @@
-/* gradescope.c — submission_metadata.yml of a Gradescope export (see plan.h): a mapping of folders
- * to mappings, whose key
- * ":submitters" holds a list of people with ":name", ":sid" and ":email", and whose ":created_at"
- * is the time of the submission. libyaml reads it; nothing else of it is used. */
+/* gradescope.c — reads submission_metadata.yml of a Gradescope export; plan.c calls it (plan.h).
+ * The file maps folders to mappings. Their key ":submitters" has a list of people with ":name",
+ * ":sid" and ":email"; their key ":created_at" has the submission's time. Other keys are ignored.
+ * libyaml parses the file. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "grader/class/plan.h"
@@ -16,13 +16,13 @@ static const char *scalar_text(const yaml_node_t *n) {
     return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : "";
 }
 
-/* The value of a key; the colon that Ruby puts before it may be missing. */
+/* Returns the value of a key; NULL = none. The colon that Ruby writes before a key is optional. */
 static yaml_node_t *map_value(yaml_document_t *d, const yaml_node_t *map, const char *key) {
     if (!map || map->type != YAML_MAPPING_NODE) return NULL;
-    for (yaml_node_pair_t *reply = map->data.mapping.pairs.start;
-         reply < map->data.mapping.pairs.top; reply++) {
-        const char *name = scalar_text(yaml_document_get_node(d, reply->key));
-        if (!strcmp(name + (*name == ':'), key)) return yaml_document_get_node(d, reply->value);
+    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+         p++) {
+        const char *name = scalar_text(yaml_document_get_node(d, p->key));
+        if (!strcmp(name + (*name == ':'), key)) return yaml_document_get_node(d, p->value);
     }
     return NULL;
 }
@@ -55,13 +55,13 @@ static bool parse_metadata(const struct buf *text, const char *path, submitter_f
     bool ok = yaml_parser_load(&parser, &d);
     const yaml_node_t *root = ok ? yaml_document_get_root_node(&d) : NULL;
     if (!root || root->type != YAML_MAPPING_NODE)
-        err_set(e, ERR_INPUT, "%s: no Gradescope metadata%s%s", path, parser.problem ? ": " : "",
+        err_set(e, ERR_INPUT, "%s: not Gradescope metadata%s%s", path, parser.problem ? ": " : "",
                 parser.problem ? parser.problem : "");
     else
-        for (yaml_node_pair_t *reply = root->data.mapping.pairs.start;
-             reply < root->data.mapping.pairs.top; reply++)
-            read_submitters(&d, scalar_text(yaml_document_get_node(&d, reply->key)),
-                            yaml_document_get_node(&d, reply->value), on_submitter, user);
+        for (yaml_node_pair_t *p = root->data.mapping.pairs.start; p < root->data.mapping.pairs.top;
+             p++)
+            read_submitters(&d, scalar_text(yaml_document_get_node(&d, p->key)),
+                            yaml_document_get_node(&d, p->value), on_submitter, user);
     bool is_mapping = root && root->type == YAML_MAPPING_NODE;
     if (ok) yaml_document_delete(&d);
     yaml_parser_delete(&parser);

@@ -1,6 +1,7 @@
-/* intake.c — see intake.h. The jailed half writes records to a memory file: a kind ('F' a file, 'L'
- * left out, 'D' left out and in doubt, 'O' some other file, 'R' refused as a whole), the lengths of
- * a name and of data as decimal numbers, a newline, name, data: of 'L' and 'D' the reason. */
+/* intake.c — see intake.h. The sandboxed half writes records to a memory file. A record has a kind,
+ * the decimal lengths of a name and of data, a newline, the name, and the data. The kinds are 'F' a
+ * file, 'L' left out, 'D' left out and needs review, 'O' another file, 'R' archive refused. The
+ * data of 'L' and 'D' is the reason; the name of 'R' is its reason. */
 #include "grader/class/intake.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -75,7 +76,7 @@ bool intake_needs_review(const char *path) {
     return intake_is_source(path) || intake_is_archive(path);
 }
 
-/* ---- in the jail ---- */
+/* ---- in the sandbox ---- */
 
 enum { ARCHIVE_FD = 3, RECORDS_FD = 4 };
 
@@ -107,12 +108,12 @@ static bool refuse_archive(const char *reason) {
     return false;
 }
 
-/* Relative and without "..": the same test before and after the jail. */
+/* Returns true for a relative path without "..". Both the sandboxed half and the grader check. */
 static bool is_safe_path(const char *path) {
     if (!*path || *path == '/' || strlen(path) > INTAKE_MAX_PATH || strchr(path, '\\'))
         return false;
-    for (const char *reply = path; *reply; reply += strcspn(reply, "/"), reply += *reply == '/')
-        if (!strncmp(reply, "..", 2) && (reply[2] == '/' || !reply[2])) return false;
+    for (const char *p = path; *p; p += strcspn(p, "/"), p += *p == '/')
+        if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2])) return false;
     return true;
 }
 
@@ -125,13 +126,13 @@ static bool check_limits(const struct archive_reader *r) {
     return true;
 }
 
-/* All the data of an entry; kept only where it is wanted, counted in any case. */
+/* Reads all data of an entry; counts it, and keeps it only if `is_accepted`. */
 static bool read_entry_data(struct archive_reader *r, bool is_accepted, struct buf *out,
                             bool *is_complete) {
     char chunk[16384];
     *is_complete = true;
     for (la_ssize_t n; (n = archive_read_data(r->archive, chunk, sizeof chunk)) != 0;) {
-        if (n < 0) return refuse_archive("it is damaged, or of a kind that is not read");
+        if (n < 0) return refuse_archive("it is damaged, or its format is not supported");
         r->uncompressed_bytes += (uint64_t)n;
         if (!check_limits(r)) return false;
         if (!is_accepted || out->size + (size_t)n > SOURCE_LIMIT) *is_complete = false;
@@ -140,7 +141,7 @@ static bool read_entry_data(struct archive_reader *r, bool is_accepted, struct b
     return true;
 }
 
-/* The bytes of a name as they are: what is no UTF-8 stays what it is. */
+/* Returns the bytes of a name unchanged, even if they are not valid UTF-8. */
 static const char *entry_path(struct archive_entry *entry) {
     const char *path = archive_entry_pathname(entry);
     if (!path) path = archive_entry_pathname_utf8(entry);
@@ -148,7 +149,7 @@ static const char *entry_path(struct archive_entry *entry) {
     return path;
 }
 
-/* False: not wanted, and it is said why. */
+/* Returns true if the entry is to be kept; otherwise writes a record with the reason. */
 static bool accepts_entry(struct archive_reader *r, struct archive_entry *entry, const char *path) {
     bool is_link = archive_entry_hardlink(entry) || archive_entry_symlink(entry),
          is_accepted = r->filter(r->user, path);
@@ -156,9 +157,9 @@ static bool accepts_entry(struct archive_reader *r, struct archive_entry *entry,
     if (!is_safe_path(path))
         write_rejection(path, needs_review, "a path that leads out of the submission");
     else if (is_link || archive_entry_filetype(entry) != AE_IFREG)
-        write_rejection(path, needs_review, "a link or no regular file");
+        write_rejection(path, needs_review, "a link, or not a regular file");
     else if (is_accepted) return true;
-    else if (intake_needs_review(path)) write_rejection(path, true, "no .cu file");
+    else if (intake_needs_review(path)) write_rejection(path, true, "not a .cu file");
     else write_record('O', path, NULL);
     return false;
 }
@@ -178,8 +179,8 @@ static bool extract_entry(struct archive_reader *r, struct archive_entry *entry)
     return ok;
 }
 
-/* All that libarchive reads in its own process, but what may name files outside of the archive
- * (mtree) and what takes anything for an archive (raw, empty). */
+/* Enables the formats that libarchive reads without another program, except mtree, which may name
+ * files outside the archive, and raw and empty, which accept any file as an archive. */
 static void enable_formats(struct archive *a) {
     archive_read_support_filter_gzip(a), archive_read_support_filter_bzip2(a),
         archive_read_support_filter_xz(a);
@@ -202,12 +203,12 @@ static int read_archive(void *data) {
     enable_formats(a);
     lseek(ARCHIVE_FD, 0, SEEK_SET);
     if (archive_read_open_fd(a, ARCHIVE_FD, 65536) != ARCHIVE_OK)
-        return refuse_archive("it is no archive of a kind that is read"), 0;
+        return refuse_archive("its archive format is not supported"), 0;
     for (;;) {
         int status = archive_read_next_header(a, &entry);
         if (status == ARCHIVE_EOF) break;
         if (status < ARCHIVE_WARN)
-            return refuse_archive("it is damaged, or of a kind that is not read"), 0;
+            return refuse_archive("it is damaged, or its format is not supported"), 0;
         if (archive_entry_is_encrypted(entry)) return refuse_archive("it is encrypted"), 0;
         if (!extract_entry(r, entry)) return 0;
     }
@@ -232,7 +233,7 @@ void intake_reject(struct intake *in, const char *path, bool needs_review, const
 void intake_add(struct intake *in, const char *path, const void *data, size_t size) {
     for (unsigned i = 0; i < in->n; i++)
         if (!strcmp(in->files[i].path, path)) {
-            intake_reject(in, path, false, "it is there twice, the first one counts");
+            intake_reject(in, path, false, "a second file with this path; the first one counts");
             return;
         }
     GROW(in->files, in->n + 1, in->capacity, 8);
@@ -261,7 +262,7 @@ static void add_rejection_record(struct intake *in, const char *path, size_t npa
     buf_free(&escaped);
 }
 
-/* What a jailed process wrote is as little to be trusted as the archive. */
+/* Parses the records; they are no more trusted than the archive. */
 static bool parse_records(const char *at, const char *end, struct intake *in, struct err *e) {
     while (at < end) {
         char kind, line[64] = "";
@@ -287,11 +288,11 @@ static bool parse_records(const char *at, const char *end, struct intake *in, st
         in->other_file_count += kind == 'O';
         at += name_len + size;
     }
-    return at == end || err_set(e, ERR_INPUT, "reading it went wrong");
+    return at == end || err_set(e, ERR_INPUT, "the archive reader failed");
 }
 
-/* libarchive turns names into the locale's bytes, and gives up where it has no such letter: the
- * child has one that has all. */
+/* Runs read_archive in the sandbox. libarchive converts names to the locale and fails if it lacks a
+ * letter, so the child gets a UTF-8 locale. */
 static bool run_reader(struct archive_reader *r, int fd, int out, struct jail_result *result,
                        struct err *e) {
     struct jail_fd fds[] = {{fd, ARCHIVE_FD}, {out, RECORDS_FD}};
@@ -315,9 +316,9 @@ static bool run_reader(struct archive_reader *r, int fd, int out, struct jail_re
     jail_wait(j, 20, result);
     if (result->outcome == JAIL_INTERNAL_ERROR) return err_set(e, ERR_SYSTEM, "%s", result->reason);
     if (result->outcome == JAIL_SYSTEM_OOM)
-        return err_set(e, ERR_SYSTEM, "the machine ran out of memory while it was read");
+        return err_set(e, ERR_SYSTEM, "the machine ran out of memory while reading the archive");
     return (result->outcome == JAIL_EXITED && result->code == 0) ||
-           err_set(e, ERR_INPUT, "reading it took more time or memory than is given, or crashed");
+           err_set(e, ERR_INPUT, "the archive reader exceeded its time or memory, or crashed");
 }
 
 bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake *out,
@@ -337,7 +338,7 @@ bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake 
     jail_result_free(&result);
     buf_free(&records);
     close(records_fd);
-    return ok || err_set(e, ERR_INPUT, "reading it went wrong");
+    return ok || err_set(e, ERR_INPUT, "the archive reader failed");
 }
 
 void intake_free(struct intake *in) {

@@ -1,9 +1,9 @@
-/* intake.h — what a student handed in: a file, a folder, or an archive (whatever libarchive reads),
- * read into memory. Nothing is unpacked on the disk, no link is followed, and only source files are
- * kept; what is left out is listed with the reason.
+/* intake.h — reads a submission into memory: a file, a folder, or an archive in a format that
+ * libarchive reads. intake_collect.c calls it. It unpacks nothing to the disk, follows no link and
+ * keeps only source files; it lists what it leaves out, with the reason.
  *
- * libarchive reads an archive inside a jail, with its limits on memory and time: a file that bursts
- * it, or finds a fault in it, ends there. What it hands out is checked again. */
+ * libarchive runs in the sandbox, with limits on memory and time, so that a malicious archive harms
+ * only that process. The grader checks the records that come back. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -11,20 +11,20 @@
 #include <stdbool.h>
 
 enum {
-    INTAKE_MAX_ARCHIVE_BYTES = 32 << 20, /* of an archive as it came */
-    INTAKE_MAX_TOTAL_BYTES = 64 << 20,   /* of all that is in it */
+    INTAKE_MAX_ARCHIVE_BYTES = 32 << 20, /* of a packed archive */
+    INTAKE_MAX_TOTAL_BYTES = 64 << 20,   /* of its unpacked content */
     INTAKE_MAX_ENTRIES = 4096,
-    INTAKE_MAX_RATIO = 200, /* unpacked to packed, looked at from the first MiB on */
+    INTAKE_MAX_RATIO = 200, /* unpacked to packed bytes; checked after the first unpacked MiB */
     INTAKE_MAX_PATH = 512,
-    INTAKE_MAX_DEPTH = 12,     /* of folders in a student's folder */
-    INTAKE_MAX_REJECTIONS = 64 /* what was left out and is named; more is only counted on */
+    INTAKE_MAX_DEPTH = 12,     /* nested folders in a student's folder */
+    INTAKE_MAX_REJECTIONS = 64 /* listed by name; `needs_review` covers the rest, too */
 };
 
 struct intake_file {
     char *path; /* relative, no "..", "/"-separated */
     struct buf data;
 };
-/* `doubt`: it may be what a student meant to hand in, so that a person has to look before anything
+/* `needs_review`: the student may have meant to hand it in, so a person has to look before anything
  * counts as missing. */
 struct intake_rejection {
     char *path, *reason; /* escaped, for one line */
@@ -35,30 +35,32 @@ struct intake {
     unsigned n, capacity;
     struct intake_rejection *rejections;
     unsigned nrejections, rejections_capacity;
-    unsigned other_file_count; /* files that are no sources */
-    bool needs_review;         /* something that was left out is in doubt */
+    unsigned other_file_count; /* files that are not sources and need no review */
+    bool needs_review;         /* of any rejection */
 };
 
-/* True if the file of this path is to be kept. */
+/* Returns true if the file of this path is to be kept. */
 typedef bool intake_filter_fn(void *user, const char *path);
 
-/* By its name: .cu, in capitals too, and .cu.txt as some browsers have it. */
+/* Returns true if the name ends in .cu, in any case, or in .cu.txt, which some browsers make. */
 bool intake_is_source(const char *path);
-/* By its name: code of some other kind, or an archive. */
+/* Returns true if the name is that of a source, of other code, or of an archive. */
 bool intake_needs_review(const char *path);
 bool intake_is_archive(const char *name);
-/* Opens a path beneath `folder`, through no link; regular files up to `limit` bytes. -1 = no. */
+/* Opens a regular file of up to `limit` bytes beneath `dir_fd`, without following links. Returns -1
+ * on failure. */
 int intake_openat_beneath(int dir_fd, const char *path, size_t limit);
 bool intake_read_fd(int fd, size_t limit, struct buf *out);
-/* Names in a folder, sorted as bytes, without "." and ".."; NULL where it cannot be read. */
+/* Returns the names in a folder, sorted as bytes, without "." and ".."; NULL if it can't be read.
+ * Free the list with intake_free_names. */
 char **intake_names(int dir_fd);
 void intake_free_names(char **list);
-/* Adds what is in a student's folder. */
+/* Adds the files of a student's folder. */
 void intake_folder(int dir_fd, intake_filter_fn *filter, void *user, struct intake *out);
-/* Adds what is in the archive behind `fd`. False: it is refused as a whole, and `e` says why. */
+/* Adds the files of the archive behind `fd`. Returns false if the archive is refused as a whole. */
 bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake *out,
                     struct err *e);
-/* Adds a file; one of this path that is there already counts. */
+/* Adds a copy of a file; rejects it if there is a file of this path already. */
 void intake_add(struct intake *in, const char *path, const void *data, size_t size);
 void intake_reject(struct intake *in, const char *path, bool needs_review, const char *reason);
 void intake_free(struct intake *in);

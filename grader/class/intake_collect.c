@@ -1,4 +1,4 @@
-/* intake_collect.c — intake: what each student handed in, into the store (class.h). */
+/* intake_collect.c — class_intake: reads each student's submission into the store (class.h). */
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/class/assignment.h"
@@ -89,35 +89,34 @@ static bool upsert_submission(struct intake_ctx *c, const char *student, const s
 static bool save_accepted_file(struct intake_ctx *c, const char *student, const char *entry,
                                const struct exercise *ex, const struct intake_file *f,
                                struct err *e) {
-    struct buf is_status_shown = {0};
+    struct buf shown = {0};
     char digest[HASH_HEX_SIZE];
     sha256_hex(f->data.data, f->data.size, digest);
-    text_clean_name(&is_status_shown, f->path);
-    bool ok =
-        store_exec(c->s, e, "INSERT OR IGNORE INTO source (digest, body) VALUES (?, ?)", "tb",
-                   digest, &f->data) &&
-        upsert_submission(c, student, ex, "taken", digest, buf_str(&is_status_shown), "", e) &&
-        add_intake_row(c, student, entry, buf_str(&is_status_shown), book_id(ex), "taken", "", e);
-    buf_free(&is_status_shown);
+    text_clean_name(&shown, f->path);
+    bool ok = store_exec(c->s, e, "INSERT OR IGNORE INTO source (digest, body) VALUES (?, ?)", "tb",
+                         digest, &f->data) &&
+              upsert_submission(c, student, ex, "taken", digest, buf_str(&shown), "", e) &&
+              add_intake_row(c, student, entry, buf_str(&shown), book_id(ex), "taken", "", e);
+    buf_free(&shown);
     return ok;
 }
 
 static const char *first_review_reason(const struct intake *in) {
     for (unsigned i = 0; i < in->nrejections; i++)
         if (in->rejections[i].needs_review) return in->rejections[i].reason;
-    return in->needs_review ? "more was left out than is listed" : "";
+    return in->needs_review ? "more files were left out than are listed" : "";
 }
 
 static bool upsert_student(struct intake_ctx *c, const struct plan_student *st, unsigned entries,
                            const char *review_reason, struct err *e) {
     char time[32] = "";
-    long long measure_seconds;
-    if (st->time && !assignment_parse_time(st->time, &measure_seconds))
+    long long seconds;
+    if (st->time && !assignment_parse_time(st->time, &seconds))
         return err_set(
             e, ERR_INPUT,
-            "'%.100s' handed in at '%.60s': write such times as 2026-10-01T21:59:00+02:00", st->id,
+            "'%.100s' handed in at '%.60s': write the time like 2026-10-01T21:59:00+02:00", st->id,
             st->time);
-    if (st->time) assignment_format_time(measure_seconds, time);
+    if (st->time) assignment_format_time(seconds, time);
     return store_exec(
                c->s, e,
                "INSERT INTO student (id, name, rostered, entries, doubt, submitted_at) VALUES "
@@ -149,8 +148,9 @@ static bool save_rejections(struct intake_ctx *c, const char *student, const cha
     return ok;
 }
 
-/* What was taken last time and is there no more. Its row stays, for add_missing_submissions to say
- * what it is: another grader may export this store now, and nobody vanishes from a gradebook. */
+/* Sets to absent what an earlier intake took and is no longer handed in. The row must stay: another
+ * grader may export the store now, and no student may vanish from the gradebook.
+ * add_missing_submissions sets the final state. */
 static bool mark_withdrawn_submissions(struct intake_ctx *c, const char *student, struct err *e) {
     bool ok = true;
     for (unsigned k = 0; c->list[k] && ok; k++)
@@ -182,16 +182,16 @@ static bool save_student_intake(struct intake_ctx *c, const struct plan_student 
     ok = ok && save_rejections(c, st->id, entry, in, e);
     if (ok && entries && !in->n && !in->nrejections && !in->other_file_count)
         ok = add_intake_row(c, st->id, entry, "", "", st->is_rostered ? "missing" : "left out",
-                            "there is nothing in it", e);
+                            "it is empty", e);
     if (ok && !entries && st->is_rostered)
         ok = add_intake_row(c, st->id, "", "", "", "missing",
-                            "on the roster, and nothing handed in", e);
+                            "on the roster, but nothing handed in", e);
     if (ok && entries && c->p->has_roster && !st->is_rostered)
         ok = add_intake_row(c, st->id, entry, "", "", "note", "not on the roster", e);
     return ok;
 }
 
-/* One transaction a student: what a kill leaves is whole students. */
+/* Takes in one student, in one transaction, so that a kill leaves only complete students. */
 static bool collect_student(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
                             unsigned n, struct err *e) {
     const struct plan_student *st = &c->p->students[student];
@@ -210,25 +210,25 @@ static bool collect_student(struct intake_ctx *c, unsigned student, const struct
     return ok;
 }
 
-/* ---- what there is of whom ---- */
+/* ---- the rest of the rows ---- */
 
 static bool save_unattributed_entries(struct intake_ctx *c, struct err *e) {
     bool ok = store_exec(c->s, e, "DELETE FROM intake WHERE student = ''", "");
     for (unsigned i = 0; i < c->p->nentries && ok; i++) {
         const struct plan_entry *en = &c->p->entries[i];
-        struct buf is_status_shown = {0};
-        text_clean_name(&is_status_shown, en->name);
+        struct buf shown = {0};
+        text_clean_name(&shown, en->name);
         if (!en->has_student)
-            ok = add_intake_row(c, "", buf_str(&is_status_shown), "", "",
+            ok = add_intake_row(c, "", buf_str(&shown), "", "",
                                 en->needs_review ? "unclear" : "left out",
                                 en->reason ? en->reason : "", e);
-        buf_free(&is_status_shown);
+        buf_free(&shown);
     }
     return ok;
 }
 
-/* An exercise that nobody handed in is none of this class's. A student is only missing where
- * nothing is in doubt. */
+/* Adds rows for submissions that do not exist. Only an exercise that was handed in or assigned
+ * counts. A student with something to review is unclear, not missing. */
 static bool add_missing_submissions(struct intake_ctx *c, struct err *e) {
     const char *only_exercise = c->list[0] && !c->list[1] ? book_id(c->list[0]) : NULL;
     return store_exec(c->s, e,

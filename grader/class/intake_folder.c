@@ -1,5 +1,5 @@
-/* intake_folder.c — a student's folder, read as intake.h says: every folder below it, to a depth;
- * through no link. */
+/* intake_folder.c — reads a student's folder and the folders below it, down to INTAKE_MAX_DEPTH; it
+ * follows no link. See intake.h. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "grader/class/intake.h"
@@ -21,7 +21,7 @@ struct folder_walk {
     struct intake *in;
     unsigned entry_count, depth;
     size_t bytes;
-    char path[PATH_MAX]; /* from the student's folder on */
+    char path[PATH_MAX]; /* relative to the student's folder */
 };
 
 static void visit_entry(struct folder_walk *w, int dir_fd, const char *name);
@@ -53,7 +53,7 @@ void intake_free_names(char **list) {
 }
 
 static const char *rejection_reason(int error, const struct stat *st) {
-    if (!S_ISREG(st->st_mode)) return "a link or no regular file";
+    if (!S_ISREG(st->st_mode)) return "a link, or not a regular file";
     if (error == EACCES || error == EPERM) return "it cannot be read: permission denied";
     if ((uint64_t)st->st_size > SOURCE_LIMIT) return "larger than 1 MiB";
     return "it cannot be read";
@@ -66,7 +66,7 @@ static void add_file(struct folder_walk *w, int dir_fd, const char *name, const 
     w->bytes += data.size;
     if (!ok) intake_reject(w->in, w->path, true, rejection_reason(error, st));
     else if (w->bytes > INTAKE_MAX_TOTAL_BYTES)
-        intake_reject(w->in, w->path, true, "beyond 64 MiB of sources");
+        intake_reject(w->in, w->path, true, "the sources exceed 64 MiB in all");
     else intake_add(w->in, w->path, buf_str(&data), data.size);
     if (fd >= 0) close(fd);
     buf_free(&data);
@@ -79,7 +79,7 @@ static void visit_folder(struct folder_walk *w, int dir_fd, const char *name) {
     if (!names) intake_reject(w->in, w->path, true, "a folder that cannot be read");
     for (char **n = names; n && *n; n++) {
         if (++w->entry_count == INTAKE_MAX_ENTRIES)
-            intake_reject(w->in, *n, true, "more than 4096 entries: the rest is not read");
+            intake_reject(w->in, *n, true, "more than 4096 entries; the rest is left out");
         if (w->entry_count < INTAKE_MAX_ENTRIES) visit_entry(w, fd, *n);
     }
     w->depth--;
@@ -87,8 +87,7 @@ static void visit_folder(struct folder_walk *w, int dir_fd, const char *name) {
     if (fd >= 0) close(fd);
 }
 
-/* A link may lead to a folder of sources; where its name ends like a file's, it is judged by that.
- */
+/* Returns true for a link that may lead to sources: it has no extension, or that of a source. */
 static bool may_hide_sources(const char *name, const struct stat *st) {
     return S_ISLNK(st->st_mode) && (!strchr(name, '.') || intake_needs_review(name));
 }
@@ -106,7 +105,7 @@ static void visit_entry(struct folder_walk *w, int dir_fd, const char *name) {
     else if (w->filter(w->user, w->path)) add_file(w, dir_fd, name, &st);
     else if (may_hide_sources(name, &st))
         intake_reject(w->in, w->path, true, "a link, which is not followed");
-    else if (intake_needs_review(name)) intake_reject(w->in, w->path, true, "no .cu file");
+    else if (intake_needs_review(name)) intake_reject(w->in, w->path, true, "not a .cu file");
     else w->in->other_file_count++;
     w->path[before] = 0;
 }
@@ -117,7 +116,7 @@ void intake_folder(int dir_fd, intake_filter_fn *filter, void *user, struct inta
     if (!names) intake_reject(out, ".", true, "a folder that cannot be read");
     for (char **n = names; n && *n; n++) {
         if (++w.entry_count == INTAKE_MAX_ENTRIES)
-            intake_reject(out, *n, true, "more than 4096 entries: the rest is not read");
+            intake_reject(out, *n, true, "more than 4096 entries; the rest is left out");
         if (w.entry_count < INTAKE_MAX_ENTRIES) visit_entry(&w, dir_fd, *n);
     }
     intake_free_names(names);

@@ -19,7 +19,8 @@ static const char *skip_digits(const char *s) {
     return end > s ? end : NULL;
 }
 
-/* Canvas: letters, "_LATE" perhaps, the user's number, the submission's, the file's own name. */
+/* Parses a Canvas name: letters, optionally "_LATE", the user's number, the submission's number,
+ * the file's name; joined by '_'. `at` is the first '_' after the letters. */
 static bool parse_lms_name_at(const char *name, const char *at, struct lms_name *out) {
     bool is_late = !strncmp(at, "_LATE_", 6);
     const char *user = at + (is_late ? 6 : 1), *user_end = skip_digits(user);
@@ -37,8 +38,8 @@ bool parse_lms_name(const char *name, struct lms_name *out) {
     return false;
 }
 
-/* How long the beginning of a path is that names its owner as Moodle, Gradescope or Canvas do; 0
- * where none does. */
+/* Returns the length of the prefix that names the file's owner in the style of Moodle, Gradescope
+ * or Canvas; 0 = none. */
 static size_t owner_prefix_length(const char *path) {
     const char *moodle = strstr(path, "_assignsubmission_"), *number = strstr(path, "submission_"),
                *end = NULL;
@@ -51,8 +52,8 @@ static size_t owner_prefix_length(const char *path) {
                                                             : 0;
 }
 
-/* One student's files may have such names, too: a class is where every file has an owner, and not
- * all the same. */
+/* One student's files may have such names, too. It is a class if every file has an owner, and not
+ * all have the same. */
 bool match_has_several_students(const struct intake *in) {
     const char *first = in->n ? in->files[0].path : in->nrejections ? in->rejections[0].path : "";
     size_t n = owner_prefix_length(first), other_owners = 0;
@@ -65,7 +66,7 @@ bool match_has_several_students(const struct intake *in) {
     return other_owners > 0;
 }
 
-/* One ending that copies get: " (1)", "-1", "_2", " - copy", "copy"; false where there is none. */
+/* Removes one suffix of a copy: " (1)", "-1", "_2", " - copy"; returns false if there is none. */
 static bool strip_copy_suffix(char *s) {
     static const char *const copy_words[] = {"copy", "kopie", "copie", "copia"};
     size_t n = strlen(s), before = n;
@@ -98,8 +99,8 @@ static bool normalized_stem(const char *path, char out[MAX_NAME]) {
     strcpy(out, base);
     if (text_ends_with_ignore_case(out, ".txt")) out[strlen(out) - 4] = 0;
     out[strlen(out) - 3] = 0;
-    for (char *reply = out; *reply; reply++)
-        if (*reply >= 'A' && *reply <= 'Z') *reply = (char)(*reply + 32);
+    for (char *p = out; *p; p++)
+        if (*p >= 'A' && *p <= 'Z') *p = (char)(*p + 32);
     if (text_starts_with(out, "copy of ")) memmove(out, out + 8, strlen(out) - 7);
     return *out;
 }
@@ -113,20 +114,20 @@ bool match_exercise_name(const struct exercise *ex, const char *path) {
     return false;
 }
 
-/* ---- places ---- */
+/* ---- folders ---- */
 
 static bool has_folder(const char *path, const char *folder) {
     size_t n = strlen(folder);
-    for (const char *reply = path; reply; reply = (reply = strchr(reply, '/')) ? reply + 1 : NULL)
-        if (!strncmp(reply, folder, n) && reply[n] == '/') return true;
+    for (const char *p = path; p; p = (p = strchr(p, '/')) ? p + 1 : NULL)
+        if (!strncmp(p, folder, n) && p[n] == '/') return true;
     return false;
 }
 
-/* The lower the surer: the exercise's own chapter first, then the higher place; what the book ships
- * beside it last. */
+/* Returns the rank of a match; the lowest wins. The exercise's own chapter comes first, then a
+ * smaller depth; the book's folders "solutions" and "grader" come last. */
 static unsigned match_rank(const struct exercise *ex, const char *path) {
     unsigned depth = 0, is_auxiliary = has_folder(path, "solutions") || has_folder(path, "grader");
-    for (const char *reply = path; *reply; reply++) depth += *reply == '/';
+    for (const char *p = path; *p; p++) depth += *p == '/';
     return is_auxiliary * 10000 + (has_folder(path, ex->chapter) ? 0 : 1000) + depth;
 }
 
@@ -142,7 +143,7 @@ static void match_exercise(const struct intake *in, const struct exercise *ex,
         if (!match_exercise_name(ex, in->files[i].path)) continue;
         unsigned r = match_rank(ex, in->files[i].path);
         if (r == best && !has_same_bytes(&in->files[i].data, &in->files[out->file_index].data))
-            out->reason = "two different files are meant for it";
+            out->reason = "two different files match this exercise";
         if (r < best) best = r, *out = (struct exercise_match){.file_index = (int)i};
     }
     if (out->reason) out->file_index = -1;
@@ -154,7 +155,7 @@ static bool is_book_exercise(const char *path) {
     return false;
 }
 
-static const char better_location_reason[] = "another one lies in a surer place";
+static const char better_location_reason[] = "another file, in a better matching folder, counts";
 
 static void reject_unmatched(struct intake *in, unsigned i, const struct exercise *const *list,
                              const struct exercise_match *matches) {
@@ -176,7 +177,7 @@ static void reject_unmatched(struct intake *in, unsigned i, const struct exercis
 void match_files_to_exercises(struct intake *in, const struct exercise *const *list,
                               struct exercise_match *out) {
     for (unsigned k = 0; list[k]; k++) match_exercise(in, list[k], &out[k]);
-    /* The only file that was handed in, where only one exercise is asked for, needs no name. */
+    /* If there is one exercise and one file, the file may have any name. */
     if (list[0] && !list[1] && in->n == 1 && !in->needs_review && out->file_index < 0 &&
         !is_book_exercise(in->files[0].path))
         out->file_index = 0;

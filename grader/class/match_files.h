@@ -1,28 +1,28 @@
-/* match_files.h — which of the files that a student handed in is whose exercise's. Names are read with
- * some charity: any case, a browser's "transpose (1).cu", the prefix that an LMS puts before it,
- * any folder. Where two different files could be meant, none is taken and a person decides. */
+/* match_files.h — matches a student's files to exercises by their names; intake_collect.c calls it.
+ * A name may be in any case and any folder, and may have a browser's suffix, as "transpose (1).cu",
+ * or an LMS's prefix. If two different files match equally well, neither is taken: a person
+ * decides. */
 #pragma once
 #include "common/exercise.h"
 #include "grader/class/intake.h"
 
 struct exercise_match {
     int file_index;     /* in `files`; -1 = none */
-    const char *reason; /* none, and not because nothing was there; a literal, or NULL */
+    const char *reason; /* why none, though files match; a literal, or NULL */
 };
-/* `out` has room for each exercise of `list`, which ends in NULL. What no exercise took goes to
- * `left` with its reason. Exercises that are not on the list are the book's all the same: their
- * files are in no doubt. */
+/* `out` has one element for each exercise of `list`, which ends in NULL. Files that match no
+ * exercise of the list go to in->rejections, with the reason. Files of the book's other exercises
+ * need no review. */
 void match_files_to_exercises(struct intake *in, const struct exercise *const *list,
                               struct exercise_match *out);
-/* Does this name mean this exercise? */
+/* Returns true if the file's name is that of the exercise. */
 bool match_exercise_name(const struct exercise *ex, const char *path);
-/* LMS names: "doejane_LATE_123_456_transpose.cu"; true with the four parts, which point into
- * `name`. */
+/* Parses an LMS's name, as "doejane_LATE_123_456_transpose.cu"; the parts point into `name`. */
 struct lms_name {
     const char *student, *user, *file;
     int nstudent, nuser;
     bool is_late;
 };
 bool parse_lms_name(const char *name, struct lms_name *out);
-/* Do names like an LMS's say that this is what several students handed in? */
+/* Returns true if LMS names show that the files are from several students. */
 bool match_has_several_students(const struct intake *in);

@@ -1,6 +1,6 @@
-/* merge.c — the content of one store into another (class.h): results by their keys, so that what
- * two machines both graded is there once. Equal keys mean equal inputs of every kind: results that
- * differ then are a fault, which is found here. */
+/* merge.c — copies one store into another (class.h). It joins results by their keys, so that what
+ * two machines both graded appears once. Equal keys mean equal inputs; if two results of one key
+ * differ, the merge fails. */
 #include "grader/class/class.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static const char conflicting_submissions_sql[] =
     "SELECT s.student, s.exercise FROM submission s JOIN other.submission o ON o.student "
     "= s.student AND o.exercise = s.exercise"
     " WHERE s.digest IS NOT o.digest LIMIT 1";
-/* Marks on different inputs are no gradebook. A store that nothing was graded in has no seed. */
+/* One gradebook requires one seed. A store in which nothing was graded has no seed. */
 static const char seed_mismatch_sql[] =
     "SELECT s.value, o.value FROM setting s JOIN other.setting o ON "
     "o.name = s.name WHERE s.name = 'seed' AND "
@@ -23,12 +23,12 @@ static const char seed_mismatch_sql[] =
 
 static bool has_conflict(struct store *s, const char *sql, const char *path,
                          const char *description, struct err *e) {
-    sqlite3_stmt *request = store_query(s, e, sql, "");
-    bool found = request && store_step(s, &request, e);
+    sqlite3_stmt *q = store_query(s, e, sql, "");
+    bool found = q && store_step(s, &q, e);
     if (found)
-        err_set(e, ERR_INPUT, "%s: %s: %.100s, %.100s", path, description,
-                store_column_text(request, 0), store_column_text(request, 1));
-    store_finalize(&request);
+        err_set(e, ERR_INPUT, "%s: %s: %.100s, %.100s", path, description, store_column_text(q, 0),
+                store_column_text(q, 1));
+    store_finalize(&q);
     return found || e->text[0];
 }
 
@@ -60,8 +60,8 @@ static bool copy_tables(struct store *s, struct err *e) {
 
 bool class_merge(struct store *s, const char *from, long long *duplicates, long long *added,
                  struct err *e) {
-    struct store
-        other; /* opened once by itself: a file that is no store is refused before it is attached */
+    /* Opening the file first refuses one that is not a store before it is attached. */
+    struct store other;
     if (!store_open(&other, from, false, e)) return false;
     store_close(&other);
     if (!store_exec(s, e, "ATTACH ? AS other", "t", from)) return false;
@@ -71,14 +71,15 @@ bool class_merge(struct store *s, const char *from, long long *duplicates, long 
             s, e, "SELECT count(*) FROM result r JOIN other.result o ON o.key = r.key");
         *added = store_query_int(s, e, "SELECT count(*) FROM other.result") - *duplicates;
         ok = !has_conflict(s, seed_mismatch_sql, from,
-                           "it was graded with another seed; give all parts the same --seed", e) &&
+                           "it was graded with another seed; grade all shards with the same --seed",
+                           e) &&
              !has_conflict(
                  s, differing_results_sql, from,
-                 "the same submission has another result there, with the same grader, seed and "
+                 "it has a different result of the same submission, with the same grader, seed and "
                  "compiler",
                  e) &&
-             !has_conflict(s, conflicting_submissions_sql, from, "another file was handed in there",
-                           e) &&
+             !has_conflict(s, conflicting_submissions_sql, from,
+                           "it has a different file of the same submission", e) &&
              copy_tables(s, e);
         ok = store_commit(s, ok, e);
     }

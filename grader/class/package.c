@@ -1,7 +1,6 @@
-/* package.c — see package.h. Sources go in, not programs: the container builds them, with the
- * compiler that packages.txt names, so that they fit it. Skeletons are those that the book came
- * with, whatever has been typed into chapters/ since. Times are 1980: equal trees give equal
- * packages. */
+/* package.c — see package.h. The zip has sources, not programs: the container builds them with the
+ * compiler that packages.txt names. Starter files are the book's originals, even if somebody has
+ * edited chapters/. All times are 1980, so that equal trees give equal packages. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
@@ -19,7 +18,7 @@
 #include <unistd.h>
 
 enum { MAX_FILE_BYTES = 16 << 20, MAX_DEPTH = 8 };
-static const time_t zip_epoch = 315532800; /* 1980-01-01, the first that zip knows */
+static const time_t zip_epoch = 315532800; /* 1980-01-01, the earliest date of a zip file */
 
 struct package_builder {
     struct archive *zip;
@@ -29,7 +28,7 @@ struct package_builder {
 
 static bool set_zip_error(struct package_builder *p) {
     const char *reason = archive_error_string(p->zip);
-    return err_set(p->e, ERR_SYSTEM, "the package cannot be written: %s",
+    return err_set(p->e, ERR_SYSTEM, "cannot write the package: %s",
                    reason ? reason : "no reason given");
 }
 
@@ -56,7 +55,7 @@ static bool add_file(struct package_builder *p, const char *from, const char *to
     return ok;
 }
 
-/* What the programs are not made of. */
+/* Returns true for files that the programs don't need. */
 static bool is_excluded(const char *relative) {
     const char *base = path_basename(relative);
     return base[0] == '.' || !strcmp(relative, "grader/tests") || strstr(base, ".bak-");
@@ -74,7 +73,7 @@ static bool add_book_file(struct package_builder *p, const char *relative, const
     return ok;
 }
 
-/* Links are not followed: the book has none. */
+/* Adds a file or a folder; it follows no link, as the book has none. */
 static bool add_tree(struct package_builder *p, const char *relative, unsigned depth) {
     char path[PATH_MAX], child[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", book_root(), relative);
@@ -94,7 +93,7 @@ static bool add_tree(struct package_builder *p, const char *relative, unsigned d
     return ok;
 }
 
-/* In the package, the assignment's files lie as they do beside each other here. */
+/* Adds the assignment and its hidden cases; their relative paths stay the same. */
 static bool add_assignment(struct package_builder *p, const struct assignment *a) {
     char to[PATH_MAX];
     size_t dir_len = (size_t)(path_basename(a->path) - a->path);
@@ -104,8 +103,8 @@ static bool add_assignment(struct package_builder *p, const struct assignment *a
         if (!hidden) continue;
         if (strncmp(hidden, a->path, dir_len) || strstr(hidden + dir_len, ".."))
             return err_set(p->e, ERR_INPUT,
-                           "%s: for a package, hidden cases lie in the assignment's folder or "
-                           "below, named without ..",
+                           "%s: for a package, put hidden cases into the assignment's folder or "
+                           "below it, with a path without ..",
                            hidden);
         snprintf(to, sizeof to, "assignment/%s", hidden + dir_len);
         ok = add_file(p, hidden, to);
@@ -136,14 +135,14 @@ static la_ssize_t write_zip_bytes(struct archive *zip, void *user, const void *d
 bool class_write_package(const struct assignment *a, const char *path, unsigned *file_count,
                          struct err *e) {
     struct file_out o;
-    struct package_builder reply = {.zip = archive_write_new(), .e = e};
-    if (!reply.zip) die("out of memory");
-    if (!file_open(path, &o, e)) return archive_write_free(reply.zip), false;
-    bool ok = archive_write_set_format_zip(reply.zip) == ARCHIVE_OK &&
-              archive_write_open(reply.zip, o.f, NULL, write_zip_bytes, NULL) == ARCHIVE_OK;
-    ok = ok ? add_all(&reply, a) : set_zip_error(&reply);
-    if (archive_write_close(reply.zip) != ARCHIVE_OK && ok) ok = set_zip_error(&reply);
-    archive_write_free(reply.zip);
-    *file_count = reply.file_count;
+    struct package_builder p = {.zip = archive_write_new(), .e = e};
+    if (!p.zip) die("out of memory");
+    if (!file_open(path, &o, e)) return archive_write_free(p.zip), false;
+    bool ok = archive_write_set_format_zip(p.zip) == ARCHIVE_OK &&
+              archive_write_open(p.zip, o.f, NULL, write_zip_bytes, NULL) == ARCHIVE_OK;
+    ok = ok ? add_all(&p, a) : set_zip_error(&p);
+    if (archive_write_close(p.zip) != ARCHIVE_OK && ok) ok = set_zip_error(&p);
+    archive_write_free(p.zip);
+    *file_count = p.file_count;
     return file_close(&o, ok, e) && ok;
 }

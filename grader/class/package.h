@@ -1,5 +1,5 @@
-/* package.h — a whole autograder for Gradescope, as the zip file that it wants: the book, the
- * grader's sources, the assignment with its hidden cases, and the two scripts that it calls. */
+/* package.h — writes an autograder for Gradescope as a zip file: the book, the grader's sources,
+ * the assignment with its hidden cases, and the two scripts that Gradescope calls. */
 #pragma once
 #include "grader/class/assignment.h"
 

@@ -1,6 +1,6 @@
-/* page.h — the frame of the HTML pages of a class: they stand alone and run nothing, which their
- * content security policy holds a browser to. Whatever comes from a submission or a name goes
- * through class_page_put_text. */
+/* page.h — the frame of a class's HTML pages. Pages load nothing and run no script; their content
+ * security policy makes the browser enforce that. Write every text from a submission or a name with
+ * class_page_put_text. */
 #pragma once
 #include "common/buf.h"
 
@@ -9,6 +9,6 @@
 void class_page_begin(const char *title, struct buf *out);
 void class_page_end(struct buf *out);
 void class_page_put_text(const char *s, struct buf *out);
-/* A file's name from an id: what is not plain becomes '_', and then a part of its digest keeps it
- * apart from others. `out` has room for 256 bytes. */
+/* Makes a file's name of an id. Each unsafe byte becomes '_'; the name then also has a part of the
+ * id's digest, so that it stays unique. */
 void class_page_file_name(const char *id, const char *suffix, char out[256]);

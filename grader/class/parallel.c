@@ -1,4 +1,4 @@
-/* parallel.c — see parallel.h. A child writes its answer to a memory file that the parent made,
+/* parallel.c — see parallel.h. A child writes its result to a memory file that the parent created,
  * then exits. */
 #include "grader/class/parallel.h"
 
@@ -68,7 +68,7 @@ static bool deliver_result(struct worker *worker, unsigned slot, bool ok,
     return may_continue;
 }
 
-/* Waits for any of ours to end. */
+/* Waits for any child to end and delivers its result. */
 static bool wait_any(struct worker *workers, unsigned jobs, const struct parallel_ops *p,
                      struct err *e) {
     int status;

@@ -1,6 +1,5 @@
-/* plan.c — see plan.h. First the entries are listed, then the layout is decided by what their names
- * look like, then each entry is given to the student whom its name means: by the roster where there
- * is one, else by itself. */
+/* plan.c — see plan.h. It lists the entries, detects the layout from their names, then assigns each
+ * entry to a student by its name: the roster's student of that name, or a new one. */
 #include "grader/class/plan.h"
 #include "grader/class/assignment.h"
 #include "common/buf.h"
@@ -26,12 +25,10 @@ static const char *const layout_names[] = {
     PLAN_LAYOUTS(X)
 #undef X
 };
-static const char
-    metadata[] = "submission_metadata.yml",
-    moodle_infix[] = "_assignsubmission_",
-    no_student_reason[] =
-        "no student's name: put it into a folder of that name, call it STUDENT_EXERCISE.cu, "
-        "or name the exercise with --exercise";
+static const char metadata[] = "submission_metadata.yml", moodle_infix[] = "_assignsubmission_",
+                  no_student_reason[] =
+                      "no student's name: put it into a folder with the student's name, call it "
+                      "STUDENT_EXERCISE.cu, or name the exercise with --exercise";
 
 bool plan_parse_layout(const char *name, enum plan_layout *out) {
     for (unsigned i = 0; i < sizeof layout_names / sizeof *layout_names; i++)
@@ -49,14 +46,14 @@ static void add_entry(struct plan *p, const char *dir, int dir_fd, const char *n
     struct stat st = {0};
     struct plan_entry en = {.dir = dir, .name = xstrdup(name), .file = xstrdup(name)};
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        reject_entry(&en, "it cannot be looked at", true);
+        reject_entry(&en, "its file status cannot be read", true);
     else if (name[0] == '.') reject_entry(&en, "a hidden file", false);
     else if (S_ISLNK(st.st_mode)) reject_entry(&en, "a link, which is not followed", true);
     else if (S_ISDIR(st.st_mode)) en.kind = PLAN_FOLDER;
-    else if (!S_ISREG(st.st_mode)) reject_entry(&en, "no regular file", true);
+    else if (!S_ISREG(st.st_mode)) reject_entry(&en, "not a regular file", true);
     else if (intake_is_archive(name)) en.kind = PLAN_ARCHIVE;
     else if (intake_is_source(name)) en.kind = PLAN_SOURCE;
-    else reject_entry(&en, "neither a folder nor an archive nor a .cu file", true);
+    else reject_entry(&en, "not a folder, an archive or a .cu file", true);
     GROW(p->entries, p->nentries + 1, p->entries_capacity, 64);
     p->entries[p->nentries++] = en;
 }
@@ -73,19 +70,19 @@ static bool is_exercise(const char *name) {
     return false;
 }
 
-/* One student's own folder: the book's folders are in it, or files of exercises and nothing that
- * could be a student. */
+/* Returns true for the folder of one student: it has the book's folders, or files of exercises and
+ * no entry that could be a student's. */
 static bool is_single_student_folder(char *const *names) {
-    unsigned chapters = 0, templates = 0, students = 0;
+    unsigned chapters = 0, files = 0, students = 0;
     for (char *const *n = names; *n; n++) {
         struct lms_name lms;
         chapters += is_chapter(*n);
-        if (is_exercise(*n) && !parse_lms_name(*n, &lms)) templates++;
+        if (is_exercise(*n) && !parse_lms_name(*n, &lms)) files++;
         else if ((*n)[0] != '.' &&
                  (!strchr(*n, '.') || intake_is_archive(*n) || intake_is_source(*n)))
             students++;
     }
-    return chapters || (templates && !students);
+    return chapters || (files && !students);
 }
 
 static const char *add_dir(struct plan *p, const char *dir) {
@@ -93,7 +90,7 @@ static const char *add_dir(struct plan *p, const char *dir) {
     return p->dirs[p->ndirs++] = xstrdup(dir);
 }
 
-/* The path itself is an entry of the folder above it. */
+/* Adds the path itself as an entry of its parent folder. */
 static bool add_path_as_entry(struct plan *p, const char *path, struct err *e) {
     char full_path[PATH_MAX], *slash;
     snprintf(full_path, sizeof full_path, "%s", path);
@@ -146,7 +143,7 @@ static int by_id(const void *a, const void *b) {
     return strcmp(((const struct plan_student *)a)->id, ((const struct plan_student *)b)->id);
 }
 
-/* The tree holds copies: the students' array moves. */
+/* A node of the tree. It has a copy, because GROW moves the array of students. */
 struct student_node {
     struct plan_student student;
     unsigned index;
@@ -173,7 +170,7 @@ static unsigned find_or_add_escaped_student(struct plan *p, const char *id) {
 static bool add_roster(struct plan *p, struct err *e) {
     for (unsigned i = 0; i < p->roster.n; i++) {
         const struct roster_row *row = &p->roster.rows[i];
-        unsigned at = find_or_add_escaped_student(p, row->id); /* which may move the students */
+        unsigned at = find_or_add_escaped_student(p, row->id); /* may move p->students */
         struct plan_student *s = &p->students[at];
         if (s->is_rostered)
             return err_set(e, ERR_INPUT, "the roster has '%.100s' twice; ids must be unique",
@@ -201,7 +198,8 @@ static void report_duplicate_student(const struct plan *p, unsigned s, unsigned 
     buf_free(&first_name), buf_free(&second_name);
 }
 
-/* Several files of one student are usual where an LMS puts the name before each. */
+/* Assigns an entry to the student of one of the keys. A student may have several entries only with
+ * Canvas and Moodle, which put the student's name before each file. */
 static bool assign_entry(struct plan *p, unsigned entry, const char *const keys[3], const char *id,
                          struct err *e) {
     int row = ROSTER_NONE;
@@ -213,8 +211,8 @@ static bool assign_entry(struct plan *p, unsigned entry, const char *const keys[
     struct plan_student *st = &p->students[s];
     if (st->entry_key && (!allows_several_files || strcmp(st->entry_key, id)))
         return report_duplicate_student(p, s, entry, e), false;
-    if (row < 0 && st->is_rostered) /* several are called so, and it is no one's id */
-        return err_set(e, ERR_INPUT, "'%.100s' means more than one person of the roster", st->id);
+    if (row < 0 && st->is_rostered) /* the name is ambiguous, and equals an id */
+        return err_set(e, ERR_INPUT, "'%.100s' matches more than one person of the roster", st->id);
     if (!st->entry_key) st->entry_key = xstrdup(id), st->first_entry = entry;
     p->entries[entry].has_student = true;
     GROW(p->pairs, p->npairs + 1, p->pairs_capacity, 64);
@@ -222,7 +220,7 @@ static bool assign_entry(struct plan *p, unsigned entry, const char *const keys[
     return true;
 }
 
-/* ---- what names mean, a function for each layout ---- */
+/* ---- the names of entries, a function for each layout ---- */
 
 static void set_student_file_name(struct plan_entry *en, const char *file) {
     char *copy = xstrdup(file);
@@ -233,7 +231,7 @@ static bool assign_canvas_entry(struct plan *p, unsigned i, struct err *e) {
     struct lms_name lms;
     char user[64], student[NAME_MAX + 1], id[NAME_MAX + 80];
     if (!parse_lms_name(p->entries[i].name, &lms))
-        return reject_entry(&p->entries[i], "no name as Canvas gives them", true), true;
+        return reject_entry(&p->entries[i], "its name is not in Canvas's format", true), true;
     snprintf(user, sizeof user, "%.*s", lms.nuser, lms.user);
     snprintf(student, sizeof student, "%.*s", lms.nstudent, lms.student);
     snprintf(id, sizeof id, "%s_%s", student, user);
@@ -245,12 +243,13 @@ static bool assign_moodle_entry(struct plan *p, unsigned i, struct err *e) {
     char id[NAME_MAX + 1], name[NAME_MAX + 1];
     snprintf(id, sizeof id, "%s", p->entries[i].name);
     char *infix = strstr(id, moodle_infix), *user_number;
-    if (!infix) return reject_entry(&p->entries[i], "no name as Moodle gives them", true), true;
+    if (!infix)
+        return reject_entry(&p->entries[i], "its name is not in Moodle's format", true), true;
     const char *rest = strchr(infix + sizeof moodle_infix - 1, '_');
     if (rest && rest[1]) set_student_file_name(&p->entries[i], rest + 1);
     if (!strncmp(infix + sizeof moodle_infix - 1, "onlinetext", 10) &&
         p->entries[i].kind != PLAN_SOURCE)
-        reject_entry(&p->entries[i], "text that was typed in, no file", true);
+        reject_entry(&p->entries[i], "typed text, not a file", true);
     *infix = 0;
     strcpy(name, id);
     user_number = strrchr(name, '_');
@@ -263,12 +262,11 @@ static bool assign_github_entry(struct plan *p, unsigned i, struct err *e) {
     snprintf(prefix, sizeof prefix, "%s", path_basename(p->entries[i].dir));
     if (!text_ends_with(prefix, "-submissions"))
         return err_set(e, ERR_INPUT,
-                       "%s: GitHub Classroom's folder ends in -submissions, this one does not",
+                       "%s: GitHub Classroom's folder must end in -submissions; this one doesn't",
                        p->entries[i].dir);
     prefix[strlen(prefix) - strlen("submissions")] = 0;
     if (!text_starts_with(p->entries[i].name, prefix)) {
-        reject_entry(&p->entries[i], "its name does not begin as the assignment's repositories do",
-                     true);
+        reject_entry(&p->entries[i], "its name doesn't begin with the assignment's name", true);
         return true;
     }
     const char *user = p->entries[i].name + strlen(prefix);
@@ -288,7 +286,7 @@ static void strip_extension(char *name, enum plan_kind kind) {
     if (dot && dot > name) *dot = 0;
 }
 
-/* STUDENT_EXERCISE: cuts the exercise off. */
+/* Cuts the exercise off STUDENT_EXERCISE; returns false if there is none. */
 static bool strip_exercise_suffix(char *name) {
     for (char *at = name; (at = strpbrk(at + 1, "_-"));) {
         char file[NAME_MAX + 8];
@@ -323,15 +321,14 @@ struct gradescope_ctx {
     const char *dir;
     struct err *e;
     bool ok;
-    unsigned
-        next_entry; /* the metadata's order is the names' mostly: the search goes on where it was */
+    unsigned next_entry; /* the search starts here: the metadata mostly has the names' order */
 };
 
-/* The roster's word stands before Gradescope's. A time that can't be read is none: `batch` says how
- * many students have none. */
+/* Sets a student's time, unless the roster has one. A time that can't be parsed is ignored; `grader
+ * batch` reports how many students have none. */
 static void set_submission_time(struct plan *p, unsigned entry, const char *time) {
-    long long measure_seconds;
-    if (!assignment_parse_time(time, &measure_seconds)) return;
+    long long seconds;
+    if (!assignment_parse_time(time, &seconds)) return;
     for (unsigned i = p->npairs; i-- > 0 && p->pairs[i].entry == entry;) {
         struct plan_student *s = &p->students[p->pairs[i].student];
         if (!s->time) s->time = xstrdup(time);
@@ -354,8 +351,8 @@ static void on_submitter(void *user, const char *folder, const char *const names
         if (g->ok) set_submission_time(g->p, i, time);
     }
     if (!found && g->ok)
-        g->ok = err_set(g->e, ERR_INPUT, "%s names the folder %.200s, which is not there", metadata,
-                        folder);
+        g->ok = err_set(g->e, ERR_INPUT, "%s names the folder %.200s, which does not exist",
+                        metadata, folder);
 }
 
 static bool assign_gradescope_entries(struct plan *p, struct err *e) {
@@ -368,7 +365,7 @@ static bool assign_gradescope_entries(struct plan *p, struct err *e) {
     }
     for (unsigned i = 0; i < p->nentries && ok; i++) {
         struct plan_entry *en = &p->entries[i];
-        if (!strcmp(en->name, metadata)) reject_entry(en, "says who handed in what", false);
+        if (!strcmp(en->name, metadata)) reject_entry(en, "Gradescope's metadata", false);
         else if (!en->has_student && !en->reason)
             reject_entry(en, "submission_metadata.yml does not name it", true);
     }

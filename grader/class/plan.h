@@ -1,6 +1,6 @@
-/* plan.h — the entries of the folders that an instructor names, and which student each belongs to.
- * No entry is dropped: one that belongs to nobody has a reason. Nothing is read here but names and,
- * of Gradescope, who handed in what. */
+/* plan.h — lists the entries of the folders that an instructor names, and finds each one's student;
+ * the class commands call it. It drops no entry: one without a student has a reason. It reads names
+ * only, and Gradescope's metadata. */
 #pragma once
 #include "common/err.h"
 #include "common/exercise.h"
@@ -8,14 +8,14 @@
 
 #include <stdbool.h>
 
-/* X(name, what an entry is called there) */
+/* X(name, description of an entry's name) */
 /* clang-format off */
-#define PLAN_LAYOUTS(X)                                                                                 \
-    X(auto, "")                                                                                         \
-    X(folders, "a folder, an archive or a file with the student's name")                                \
-    X(canvas, "doejane_123_456_FILE, doejane_LATE_123_456_FILE")                                        \
-    X(moodle, "Jane Doe_123_assignsubmission_file_, a folder or the start of a file's name")            \
-    X(gradescope, "submission_123, with submission_metadata.yml beside it")                             \
+#define PLAN_LAYOUTS(X)                                                                      \
+    X(auto, "")                                                                              \
+    X(folders, "a folder, an archive or a file with the student's name")                     \
+    X(canvas, "doejane_123_456_FILE, doejane_LATE_123_456_FILE")                             \
+    X(moodle, "Jane Doe_123_assignsubmission_file_, a folder or the start of a file's name") \
+    X(gradescope, "submission_123, with submission_metadata.yml beside it")                  \
     X(github, "ASSIGNMENT-username, in the folder ASSIGNMENT-submissions")
 /* clang-format on */
 enum plan_layout {
@@ -23,28 +23,27 @@ enum plan_layout {
     PLAN_LAYOUTS(X)
 #undef X
 };
-/* False: there is none of this name. */
+/* Returns false if no layout has this name. */
 bool plan_parse_layout(const char *name, enum plan_layout *out);
 
 enum plan_kind { PLAN_FOLDER, PLAN_ARCHIVE, PLAN_SOURCE, PLAN_OTHER };
 
 struct plan_entry {
-    const char *dir; /* the folder that it lies in */
+    const char *dir; /* its folder */
     char *name;      /* its name there */
-    char *file;      /* what the student called it, for what to look for */
+    char *file;      /* the student's name of it, which is matched to exercises */
     enum plan_kind kind;
-    const char *reason; /* not to be read, and why; NULL otherwise. A literal. */
-    bool needs_review;  /* why: a person has to look */
-    bool has_student;   /* to a student */
+    const char *reason; /* why it is not read, a literal; NULL = it is read */
+    bool needs_review;  /* with `reason`: a person has to look */
+    bool has_student;
 };
 struct plan_student {
     char *id;        /* unique, escaped */
-    char *name;      /* of the roster, or "" */
-    char *entry_key; /* how the entries name the student; NULL = no entry */
-    char *
-        time; /* when it was handed in, as the roster, Gradescope or git says; NULL = they do not */
+    char *name;      /* from the roster, or "" */
+    char *entry_key; /* the student's name in the entries; NULL = no entry */
+    char *time;      /* of the submission, from the roster, Gradescope or git; NULL = unknown */
     bool is_rostered;
-    unsigned first_entry; /* of the entries that name the student, for messages */
+    unsigned first_entry; /* the first of the student's entries, for messages */
 };
 struct plan_pair {
     unsigned student, entry;
@@ -59,24 +58,24 @@ struct plan {
         pairs_capacity;
     struct roster roster;
     bool has_roster;
-    void *student_tree; /* tree of students */
+    void *student_tree; /* of struct student_node, by id; see tsearch(3) */
 };
 struct plan_options {
     enum plan_layout layout;
     const char *roster;              /* a path, or NULL */
     const struct exercise *exercise; /* only this one, or NULL */
 };
-/* False: a folder can't be read, or two entries or two people are the same student. */
+/* Builds the plan. Returns false if a folder can't be read, or if two entries or two people are the
+ * same student. Free with plan_free. */
 bool plan_build(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o,
                 struct err *e);
-/* Gives a time to students who have none and whose folder is a git repository: that of the last
- * commit. How many these are. */
+/* Sets the time of students who have none and whose folder is a git repository to that of the last
+ * commit. Returns the number of these students. */
 unsigned plan_add_git_times(struct plan *p);
 void plan_free(struct plan *p);
 
-/* Who handed in what, of a Gradescope export: calls `each` with the folder's name, three names of a
- * person, "" = none, and the time,
- * "" = none. */
+/* Reads the metadata of a Gradescope export: calls `on_submitter` with the folder's name, the id,
+ * e-mail address and name of a person, and the time; "" = unknown. */
 bool plan_read_gradescope(const char *path,
                           void (*on_submitter)(void *user, const char *folder,
                                                const char *const names[3], const char *time),

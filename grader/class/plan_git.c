@@ -1,6 +1,6 @@
-/* plan_git.c — when a submission that is a git repository of its own was last committed to
- * (plan.h). The repository is the student's, its configuration too, which may name programs to run:
- * git reads it in a jail that holds nothing else. */
+/* plan_git.c — finds the time of the last commit of a submission that is a git repository (plan.h).
+ * The student's git configuration may name programs to run, so git runs in a sandbox that has
+ * nothing but the repository. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "grader/class/assignment.h"
@@ -16,8 +16,8 @@
 
 static const long long max_unix_time = 253402300800; /* the year 10000 */
 
-/* An absolute path, as a jail wants it. False: no folder of this name, or a link, or a file that
- * points elsewhere. */
+/* Sets `git` to the absolute path of an entry's .git folder. Returns false if there is none, or if
+ * it is a link or a file. */
 static bool repository_of(const struct plan_entry *en, char git[PATH_MAX]) {
     char folder[PATH_MAX], path[PATH_MAX];
     struct stat st;
@@ -26,7 +26,7 @@ static bool repository_of(const struct plan_entry *en, char git[PATH_MAX]) {
            path_join(git, PATH_MAX, path, ".git") && lstat(git, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* All of what was printed is one number. */
+/* Parses git's output, which must be a single number, as seconds since 1970. */
 static bool parse_timestamp(const struct buf *text, long long *out) {
     char *end;
     *out = strtoll(buf_str(text), &end, 10);
@@ -69,11 +69,11 @@ unsigned plan_add_git_times(struct plan *p) {
     for (unsigned i = 0; i < p->npairs; i++) {
         struct plan_student *s = &p->students[p->pairs[i].student];
         char git[PATH_MAX], text[32];
-        long long measure_seconds;
+        long long seconds;
         if (s->time || !repository_of(&p->entries[p->pairs[i].entry], git) ||
-            !last_commit_time(git, &measure_seconds))
+            !last_commit_time(git, &seconds))
             continue;
-        assignment_format_time(measure_seconds, text);
+        assignment_format_time(seconds, text);
         s->time = xstrdup(text);
         n++;
     }

@@ -1,6 +1,6 @@
-/* result_blob.c — a result as the store keeps it for pages: result_serialize.h, packed by zstd (class.h). The
- * layout is that of the grader's own structs, so that only the very grader that wrote it may read
- * it. */
+/* result_blob.c — a whole result as the store keeps it for pages (class.h): the format of
+ * result_serialize.h, compressed with zstd. The format is the layout of the grader's own structs,
+ * so only the build that wrote it can read it. */
 #include "grader/class/class.h"
 #include "grader/grade/provenance.h"
 #include "grader/grade/result_serialize.h"
@@ -25,7 +25,7 @@ bool class_deserialize_result(const void *bytes, size_t size, const struct exerc
                               const char *grader, struct result *r) {
     unsigned long long serialized_size = size ? ZSTD_getFrameContentSize(bytes, size) : 0;
     if (!size || strcmp(grader, grade_build_digest()) || serialized_size > MAX_BLOB_BYTES)
-        return false; /* errors are large numbers */
+        return false; /* ZSTD_CONTENTSIZE_ERROR and _UNKNOWN are large numbers. */
     char *serialized = xmalloc(serialized_size + 1);
     size_t n = ZSTD_decompress(serialized, serialized_size, bytes, size);
     bool ok = !ZSTD_isError(n) && result_deserialize(r, ex, serialized, n);

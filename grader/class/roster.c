@@ -1,5 +1,5 @@
-/* roster.c — see roster.h. Names are compared without case; a person's name also without blanks and
- * commas, beginning at any of its words: Canvas writes "doejane" for "Jane Doe". */
+/* roster.c — see roster.h. Names match in any case. A person's name also matches without blanks and
+ * commas, starting at any of its words: Canvas writes "doejane" for "Jane Doe". */
 #include "grader/class/roster.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -25,8 +25,8 @@ static int by_text(const void *a, const void *b) {
 
 static char *to_lower_copy(const char *s) {
     char *copy = xstrdup(s);
-    for (char *reply = copy; *reply; reply++)
-        if (*reply >= 'A' && *reply <= 'Z') *reply = (char)(*reply + 32);
+    for (char *p = copy; *p; p++)
+        if (*p >= 'A' && *p <= 'Z') *p = (char)(*p + 32);
     return copy;
 }
 
@@ -43,15 +43,15 @@ static int find_name(void *const *tree, const char *text) {
     return found ? (*found)->row : ROSTER_NONE;
 }
 
-/* "doe, jane": "doejane" and "janedoe". */
+/* Inserts a name's rotations: for "doe, jane", these are "doejane" and "janedoe". */
 static void insert_rotations(void **tree, const char *cell, int row) {
-    char *keywords[16], *text = to_lower_copy(cell), *rest = text;
+    char *words[16], *text = to_lower_copy(cell), *rest = text;
     unsigned n = 0;
     for (char *w; n < 16 && (w = strsep(&rest, " ,\t"));)
-        if (*w) keywords[n++] = w;
+        if (*w) words[n++] = w;
     for (unsigned first = 0; n > 1 && first < n; first++) {
         char *rotation = xcalloc(1, strlen(cell) + 1);
-        for (unsigned i = 0; i < n; i++) strcat(rotation, keywords[(first + i) % n]);
+        for (unsigned i = 0; i < n; i++) strcat(rotation, words[(first + i) % n]);
         insert_name(tree, rotation, row);
     }
     free(text);
@@ -67,7 +67,7 @@ int roster_find(const struct roster *r, const char *name) {
 
 /* ---- the file ---- */
 
-/* A cell; `*at` is left behind its separator. `*last`: it was the row's last. */
+/* Returns the next cell, which the caller frees; moves `*at` behind its separator. */
 static char *parse_cell(const char **at, const char *end, char separator, bool *is_last) {
     struct buf out = {0};
     const char *s = *at;
@@ -119,7 +119,7 @@ static bool add_row(struct roster *r, struct roster_row row, struct roster_colum
                     const char *path, struct err *e) {
     int id = c.id, name = c.name;
     if ((unsigned)id >= row.n || !*row.cells[id])
-        return free_row(&row), true; /* an empty line, or the points possible */
+        return free_row(&row), true; /* an empty line, or Canvas's line of possible points */
     row.id = row.cells[id], row.name = name >= 0 && (unsigned)name < row.n ? row.cells[name] : "";
     row.time = c.time >= 0 && (unsigned)c.time < row.n ? row.cells[c.time] : "";
     int row_index = (int)r->n;
@@ -133,7 +133,7 @@ static bool add_row(struct roster *r, struct roster_row row, struct roster_colum
     GROW(r->rows, r->n + 1, r->capacity, 64);
     r->rows[r->n++] = row;
     return !is_duplicate ||
-           err_set(e, ERR_INPUT, "%s: '%.100s' is there twice; ids must be unique", path, row.id);
+           err_set(e, ERR_INPUT, "%s: '%.100s' is listed twice; ids must be unique", path, row.id);
 }
 
 static char separator_of(const char *text) {
@@ -165,7 +165,7 @@ static bool parse(const struct buf *text, struct roster *r, const char *path, st
             path);
     bool ok = true;
     while (ok && at < end) ok = add_row(r, parse_row(&at, end, separator), c, path, e);
-    return ok && (r->n || err_set(e, ERR_INPUT, "%s: there is nobody in it", path));
+    return ok && (r->n || err_set(e, ERR_INPUT, "%s: it lists no student", path));
 }
 
 bool roster_read(const char *path, struct roster *r, struct err *e) {

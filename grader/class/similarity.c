@@ -10,8 +10,8 @@ const struct similarity_options similarity_defaults = {
 
 /* ---- fingerprints ---- */
 
-/* Of a run of tokens; mixed so that the least of a window is any of them (FNV-1a, then the
- * finaliser of MurmurHash3). */
+/* FNV-1a, then the finalizer of MurmurHash3, so that any position of a window may have the smallest
+ * hash. */
 uint64_t similarity_kgram_hash(const struct similarity_token *t) {
     uint64_t h = 0xcbf29ce484222325u;
     for (unsigned i = 0; i < SIMILARITY_KGRAM; i++) h = (h ^ t[i].code) * 0x100000001b3u;
@@ -51,8 +51,8 @@ static void sort_fingerprints(struct similarity_text *t) {
     t->nfingerprints = nunique;
 }
 
-/* Of each window the least hash, the last of equal ones; what the book has is no candidate, so that
- * it hides nothing beside it. */
+/* Keeps the smallest hash of each window, the last one of equal hashes. The book's hashes are no
+ * candidates, so that they don't displace a student's own. */
 static void winnow(const struct similarity_class *c, struct similarity_text *t) {
     unsigned n = t->ntokens >= SIMILARITY_KGRAM ? t->ntokens - SIMILARITY_KGRAM + 1 : 0,
              last = UINT32_MAX;
@@ -86,12 +86,12 @@ void similarity_add_text(struct similarity_class *c, const char *student, const 
 
 /* ---- pairs ---- */
 
-/* What a good part of the class wrote the same way is how one writes it, or was said in class. */
+/* Drops fingerprints that many texts have: they are common style, or were shown in class. */
 static void drop_common_fingerprints(struct similarity_class *c, double max_share) {
     uint64_t *hashes = NULL;
     size_t n = 0, capacity = 0, max_texts = (size_t)(max_share * c->ntexts);
     if (max_texts < 4)
-        max_texts = 4; /* of a small class nothing is widespread but what five have */
+        max_texts = 4; /* In a small class, a fingerprint is common if five texts have it. */
     for (unsigned i = 0; i < c->ntexts; i++)
         for (unsigned k = 0; k < c->texts[i].nfingerprints; k++) {
             GROW(hashes, n + 1, capacity, 1024);

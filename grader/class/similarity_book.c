@@ -1,6 +1,6 @@
-/* similarity_load_book.c — what the book has of an exercise: it counts for nothing between two
- * students, and who hands in the model answer or a step of the ladder is told apart. See similarity.h.
- */
+/* similarity_book.c — the book's files of an exercise. Their hashes don't count between students,
+ * and a submission that copies the model solution or a step of the ladder is reported separately.
+ * See similarity.h. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "grader/book/book.h"
@@ -18,7 +18,7 @@ static bool contains_hash(const struct hash_list *l, uint64_t h) {
     return l->n && bsearch(&h, l->h, l->n, sizeof *l->h, similarity_compare_hashes);
 }
 
-/* Sorted, each once. */
+/* Returns the hashes of all k-grams, sorted, each once. */
 static struct hash_list hashes_of(const struct similarity_token *t, unsigned n) {
     struct hash_list l = {0};
     size_t nunique = 0;
@@ -49,14 +49,15 @@ static void add_book_hashes(struct similarity_class *c, const struct hash_list *
     }
 }
 
-/* `step` NULL: the model answer. A student's release has neither. */
+/* Adds a step of the ladder, or the model solution if `step` is NULL. The students' edition of the
+ * book has neither. */
 static void add_version(struct similarity_class *c, const char *step,
                         const struct hash_list *starter_hashes) {
     struct buf text = {0};
     struct err e = {0};
     if (file_read(book_solution_file(c->ex, step), SOURCE_LIMIT, &text, &e)) {
         struct hash_list all = hashes_of_text(&text);
-        struct similarity_version v = {.name = xstrdup(step ? step : "model answer")};
+        struct similarity_version v = {.name = xstrdup(step ? step : "model solution")};
         for (size_t i = 0; i < all.n; i++) {
             if (contains_hash(starter_hashes, all.h[i])) continue;
             GROW(v.unique_hashes, v.nunique_hashes + 1, v.capacity, 256);

@@ -1,4 +1,4 @@
-/* similarity_pages.c — what similarity.h found, as pages for a person to judge by, as a table, and as
+/* similarity_pages.c — the result of similarity.h as pages for a person to judge, as CSV, and as
  * files for other programs. */
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -23,9 +23,9 @@ static bool write_file(const struct similarity_pages *p, const char *name, const
 unsigned similarity_print_text(const struct similarity_class *c, FILE *f) {
     unsigned book_copy_count = 0;
     for (unsigned i = 0; i < c->npairs; i++) {
-        const struct similarity_pair *request = &c->pairs[i];
-        fprintf(f, "%5.1f %%  %4u  %-32s %s  %s\n", 100 * request->share, request->common,
-                book_id(c->ex), c->texts[request->a].student, c->texts[request->b].student);
+        const struct similarity_pair *q = &c->pairs[i];
+        fprintf(f, "%5.1f %%  %4u  %-32s %s  %s\n", 100 * q->share, q->common, book_id(c->ex),
+                c->texts[q->a].student, c->texts[q->b].student);
     }
     for (unsigned i = 0; i < c->ntexts; i++) {
         const struct similarity_text *t = &c->texts[i];
@@ -40,7 +40,7 @@ unsigned similarity_print_text(const struct similarity_class *c, FILE *f) {
 
 /* ---- a pair ---- */
 
-/* Which lines of a text are part of a passage. */
+/* Returns for each line of a text whether it is part of a passage; the caller frees the array. */
 static bool *marked_lines(const struct similarity_text *t, const struct similarity_passage *list,
                           unsigned n, bool is_second) {
     bool *m = xcalloc(MAX_LINES + 2, sizeof *m);
@@ -78,10 +78,8 @@ static void put_pair_page(const struct similarity_class *c, const struct similar
     bool *ma = marked_lines(a, list, n, false), *mb = marked_lines(b, list, n, true);
     class_page_begin(book_id(c->ex), out);
     buf_printf(out,
-               "<p>%.0f %% of the fingerprints, %u of them, in %u passages. What the book has, and "
-               "what a good part of "
-               "the class has, is "
-               "not counted, though it may stand within a "
+               "<p>%.0f %% of the fingerprints are common: %u, in %u passages. Fingerprints that "
+               "the book or many students have are not counted, but may be part of a "
                "passage.</p>\n<table><tr><th>lines</th><th>lines</th><th "
                "class=\"n\">tokens</th></tr>\n",
                100 * q->share, q->common, n);
@@ -142,9 +140,9 @@ bool similarity_pages_begin(struct similarity_pages *p, const char *folder, stru
     class_page_begin("Passages in common", &p->index);
     buf_puts(
         &p->index,
-        "<p>A pair here is a reason to look, and no finding: docs/similarity.md says how often "
-        "independent work comes this "
-        "near.</p>\n<table><tr><th class=\"n\">share</th><th "
+        "<p>A pair in this list is a reason to look, not a proof of copying. docs/similarity.md "
+        "says how often independent work is this similar.</p>\n<table><tr><th "
+        "class=\"n\">share</th><th "
         "class=\"n\">fingerprints</th><th>exercise</th><th></th><th></th>"
         "</tr>\n");
     buf_puts(&p->pairs_csv, "share,fingerprints,exercise,first,second\n");
@@ -200,10 +198,9 @@ bool similarity_pages_add(struct similarity_pages *p, const struct similarity_cl
 bool similarity_pages_end(struct similarity_pages *p, struct err *e) {
     buf_puts(
         &p->index,
-        "</table>\n<h2>What the book has</h2>\n<p>Sources that have three quarters of what the "
-        "model "
-        "answer, or a step of the "
-        "ladder, has beyond the skeleton.</p>\n<table><tr><th class=\"n\">share</th><th "
+        "</table>\n<h2>Copies of the book's versions</h2>\n<p>Sources that have three quarters of "
+        "what the model solution, or a step of the ladder, adds to the starter "
+        "file.</p>\n<table><tr><th class=\"n\">share</th><th "
         "class=\"n\">fingerprints</th><th>exercise</th><th>student</th><th>version</th></tr>\n");
     buf_add(&p->index, buf_str(&p->book_rows), p->book_rows.size),
         buf_puts(&p->index, "</table>\n");

@@ -1,7 +1,7 @@
-/* similarity_tokenize.c — CUDA C as tokens for comparing (similarity.h). Comments, blanks and
- * preprocessor lines are nothing; words that the language or CUDA gives a meaning count as
- * themselves, all others as "a name"; numbers and texts as one each. So a copy is the same after
- * renaming, laying out and commenting anew. */
+/* similarity_tokens.c — turns CUDA C into tokens for comparison (similarity.h). It skips comments,
+ * blanks and preprocessor lines. Each word of the language and of CUDA is a token of its own; all
+ * other names are one token, and so are all numbers and all strings. So a copy has the same tokens
+ * even with other names, layout and comments. */
 #include "common/grow.h"
 #include "grader/class/similarity.h"
 
@@ -106,7 +106,7 @@ static void skip_to(struct scanner *s, const char *end) {
     while (s->at < end) advance(s);
 }
 
-/* To the end of a line, on over escaped ends. */
+/* Skips to the end of a line, past ends that a backslash escapes. */
 static void skip_line(struct scanner *s) {
     while (s->at < s->end && *s->at != '\n') {
         if (*s->at == '\\' && s->at + 1 < s->end) advance(s);

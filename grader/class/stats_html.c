@@ -1,5 +1,5 @@
 /* stats_html.c — statistics of a class as a page with pictures; see export.h. Each part is one
- * query of the views that docs/store.md has, so that everybody can ask the same. */
+ * query of the views in docs/store.md, so you can run the same queries yourself. */
 #include "grader/class/export.h"
 #include "grader/class/page.h"
 #include "grader/page/page.h"
@@ -14,16 +14,15 @@ static void put_cell(struct buf *out, const char *text, bool is_number) {
 
 static void put_table(struct store *s, const char *title, const char *header_html, const char *sql,
                       struct buf *out, struct err *e) {
-    sqlite3_stmt *request = store_query(s, e, sql, "");
+    sqlite3_stmt *q = store_query(s, e, sql, "");
     bool any = false;
     buf_printf(out, "<h2>%s</h2>\n", title);
-    for (; store_step(s, &request, e); any = true) {
+    for (; store_step(s, &q, e); any = true) {
         if (!any) buf_printf(out, "<table><tr>%s</tr>\n", header_html);
         buf_puts(out, "<tr>");
-        for (int i = 0; i < sqlite3_column_count(request); i++) {
-            int type = sqlite3_column_type(request, i);
-            put_cell(out, store_column_text(request, i),
-                     type == SQLITE_INTEGER || type == SQLITE_FLOAT);
+        for (int i = 0; i < sqlite3_column_count(q); i++) {
+            int type = sqlite3_column_type(q, i);
+            put_cell(out, store_column_text(q, i), type == SQLITE_INTEGER || type == SQLITE_FLOAT);
         }
         buf_puts(out, "</tr>\n");
     }
@@ -46,8 +45,8 @@ static void put_histogram(const struct histogram *b, const char *title, struct b
     long long max_count = 1;
     for (unsigned i = 0; i < b->n; i++)
         if (b->bins[i].count > max_count) max_count = b->bins[i].count;
-    double bin_width =
-        (double)WIDTH / (b->n > SCORE_BINS ? b->n : SCORE_BINS); /* a single day is no wall */
+    /* With few days, the bars are no wider than those of the scores. */
+    double bin_width = (double)WIDTH / (b->n > SCORE_BINS ? b->n : SCORE_BINS);
     page_svg_open(WIDTH + 20, HEIGHT + 60, title, out);
     page_svg_line(10, HEIGHT + 25, WIDTH + 10, HEIGHT + 25, "axis", out);
     for (unsigned i = 0; i < b->n; i++) {
@@ -64,14 +63,14 @@ static void put_histogram(const struct histogram *b, const char *title, struct b
     page_svg_close(out);
 }
 
-/* Scores of an exercise: 0, above 0 to 10, … above 90 to below 100, and 100 for itself. */
+/* Draws an exercise's scores in percent: bins for 0, for each tenth below 100, and for 100. */
 static void put_score_histogram(struct store *s, const char *exercise, struct buf *out,
                                 struct err *e) {
     struct histogram b = {.n = SCORE_BINS + 1};
     for (unsigned i = 1; i < SCORE_BINS; i++)
         snprintf(b.bins[i].label, sizeof b.bins[i].label, "%u-%u", 10 * i - 10, 10 * i);
     strcpy(b.bins[0].label, "0"), strcpy(b.bins[SCORE_BINS].label, "100");
-    sqlite3_stmt *request =
+    sqlite3_stmt *q =
         store_query(s, e,
                     "SELECT CASE WHEN p <= 0 THEN 0 WHEN p >= 100 THEN 11 ELSE 1 + "
                     "min(9, CAST(p / 10 AS INTEGER)) END, count(*)"
@@ -79,36 +78,34 @@ static void put_score_histogram(struct store *s, const char *exercise, struct bu
                     "exercise = ? AND score IS NOT NULL) GROUP "
                     "BY 1",
                     "t", exercise);
-    while (store_step(s, &request, e))
-        b.bins[sqlite3_column_int(request, 0)].count = sqlite3_column_int64(request, 1);
+    while (store_step(s, &q, e))
+        b.bins[sqlite3_column_int(q, 0)].count = sqlite3_column_int64(q, 1);
     buf_puts(out, "<h2>"), class_page_put_text(exercise, out), buf_puts(out, "</h2>\n");
-    put_histogram(&b, "How many students have which score", out);
+    put_histogram(&b, "Number of students by score in percent", out);
 }
 
 static void put_score_histograms(struct store *s, struct buf *out, struct err *e) {
-    sqlite3_stmt *request =
-        store_query(s, e,
-                    "SELECT DISTINCT exercise FROM gradebook WHERE score IS NOT NULL "
-                    "AND exercise <> '' ORDER BY 1",
-                    "");
-    while (store_step(s, &request, e))
-        put_score_histogram(s, store_column_text(request, 0), out, e);
+    sqlite3_stmt *q = store_query(s, e,
+                                  "SELECT DISTINCT exercise FROM gradebook WHERE score IS NOT NULL "
+                                  "AND exercise <> '' ORDER BY 1",
+                                  "");
+    while (store_step(s, &q, e)) put_score_histogram(s, store_column_text(q, 0), out, e);
 }
 
 static void put_daily_results(struct store *s, struct buf *out, struct err *e) {
     struct histogram b = {0};
-    sqlite3_stmt *request = store_query(
+    sqlite3_stmt *q = store_query(
         s, e,
         "SELECT substr(graded_at, 6, 5), count(*) FROM result GROUP BY substr(graded_at, 1, "
         "10) ORDER BY substr(graded_at, 1, 10) DESC LIMIT 60",
         "");
-    while (store_step(s, &request, e)) {
+    while (store_step(s, &q, e)) {
         memmove(b.bins + 1, b.bins, b.n * sizeof *b.bins), b.n++;
-        snprintf(b.bins[0].label, sizeof b.bins[0].label, "%s", store_column_text(request, 0)),
-            b.bins[0].count = sqlite3_column_int64(request, 1);
+        snprintf(b.bins[0].label, sizeof b.bins[0].label, "%s", store_column_text(q, 0)),
+            b.bins[0].count = sqlite3_column_int64(q, 1);
         if (b.n == MAX_DAYS - 1) break;
     }
-    store_finalize(&request);
+    store_finalize(&q);
     buf_puts(out, "<h2>Results by day</h2>\n");
     put_histogram(&b, "Results by day", out);
 }
@@ -125,12 +122,12 @@ bool export_stats_html(struct store *s, FILE *f, struct err *e) {
         "exercise, students DESC",
         &out, e);
     put_score_histograms(s, &out, e);
-    put_table(s, "Goals and guards that fail most",
+    put_table(s, "Most failed goals and guards",
               "<th class=\"n\">students</th><th>exercise</th><th>name</th><th></th>",
               "SELECT students, exercise, goal, kind FROM failed_goals ORDER BY students DESC, "
               "exercise, goal LIMIT 20",
               &out, e);
-    put_table(s, "Cases that fail most",
+    put_table(s, "Most failed cases",
               "<th class=\"n\">students</th><th>exercise</th><th>name</th><th></th>",
               "SELECT students, exercise, name, verdict FROM failed_cases ORDER BY students DESC, "
               "exercise, name LIMIT 20",

@@ -1,5 +1,5 @@
-/* store.c — see store.h. Journal: WAL, so that readers and one writer do not wait for each other;
- * synchronous=FULL, so that what was committed outlives a power cut. */
+/* store.c — see store.h. The journal mode is WAL, so that readers and a writer don't wait for each
+ * other. With synchronous=FULL, commits survive a power cut. */
 #include "grader/class/store.h"
 #include "common/file.h"
 
@@ -22,9 +22,9 @@ static const struct {
 static bool set_sqlite_error(struct store *s, struct err *e) {
     int code = s->db ? sqlite3_errcode(s->db) : SQLITE_NOMEM;
     const char *hint = code == SQLITE_FULL
-                           ? "; make room and run again: all that was committed is there"
-                       : code == SQLITE_BUSY   ? "; another program holds it for more than a minute"
-                       : code == SQLITE_NOTADB ? "; it is no store of the grader"
+                           ? "; free disk space and run again: no committed result is lost"
+                       : code == SQLITE_BUSY   ? "; another program locked it for over a minute"
+                       : code == SQLITE_NOTADB ? "; it is not a store of the grader"
                                                : "";
     return err_set(e, code == SQLITE_NOTADB || code == SQLITE_CANTOPEN ? ERR_INPUT : ERR_SYSTEM,
                    "%s: %s%s", s->path, s->db ? sqlite3_errmsg(s->db) : "out of memory", hint);
@@ -50,19 +50,18 @@ static bool bind_args(sqlite3_stmt *q, const char *types, va_list ap) {
 
 static sqlite3_stmt *prepare(struct store *s, struct err *e, const char *sql, const char *types,
                              va_list ap) {
-    sqlite3_stmt *request = NULL;
-    bool ok = sqlite3_prepare_v2(s->db, sql, -1, &request, NULL) == SQLITE_OK &&
-              bind_args(request, types, ap);
-    if (!ok) set_sqlite_error(s, e), sqlite3_finalize(request);
-    return ok ? request : NULL;
+    sqlite3_stmt *q = NULL;
+    bool ok = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK && bind_args(q, types, ap);
+    if (!ok) set_sqlite_error(s, e), sqlite3_finalize(q);
+    return ok ? q : NULL;
 }
 
 sqlite3_stmt *store_query(struct store *s, struct err *e, const char *sql, const char *types, ...) {
     va_list ap;
     va_start(ap, types);
-    sqlite3_stmt *request = prepare(s, e, sql, types, ap);
+    sqlite3_stmt *q = prepare(s, e, sql, types, ap);
     va_end(ap);
-    return request;
+    return q;
 }
 
 bool store_step(struct store *s, sqlite3_stmt **q, struct err *e) {
@@ -81,13 +80,13 @@ void store_finalize(sqlite3_stmt **q) {
 bool store_exec(struct store *s, struct err *e, const char *sql, const char *types, ...) {
     va_list ap;
     va_start(ap, types);
-    sqlite3_stmt *request = prepare(s, e, sql, types, ap);
+    sqlite3_stmt *q = prepare(s, e, sql, types, ap);
     va_end(ap);
     int code = SQLITE_ROW;
-    while (request && code == SQLITE_ROW) code = sqlite3_step(request);
-    bool ok = request && code == SQLITE_DONE;
-    if (request && !ok) set_sqlite_error(s, e);
-    sqlite3_finalize(request);
+    while (q && code == SQLITE_ROW) code = sqlite3_step(q);
+    bool ok = q && code == SQLITE_DONE;
+    if (q && !ok) set_sqlite_error(s, e);
+    sqlite3_finalize(q);
     return ok;
 }
 
@@ -97,9 +96,9 @@ const char *store_column_text(sqlite3_stmt *q, int column) {
 }
 
 long long store_query_int(struct store *s, struct err *e, const char *sql) {
-    sqlite3_stmt *request = store_query(s, e, sql, "");
-    long long n = store_step(s, &request, e) ? sqlite3_column_int64(request, 0) : -1;
-    store_finalize(&request);
+    sqlite3_stmt *q = store_query(s, e, sql, "");
+    long long n = store_step(s, &q, e) ? sqlite3_column_int64(q, 0) : -1;
+    store_finalize(&q);
     return n;
 }
 
@@ -110,7 +109,7 @@ bool store_begin(struct store *s, struct err *e) { return store_exec(s, e, "BEGI
 bool store_commit(struct store *s, bool ok, struct err *e) {
     ok = ok && store_exec(s, e, "COMMIT", "");
     if (!ok)
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* where SQLite has not done so itself */
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* SQLite may have done it already. */
     return ok;
 }
 

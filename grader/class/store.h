@@ -1,7 +1,7 @@
-/* store.h — what is known of a class, in one SQLite file: who handed in what, and every result with
- * all that it depends on. Each result is committed when it is there; a store that was closed by a
- * kill, a full disk or a power cut has all that was committed. Several graders may work on one
- * store of one machine at the same time. docs/store.md has the tables. */
+/* store.h — one SQLite file with a class's submissions and results, and with all that each result
+ * depends on. The class commands use it. Each result is committed as soon as it is computed; a
+ * kill, a full disk or a power cut loses nothing that was committed. Several graders on one machine
+ * may use a store at the same time. docs/store.md documents the tables. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -13,24 +13,24 @@ struct store {
     sqlite3 *db;
     char path[512]; /* for messages */
 };
-/* `path` NULL: a private one that goes when it is closed. `create`: make it where it is not there.
- */
+/* Opens a store; if `create`, creates the file if it doesn't exist. If `path` is NULL, the store is
+ * temporary: store_close deletes it. */
 bool store_open(struct store *s, const char *path, bool create, struct err *e);
 void store_close(struct store *s);
 
-/* Arguments by letter: t text (NULL is NULL), l long long, f double (NAN is NULL), b a struct buf
- * *. */
+/* Executes a statement. `types` has a letter for each argument: t text (NULL = NULL), l long long,
+ * f double (NAN = NULL), b struct buf *. */
 bool store_exec(struct store *s, struct err *e, const char *sql, const char *types, ...);
-/* A query under way, or NULL. */
+/* Returns a prepared query for store_step; NULL on failure. */
 sqlite3_stmt *store_query(struct store *s, struct err *e, const char *sql, const char *types, ...);
-/* False at the end, which also ends the query, and on an error, which `e` then says. */
+/* Fetches the next row. Returns false at the end and on an error; both finalize the query. */
 bool store_step(struct store *s, sqlite3_stmt **q, struct err *e);
-/* Ends a query before its end. */
+/* Finalizes a query early; does nothing if it is finalized already. */
 void store_finalize(sqlite3_stmt **q);
 const char *store_column_text(sqlite3_stmt *q, int column); /* never NULL */
-long long store_query_int(struct store *s, struct err *e,
-                          const char *sql); /* the one number of a query; -1 = error */
+/* Returns the number that a query yields; -1 = error. */
+long long store_query_int(struct store *s, struct err *e, const char *sql);
 
-bool store_begin(struct store *s, struct err *e); /* with the right to write */
-/* Commits, or takes back where `ok` is false or it can't be committed. */
+bool store_begin(struct store *s, struct err *e); /* a write transaction */
+/* Commits; rolls back if `ok` is false or the commit fails. Returns true if committed. */
 bool store_commit(struct store *s, bool ok, struct err *e);

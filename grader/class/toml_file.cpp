@@ -1,5 +1,6 @@
-// toml_file.cpp — see toml_file.h. The one file in C++: Debian has no well-kept TOML library for C, and its toml++ is one header.
-// No exception leaves it: toml++ is built without, and what the standard library throws (no memory) ends the program.
+// toml_file.cpp — see toml_file.h. This is the only file in C++: Debian has no maintained TOML
+// library for C, and toml++ is a single header. No exception leaves this file: toml++ is built
+// without exceptions, and if the standard library throws (out of memory), the program ends.
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_HEADER_ONLY 1
@@ -18,7 +19,7 @@ struct toml_visitor {
     void *user;
 };
 
-// Days since 1970-01-01 of a date of the Gregorian calendar.
+// Returns the days from 1970-01-01 to a date of the Gregorian calendar.
 long long days_from_civil(int y, unsigned m, unsigned d) {
     y -= m <= 2;
     long long era = (y >= 0 ? y : y - 399) / 400;
@@ -47,7 +48,7 @@ bool visit_value(const toml_visitor &w, const char *table, unsigned index, const
 
 using key_node = std::pair<std::string, const toml::node *>;
 
-// toml++ sorts keys by name; messages and lists want the order of the text.
+// toml++ sorts keys by name; messages and lists need the order of the text.
 std::vector<key_node> in_source_order(const toml::table &t) {
     std::vector<key_node> list;
     for (auto &&[key, node] : t) list.emplace_back(std::string(key.str()), &node);

@@ -1,5 +1,5 @@
-/* toml_file.h — a TOML file as a list of its values, each with its path and line: toml++ reads it,
- * behind this C header. */
+/* toml_file.h — reads a TOML file as a sequence of values, each with its table, key and line;
+ * assignment.c calls it. It is a C header for toml++. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,19 +18,19 @@ enum class_toml_kind {
 };
 
 struct class_toml_value {
-    const char *table; /* the table that it stands in: "", "late", "exercise" */
-    unsigned index;    /* of the table in its array of tables, from 0; 0 where it is in none */
-    const char *key;   /* of a table: "" */
+    const char *table; /* its table: "", "late", "exercise" */
+    unsigned index;    /* of the table in its array of tables, from 0; 0 outside of arrays */
+    const char *key;   /* "" for a table itself */
     enum class_toml_kind kind;
-    const char *text; /* of a text */
-    double number;    /* of a number, a truth value (0 or 1), a time (seconds since 1970, UTC) */
-    bool has_offset;  /* of a time: it says how far from UTC it is */
+    const char *text; /* of a string */
+    double number;    /* of a number, a boolean (0 or 1), or a time (seconds since 1970, UTC) */
+    bool has_offset;  /* the time has an offset from UTC */
     unsigned line;
 };
 
-/* Calls `on_value` with every table and value in the order of the text; stops where it returns
- * false. False: the text is no TOML (`error_text` says what, `*line` where), or `on_value` stopped.
- * Tables are one level deep: deeper ones are of the kind OTHER. */
+/* Calls `on_value` for every table and value, in the order of the text, until it returns false.
+ * Returns false if it did, or if the text is not TOML; then `error_text` and `*line` have the
+ * error. Only tables of the first level are read; deeper ones are values of CLASS_TOML_OTHER. */
 bool class_toml_read(const char *text, size_t size,
                      bool (*on_value)(void *user, const struct class_toml_value *v), void *user,
                      char error_text[256], unsigned *line);

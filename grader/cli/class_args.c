@@ -1,4 +1,5 @@
-/* class_args.c — see class_args.h. */
+/* class_args.c — intake, grading and export for the commands that work on a class; class_args.h
+ * describes the functions. */
 #include "grader/cli/class_args.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/provenance.h"
@@ -7,10 +8,10 @@
 #include <stdlib.h>
 
 static bool stored_assignment_path(struct store *s, char path[4096], struct err *e) {
-    sqlite3_stmt *request = s ? store_query(s, e, "SELECT path FROM assignment", "") : NULL;
+    sqlite3_stmt *q = s ? store_query(s, e, "SELECT path FROM assignment", "") : NULL;
     path[0] = 0;
-    if (s && store_step(s, &request, e)) snprintf(path, 4096, "%s", store_column_text(request, 0));
-    store_finalize(&request);
+    if (s && store_step(s, &q, e)) snprintf(path, 4096, "%s", store_column_text(q, 0));
+    store_finalize(&q);
     return !e->text[0];
 }
 
@@ -23,7 +24,7 @@ static bool read_assignment(const struct options *o, struct store *s, struct ass
     if (file_exists(path)) return assignment_read(path, true, a, e);
     return err_set(
         e, ERR_INPUT,
-        "%s was graded by the assignment %s, which is not there any more: name it by --assignment",
+        "%s was graded with the assignment %s, which no longer exists; name it with --assignment",
         s->path, path);
 }
 
@@ -55,28 +56,28 @@ const struct exercise **cli_class_list(const struct options *o, struct err *e) {
     return cli_select_exercises(&all_options, e);
 }
 
-/* A commit's date is what the clock of its author's machine said, or the author. */
+/* Takes missing submission times from git and warns: an author can set a commit's date. */
 static void add_git_times(struct plan *p) {
     unsigned n = plan_add_git_times(p);
     if (n)
         fprintf(stderr,
-                "grader: warning: of %u student%s git says when they handed in: a commit's date is "
-                "what the student's "
-                "own clock said (a column submitted_at of the roster stands before it)\n",
+                "grader: warning: for %u student%s the submission time is the date of a commit, "
+                "which the student's own clock set (a column submitted_at in the roster takes "
+                "precedence)\n",
                 n, n == 1 ? "" : "s");
 }
 
 bool cli_class_intake(const struct options *o, struct store *s, const struct exercise *const *list,
                       unsigned *entry_count, struct err *e) {
-    struct plan reply;
+    struct plan p;
     struct plan_options po = {
         .layout = o->layout, .roster = o->roster, .exercise = list[1] ? NULL : list[0]};
     if (o->loaded_assignment && !assignment_save(o->loaded_assignment, s, e)) return false;
-    bool ok = plan_build(&reply, o->operands, o->noperands, &po, e);
-    if (ok && o->loaded_assignment && o->loaded_assignment->has_deadline) add_git_times(&reply);
-    ok = ok && class_intake(s, &reply, list, e);
-    *entry_count = reply.nentries;
-    plan_free(&reply);
+    bool ok = plan_build(&p, o->operands, o->noperands, &po, e);
+    if (ok && o->loaded_assignment && o->loaded_assignment->has_deadline) add_git_times(&p);
+    ok = ok && class_intake(s, &p, list, e);
+    *entry_count = p.nentries;
+    plan_free(&p);
     return ok;
 }
 
@@ -99,9 +100,8 @@ static void warn_unverified_compiler(void) {
     const char *verified_nvcc;
     if (grade_is_nvcc_verified(&verified_nvcc)) return;
     fprintf(stderr,
-            "grader: warning: nvcc is %s, and the book was verified with %s: goals may be easier "
-            "or harder to reach; run "
-            "`grader verify` first\n",
+            "grader: warning: nvcc is %s, but the book was verified with %s: goals may be easier "
+            "or harder to reach; run `grader verify` first\n",
             grade_nvcc_version(), verified_nvcc);
 }
 
@@ -115,7 +115,7 @@ bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
     if (o->exercise && !list) return false;
     if (list && !list[1]) g.only_exercise = list[0];
     free(list);
-    if (gpu_options_of(o->devices[0])) g.jobs = 1; /* another one beside it would be foreign load */
+    if (gpu_options_of(o->devices[0])) g.jobs = 1; /* a second job would disturb the timing */
     if (o->shard_count) g.shard_index = o->shard_number - 1, g.shard_count = o->shard_count;
     g.grade.seed = seed, g.assignment = o->loaded_assignment;
     warn_unverified_compiler();
@@ -135,8 +135,10 @@ bool cli_class_export(const struct options *o, struct store *s, FILE *f, struct 
     case FORMAT_TAP: return export_tap(s, f, e);
     case FORMAT_HTML:
         return err_set(e, ERR_INPUT,
-                       "--format html goes with grader stats, and feedback writes pages");
-    default: return err_set(e, ERR_INPUT, "--format gradescope and classroom go with grader run");
+                       "--format html applies to `grader stats`; `grader feedback` writes pages");
+    default:
+        return err_set(e, ERR_INPUT,
+                       "--format gradescope and classroom apply only to `grader run`");
     }
 }
 

@@ -1,6 +1,7 @@
-/* cmd_autograde.c — grader autograde FOLDER --assignment HW.toml: one submission as Gradescope lays
- * it out: FOLDER/submission, FOLDER/submission_metadata.json; into FOLDER/results/results.json,
- * which is there whatever happens. */
+/* cmd_autograde.c — grader autograde FOLDER --assignment HW.toml: grades one submission in
+ * Gradescope's layout, FOLDER/submission and FOLDER/submission_metadata.json. It writes
+ * FOLDER/results/results.json in every case; on an error that file has the reason and no score.
+ * Gradescope's run_autograder calls it. */
 #include "common/clock.h"
 #include "common/file.h"
 #include "grader/class/grade_many.h"
@@ -22,7 +23,7 @@ struct submission {
     struct exercise_match *matches;
     const struct exercise **list;
     unsigned n;
-    const char **absence_reasons; /* of each exercise; NULL = there is a file */
+    const char **absence_reasons; /* why each exercise has no file; NULL = it has one */
     bool needs_review;
 };
 
@@ -37,7 +38,7 @@ static bool read_submission(const struct options *o, const char *folder, struct 
     if (!path_join(path, sizeof path, folder, "submission"))
         return err_set(e, ERR_INPUT, "%s: path too long", folder);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return err_set(e, ERR_INPUT, "%s is no folder that can be read", path);
+    if (fd < 0) return err_set(e, ERR_INPUT, "%s is not a readable folder", path);
     intake_folder(fd, accept_source, NULL, &h->in);
     close(fd);
     h->n = o->loaded_assignment->n, h->list = cli_class_list(o, e);
@@ -52,13 +53,13 @@ static bool read_submission(const struct options *o, const char *folder, struct 
         if (h->matches[i].file_index >= 0) continue;
         h->absence_reasons[i] =
             h->matches[i].reason ? h->matches[i].reason
-            : h->needs_review    ? "no file of this exercise, and something that could not be taken"
-                                 : "no file of this exercise was handed in";
+            : h->needs_review    ? "no file for this exercise, but some entries could not be taken"
+                                 : "no file for this exercise was handed in";
     }
     return true;
 }
 
-/* What was left out, with the reasons, for the page that the student sees. */
+/* Appends what was left out, with the reasons, for the page that the student sees. */
 static void put_rejections(const struct submission *h, struct buf *out) {
     for (unsigned i = 0; i < h->in.nrejections; i++)
         buf_printf(out, "left out: %s: %s\n", h->in.rejections[i].path, h->in.rejections[i].reason);
@@ -67,8 +68,8 @@ static void put_rejections(const struct submission *h, struct buf *out) {
 static bool grade_all(const struct options *o, const struct submission *h, struct result *results,
                       struct err *e) {
     struct grade_options go = options_to_grade_options(o, o->devices[0]);
-    go.size_seed_includes_source =
-        true; /* students hand in as often as they like, and read which sizes were wrong */
+    /* Students may submit again and again, and read which sizes failed: each file draws its own. */
+    go.size_seed_includes_source = true;
     go.prefetch_inputs = false; /* containers are small */
     struct grade_item *items = xcalloc(h->n + 1, sizeof *items);
     struct result *graded = xcalloc(h->n + 1, sizeof *graded);
@@ -80,7 +81,7 @@ static bool grade_all(const struct options *o, const struct submission *h, struc
                                     .name = h->list[i]->name,
                                     .source = &h->in.files[h->matches[i].file_index].data,
                                     .policy = class_policy(o->loaded_assignment, h->list[i])};
-    /* One after the other, for the same reason. */
+    /* One job by default, for the same reason. */
     bool ok = !n || class_grade_many(items, n, o->jobs ? o->jobs : 1, &go, graded, e);
     for (unsigned i = 0, k = 0; ok && i < h->n; i++) {
         if (!h->absence_reasons[i]) results[i] = graded[k++];
@@ -95,7 +96,7 @@ static bool grade_all(const struct options *o, const struct submission *h, struc
     return ok;
 }
 
-/* ---- the mark ---- */
+/* ---- the score ---- */
 
 static bool read_submission_time(const char *folder, long long *out) {
     char path[PATH_MAX];
@@ -112,8 +113,8 @@ static bool read_submission_time(const char *folder, long long *out) {
     return ok;
 }
 
-/* The next one to be dropped: the lowest, of equal ones the heaviest, which is best for the
- * student; as the view `mark` has it. */
+/* Returns the next exercise to drop: the lowest score, of equal ones the heaviest, which is best
+ * for the student. The store's view `mark` uses the same rule. */
 static unsigned lowest_score_index(const struct assignment *a, const double *score,
                                    const bool *is_dropped) {
     unsigned at = a->n;
@@ -147,12 +148,12 @@ static double final_score(const struct options *o, const char *folder, const str
     bool has_time = read_submission_time(folder, &submitted);
     if (has_time) days = assignment_days_late(a, submitted);
     if (a->has_deadline && !has_time)
-        buf_puts(note, "The time of the submission is not known: it counts as in time.\n");
+        buf_puts(note, "The submission time is unknown, so the submission counts as on time.\n");
     if (days)
-        buf_printf(note, "Late by %lld day%s begun: %.0f %% of the mark count.\n", days,
+        buf_printf(note, "Late by %lld started day%s: %.0f %% of the score counts.\n", days,
                    days == 1 ? "" : "s", 100 * assignment_late_factor(a, days));
     if (a->drop_lowest)
-        buf_printf(note, "The lowest %u of %u exercises %s dropped.\n", a->drop_lowest, a->n,
+        buf_printf(note, "The lowest %u of %u scores %s dropped.\n", a->drop_lowest, a->n,
                    a->drop_lowest == 1 ? "is" : "are");
     return days || a->drop_lowest ? total_score(a, results, h) * assignment_late_factor(a, days)
                                   : NAN;
@@ -194,7 +195,7 @@ static bool autograde(const struct options *o, const char *folder, struct buf *o
     struct options effective;
     struct submission h = {0};
     double start_seconds = clock_seconds();
-    if (!o->assignment_path) return err_set(e, ERR_INPUT, "autograde takes --assignment");
+    if (!o->assignment_path) return err_set(e, ERR_INPUT, "autograde needs --assignment F.toml");
     if (!cli_class_assignment(o, NULL, &a, &effective, e)) return false;
     struct result *results = xcalloc(a.n + 1, sizeof *results);
     bool ok = read_submission(&effective, folder, &h, e) && grade_all(&effective, &h, results, e);
@@ -210,7 +211,7 @@ int cmd_autograde(const struct options *o) {
     struct buf out = {0};
     char path[PATH_MAX], results[PATH_MAX];
     if (o->noperands != 1)
-        return err_set(&e, ERR_INPUT, "autograde takes a folder laid out as /autograder"),
+        return err_set(&e, ERR_INPUT, "autograde takes one folder with the layout of /autograder"),
                cli_report_error(&e);
     bool ok = autograde(o, o->operands[0], &out, &e);
     if (!ok) buf_clear(&out), report_autograder_failed(e.text, &out);

@@ -1,6 +1,6 @@
-/* cmd_batch.c — grader batch PATH…: a class of submissions into a store, graded, and its gradebook.
- * A PATH is a folder of submissions, or one submission (plan.h). Without --store, the store is a
- * private one that goes with the command. */
+/* cmd_batch.c — grader batch PATH…: takes a class's submissions into a store, grades them and
+ * writes the gradebook. A PATH is a folder of submissions, or one submission (plan.h). Without
+ * --store it uses a temporary store. */
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>
@@ -14,15 +14,15 @@ static bool import_submissions(const struct options *o, struct store *s, struct 
     free(list);
     if (ok && store_query_int(s, e, "SELECT count(*) FROM submission") == 0)
         return err_set(e, ERR_INPUT,
-                       "no submissions found among %u entries: batch wants folders or archives of "
-                       "students, each with "
-                       "files such as "
-                       "02-coalescing/transpose.cu; `grader intake` says what became of each entry",
+                       "no submissions among %u entries; batch needs a folder or an archive for "
+                       "each student, with files such as 02-coalescing/transpose.cu (`grader "
+                       "intake` shows what it did with each entry)",
                        entry_count);
     return ok;
 }
 
-/* One seed for a store: the first run's, unless another one is given. */
+/* Copies the seed to use: the one of the command line, else the store's, which the first run saved.
+ */
 static bool choose_seed(const struct options *o, struct store *s, char seed[65], struct err *e) {
     if (!class_load_seed(s, seed, e)) return false;
     if (!o->has_seed && seed[0]) return true;
@@ -30,7 +30,7 @@ static bool choose_seed(const struct options *o, struct store *s, char seed[65],
     return class_save_seed(s, seed, e);
 }
 
-/* Whom nobody gave a time to is taken to be in time, and that is said. */
+/* Warns about students whose submission time is unknown; they count as on time. */
 static void warn_missing_times(const struct options *o, struct store *s) {
     struct err e = {0};
     if (!o->loaded_assignment || !o->loaded_assignment->has_deadline) return;
@@ -38,20 +38,18 @@ static void warn_missing_times(const struct options *o, struct store *s) {
         s, &e, "SELECT count(*) FROM student WHERE submitted_at = '' AND entries > 0");
     if (n > 0)
         fprintf(stderr,
-                "grader: warning: of %lld students nothing says when they handed in; they count as "
-                "in time (a column "
-                "submitted_at of"
-                " the roster says it)\n",
+                "grader: warning: students without a submission time: %lld; they count as on time "
+                "(add a column submitted_at to the roster)\n",
                 n);
 }
 
 static bool batch_with_options(const struct options *o, struct store *s, FILE *f, struct err *e) {
-    char report_seed[65];
+    char seed[65];
     if (o->noperands ? !import_submissions(o, s, e)
                      : o->loaded_assignment && !assignment_save(o->loaded_assignment, s, e))
         return false;
     warn_missing_times(o, s);
-    return choose_seed(o, s, report_seed, e) && cli_class_grade(o, s, report_seed, false, e) &&
+    return choose_seed(o, s, seed, e) && cli_class_grade(o, s, seed, false, e) &&
            cli_class_export(o, s, f, e);
 }
 
@@ -72,10 +70,11 @@ int cmd_batch(const struct options *o) {
         return err_set(&e, ERR_INPUT, "batch takes folders or archives, or --store"),
                cli_report_error(&e);
     if (o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM)
-        return err_set(&e, ERR_INPUT, "--format gradescope and classroom go with grader run"),
+        return err_set(&e, ERR_INPUT,
+                       "--format gradescope and classroom apply only to `grader run`"),
                cli_report_error(&e);
     if (!file_open(o->output, &out, &e))
-        return cli_report_error(&e); /* a night's work must not end at its last step */
+        return cli_report_error(&e); /* now, not after a night of grading */
     bool is_open = store_open(&s, o->store, true, &e), ok = is_open && batch(o, &s, out.f, &e);
     ok = file_close(&out, ok, &e) && ok;
     int status = ok ? cli_class_exit_status(&s, &e) : cli_report_error(&e);

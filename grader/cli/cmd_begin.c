@@ -1,7 +1,7 @@
-/* cmd_begin.c — grader begin DIR: a folder of a student's own, with the book's skeletons, lessons
- * and tasks. Again on the same folder it adds what is new and renews what nobody has changed. A
- * file that was changed is never replaced: the folder's mark (PATHS_MARKER_FILE) remembers of each
- * file the digest that it was delivered with, and so tells the one from the other. */
+/* cmd_begin.c — grader begin DIR: makes a student's workspace with the book's starter files,
+ * lessons and tasks. On an existing workspace it adds new files and updates those that the student
+ * hasn't changed. It never replaces a changed file: the workspace's marker file (PATHS_MARKER_FILE)
+ * holds the digest with which each file was delivered, so a different digest means a change. */
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/text.h"
@@ -21,8 +21,8 @@ enum { MAX_FILE_BYTES = 4 << 20, MAX_DEPTH = 4 };
 
 struct student_folder {
     char folder[PATH_MAX], id[PATHS_ID_SIZE];
-    struct buf old_manifest, new_manifest; /* the mark as it was, as it will be */
-    struct buf conflicts; /* changed files of which the book has another version now */
+    struct buf old_manifest, new_manifest; /* the marker file before and after this run */
+    struct buf conflicts; /* lines: changed files of which the book now has another version */
     unsigned added_count, updated_count, kept_count, unchanged_count;
 };
 
@@ -39,7 +39,7 @@ static bool is_empty(const char *folder) {
 static void generate_id(char id[PATHS_ID_SIZE]) {
     unsigned char bytes[(PATHS_ID_SIZE - 1) / 2];
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        die("the system gives no random numbers");
+        die("getrandom() returned no random numbers");
     for (unsigned i = 0; i < sizeof bytes; i++) sprintf(id + 2 * i, "%02x", bytes[i]);
 }
 
@@ -57,25 +57,25 @@ static bool write_marker(const struct student_folder *b, struct err *e) {
     return ok;
 }
 
-/* A new folder, an empty one, or one of ours; the mark comes first, so that one that was not
- * finished can be taken up. */
+/* Opens a new folder, an empty one, or a workspace. It writes the marker file first, so that a
+ * later run can complete an interrupted one. */
 static bool open_folder(struct student_folder *b, const char *name, struct err *e) {
     char path[PATH_MAX];
     struct stat st;
     if (!dir_create(name, e)) return false;
     if (!realpath(name, b->folder) || stat(b->folder, &st) < 0 || !S_ISDIR(st.st_mode))
-        return err_set(e, ERR_INPUT, "%s: no folder", name);
+        return err_set(e, ERR_INPUT, "%s is not a folder", name);
     if (!marker_path(b, path, e)) return false;
     if (lstat(path, &st) == 0) {
         if (st.st_uid != geteuid())
             return err_set(e, ERR_INPUT, "%s belongs to another user", b->folder);
         return (file_read(path, MAX_FILE_BYTES, &b->old_manifest, e) &&
                 paths_marker_id(buf_str(&b->old_manifest), b->id)) ||
-               err_set(e, ERR_INPUT, "%s is damaged; remove it, and name a new folder", path);
+               err_set(e, ERR_INPUT, "%s is damaged; remove it and name a new folder", path);
     }
     if (!is_empty(b->folder))
         return err_set(e, ERR_INPUT,
-                       "%s is not empty, and none that `grader begin` made; name a new folder",
+                       "%s is not empty, and `grader begin` didn't make it; name a new folder",
                        b->folder);
     generate_id(b->id);
     return write_marker(b, e);
@@ -83,7 +83,7 @@ static bool open_folder(struct student_folder *b, const char *name, struct err *
 
 /* ---- files ---- */
 
-/* The digest that a file was delivered with; false: it was not. */
+/* Copies the digest with which a file was delivered; returns false if it was not delivered. */
 static bool find_delivered_digest(const struct student_folder *b, const char *relative,
                                   char digest[HASH_HEX_SIZE]) {
     size_t n = strlen(relative);
@@ -145,7 +145,7 @@ static bool deliver_file(struct student_folder *b, const char *relative, struct 
     return ok;
 }
 
-/* Tests are part of the program: editing them would change nothing. */
+/* Tests are compiled into the grader, so a student's copy would have no effect. */
 static bool is_excluded(const char *name) {
     return text_ends_with(name, "_test.c") || strstr(name, ".bak-");
 }
@@ -168,13 +168,12 @@ static bool deliver_tree(struct student_folder *b, const char *relative, unsigne
 }
 
 static void print_summary(const struct student_folder *b, const char *name) {
-    printf("%s: %u exercises; files: %u added, %u renewed, %u kept as you changed them, %u as they "
-           "were\n",
+    printf("%s: %u exercises; files: %u added, %u updated, %u kept as you changed them, "
+           "%u unchanged\n",
            name, book_count(), b->added_count, b->updated_count, b->kept_count, b->unchanged_count);
     if (b->conflicts.size)
-        printf("The book has another version of these now; `%s reset EXERCISE` takes a skeleton of "
-               "it, and keeps yours "
-               "beside:\n%s",
+        printf("The book has new versions of these files, which you have changed; "
+               "`%s reset EXERCISE` restores a starter file and keeps yours as a backup:\n%s",
                paths_command("grader"), buf_str(&b->conflicts));
     if (!b->old_manifest.size)
         printf("Next: cd %s, read chapters/%s/README.md, then: %s%sgrader list\n", name,

@@ -1,4 +1,4 @@
-/* cmd_feedback.c — grader feedback STORE FOLDER: pages for each student. */
+/* cmd_feedback.c — grader feedback STORE FOLDER: writes pages for each student. */
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>
@@ -11,6 +11,6 @@ int cmd_feedback(const struct options *o) {
     int student_count = export_feedback(&s, o->operands[1], &e);
     store_close(&s);
     if (student_count < 0) return cli_report_error(&e);
-    printf("pages of %d students in %s\n", student_count, o->operands[1]);
+    printf("pages for %d students in %s\n", student_count, o->operands[1]);
     return EXIT_PASSED;
 }

@@ -1,6 +1,6 @@
-/* cmd_figures.c — grader figures: what a student's release keeps of the answers (grade/baseline_data.h),
- * of all exercises or those named, for all simulated devices. `make student-release` writes it into
- * the release; the times come from the cache where they were needed before. */
+/* cmd_figures.c — grader figures: writes the baseline data, which a student's release has in place
+ * of the model solutions (grade/baseline_data.h), for all simulated devices. `make student-release`
+ * calls it. Times that the cache holds are not computed again. */
 #include "common/text.h"
 #include "grader/class/parallel.h"
 #include "grader/cli/commands.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An item is an exercise on a device; its lines are kept under its number, whichever is done first.
- */
+/* An item is an exercise on a device. Its lines are stored by its index, so that the order in which
+ * items finish has no effect on the output. */
 struct baseline_data_builder {
     const struct options *o;
     const struct exercise **list;
@@ -29,7 +29,7 @@ static void add_times(const struct exercise *ex, const struct gpu_device *d,
                    is_baseline ? "naive" : "answer", times[0], times[1]);
 }
 
-/* baseline.c's lines, each with the exercise before it. */
+/* Appends the lines of baseline.c, each after the exercise's name. */
 static bool add_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
                        struct err *e) {
     struct buf text = {0};
@@ -69,7 +69,7 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
     const struct exercise *ex = m->list[m->slot_items[slot] / m->device_count];
     (void)e;
     if (!ok)
-        err_set(&m->error, ERR_INTERNAL, "%s: the grader's own process for it died", book_id(ex));
+        err_set(&m->error, ERR_INTERNAL, "%s: the grader's process for it crashed", book_id(ex));
     else if (size > 7 && !memcmp(data, "failed ", 7))
         err_set(&m->error, ERR_INTERNAL, "%.*s", (int)(size - 7), data + 7);
     else buf_add(&m->lines[m->slot_items[slot]], data, size);
@@ -78,7 +78,7 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
 }
 
 static void write_all(struct baseline_data_builder *m, struct buf *out) {
-    buf_puts(out, "# What scores need of the answers, which this release leaves out: "
+    buf_puts(out, "# Data of the model solutions, which this release leaves out: "
                   "grader/grade/baseline_data.h\nwarpbook-figures 1\n");
     buf_printf(out, "nvcc %s\n", grade_nvcc_version());
     for (unsigned i = 0; i < m->n * m->device_count; i++)

@@ -1,5 +1,5 @@
-/* cmd_gradescope.c — grader gradescope HW.toml --output autograder.zip: the whole package of an
- * autograder. */
+/* cmd_gradescope.c — grader gradescope HW.toml --output autograder.zip: writes an autograder
+ * package for Gradescope. */
 #include "grader/class/package.h"
 #include "grader/cli/class_args.h"
 
@@ -11,11 +11,11 @@ int cmd_gradescope(const struct options *o) {
     struct assignment a;
     unsigned file_count = 0;
     if (o->noperands != 1)
-        return err_set(&e, ERR_INPUT, "gradescope takes an assignment, such as hw1.toml"),
+        return err_set(&e, ERR_INPUT, "gradescope takes one assignment, such as hw1.toml"),
                cli_report_error(&e);
     if (!o->output && isatty(1))
         return err_set(&e, ERR_INPUT,
-                       "gradescope writes a zip file: say where by --output autograder.zip"),
+                       "gradescope writes a zip file; name it with --output autograder.zip"),
                cli_report_error(&e);
     if (!assignment_read(o->operands[0], true, &a, &e)) return cli_report_error(&e);
     bool ok = class_write_package(&a, o->output, &file_count, &e);

@@ -1,4 +1,4 @@
-/* cmd_help.c — grader hint, solution, reset: the three ways to go on when stuck. */
+/* cmd_help.c — grader hint, solution and reset, for a student who is stuck. */
 #include "common/file.h"
 #include "common/paths.h"
 #include "common/text.h"
@@ -12,7 +12,7 @@
 
 enum { MAX_TEXT_BYTES = 1 << 20 };
 
-/* The text under "## Hint n", without the heading; false if there is none. */
+/* Appends the text under "## Hint n", without the heading; false if there is none. */
 static bool find_hint(const char *text, unsigned n, struct buf *out) {
     char heading[32];
     snprintf(heading, sizeof heading, "## Hint %u", n);
@@ -31,7 +31,7 @@ static bool find_hint(const char *text, unsigned n, struct buf *out) {
     return size > 0;
 }
 
-/* How many hints an exercise's text holds, numbered from 1 without a gap. */
+/* Returns the number of hints in an exercise's text, numbered from 1 without a gap. */
 unsigned cli_hint_count(const char *text) {
     unsigned n = 0;
     for (struct buf hint = {0}; find_hint(text, n + 1, &hint); n++) buf_free(&hint);
@@ -47,12 +47,10 @@ int cmd_hint(const struct options *o) {
     text_strip_comments(&text);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     unsigned hint_count = cli_hint_count(buf_str(&text));
-    struct progress reply;
-    progress_load(ex, &reply);
-    unsigned next =
-        o->all && reply.hint_count
-            ? reply.hint_count
-            : reply.hint_count + 1; /* --all repeats; before the first hint it shows that */
+    struct progress p;
+    progress_load(ex, &p);
+    /* --all repeats the hints seen so far; before the first one it shows the first. */
+    unsigned next = o->all && p.hint_count ? p.hint_count : p.hint_count + 1;
     unsigned last_shown = next < hint_count ? next : hint_count;
     for (unsigned i = o->all ? 1 : last_shown; i <= last_shown && hint_count; i++) {
         struct buf hint = {0};
@@ -64,18 +62,18 @@ int cmd_hint(const struct options *o) {
     if (!hint_count) buf_printf(&out, "%s has no hints.\n", book_id(ex));
     else if (last_shown < hint_count)
         buf_printf(&out, "%s shows the next one.\n",
-                   o->all ? "Without --all the command" : "The same command");
-    else if (!book_has_solutions()) buf_puts(&out, "That was the last one.\n");
+                   o->all ? "The same command without --all" : "The same command");
+    else if (!book_has_solutions()) buf_puts(&out, "That was the last hint.\n");
     else
-        buf_printf(&out, "That was the last one. The model answer: %s solution %s\n",
+        buf_printf(&out, "That was the last hint. To see the model solution: %s solution %s\n",
                    paths_command("grader"), ex->name);
-    if (last_shown != reply.hint_count) reply.hint_count = last_shown, progress_save(ex, &reply);
+    if (last_shown != p.hint_count) p.hint_count = last_shown, progress_save(ex, &p);
     bool ok = cli_write_output(o, &out, &e);
     buf_free(&text), buf_free(&out);
     return ok ? EXIT_PASSED : cli_report_error(&e);
 }
 
-/* As the reader finds it: in a source tree from its root. */
+/* Returns the path as the reader finds it: relative to the root in a source tree, else absolute. */
 static const char *display_path(const char *path) {
     return paths_is_installed() ? path : path + strlen(book_root()) + 1;
 }
@@ -94,8 +92,8 @@ int cmd_solution(const struct options *o) {
     for (char **s = steps; *s; s++)
         buf_printf(&out, "//   %s\n", display_path(book_solution_file(ex, *s)));
     snprintf(folder, sizeof folder, "%.3800s/solutions/%.100s", book_root(), ex->chapter);
-    buf_printf(&out, "// What each step changes, and what it gains: %s/%s-ladder.md\n",
-               display_path(folder), ex->name);
+    buf_printf(&out, "// What each step changes and gains: %s/%s-ladder.md\n", display_path(folder),
+               ex->name);
     book_free_list(steps);
     bool ok = cli_write_output(o, &out, &e);
     buf_free(&out);
@@ -104,14 +102,14 @@ int cmd_solution(const struct options *o) {
 
 /* ---- reset ---- */
 
-/* NAME.cu.bak-1, -2, …: the first name that is free, so that no version is lost. */
+/* Writes NAME.cu.bak-1, -2, …, the first name that is free, so that no version is lost. */
 static bool write_backup(const char *path, const struct buf *text, char *backup, size_t size,
                          struct err *e) {
     for (unsigned i = 1; i < 10000; i++) {
         snprintf(backup, size, "%s.bak-%u", path, i);
         if (!file_exists(backup)) return file_write(backup, buf_str(text), text->size, e);
     }
-    return err_set(e, ERR_LIMIT, "%s: 9999 backups exist; remove some", path);
+    return err_set(e, ERR_LIMIT, "%s has 9999 backups; remove some", path);
 }
 
 static bool reset_exercise(const struct exercise *ex, struct err *e) {
@@ -123,11 +121,12 @@ static bool reset_exercise(const struct exercise *ex, struct err *e) {
          ok = book_original_starter(ex, &starter, e);
     bool is_unchanged = ok && existed && current.size == starter.size &&
                         !memcmp(current.data, starter.data, current.size);
-    if (ok && is_unchanged) printf("%s is as it came; nothing to do\n", path);
+    if (ok && is_unchanged) printf("%s is the starter file already; nothing to do\n", path);
     else if (ok && existed) ok = write_backup(path, &current, backup, sizeof backup, e);
     if (ok && !is_unchanged) ok = file_write(path, starter.data, starter.size, e);
     if (ok && !is_unchanged && existed)
-        printf("%s is as it came again; your version is in %s\n", path, path_basename(backup));
+        printf("%s is the starter file again; your version is in %s\n", path,
+               path_basename(backup));
     if (ok && !existed) printf("%s restored\n", path);
     buf_free(&starter), buf_free(&current);
     return ok;

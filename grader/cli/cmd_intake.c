@@ -1,5 +1,5 @@
-/* cmd_intake.c — grader intake PATH…: what a class handed in, taken and left out; with --store it
- * stays, for batch to grade. */
+/* cmd_intake.c — grader intake PATH…: shows which submissions of a class are taken, left out or
+ * unclear. With --store it keeps them, and `grader batch` grades them later. */
 #include "grader/cli/class_args.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ static bool write_intake(const struct options *o, struct store *s, FILE *f, stru
     return err_set(e, ERR_INPUT, "intake writes --format text, csv or json");
 }
 
-/* 1 where a person has to look at something. */
+/* Returns exit status 1 if an entry is unclear, so that a person has to look at it. */
 int cmd_intake(const struct options *command_line) {
     struct err e = {0};
     struct assignment a;

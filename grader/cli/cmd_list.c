@@ -1,4 +1,4 @@
-/* cmd_list.c — grader list: chapters, exercises, and how far each one is. */
+/* cmd_list.c — grader list: shows chapters, exercises and the student's progress. */
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
@@ -20,31 +20,29 @@ static enum verdict verdict_of(const char *code) {
     return V_IE;
 }
 
-/* A line of 80 columns: state, points, title. */
+/* Appends a line of about 80 columns: name, state, verdict, score, title. */
 static void put_line(const struct exercise *ex, const struct report_style *s,
                      struct list_totals *totals, struct buf *out) {
-    struct progress reply;
-    progress_load(ex, &reply);
-    bool is_started = !progress_is_unmodified(ex),
-         is_done = is_started && !strcmp(reply.verdict, "AC");
-    enum verdict v = verdict_of(reply.verdict);
-    const char *colour = is_started && reply.verdict[0]
+    struct progress p;
+    progress_load(ex, &p);
+    bool is_started = !progress_is_unmodified(ex), is_done = is_started && !strcmp(p.verdict, "AC");
+    enum verdict v = verdict_of(p.verdict);
+    const char *colour = is_started && p.verdict[0]
                              ? report_style_escape(s, report_verdict_style(v))
                              : report_style_escape(s, TEXT_STYLE_DIM);
     const char *state = !is_started ? "not started" : is_done ? "done" : "tried";
     buf_printf(out, "  %-18s %s%-11s%s ", ex->name, colour, state,
                report_style_escape(s, TEXT_STYLE_NONE));
-    if (is_started && reply.verdict[0]) buf_printf(out, "%-4s %5.1f", reply.verdict, reply.score);
+    if (is_started && p.verdict[0]) buf_printf(out, "%-4s %5.1f", p.verdict, p.score);
     else buf_printf(out, "%10s", "");
-    if (is_started && reply.verdict[0]) totals->points += reply.score;
+    if (is_started && p.verdict[0]) totals->points += p.score;
     totals->exercise_count++, totals->done_count += is_done,
         totals->tried_count += is_started && !is_done;
     bool fits = strlen(ex->title) <= TITLE_WIDTH;
     buf_printf(out, "  %.*s%s", fits ? TITLE_WIDTH : TITLE_WIDTH - 1, ex->title, fits ? "" : "…");
-    if (reply.hint_count)
-        buf_printf(out, " %s(%u hint%s)%s", report_style_escape(s, TEXT_STYLE_DIM),
-                   reply.hint_count, reply.hint_count == 1 ? "" : "s",
-                   report_style_escape(s, TEXT_STYLE_NONE));
+    if (p.hint_count)
+        buf_printf(out, " %s(%u hint%s)%s", report_style_escape(s, TEXT_STYLE_DIM), p.hint_count,
+                   p.hint_count == 1 ? "" : "s", report_style_escape(s, TEXT_STYLE_NONE));
     buf_puts(out, "\n");
 }
 

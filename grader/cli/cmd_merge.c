@@ -1,5 +1,5 @@
-/* cmd_merge.c — grader merge STORE FROM…: the results of other stores, such as of the shards of one
- * batch, into this one. */
+/* cmd_merge.c — grader merge STORE FROM…: adds the results of other stores, such as a batch's
+ * shards, to STORE. */
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>
@@ -10,14 +10,14 @@ int cmd_merge(const struct options *o) {
     bool ok = true;
     if (o->noperands < 2)
         return err_set(&e, ERR_INPUT,
-                       "merge takes a store, made where it is not there, and the stores to add"),
+                       "merge takes a store, which it creates if missing, and the stores to add"),
                cli_report_error(&e);
     if (!store_open(&s, o->operands[0], true, &e)) return cli_report_error(&e);
     for (unsigned i = 1; i < o->noperands && ok; i++) {
         long long duplicates = 0, added = 0;
         ok = class_merge(&s, o->operands[i], &duplicates, &added, &e);
         if (ok) printf("%s: %lld result%s added", o->operands[i], added, added == 1 ? "" : "s");
-        if (ok) printf(duplicates ? "; %lld were there already, all equal\n" : "\n", duplicates);
+        if (ok) printf(duplicates ? "; %lld already present, all equal\n" : "\n", duplicates);
     }
     store_close(&s);
     return ok ? EXIT_PASSED : cli_report_error(&e);

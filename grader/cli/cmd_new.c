@@ -1,6 +1,6 @@
-/* cmd_new.c — grader new CHAPTER/NAME: a small exercise that is whole, to be changed into a new
- * one. The files come from grader/template, with NAME and CHAPTER replaced; none that exists is
- * touched. docs/authoring.md says what to do next. */
+/* cmd_new.c — grader new CHAPTER/NAME: creates a small but complete exercise, which the author then
+ * changes. It copies grader/template, replaces NAME and CHAPTER, and never overwrites a file.
+ * docs/authoring.md explains the next steps. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* {in the template, in the book}; %1$s is the chapter, %2$s the exercise. */
+/* {file of grader/template, path in the book, shared by a chapter's exercises}; %1$s is the
+ * chapter, %2$s the exercise. */
 static const struct {
     const char *from, *to;
     bool shared;
@@ -30,22 +31,20 @@ static const struct {
 };
 enum { TEMPLATE_COUNT = sizeof templates / sizeof *templates, MAX_TEMPLATE_BYTES = 1 << 16 };
 
-/* "08-constant-memory/convolution": two digits, words; a C identifier. */
+/* Splits "08-constant-memory/convolution": two digits and words, then a C identifier. */
 static bool split_exercise_id(const char *id, char *chapter, char *name, size_t size,
                               struct err *e) {
     const char *slash = strchr(id, '/');
     bool ok = slash && (size_t)(slash - id) < size && strlen(slash + 1) < size &&
               isdigit((unsigned char)id[0]) && isdigit((unsigned char)id[1]) && id[2] == '-' &&
               islower((unsigned char)slash[1]);
-    for (const char *reply = id; ok && reply < slash; reply++)
-        ok = isalnum((unsigned char)*reply) || *reply == '-';
-    for (const char *reply = ok ? slash + 1 : ""; *reply; reply++)
-        ok = ok &&
-             (islower((unsigned char)*reply) || isdigit((unsigned char)*reply) || *reply == '_');
+    for (const char *p = id; ok && p < slash; p++) ok = isalnum((unsigned char)*p) || *p == '-';
+    for (const char *p = ok ? slash + 1 : ""; *p; p++)
+        ok = ok && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_');
     if (!ok)
         return err_set(
             e, ERR_INPUT,
-            "`%s` is no name for an exercise: NN-chapter/exercise, such as 10-sorting/merge_sort",
+            "`%s` is not an exercise's name; use NN-chapter/exercise, as in 10-sorting/merge_sort",
             id);
     snprintf(chapter, size, "%.*s", (int)(slash - id), id);
     snprintf(name, size, "%s", slash + 1);
@@ -80,19 +79,18 @@ int cmd_new(const struct options *o) {
     struct err e = {0};
     char chapter[64], name[64], path[PATH_MAX];
     if (o->noperands != 1)
-        err_set(&e, ERR_INPUT, "name one exercise: grader new 10-sorting/merge_sort");
+        err_set(&e, ERR_INPUT, "new takes one exercise: grader new 10-sorting/merge_sort");
     bool ok =
         e.kind == ERR_NONE && split_exercise_id(o->operands[0], chapter, name, sizeof name, &e);
     for (unsigned i = 0; ok && i < TEMPLATE_COUNT; i++) {
         target_path(i, chapter, name, path, sizeof path);
         if (!templates[i].shared && file_exists(path))
-            ok = err_set(&e, ERR_INPUT, "%s exists already", path);
+            ok = err_set(&e, ERR_INPUT, "%s already exists", path);
     }
     for (unsigned i = 0; ok && i < TEMPLATE_COUNT; i++)
         ok = instantiate_template(i, chapter, name, &e);
     if (!ok) return cli_report_error(&e);
-    printf(
-        "Next: make, then  build/grader verify %s --working-tree ; docs/authoring.md says more.\n",
-        name);
+    printf("Next: make, then  build/grader verify %s --working-tree  (see docs/authoring.md)\n",
+           name);
     return EXIT_PASSED;
 }

@@ -1,7 +1,7 @@
 /* cmd_quiz.c — grader quiz CHAPTER: the chapter's questions (quiz.h). On a terminal it asks one
- * after another; with --answers it judges those; else it only shows them. What is counted, the
- * simulated GPU counts when the question is asked. Status 0 where all answers were right, 1 where
- * one was not. */
+ * after another; with --answers it judges those; else it only shows them. For a counted answer it
+ * runs the question's program on the simulated GPU. Exit status 0: all answers were right; 1: one
+ * was wrong. */
 #include "common/text.h"
 #include "common/paths.h"
 #include "grader/cli/commands.h"
@@ -48,7 +48,7 @@ static void put_total(unsigned correct_count, unsigned n, struct buf *out) {
 
 /* ---- answers from the command line ---- */
 
-/* The i-th of "2,b,0.5"; false past the last one. */
+/* Copies the i-th answer of "2,b,0.5"; false past the last one. */
 static bool nth_answer(const char *answers, unsigned i, char *out, size_t size) {
     for (; i && (answers = strchr(answers, ',')); i--) answers++;
     if (!answers) return false;
@@ -67,20 +67,20 @@ static bool judge_answers(const char *chapter, const struct quiz *quiz, const ch
                           struct buf *out, unsigned *correct_count, struct err *e) {
     unsigned answer_count = count_answers(answers);
     if (answer_count != quiz->n)
-        return err_set(e, ERR_INPUT, "--answers has %u answers, and %s %u questions", answer_count,
-                       chapter, quiz->n);
+        return err_set(e, ERR_INPUT, "--answers has %u answers, but %s has %u questions",
+                       answer_count, chapter, quiz->n);
     for (unsigned i = 0; i < quiz->n; i++) {
-        const struct quiz_question *request = &quiz->questions[i];
+        const struct quiz_question *q = &quiz->questions[i];
         char text[MAX_ANSWER];
         double expected;
         bool ok = false;
         struct err answer_error = {0};
         nth_answer(answers, i, text, sizeof text);
-        if (!expected_value(chapter, request, &expected, e)) return false;
-        if (!quiz_judge(request, text, expected, &ok, &answer_error))
+        if (!expected_value(chapter, q, &expected, e)) return false;
+        if (!quiz_judge(q, text, expected, &ok, &answer_error))
             return err_set(e, ERR_INPUT, "question %u: %s", i + 1, answer_error.text);
-        put_question(request, i, quiz->n, out);
-        put_result(request, ok, expected, out);
+        put_question(q, i, quiz->n, out);
+        put_result(q, ok, expected, out);
         *correct_count += ok;
     }
     put_total(*correct_count, quiz->n, out);
@@ -89,7 +89,7 @@ static bool judge_answers(const char *chapter, const struct quiz *quiz, const ch
 
 /* ---- a terminal ---- */
 
-/* Asks until there is an answer that fits; false at the end of the input. */
+/* Prompts until the answer has the right form; false at the end of the input. */
 static bool prompt(const struct quiz_question *q, double expected, bool *is_correct) {
     char text[MAX_ANSWER];
     for (;;) {
@@ -98,23 +98,23 @@ static bool prompt(const struct quiz_question *q, double expected, bool *is_corr
         if (!fgets(text, sizeof text, stdin)) return false;
         text[strcspn(text, "\n")] = 0;
         if (quiz_judge(q, text, expected, is_correct, &e)) return true;
-        printf("%s; Ctrl-D ends.\n", e.text);
+        printf("%s (Ctrl-D quits)\n", e.text);
     }
 }
 
 static bool prompt_all(const char *chapter, const struct quiz *quiz, unsigned *correct_count,
                        struct err *e) {
     for (unsigned i = 0; i < quiz->n; i++) {
-        const struct quiz_question *request = &quiz->questions[i];
+        const struct quiz_question *q = &quiz->questions[i];
         struct buf out = {0};
         double expected;
         bool ok = false;
-        put_question(request, i, quiz->n, &out);
+        put_question(q, i, quiz->n, &out);
         fputs(buf_str(&out), stdout), fflush(stdout);
         buf_clear(&out);
-        bool has_expected = expected_value(chapter, request, &expected, e),
-             is_answered = has_expected && prompt(request, expected, &ok);
-        if (is_answered) put_result(request, ok, expected, &out);
+        bool has_expected = expected_value(chapter, q, &expected, e),
+             is_answered = has_expected && prompt(q, expected, &ok);
+        if (is_answered) put_result(q, ok, expected, &out);
         else if (has_expected) buf_puts(&out, "\n");
         *correct_count += ok;
         if (i + 1 == quiz->n || !is_answered) put_total(*correct_count, quiz->n, &out);
@@ -127,7 +127,7 @@ static bool prompt_all(const char *chapter, const struct quiz *quiz, unsigned *c
 
 static void put_all_questions(const char *chapter, const struct quiz *quiz, struct buf *out) {
     for (unsigned i = 0; i < quiz->n; i++) put_question(&quiz->questions[i], i, quiz->n, out);
-    buf_printf(out, "Answer them: %s quiz %s --answers 1,b,…\n", paths_command("grader"), chapter);
+    buf_printf(out, "To answer: %s quiz %s --answers 1,b,…\n", paths_command("grader"), chapter);
 }
 
 /* ---- the command ---- */

@@ -1,6 +1,5 @@
-/* cmd_regrade.c — grader regrade STORE --seed S: all submissions of a store with another seed, and
- * which marks that changes; with
- * --diff the gradebook stays as it is. */
+/* cmd_regrade.c — grader regrade STORE --seed S: grades a store's submissions with another seed and
+ * lists the results that change. With --diff it leaves the gradebook as it is. */
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>
@@ -14,14 +13,13 @@ static const char changed_marks_sql[] =
     "b.verdict OR a.score IS NOT b.score ORDER BY 1, 2";
 
 static bool print_changes(struct store *s, unsigned *changed_count, struct err *e) {
-    sqlite3_stmt *request = store_query(s, e, changed_marks_sql, "");
-    for (*changed_count = 0; store_step(s, &request, e); ++*changed_count)
-        printf("%-24s %-32s %-8s %6s -> %-8s %6s\n", store_column_text(request, 0),
-               store_column_text(request, 1), store_column_text(request, 2),
-               store_column_text(request, 3), store_column_text(request, 4),
-               store_column_text(request, 5));
+    sqlite3_stmt *q = store_query(s, e, changed_marks_sql, "");
+    for (*changed_count = 0; store_step(s, &q, e); ++*changed_count)
+        printf("%-24s %-32s %-8s %6s -> %-8s %6s\n", store_column_text(q, 0),
+               store_column_text(q, 1), store_column_text(q, 2), store_column_text(q, 3),
+               store_column_text(q, 4), store_column_text(q, 5));
     long long n = store_query_int(s, e, "SELECT count(*) FROM todo");
-    printf("%u of %lld marks differ\n", *changed_count, n);
+    printf("%u of %lld results differ\n", *changed_count, n);
     return !e->text[0];
 }
 
@@ -30,9 +28,9 @@ int cmd_regrade(const struct options *o) {
     struct store s;
     unsigned changed_count = 0;
     if (!o->has_seed)
-        return err_set(&e, ERR_INPUT, "regrade takes --seed, another one than before"),
+        return err_set(&e, ERR_INPUT, "regrade needs --seed TEXT, a new seed"),
                cli_report_error(&e);
-    if (!cli_class_open(o, 1, "a store, as batch --store made it", &s, &e))
+    if (!cli_class_open(o, 1, "a store that `grader batch --store` made", &s, &e))
         return cli_report_error(&e);
     struct assignment a;
     struct options effective;

@@ -1,5 +1,5 @@
-/* cmd_report.c — grader report: the report of one exercise as a page that stands alone. To
- * --output, or to reports/NAME.html below paths_pages_dir(), whose path it prints. */
+/* cmd_report.c — grader report: writes the report of one exercise as a self-contained page, to the
+ * file of --output or to reports/NAME.html below paths_pages_dir(); then it prints the path. */
 #include "common/file.h"
 #include "common/paths.h"
 #include "grader/cli/commands.h"
@@ -22,7 +22,7 @@ static void put_report_page(const struct options *o, const struct exercise *ex,
     struct version *list = version_list(ex, d, o->workers, &b.nversions, &warnings);
     b.versions = list;
     report_html(r, o->devices[0], &b, out);
-    if (warnings.size) fprintf(stderr, "grader: not in the pictures: %s", buf_str(&warnings));
+    if (warnings.size) fprintf(stderr, "grader: missing from the pictures: %s", buf_str(&warnings));
     version_free(list, b.nversions);
     buf_free(&warnings);
 }

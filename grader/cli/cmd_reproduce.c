@@ -1,6 +1,6 @@
-/* cmd_reproduce.c — grader reproduce STORE STUDENT EXERCISE: grades what the store holds once more,
- * with the seed and device of then, and says whether the result is the same, or what differs and
- * what it may come from. */
+/* cmd_reproduce.c — grader reproduce STORE STUDENT EXERCISE: grades a stored submission again with
+ * the stored seed and device. It reports whether the result is identical, or else what differs and
+ * which cause is possible: grader, compiler, book, assignment. */
 #include "common/text.h"
 #include "grader/cli/class_args.h"
 #include "grader/grade/provenance.h"
@@ -20,27 +20,25 @@ struct stored_result {
 
 static bool load_stored_result(struct store *s, const char *student, const struct exercise *ex,
                                struct stored_result *t, struct err *e) {
-    sqlite3_stmt *request =
-        store_query(s, e,
-                    "SELECT c.body, r.seed, r.device, r.grader, r.nvcc, r.book, "
-                    "r.counted, r.json, r.terms FROM submission s JOIN"
-                    " result r ON r.key = s.key JOIN source c ON c.digest = s.digest "
-                    "WHERE s.student = ? AND s.exercise = ?",
-                    "tt", student, book_id(ex));
-    bool found = store_step(s, &request, e);
+    sqlite3_stmt *q = store_query(s, e,
+                                  "SELECT c.body, r.seed, r.device, r.grader, r.nvcc, r.book, "
+                                  "r.counted, r.json, r.terms FROM submission s JOIN"
+                                  " result r ON r.key = s.key JOIN source c ON c.digest = s.digest "
+                                  "WHERE s.student = ? AND s.exercise = ?",
+                                  "tt", student, book_id(ex));
+    bool found = store_step(s, &q, e);
     if (found) {
-        buf_add(&t->source, sqlite3_column_blob(request, 0),
-                (size_t)sqlite3_column_bytes(request, 0));
-        snprintf(t->seed, sizeof t->seed, "%s", store_column_text(request, 1)),
-            snprintf(t->device, sizeof t->device, "%s", store_column_text(request, 2));
-        snprintf(t->grader, sizeof t->grader, "%s", store_column_text(request, 3)),
-            snprintf(t->nvcc, sizeof t->nvcc, "%s", store_column_text(request, 4));
-        snprintf(t->book_digest, sizeof t->book_digest, "%s", store_column_text(request, 5)),
-            t->count_modelled = sqlite3_column_int(request, 6);
-        snprintf(t->policy_digest, sizeof t->policy_digest, "%s", store_column_text(request, 8));
-        t->result = json_loads(store_column_text(request, 7), 0, NULL);
+        buf_add(&t->source, sqlite3_column_blob(q, 0), (size_t)sqlite3_column_bytes(q, 0));
+        snprintf(t->seed, sizeof t->seed, "%s", store_column_text(q, 1)),
+            snprintf(t->device, sizeof t->device, "%s", store_column_text(q, 2));
+        snprintf(t->grader, sizeof t->grader, "%s", store_column_text(q, 3)),
+            snprintf(t->nvcc, sizeof t->nvcc, "%s", store_column_text(q, 4));
+        snprintf(t->book_digest, sizeof t->book_digest, "%s", store_column_text(q, 5)),
+            t->count_modelled = sqlite3_column_int(q, 6);
+        snprintf(t->policy_digest, sizeof t->policy_digest, "%s", store_column_text(q, 8));
+        t->result = json_loads(store_column_text(q, 7), 0, NULL);
     }
-    store_finalize(&request);
+    store_finalize(&q);
     return (found && t->result) || err_set(e, ERR_INPUT, "%s has no result of '%.100s' for %s",
                                            s->path, student, book_id(ex));
 }
@@ -62,7 +60,8 @@ static json_t *grade_again(const struct options *o, const struct exercise *ex,
     return regraded;
 }
 
-/* As they are written: both have been through the same rounding. */
+/* Returns true if both values have the same text, with the 12 digits that a result is stored with.
+ */
 static bool is_same_json(const json_t *a, const json_t *b) {
     size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY | JSON_SORT_KEYS;
     char *x = json_dumps(a, flags), *y = json_dumps(b, flags);
@@ -81,7 +80,7 @@ static void print_difference(const char *key, const json_t *stored, const json_t
 
 static void print_cause(const char *description, const char *stored, const char *current) {
     if (strcmp(stored, current))
-        printf("  the %s is another one: %.16s then, %.16s now\n", description, stored, current);
+        printf("  the %s has changed: %.16s then, %.16s now\n", description, stored, current);
 }
 
 static bool compare_results(const struct options *o, const struct exercise *ex,
@@ -93,7 +92,7 @@ static bool compare_results(const struct options *o, const struct exercise *ex,
     bool identical = true;
     json_object_foreach(regraded, key, value) identical &=
         is_same_json(json_object_get(t->result, key), value);
-    printf("%s\n", identical ? "identical" : "not the same:");
+    printf("%s\n", identical ? "identical" : "different:");
     if (!identical) json_object_foreach(regraded, key, value) {
             if (!is_same_json(json_object_get(t->result, key), value))
                 print_difference(key, json_object_get(t->result, key), value);
@@ -115,7 +114,9 @@ static int reproduce(const struct options *o, struct store *s, struct err *e) {
     bool ok = ex && load_stored_result(s, o->operands[1], ex, &t, e);
     const struct gpu_device *d = ok ? device_find(t.device) : NULL;
     if (ok && !d)
-        err_set(e, ERR_INPUT, "it was graded on '%.100s', which is no simulated device", t.device);
+        err_set(e, ERR_INPUT,
+                "it was graded on '%.100s'; only results of a simulated GPU are reproducible",
+                t.device);
     json_t *regraded = d ? grade_again(o, ex, &t, d) : NULL;
     int status = !regraded                              ? cli_report_error(e)
                  : compare_results(o, ex, &t, regraded) ? EXIT_PASSED

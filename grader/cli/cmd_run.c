@@ -1,4 +1,4 @@
-/* cmd_run.c — grader run: grades exercises on one device or several, and reports. */
+/* cmd_run.c — grader run: grades exercises on one or more devices and writes the report. */
 #include "common/file.h"
 #include "common/paths.h"
 #include "grader/book/problem.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of several exercises: how many are graded, and one of those that are being graded. */
+/* How many of several exercises are graded, for the status line. */
 struct grading_progress {
     unsigned graded_count, total_count;
 };
@@ -50,22 +50,22 @@ static void put_next_step(const struct result *results, unsigned n, unsigned uns
         if (results[i].verdict == V_AC || !results[i].is_unmodified) continue;
         buf_printf(
             out,
-            "\nNot begun yet: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
-            "then\n  %s run %s\n",
+            "\nNot started: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
+            "then run\n  %s run %s\n",
             unstarted_count, results[i].ex->chapter, results[i].ex->name, results[i].ex->name,
             paths_command("grader"), results[i].ex->name);
         return;
     }
 }
 
-/* Who reads that a drawn size is wrong wants that size again. */
+/* Appends the command that runs a drawn case again if it failed: its size depends on the seed. */
 static void put_repeat_command(const struct options *o, const struct result *results, unsigned n,
                                struct buf *out) {
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < results[i].ncases; k++) {
             const struct case_result *c = &results[i].cases[k];
             if (!c->drawn || c->verdict == V_AC) continue;
-            buf_printf(out, "  the same size again: %s run %s%s%s --seed %s --case %u\n",
+            buf_printf(out, "  to run this size again: %s run %s%s%s --seed %s --case %u\n",
                        paths_command("grader"), results[i].ex->name, o->file ? " --file " : "",
                        o->file ? o->file : "", o->seed, c->number);
             break;
@@ -79,9 +79,8 @@ static void write_text(const struct options *o, const struct gpu_device *d,
     unsigned unstarted_count = 0;
     for (unsigned i = 0; i < n; i++) {
         list[i] = &results[i];
-        bool is_full =
-            o->noperands || n == 1 ||
-            !results[i].is_unmodified; /* a class of skeletons needs no pages of reports */
+        /* When all exercises are graded, unchanged starter files get only a line of the table. */
+        bool is_full = o->noperands || n == 1 || !results[i].is_unmodified;
         if (is_full) report_text(&results[i], d, style, out);
         if (is_full) buf_puts(out, "\n");
         else unstarted_count++;
@@ -118,22 +117,22 @@ static bool grade_all(const struct options *o, const struct gpu_device *d,
     struct grading_progress progress = {0, n};
     go.progress = on_item_progress, go.user = &progress;
     show_grading_progress(&progress, list[0]->name);
-    /* On a real GPU one at a time: another one beside it would be foreign load. */
+    /* On a real GPU one at a time, because a second job would disturb the timing. */
     bool ok = class_grade_many(items, n, gpu_options_of(d) ? 1 : o->jobs, &go, results, e);
     free(items), free(paths);
     return ok;
 }
 
-/* Wall time is no part of a report, which is the same byte for byte each time. Of several exercises
- * each has a process of its own. */
+/* Prints the time model's cost to standard error. The report has no wall time, because the same
+ * seed gives the same bytes. Only for one exercise: several run in separate processes. */
 static void print_model_cost(const struct gpu_device *d, struct time_cost cost_before) {
     struct time_cost c = time_get_cost();
-    fprintf(stderr, "time model: %u launches on %s in %.2f s (%.2f s of them to trace a sample)\n",
+    fprintf(stderr, "time model: %u launches on %s in %.2f s (%.2f s of it to trace a sample)\n",
             c.launches - cost_before.launches, d->name, c.seconds - cost_before.seconds,
             c.trace_seconds - cost_before.trace_seconds);
 }
 
-/* As rustlings does: how far one is, and where to go on. */
+/* Appends how many exercises are done and which comes next, as rustlings does. */
 static void put_completion(const struct result *r, struct buf *out) {
     const struct exercise *next;
     unsigned done = progress_count_passed(&next);
@@ -145,7 +144,7 @@ static void put_completion(const struct result *r, struct buf *out) {
     buf_puts(out, "\n");
 }
 
-/* One device: everything that was chosen. Returns the exit status, -1 on an error. */
+/* Grades all selected exercises on one device. Returns the exit status, -1 on an error. */
 static int run_on_device(const struct options *o, const struct gpu_device *d,
                          const struct exercise **list, unsigned n, struct buf *text,
                          struct buf *rows, struct json_t **json, struct err *e) {
@@ -178,12 +177,11 @@ static bool check_machine_code(const struct options *o, struct err *e) {
     build_enable_disassembly(o->machine_code);
     return !o->machine_code || build_disassembler(NULL) ||
            err_set(e, ERR_INPUT,
-                   "--machine-code: there is no nvdisasm here; `make setup` in the source tree "
-                   "fetches it where it can "
-                   "be had");
+                   "--machine-code needs nvdisasm, which is missing; `make setup` in the source "
+                   "tree tries to fetch it");
 }
 
-/* A case that no exercise has would pass: nothing is wrong with nothing. */
+/* Returns false if an exercise lacks the case of --case: with no case it would be accepted. */
 static bool check_case_number(const struct options *o, const struct exercise *const *list,
                               struct err *e) {
     for (; *list; list++) {
@@ -196,19 +194,19 @@ static bool check_case_number(const struct options *o, const struct exercise *co
 }
 
 static bool check_options(const struct options *o, unsigned n, struct err *e) {
-    if (o->file && n != 1) return err_set(e, ERR_INPUT, "--file goes with one exercise; name it");
+    if (o->file && n != 1) return err_set(e, ERR_INPUT, "--file needs exactly one exercise");
     if (o->format == FORMAT_CSV)
-        return err_set(e, ERR_INPUT, "--format csv goes with grader batch");
+        return err_set(e, ERR_INPUT, "--format csv applies only to `grader batch`");
     if (o->format == FORMAT_HTML)
         return err_set(
             e, ERR_INPUT,
-            "--format html goes with grader stats; a page of one exercise is `grader report`");
+            "--format html applies only to `grader stats`; for one exercise use `grader report`");
     if ((o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM) && o->ndevices > 1)
-        return err_set(e, ERR_INPUT, "--format gradescope and classroom take one --device");
+        return err_set(e, ERR_INPUT, "--format gradescope and classroom allow only one --device");
     return true;
 }
 
-/* All devices, one after another. */
+/* Grades on all devices, one after another. `*worst_status` becomes the highest exit status. */
 static bool run_on_devices(const struct options *o, const struct exercise **list, unsigned n,
                            struct buf *text, int *worst_status, struct err *e) {
     struct buf rows = {0};

@@ -1,5 +1,5 @@
-/* cmd_similar.c — grader similar STORE|DIR…: pairs of submissions with passages in common, and
- * copies of the book's, as a list; with --output FOLDER as pages. */
+/* cmd_similar.c — grader similar STORE|DIR…: finds pairs of submissions that share passages, and
+ * copies of the book's versions. It prints a list, or with --output FOLDER writes pages. */
 #include "grader/class/similarity.h"
 #include "grader/cli/class_args.h"
 
@@ -9,19 +9,18 @@
 #include <sys/stat.h>
 
 static bool load_submissions(struct store *s, struct similarity_class *c, struct err *e) {
-    sqlite3_stmt *request =
+    sqlite3_stmt *q =
         store_query(s, e,
                     "SELECT s.student, s.file, c.body FROM submission s JOIN source c "
                     "ON c.digest = s.digest WHERE s.state = "
                     "'taken' AND s.exercise = ? ORDER BY s.student",
                     "t", book_id(c->ex));
-    bool ok = request;
+    bool ok = q;
     if (ok) similarity_load_book(c);
-    while (ok && store_step(s, &request, e))
-        similarity_add_text(c, store_column_text(request, 0), store_column_text(request, 1),
-                            sqlite3_column_blob(request, 2),
-                            (size_t)sqlite3_column_bytes(request, 2));
-    store_finalize(&request);
+    while (ok && store_step(s, &q, e))
+        similarity_add_text(c, store_column_text(q, 0), store_column_text(q, 1),
+                            sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2));
+    store_finalize(&q);
     return ok && !e->text[0];
 }
 
@@ -47,7 +46,7 @@ static bool compare_all(const struct options *o, struct store *s, unsigned *pair
     return ok;
 }
 
-/* A store is a file, what was handed in are folders or archives. */
+/* Returns true if `path` is a store, an SQLite file, and not a folder or archive of submissions. */
 static bool is_store(const char *path) {
     char magic[16] = "";
     struct stat st;
@@ -73,15 +72,17 @@ int cmd_similar(const struct options *o) {
     struct store s;
     unsigned pair_count = 0, book_copy_count = 0;
     if (!o->noperands)
-        return err_set(&e, ERR_INPUT, "similar takes a store, or folders of submissions"),
+        return err_set(&e, ERR_INPUT, "similar takes a store or folders of submissions"),
                cli_report_error(&e);
     if (!open_store_or_folders(o, &s, &e)) return cli_report_error(&e);
     bool ok = compare_all(o, &s, &pair_count, &book_copy_count, &e);
     store_close(&s);
     if (!ok) return cli_report_error(&e);
     if (o->output)
-        printf("%u pairs, %u copies of the book's; see index.html in %s\n", pair_count,
+        printf("%u pairs, %u copies of the book's versions; see index.html in %s\n", pair_count,
                book_copy_count, o->output);
-    else fprintf(stderr, "%u pairs, %u copies of the book's\n", pair_count, book_copy_count);
+    else
+        fprintf(stderr, "%u pairs, %u copies of the book's versions\n", pair_count,
+                book_copy_count);
     return EXIT_PASSED;
 }

@@ -1,11 +1,11 @@
-/* cmd_stats.c — grader stats STORE: verdicts, scores, and what fails most. */
+/* cmd_stats.c — grader stats STORE: shows verdicts, scores and the most frequent failures. */
 #include "grader/cli/class_args.h"
 
 int cmd_stats(const struct options *o) {
     struct err e = {0};
     struct store s;
     struct file_out out;
-    if (!cli_class_open(o, 1, "a store, as batch --store made it", &s, &e))
+    if (!cli_class_open(o, 1, "a store that `grader batch --store` made", &s, &e))
         return cli_report_error(&e);
     bool ok = file_open(o->output, &out, &e);
     if (ok) {

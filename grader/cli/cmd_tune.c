@@ -1,6 +1,7 @@
-/* cmd_tune.c — grader tune: every combination of the parameters that a file declares, checked and
- * timed, several at a time; a table as they come, the best of each device, and a page with curves.
- * What is done is kept: the same command goes on. */
+/* cmd_tune.c — grader tune: checks and times every combination of the parameters that a file
+ * declares (tune.h), several at the same time. It prints a row as each one finishes, then the best
+ * of each device, and writes a page with curves. A state file keeps finished rows, so the same
+ * command continues an interrupted sweep. */
 #include "common/file.h"
 #include "common/paths.h"
 #include "common/hash.h"
@@ -25,13 +26,13 @@ struct sweep {
     struct buf source;
     struct tune_space space;
     struct tune_row *rows;
-    unsigned n, next_row, *slot_rows; /* at: which row is in which place */
+    unsigned n, next_row, *slot_rows; /* slot_rows[i]: the row that slot i runs */
     char name[128], state_path[PATH_MAX];
     const char *devices[MAX_DEVICES];
     unsigned jobs;
 };
 
-/* What the rows depend on: the text, what checks it, the devices. */
+/* Computes a hash of everything that rows depend on: the source, the grader, the devices. */
 static void sweep_key(const struct sweep *s, char key[HASH_HEX_SIZE]) {
     struct hash h;
     hash_init(&h);
@@ -52,7 +53,7 @@ static enum parallel_status next_item(void *user, unsigned slot, struct err *e) 
     return PARALLEL_ITEM;
 }
 
-/* Speed is asked for, points are not: a sample of the timed size is enough. */
+/* Grades one row. It needs a time but no points, so a sample of the timed size is enough. */
 static void run_item(void *user, unsigned slot, struct buf *out) {
     struct sweep *s = user;
     const struct tune_row *row = &s->rows[s->slot_rows[slot]];
@@ -110,7 +111,7 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
     snprintf(reason, sizeof reason, "%.*s", ok ? (int)strcspn(failure_reason(&r), "\n") : 0,
              ok ? failure_reason(&r) : "");
     print_row(s, row, reason);
-    row->done = ok && r.verdict != V_IE; /* our own faults are tried again */
+    row->done = ok && r.verdict != V_IE; /* the next run repeats an internal error */
     if (ok) result_free(&r);
     return !row->done || tune_state_append(s->state_path, s->slot_rows[slot], row, e);
 }
@@ -126,7 +127,7 @@ static bool open_sweep(struct sweep *s, const struct options *o, struct err *e) 
     bool uses_gpu = false;
     for (unsigned i = 0; i < o->ndevices; i++)
         s->devices[i] = o->devices[i]->name, uses_gpu |= gpu_options_of(o->devices[i]) != NULL;
-    s->jobs = uses_gpu ? 1 : parallel_job_count(o->jobs); /* to measure takes the GPU alone */
+    s->jobs = uses_gpu ? 1 : parallel_job_count(o->jobs); /* a measurement needs the GPU alone */
     s->n = s->space.ncombinations * o->ndevices;
     s->rows = xcalloc(s->n, sizeof *s->rows);
     s->slot_rows = xcalloc(s->jobs, sizeof *s->slot_rows);
@@ -144,7 +145,7 @@ static void print_best(const struct tune_page *p, unsigned d) {
     char label[TUNE_MAX_LABEL];
     struct buf text = {0};
     if (!best) {
-        printf("%s: no combination comes out right\n", p->devices[d]);
+        printf("%s: no combination is correct\n", p->devices[d]);
         return;
     }
     tune_label(p->space, best->combination, label);
@@ -154,9 +155,9 @@ static void print_best(const struct tune_page *p, unsigned d) {
     buf_free(&time);
     if (p->space->current < p->space->ncombinations) {
         const struct tune_row *current = tune_row_at(p, d, p->space->current);
-        if (current == best) printf(", as the file has it");
+        if (current == best) printf(", your current values");
         else if (current->us > 0)
-            printf(", %.2f times as fast as the file as it is", current->us / best->us);
+            printf(", %.2f times as fast as your current values", current->us / best->us);
         if (current != best && current->us > 0) tune_put_changes(current, best, 8, &text);
     }
     printf("\n%s", buf_str(&text));
@@ -164,13 +165,12 @@ static void print_best(const struct tune_page *p, unsigned d) {
 }
 
 static bool write_results(const struct sweep *s, struct err *e) {
-    struct tune_page reply = {book_id(s->ex), s->name,    &s->space,
-                              s->rows,        s->devices, s->o->ndevices};
+    struct tune_page p = {book_id(s->ex), s->name, &s->space, s->rows, s->devices, s->o->ndevices};
     struct buf page = {0};
     char path[PATH_MAX] = "", pages_folder[PATH_MAX];
     puts("");
-    for (unsigned d = 0; d < reply.ndevices; d++) print_best(&reply, d);
-    tune_write_page(&reply, &page);
+    for (unsigned d = 0; d < p.ndevices; d++) print_best(&p, d);
+    tune_write_page(&p, &page);
     bool ok = s->o->output || paths_pages_dir(pages_folder, e);
     if (ok && !s->o->output)
         snprintf(path, sizeof path, "%.3800s/tune", pages_folder), ok = dir_create(path, e);
@@ -200,7 +200,7 @@ int cmd_tune(const struct options *o) {
         if (s.rows[i].done) done_count++;
     if (ok)
         printf("%s: %u combinations%s%s\n", book_id(s.ex), s.space.ncombinations,
-               o->ndevices > 1 ? " on each device" : "", done_count ? "; going on:" : "");
+               o->ndevices > 1 ? " on each device" : "", done_count ? "; continuing:" : "");
     for (unsigned i = 0; ok && i < s.n; i++)
         if (s.rows[i].done) print_row(&s, &s.rows[i], "");
     ok = ok && parallel_run(s.jobs, &(struct parallel_ops){next_item, run_item, item_done, &s}, &e);

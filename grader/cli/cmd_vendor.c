@@ -1,7 +1,7 @@
-/* cmd_vendor.c — grader vendor: the model answer beside what a library offers for the same job. CUB
- * and what a chapter shows under "In practice" are versions of the exercise, graded like any;
- * cuBLAS carries machine code alone, so that it is timed on a GPU, and without one stands as it was
- * measured on such a device (docs/results), if it was. */
+/* cmd_vendor.c — grader vendor: compares the model solution with libraries for the same job. The
+ * CUB version and the one of a chapter's "In practice" are graded like any version of the exercise.
+ * cuBLAS has machine code but no PTX, so only a GPU can run it; without one the table shows the
+ * time that was once measured on such a device (docs/results), if there is one. */
 #include "common/file.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/vendor.h"
@@ -18,8 +18,8 @@ struct vendor_comparison {
     const struct gpu_device *d;
     const struct exercise *ex;
     struct buf rows, notes;
-    double solution_us;     /* 0 = not known */
-    unsigned library_count; /* rows beside the answer's */
+    double solution_us;     /* 0 = unknown */
+    unsigned library_count; /* rows other than the model solution's */
     bool is_measured;
 };
 
@@ -56,7 +56,7 @@ static void add_row(struct vendor_comparison *c, const char *name, const struct 
         buf_printf(&c->notes, "%s: %s\n", name, r->ncases ? r->cases[0].message : r->message);
 }
 
-/* One version, graded; false: an error. */
+/* Grades one version and adds its row; false on an error. */
 static bool grade_version(struct vendor_comparison *c, const char *name, const char *path,
                           struct err *e) {
     struct grade_options go = options_to_grade_options(c->o, c->d);
@@ -75,14 +75,14 @@ static bool compare_versions(struct vendor_comparison *c, struct err *e) {
     bool has_practice = vendor_practice_path(c->ex, practice),
          has_cub = vendor_cub_path(c->ex, cub);
     c->library_count += has_practice + has_cub;
-    return grade_version(c, "model answer", book_solution_file(c->ex, NULL), e) &&
+    return grade_version(c, "model solution", book_solution_file(c->ex, NULL), e) &&
            (!has_practice || grade_version(c, "in practice", practice, e)) &&
            (!has_cub || grade_version(c, "CUB", cub, e));
 }
 
 /* ---- cuBLAS ---- */
 
-/* Microseconds on a GPU of that device's kind; 0 = not known. */
+/* Microseconds on a GPU of that device's kind; 0 = unknown. */
 struct recorded_times {
     double routine_us, solution_us;
 };
@@ -120,20 +120,20 @@ static struct recorded_times read_recorded_times(const struct vendor_comparison 
 static double time_cublas_us(const struct vendor_comparison *c, struct err *e) {
     const char *routine;
     struct backend *b = backend_gpu_open(gpu_options_of(c->d), e);
-    double measure_seconds = b ? vendor_time(b, c->ex, &routine, e) : 0;
+    double seconds = b ? vendor_time(b, c->ex, &routine, e) : 0;
     if (b) b->ops->close(b);
-    return measure_seconds * 1e6;
+    return seconds * 1e6;
 }
 
 static void put_cublas_note(struct vendor_comparison *c, const char *routine,
                             const struct recorded_times *r) {
     buf_printf(
         &c->notes,
-        "%s is machine code alone, which the simulated GPU does not run; --device gpu times it.",
+        "%s has only machine code, which the simulated GPU can't run; use --device gpu to time it.",
         routine);
     if (r->routine_us > 0)
         buf_printf(&c->notes,
-                   " Its time above was measured on an %s, where the model answer took %.4g us "
+                   " Its time above was measured on an %s, where the model solution took %.4g us "
                    "(docs/results/%s).",
                    c->d->full_name, r->solution_us, c->d->name);
     buf_puts(&c->notes, "\n");
@@ -159,18 +159,19 @@ static void compare_cublas(struct vendor_comparison *c) {
 
 static void write_table(const struct vendor_comparison *c, const struct report_style *style,
                         struct buf *out) {
-    buf_printf(out, "%s on %s, %s, next to a library\n", book_id(c->ex), c->d->full_name,
+    buf_printf(out, "%s on %s, %s, compared with libraries\n", book_id(c->ex), c->d->full_name,
                c->is_measured ? "measured" : "modelled");
     buf_printf(out, "  %-24s %-7s %10s %9s %8s %12s %12s %12s\n", "version", "verdict", "time/us",
-               "of answer", "launches", "warp insts", "sectors in", "sectors out");
+               "rel speed", "launches", "warp insts", "sectors in", "sectors out");
     buf_add(out, c->rows.data, c->rows.size);
     buf_puts(out, "\n");
     report_wrap(
-        "Times are of the timed size; instructions and sectors of the counted one, all launches.",
+        "Times are for the timed size; instructions and sectors for the technique case, all "
+        "launches together. Relative speed: the model solution's time over this one.",
         2, style, out);
     if (c->notes.size) report_wrap(buf_str(&c->notes), 2, style, out);
     if (!c->library_count)
-        report_wrap("No library that the book knows does this job.", 2, style, out);
+        report_wrap("The book has no library version of this exercise.", 2, style, out);
     buf_printf(out, "\nseed: %s\n", c->o->seed);
 }
 
@@ -181,8 +182,8 @@ int cmd_vendor(const struct options *o) {
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     bool ok = c.ex &&
               (!o->file || err_set(&e, ERR_INPUT,
-                                   "vendor compares the book's own versions; grade yours by "
-                                   "`grader run`")) &&
+                                   "vendor compares the book's own versions; use `grader run` to "
+                                   "grade yours")) &&
               compare_versions(&c, &e);
     if (ok) compare_cublas(&c), write_table(&c, &style, &out);
     ok = ok && cli_write_output(o, &out, &e);

@@ -1,20 +1,24 @@
-/* cmd_verify.c — grader verify: holds the book against its own rules.
+/* cmd_verify.c — grader verify: checks the book against its own rules.
  *
- * Skeleton: compiles, carries a TODO, and gets nothing. It passes no goal of the technique tests
- * and fails no guard, and the same holds for the ladder's naive version, which gets 10 points at
- * most; with idle work beside it (metric_padding.h) and with its traffic on other paths (path_evasion.h), too. A
- * version that is the answer at the sizes of the test file and does nothing at others is wrong at
- * each drawn case; the test file says how these are drawn. Idle work gains no step and no mutant
- * technique points. Ladder: each step compiles, is correct, and gets more points than the one
- * before, or the ladder's text says why not ("`2-pairs` scores no more than `1-single`: …").
- * Answer: AC, 100 points. Mutants: each rejected, with the verdict that its first line promises
- * ("// expect: WA", or "// expect: RTE race", where the message must hold the word), and below what
- * it deserves. Two to five steps, four mutants or more; lesson, task, ladder text and three hints
- * exist. Where the chapter has questions (quiz.h), what they say is counted is what the simulated
- * GPU counts; code, counts and pictures of its lesson are those of the programs in lesson/
- * (lesson.h). What a lesson shows as a library's way (practice/NAME.cu) is correct. Right solutions
- * in other styles than the book's (grader/tests/others) get AC.
- * --quick grades skeletons and answers alone. */
+ * Starter file: it compiles, has a TODO and scores 0.
+ * Baseline: it reaches no goal, fails no guard and gets at most 10 points. The same holds for the
+ *   starter file where it is correct, and for the baseline with idle work added (metric_padding.h)
+ *   or with its traffic on other paths (path_evasion.h).
+ * Hardcoded sizes: a version that is the model solution at the sizes of the test file, and does
+ *   nothing at others, fails each drawn case.
+ * Ladder: 2 to 9 steps. Each step compiles, is correct and gets more points than the one before, or
+ *   the ladder's text explains why not ("`2-pairs` scores no more than `1-single`: …"). Its table
+ *   has the counters that the simulated GPU counts.
+ * Model solution: AC with 100 points.
+ * Mutants: 4 or more. Each gets the verdict that its first line expects ("// expect: WA", or
+ *   "// expect: RTE race", where the message must contain the word). Idle work adds no technique
+ *   points to a step or a mutant.
+ * Alternatives: correct solutions in other styles (grader/tests/others) get AC.
+ * Texts: lesson, task, ladder text and three hints exist. Counted answers of the chapter's
+ *   questions (quiz.h), and code, counts and pictures of its lesson (lesson.h), match the programs.
+ *   A library's version in the lesson (practice/NAME.cu) is correct.
+ *
+ * --quick checks only starter files and model solutions. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -47,23 +51,21 @@ enum version_role {
     EVASION,
     HARDCODED_SIZES
 };
-/* Points of the naive version at most, and what a mutant that is correct stays below; steps of a
- * ladder before the answer; mutants. */
 enum {
     MAX_BASELINE_POINTS = 10,
-    MAX_MUTANT_POINTS = 95,
-    MIN_STEPS = 2,
+    MAX_MUTANT_POINTS = 95, /* of a correct mutant, which lacks the technique */
+    MIN_STEPS = 2,          /* of a ladder, without the model solution */
     MAX_STEPS = 9,
     MIN_MUTANTS = 4
 };
 
 struct subject {
     enum version_role role;
-    char *label; /* "1-unqualified", "empty-grid.cu" */
-    char *name;  /* of the file, as messages show it */
+    char *label; /* in messages: "1-unqualified", "empty-grid.cu" */
+    char *name;  /* of the source file */
     struct buf source;
-    enum path_evasion evasion; /* EVASION */
-    unsigned base_subject;     /* PADDED_OTHER: the step or mutant that it is made of */
+    enum path_evasion evasion; /* for EVASION */
+    unsigned base_subject;     /* for PADDED_OTHER: index of the step or mutant without padding */
     struct result result;
 };
 
@@ -91,7 +93,7 @@ static void report_problem(struct verification *c, const struct exercise *ex, co
     c->nproblems++;
 }
 
-/* Each line is a broken rule. */
+/* Reports each line as a broken rule and frees the buffer. */
 static void report_problems(struct verification *c, const struct exercise *ex, const char *context,
                             struct buf *lines) {
     char *rest = NULL;
@@ -130,13 +132,13 @@ static void add_starter(struct verification *c, unsigned exercise_index) {
     snprintf(name, sizeof name, "%s.cu", ex->name);
     bool ok = c->o->working_tree ? file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, &text, &e)
                                  : book_original_starter(ex, &text, &e);
-    if (!ok) report_problem(c, ex, "skeleton: %s", e.text);
+    if (!ok) report_problem(c, ex, "starter file: %s", e.text);
     else if (!strstr(buf_str(&text), "// TODO"))
-        report_problem(c, ex, "the skeleton carries no `// TODO`");
-    if (ok) *add_subject(c, exercise_index, STARTER, "skeleton", name) = text;
+        report_problem(c, ex, "the starter file has no `// TODO`");
+    if (ok) *add_subject(c, exercise_index, STARTER, "starter file", name) = text;
 }
 
-/* The baseline, or the skeleton where there is none, was added before. */
+/* Returns the exercise's baseline, or its starter file if it names none; NULL if it is missing. */
 static const struct subject *find_baseline(const struct verification *c, unsigned exercise_index) {
     const struct exercise *ex = c->list[exercise_index];
     const struct subject *baseline = NULL;
@@ -166,14 +168,14 @@ static void add_padded_baseline(struct verification *c, unsigned exercise_index)
     else report_problem(c, ex, "%s", e.text);
 }
 
-/* A step before the answer, or a mutant that is right and lacks the technique. */
+/* Returns true for a step, or a mutant that is correct but lacks the technique. */
 static bool lacks_technique(const struct subject *s) {
     return s->role == STEP ||
            (s->role == MUTANT && text_starts_with(buf_str(&s->source), "// expect: PART"));
 }
 
-/* All of these with packed idle work beside them: what a guard's average alone refuses is let
- * through. */
+/* Adds each of these with idle work of vector accesses: a guard that limits only an average would
+ * accept them. */
 static void add_padded_others(struct verification *c, unsigned exercise_index) {
     for (unsigned i = 0, n = c->n; i < n; i++) {
         struct buf text = {0};
@@ -186,7 +188,7 @@ static void add_padded_others(struct verification *c, unsigned exercise_index) {
             report_problem(c, c->list[exercise_index], "%s", e.text);
             continue;
         }
-        char *name = xstrdup(c->subjects[i].name); /* the list may move */
+        char *name = xstrdup(c->subjects[i].name); /* add_subject may move the array */
         *add_subject(c, exercise_index, PADDED_OTHER, label, name) = text;
         c->subjects[c->n - 1].base_subject = i;
         free(name);
@@ -196,8 +198,8 @@ static void add_padded_others(struct verification *c, unsigned exercise_index) {
 static void add_evasions(struct verification *c, unsigned exercise_index) {
     const struct exercise *ex = c->list[exercise_index];
     for (unsigned evasion = 0; evasion < PATH_EVASION_COUNT; evasion++) {
-        const struct subject *baseline =
-            find_baseline(c, exercise_index); /* the list may have moved */
+        /* add_subject may have moved the array. */
+        const struct subject *baseline = find_baseline(c, exercise_index);
         struct buf text = {0};
         struct err e = {0};
         if (!baseline) return;
@@ -224,16 +226,16 @@ static void add_hardcoded_sizes(struct verification *c, unsigned exercise_index)
     else buf_free(&text);
 }
 
-/* All programs of a folder; how many there are. */
+/* Adds all programs of a folder; returns their number. */
 static unsigned add_folder(struct verification *c, unsigned exercise_index, enum version_role role,
                            const char *folder) {
     char path[PATH_MAX];
     unsigned n = 0;
-    char **templates = book_list_files(folder, "", ".cu");
-    for (; templates[n]; n++)
-        if (!c->o->quick && path_join(path, sizeof path, folder, templates[n]))
-            add_file(c, exercise_index, role, templates[n], path);
-    book_free_list(templates);
+    char **files = book_list_files(folder, "", ".cu");
+    for (; files[n]; n++)
+        if (!c->o->quick && path_join(path, sizeof path, folder, files[n]))
+            add_file(c, exercise_index, role, files[n], path);
+    book_free_list(files);
     return n;
 }
 
@@ -243,7 +245,7 @@ static void add_mutants_and_alternatives(struct verification *c, unsigned exerci
     snprintf(folder, sizeof folder, "%.4000s", book_mutants_folder(ex));
     unsigned mutant_count = add_folder(c, exercise_index, MUTANT, folder);
     if (mutant_count < MIN_MUTANTS)
-        report_problem(c, ex, "%u mutants in %s instead of %d or more", mutant_count,
+        report_problem(c, ex, "%u mutants in %s; the book requires %d or more", mutant_count,
                        folder + strlen(book_root()) + 1, MIN_MUTANTS);
     snprintf(folder, sizeof folder, "%.3800s/grader/tests/others/%.100s/%.100s", book_root(),
              ex->chapter, ex->name);
@@ -255,7 +257,7 @@ static void require_file(struct verification *c, const struct exercise *ex, cons
     struct err e = {0};
     if (!file_read(path, SOURCE_LIMIT, &text, &e)) report_problem(c, ex, "%s", e.text);
     else if (text.size < 80)
-        report_problem(c, ex, "%s says next to nothing", path + strlen(book_root()) + 1);
+        report_problem(c, ex, "%s has less than 80 characters", path + strlen(book_root()) + 1);
     buf_free(&text);
 }
 
@@ -295,7 +297,7 @@ static void collect_subjects(struct verification *c, unsigned exercise_index) {
         report_problem(c, ex, "%u steps %s-N-….cu in solutions/%s instead of %d to %d", nsteps,
                        ex->name, ex->chapter, MIN_STEPS, MAX_STEPS);
     if (!has_baseline)
-        report_problem(c, ex, "its baseline '%s' is no step of the ladder", ex->baseline);
+        report_problem(c, ex, "its baseline '%s' is not a step of the ladder", ex->baseline);
     book_free_list(steps);
     add_file(c, exercise_index, SOLUTION, "answer", book_solution_file(ex, NULL));
     add_mutants_and_alternatives(c, exercise_index);
@@ -309,7 +311,8 @@ static void collect_subjects(struct verification *c, unsigned exercise_index) {
 
 /* ---- judging ---- */
 
-/* Limits of one test stand next to each other. */
+/* Returns true if all limits of the test at `first` passed. The limits of one test are adjacent;
+ * `*next` becomes the index of the next test. */
 static bool is_test_passed(const struct result *r, unsigned first, unsigned *next) {
     bool passed = true;
     for (*next = first;
@@ -319,12 +322,12 @@ static bool is_test_passed(const struct result *r, unsigned first, unsigned *nex
     return passed;
 }
 
-/* More of the technique points than the naive version deserves. */
+/* Returns true if the version got more technique points than a baseline may have. */
 static bool exceeds_baseline_technique(const struct result *r) {
     return 100 * r->earned.technique > MAX_BASELINE_POINTS * r->available.technique + 1e-6;
 }
 
-/* The first goal that was reached; "" = none. */
+/* Returns the first goal that was reached; "" = none. */
 static const char *first_reached_goal(const struct result *r) {
     for (unsigned i = 0, next; i < r->ntechnique; i = next)
         if (is_test_passed(r, i, &next) && !r->technique[i].is_guard) return r->technique[i].name;
@@ -336,14 +339,14 @@ static bool judge_mutant(struct verification *c, const struct exercise *ex,
     static const char prefix[] = "// expect: ";
     const char *text = buf_str(&s->source);
     if (s->result.verdict == V_AC)
-        return report_problem(c, ex, "mutant %s passes", s->label), false;
+        return report_problem(c, ex, "mutant %s is accepted", s->label), false;
     if (!text_starts_with(text, prefix))
         return report_problem(c, ex, "mutant %s: its first line is not `// expect: VERDICT`",
                               s->label),
                false;
     const char *expectation = text + sizeof prefix - 1;
     if (text_starts_with(s->label, "cheat-") &&
-        exceeds_baseline_technique(&s->result)) /* what no machine writes: see path_evasion.h */
+        exceeds_baseline_technique(&s->result)) /* evasions written by hand: path_evasions.def */
         return report_problem(c, ex, "mutant %s: gets %.1f of %.0f technique points", s->label,
                               s->result.earned.technique, s->result.available.technique),
                false;
@@ -361,38 +364,38 @@ static bool judge_padded(struct verification *c, const struct exercise *ex,
                          const struct subject *s) {
     const struct result *r = &s->result;
     if (r->verdict != V_AC && r->verdict != V_PART)
-        return report_problem(c, ex, "the naive version with idle work beside it is %s: %s",
+        return report_problem(c, ex, "the baseline with idle work added is %s: %s",
                               verdict_code(r->verdict), cli_failure_reason(r)),
                false;
     for (unsigned i = 0, next; i < r->ntechnique; i = next)
         if (is_test_passed(r, i, &next) && !r->technique[i].is_guard)
             report_problem(
                 c, ex,
-                "the goal `%s` is reached by the naive version with idle work beside it: limit "
-                "a total, not an "
+                "the baseline with idle work added reaches the goal `%s`: limit a total, not an "
                 "average (%s)",
                 r->technique[i].name, r->technique[i].metric);
     if (exceeds_baseline_technique(r) && !r->checks.goals_reached)
-        report_problem(
-            c, ex, "the naive version with idle work beside it gets %.1f of %.0f technique points",
-            r->earned.technique, r->available.technique);
+        report_problem(c, ex,
+                       "the baseline with idle work added gets %.1f of %.0f technique points",
+                       r->earned.technique, r->available.technique);
     return !exceeds_baseline_technique(r);
 }
 
-/* Idle work may cost points: limits on totals are there for that. It must gain none. */
+/* Checks that idle work adds no technique points. It may cost points, since goals limit totals. */
 static bool judge_padded_other(struct verification *c, const struct exercise *ex,
                                const struct subject *s) {
     const struct result *r = &s->result, *unpadded = &c->subjects[s->base_subject].result;
-    if (unpadded->verdict != V_AC && unpadded->verdict != V_PART) return true; /* said already */
+    if (unpadded->verdict != V_AC && unpadded->verdict != V_PART)
+        return true; /* reported already */
     if (r->verdict != V_AC && r->verdict != V_PART)
-        return report_problem(c, ex, "%s: with idle work beside it it is %s: %s", s->label,
+        return report_problem(c, ex, "%s: with idle work added it is %s: %s", s->label,
                               verdict_code(r->verdict), cli_failure_reason(r)),
                false;
     double max_points = unpadded->earned.technique; /* all of them where goals were waived */
     if (r->earned.technique <= max_points + 1e-6) return true;
     report_problem(
         c, ex,
-        "%s: idle work beside it raises the technique points from %.1f to %.1f: limit a total, "
+        "%s: added idle work raises the technique points from %.1f to %.1f: limit a total, "
         "not an average",
         s->label, max_points, r->earned.technique);
     return false;
@@ -405,7 +408,8 @@ static bool uses_path(const struct result *r, enum path_evasion evasion) {
     return false;
 }
 
-/* The naive version by another path: correct, on that path, and without a goal; or excused. */
+/* Checks that the baseline on another path is correct, uses that path and reaches no goal, unless
+ * path_evasions.def exempts the exercise. */
 static bool judge_evasion(struct verification *c, const struct exercise *ex,
                           const struct subject *s) {
     const struct result *r = &s->result;
@@ -413,19 +417,18 @@ static bool judge_evasion(struct verification *c, const struct exercise *ex,
     bool is_correct = r->verdict == V_AC || r->verdict == V_PART,
          is_path_used = is_correct && uses_path(r, s->evasion);
     if (is_path_used && exemption)
-        report_problem(c, ex, "%s: it is excused (%s), and can be taken", s->label, exemption);
+        report_problem(c, ex, "%s: exempt (%s), but this path works", s->label, exemption);
     if (!is_path_used && !exemption)
-        report_problem(c, ex, "%s: the naive version by this path is %s: %s", s->label,
+        report_problem(c, ex, "%s: the baseline on this path is %s: %s", s->label,
                        is_correct ? "not on it" : verdict_code(r->verdict),
                        is_correct ? path_evasion_counter(s->evasion) : cli_failure_reason(r));
     if (is_path_used && first_reached_goal(r)[0])
         report_problem(
-            c, ex,
-            "%s: the goal `%s` is reached by the naive version on another path: limit the effect",
+            c, ex, "%s: the goal `%s` is reached by the baseline on another path: limit the effect",
             s->label, first_reached_goal(r));
     else if (is_path_used && exceeds_baseline_technique(r))
         report_problem(c, ex,
-                       "%s: gets %.1f of %.0f technique points by another path: limit the effect",
+                       "%s: gets %.1f of %.0f technique points on another path: limit the effect",
                        s->label, r->earned.technique, r->available.technique);
     return is_path_used && !exceeds_baseline_technique(r);
 }
@@ -438,7 +441,7 @@ static bool judge_hardcoded_sizes(struct verification *c, const struct exercise 
     return is_detected;
 }
 
-/* A missing text was reported already. */
+/* Reads the ladder's text; false if it is missing, which was reported already. */
 static bool read_ladder(const struct exercise *ex, struct buf *out) {
     char path[PATH_MAX + 512];
     struct err e = {0};
@@ -446,7 +449,7 @@ static bool read_ladder(const struct exercise *ex, struct buf *out) {
     return file_read(path, SOURCE_LIMIT, out, &e);
 }
 
-/* The counters of a step that the ladder's text publishes are those that were counted. */
+/* Checks that the ladder's text publishes the counters of a step as they were counted. */
 static void check_ladder_counters(struct verification *c, const struct exercise *ex,
                                   const struct subject *s) {
     struct buf ladder = {0}, reason = {0};
@@ -457,23 +460,23 @@ static void check_ladder_counters(struct verification *c, const struct exercise 
     buf_free(&ladder), buf_free(&reason);
 }
 
-/* The naive versions: the baseline, and the skeleton where it is correct. */
+/* Checks the points of the baseline, and of the starter file where it is correct. */
 static void check_baseline(struct verification *c, const struct exercise *ex,
                            const struct subject *s) {
     bool is_baseline = s->role == STEP && ex->baseline && !strcmp(s->label, ex->baseline);
     struct buf reason = {0};
     if (s->role != STARTER && !is_baseline) return;
     const struct points *points = &s->result.earned;
-    double earned = points->correctness + points->technique +
-                    points->speed; /* of the file as it came, too, which scores 0 */
+    /* The sum, because an unchanged starter file has a score of 0. */
+    double earned = points->correctness + points->technique + points->speed;
     if (earned > MAX_BASELINE_POINTS)
-        report_problem(c, ex, "%s gets %.1f points, and must get %d at most", s->label, earned,
+        report_problem(c, ex, "%s gets %.1f points; at most %d are allowed", s->label, earned,
                        MAX_BASELINE_POINTS);
     if (!score_check_rule(&s->result, &reason)) report_problems(c, ex, s->label, &reason);
     buf_free(&reason);
 }
 
-/* Does a student who runs the unedited skeleton read which line to look at? */
+/* Returns true if the report names a line of the file: the starter file's must, for the student. */
 static bool has_source_line(const struct result *r) {
     char location[160];
     snprintf(location, sizeof location, "%s:", r->file);
@@ -486,7 +489,7 @@ static bool has_source_line(const struct result *r) {
     return false;
 }
 
-/* Does the ladder's text say why this step is not above the one before? */
+/* Returns true if the ladder's text explains why this step scores no more than the one before. */
 static bool ladder_explains(const struct exercise *ex, const char *step) {
     char phrase[160];
     struct buf ladder = {0};
@@ -496,7 +499,7 @@ static bool ladder_explains(const struct exercise *ex, const char *step) {
     return found;
 }
 
-/* Points rise from step to step. */
+/* Checks that the score rises from step to step. */
 static void check_step_order(struct verification *c, unsigned exercise_index) {
     const struct subject *previous = NULL;
     for (unsigned i = 0; i < c->n; i++) {
@@ -506,36 +509,37 @@ static void check_step_order(struct verification *c, unsigned exercise_index) {
         bool is_explained = ladder_explains(c->list[exercise_index], s->label);
         if (!is_better && !is_explained)
             report_problem(c, c->list[exercise_index],
-                           "step %s gets %.1f points, %s %.1f, and the ladder does not say why",
+                           "step %s gets %.1f points, %s %.1f; the ladder must explain it",
                            s->label, s->result.score, previous->label, previous->result.score);
         if (is_better && is_explained)
             report_problem(c, c->list[exercise_index],
-                           "the ladder excuses step %s, which needs no excuse", s->label);
+                           "the ladder says that step %s scores no more, but it does", s->label);
         previous = s;
     }
 }
 
-/* Speed has points where the technique gains something, and only there. */
+/* Checks that speed has points if and only if the technique makes the exercise faster. */
 static void check_speed_points(struct verification *c, const struct exercise *ex,
                                const struct result *solution) {
-    enum {
-        GAIN_MARGIN_PERCENT = 110
-    }; /* %: the gain of an exercise near the bound may move a little with the model */
-    /* Graded as a submission is, it runs whole, and other blocks of it are traced: the answer
-     * itself must not lose points (full ones are from 0.90 on). Nor is more to be had:
-     * segmented_sum's longest segment is seen in a whole run only, 0.94. */
+    /* The gain of an exercise near the bound may change a little with the model. */
+    enum { GAIN_MARGIN_PERCENT = 110 };
+    /* Grading simulates the full grid and traces other blocks than the sample that gave the model
+     * solution's time. It must not lose points by that: full points start at 0.90. The bound can't
+     * be much tighter: only a full run sees segmented_sum's longest segment (0.94). */
     static const double MAX_SELF_DEVIATION = 0.08;
     double gain = solution->speed.solution_speedup, self_ratio = solution->speed.vs_solution;
     if (!solution->speed.valid)
-        report_problem(c, ex, "the answer has no time: %s", solution->speed.note);
+        report_problem(c, ex, "the model solution has no time: %s", solution->speed.note);
     else if (self_ratio < 1 - MAX_SELF_DEVIATION || self_ratio > 1 + MAX_SELF_DEVIATION)
         report_problem(c, ex,
-                       "the answer, run whole, is modelled at %.2f of its own speed by a sample",
+                       "the model solution, simulated in full, has %.2f of its speed from a sample",
                        self_ratio);
     else if (ex->points.speed > 0 && gain < SCORE_MIN_SPEEDUP)
-        report_problem(c, ex, "speed has points, and the answer gains a factor of %.2f only", gain);
+        report_problem(c, ex, "speed has points, but the model solution's speedup is only %.2f",
+                       gain);
     else if (ex->points.speed == 0 && gain * 100 > SCORE_MIN_SPEEDUP * GAIN_MARGIN_PERCENT)
-        report_problem(c, ex, "speed has no points, and the answer gains a factor of %.2f", gain);
+        report_problem(c, ex, "speed has no points, but the model solution's speedup is %.2f",
+                       gain);
 }
 
 static bool judge(struct verification *c, const struct exercise *ex, const struct subject *s) {
@@ -545,26 +549,27 @@ static bool judge(struct verification *c, const struct exercise *ex, const struc
     if (is_correct && (s->role == STEP || s->role == SOLUTION)) check_ladder_counters(c, ex, s);
     if (is_correct) check_baseline(c, ex, s);
     if (s->role == STARTER && v != V_CE && v != V_IE && !has_source_line(&s->result))
-        report_problem(c, ex, "what the skeleton's report finds wrong has no line");
+        report_problem(c, ex, "the starter file's report names no line of the source");
     if (s->role == EVASION) return judge_evasion(c, ex, s);
     if (s->role == HARDCODED_SIZES && v != V_IE) return judge_hardcoded_sizes(c, ex, s);
     if (v == V_IE)
         report_problem(c, ex, "%s: could not be graded: %s", s->label,
                        cli_failure_reason(&s->result));
     else if (s->role == STARTER && v == V_CE)
-        report_problem(c, ex, "the skeleton does not compile: %s", cli_failure_reason(&s->result));
-    else if (s->role == STARTER && v == V_AC) report_problem(c, ex, "the skeleton gets full marks");
+        report_problem(c, ex, "the starter file does not compile: %s",
+                       cli_failure_reason(&s->result));
+    else if (s->role == STARTER && v == V_AC) report_problem(c, ex, "the starter file is accepted");
     else if (s->role == STEP && !is_correct)
         report_problem(c, ex, "step %s is %s: %s", s->label, code, cli_failure_reason(&s->result));
     else if (s->role == PRACTICE && !is_correct)
         report_problem(c, ex, "practice/%s is %s: %s", s->name, code,
                        cli_failure_reason(&s->result));
     else if (s->role == ALTERNATIVE && v != V_AC)
-        report_problem(c, ex, "others/%s is right and gets %s, %.1f points: %s", s->label, code,
+        report_problem(c, ex, "others/%s is correct but gets %s, %.1f points: %s", s->label, code,
                        s->result.score, cli_failure_reason(&s->result));
     else if (s->role == SOLUTION && v != V_AC)
-        report_problem(c, ex, "the answer is %s with %.1f points: %s", code, s->result.score,
-                       cli_failure_reason(&s->result));
+        report_problem(c, ex, "the model solution is %s with %.1f points: %s", code,
+                       s->result.score, cli_failure_reason(&s->result));
     else if (s->role == PADDED) return judge_padded(c, ex, s);
     else if (s->role == PADDED_OTHER) return judge_padded_other(c, ex, s);
     else return s->role != MUTANT || judge_mutant(c, ex, s);
@@ -607,7 +612,7 @@ static void report_problem_lines(struct verification *c, const struct exercise *
     buf_free(lines);
 }
 
-/* Questions and lesson: once for each chapter, named after its first exercise here. */
+/* Checks questions and lesson once for each chapter, and reports them under its first exercise. */
 static void check_chapters(struct verification *c) {
     for (unsigned i = 0; c->list[i]; i++) {
         struct buf quiz = {0}, lesson = {0};
@@ -638,7 +643,8 @@ static bool grade_subjects(struct verification *c, struct err *e) {
     return ok;
 }
 
-/* Exercise, version, score and modelled time: does the score rise as the time falls? */
+/* Appends exercise, version, score and modelled time, which show whether faster means more points.
+ */
 static void write_scores(const struct verification *c, unsigned width, struct buf *out) {
     buf_printf(out, "\n%-*s  %-30s  %-7s %6s  %s\n", (int)width, "exercise", "version", "verdict",
                "score", "modelled, us");
@@ -655,10 +661,10 @@ static void write_summary(struct verification *c, struct buf *out) {
     unsigned width = 8;
     for (unsigned i = 0; c->list[i]; i++)
         if (strlen(book_id(c->list[i])) > width) width = (unsigned)strlen(book_id(c->list[i]));
-    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s  %s\n", (int)width, "exercise", "skeleton",
-               "answer", "speedup", "steps", "mutants killed", "cheats seen");
+    buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s  %s\n", (int)width, "exercise", "starter",
+               "solution", "speedup", "steps", "mutants killed", "cheats detected");
     for (unsigned i = 0; c->list[i]; i++) put_summary_row(c, i, width, out);
-    buf_puts(out, "(speedup: answer against the naive version, modelled)\n");
+    buf_puts(out, "(speedup: model solution over baseline, modelled)\n");
     if (c->o->verbose) write_scores(c, width, out);
     if (!c->nproblems) return;
     buf_printf(out, "\n%u rule%s broken:\n", c->nproblems, c->nproblems == 1 ? "" : "s");
@@ -677,7 +683,7 @@ static void free_verification(struct verification *c) {
 
 int cmd_verify(const struct options *o) {
     struct err e = {0};
-    struct options fixed_options = *o; /* the book's verdicts do not hang on chance */
+    struct options fixed_options = *o; /* with a fixed seed, so that every run gives the same */
     snprintf(fixed_options.seed, sizeof fixed_options.seed, "verify");
     struct verification c = {.o = &fixed_options, .list = cli_select_exercises(o, &e)};
     if (!c.list) return cli_report_error(&e);

@@ -1,12 +1,12 @@
-/* cmd_watch.c — grader watch: grades the exercise at every save. Looks at the file itself, a few
- * times a second, instead of asking the kernel for events, which network file systems do not send;
- * a new time or size makes it read the content, and only other content is graded.
+/* cmd_watch.c — grader watch: grades the exercise at every save. It polls the file a few times a
+ * second, because network file systems don't send file events. A new time or size makes it read the
+ * content; it grades only if the content has changed.
  *
  * On a terminal it shows as much of a brief report as the screen holds, so that the verdict stays
- * in sight; f shows the whole.
+ * visible; f shows the full report.
  *
  * Keys: n next exercise · f full report · p profile · s solution · h hint · l list · c grade again
- * · r reset, which asks · ? keys · q quit. */
+ * · r reset, after a question · ? keys · q quit. */
 #include "common/file.h"
 #include "common/hash.h"
 #include "grader/cli/commands.h"
@@ -28,9 +28,9 @@ struct watch {
     const struct options *o;
     const struct exercise *ex;
     struct stat last_stat;
-    char content_digest[HASH_HEX_SIZE]; /* "" = grade in any case */
-    struct buf report;                  /* the last one in full */
-    bool confirms_reset;                /* whether to reset: the next key answers */
+    char content_digest[HASH_HEX_SIZE]; /* of the graded content; "" = grade in any case */
+    struct buf report;                  /* the last full report */
+    bool confirms_reset;                /* the next key answers whether to reset */
 };
 
 static struct termios cooked;
@@ -45,7 +45,7 @@ static void set_raw_mode(bool on) {
     tcsetattr(0, TCSANOW, on ? &raw : &cooked);
 }
 
-/* The same command line for one exercise, to hand to another command. */
+/* Runs another command with the same options for this exercise; returns its exit status. */
 static int run_command(const struct watch *w, int (*command)(const struct options *),
                        const char *name) {
     char id[160];
@@ -81,15 +81,15 @@ static bool has_changed(struct watch *w) {
     return is_different;
 }
 
-/* Of the terminal; 0 = there is none. */
+/* Returns the terminal's height; 0 = standard output is no terminal. */
 static unsigned screen_rows(void) {
     struct winsize w = {0};
     return isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
 }
 
-/* As much of the brief report as leaves room for what stands below it. */
+/* Prints as much of the brief report as fits above the footer. */
 static void show_report(const struct watch *w, const struct buf *brief, unsigned rows) {
-    enum { FOOTER_ROWS = 3 }; /* what is left out, the file, the cursor */
+    enum { FOOTER_ROWS = 3 }; /* count of hidden lines, file, cursor */
     struct buf visible = {0};
     struct report_style style = cli_style_for(1);
     unsigned hidden_lines = report_fit_rows(
@@ -120,12 +120,12 @@ static void grade_now(struct watch *w) {
 }
 
 static bool is_passed(const struct exercise *ex) {
-    struct progress reply;
-    progress_load(ex, &reply);
-    return !strcmp(reply.verdict, "AC");
+    struct progress p;
+    progress_load(ex, &p);
+    return !strcmp(p.verdict, "AC");
 }
 
-/* The first exercise after `from` that is not passed, going round; the one after it if all are. */
+/* Returns the next exercise after `from` that is not accepted, cyclically; if all are, the next. */
 static const struct exercise *next_unsolved(const struct exercise *from) {
     unsigned n = book_count(), at = 0;
     while (at < n && book_at(at) != from) at++;
@@ -144,7 +144,7 @@ static void print_line(const char *text) {
     fflush(stdout);
 }
 
-/* False: quit. */
+/* Returns false to quit. */
 static bool handle_key(struct watch *w, char c) {
     struct options all_options = *w->o;
     all_options.noperands = 0;
@@ -163,7 +163,7 @@ static bool handle_key(struct watch *w, char c) {
     case 's': run_command(w, cmd_solution, "solution"); return true;
     case 'r':
         w->confirms_reset = true,
-        print_line("Take the file back to how it came? Yours is kept beside it. y or n");
+        print_line("Restore the starter file? A backup keeps your version. y or n");
         return true;
     case '?':
         print_line(
@@ -175,9 +175,9 @@ static bool handle_key(struct watch *w, char c) {
 }
 
 static bool wait_for_key(struct watch *w) {
-    struct pollfd reply = {.fd = isatty(0) ? 0 : -1, .events = POLLIN};
+    struct pollfd p = {.fd = isatty(0) ? 0 : -1, .events = POLLIN};
     char c;
-    if (poll(&reply, 1, POLL_INTERVAL_MS) <= 0) return true;
+    if (poll(&p, 1, POLL_INTERVAL_MS) <= 0) return true;
     if (read(0, &c, 1) != 1) return false;
     return handle_key(w, c);
 }

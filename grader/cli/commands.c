@@ -1,4 +1,4 @@
-/* commands.c — what the commands have in common: choosing exercises, progress, where reports go. */
+/* commands.c — what commands share: selecting exercises, the status line, output, exit status. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
@@ -47,7 +47,7 @@ const struct exercise *cli_select_exercise(const struct options *o, struct err *
     return exercise;
 }
 
-/* Of a terminal, 0 where it is none or tells nothing that could be. */
+/* Returns a terminal's width; 0 if `fd` is no terminal or reports less than 40 columns. */
 static unsigned terminal_columns(int fd) {
     struct winsize w;
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= 40 ? w.ws_col : 0;
@@ -74,10 +74,10 @@ void status_truncate(const char *text, unsigned columns, struct buf *out) {
     else buf_add(out, text, end), buf_puts(out, "…");
 }
 
-/* Where nothing can be taken back: a line now and then, so that a log tells a long run from one
- * that hangs. */
+/* Prints a status line every 20 seconds where standard error is no terminal, so that a log
+ * distinguishes a long run from a hang. */
 static void status_log(const char *text) {
-    enum { LOG_INTERVAL_SECONDS = 20 }; /* seconds */
+    enum { LOG_INTERVAL_SECONDS = 20 };
     static time_t last;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -87,7 +87,7 @@ static void status_log(const char *text) {
     last = now.tv_sec;
 }
 
-/* A line that wrapped could not be taken back. */
+/* Cuts the text to the terminal's width, because a wrapped line can't be overwritten. */
 void status_print(const char *text) {
     if (!isatty(2)) {
         status_log(text);
@@ -132,7 +132,7 @@ int cli_exit_status(const struct result *results, unsigned n) {
 bool cli_has_solutions(const struct options *o, struct err *e) {
     return book_has_solutions() ||
            err_set(e, ERR_INPUT,
-                   "%s: this release has no answers, ladders and mutants; the full tree has",
+                   "%s needs the model solutions, which this release leaves out; use the full tree",
                    o->command);
 }
 

@@ -1,6 +1,6 @@
-/* gpu_report_run_job.c — what `grader gpu-report` does for one exercise, in a process of its own:
- * the verdict of each version, its time against the model answer's, the same time modelled, and the
- * vendor's libraries. */
+/* gpu_job.c — the part of `grader gpu-report` for one exercise, which gpu_report.c runs in a
+ * process of its own: the verdict of each version, its time in comparison with the model
+ * solution's, the modelled time, and the times of the vendor's libraries. */
 #include "common/file.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/gpu_report.h"
@@ -17,25 +17,24 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* A measurement: turns are short, since inputs stay what they are. */
+/* Seconds. They are short, because all pairs of a measurement use the same inputs. */
 static const double warm_up_seconds = 0.15, pair_seconds = 2;
 enum { MIN_PAIRS = 10 };
 
-static const char solution_version[] = "",
-                  starter_version[] =
-                      "skeleton"; /* names of versions, beside those of the ladder's steps */
+/* Names of versions in the report's tables; the ladder's steps have their own names. */
+static const char solution_version[] = "", starter_version[] = "skeleton";
 
 struct gpu_report_job {
     const struct gpu_report *report;
     const struct exercise *ex;
     struct grade_options options;
     json_t *part;
-    struct build build; /* of the model answer */
+    struct build build; /* the model solution's */
     struct session *session;
 };
 
 static const char *version_title(const char *version) {
-    return version[0] ? version : "model answer";
+    return version[0] ? version : "model solution";
 }
 
 static void add_failure(struct gpu_report_job *j, const char *description, const char *version,
@@ -46,13 +45,12 @@ static void add_failure(struct gpu_report_job *j, const char *description, const
     gpu_part_add_failure(j->part, text, reason);
 }
 
-/* True, with the row to fill, if it is missing and there is time. */
+/* Returns true if the row is missing and there is time for it; without time it records that. */
 static bool needs_row(struct gpu_report_job *j, const char *table, const char *description,
                       const char *version) {
     if (json_object_get(json_object_get(j->part, table), version)) return false;
     if (!gpu_report_is_out_of_time(j->report)) return true;
-    add_failure(j, description, version,
-                "there was no time left; run the report again into the same folder");
+    add_failure(j, description, version, "no time left; run gpu-report again with the same folder");
     return false;
 }
 
@@ -74,8 +72,8 @@ static bool read_version(const struct exercise *ex, const char *version, char na
                                       : file_read(path, SOURCE_LIMIT, source, e);
 }
 
-/* Cases that ran on the GPU say so; without those that failed there, the result is the simulated
- * GPU's. */
+/* Makes the row of a result. The names of cases that ran on the GPU contain "on the GPU)". If one
+ * of them failed, the simulated GPU had accepted the version; else both verdicts are the same. */
 static json_t *verdict_row(const struct result *r) {
     unsigned gpu_case_count = 0, failed_count = 0;
     const char *message = r->message ? r->message : "";
@@ -109,7 +107,8 @@ static void add_verdict(struct gpu_report_job *j, const char *version) {
 
 /* ---- times ---- */
 
-/* What the model says of the same file on this device. */
+/* Returns the time, in seconds, that the time model gives the same build on this device. `out`
+ * becomes the launches' statistics. */
 static double modelled_seconds(const struct gpu_report_job *j, const struct build *b,
                                struct launch_stats *out) {
     struct err e = {0};
@@ -153,7 +152,7 @@ static bool measure(struct gpu_report_job *j, struct session *second, struct mea
     return speed_gpu_pairs(j->session, second, &j->options, &mo, m, e);
 }
 
-/* The model answer at the timed size, which all others are held against. */
+/* Opens the model solution at the timed size, with which all other versions are compared. */
 static bool open_solution(struct gpu_report_job *j, struct err *e) {
     if (j->session) return true;
     if (!j->build.ok && !speed_gpu_build(j->ex, NULL, &j->build, e)) return false;
@@ -200,14 +199,14 @@ static void time_cublas(struct gpu_report_job *j) {
     if (!routine || !needs_row(j, "libraries", "time of cuBLAS", routine)) return;
     flock(j->options.gpu_lease_fd, LOCK_EX);
     struct backend *b = backend_gpu_open(gpu_options_of(j->options.device), &e);
-    double measure_seconds = b ? vendor_time(b, j->ex, &routine, &e) : 0;
+    double seconds = b ? vendor_time(b, j->ex, &routine, &e) : 0;
     if (b) b->ops->close(b);
     flock(j->options.gpu_lease_fd, LOCK_UN);
-    if (measure_seconds > 0) save_library_row(j, routine, measure_seconds, solution_time_us(j));
+    if (seconds > 0) save_library_row(j, routine, seconds, solution_time_us(j));
     else add_failure(j, "time of cuBLAS", solution_version, e.text);
 }
 
-/* A library that does the job behind the same entry is one more version of the exercise. */
+/* Times a library that does the job behind the same entry, like any version of the exercise. */
 static void time_library_file(struct gpu_report_job *j, const char *path, const char *name,
                               const char *description) {
     struct build b = {0};
@@ -225,7 +224,7 @@ static void time_library_file(struct gpu_report_job *j, const char *path, const 
 static void time_library_files(struct gpu_report_job *j) {
     char path[VENDOR_MAX_PATH];
     if (vendor_practice_path(j->ex, path))
-        time_library_file(j, path, "in practice", "time of what is called in practice");
+        time_library_file(j, path, "in practice", "time of the version in practice");
     if (vendor_cub_path(j->ex, path)) time_library_file(j, path, "CUB", "time of CUB");
 }
 

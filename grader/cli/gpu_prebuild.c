@@ -1,6 +1,6 @@
-/* gpu_prebuild.c — grader gpu-build [CC]: compiles all that `grader gpu-report` will want, so that it
- * finds it where there is no compiler; with a compute capability such as 80, also for a GPU of that
- * age. `make gpu-carry` runs it. */
+/* gpu_prebuild.c — grader gpu-build [CC]: compiles everything that `grader gpu-report` needs into
+ * the cache, for a machine without a compiler; with a compute capability such as 80, also for such
+ * an older GPU. `make gpu-carry` calls it. */
 #include "grader/cli/commands.h"
 #include "grader/cli/gpu_report.h"
 #include "grader/grade/speed_gpu.h"
@@ -13,8 +13,8 @@ struct prebuild_counts {
     unsigned built_count, failed_count;
 };
 
-/* Registers for every architecture of the device table: the model wants those of the GPU that will
- * be there. */
+/* Computes register counts for every architecture of the device table, because the time model will
+ * need those of the other machine's GPU. */
 static void compile_registers_for_devices(const struct build *b) {
     unsigned archs[16], n = 0;
     for (unsigned i = 0; device_at(i); i++) {
@@ -45,7 +45,7 @@ static void prebuild_starter(struct prebuild_counts *c, const struct exercise *e
               build_run_portable(&(struct build_source){name, source.data, source.size, ex->sm_90a},
                                  &b, &e) &&
               b.ok;
-    record_build(c, ex, "skeleton", ok, &b, &e);
+    record_build(c, ex, "starter file", ok, &b, &e);
     buf_free(&source);
 }
 
@@ -64,7 +64,7 @@ static void prebuild_exercise(struct prebuild_counts *c, const struct exercise *
         struct err e = {0};
         const char *step = i ? steps[i - 1] : NULL;
         bool ok = speed_gpu_build(ex, step, &b, &e);
-        record_build(c, ex, step ? step : "model answer", ok, &b, &e);
+        record_build(c, ex, step ? step : "model solution", ok, &b, &e);
     }
     book_free_list(steps);
     prebuild_starter(c, ex);
@@ -77,14 +77,13 @@ int cmd_gpu_build(const struct options *o) {
     unsigned cc = o->noperands == 1 ? (unsigned)strtoul(o->operands[0], NULL, 10) : 90;
     if (o->noperands > 1 || cc < 75 || cc > 90) {
         err_set(&e, ERR_INPUT,
-                "usage: grader gpu-build [CC], where CC is a compute capability from 75 to 90");
+                "usage: grader gpu-build [CC]; CC is a compute capability from 75 to 90");
         return cli_report_error(&e);
     }
     build_add_target(cc);
     struct prebuild_counts c = {0};
     for (unsigned i = 0; i < book_count(); i++) prebuild_exercise(&c, book_at(i));
     status_clear();
-    printf("%u files are compiled and can be carried along, %u are not.\n", c.built_count,
-           c.failed_count);
+    printf("%u files compiled and ready to carry, %u failed.\n", c.built_count, c.failed_count);
     return c.failed_count ? EXIT_FAILED : EXIT_PASSED;
 }

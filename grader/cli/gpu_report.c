@@ -1,14 +1,13 @@
-/* gpu_report.c — grader gpu-report DIR: everything that has a GPU as its subject, in one run under
- * eight minutes.
+/* gpu_report.c — grader gpu-report DIR: checks and times all versions on a GPU, in one run of less
+ * than eight minutes. `make gpu-report` calls it. The report has
  *
- *   verdicts of every version of every exercise, on the GPU and on the simulated one
- *   times of every version, against the model answer; the same times modelled; the vendor's
- * libraries
+ *   verdicts of every version of every exercise, on the GPU and on the simulated GPU;
+ *   times of every version in comparison with the model solution, measured and modelled;
+ *   times of the vendor's libraries.
  *
- * Most of the work is the host's: inputs, references, the simulator. So each exercise has a
- * process, and they take turns with the GPU (session.h), which nobody else uses while one of them
- * measures. What could not be done is said in the report, with the reason; what another run finds
- * there it leaves as it is. */
+ * Most of the work is on the host: inputs, references, simulation. So each exercise has a process.
+ * The processes take turns with the GPU (session.h): while one measures, no other uses it. The
+ * report lists what could not be done, with the reason. A later run keeps the rows that exist. */
 #include "grader/cli/gpu_report.h"
 #include "common/file.h"
 #include "grader/class/parallel.h"
@@ -22,18 +21,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t bytes_per_job =
-    8ull << 30; /* bytes of GPU memory: two pools and contexts (gpu_device.c) */
+/* Bytes of GPU memory for a job: two pools and contexts (gpu_device.c). */
+static const uint64_t bytes_per_job = 8ull << 30;
 
 bool gpu_report_is_out_of_time(const struct gpu_report *r) { return server_now() > r->deadline; }
 
 /* ---- the jobs ---- */
 
-/* An exercise each, as their turns come. */
+/* The jobs, one for each exercise, in the order of the book. */
 struct job_queue {
     struct gpu_report *report;
     unsigned next_job;
-    unsigned *slot_jobs; /* of each place: which exercise */
+    unsigned *slot_jobs; /* slot_jobs[i]: index of the exercise that slot i runs */
 };
 
 static enum parallel_status next_item(void *user, unsigned slot, struct err *e) {
@@ -50,7 +49,7 @@ static void run_item(void *user, unsigned slot, struct buf *out) {
     gpu_report_run_job(t->report, t->report->list[t->slot_jobs[slot]]);
 }
 
-/* One that died has left its rows, but not why. */
+/* Rewrites the report after a job. A crashed job has left its rows but no reason, so add one. */
 static bool item_done(void *user, unsigned slot, bool ok, const char *data, size_t size,
                       struct err *e) {
     struct job_queue *t = user;
@@ -61,7 +60,7 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
     status_show((void *)r->list[i]->name, "done");
     if (!ok) {
         json_t *part = gpu_part_read(r, r->list[i]);
-        gpu_part_add_failure(part, book_id(r->list[i]), "its process died");
+        gpu_part_add_failure(part, book_id(r->list[i]), "its process crashed");
         gpu_part_write(r, r->list[i], part, &ignored);
         json_decref(part);
     }
@@ -95,8 +94,8 @@ static void measure_roofline(struct gpu_report *r) {
 
 /* ---- the command ---- */
 
-static const double report_seconds =
-    450; /* of the eight minutes: the rest is opening, and what is under way at the end */
+/* Of the eight minutes; the rest is for the start and for rows in progress at the end. */
+static const double report_seconds = 450;
 
 static void run_stages(struct gpu_report *r) {
     r->deadline = server_now() + report_seconds;
@@ -114,15 +113,14 @@ static void make_key(struct gpu_report *r) {
     hash_final_hex(&h, r->key);
 }
 
-/* Inputs that nobody has to keep secret: the same at each run, which can go on with what another
- * began. */
+/* A fixed seed: each run has the same inputs, so that it can continue another one. */
 static const char *const report_seed = "gpu report";
 
 static bool open_report(struct gpu_report *r, const struct options *o, struct err *e) {
     struct options exercise_options = *o;
     char parts_folder[PATH_MAX];
-    exercise_options.operands++,
-        exercise_options.noperands--; /* the folder; exercises follow it, or all are meant */
+    /* The first operand is the folder; exercises may follow. */
+    exercise_options.operands++, exercise_options.noperands--;
     *r = (struct gpu_report){
         .o = o, .options = options_to_grade_options(o, o->devices[0]), .folder = o->operands[0]};
     r->options.seed = report_seed, r->options.workers = 1;
@@ -131,11 +129,10 @@ static bool open_report(struct gpu_report *r, const struct options *o, struct er
     make_key(r);
     r->header = json_pack("{s:s,s:i,s:i}", "name", r->options.device->full_name, "sms",
                           (int)r->options.device->sms, "driver", gpu_device_driver_version());
+    /* Writing the report now shows whether the folder is writable, not only after eight minutes. */
     return dir_create(r->folder, e) &&
            path_join(parts_folder, sizeof parts_folder, r->folder, "parts") &&
-           dir_create(parts_folder, e) &&
-           gpu_report_write(
-               r, false, e); /* a folder that cannot be written shows now, not in eight minutes */
+           dir_create(parts_folder, e) && gpu_report_write(r, false, e);
 }
 
 int cmd_gpu_report(const struct options *o) {

@@ -1,10 +1,9 @@
-/* gpu_report.h — what the parts of `grader gpu-report` share. gpu_report.c runs them, each until
- * its end; gpu_report_run_job.c is what is done for one exercise, in a process of its own;
- * gpu_report_write.c makes tables of what lies in the folder.
+/* gpu_report.h — shared by the files of `grader gpu-report`: gpu_report.c schedules a job for each
+ * exercise, gpu_job.c does the job in a process of its own, gpu_report_write.c writes the tables.
  *
- * All that is known of an exercise is one JSON object, its part, in FOLDER/parts/NAME.json. A part
- * is written anew with every row, and read again by the next run, which then does only what is
- * missing: so a report can be stopped and taken up. */
+ * All rows of an exercise are one JSON object, its part, in FOLDER/parts/NAME.json. A job rewrites
+ * its part after every row. A later run reads it and does only what is missing, so a report can be
+ * interrupted and continued. */
 #pragma once
 #include "common/buf.h"
 #include "common/hash.h"
@@ -17,28 +16,28 @@ struct gpu_report {
     struct grade_options options;
     const struct exercise **list; /* ends with NULL */
     unsigned n;
-    const char *folder;      /* where it is written */
-    char key[HASH_HEX_SIZE]; /* of grader, GPU and seed: parts of another are not taken up */
-    json_t *header;          /* what is said of the whole */
-    double deadline;         /* server_now() when the stage must be over */
+    const char *folder;      /* of the report */
+    char key[HASH_HEX_SIZE]; /* hash of grader, GPU and seed; parts with another key are ignored */
+    json_t *header;          /* the device and its roofline */
+    double deadline;         /* the value of server_now() at which no new row starts */
 };
 
 /* ---- gpu_report_write.c ---- */
 
-/* The exercise's part: as an earlier run left it, or empty. */
+/* Returns the exercise's part as an earlier run left it, or an empty one; the caller owns it. */
 json_t *gpu_part_read(const struct gpu_report *r, const struct exercise *ex);
 bool gpu_part_write(const struct gpu_report *r, const struct exercise *ex, json_t *part,
                     struct err *e);
-/* Notes in a part why something is missing; what an earlier run had to say of it is forgotten. */
+/* Records in a part why a row is missing; it replaces an earlier reason. */
 void gpu_part_add_failure(json_t *part, const char *description, const char *reason);
-/* report.md and report.json of all parts. False with the reason: the folder cannot be written. */
+/* Writes report.md and report.json from all parts; false if the folder isn't writable. */
 bool gpu_report_write(const struct gpu_report *r, bool complete, struct err *e);
 
 bool gpu_report_is_out_of_time(const struct gpu_report *r);
 
 /* ---- the stages ---- */
 
-/* Verdicts, times, libraries: all exercises, as many at a time as the machine has room for. */
+/* Fills the parts of all exercises, as many at the same time as cores and GPU memory allow. */
 void gpu_report_run_jobs(struct gpu_report *r);
-/* Of one exercise. */
+/* Fills the part of one exercise: verdicts, times, libraries. */
 void gpu_report_run_job(const struct gpu_report *r, const struct exercise *ex);

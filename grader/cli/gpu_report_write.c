@@ -1,5 +1,5 @@
 /* gpu_report_write.c — the files of `grader gpu-report`: the exercises' parts, and report.md and
- * report.json, which are made of them anew whenever one comes to its end. */
+ * report.json, which it rewrites from the parts after each job. */
 #include "common/file.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/gpu_report.h"
@@ -57,7 +57,7 @@ static const char *row_text(const json_t *row, const char *name) {
     return s ? s : "";
 }
 
-/* Of a message, what fits into a cell. */
+/* Appends what fits into a table's cell: 160 bytes, without line breaks and bars. */
 static void put_cell(struct buf *out, const char *s) {
     for (unsigned i = 0; s[i] && i < 160; i++) {
         char c = s[i] == '\n' || s[i] == '|' ? ' ' : s[i];
@@ -95,24 +95,20 @@ static const struct {
     void (*row)(struct buf *, const json_t *);
 } tables[] = {
     {"verdicts", "Verdicts",
-     "What `grader run --device gpu` says of every version, beside the simulated GPU's verdict. "
-     "Cases: how many ran on "
-     "the "
-     "GPU; none where the simulated one had already refused.\n\n"
+     "The verdict of `grader run --device gpu` for every version, and the simulated GPU's. "
+     "Cases: how many ran on the GPU; none where the simulated GPU had already rejected it.\n\n"
      "| exercise | version | simulated | GPU | the same | cases | message "
      "|\n|---|---|---|---|---|---|---|\n",
      put_verdict_row},
     {"times", "Times",
-     "At the timed size, caches cold. Ratio: the model answer's time over the version's, median of "
-     "pairs, 95 % "
-     "bootstrap "
-     "interval.\n\n"
+     "At the timed size, with cold caches. Ratio: the model solution's time over the version's, "
+     "median of pairs, 95 % bootstrap interval.\n\n"
      "| exercise | version | measured, us | ratio | pairs, dropped | modelled, us | error | "
      "modelled: bound by |\n"
      "|---|---|---|---|---|---|---|---|\n",
      put_time_row},
     {"libraries", "The vendor's libraries",
-     "| exercise | routine | us | its time over the model answer's |\n|---|---|---|---|\n",
+     "| exercise | routine | us | its time over the model solution's |\n|---|---|---|---|\n",
      put_library_row},
 };
 enum { TABLE_COUNT = sizeof tables / sizeof *tables };
@@ -125,14 +121,14 @@ static void write_table(const struct gpu_report *r, json_t *parts, unsigned t, s
         json_object_foreach(json_object_get(json_array_get(parts, i), tables[t].name), version,
                             row) {
             buf_printf(out, "| %s | %s | ", book_id(r->list[i]),
-                       version[0] ? version : "model answer");
+                       version[0] ? version : "model solution");
             tables[t].row(out, row);
             buf_puts(out, " |\n");
         }
     }
 }
 
-/* ---- summaries: what one wants to know first ---- */
+/* ---- summary: agreement of verdicts, errors of modelled times ---- */
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -161,15 +157,14 @@ static void put_summary(const struct gpu_report *r, json_t *parts, struct buf *o
     buf_printf(out, "\nVerdicts: %u of %u are the same. ", agreeing_count, verdict_count);
     if (n)
         buf_printf(out,
-                   "Times modelled: half of %u within a factor of %.2f, nine of ten within %.2f; "
-                   "%u inside the "
-                   "interval that the model gives.",
+                   "Modelled times: half of %u are within a factor of %.2f, nine of ten within "
+                   "%.2f; %u measured times lie in the model's interval.",
                    n, error_factors[n / 2], error_factors[n * 9 / 10], in_interval_count);
     buf_puts(out, "\n");
     free(error_factors);
 }
 
-/* ---- the whole ---- */
+/* ---- the files ---- */
 
 static void put_header(const struct gpu_report *r, json_t *parts, bool complete, struct buf *out) {
     const struct gpu_device *d = r->options.device;
@@ -185,12 +180,11 @@ static void put_header(const struct gpu_report *r, json_t *parts, bool complete,
                compiled_by);
     const json_t *c = json_object_get(r->header, "roofline");
     if (c)
-        buf_printf(out, "Ceilings measured beside it: copy %.0f GB/s, FMA %.1f TFLOP/s.\n",
+        buf_printf(out, "Measured roofline: copy %.0f GB/s, FMA %.1f TFLOP/s.\n",
                    row_number(c, "bytes_per_second") * 1e-9,
                    row_number(c, "flops_per_second") * 1e-12);
     put_summary(r, parts, out);
-    if (!complete)
-        buf_puts(out, "\n**Not complete: the report was still being made, or was stopped.**\n");
+    if (!complete) buf_puts(out, "\n**Incomplete: the run has not finished, or was stopped.**\n");
 }
 
 static unsigned write_not_done(const struct gpu_report *r, json_t *parts, struct buf *out) {
@@ -234,7 +228,7 @@ bool gpu_report_write(const struct gpu_report *r, bool complete, struct err *e) 
     for (unsigned t = 0; t < TABLE_COUNT; t++) write_table(r, parts, t, &out);
     buf_puts(&out, "\n## Not done\n\n");
     if (!write_not_done(r, parts, &out))
-        buf_puts(&out, complete ? "Everything was done.\n" : "Nothing was given up so far.\n");
+        buf_puts(&out, complete ? "Everything was done.\n" : "No failure so far.\n");
     bool ok =
         write_file(r, "report.md", out.data, out.size, e) && write_json(r, parts, complete, e);
     json_decref(parts);

@@ -1,5 +1,6 @@
-/* hardcoded_sizes.c — the cheat that knows the sizes of the listed cases: the model answer there,
- * nothing elsewhere (path_evasion.h). */
+/* hardcoded_sizes.c — a version that cheats with the sizes of the listed cases: it is the model
+ * solution there and does nothing at other sizes. `grader verify` checks that drawn cases detect it
+ * (path_evasion.h). */
 #include "grader/book/book.h"
 #include "grader/book/problem.h"
 #include "grader/cli/path_evasion.h"
@@ -43,14 +44,14 @@ bool hardcoded_sizes_are_detected(const struct exercise *ex, const struct result
         bool ok = c->verdict == V_AC;
         correct_count += ok && c->number && !c->drawn, drawn_count += c->drawn;
         if (ok && c->drawn)
-            buf_printf(problems, "a version that does nothing at a drawn size is right there: %s\n",
+            buf_printf(problems, "a version that does nothing at a drawn size passes it: %s\n",
                        c->name);
     }
     if (drawn_count < problem_drawn_case_count(ex))
         buf_printf(problems, "%u of %u drawn sizes were checked\n", drawn_count,
                    problem_drawn_case_count(ex));
     if (correct_count < ex->ncases)
-        buf_printf(problems, "the version that knows the listed sizes is right at %u of %u\n",
+        buf_printf(problems, "the version that knows the listed sizes passes only %u of %u\n",
                    correct_count, ex->ncases);
     return problems->size == before;
 }

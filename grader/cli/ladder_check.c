@@ -1,4 +1,4 @@
-/* ladder_check.c — see ladder_check.h. */
+/* ladder_check.c — compares the counters in a ladder's table with counted ones (ladder_check.h). */
 #include "grader/cli/ladder_check.h"
 #include "grader/server/launch_stats.h"
 
@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cell `n` of a table's line, without the blanks and backquotes around it; false past the last one.
- */
+/* Copies cell `n` of a table's line without the blanks and backquotes around it; false past the
+ * last one. */
 static bool parse_cell(const char *line, unsigned n, char *out, size_t size) {
-    const char *end = line + strcspn(line, "\n"), *reply = line;
+    const char *end = line + strcspn(line, "\n"), *p = line;
     for (unsigned i = 0; i <= n; i++) {
-        reply = memchr(reply, '|', (size_t)(end - reply));
-        if (!reply || !memchr(reply + 1, '|', (size_t)(end - reply - 1))) return false;
-        reply++;
+        p = memchr(p, '|', (size_t)(end - p));
+        if (!p || !memchr(p + 1, '|', (size_t)(end - p - 1))) return false;
+        p++;
     }
-    const char *stop = memchr(reply, '|', (size_t)(end - reply));
-    while (reply < stop && strchr(" `", *reply)) reply++;
-    while (stop > reply && strchr(" `", stop[-1])) stop--;
-    size_t length = (size_t)(stop - reply) < size ? (size_t)(stop - reply) : size - 1;
-    memcpy(out, reply, length);
+    const char *stop = memchr(p, '|', (size_t)(end - p));
+    while (p < stop && strchr(" `", *p)) p++;
+    while (stop > p && strchr(" `", stop[-1])) stop--;
+    size_t length = (size_t)(stop - p) < size ? (size_t)(stop - p) : size - 1;
+    memcpy(out, p, length);
     out[length] = 0;
     return true;
 }
@@ -42,11 +42,11 @@ static void check_counter(const char *key, const char *value, const struct sim_c
         if (strcmp(sim_counter_name(i), key)) continue;
         uint64_t counted = sim_counter_get(c, i), published = strtoull(value, NULL, 10);
         if (counted != published || value[strspn(value, "0123456789")])
-            buf_printf(problems, "its ladder publishes %s = %s, counted are %" PRIu64 "\n", key,
-                       value, counted);
+            buf_printf(problems, "its ladder publishes %s = %s; the grader counts %" PRIu64 "\n",
+                       key, value, counted);
         return;
     }
-    buf_printf(problems, "its ladder publishes `%s`, which is no counter\n", key);
+    buf_printf(problems, "its ladder publishes `%s`, which is not a counter\n", key);
 }
 
 bool ladder_counters_agree(const char *ladder, const char *step, const struct sim_counters *c,

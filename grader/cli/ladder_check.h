@@ -1,13 +1,12 @@
-/* ladder_check.h — the counters that a ladder's text publishes for its steps. */
+/* ladder_check.h — checks the counters that a ladder's text publishes, for `grader verify`. */
 #pragma once
 #include "common/buf.h"
 #include "grader/sim/sim.h"
 
 #include <stdbool.h>
 
-/* A ladder has one table whose head is "| counter | STEP | … | answer |" and whose rows are "|
- * `key` | value | … |". True if it has a column for `step` and each of its values equals `c`'s
- * counter of that key; else `why` says, one line for each difference, what is missing or what was
- * published and counted. */
+/* Returns true if the ladder's table has a column for `step` and each of its values equals `c`'s
+ * counter of that key. Otherwise it appends a line to `problems` for each difference. The table's
+ * head is "| counter | STEP | … | answer |", its rows are "| `key` | value | … |". */
 bool ladder_counters_agree(const char *ladder, const char *step, const struct sim_counters *c,
                            struct buf *problems);

@@ -1,5 +1,5 @@
-/* lesson.c — see lesson.h: the lesson's text against sources and counts. lesson_run.c runs the
- * programs. */
+/* lesson.c — compares a lesson's text with its programs' sources and counts (lesson.h).
+ * lesson_run.c runs the programs and calls these functions. */
 #include "grader/cli/lesson.h"
 #include "common/err.h"
 #include "grader/cli/quiz.h"
@@ -26,11 +26,11 @@ static bool is_indented(const char *line) { return !strncmp(line, "    ", 4) && 
 
 static unsigned line_number_of(const char *page, const char *line) {
     unsigned n = 1;
-    for (const char *reply = page; reply < line; reply++) n += *reply == '\n';
+    for (const char *p = page; p < line; p++) n += *p == '\n';
     return n;
 }
 
-/* A line of code without its comment and the blanks around it. */
+/* Copies a line of code without its comment and the blanks around it. */
 static void strip_comment(const char *line, char out[MAX_LINE]) {
     const char *end = line_end(line), *comment = line;
     while (comment < end && strncmp(comment, "//", 2) != 0) comment++;
@@ -51,8 +51,8 @@ bool lesson_parse_marker(const char *line, const char *marker, char *file, size_
 
 /* ---- code ---- */
 
-/* The next indented block behind `at`, outside of fences: its first line; `stop`: the line behind
- * it. NULL: none. */
+/* Returns the first line of the next indented block from `at` on, outside of fences; NULL = none.
+ * `*block_end` becomes the line after the block. */
 static const char *next_block(const char *at, const char **block_end) {
     bool in_fence = false, after_blank = true;
     for (; *at; at = next_line(at)) {
@@ -69,7 +69,7 @@ static const char *next_block(const char *at, const char **block_end) {
     return at;
 }
 
-/* The file of the mark above a block: true if there is one. */
+/* Copies the file that the marker above a block names; false if there is no marker. */
 static bool find_block_marker(const char *page, const char *block, char file[MAX_LINE]) {
     const char *line = block;
     do {
@@ -79,7 +79,8 @@ static bool find_block_marker(const char *page, const char *block, char file[MAX
     return lesson_parse_marker(line, "<!--code ", file, MAX_LINE);
 }
 
-/* Without its comments, as the site shows a page, are these one block? */
+/* Returns true if only blanks and comments separate two blocks, so that the site shows them as one.
+ */
 static bool is_adjacent_block(const char *block_end, const char *block) {
     for (; block_end < block; block_end = next_line(block_end))
         if (!is_blank(block_end) && strncmp(block_end, "<!--", 4) != 0) return false;
@@ -94,14 +95,15 @@ void lesson_check_markers(const char *page, struct buf *problems) {
         unsigned n = line_number_of(page, block);
         if (memchr(block, ';', (size_t)(block_end - block)) &&
             !find_block_marker(page, block, file))
-            buf_printf(problems, "line %u: code, and no `<!--code lesson/NAME.cu-->` above it\n",
+            buf_printf(problems, "line %u: code without `<!--code lesson/NAME.cu-->` above it\n",
                        n);
         if (previous_end && is_adjacent_block(previous_end, block))
-            buf_printf(problems, "line %u: no word between this code and the code before it\n", n);
+            buf_printf(problems, "line %u: no text between this code and the code before it\n", n);
     }
 }
 
-/* Do the block's lines stand in the source from `at` on? `...` matches any number of lines. */
+/* Returns true if the block's lines follow in the source from `at` on. `...` matches any number of
+ * lines. */
 static bool matches_source(const char *block, const char *block_end, const char *at) {
     char expected[MAX_LINE], actual[MAX_LINE];
     for (; block < block_end; block = next_line(block)) {
@@ -130,7 +132,7 @@ void lesson_check_code(const char *page, const char *file, const char *source,
         const char *at = source;
         while (*at && !matches_source(block, block_end, at)) at = next_line(at);
         if (!*at)
-            buf_printf(problems, "line %u: these lines do not stand in %s\n",
+            buf_printf(problems, "line %u: these lines are not in %s\n",
                        line_number_of(page, block), file);
     }
 }
@@ -157,7 +159,7 @@ static bool parse_backquoted(const char *cell, char *out, size_t size) {
     return to != NULL;
 }
 
-/* "16 384" is 16384. */
+/* Parses a number that may have spaces: "16 384" is 16384. */
 static bool parse_number(const char *cell, double *out) {
     char digits[64], *end;
     unsigned n = 0;
@@ -170,21 +172,20 @@ static bool parse_number(const char *cell, double *out) {
 
 static void check_cell(const char *header, const char *kernel, const char *cell, const char *json,
                        struct buf *problems) {
-    struct quiz_question request = {0};
+    struct quiz_question q = {0};
     struct err e = {0};
     char counter_text[MAX_LINE];
     double stated, counted;
     if (!parse_backquoted(header, counter_text, sizeof counter_text)) return;
-    snprintf(request.kernel, sizeof request.kernel, "%s", kernel);
-    if (sscanf(counter_text, "%95[a-z0-9_] / %95[a-z0-9_]", request.counter, request.denominator) <
-        1)
-        buf_printf(problems, "`%s` is no counter\n", counter_text);
-    else if (!quiz_read_counter(json, &request, &counted, &e)) buf_printf(problems, "%s\n", e.text);
+    snprintf(q.kernel, sizeof q.kernel, "%s", kernel);
+    if (sscanf(counter_text, "%95[a-z0-9_] / %95[a-z0-9_]", q.counter, q.denominator) < 1)
+        buf_printf(problems, "`%s` is not a counter\n", counter_text);
+    else if (!quiz_read_counter(json, &q, &counted, &e)) buf_printf(problems, "%s\n", e.text);
     else if (!parse_number(cell, &stated))
-        buf_printf(problems, "%s of %s: `%s` is no number\n", counter_text, kernel, cell);
+        buf_printf(problems, "%s of %s: `%s` is not a number\n", counter_text, kernel, cell);
     else if (!(fabs(stated - counted) <= 0.005 * fabs(counted)))
-        buf_printf(problems, "%s of %s is said to be %.6g, counted are %.6g\n", counter_text,
-                   kernel, stated, counted);
+        buf_printf(problems, "%s of %s is stated as %.6g; the simulated GPU counts %.6g\n",
+                   counter_text, kernel, stated, counted);
 }
 
 static void check_table(const char *table, const char *json, struct buf *problems) {

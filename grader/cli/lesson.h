@@ -1,27 +1,30 @@
-/* lesson.h — what a lesson shows is what runs. The programs that chapters/NN-slug/README.md speaks
- * of lie in lesson/ beside it, each with a `main`; `verify` builds and runs them. Comments, which
- * no page shows, say what belongs to which:
+/* lesson.h — checks that a lesson shows the code and the counts of programs that run. The programs
+ * of chapters/NN-slug/README.md are in lesson/ beside it, each with a `main`; `grader verify`
+ * builds and runs them. Comments, which no page shows, name the program:
  *
- *     <!--code lesson/pairs.cu-->       the indented block below is made of consecutive lines of
- * that file, which may also be another of the book's, by its path from here. A line `...` leaves
- * lines out; comments and indentation may differ
- *     <!--counted lesson/pairs.cu-->    the table below: a row for each `kernel`, and in columns
- * headed by a `counter`, or by one over another, what the simulated GPU counts, to half a percent
+ *   <!--code lesson/pairs.cu-->
+ *       The indented block below consists of consecutive lines of that file, which may be any file
+ *       of the book, by its path from the chapter. A line `...` stands for omitted lines. Comments
+ *       and indentation may differ.
+ *   <!--counted lesson/pairs.cu-->
+ *       The table below has a row for each `kernel`. A column headed by a `counter`, or by
+ *       `counter / counter`, has what the simulated GPU counts, to half a percent.
  *
- * Indented blocks with a semicolon must name their file. Pictures, ![words](lesson/NAME.svg), are
- * what `simgpu run --pictures` draws of these programs; `make pictures` writes them anew. */
+ * An indented block with a semicolon must name its file. Pictures, ![words](lesson/NAME.svg), must
+ * equal what `simgpu run --pictures` draws for these programs; `make pictures` draws them again. */
 #pragma once
 #include "common/buf.h"
 
 #include <stdbool.h>
 
-/* Appends a line for everything that is wrong with a chapter's lesson. */
+/* Appends a line for each problem of a chapter's lesson. */
 void lesson_check(const char *chapter, struct buf *problems);
 
-/* The file that a line names behind `mark` ("<!--code "), up to the comment's end; false: none. */
+/* Copies the file that a line names after `marker` ("<!--code "), up to the end of the comment;
+ * false if the line has no such marker. */
 bool lesson_parse_marker(const char *line, const char *marker, char *file, size_t size);
-/* Its parts. `page`: the lesson; `file`: of a mark, "lesson/pairs.cu"; `source`, `json`: its text,
- * what it counted. */
+/* The steps of lesson_check. `page`: the lesson's text; `file`: as markers name it,
+ * "lesson/pairs.cu"; `source`: the file's text; `json`: its counters. */
 void lesson_check_markers(const char *page, struct buf *problems);
 void lesson_check_code(const char *page, const char *file, const char *source,
                        struct buf *problems);

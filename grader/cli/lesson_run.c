@@ -1,4 +1,5 @@
-/* lesson_run.c — see lesson.h: runs a lesson's programs, and compares what they draw. */
+/* lesson_run.c — runs a lesson's programs for `grader verify` and compares their pictures
+ * (lesson.h). */
 #include "common/err.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -16,8 +17,8 @@ enum { MAX_TEXT_BYTES = 1 << 22, MAX_NAME = 256 };
 
 struct lesson_ctx {
     const char *chapter;
-    char lesson_folder[PATH_MAX], output_folder[PATH_MAX]; /* folders: chapters/NN/lesson, and for
-                                                              what the programs draw now */
+    char lesson_folder[PATH_MAX]; /* chapters/NN-slug/lesson */
+    char output_folder[PATH_MAX]; /* where the programs draw now */
     const char *page_text;
 };
 
@@ -33,10 +34,10 @@ static bool has_same_content(const char *a, const char *b) {
 
 static void clear_output_folder(const struct lesson_ctx *p) {
     char path[PATH_MAX];
-    char **templates = book_list_files(p->output_folder, "", ".svg");
-    for (char **f = templates; *f; f++)
+    char **files = book_list_files(p->output_folder, "", ".svg");
+    for (char **f = files; *f; f++)
         if (path_join(path, sizeof path, p->output_folder, *f)) unlink(path);
-    book_free_list(templates);
+    book_free_list(files);
 }
 
 static void check_program(const struct lesson_ctx *p, const char *name, struct buf *problems) {
@@ -53,12 +54,12 @@ static void check_program(const struct lesson_ctx *p, const char *name, struct b
     buf_free(&source), buf_free(&json);
 }
 
-/* Is it the first mark of its file? */
+/* Returns true if no marker before `at` names the same file. */
 static bool is_first_marker(const char *page, const char *at, const char *marker,
                             const char *file) {
     char other[MAX_NAME];
-    for (const char *reply = page; (reply = strstr(reply, marker)) && reply < at; reply++)
-        if (lesson_parse_marker(reply, marker, other, sizeof other) && !strcmp(other, file))
+    for (const char *p = page; (p = strstr(p, marker)) && p < at; p++)
+        if (lesson_parse_marker(p, marker, other, sizeof other) && !strcmp(other, file))
             return false;
     return true;
 }
@@ -88,7 +89,7 @@ static void check_count_markers(const struct lesson_ctx *p, struct buf *problems
             lesson_parse_marker(at, marker, file, sizeof file) && text_starts_with(file, "lesson/");
         snprintf(path, sizeof path, "%.3500s/../%.300s", p->lesson_folder, is_named ? file : "");
         if (!is_named || !file_exists(path))
-            buf_printf(problems, "%.*s names no file of lesson/\n", (int)strcspn(at, "\n"), at);
+            buf_printf(problems, "%.*s names no file in lesson/\n", (int)strcspn(at, "\n"), at);
     }
 }
 
@@ -96,25 +97,25 @@ static void check_picture(const struct lesson_ctx *p, const char *name, struct b
     char markdown_link[300], expected_path[PATH_MAX], actual_path[PATH_MAX];
     snprintf(markdown_link, sizeof markdown_link, "](lesson/%.200s)", name);
     if (!strstr(p->page_text, markdown_link))
-        buf_printf(problems, "lesson/%s is shown nowhere\n", name);
+        buf_printf(problems, "the lesson doesn't show lesson/%s\n", name);
     if (!path_join(expected_path, sizeof expected_path, p->lesson_folder, name) ||
         !path_join(actual_path, sizeof actual_path, p->output_folder, name))
         return;
     if (!file_exists(actual_path)) buf_printf(problems, "lesson/%s: no program draws it\n", name);
     else if (!has_same_content(expected_path, actual_path))
-        buf_printf(problems, "lesson/%s is out of date: make pictures\n", name);
+        buf_printf(problems, "lesson/%s is out of date; run `make pictures`\n", name);
 }
 
-/* Those of a folder; where `other` is given, those that it does not have. */
+/* Checks the pictures of a folder; if `other` is given, only those that `other` lacks. */
 static void check_pictures(const struct lesson_ctx *p, const char *folder, const char *other,
                            struct buf *problems) {
-    char **templates = book_list_files(folder, "", ".svg");
-    for (char **f = templates; *f; f++) {
+    char **files = book_list_files(folder, "", ".svg");
+    for (char **f = files; *f; f++) {
         char path[PATH_MAX];
         if (!other || (path_join(path, sizeof path, other, *f) && !file_exists(path)))
             check_picture(p, *f, problems);
     }
-    book_free_list(templates);
+    book_free_list(files);
 }
 
 static void check_shown_pictures(const struct lesson_ctx *p, struct buf *problems) {
@@ -122,36 +123,36 @@ static void check_shown_pictures(const struct lesson_ctx *p, struct buf *problem
         char name[200] = "", path[PATH_MAX];
         sscanf(at, "](lesson/%199[a-z0-9.-])", name);
         if (!path_join(path, sizeof path, p->lesson_folder, name) || !file_exists(path))
-            buf_printf(problems, "the lesson shows lesson/%s, which is not there: make pictures\n",
-                       name);
+            buf_printf(problems,
+                       "the lesson shows lesson/%s, which is missing; run `make pictures`\n", name);
     }
 }
 
 void lesson_check(const char *chapter, struct buf *problems) {
-    struct lesson_ctx reply = {.chapter = chapter};
+    struct lesson_ctx p = {.chapter = chapter};
     struct buf page = {0};
     struct err e = {0};
     char path[PATH_MAX], cache[PATH_MAX];
     snprintf(path, sizeof path, "%.3800s/chapters/%.100s/README.md", book_root(), chapter);
-    snprintf(reply.lesson_folder, sizeof reply.lesson_folder, "%.3800s/chapters/%.100s/lesson",
-             book_root(), chapter);
+    snprintf(p.lesson_folder, sizeof p.lesson_folder, "%.3800s/chapters/%.100s/lesson", book_root(),
+             chapter);
     bool ok = file_read(path, MAX_TEXT_BYTES, &page, &e) && paths_cache_dir(cache, &e);
     if (ok)
-        snprintf(reply.output_folder, sizeof reply.output_folder, "%.3800s/quiz/%.100s/pictures",
-                 cache, chapter);
-    if (!ok || !dir_create(reply.output_folder, &e)) {
+        snprintf(p.output_folder, sizeof p.output_folder, "%.3800s/quiz/%.100s/pictures", cache,
+                 chapter);
+    if (!ok || !dir_create(p.output_folder, &e)) {
         buf_printf(problems, "%s\n", e.text);
         return;
     }
-    reply.page_text = buf_str(&page);
-    clear_output_folder(&reply);
-    lesson_check_markers(reply.page_text, problems);
-    check_sources(&reply, problems), check_count_markers(&reply, problems);
-    char **programs = book_list_files(reply.lesson_folder, "", ".cu");
-    for (char **f = programs; *f; f++) check_program(&reply, *f, problems);
+    p.page_text = buf_str(&page);
+    clear_output_folder(&p);
+    lesson_check_markers(p.page_text, problems);
+    check_sources(&p, problems), check_count_markers(&p, problems);
+    char **programs = book_list_files(p.lesson_folder, "", ".cu");
+    for (char **f = programs; *f; f++) check_program(&p, *f, problems);
     book_free_list(programs);
-    check_pictures(&reply, reply.lesson_folder, NULL, problems),
-        check_pictures(&reply, reply.output_folder, reply.lesson_folder, problems);
-    check_shown_pictures(&reply, problems);
+    check_pictures(&p, p.lesson_folder, NULL, problems),
+        check_pictures(&p, p.output_folder, p.lesson_folder, problems);
+    check_shown_pictures(&p, problems);
     buf_free(&page);
 }

@@ -1,5 +1,5 @@
-/* main.c — the grader's command line; each command is in a file of its own, listed in commands.h.
- */
+/* main.c — the grader's command line: parses the options, checks what the command needs and calls
+ * its function, cmd_NAME. commands.h lists the commands; each has a file of its own. */
 #include "common/paths.h"
 #include "grader/cli/commands.h"
 #include "grader/grade/provenance.h"
@@ -24,8 +24,7 @@ static const struct {
 static bool check_requirements(const struct options *o, unsigned needs, struct err *e) {
     if (needs & NEED_TREE && paths_is_installed())
         return err_set(e, ERR_INPUT,
-                       "`grader %s` works on the sources of the book and the grader: use "
-                       "build/grader in a source tree",
+                       "`grader %s` needs the source tree of the book; run build/grader there",
                        o->command);
     if (needs & NEED_SOLUTIONS && !cli_has_solutions(o, e)) return false;
     if (needs & NEED_WORKSPACE && !o->file && !paths_require_workspace(e)) return false;
@@ -35,7 +34,7 @@ static bool check_requirements(const struct options *o, unsigned needs, struct e
 static int dispatch(const struct options *o, unsigned needs, int (*run)(const struct options *)) {
     struct err e = {0};
     if (o->machine_code && run != cmd_run) {
-        err_set(&e, ERR_INPUT, "--machine-code goes with grader run");
+        err_set(&e, ERR_INPUT, "--machine-code applies only to `grader run`");
         return cli_report_error(&e);
     }
     if (o->no_jail) jail_disable();
@@ -44,13 +43,13 @@ static int dispatch(const struct options *o, unsigned needs, int (*run)(const st
     return run(o);
 }
 
-/* A command's name as it is typed: gpu-report for gpu_report. */
+/* Returns true if the user typed this command: gpu-report for gpu_report. */
 static bool is_command_name(const char *name, const char *argument) {
     while (*name && (*name == *argument || (*name == '_' && *argument == '-'))) name++, argument++;
     return !*name && !*argument;
 }
 
-/* All that results depend on, and the libraries that read what strangers hand in. */
+/* Prints everything that results depend on, and the libraries that parse submissions. */
 static int print_version(void) {
     struct err e = {0};
     const char *verified_nvcc;
@@ -58,7 +57,7 @@ static int print_version(void) {
     printf("grader %s\nbook   %u exercises\nnvcc   %s", grade_build_digest(), book_count(),
            grade_nvcc_version());
     if (!grade_is_nvcc_verified(&verified_nvcc))
-        printf(" (the book is verified with %s)", verified_nvcc);
+        printf(" (the book was verified with %s)", verified_nvcc);
     printf("\nplace  %s\nSQLite %s, %s\n", paths_book_dir(), sqlite3_libversion(),
            archive_version_string());
     return EXIT_PASSED;
@@ -79,6 +78,6 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (is_command_name(commands[i].name, o.command))
             return dispatch(&o, commands[i].needs, commands[i].run);
-    err_set(&e, ERR_INPUT, "'%.60s' is no command (see: grader --help)", o.command);
+    err_set(&e, ERR_INPUT, "unknown command '%.60s' (see: grader --help)", o.command);
     return cli_report_error(&e);
 }

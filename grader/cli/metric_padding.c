@@ -1,6 +1,6 @@
-/* metric_padding.c — see metric_padding.h. The source keeps its entry under another name; a new entry of the
- * exercise's own signature calls it, then works idly. A preprocessor macro renames: whatever the
- * entry looks like, it is found. */
+/* metric_padding.c — adds idle work to a version (metric_padding.h). A preprocessor macro renames
+ * the source's entry, so that its text needn't be parsed. A new entry with the exercise's signature
+ * calls it and then does the idle work. */
 #include "grader/cli/metric_padding.h"
 #include "common/file.h"
 #include "grader/book/book.h"

@@ -1,4 +1,4 @@
-/* options.c — see options.h. */
+/* options.c — parses the grader's command line; options.h describes the result. */
 #include "grader/cli/options.h"
 #include "grader/grade/gpu_device.h"
 #include "common/text.h"
@@ -10,85 +10,89 @@
 #include <sys/random.h>
 
 static const char usage_text[] =
-    "usage: grader COMMAND [EXERCISE...] [options]\n"
+    "usage: grader COMMAND [ARGUMENT...] [OPTION...]\n"
     "\n"
-    "  begin DIR             a folder of your own with the skeletons and lessons; again: what is "
-    "new in the book\n"
-    "  list                  chapters, exercises, progress\n"
-    "  run [EXERCISE...]     build, check, count, time; all exercises if none is named\n"
-    "  profile EXERCISE      your source, line by line, with what each line costs\n"
-    "  report EXERCISE       the report as a page, with pictures; says where it is; or --output\n"
-    "  quiz CHAPTER          questions, to be answered before the lesson is read\n"
-    "  tune EXERCISE         try the parameters that the file declares (// tune: TILE 16 32); "
-    "table, page, best\n"
-    "  vendor EXERCISE       the model answer beside CUB and cuBLAS, where they do the job\n"
-    "  hint EXERCISE         the next hint\n"
-    "  solution EXERCISE     the model answer and the steps that lead to it\n"
-    "  reset EXERCISE        the skeleton as it came; your version is kept beside it\n"
-    "  watch [EXERCISE]      grade at every save\n"
-    "  intake DIR...         what a class handed in: what is taken, what is left out, and why\n"
-    "  batch DIR...          grade a class of submissions: folders, archives, an LMS's export\n"
-    "  export STORE          the gradebook again; --format text, csv, nbgrader, totals, json, "
-    "junit or tap\n"
-    "  stats STORE           verdicts, scores, what fails most; --format html as a page with "
-    "pictures\n"
-    "  feedback STORE FOLDER pages for each student, HTML and Markdown\n"
-    "  reproduce STORE STUDENT EXERCISE    grade it again: is it the same?\n"
-    "  regrade STORE         with another --seed; --diff only says what would change\n"
-    "  gradescope HW.toml    a whole autograder for Gradescope; with --output autograder.zip\n"
-    "  autograde FOLDER      what that runs: grades FOLDER/submission, writes "
-    "FOLDER/results/results.json; with "
-    "--assignment\n"
-    "  similar DIR|STORE     which submissions have passages in common; pages into --output "
-    "FOLDER\n"
-    "  merge STORE FROM...   the results of other stores, such as of shards, into this one\n"
-    "  verify [EXERCISE...]  is the book in order?\n"
-    "  figures [EXERCISE...] what scores need of the answers, for a student's release\n"
-    "  new CHAPTER/EXERCISE  a small exercise to be made into a new one\n"
-    "  selftest              is this machine fit to measure? with --device gpu\n"
-    "  gpu-report FOLDER [EXERCISE…]\n"
-    "                        all that has a GPU as its subject, into a folder; with --device gpu\n"
-    "  gpu-build [CC]        compile what gpu-report wants, to be carried to a machine without a "
-    "compiler\n"
+    "Work on exercises\n"
+    "  begin DIR              create your workspace in DIR, or bring it up to date\n"
+    "  list [EXERCISE...]     show the exercises and your progress\n"
+    "  run [EXERCISE...]      build, check, count and time; without a name, all exercises\n"
+    "  watch [EXERCISE]       grade whenever you save the file\n"
+    "  quiz CHAPTER           answer the chapter's questions before you read the lesson\n"
+    "  hint EXERCISE          show the next hint\n"
+    "  solution EXERCISE      show the model solution and the steps that lead to it\n"
+    "  reset EXERCISE         restore the starter file; a backup keeps your version\n"
     "\n"
-    "EXERCISE is 02-coalescing/transpose, coalescing/transpose, transpose, or a chapter such as "
-    "02-coalescing.\n"
+    "Look closer\n"
+    "  profile EXERCISE       show what each line of your source costs\n"
+    "  report EXERCISE        write the report as a page with pictures\n"
+    "  tune EXERCISE          time each value that your file declares (// tune: TILE 16 32)\n"
+    "  vendor EXERCISE        compare the model solution with CUB and cuBLAS\n"
     "\n"
-    "  --file F.cu           grade this file instead of the one in chapters/\n"
-    "  --device DEVICE       sim (= sim:h200), sim:NAME or gpu; may be given several times\n"
-    "  --seed TEXT           the same seed gives the same inputs and the same report, byte for "
-    "byte\n"
-    "  --format FORMAT       text, json; gradescope, classroom for run; csv, nbgrader, totals, "
-    "junit, tap for batch, "
-    "export\n"
-    "  --output F            write the report to F\n"
-    "  --no-modelled-speed   leave a modelled speed out of the score\n"
-    "  --case N              run: this case alone, as the report numbers them; no points\n"
-    "  --threads N           threads of the simulated GPU\n"
-    "  --jobs N              submissions or exercises graded at the same time\n"
-    "  --exercise E          batch, intake: only this exercise\n"
-    "  --store F.db          batch, intake: keep everything in F.db, and do only what is not done "
-    "yet\n"
-    "  --roster F.csv        batch, intake: who should have handed in; one who did not is missing\n"
-    "  --layout L            batch, intake: folders, canvas, moodle, gradescope or github; else by "
-    "the names\n"
-    "  --assignment F.toml   batch, intake, reproduce, regrade: exercises, weights, deadline, "
-    "hidden cases, seed and "
-    "device\n"
-    "  --dry-run             intake: say what is there, keep nothing\n"
-    "  --shard K/N           batch: only the K-th of N parts\n"
-    "  --answers A,B,...     quiz: the answers, such as 8,b,0.5; without it the terminal is asked\n"
-    "  --all                 hint: all hints seen so far; profile: all lines, all columns\n"
-    "  --working-tree        verify: take skeletons from chapters/ as they are, not from the last "
-    "commit\n"
-    "  --quick               verify: skeletons and answers alone, no step, mutant or cheat\n"
-    "  --verbose             run: say what the time model costs, on standard error; with one "
-    "exercise\n"
-    "  --machine-code        run: model times from what ptxas makes, not from PTX; needs nvdisasm\n"
-    "  --version             which grader, book and compiler this is\n"
-    "  --no-jail             run code without protection; the report says so\n"
+    "Grade a class\n"
+    "  intake DIR...          show which submissions are taken, left out or unclear, and why\n"
+    "  batch DIR...           grade folders, archives or the export of an LMS\n"
+    "  export STORE           write the gradebook again, without grading\n"
+    "  stats STORE            show verdicts, scores and the most frequent failures\n"
+    "  feedback STORE DIR     write pages for each student, HTML and Markdown\n"
+    "  similar STORE|DIR...   find submissions that share passages; --output DIR writes pages\n"
+    "  reproduce STORE STUDENT EXERCISE\n"
+    "                         grade a submission again and compare the results\n"
+    "  regrade STORE          grade everything again with another --seed\n"
+    "  merge STORE FROM...    add the results of other stores, such as shards, to STORE\n"
+    "  gradescope HW.toml     package an autograder for Gradescope; needs --output F.zip\n"
+    "  autograde DIR          grade one submission there; the package runs this command\n"
     "\n"
-    "Exit status: 0 all passed, 1 some did not, 2 wrong usage, 3 the grader could not grade.\n";
+    "Maintain the book\n"
+    "  verify [EXERCISE...]   check starter files, model solutions, mutants and lessons\n"
+    "  new CHAPTER/EXERCISE   create a small exercise that you change into a new one\n"
+    "  figures [EXERCISE...]  write the baseline data of a student's release\n"
+    "  selftest [EXERCISE...] check that this machine measures reliably; needs --device gpu\n"
+    "  gpu-report DIR [EXERCISE...]\n"
+    "                         run every version on a GPU and write tables; needs --device gpu\n"
+    "  gpu-build [CC]         compile for gpu-report on a machine without a compiler\n"
+    "\n"
+    "EXERCISE is a name such as transpose, coalescing/transpose or 02-coalescing/transpose.\n"
+    "Where a command takes several, 02-coalescing stands for all exercises of that chapter.\n"
+    "\n"
+    "Options for grading\n"
+    "  --file F.cu            grade F.cu instead of your file\n"
+    "  --device DEVICE        sim (the same as sim:h200), sim:NAME or gpu; repeat it to compare\n"
+    "  --seed TEXT            draw inputs from TEXT; the same seed gives the same report\n"
+    "  --case N               run: only case N, numbered as in the report; scores no points\n"
+    "  --no-modelled-speed    leave modelled times out of the score\n"
+    "  --machine-code         run: model times from machine code, not PTX; needs nvdisasm\n"
+    "  --threads N            threads of the simulated GPU\n"
+    "  --jobs N               number of exercises or submissions to grade at the same time\n"
+    "  --no-jail              run without the sandbox; the report says so\n"
+    "\n"
+    "Options for output\n"
+    "  --output F             write to F instead of standard output\n"
+    "  --format FORMAT        text or json; for run also gradescope or classroom; for intake csv;\n"
+    "                         for batch and export csv, nbgrader, totals, junit or tap;\n"
+    "                         for stats html\n"
+    "  --all                  hint: all hints seen so far; profile: all lines and columns\n"
+    "  --answers A,B,...      quiz: your answers, such as 8,b,0.5, instead of prompts\n"
+    "  --verbose              run: what the time model costs, for one exercise;\n"
+    "                         verify: the score and time of each version\n"
+    "\n"
+    "Options for a class\n"
+    "  --assignment F.toml    exercises, weights, deadline, hidden cases, seed and device\n"
+    "  --store F.db           intake, batch: keep everything in F.db, grade what is missing\n"
+    "  --roster F.csv         the students; those who handed in nothing are missing\n"
+    "  --exercise EXERCISE    take and grade only this exercise\n"
+    "  --layout LAYOUT        folders, canvas, moodle, gradescope, github; default: by names\n"
+    "  --shard K/N            batch: grade only the K-th of N parts\n"
+    "  --dry-run              intake: report only, store nothing\n"
+    "  --diff                 regrade: show what would change, and change nothing\n"
+    "\n"
+    "Options for maintainers\n"
+    "  --working-tree         verify: starter files as they are, not of the last commit\n"
+    "  --quick                verify: only starter files and model solutions\n"
+    "\n"
+    "  --help                 show this text\n"
+    "  --version              show the versions of the grader, the book and the compiler\n"
+    "\n"
+    "Exit status: 0 all accepted, 1 some not accepted, 2 wrong usage, 3 the grader failed.\n";
 
 const char *options_usage(void) { return usage_text; }
 
@@ -128,8 +132,8 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, OPT_FORMAT},
     {"output", required_argument, NULL, OPT_OUTPUT},
     {"no-modelled-speed", no_argument, NULL, OPT_NO_MODELLED_SPEED},
-    {"count-modelled-speed", no_argument, NULL,
-     OPT_MODELLED_SPEED}, /* once an option, now the rule */
+    /* The default today; old scripts still pass it. */
+    {"count-modelled-speed", no_argument, NULL, OPT_MODELLED_SPEED},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"working-tree", no_argument, NULL, OPT_WORKING_TREE},
@@ -155,7 +159,7 @@ static const struct option long_options[] = {
 
 bool options_add_device(struct options *o, const char *s, struct err *e) {
     if (o->ndevices == MAX_DEVICES)
-        return err_set(e, ERR_INPUT, "more than %d devices", MAX_DEVICES);
+        return err_set(e, ERR_INPUT, "--device: more than %d devices", MAX_DEVICES);
     const char *name = !strcmp(s, "sim") ? "h200" : text_starts_with(s, "sim:") ? s + 4 : NULL;
     bool is_gpu = !strcmp(s, "gpu");
     o->has_device = true;
@@ -164,7 +168,8 @@ bool options_add_device(struct options *o, const char *s, struct err *e) {
     if (d || is_gpu) return d;
     struct buf list = {0};
     for (unsigned i = 0; device_at(i); i++) buf_printf(&list, " sim:%s", device_at(i)->name);
-    err_set(e, ERR_INPUT, "--device '%.60s' is unknown; there are: sim%s", s, buf_str(&list));
+    err_set(e, ERR_INPUT, "--device '%.60s' is unknown; choose gpu, sim or one of%s", s,
+            buf_str(&list));
     buf_free(&list);
     return false;
 }
@@ -192,10 +197,9 @@ static bool parse_format(struct options *o, const char *s, struct err *e) {
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
     return err_set(e, ERR_INPUT,
-                   "--format '%.40s' is unknown; there are text, json, gradescope, classroom "
-                   "(run), and csv, nbgrader, "
-                   "totals, junit, tap"
-                   " (batch, export)",
+                   "--format '%.40s' is unknown; choose text or json, for run gradescope or "
+                   "classroom, for batch and export csv, nbgrader, totals, junit or tap, "
+                   "for stats html",
                    s);
 }
 
@@ -209,8 +213,8 @@ static bool parse_seed(struct options *o, const char *s, struct err *e) {
 static bool parse_layout(struct options *o, const char *s, struct err *e) {
     return plan_parse_layout(s, &o->layout) ||
            err_set(e, ERR_INPUT,
-                   "--layout '%.40s' is unknown; there are folders, canvas, moodle, gradescope, "
-                   "github and auto",
+                   "--layout '%.40s' is unknown; choose folders, canvas, moodle, gradescope, "
+                   "github or auto",
                    s);
 }
 
@@ -258,19 +262,18 @@ static void generate_seed(struct options *o) {
     unsigned char bytes[16];
     if (o->seed[0]) return;
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        die("the system gives no random numbers");
+        die("getrandom() returned no random numbers");
     for (unsigned i = 0; i < sizeof bytes; i++) sprintf(o->seed + 2 * i, "%02x", bytes[i]);
 }
 
 bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
     *o = (struct options){0};
     opterr = 0;
-    for (int gencode_flag;
-         (gencode_flag = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
-        if (gencode_flag == '?')
+    for (int option; (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
+        if (option == '?')
             return err_set(e, ERR_INPUT, "option '%.60s' is unknown or lacks its value",
                            argv[optind - 1]);
-        if (!apply_option(o, gencode_flag, e)) return false;
+        if (!apply_option(o, option, e)) return false;
     }
     if (!o->ndevices) o->devices[o->ndevices++] = device_find("h200");
     if (!o->devices[0]) die("the default device h200 is missing");

@@ -1,4 +1,4 @@
-/* options.h — the grader's command line. */
+/* options.h — the grader's options, which main.c parses and every command reads. */
 #pragma once
 #include "common/err.h"
 #include "grader/class/assignment.h"
@@ -30,18 +30,18 @@ enum report_format {
 
 struct options {
     const char *command;
-    const char *const *operands; /* what follows it */
+    const char *const *operands; /* the arguments after the command */
     unsigned noperands;
     const struct gpu_device *devices[MAX_DEVICES];
     unsigned ndevices;
     const char *file, *output, *exercise;
-    const char *store, *roster, *assignment_path; /* of a class */
-    const char *answers;                          /* of a quiz */
-    const struct assignment
-        *loaded_assignment; /* what --assignment names, once it is read; NULL = none */
+    const char *store, *roster, *assignment_path; /* for a class */
+    const char *answers;                          /* for a quiz */
+    /* The assignment of --assignment or of the store, once a command has read it; NULL = none. */
+    const struct assignment *loaded_assignment;
     bool has_device;
     enum plan_layout layout;
-    unsigned shard_number, shard_count; /* 1 to shards; 0 = no shards */
+    unsigned shard_number, shard_count; /* number: 1 to shard_count; count 0 = no shards */
     char seed[65];
     bool has_seed, dry_run, diff, version;
     enum report_format format;
@@ -49,12 +49,13 @@ struct options {
     unsigned only_case;       /* 0 = all */
     unsigned workers;         /* simulator threads; 0 = one for each core */
     unsigned jobs;            /* submissions graded at the same time; 0 = one for each core */
-    struct buf *brief_report; /* watch: the report once more, for a screen; appended */
+    struct buf *brief_report; /* for `watch`: receives a brief report for the screen; NULL = none */
 };
 
-/* False with a message for the user. `--seed` that is missing is drawn from the system. */
+/* Parses the command line. Without --seed it draws a seed from the system. Returns false with a
+ * message for the user. */
 bool options_parse(struct options *o, int argc, char **argv, struct err *e);
 const char *options_usage(void);
-/* Adds a device as --device names it. */
+/* Adds the device that --device NAME selects. */
 bool options_add_device(struct options *o, const char *name, struct err *e);
 struct grade_options options_to_grade_options(const struct options *o, const struct gpu_device *d);

@@ -1,6 +1,7 @@
-/* path_evasion.c — see path_evasion.h. The naive source's pointers become objects of grader/template/path_evasion.cuh,
- * word by word: a type's name before a star is a pointer wherever it stands. The entry is renamed
- * as in metric_padding.c and called by one of its own signature. */
+/* path_evasion.c — rewrites a baseline so that its traffic takes another path (path_evasion.h). It
+ * replaces pointers by objects of grader/template/path_evasion.cuh, word by word: a type's name
+ * before a star is a pointer everywhere. It renames the entry as metric_padding.c does, and a new
+ * entry with the same signature calls it. */
 #include "grader/cli/path_evasion.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -42,7 +43,7 @@ const char *path_evasion_exemption(enum path_evasion evasion, const char *exerci
 
 /* ---- rewriting ---- */
 
-/* Longer names first: "int" ends "unsigned int". */
+/* Longer names come first, because "unsigned" begins "unsigned int". */
 static const char *const pointee_types[] = {
     "unsigned char", "unsigned int", "long long", "unsigned", "uint4", "float4",
     "float2",        "float",        "double",    "int4",     "int",   "half"};
@@ -50,7 +51,7 @@ enum { TYPE_COUNT = sizeof pointee_types / sizeof *pointee_types };
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* The word's length where it stands at `at`, whole; else 0. */
+/* Returns the word's length if it is at `at` as a whole word; else 0. */
 static size_t match_word(const char *text, const char *at, const char *word) {
     size_t n = strlen(word);
     bool is_whole_word =
@@ -66,7 +67,8 @@ static size_t match_type(const char *text, const char *at, const char **type) {
     return 0;
 }
 
-/* "const float *": a pointer; returns what of the text it stands for, 0 = none. */
+/* Rewrites a pointer type such as "const float *"; returns the length that it replaced; 0 =
+ * none. */
 static size_t rewrite_pointer(const char *text, const char *at, struct buf *out) {
     const char *type;
     size_t const_length = match_word(text, at, "const"),
@@ -79,7 +81,7 @@ static size_t rewrite_pointer(const char *text, const char *at, struct buf *out)
     return start + n + space_length + 1;
 }
 
-/* "__shared__ float": a variable of cells. */
+/* Rewrites "__shared__ float" to a variable of cells; returns the length that it replaced. */
 static size_t rewrite_shared(const char *text, const char *at, struct buf *out) {
     const char *type;
     size_t keyword_length = match_word(text, at, "__shared__"),
@@ -90,8 +92,9 @@ static size_t rewrite_shared(const char *text, const char *at, struct buf *out) 
     return keyword_length + space_length + n;
 }
 
-/* "float *a, *b": the star of a later declarator, which the first one's type has already. `depth`:
- * parentheses since the type, 1000 where no declaration is open. */
+/* Drops the star of a later declarator, as in "float *a, *b": the rewritten type is a pointer
+ * already. `depth`: open parentheses since the type; 1000 outside of a declaration. Returns the
+ * length that it replaced. */
 static size_t rewrite_declarator_star(const char *at, int depth, struct buf *out) {
     size_t space_length = *at == ',' ? 1 + strspn(at + 1, " ") : 0;
     if (!space_length || depth || at[space_length] != '*') return 0;
@@ -104,7 +107,7 @@ static int paren_depth_after(char c, int depth) {
     return depth + (c == '(' || c == '[') - (c == ')' || c == ']');
 }
 
-/* Returns how many places it changed. */
+/* Rewrites the accesses of `text`; returns the number of places that it changed. */
 static unsigned rewrite_accesses(const char *text, enum path_evasion evasion, struct buf *out) {
     unsigned rewrite_count = 0;
     int depth = 1000;
@@ -122,8 +125,8 @@ static unsigned rewrite_accesses(const char *text, enum path_evasion evasion, st
 
 /* ---- the entry ---- */
 
-/* What is read around an element may lie beyond the end of a buffer that is no whole number of
- * pieces; of a large one the naive versions do not touch the last elements. */
+/* Excludes small buffers whose size is no multiple of 16 bytes: the 16 bytes around an element may
+ * cross their end. In large buffers the baselines don't touch the last elements. */
 static void exclude_small_buffers(const struct exercise *ex, struct buf *out) {
     enum { ACCESS_BYTES = 16, SMALL_BYTES = 4096 };
     for (unsigned i = 0; i < ex->nargs; i++) {
@@ -144,8 +147,8 @@ static void emit_constant_copies(const struct exercise *ex, struct buf *out) {
                        ex->args[i].name, ex->args[i].count(&ex->technique_case), ex->args[i].name);
 }
 
-/* The source's lines "#include": a header belongs into no namespace, and comes again to nothing
- * where it is included twice. */
+/* Copies the source's #include lines, because a header must not be inside a namespace. Where the
+ * source includes it again, its include guard makes it empty. */
 static void hoist_includes(const char *text, struct buf *out) {
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line != 0) {
         const char *at = line + strspn(line, " \t");
@@ -167,7 +170,7 @@ bool path_evasion_source(const struct exercise *ex, enum path_evasion evasion,
     buf_printf(out, "#define %s 1\n", evasions[evasion].macro);
     if (!add_template("path_evasion.cuh", out, e)) return false;
     bool keeps_original =
-        evasion == PATH_EVASION_SHARED; /* a cell does not know which size it is */
+        evasion == PATH_EVASION_SHARED; /* a cell can't tell the technique case from others */
     if (keeps_original) {
         hoist_includes(buf_str(baseline), out);
         buf_printf(out, "#define %s honest_entry\nnamespace honest {\n%s\n}\n#undef %s\n", entry,

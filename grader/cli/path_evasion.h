@@ -1,6 +1,7 @@
-/* path_evasion.h — the naive version of an exercise whose memory traffic takes other paths: what a student
- * would write who wants the count of one path low without moving less. `grader verify` demands that
- * none of them reaches a goal. */
+/* path_evasion.h — makes versions of an exercise that cheat: the baseline with its memory traffic
+ * on another path, which a student could write to lower the counter of one path without moving less
+ * data; and a version with hardcoded sizes. `grader verify` requires that the former reaches no
+ * goal, and that drawn cases detect the latter. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -14,18 +15,18 @@ enum path_evasion {
     PATH_EVASION_COUNT
 };
 const char *path_evasion_name(enum path_evasion evasion);    /* "cheat-atomic" */
-const char *path_evasion_counter(enum path_evasion evasion); /* above 0 where the path was taken */
-/* Why the path cannot be taken by machine in that exercise, NULL where it can. */
+const char *path_evasion_counter(enum path_evasion evasion); /* above 0 if the path was used */
+/* Returns why the rewriting can't use this path in that exercise; NULL if it can. */
 const char *path_evasion_exemption(enum path_evasion evasion, const char *exercise);
-/* Appends the naive version that takes the path, in the technique case only. `applies`: it has
- * accesses that could. False: no template. */
+/* Appends the baseline with its traffic on the path, in the technique case only. `*applies` becomes
+ * true if the baseline has such accesses. Returns false if the template is missing. */
 bool path_evasion_source(const struct exercise *ex, enum path_evasion evasion,
                          const struct buf *baseline, struct buf *out, bool *applies, struct err *e);
 
-/* Appends a version that knows the sizes that the test file lists, those that are counted and timed
- * among them: there it is the model answer, at any other it does nothing. */
+/* Appends a version that is the model solution at the sizes of the test file, including the
+ * technique case and the timed size, and does nothing at any other size. */
 void hardcoded_sizes_source(const struct exercise *ex, const struct buf *solution, struct buf *out);
-/* True where its result is right at each listed case and at no drawn one; else a line of `why` for
- * each that is not so. */
+/* Returns true if its result passes each listed case and no drawn one; else it appends a line to
+ * `problems` for each exception. */
 bool hardcoded_sizes_are_detected(const struct exercise *ex, const struct result *r,
                                   struct buf *problems);

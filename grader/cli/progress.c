@@ -1,5 +1,5 @@
-/* progress.c — see progress.h. One small file an exercise; one that can't be read counts as none.
- */
+/* progress.c — reads and writes a student's progress (progress.h): a small file for each exercise,
+ * and a history. An unreadable file counts as absent. */
 #include "grader/cli/progress.h"
 #include "common/file.h"
 #include "common/paths.h"
@@ -37,9 +37,9 @@ unsigned progress_count_passed(const struct exercise **next) {
     unsigned done = 0;
     *next = NULL;
     for (unsigned i = 0; i < book_count(); i++) {
-        struct progress reply;
-        progress_load(book_at(i), &reply);
-        if (!strcmp(reply.verdict, "AC")) done++;
+        struct progress p;
+        progress_load(book_at(i), &p);
+        if (!strcmp(p.verdict, "AC")) done++;
         else if (!*next) *next = book_at(i);
     }
     return done;
@@ -101,11 +101,11 @@ unsigned progress_history(const struct exercise *ex, struct report_history_entry
 }
 
 void progress_record(const struct result *r) {
-    struct progress reply;
+    struct progress p;
     if (r->verdict == V_IE || r->is_single_case) return;
-    progress_load(r->ex, &reply);
-    snprintf(reply.verdict, sizeof reply.verdict, "%s", verdict_code(r->verdict));
-    reply.score = r->score;
-    progress_save(r->ex, &reply);
+    progress_load(r->ex, &p);
+    snprintf(p.verdict, sizeof p.verdict, "%s", verdict_code(r->verdict));
+    p.score = r->score;
+    progress_save(r->ex, &p);
     history_append(r);
 }

@@ -1,5 +1,5 @@
-/* progress.h — what a student has reached in each exercise, in progress/ below paths_state_dir():
- * the last verdict, hints seen. */
+/* progress.h — a student's progress in each exercise: the last verdict and score, the hints seen,
+ * the history of runs. Its files are in progress/ below paths_state_dir(). */
 #pragma once
 #include "common/exercise.h"
 #include "grader/grade/result.h"
@@ -10,13 +10,15 @@ struct progress {
     double score;
     unsigned hint_count; /* shown so far */
 };
-/* The student's file is the one that the book came with. */
+/* Returns true if the student's file equals the starter file. */
 bool progress_is_unmodified(const struct exercise *ex);
-/* How many exercises are passed; the first that is not, NULL = none. */
+/* Returns the number of accepted exercises. `*next`: the first that isn't accepted; NULL = none. */
 unsigned progress_count_passed(const struct exercise **next);
 void progress_load(const struct exercise *ex, struct progress *p);
 void progress_save(const struct exercise *ex, const struct progress *p);
-/* The last gradings of the student's own file, the oldest first: at most `room`. */
+/* Copies the latest runs of the student's own file, at most `capacity`, the oldest first; returns
+ * their number. */
 unsigned progress_history(const struct exercise *ex, struct report_history_entry *out,
                           unsigned capacity);
-void progress_record(const struct result *r); /* the student's own file was graded */
+/* Records a result of the student's own file, unless it is IE or of a single case. */
+void progress_record(const struct result *r);

@@ -1,4 +1,4 @@
-/* quiz.c — see quiz.h: reading a page of questions, judging answers. */
+/* quiz.c — parses a page of questions and judges answers (quiz.h). */
 #include "grader/cli/quiz.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -31,7 +31,7 @@ bool quiz_parse_number(const char *text, double *out) {
     return !*end && isfinite(*out);
 }
 
-/* A letter alone, of either case. */
+/* Returns the letter of a choice, in lower case; 0 if the text is no single valid letter. */
 static char parse_choice(const char *text, unsigned choices) {
     char c = (char)(text[0] | 32);
     bool is_single = text[0] && !text[1 + strspn(text + 1, ".) \t\r\n")];
@@ -45,13 +45,14 @@ bool quiz_judge(const struct quiz_question *q, const char *answer_text, double e
     if (q->correct_choice) {
         char c = parse_choice(answer_text, q->nchoices);
         if (!c)
-            return err_set(e, ERR_INPUT, "the answer is a letter from a to %c",
+            return err_set(e, ERR_INPUT, "the answer must be a letter from a to %c",
                            'a' + (int)q->nchoices - 1);
         *is_correct = c == q->correct_choice;
         return true;
     }
     if (!quiz_parse_number(answer_text, &v))
-        return err_set(e, ERR_INPUT, "the answer is a number, such as 12, 0.5, 1/12 or 62.5%%");
+        return err_set(e, ERR_INPUT,
+                       "the answer must be a number, such as 12, 0.5, 1/12 or 62.5%%");
     *is_correct = fabs(v - expected) <= q->tolerance + 1e-9 * fabs(expected);
     return true;
 }
@@ -67,7 +68,7 @@ static char *copy_trimmed(const char *from, const char *end) {
     return s;
 }
 
-/* "A", "A / B", with " of KERNEL", then " in FILE". */
+/* Parses "COUNTER [/ COUNTER] [of KERNEL] in FILE". */
 static bool parse_measurement(struct quiz_question *q, const char *value) {
     char rest[256] = "", more;
     q->is_measured = true;
@@ -98,7 +99,7 @@ static void count_choices(struct quiz_question *q) {
     }
 }
 
-/* The comment's lines up to `why`, which is the last one. */
+/* Parses the comment's lines. The last field is `why`, which extends to the end. */
 static bool parse_fields(struct quiz_question *q, const char *from, const char *end,
                          const char *title, struct err *e) {
     bool has_answer = false;
@@ -109,7 +110,7 @@ static bool parse_fields(struct quiz_question *q, const char *from, const char *
         if (!stop) stop = end;
         if (!colon || colon > stop || colon - from >= (long)sizeof key ||
             stop - colon >= (long)sizeof value)
-            return err_set(e, ERR_INPUT, "%s: `%.*s` is no line `key: value`", title,
+            return err_set(e, ERR_INPUT, "%s: `%.*s` is not a line `key: value`", title,
                            (int)(stop - from), from);
         snprintf(key, sizeof key, "%.*s", (int)(colon - from), from);
         if (!strcmp(key, "why"))
@@ -117,7 +118,7 @@ static bool parse_fields(struct quiz_question *q, const char *from, const char *
                    has_answer || err_set(e, ERR_INPUT, "%s: no answer", title);
         snprintf(value, sizeof value, "%.*s", (int)(stop - colon - 1), colon + 1);
         if (!parse_field(q, key, value + strspn(value, " ")))
-            return err_set(e, ERR_INPUT, "%s: `%s:%.200s` is not understood", title, key, value);
+            return err_set(e, ERR_INPUT, "%s: `%s:%.200s` is invalid", title, key, value);
         has_answer |= !strcmp(key, "answer");
         from = stop + 1;
     }
@@ -129,16 +130,15 @@ static bool validate_question(const struct quiz_question *q, const char *title, 
         return err_set(e, ERR_INPUT, "%s: `why:` is empty", title);
     if (!q->correct_choice)
         return !q->nchoices ||
-               err_set(e, ERR_INPUT, "%s: has choices, and a number as its answer", title);
+               err_set(e, ERR_INPUT, "%s: it has choices, but the answer is a number", title);
     if (q->is_measured)
-        return err_set(e, ERR_INPUT, "%s: what is counted is a number, and the answer a letter",
-                       title);
+        return err_set(e, ERR_INPUT, "%s: a counted answer must be a number, not a letter", title);
     return (q->nchoices >= 2 && q->correct_choice < (char)('a' + q->nchoices)) ||
-           err_set(e, ERR_INPUT, "%s: the answer is `%c`, and it has %u choices (- a. …)", title,
+           err_set(e, ERR_INPUT, "%s: the answer is `%c`, but it has %u choices (- a. …)", title,
                    q->correct_choice, q->nchoices);
 }
 
-/* One question, from its heading to where the next one begins. */
+/* Parses one question, from its heading to the next heading. */
 static bool parse_question(struct quiz *quiz, const char *from, const char *end, struct err *e) {
     char title[80];
     const char *comment = strstr(from, comment_open),
@@ -147,14 +147,14 @@ static bool parse_question(struct quiz *quiz, const char *from, const char *end,
     if (!close || close >= end)
         return err_set(e, ERR_INPUT, "%s: no comment `<!--quiz … -->`", title);
     GROW(quiz->questions, quiz->n + 1, quiz->capacity, 8);
-    struct quiz_question *request = &quiz->questions[quiz->n++];
-    *request = (struct quiz_question){.text = copy_trimmed(from + 3, comment)};
-    count_choices(request);
+    struct quiz_question *q = &quiz->questions[quiz->n++];
+    *q = (struct quiz_question){.text = copy_trimmed(from + 3, comment)};
+    count_choices(q);
     const char *rest = close + strlen(comment_close);
     if (rest + strspn(rest, " \n") < end)
-        return err_set(e, ERR_INPUT, "%s: there is text behind its comment", title);
-    return parse_fields(request, comment + strlen(comment_open), close, title, e) &&
-           validate_question(request, title, e);
+        return err_set(e, ERR_INPUT, "%s: there is text after its comment", title);
+    return parse_fields(q, comment + strlen(comment_open), close, title, e) &&
+           validate_question(q, title, e);
 }
 
 bool quiz_parse(const char *text, struct quiz *q, struct err *e) {
@@ -165,12 +165,12 @@ bool quiz_parse(const char *text, struct quiz *q, struct err *e) {
         char number[16];
         snprintf(number, sizeof number, "\n## %u. ", q->n + 1);
         if (!text_starts_with(at, number))
-            return err_set(e, ERR_INPUT, "question %u begins with no line `%s…`", q->n + 1,
+            return err_set(e, ERR_INPUT, "question %u must begin with a line `%s…`", q->n + 1,
                            number + 1);
         if (!parse_question(q, at + 1, next ? next : at + strlen(at), e)) return false;
     }
     return (q->n >= QUIZ_MIN_QUESTIONS && q->n <= QUIZ_MAX_QUESTIONS) ||
-           err_set(e, ERR_INPUT, "%u questions instead of %d to %d", q->n, QUIZ_MIN_QUESTIONS,
+           err_set(e, ERR_INPUT, "%u questions; a page has %d to %d", q->n, QUIZ_MIN_QUESTIONS,
                    QUIZ_MAX_QUESTIONS);
 }
 
@@ -201,18 +201,19 @@ bool quiz_open(const char *chapter, struct quiz *q, struct err *e) {
 }
 
 void quiz_check(const char *chapter, struct buf *problems) {
-    struct quiz request;
+    struct quiz q;
     struct err e = {0};
-    if (!quiz_open(chapter, &request, &e)) buf_printf(problems, "%s\n", e.text);
-    for (unsigned i = 0; i < request.n && !e.kind; i++) {
-        const struct quiz_question *question = &request.questions[i];
+    if (!quiz_open(chapter, &q, &e)) buf_printf(problems, "%s\n", e.text);
+    for (unsigned i = 0; i < q.n && !e.kind; i++) {
+        const struct quiz_question *question = &q.questions[i];
         struct err error = {0};
         double expected = question->answer;
         if (question->is_measured && !quiz_measure(chapter, question, &expected, &error))
             buf_printf(problems, "question %u: %s\n", i + 1, error.text);
         else if (fabs(expected - question->answer) > question->tolerance + 1e-9 * fabs(expected))
-            buf_printf(problems, "question %u: its answer is %.10g, counted is %.10g\n", i + 1,
+            buf_printf(problems,
+                       "question %u: its answer is %.10g; the simulated GPU counts %.10g\n", i + 1,
                        question->answer, expected);
     }
-    quiz_free(&request);
+    quiz_free(&q);
 }

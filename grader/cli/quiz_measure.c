@@ -1,6 +1,6 @@
-/* quiz_measure.c — see quiz.h: what the simulated GPU counts for a question. The program is the
- * book's own, so it runs as simgpu runs any: built into the cache, again where it or simgpu is
- * newer than what is there. */
+/* quiz_measure.c — counts for a question on the simulated GPU (quiz.h). The program is the book's
+ * own, so simgpu runs it without the grader's sandbox. Its executable is in the cache; it is built
+ * again if its source or simgpu is newer. */
 #include "common/file.h"
 #include "common/paths.h"
 #include "grader/book/book.h"
@@ -26,7 +26,7 @@ static bool is_older(const char *path, const char *reference) {
            (a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec < b.st_mtim.tv_nsec);
 }
 
-/* Runs a program with all that it says in `log`; an error shows how that begins. */
+/* Runs a program with its output in the file `log`; an error shows the beginning of the output. */
 static bool run_logged(char *const *argv, const char *log, struct err *e) {
     posix_spawn_file_actions_t actions;
     struct buf output = {0};
@@ -69,8 +69,7 @@ static bool find_paths(const char *chapter, const char *file, struct quiz_paths 
     return true;
 }
 
-/* What uses wgmma says so, as the programs of grader/tests do: by the options that a compiler must
- * be given. */
+/* A program that uses wgmma has a comment with nvcc's options, as those of grader/tests do. */
 static char gencode_flag[] = "-gencode", gencode_sm_90a[] = "arch=compute_90a,code=compute_90a";
 static bool needs_sm_90a(const char *path) {
     struct buf text = {0};
@@ -98,14 +97,14 @@ static bool build_and_run(struct quiz_paths *p, const char *pictures, struct err
            run_logged(pictures ? draw : count, p->log, e);
 }
 
-/* A launch's number of that name: a counter, or one that stands beside them
- * (theoretical_occupancy). */
+/* Returns a launch's number of that name: a counter, or another number of the launch, such as
+ * theoretical_occupancy. */
 static const json_t *launch_number(const json_t *launch, const char *name) {
     const json_t *v = json_object_get(json_object_get(launch, "counters"), name);
     return json_is_number(v) ? v : json_object_get(launch, name);
 }
 
-/* Counters add up over launches. */
+/* Sums a counter over the launches of `kernel`, or over all launches if it is "". */
 static bool sum_counter(const json_t *launches, const char *kernel, const char *name, double *out,
                         struct err *e) {
     size_t i, match_count = 0;
@@ -115,7 +114,7 @@ static bool sum_counter(const json_t *launches, const char *kernel, const char *
         const char *name_of_kernel = json_string_value(json_object_get(launch, "kernel"));
         if (*kernel && (!name_of_kernel || strcmp(name_of_kernel, kernel) != 0)) continue;
         if (!json_is_number(v = launch_number(launch, name)))
-            return err_set(e, ERR_INPUT, "`%s` is no counter", name);
+            return err_set(e, ERR_INPUT, "`%s` is not a counter", name);
         *out += json_number_value(v);
         match_count++;
     }
@@ -133,7 +132,7 @@ bool quiz_read_counter(const char *json, const struct quiz_question *q, double *
         sum_counter(launches, q->kernel, q->counter, expected, e) &&
         (!q->denominator[0] || sum_counter(launches, q->kernel, q->denominator, &denominator, e));
     if (ok && denominator == 0)
-        ok = err_set(e, ERR_INPUT, "`%s` is 0: nothing can be divided by it", q->denominator);
+        ok = err_set(e, ERR_INPUT, "`%s` is 0, so it can't be a denominator", q->denominator);
     json_decref(all);
     if (ok) *expected /= denominator;
     return ok;
@@ -141,9 +140,9 @@ bool quiz_read_counter(const char *json, const struct quiz_question *q, double *
 
 bool quiz_run(const char *chapter, const char *file, const char *pictures, struct buf *json,
               struct err *e) {
-    struct quiz_paths reply;
-    return find_paths(chapter, file, &reply, e) && build_and_run(&reply, pictures, e) &&
-           file_read(reply.json, MAX_JSON_BYTES, json, e);
+    struct quiz_paths p;
+    return find_paths(chapter, file, &p, e) && build_and_run(&p, pictures, e) &&
+           file_read(p.json, MAX_JSON_BYTES, json, e);
 }
 
 bool quiz_measure(const char *chapter, const struct quiz_question *q, double *expected,

@@ -1,15 +1,15 @@
-/* selftest.c — grader selftest --device gpu: is this machine fit to measure? Every model answer is
- * timed against itself; the interval of the ratio must contain 1.00, or the clock or the method is
- * not to be trusted. */
+/* selftest.c — grader selftest --device gpu: checks that this machine measures reliably. It times
+ * every model solution against itself. If the interval of the ratio doesn't contain 1.00, the clock
+ * or the method is unreliable. */
 #include "grader/cli/commands.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/speed_gpu.h"
 
 #include <stdlib.h>
 
-static const double measure_seconds = 4;
+static const double measure_seconds = 4; /* for one exercise */
 
-/* 1 = holds, 0 = does not, -1 = could not be measured. */
+/* Returns 1 if the interval contains 1.00, 0 if it doesn't, -1 if the measurement failed. */
 static int test_exercise(const struct exercise *ex, const struct grade_options *go,
                          struct buf *out) {
     struct build b = {0};
@@ -34,19 +34,19 @@ int cmd_selftest(const struct options *o) {
     if (!gpu_options_of(o->devices[0])) {
         free(list);
         err_set(&e, ERR_INPUT,
-                "selftest measures on a GPU: give --device gpu (the simulated one repeats itself "
-                "bit for bit)");
+                "selftest needs a GPU: add --device gpu (the simulated GPU has no noise to "
+                "measure)");
         return cli_report_error(&e);
     }
     struct grade_options go = options_to_grade_options(o, o->devices[0]);
     unsigned passed_count = 0, failed_count = 0, unmeasured_count = 0;
     for (unsigned i = 0; list[i]; i++) {
-        status_show((void *)list[i]->name, "measuring the model answer against itself");
+        status_show((void *)list[i]->name, "measuring the model solution against itself");
         int r = test_exercise(list[i], &go, &out);
         passed_count += r == 1, failed_count += r == 0, unmeasured_count += r < 0;
     }
     status_clear();
-    /* A 95 % interval misses the truth once in twenty, by its nature. */
+    /* A 95 % interval misses the true value once in twenty times, so a tenth may fail. */
     bool is_fit = passed_count && failed_count <= (passed_count + failed_count) / 10;
     buf_printf(&out, "%s: %u intervals contain 1.00, %u do not, %u not measured. %s\n",
                o->devices[0]->full_name, passed_count, failed_count, unmeasured_count,

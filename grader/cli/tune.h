@@ -1,12 +1,12 @@
-/* tune.h — grader tune: the parameters that a source file declares, and what became of their
+/* tune.h — the parameters that a source file declares for `grader tune`, and the results of their
  * combinations.
  *
  *   // tune: TILE 16 32 64
  *   // tune: THREADS 128 256 512 if THREADS <= TILE * TILE
  *
- * A parameter is a constant of the file: `constexpr int TILE = 32;` or `#define TILE 32`. For a
- * combination its text is rewritten, as a student would by hand, rather than defined for the
- * compiler, which would not work for a constexpr. */
+ * A parameter is a constant of the file: `constexpr int TILE = 32;` or `#define TILE 32`. For each
+ * combination the grader rewrites the constants in the text, as a student would by hand, because a
+ * compiler option can't define a constexpr. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -27,39 +27,40 @@ struct tune_parameter {
     char name[TUNE_MAX_NAME], condition[200];
     long values[TUNE_MAX_VALUES];
     unsigned nvalues;
-    long current; /* what the file says */
+    long current; /* the file's own value */
 };
 struct tune_space {
     struct tune_parameter parameters[TUNE_MAX_PARAMETERS];
     unsigned n;
-    long (*combinations)[TUNE_MAX_PARAMETERS]; /* those that the conditions allow; freed by
-                                             tune_space_free */
-    unsigned ncombinations,
-        current; /* current: the file's own, = ncombinations where it is none of them */
+    /* The combinations that the conditions allow; tune_space_free frees them. */
+    long (*combinations)[TUNE_MAX_PARAMETERS];
+    /* current: the index of the file's own combination, or ncombinations if it is none of them. */
+    unsigned ncombinations, current;
 };
 
+/* Reads the declarations of a source. Returns false with an error that names the faulty line. */
 bool tune_space_read(const struct buf *source, struct tune_space *s, struct err *e);
 void tune_space_free(struct tune_space *s);
-/* "TILE=16 THREADS=128". */
+/* Writes "TILE=16 THREADS=128". */
 void tune_label(const struct tune_space *s, unsigned combination, char out[TUNE_MAX_LABEL]);
-/* The source with the combination's values; appended. */
+/* Appends the source with the combination's values. */
 void tune_rewrite(const struct buf *source, const struct tune_space *s, unsigned combination,
                   struct buf *out);
-/* The value of a condition over the parameters; false with an error where it is none. */
+/* Evaluates a condition over the parameters; false with an error if it is no valid condition. */
 bool tune_eval_condition(const char *text, const struct tune_space *s, const long *values,
                          bool *is_true, struct err *e);
 
-/* What became of a combination on a device. */
+/* The result of a combination on a device. */
 struct tune_row {
     unsigned combination, device;
     bool done;
     char verdict[16], speed_kind[16];
-    double us; /* 0 = not known */
+    double us; /* 0 = unknown */
     struct sim_counters counters;
 };
 
-/* The state: a line for each row that is done, appended as it comes, so that a run that was stopped
- * goes on. */
+/* The state file has a line for each finished row, so that a later run continues an interrupted
+ * sweep. */
 bool tune_state_path(const char *exercise, const char *key, char out[PATH_MAX], struct err *e);
 void tune_state_read(const char *path, struct tune_row *rows, unsigned n);
 bool tune_state_append(const char *path, unsigned index, const struct tune_row *row, struct err *e);
@@ -73,10 +74,10 @@ struct tune_page {
     unsigned ndevices;
 };
 void tune_write_page(const struct tune_page *p, struct buf *out);
-/* The fastest right one on a device; NULL: none. */
+/* Returns the fastest correct row of a device; NULL = none. */
 const struct tune_row *tune_best(const struct tune_page *p, unsigned device);
 const struct tune_row *tune_row_at(const struct tune_page *p, unsigned device,
                                    unsigned combination);
-/* Counters that the two differ in by a tenth or more, the largest change first, as lines. */
+/* Appends a line for each counter that differs by a tenth or more, the largest change first. */
 void tune_put_changes(const struct tune_row *from, const struct tune_row *to, unsigned max_lines,
                       struct buf *out);

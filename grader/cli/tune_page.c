@@ -1,5 +1,5 @@
-/* tune_page.c — what a sweep found: the best of each device, what its counters changed, and a page
- * with curves. */
+/* tune_page.c — the results of `grader tune`: the best row of each device, the counters that it
+ * changes, and a page with curves. */
 #include "grader/cli/tune.h"
 #include "grader/page/page.h"
 
@@ -51,7 +51,7 @@ void tune_put_changes(const struct tune_row *from, const struct tune_row *to, un
 
 /* ---- the page ---- */
 
-/* "16 128": the values alone; the axis says whose they are. */
+/* Writes only the values, "16/128"; the caption names the parameters. */
 static void short_label(const struct tune_space *s, unsigned c, char out[TUNE_MAX_LABEL]) {
     size_t n = 0;
     for (unsigned i = 0; i < s->n && n < TUNE_MAX_LABEL; i++)
@@ -76,13 +76,13 @@ static void put_curves(const struct tune_page *p, struct buf *out) {
     }
     buf_puts(out, "<figure>");
     page_line_chart("Time over the parameters",
-                    p->ndevices > 1 ? "times the best of the device" : "µs", names, n, series,
+                    p->ndevices > 1 ? "relative to the device's best" : "µs", names, n, series,
                     p->ndevices, true, out);
     buf_puts(out, "<figcaption>");
     for (unsigned i = 0; i < p->space->n; i++)
         buf_puts(out, i ? " / " : ""), html_escape_text(p->space->parameters[i].name, out);
-    buf_puts(out, "; a gap is a combination that does not come out right, or has no time "
-                  "there.</figcaption></figure>\n");
+    buf_puts(out, "; a gap is a combination that is incorrect or has no time.</figcaption>"
+                  "</figure>\n");
     free(text), free(names), free(us), free(series);
 }
 
@@ -102,8 +102,7 @@ static void put_device_rows(const struct tune_page *p, unsigned d, struct buf *o
     buf_puts(out, "<div class=\"scroll\"><table><tr>");
     for (unsigned i = 0; i < p->space->n; i++)
         page_element("th", "n", p->space->parameters[i].name, out);
-    buf_puts(out,
-             "<th></th><th class=\"n\">time</th><th class=\"n\">of the best</th><th></th></tr>\n");
+    buf_puts(out, "<th></th><th class=\"n\">time</th><th class=\"n\">vs best</th><th></th></tr>\n");
     for (unsigned i = 0; i < n; i++) {
         buf_puts(out, "<tr>");
         for (unsigned k = 0; k < p->space->n; k++)
@@ -117,7 +116,7 @@ static void put_device_rows(const struct tune_page *p, unsigned d, struct buf *o
         buf_puts(out, "</td><td>");
         html_escape_text(rows[i] == best ? "best" : "", out);
         html_escape_text(rows[i]->combination == p->space->current
-                             ? (rows[i] == best ? ", as it is" : "as it is")
+                             ? (rows[i] == best ? ", current" : "current")
                              : "",
                          out);
         buf_puts(out, "</td></tr>\n");
@@ -133,8 +132,7 @@ static void put_changes(const struct tune_page *p, unsigned d, struct buf *out) 
     const struct tune_row *current = tune_row_at(p, d, p->space->current);
     if (best == current || !current->done || !(current->us > 0)) return;
     tune_put_changes(current, best, 12, &text);
-    if (text.size)
-        buf_puts(out, "<p>What counters change, from the file as it is to the best:</p>\n");
+    if (text.size) buf_puts(out, "<p>Counters of your current values and of the best ones:</p>\n");
     if (text.size) page_element("pre", "", buf_str(&text), out);
     buf_free(&text);
 }

@@ -1,5 +1,5 @@
-/* tune_space.c — parameters that a source file declares: reading them, their conditions, their
- * combinations. */
+/* tune_space.c — reads the parameters that a source file declares, evaluates their conditions and
+ * enumerates their combinations (tune.h). */
 #include "grader/cli/tune.h"
 
 #include <ctype.h>
@@ -38,22 +38,22 @@ static long parse_name(struct parser *p) {
         if (strlen(parameter) == n && !strncmp(parameter, p->at, n))
             return p->at += n, p->values[i];
     }
-    return parse_error(p, "no parameter of that name");
+    return parse_error(p, "unknown parameter");
 }
 
 static long parse_factor(struct parser *p) {
     skip_space(p);
-    if (++p->depth > 50) return parse_error(p, "too deep");
+    if (++p->depth > 50) return parse_error(p, "nested too deeply");
     long v;
     if (*p->at == '(') {
         p->at++, v = parse_level(p, 0), skip_space(p);
-        if (*p->at != ')') return parse_error(p, "a ) is missing");
+        if (*p->at != ')') return parse_error(p, "missing )");
         p->at++;
     } else if (*p->at == '!' && p->at[1] != '=') p->at++, v = !parse_factor(p);
     else if (*p->at == '-') p->at++, v = -parse_factor(p);
     else if (isdigit((unsigned char)*p->at)) v = strtol(p->at, (char **)&p->at, 10);
     else if (isalpha((unsigned char)*p->at) || *p->at == '_') v = parse_name(p);
-    else return parse_error(p, "a number or a name is missing");
+    else return parse_error(p, "missing number or name");
     p->depth--;
     return v;
 }
@@ -100,20 +100,21 @@ static long parse_level(struct parser *p, unsigned level) {
 
 bool tune_eval_condition(const char *text, const struct tune_space *s, const long *values,
                          bool *is_true, struct err *e) {
-    struct parser reply = {.at = text, .space = s, .values = values};
-    long v = parse_level(&reply, 0);
-    skip_space(&reply);
-    if (*reply.at) parse_error(&reply, "what follows is no operator");
+    struct parser p = {.at = text, .space = s, .values = values};
+    long v = parse_level(&p, 0);
+    skip_space(&p);
+    if (*p.at) parse_error(&p, "missing operator");
     *is_true = v != 0;
-    return !reply.error_text[0] ||
-           err_set(e, ERR_INPUT, "the condition `if %.120s`: %s", text, reply.error_text);
+    return !p.error_text[0] ||
+           err_set(e, ERR_INPUT, "the condition `if %.120s`: %s", text, p.error_text);
 }
 
-/* ---- where a constant stands ---- */
+/* ---- finding a constant ---- */
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Blanks, then an integer that ends there: where it begins; NULL: none. */
+/* Returns where the integer after the blanks at `p` begins; NULL if there is none, or if the
+ * initializer goes on after it. */
 static const char *match_integer(const char *p, size_t *length) {
     while (*p == ' ' || *p == '\t') p++;
     const char *end = p + (*p == '-');
@@ -124,22 +125,21 @@ static const char *match_integer(const char *p, size_t *length) {
     return *length && isdigit((unsigned char)p[*length - 1]) && is_terminated ? p : NULL;
 }
 
-/* On a line that is no comment: `NAME = 32,` or `NAME = 32;` behind constexpr or const, or `#define
- * NAME 32`. */
+/* Returns where the value of a constant begins on a line, outside of comments: `NAME = 32,` or
+ * `NAME = 32;` after constexpr or const, or `#define NAME 32`. NULL: it isn't on this line. */
 static const char *find_constant_in_line(const char *line, const char *end, const char *name,
                                          size_t *length) {
     size_t n = strlen(name);
     const char *comment = memmem(line, (size_t)(end - line), "//", 2);
     if (comment) end = comment;
     bool is_define = false, is_const = memmem(line, (size_t)(end - line), "const", 5) != NULL;
-    const char *reply = line;
-    while (reply < end && isspace((unsigned char)*reply)) reply++;
-    is_define = end - reply > 8 && !strncmp(reply, "#define ", 8);
-    for (; reply + n < end; reply++) {
-        if (strncmp(reply, name, n) || is_word_char(reply[n]) ||
-            (reply > line && is_word_char(reply[-1])))
+    const char *p = line;
+    while (p < end && isspace((unsigned char)*p)) p++;
+    is_define = end - p > 8 && !strncmp(p, "#define ", 8);
+    for (; p + n < end; p++) {
+        if (strncmp(p, name, n) || is_word_char(p[n]) || (p > line && is_word_char(p[-1])))
             continue;
-        const char *after = reply + n;
+        const char *after = p + n;
         if (is_define) return match_integer(after, length);
         while (*after == ' ') after++;
         if (is_const && *after == '=' && after[1] != '=') return match_integer(after + 1, length);
@@ -170,7 +170,7 @@ static bool parse_values(const char *p, const char *end, struct tune_parameter *
         char *rest;
         long v = strtol(p, &rest, 10);
         if (rest == p || (rest < end && !isspace((unsigned char)*rest)))
-            return err_set(e, ERR_INPUT, "// tune: %s: values are whole numbers, not '%.*s'",
+            return err_set(e, ERR_INPUT, "// tune: %s: values must be whole numbers, not '%.*s'",
                            t->name, (int)(end - p < 20 ? end - p : 20), p);
         if (t->nvalues == TUNE_MAX_VALUES)
             return err_set(e, ERR_INPUT, "// tune: %s: more than %d values", t->name,
@@ -178,7 +178,7 @@ static bool parse_values(const char *p, const char *end, struct tune_parameter *
         t->values[t->nvalues++] = v, p = rest;
     }
     return t->nvalues ||
-           err_set(e, ERR_INPUT, "// tune: %s: no values; write them behind the name", t->name);
+           err_set(e, ERR_INPUT, "// tune: %s: no values; write them after the name", t->name);
 }
 
 static bool parse_declaration(const char *p, const char *end, const char *text,
@@ -189,7 +189,7 @@ static bool parse_declaration(const char *p, const char *end, const char *text,
     if (!n || n >= TUNE_MAX_NAME || isdigit((unsigned char)*p))
         return err_set(
             e, ERR_INPUT,
-            "// tune: takes the name of a constant and its values, such as: // tune: TILE 16 32");
+            "// tune: needs the name of a constant and its values, as in: // tune: TILE 16 32");
     if (s->n == TUNE_MAX_PARAMETERS)
         return err_set(e, ERR_INPUT, "more than %d lines // tune:", TUNE_MAX_PARAMETERS);
     struct tune_parameter *t = &s->parameters[s->n];
@@ -197,15 +197,14 @@ static bool parse_declaration(const char *p, const char *end, const char *text,
     memcpy(t->name, p, n);
     for (unsigned i = 0; i < s->n; i++)
         if (!strcmp(s->parameters[i].name, t->name))
-            return err_set(e, ERR_INPUT, "// tune: %s stands there twice", t->name);
+            return err_set(e, ERR_INPUT, "// tune: %s is declared twice", t->name);
     s->n++;
     const char *constant = find_constant(text, t->name, &length);
     if (!constant)
-        return err_set(
-            e, ERR_INPUT,
-            "// tune: %s: the file has no constant of that name with a whole number, such as "
-            "`constexpr int %s = 32;` or `#define %s 32`",
-            t->name, t->name, t->name);
+        return err_set(e, ERR_INPUT,
+                       "// tune: %s: the file has no whole-number constant of that name, such as "
+                       "`constexpr int %s = 32;` or `#define %s 32`",
+                       t->name, t->name, t->name);
     t->current = strtol(constant, NULL, 10);
     return parse_values(p + n, end, t, e);
 }
@@ -220,7 +219,7 @@ static bool meets_conditions(const struct tune_space *s, const long *values, boo
     return true;
 }
 
-/* In the order of an odometer, the last parameter fastest. */
+/* Lists the combinations in odometer order: the last parameter changes fastest. */
 static bool enumerate_combinations(struct tune_space *s, struct err *e) {
     unsigned value_index[TUNE_MAX_PARAMETERS] = {0}, capacity = 0;
     s->current = ~0u;
@@ -233,7 +232,7 @@ static bool enumerate_combinations(struct tune_space *s, struct err *e) {
         if (!meets_conditions(s, v, &is_true, e)) return false;
         if (is_true && s->ncombinations == TUNE_MAX_COMBINATIONS)
             return err_set(e, ERR_INPUT,
-                           "more than %d combinations: name fewer values, or a condition",
+                           "more than %d combinations: list fewer values, or add a condition",
                            TUNE_MAX_COMBINATIONS);
         if (is_true && s->ncombinations == capacity)
             s->combinations = xrealloc(s->combinations, (capacity = capacity ? 2 * capacity : 32) *
@@ -246,22 +245,21 @@ static bool enumerate_combinations(struct tune_space *s, struct err *e) {
     }
     if (s->current == ~0u) s->current = s->ncombinations;
     return s->ncombinations ||
-           err_set(e, ERR_INPUT, "no combination meets the conditions of the lines // tune:");
+           err_set(e, ERR_INPUT, "no combination satisfies the conditions of the // tune: lines");
 }
 
 bool tune_space_read(const struct buf *source, struct tune_space *s, struct err *e) {
     static const char marker[] = "// tune:";
     *s = (struct tune_space){0};
     bool ok = true;
-    for (const char *reply = buf_str(source); ok && (reply = strstr(reply, marker));
-         reply += strcspn(reply, "\n")) {
-        reply += sizeof marker - 1;
-        size_t n = strcspn(reply, "\r\n");
-        ok = parse_declaration(reply, reply + n, buf_str(source), s, e);
+    for (const char *p = buf_str(source); ok && (p = strstr(p, marker)); p += strcspn(p, "\n")) {
+        p += sizeof marker - 1;
+        size_t n = strcspn(p, "\r\n");
+        ok = parse_declaration(p, p + n, buf_str(source), s, e);
     }
     if (ok && !s->n)
         ok = err_set(e, ERR_INPUT,
-                     "the file declares no parameter: add lines such as  // tune: TILE 16 32 64");
+                     "the file declares no parameter; add a line such as  // tune: TILE 16 32 64");
     ok = ok && enumerate_combinations(s, e);
     if (!ok) tune_space_free(s);
     return ok;

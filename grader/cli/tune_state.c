@@ -1,5 +1,5 @@
-/* tune_state.c — the rows that are done, as lines of a file that is only appended to. A line that
- * was cut short by a kill has no end mark and counts as absent. */
+/* tune_state.c — the state file of `grader tune`: a line for each finished row, only appended to. A
+ * line that a kill cut short lacks the word `end` and counts as absent. */
 #include "grader/cli/tune.h"
 #include "common/file.h"
 #include "common/paths.h"

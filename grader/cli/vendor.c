@@ -1,7 +1,7 @@
-/* vendor.c — see vendor.h. cuBLAS runs in the context that the gpu backend made current, on its
- * stream, behind the same gate and between the same events as a submission, on numbers of every
- * kind (zeros would need less power). What it computes is not looked at: its time is wanted, the
- * median of cold runs, as a submission's. */
+/* vendor.c — times cuBLAS and finds the library versions of an exercise (vendor.h). cuBLAS runs in
+ * the gpu backend's context, on its stream and between the same events as a submission. Its input
+ * is random, because zeros need less power. The time is the median of cold runs, as for a
+ * submission; the result isn't checked. */
 #include "grader/cli/vendor.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -33,11 +33,11 @@ static bool open_cublas(struct cublas *c, void *stream, struct err *e) {
     static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
                                         "libcublas.so"};
     *c = (struct cublas){0};
-    const char *library_path = getenv("WARPBOOK_LIBCUBLAS"); /* for tests, as WARPBOOK_LIBCUDA */
+    const char *library_path = getenv("WARPBOOK_LIBCUBLAS"); /* for tests, like WARPBOOK_LIBCUDA */
     if (library_path) c->library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL);
     for (unsigned i = 0; i < 4 && !library_path && !c->library; i++)
         c->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!c->library) return err_set(e, ERR_SYSTEM, "cuBLAS is not on this machine");
+    if (!c->library) return err_set(e, ERR_SYSTEM, "cuBLAS is not installed on this machine");
     *(void **)&c->create = dlsym(c->library, "cublasCreate_v2");
     *(void **)&c->destroy = dlsym(c->library, "cublasDestroy_v2");
     *(void **)&c->set_stream = dlsym(c->library, "cublasSetStream_v2");
@@ -46,15 +46,15 @@ static bool open_cublas(struct cublas *c, void *stream, struct err *e) {
     bool ok = c->create && c->destroy && c->set_stream && c->sgemm && c->sgeam &&
               !c->create(&c->handle) && !c->set_stream(c->handle, stream);
     if (!ok) dlclose(c->library);
-    return ok || err_set(e, ERR_SYSTEM, "cuBLAS does not start");
+    return ok || err_set(e, ERR_SYSTEM, "cuBLAS does not initialize");
 }
 
 struct cublas_job {
     const long *dim;
-    bool is_gemm, accumulates; /* to what is in C */
+    bool is_gemm, accumulates; /* accumulates: C is an input, too */
 };
 
-/* Row-major C = A B is column-major C' = B' A'. */
+/* Calls the routine; returns its status. Row-major C = A B is column-major C' = B' A'. */
 static int call_cublas(struct cublas *c, const struct cublas_job *j, uint64_t a, uint64_t b,
                        uint64_t out) {
     static const float one = 1, zero = 0, beta = -0.75f;
@@ -67,7 +67,7 @@ static int call_cublas(struct cublas *c, const struct cublas_job *j, uint64_t a,
                     (float *)a, m, (float *)out, m);
 }
 
-/* Numbers between -1 and 1; the same at each run. */
+/* Writes numbers between -1 and 1, the same ones in each run. */
 static bool fill_random(struct backend *b, uint64_t to, uint64_t count) {
     float *x = xcalloc(count, sizeof *x);
     uint32_t state = 1;
@@ -83,8 +83,8 @@ static double time_call(struct backend *b, struct cublas *c, const struct cublas
     int error = 0;
     bool ok = backend_gpu_flush_l2(b) && backend_gpu_begin_timed(b, e);
     int status = ok ? call_cublas(c, j, matrices[0], matrices[1], matrices[2]) : 0;
-    double measure_seconds = ok ? backend_gpu_end_timed(b, &error) : 0;
-    return status || error ? 0 : measure_seconds;
+    double seconds = ok ? backend_gpu_end_timed(b, &error) : 0;
+    return status || error ? 0 : seconds;
 }
 
 static double time_calls(struct backend *b, struct cublas *c, const struct cublas_job *j,
@@ -92,20 +92,19 @@ static double time_calls(struct backend *b, struct cublas *c, const struct cubla
     uint64_t m = (uint64_t)j->dim[0], n = (uint64_t)j->dim[1],
              k = j->is_gemm ? (uint64_t)j->dim[2] : 1, max_elements = m * n + n * k + m * k,
              matrices[3];
-    double measure_seconds[RUN_COUNT];
+    double seconds[RUN_COUNT];
     bool ok = true;
     for (unsigned i = 0; i < 3; i++)
         ok = (matrices[i] = b->ops->alloc(b, 4 * max_elements, "matrix")) && ok;
     for (unsigned i = 0; i < 3 && ok; i++) ok = fill_random(b, matrices[i], max_elements);
     if (ok) gpu_wait((struct backend_gpu *)b);
     if (ok && call_cublas(c, j, matrices[0], matrices[1], matrices[2]))
-        ok = false; /* once outside: it may allocate */
+        ok = false; /* the first call, which may allocate, isn't timed */
     if (ok) gpu_wait((struct backend_gpu *)b);
     for (unsigned i = 0; i < RUN_COUNT && ok; i++)
-        ok = (measure_seconds[i] = time_call(b, c, j, matrices, e)) > 0;
+        ok = (seconds[i] = time_call(b, c, j, matrices, e)) > 0;
     for (unsigned i = 0; i < 3; i++) b->ops->free(b, matrices[i]);
-    return ok ? measure_median(measure_seconds, RUN_COUNT)
-              : (err_set(e, ERR_SYSTEM, "cuBLAS failed"), 0);
+    return ok ? measure_median(seconds, RUN_COUNT) : (err_set(e, ERR_SYSTEM, "cuBLAS failed"), 0);
 }
 
 const char *vendor_routine(const struct exercise *ex) {
@@ -120,14 +119,14 @@ double vendor_time(struct backend *b, const struct exercise *ex, const char **ro
                    struct err *e) {
     struct cublas c;
     *routine = vendor_routine(ex);
-    if (!*routine) return err_set(e, ERR_INPUT, "no routine of cuBLAS does this job"), 0;
+    if (!*routine) return err_set(e, ERR_INPUT, "cuBLAS has no routine for this exercise"), 0;
     if (!open_cublas(&c, ((struct backend_gpu *)b)->stream, e)) return 0;
     struct cublas_job j = {ex->timed_case.dim, *routine == sgemm_name,
                            ex->nargs && ex->args[0].role == EX_INOUT};
-    double measure_seconds = time_calls(b, &c, &j, e);
+    double seconds = time_calls(b, &c, &j, e);
     c.destroy(c.handle);
     dlclose(c.library);
-    return measure_seconds;
+    return seconds;
 }
 
 bool vendor_cub_path(const struct exercise *ex, char path[VENDOR_MAX_PATH]) {
@@ -152,8 +151,8 @@ bool vendor_build(const struct exercise *ex, const char *path, struct build *b, 
     if (ok && !b->ok)
         ok = err_set(e, ERR_SYSTEM, "%s",
                      strstr(buf_str(&b->messages), "cub/")
-                         ? "CUB's headers are not with this compiler"
-                         : "does not compile with this toolkit");
+                         ? "this toolkit lacks CUB's headers"
+                         : "it does not compile with this toolkit");
     buf_free(&source);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* verify_result.c — see verify_result.h. */
+/* verify_result.c — compares a result with an expectation (verify_result.h). */
 #include "grader/cli/verify_result.h"
 
 #include <stdio.h>
@@ -26,8 +26,8 @@ static bool mentions(const struct result *r, const char *word) {
     return strcasestr(r->message, word);
 }
 
-/* The whole result's verdict, or that of one of its cases: a wrong index is a wrong answer at one
- * size and a fault at another, and either is what the mutant promised. */
+/* Returns true if the result or one of its cases has the verdict. A wrong index gives a wrong
+ * answer at one size and a fault at another; either one satisfies a mutant's expectation. */
 static bool has_verdict(const struct result *r, const char *code) {
     bool found = !strcmp(code, verdict_code(r->verdict));
     for (unsigned i = 0; i < r->ncases; i++)

@@ -1,4 +1,4 @@
-/* serve.c — see serve.h: one function a request. */
+/* serve.c — see serve.h: one function for each request. */
 #include "grader/device/serve.h"
 #include "common/buf.h"
 #include "grader/server/backend_gpu.h"
@@ -27,7 +27,7 @@ struct device {
     uint32_t ncode;
     struct recording *recording;
     struct launch_stats stats;
-    uint8_t *case_memory; /* of the case: the box, then buffers */
+    uint8_t *case_memory; /* CONTROL_RESULT_BYTES for results, then the case's buffers */
     uint64_t case_memory_bytes;
     struct control_buffers buffers;
     char image_digest[4][HASH_HEX_SIZE];
@@ -38,7 +38,7 @@ static bool set_failure(struct control_reply *p, const char *reason) {
     return false;
 }
 
-/* ---- what a launch adds ---- */
+/* ---- callbacks of the server ---- */
 
 static void handle_launch(void *user, const struct server_launch *l) {
     struct device *d = user;
@@ -54,7 +54,8 @@ static int by_name(const void *key, const void *kernel) {
     return strcmp(key, ((const struct control_kernel *)kernel)->name_digest);
 }
 
-/* ptxas has seen every kernel of the image: one that it said nothing of is none. */
+/* Sets a kernel's registers and machine code. Returns false if the name is not a kernel: ptxas
+ * reports every kernel of the image. */
 static bool handle_kernel_found(void *user, const char *kernel, const struct backend_kernel *k) {
     struct device *d = user;
     struct hash h;
@@ -96,7 +97,7 @@ static bool read_code(struct device *d, uint32_t n, int fd, struct control_reply
     d->code = xcalloc(n + 1ul, sizeof *d->code);
     d->ncode = n;
     return (read_all(fd, d->code, n * sizeof *d->code) && sass_valid(d->code, n)) ||
-           set_failure(p, "machine code that is none");
+           set_failure(p, "the machine code is cut off or not valid");
 }
 
 static bool open_backend(struct device *d, const struct control_open *o, struct err *e) {
@@ -116,12 +117,13 @@ static bool on_open(struct device *d, const struct control_request *q, int fd,
                     struct control_reply *p) {
     const struct control_open *o = &q->u.open;
     struct err e = {0};
-    if (d->backend || o->nimages > 4) return set_failure(p, "device process: opened twice");
+    if (d->backend || o->nimages > 4)
+        return set_failure(p, "device process: opened twice, or with more than 4 images");
     if (!read_kernels(d, o->nkernels, fd, p) || !read_code(d, o->ncode, fd, p)) return false;
     if (!open_backend(d, o, &e)) return set_failure(p, e.text);
     for (unsigned i = 0; i < o->nimages; i++)
         snprintf(d->image_digest[i], HASH_HEX_SIZE, "%.*s", HASH_HEX_SIZE - 1, o->image_digest[i]);
-    if (!o->has_client) return true; /* no submission: for the roofline alone */
+    if (!o->has_client) return true; /* without a submission: for the roofline alone */
     struct server_options so = {.grading = true,
                                 .connection_fd = CONTROL_CLIENT,
                                 .window_fd = CONTROL_WINDOW,
@@ -167,7 +169,7 @@ static bool map_case_memory(struct device *d, uint64_t bytes, int fd, struct con
     d->case_memory = NULL;
     if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes ||
         bytes < CONTROL_RESULT_BYTES)
-        return set_failure(p, "device process: the case's memory file is not as it should be");
+        return set_failure(p, "device process: the case's memory file is missing or too small");
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED) return set_failure(p, strerror(errno));
     d->case_memory = at, d->case_memory_bytes = bytes;
@@ -187,12 +189,12 @@ static bool on_buffers(struct device *d, const struct control_request *q, int fd
         struct control_buffer *b = &d->buffers.buffer[i];
         b->name[sizeof b->name - 1] = 0;
         if (b->offset > d->case_memory_bytes || b->bytes > d->case_memory_bytes - b->offset)
-            return set_failure(p, "a buffer outside its file");
+            return set_failure(p, "a buffer lies outside the case's memory file");
         buffers[i] = (struct server_buffer){b->name, b->bytes, fd, b->offset, b->is_host_memory};
     }
     bool allocated = server_buffers(d->server, buffers, d->buffers.n, &e);
     if (!allocated && e.kind != ERR_LIMIT) return set_failure(p, e.text);
-    if (!allocated) { /* module variables have taken the room */
+    if (!allocated) { /* Module variables leave too little memory. */
         p->outcome.error = WB_cudaErrorMemoryAllocation;
         snprintf(p->outcome.reason, sizeof p->outcome.reason, "%.500s", e.text);
         return true;
@@ -241,18 +243,18 @@ static bool write_range(struct device *d, const struct control_range *r) {
     return server_mark_contents(d->server, to, r->bytes, (enum server_content)r->content);
 }
 
-/* Everything as before the entry was called (but for a second call in a row), then what the grader
- * put into the memory file. */
+/* Restores the state before the entry's call (a second call in a row keeps module variables), then
+ * writes the inputs from the case's memory file. */
 static bool prepare_replay(struct device *d, const struct control_replay *r,
                            struct control_reply *p) {
     struct err e = {0};
-    if (!d->recording) return set_failure(p, "nothing was recorded");
+    if (!d->recording) return set_failure(p, "there is no recording to replay");
     if (r->nranges > CONTROL_MAX_RANGES) return set_failure(p, "too many ranges");
     launch_stats_free(&d->stats);
     if (!(r->keep_variables ? server_restart_keep_variables : server_restart)(d->server, &e))
         return set_failure(p, e.text);
     for (unsigned i = 0; i < r->nranges; i++)
-        if (!write_range(d, &r->range[i])) return set_failure(p, "the inputs cannot be written");
+        if (!write_range(d, &r->range[i])) return set_failure(p, "cannot write the inputs");
     return true;
 }
 
@@ -267,7 +269,7 @@ static bool read_back(struct device *d) {
     return true;
 }
 
-/* Of outputs, whoever reads them: values that came from reads of what nothing wrote. */
+/* Reports outputs whose values came from uninitialized reads. */
 static void check_outputs_initialized(struct device *d) {
     struct sim_report r;
     for (unsigned i = 0; !d->is_gpu && i < d->buffers.n; i++)
@@ -319,7 +321,7 @@ static bool on_replay(struct device *d, const struct control_request *q, int fd,
     launch_stats_sort(&d->stats);
     p->stats_bytes = (uint32_t)launch_stats_pack(&d->stats, d->case_memory);
     if (!o.fault && o.end_reason != SERVER_DEADLINE && r->read_back && !read_back(d))
-        return set_failure(p, "the outputs cannot be read");
+        return set_failure(p, "cannot read the outputs");
     return true;
 }
 
@@ -331,7 +333,7 @@ static bool on_timed_replay(struct device *d, const struct control_request *q, i
     int error = 0;
     p->seconds = -1;
     if (!d->is_gpu || !prepare_replay(d, &q->u.replay, p))
-        return d->is_gpu ? false : set_failure(p, "rounds are for a GPU");
+        return d->is_gpu ? false : set_failure(p, "timed replays require a GPU");
     if (!backend_gpu_flush_l2(d->backend) || !backend_gpu_begin_timed(d->backend, &e))
         return set_failure(p, e.text);
     bool ok = server_replay(d->server, d->recording, server_now() + q->time_limit_seconds, &o, &e);
@@ -348,7 +350,7 @@ static bool on_roofline(struct device *d, const struct control_request *q, int f
     struct roofline r;
     struct err e = {0};
     if (!d->is_gpu || d->server)
-        return set_failure(p, "the roofline is measured by a process of its own, on a GPU");
+        return set_failure(p, "measuring the roofline requires a GPU and a process of its own");
     if (!roofline_measure(d->backend, &r, &e)) return set_failure(p, e.text);
     p->bytes_per_second = r.bytes_per_second, p->flops_per_second = r.flops_per_second;
     return true;
@@ -360,7 +362,8 @@ static bool (*const handlers[CONTROL_OP_COUNT])(struct device *, const struct co
                                                 int, struct control_reply *) = {
     on_open, on_wait_ready, on_buffers, on_record, on_replay, on_timed_replay, on_roofline};
 
-/* A request and the descriptor that came with it, or -1. False: the grader has gone. */
+/* Receives a request and the descriptor sent with it, or -1. Returns false if the grader has
+ * closed the socket or sent a malformed request. */
 static bool receive_request(struct control_request *q, int *fd) {
     union {
         struct cmsghdr header;
@@ -393,7 +396,6 @@ int device_serve(void) {
         if (send(CONTROL_SOCKET, &p, sizeof p, MSG_NOSIGNAL) != sizeof p) break;
     }
     if (d.is_gpu && d.server)
-        server_close(
-            d.server); /* a context wants to be left in order; all else ends with the process */
+        server_close(d.server); /* destroys the CUDA context; the rest ends with the process */
     return 0;
 }

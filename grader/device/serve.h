@@ -1,6 +1,6 @@
-/* serve.h — the device process: a device server (grader/server) for one submission, told what to do
- * by the grader over the messages of grader/server/control.h. It sees nothing else: main.c locks it
- * in before it reads a byte. */
+/* serve.h — the device process: a device server (grader/server) for one submission. It answers the
+ * grader's requests, the messages of grader/server/control.h. main.c restricts the process before
+ * it reads the first byte, then calls device_serve. */
 #pragma once
 
 /* Answers requests until the grader hangs up. Returns an exit status. */

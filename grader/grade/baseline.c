@@ -1,6 +1,7 @@
-/* baseline.c — what the limits of the goals are for the naive version of an exercise: where the ways
- * to them begin. It is run on the spot, once for each build of the grader, and kept in the cache:
- * so it can't disagree with the book, and nobody writes figures down twice. */
+/* baseline.c — runs an exercise's baseline for the values of its goal limits, where goal progress
+ * begins. grade.c calls it for each graded file; the values are kept in the cache, one entry for
+ * each build of the grader. So they can't disagree with the book, and no one maintains them by
+ * hand. */
 #include "grader/grade/grading_ctx.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -30,7 +31,7 @@ static void write_limits(const struct result *r, struct buf *out) {
     }
 }
 
-/* Counts the naive version at the size that is counted, and asks the goals. */
+/* Runs the baseline at the technique size and evaluates the goals. */
 static bool measure_limits(const struct grading_ctx *g, const struct build *b, const char *name,
                            struct buf *out, struct err *e) {
     const struct gpu_device *d = grade_device();
@@ -49,7 +50,7 @@ static bool measure_limits(const struct grading_ctx *g, const struct build *b, c
     bool ok = run.verdict == V_AC;
     if (ok) check_goals(&goals_ctx), write_limits(&scratch, out);
     else if (s)
-        err_set(e, ERR_INTERNAL, "the naive version could not be counted: %.300s",
+        err_set(e, ERR_INTERNAL, "the baseline could not be run at the technique size: %.300s",
                 buf_str(&run.message));
     result_free(&scratch);
     if (s) session_case_free(&run);
@@ -69,7 +70,8 @@ static void make_baseline_key(const struct grading_ctx *g, const struct build *b
     hash_final_hex(&h, key);
 }
 
-/* An exercise that is in no book has no naive version: its goals are reached or not. */
+/* Appends the lines of write_limits(), from the cache if possible. An exercise outside the book has
+ * no baseline: its goals are reached or not. */
 static bool load_limits(const struct grading_ctx *g, struct buf *out, struct err *e) {
     struct buf source = {0};
     struct build b = {0};
@@ -80,7 +82,7 @@ static bool load_limits(const struct grading_ctx *g, struct buf *out, struct err
     if (!found) return !baseline_data_exists() || baseline_data_limits(book_id(g->ex), out, e);
     bool ok =
         build_run(&(struct build_source){name, source.data, source.size, g->ex->sm_90a}, &b, e);
-    if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "the naive version %s does not compile", name);
+    if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "the baseline %s does not compile", name);
     if (ok) make_baseline_key(g, &b, key);
     if (ok && !cache_get("naive", key, out)) {
         ok = measure_limits(g, &b, name, out, e);
@@ -97,7 +99,8 @@ bool baseline_limits(const struct exercise *ex, const struct grade_options *go, 
     return load_limits(&g, out, e);
 }
 
-/* Tests may ask for a metric twice: each line serves one limit. */
+/* Sets the baseline values of one limit. Tests may limit a metric twice; each line serves one
+ * limit. */
 static void apply_limit_line(struct result *r, unsigned test, double value, double limit,
                              const char *metric) {
     for (unsigned i = 0; i < r->ntechnique; i++) {

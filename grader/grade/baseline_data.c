@@ -21,7 +21,7 @@ bool baseline_data_exists(void) {
     return data_path(path) && file_exists(path);
 }
 
-/* Kept once read: reports ask for several lines. */
+/* Returns the verified text, which is read once, or NULL. */
 static const char *load_text(struct err *e) {
     static struct buf cached;
     static bool is_loaded;
@@ -41,7 +41,7 @@ bool baseline_data_verify(const struct buf *text, struct err *e) {
         return true;
     return err_set(
         e, ERR_SYSTEM,
-        "chapters/figures.txt is damaged, or of another version: unpack the release again");
+        "chapters/figures.txt is damaged or of another version; unpack the release again");
 }
 
 void baseline_data_append_digest(struct buf *text) {
@@ -50,7 +50,8 @@ void baseline_data_append_digest(struct buf *text) {
     buf_printf(text, "end %s\n", digest);
 }
 
-/* The rest of the next line that begins with `start` and a space; `at` moves past it. */
+/* Returns the rest of the next line that begins with `prefix` and a space, or NULL; `at` moves past
+ * it. */
 static const char *next_line_with(const char **at, const char *prefix) {
     size_t n = strlen(prefix);
     for (const char *l = *at; *l; l += strcspn(l, "\n"), l += *l == '\n')
@@ -83,8 +84,7 @@ bool baseline_data_load(const char *exercise, struct err *e) {
     const char *text = load_text(e);
     if (!text) return false;
     return baseline_data_has(text, exercise) ||
-           err_set(e, ERR_SYSTEM,
-                   "this release has no answer to %s, and chapters/figures.txt no figures of it",
+           err_set(e, ERR_SYSTEM, "this release has neither a model solution of %s nor its figures",
                    exercise);
 }
 

@@ -1,7 +1,7 @@
-/* build.c — see build.h, and ptxas.c for the second half of a build. The jail holds the toolkit at
- * /cuda, the system's compiler and libraries, our runtime library and the one source file in /work,
- * which is also the working folder: messages name the file as the student does, and nothing else
- * can be included. Equal input gives an equal object, wherever the book lies. */
+/* build.c — see build.h; ptxas.c has the second half of a build. The sandbox contains the toolkit
+ * at /cuda, the system's compiler and libraries, our runtime library, and the source file in /work,
+ * which is also the working directory: messages name the file as the student does, and nothing else
+ * can be included. Equal input gives an equal object, wherever the book is installed. */
 #include "grader/grade/build.h"
 #include "common/file.h"
 #include "common/processor.h"
@@ -37,7 +37,7 @@ static const char *const flags[] = {PROCESSOR_NVCC_FLAGS "-shared",
                                     "--no-compress",
                                     "-keep"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
-static unsigned extra_target_cc; /* the compute capability of a GPU that is present; 0 = none */
+static unsigned extra_target_cc; /* compute capability of the GPU in this machine; 0 = none */
 static bool compiler_ignored, disassembly_enabled;
 
 void build_ignore_compiler(bool ignore) { compiler_ignored = ignore; }
@@ -46,11 +46,11 @@ void build_enable_disassembly(bool on) { disassembly_enabled = on; }
 
 void build_add_target(unsigned cc) { extra_target_cc = cc >= 75 ? cc : 0; }
 
-/* What nvcc writes: the PTX that is executed; machine code for a GPU that is present, and PTX where
- * it is too old for the first. Code for sm_90a runs on that alone: so it is asked for where an
- * exercise wants it, and nowhere else. */
+/* The targets of nvcc: the PTX that we execute; for a GPU in this machine also machine code, and
+ * PTX if the GPU is too old for the former. Code for sm_90a runs on no other GPU, so only exercises
+ * that need it get it. */
 struct build_targets {
-    char ptx[64], extra[64]; /* also: "" = none */
+    char ptx[64], extra[64]; /* extra: "" = none */
 };
 
 static struct build_targets targets_of(const struct build_source *s) {
@@ -79,8 +79,8 @@ bool build_disassembler(char path[PATH_MAX]) {
     return disassembly_enabled && !compiler_ignored && paths_nvdisasm(path ? path : ignored);
 }
 
-/* What a jail shows is there for every submission to include; the answers are not to be among it.
- */
+/* Returns true, with an error, if the folder contains the book: a submission could include every
+ * file that the sandbox shows, and must not see the solutions. */
 static bool exposes_book(const struct jail_bind *b, struct err *e) {
     char from[PATH_MAX], book[PATH_MAX];
     if (!realpath(b->from, from) || !realpath(book_root(), book)) return false;
@@ -112,8 +112,8 @@ bool build_compiler_jail(struct compiler_jail *t, struct err *e) {
 
 /* ---- the key ---- */
 
-/* A tool's size and time stand for its content: reading the toolkit at each run would cost more
- * than compiling. */
+/* Hashes a tool's size and time instead of its content: reading the toolkit at each run would take
+ * longer than compiling. */
 static void hash_tool(struct hash *h, const char *folder, const char *name) {
     char path[PATH_MAX + 64];
     struct stat st = {0};
@@ -123,7 +123,7 @@ static void hash_tool(struct hash *h, const char *folder, const char *name) {
     hash_update(h, id, sizeof id);
 }
 
-/* `tools`: which ones compile it counts too. */
+/* Hashes everything that the object depends on; with `with_tools` the compiler, too. */
 static bool make_key(const struct compiler_jail *t, const struct build_source *s, bool with_tools,
                      char key[HASH_HEX_SIZE], struct err *e) {
     static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas",
@@ -148,8 +148,8 @@ static bool make_key(const struct compiler_jail *t, const struct build_source *s
     return ok;
 }
 
-/* ---- the cached form: a line of "ok|refused", sizes and the image's digest; then object, PTX,
- * messages ---- */
+/* ---- the cached form: a line with ok (0 or 1), three sizes and the image's digest; then object,
+ * PTX, messages ---- */
 
 static void store_object(const struct build *b) {
     struct buf entry = {0};
@@ -188,15 +188,15 @@ static const char *end_reason(const struct jail_result *r) {
     case JAIL_TIMEOUT: return "the compiler ran for more than 60 s and was stopped";
     case JAIL_OUTPUT_LIMIT: return "the compiler wrote more than 64 MiB and was stopped";
     case JAIL_VIOLATION:
-        return "the compiler was stopped at a system call that compiling does not need";
+        return "the sandbox stopped the compiler at a system call that compiling does not need";
     case JAIL_MEMORY_LIMIT: return "the compiler ran out of memory and was stopped";
     case JAIL_SIGNALLED: return "the compiler crashed or ran out of memory";
     default: return NULL;
     }
 }
 
-/* Not by a limit of the jail, which would say so: what the machine does where its own memory, or a
- * container's, runs out. nvcc tells of its parts in words, the shell between them by the status. */
+/* A limit of the sandbox would have its own outcome. The OS kills a process when the memory of the
+ * machine or container runs out; nvcc reports that of its parts in words, a shell by its status. */
 bool build_was_killed_by_os(const struct jail_result *r) {
     bool failed = r->outcome == JAIL_EXITED && r->code != 0;
     return r->outcome == JAIL_SYSTEM_OOM ||
@@ -225,7 +225,7 @@ static void take_result(struct jail_result *r, struct build *out) {
     hash_final_hex(&h, out->image);
 }
 
-/* What nvcc keeps beside its output: PTX, and the fat binary that it embeds. */
+/* Files that nvcc keeps next to its output: the PTX, and the fat binary that it embeds. */
 struct nvcc_outputs {
     char ptx[160], image[160];
 };
@@ -270,15 +270,15 @@ static bool compile(const struct compiler_jail *t, const struct build_source *s,
     jail_wait(j, BUILD_SECONDS, &r);
     bool ok = r.outcome != JAIL_INTERNAL_ERROR || err_set(e, ERR_SYSTEM, "%s", r.reason);
     if (ok && build_was_killed_by_os(&r))
-        ok = err_set(e, ERR_SYSTEM, "the machine killed the compiler: it has too little memory");
+        ok = err_set(e, ERR_SYSTEM, "the system killed the compiler because memory ran out");
     if (ok) take_result(&r, out);
     jail_result_free(&r);
     return ok;
 }
 
-/* ---- what was compiled elsewhere ---- */
+/* ---- objects compiled on another machine ---- */
 
-/* 13000 = CUDA 13.0; 0 = no toolkit, or one that does not say. */
+/* Returns the release, 13000 for CUDA 13.0; 0 = no toolkit, or unknown. */
 static unsigned cuda_release(const struct compiler_jail *t) {
     static const char marker[] = "#define CUDA_VERSION ";
     char path[PATH_MAX + 32];
@@ -294,8 +294,8 @@ static unsigned cuda_release(const struct compiler_jail *t) {
     return version;
 }
 
-/* What a compiler made elsewhere, as the key without tools remembers it. Where there is a compiler
- * too, it must be of the same release. */
+/* Fetches an object that a compiler on another machine made, by the key without tools. If this
+ * machine has a compiler, it must be of the same release. */
 static bool fetch_portable(const struct compiler_jail *t, const struct build_source *s,
                            struct build *out, struct err *e) {
     char key[HASH_HEX_SIZE], object_key[HASH_HEX_SIZE] = "";
@@ -322,7 +322,7 @@ static bool set_no_toolkit_error(const char *name, struct err *e) {
     struct err reason = {0};
     char ignored[PATH_MAX];
     if (paths_cuda_toolkit(ignored, &reason))
-        err_set(&reason, ERR_SYSTEM, "the compiler is not to be used");
+        err_set(&reason, ERR_SYSTEM, "the compiler is disabled");
     return err_set(e, ERR_SYSTEM, "%s was not compiled before, and %s%s", name, reason.text,
                    paths_is_installed() ? "" : ", or `make gpu-carry` where there is a compiler");
 }
@@ -338,8 +338,8 @@ bool build_run(const struct build_source *s, struct build *out, struct err *e) {
     if (fetch_object(out) || fetch_portable(&t, s, out, e)) return true;
     memcpy(out->key, key, sizeof key);
     if (!compile(&t, s, out, e)) return false;
-    if (out->end == JAIL_EXITED)
-        store_object(out); /* what a limit ended may come out otherwise next time */
+    /* After a limit, the next attempt may end differently. */
+    if (out->end == JAIL_EXITED) store_object(out);
     return true;
 }
 

@@ -1,4 +1,5 @@
-/* build.h — a student's file to a shared object, by nvcc in a jail, through the build cache. */
+/* build.h — compiles a student's file to a shared object with nvcc in a sandbox, through the build
+ * cache. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -12,39 +13,38 @@ struct build {
     bool ok;
     bool cached;
     struct buf object; /* the shared object, if ok */
-    struct buf
-        ptx; /* what nvcc's device pass wrote, if ok; never looked into here, only given to ptxas */
-    char image[HASH_HEX_SIZE]; /* digest of the fat binary that nvcc embedded: the only one that the
-                             object may load */
-    struct buf messages;       /* the compiler's words, cleaned; warnings when ok */
-    const char *reason;        /* not ok, and not the compiler's refusal: "took longer than 60 s" (a
-                               literal),        else NULL */
-    enum jail_outcome end;     /* how nvcc ended */
-    char key[HASH_HEX_SIZE];   /* names the object */
+    struct buf ptx;    /* from nvcc's device pass, if ok; passed to ptxas, never parsed here */
+    /* Digest of the fat binary that nvcc embedded: the only one that the object may load. */
+    char image[HASH_HEX_SIZE];
+    struct buf messages; /* of the compiler, cleaned; warnings if ok */
+    /* A literal such as "took longer than 60 s", if a limit ended the compiler; else NULL. */
+    const char *reason;
+    enum jail_outcome end;   /* how nvcc ended */
+    char key[HASH_HEX_SIZE]; /* names the object */
 };
 
 struct build_source {
-    const char *name; /* the file's, as the student knows it, without folders; it appears in
-                         messages and line tables */
+    const char *name; /* of the file, without folders; appears in messages and line tables */
     const void *text;
     size_t size;
-    bool sm_90a; /* uses what compute capability 9.0 alone has (exercise.h) */
+    bool sm_90a; /* uses features of compute capability 9.0 only (exercise.h) */
 };
 
-/* False: our own failure (no nvcc, no jail). A file that does not compile is no failure: `out->ok`
- * is false. */
+/* Compiles the source. Returns false on our own failure (no nvcc, no sandbox). If the file does not
+ * compile, returns true with `out->ok` false. */
 bool build_run(const struct build_source *s, struct build *out, struct err *e);
-/* The same, and remembered without its compiler: build_run finds it on a machine that has none
- * (`make gpu-carry`). */
+/* The same, also cached independently of the compiler, so that build_run() finds it on a machine
+ * without one (`make gpu-carry`). */
 bool build_run_portable(const struct build_source *s, struct build *out, struct err *e);
-/* From now on machine code for this compute capability (such as 80) as well, by the toolkit's
- * ptxas: for a GPU that is present. */
+/* Makes later builds contain machine code for this compute capability (such as 80) too, for a GPU
+ * in this machine. */
 void build_add_target(unsigned cc);
-/* Whether builds disassemble what ptxas makes, and times are modelled from that: not, until
- * somebody asks for it. */
+/* Makes builds disassemble the output of ptxas, to model times from machine code. Off by default.
+ */
 void build_enable_disassembly(bool on);
-/* As on a machine that has none; for tests. */
+/* Acts as on a machine without a compiler; for tests. */
 void build_ignore_compiler(bool ignore);
 void build_free(struct build *b);
-/* Did the machine, and no limit of ours, end a compiler? That is nobody's fault who handed in. */
+/* Returns true if the OS, not one of our limits, killed the compiler. Don't blame the submission.
+ */
 bool build_was_killed_by_os(const struct jail_result *r);

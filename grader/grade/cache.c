@@ -59,7 +59,7 @@ static bool write_all(int fd, const char *data, size_t size) {
     return true;
 }
 
-/* The name is given last. Where another grader was first, its entry is as good as ours. */
+/* Names a complete entry. If another grader was first, its entry is equal to ours. */
 static bool link_entry(int fd, const char *path) {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
@@ -79,14 +79,14 @@ void cache_put(const char *kind, const char key[HASH_HEX_SIZE], const void *data
         close(fd);
         return;
     }
-    struct buf total = {0}; /* a file system without unnamed files */
+    struct buf total = {0}; /* this file system has no unnamed files */
     buf_add(&total, data, size);
     buf_add(&total, sum, DIGEST_BYTES);
     file_write(path, total.data, total.size, &e);
     buf_free(&total);
 }
 
-/* The linker's build id, a hash of the program's content; without one, the file's size and time. */
+/* Finds the linker's build id, a hash of the program's content. */
 static int find_build_id(struct dl_phdr_info *info, size_t size, void *data) {
     (void)size;
     struct buf *id = data;
@@ -110,7 +110,7 @@ void cache_add_grader(struct hash *h) {
     struct stat st = {0};
     if (id.size == 0 && stat("/proc/self/exe", &st) == 0)
         buf_printf(&id, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
-    /* The simulator runs in a program of its own. */
+    /* The simulator is a separate program. */
     char path[PATH_MAX];
     if (stat(paths_component("device", path), &st) == 0)
         buf_printf(&id, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec,

@@ -24,7 +24,7 @@ void case_memory_set_dontfork(const struct case_memory *m) {
 }
 
 bool case_memory_open(struct case_memory *m, const struct problem *p, struct err *e) {
-    const uint64_t page = 65536; /* a multiple of every machine's */
+    const uint64_t page = 65536; /* a multiple of every machine's page size */
     *m = (struct case_memory){.fd = -1, .size = CONTROL_RESULT_BYTES};
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         if (!problem_has_buffer(p, i)) continue;
@@ -40,8 +40,8 @@ bool case_memory_open(struct case_memory *m, const struct problem *p, struct err
     return true;
 }
 
-/* Many pages at once: a fault for each takes longer than what is then written there. Older kernels
- * don't know the word. */
+/* Maps many pages at once: a page fault for each would take longer than the writes. Older kernels
+ * lack MADV_POPULATE_WRITE. */
 static void prefault_for_write(uint8_t *page, uint64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
     if (bytes >= 1 << 20) madvise(page, bytes, MADV_POPULATE_WRITE);

@@ -1,5 +1,5 @@
-/* case_memory.h — the memory file of a case, which the grader and the device process map: the box of
- * messages, then each buffer, from a page of its own on. */
+/* case_memory.h — the memory file of a case, mapped by the grader and the device process: the
+ * result area, then each buffer on its own pages. */
 #pragma once
 #include "grader/book/problem.h"
 #include "grader/server/control.h"
@@ -10,23 +10,20 @@ struct case_memory {
     uint64_t size, offset[EX_ARGS];
 };
 
-enum {
-    LARGE_BUFFER_BYTES = 16 << 20
-}; /* buffers from here on are given back as soon as they can be */
+enum { LARGE_BUFFER_BYTES = 16 << 20 }; /* larger buffers are freed as early as possible */
 
-/* Makes it for the buffers of an open problem. False: what was made has to be closed all the same.
- */
+/* Creates the file for the buffers of an open problem. Call case_memory_close() even if it returns
+ * false. */
 bool case_memory_open(struct case_memory *m, const struct problem *p, struct err *e);
 void case_memory_close(struct case_memory *m);
-/* Processes that are forked from now on do not get the mapping: jails begin as such. */
+/* Keeps the mapping from processes forked later, as sandboxes begin. */
 void case_memory_set_dontfork(const struct case_memory *m);
-/* Puts what was drawn into the buffers, and says in `r` which bytes those are. `outputs`: what was
- * drawn for them, too; without, they hold anything. Random bits stand in an output, and reading
- * them counts as reading what was never written; inputs inside an output come last. `there`: they
- * hold it already. */
+/* Writes the drawn data into the buffers and lists their ranges in `r`. With `outputs`, outputs get
+ * random bits, which count as uninitialized; else their content is undefined. Inputs inside an
+ * output come last. With `is_filled`, the buffers hold the data already. */
 void case_memory_fill(struct case_memory *m, const struct problem *p, bool outputs, bool is_filled,
                       struct control_replay *r);
-/* Pages that will be read, all at once. */
+/* Maps pages that will be read, all at once. */
 void case_memory_prefault(const void *bytes, uint64_t size);
-/* Pages that nobody will read again. A device process that still maps them finds zeros. */
+/* Frees pages that are no longer needed. A device process that still maps them reads zeros. */
 void case_memory_release(struct case_memory *m, uint64_t at, uint64_t bytes);

@@ -1,7 +1,7 @@
-/* check.c — runs an exercise's Check suite inside the grader (CK_NOFORK) and implements what its
- * tests call (common/exercise.h). A test's failure is a message for the student; the results are
- * kept apart as they come, and Check's own list, read afterwards, adds what failed by other means,
- * such as a plain ck_assert. */
+/* check.c — runs an exercise's Check suite inside the grader (CK_NOFORK) and implements the
+ * functions that its tests call (common/exercise.h). A failed test becomes a message for the
+ * student. Results are collected as they arrive; Check's own list, read afterwards, adds failures
+ * by other means, such as a plain ck_assert. */
 #include "common/arena.h"
 #include "common/text.h"
 #include "grader/grade/grading_ctx.h"
@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct grading_ctx *current; /* Check's tests get no argument of ours */
+static struct grading_ctx *current; /* Check passes no argument to tests */
 
 const struct exercise *ex_current_exercise(void) { return current->ex; }
 
-/* ---- what is still to do ---- */
+/* ---- TODO comments ---- */
 
-/* The first line after `after` that says `// TODO`; 0 = none. */
+/* Returns the first line after `after_line` with `// TODO`; 0 = none. */
 static unsigned find_todo(const struct buf *source, unsigned after_line, const char **text) {
     static const char marker[] = "// TODO";
     unsigned n = 1;
@@ -32,7 +32,7 @@ static unsigned find_todo(const struct buf *source, unsigned after_line, const c
     return 0;
 }
 
-/* Where nothing right comes out, what was left to do is the first thing to look at. */
+/* Lists remaining TODO comments: the likely cause of a wrong answer. */
 static void append_todo_hint(const struct result *r, struct buf *message) {
     enum { MAX_HINTS = 3 };
     const char *text;
@@ -69,9 +69,9 @@ enum verdict check_case(struct grading_ctx *g, const struct ex_case *c, struct c
     session_label_log(g->session, buf_str(&name));
     struct buf message = {0};
     text_clean(&message, buf_str(&run.message), run.message.size,
-               4096); /* names in it are the submission's */
+               4096); /* it contains names from the submission */
     text_demangle(&message);
-    text_replace(&message, "/work/", ""); /* where the file lay in the jail */
+    text_replace(&message, "/work/", ""); /* the path inside the sandbox */
     bool first = g->r->ncases == 0 || g->r->cases[g->r->ncases - 1].verdict == V_AC;
     if (run.verdict == V_WA && first) append_todo_hint(g->r, &message);
     *add_case(g) = (struct case_result){
@@ -93,7 +93,7 @@ enum verdict check_case(struct grading_ctx *g, const struct ex_case *c, struct c
     return v;
 }
 
-/* As reports number them: the listed ones, then the drawn ones. 0: none of them. */
+/* Returns the number of a case in reports: listed cases first, then drawn ones; 0 = neither. */
 static unsigned case_number(const struct grading_ctx *g, const struct ex_case *c) {
     for (unsigned i = 0; i < g->ex->ncases; i++)
         if (c == &g->ex->cases[i]) return i + 1;
@@ -102,8 +102,9 @@ static unsigned case_number(const struct grading_ctx *g, const struct ex_case *c
     return 0;
 }
 
-/* A drawn case has random numbers of its own, so that those of the other cases do not hang on how
- * many are drawn. A case that is run alone has the ones of a whole run. */
+/* Runs one case. Drawn cases have their own range of random numbers, so that those of other cases
+ * don't depend on how many are drawn. A case that runs alone gets the same numbers as in a full
+ * run. */
 void ex_check_case(const struct ex_case *c) {
     enum { FIRST_DRAWN_INDEX = 1 << 15 };
     if (current->stopped) ck_abort_msg("not run");
@@ -129,7 +130,7 @@ END_TEST
 
 static const struct metric *find_metric(const char *name) {
     const struct metric *m = metric_find(name);
-    if (!m) die("%s: no metric or counter is called '%s'", current->ex->name, name);
+    if (!m) die("%s: there is no metric or counter '%s'", current->ex->name, name);
     return m;
 }
 
@@ -147,7 +148,7 @@ static struct technique_result *add_technique(struct grading_ctx *g) {
     return &r->technique[r->ntechnique++];
 }
 
-/* File names come from the device code, where #line may have put anything. */
+/* File names come from the device code, where #line may put anything. */
 const char *grade_clean_name(struct arena *a, const char *name) {
     struct buf b = {0};
     text_clean_name(&b, name);
@@ -159,20 +160,20 @@ const char *grade_clean_name(struct arena *a, const char *name) {
 static void check_limit(const char *name, double per, const char *unit, double bound,
                         bool is_upper_limit, const char *reason);
 
-/* Copies have no bank conflicts, no divergence and no barriers: a version without any kernel would
- * reach goals by doing nothing. */
+/* A goal needs a kernel: copies have no bank conflicts, divergence or barriers, so a version
+ * without kernels would reach such goals by doing nothing. */
 static void require_kernel_launch(void) {
     if (current->group != GROUP_GOALS || current->launch_stats.launches ||
         current->kernel_checked_test == current->test)
         return;
     current->kernel_checked_test = current->test;
     check_limit("launches", 1, NULL, 1, false,
-                "a goal is about what kernels do; copies and fills alone reach none");
+                "a goal requires a kernel; copies and fills alone can't reach it");
 }
 
-/* Limits are met with a hair of slack, so that 1.0 computed as a quotient is not above 1; those on
- * a number of accesses for each element with a thousandth, since a flag or a symbol that is written
- * beside a million elements is not what they are about. */
+/* Returns the tolerance of a limit: tiny for plain limits, so that a quotient rounded up to just
+ * above 1 still passes; a thousandth for limits per element, so that a flag or symbol written in
+ * addition to a million elements doesn't matter. */
 static double limit_slack(double bound, double per) {
     return (per == 1 ? 1e-9 : 1e-3) * fabs(bound);
 }
@@ -232,7 +233,7 @@ double ex_theoretical_occupancy(unsigned threads, unsigned registers, unsigned s
 
 /* ---- running ---- */
 
-/* True where this failure is in the student's results already. */
+/* Returns true if the results contain this failure already. */
 static bool is_reported(const struct grading_ctx *g, const char *message) {
     for (unsigned i = 0; i < g->r->ncases; i++)
         if (g->r->cases[i].verdict != V_AC &&
@@ -256,7 +257,8 @@ static void add_failure(struct grading_ctx *g, unsigned test, const char *messag
             .group = "correctness", .name = "test", .verdict = V_WA, .message = text};
 }
 
-/* A limit that is missed ends no test, so Check does not know of it. */
+/* Returns true if all limits of a test passed. A missed limit does not end a test, so Check does
+ * not know of it. */
 static bool passes_limits(const struct grading_ctx *g, unsigned test) {
     for (unsigned i = 0; i < g->r->ntechnique; i++) {
         const struct technique_result *t = &g->r->technique[i];
@@ -266,7 +268,7 @@ static bool passes_limits(const struct grading_ctx *g, unsigned test) {
     return true;
 }
 
-/* Counts passed and failed tests of the group. */
+/* Counts the group's tests and those passed, and adds failures that are not reported yet. */
 static void read_results(struct grading_ctx *g, SRunner *runner, unsigned *tests,
                          unsigned *passed) {
     TestResult **results = srunner_results(runner);
@@ -284,7 +286,8 @@ static void read_results(struct grading_ctx *g, SRunner *runner, unsigned *tests
 
 static void begin_test(void) { current->test++; }
 
-/* Check frees a suite with its runner, so each group gets suites of its own. */
+/* Runs the tests of one group. Check frees a suite with its runner, so each group builds its own
+ * suite. */
 static void run_group(struct grading_ctx *g, enum test_group group, unsigned *tests,
                       unsigned *passed) {
     static const char *const names[GROUP_COUNT] = {"correctness", "goals", "guards"};
@@ -315,8 +318,8 @@ bool check_run(struct grading_ctx *g) {
     unsigned tests = 0, passed = 0;
     run_group(g, GROUP_CORRECTNESS, &tests, &passed);
     if (g->o->only_case || passed < tests) return false;
-    /* The sizes that are counted and timed have to come out right too: see threats such as code
-     * that looks at the size. */
+    /* The technique and the timed size must be correct too, or code could behave differently there.
+     */
     if (check_case(g, &g->ex->technique_case, grade_plan_counted, " (counted)", &g->launch_stats) !=
         V_AC)
         return false;

@@ -1,4 +1,4 @@
-/* compiler_jail.h — what build.c and ptxas.c share: the jail in which NVIDIA's compilers run. */
+/* compiler_jail.h — the sandbox of NVIDIA's compilers, shared by build.c and ptxas.c. */
 #pragma once
 #include "grader/jail/jail.h"
 
@@ -6,16 +6,16 @@
 
 enum { BUILD_ARCH = 90, BUILD_SECONDS = 60 }; /* compute capability of the PTX that is executed */
 
-/* Binds of the compiler's jail: the system, the toolkit, our runtime library. */
+/* Binds of the sandbox: the system, the toolkit, our runtime library. */
 struct compiler_jail {
     struct jail_bind binds[24];
     unsigned nbinds;
-    bool has_compiler; /* there is a toolkit */
+    bool has_compiler; /* a toolkit was found */
     char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX + 32];
 };
 bool build_compiler_jail(struct compiler_jail *t, struct err *e);
-/* Where NVIDIA's disassembler is; `path` may be NULL. False: there is none, or nobody asked for
- * machine code. */
+/* Sets the path of NVIDIA's disassembler; `path` may be NULL. Returns false if there is none, or if
+ * disassembly is off. */
 bool build_disassembler(char path[PATH_MAX]);
 extern const char *const build_environment[];
 extern const struct jail_limits build_limits;

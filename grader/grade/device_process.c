@@ -15,17 +15,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A question that is not answered in its time gets some more, lest a busy machine decide; then the
- * process is ended. */
+/* Added to each request's time limit before the process is ended, so that a busy machine doesn't
+ * decide. */
 static const double grace_seconds = 10;
-static const uint64_t max_memory =
-    4ull << 30; /* resident; honest runs of the book need less than a quarter */
+/* Resident bytes; the book's own files need less than a quarter. */
+static const uint64_t max_memory = 4ull << 30;
 
 struct device_process {
-    struct jail *jail;  /* NULL: it has ended, or is a test's */
-    int control;        /* our end; -1 = it has ended */
-    int connection;     /* the server's end of the client's connection, to hang up */
-    int client, window; /* the client's */
+    struct jail *jail;  /* NULL: the process has ended, or a test serves it */
+    int control;        /* our end; -1 = the process has ended */
+    int connection;     /* the server's end of the client's connection, to close it */
+    int client, window; /* the client's end of it, and the shared window for bulk data */
     uint32_t serial;
     bool connection_closed, gpu;
     char exit_reason[256];
@@ -44,8 +44,8 @@ static void close_fd(int *fd) {
 
 /* ---- starting ---- */
 
-/* The nodes of every NVIDIA GPU and what its driver reads; all optional, the driver says what it
- * lacks. */
+/* Device nodes of NVIDIA GPUs, and what the driver reads. All are optional: the driver reports what
+ * it lacks. */
 static const struct jail_bind gpu_binds[] = {
     {"/dev/nvidiactl", "/dev/nvidiactl", true},
     {"/dev/nvidia0", "/dev/nvidia0", true},
@@ -72,9 +72,8 @@ static bool spawn_process(struct device_process *d, const struct device_process_
     if (o->gpu && jail_current_tier() == JAIL_LANDLOCK)
         return err_set(
             e, ERR_SYSTEM,
-            "a GPU is used only in a jail with namespaces (T1), which its driver can live in; this "
-            "machine has "
-            "none: allow unprivileged user namespaces, or measure your own code with --no-jail");
+            "the GPU's driver needs a sandbox with namespaces (T1), which this machine does not "
+            "support; allow unprivileged user namespaces, or measure your own code with --no-jail");
     if (!file_exists(program)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", program);
     struct jail_fd fds[] = {
         {control, CONTROL_SOCKET}, {d->connection, CONTROL_CLIENT}, {d->window, CONTROL_WINDOW}};
@@ -109,10 +108,10 @@ static bool spawn_process(struct device_process *d, const struct device_process_
              path ? path : "");
     env[nenv++] = libraries;
 #ifdef __SANITIZE_ADDRESS__
-    env[nenv++] = "WARPBOOK_DEVICE_UNLOCKED=1"; /* the sanitiser's own runtime reads files */
+    env[nenv++] = "WARPBOOK_DEVICE_UNLOCKED=1"; /* the sanitizer's runtime reads files */
 #endif
-    /* Which is to need nothing of the kernel (docs/security.md): the process locks itself in as far
-     * as that goes. */
+    /* --no-jail must not depend on kernel features (docs/security.md): the process restricts itself
+     * only as far as possible. */
     if (jail_disabled()) env[nenv++] = "WARPBOOK_DEVICE_LOCK_MAY_FAIL=1";
     d->jail = jail_start(&job, e);
     return d->jail;
@@ -164,7 +163,7 @@ static enum device_outcome set_exit_reason(struct device_process *d, enum device
     return outcome;
 }
 
-/* It hung up, or was told to go: its jail says how it ended. */
+/* Ends the process; if it crashed, its sandbox tells how. */
 static enum device_outcome end_process(struct device_process *d, enum device_outcome outcome) {
     struct jail_result r = {0};
     bool was_jailed = d->jail;
@@ -173,14 +172,14 @@ static enum device_outcome end_process(struct device_process *d, enum device_out
     close_fd(&d->control);
     if (outcome == DEVICE_CRASHED && was_jailed) {
         if (r.outcome == JAIL_VIOLATION)
-            outcome = set_exit_reason(d, DEVICE_SECCOMP_VIOLATION,
-                                      "a system call that it has no use for");
+            outcome =
+                set_exit_reason(d, DEVICE_SECCOMP_VIOLATION, "a system call that it doesn't need");
         else if (r.outcome == JAIL_MEMORY_LIMIT)
             outcome = set_exit_reason(d, DEVICE_OUT_OF_MEMORY, NULL);
         else if (r.outcome == JAIL_SYSTEM_OOM ||
                  (r.outcome == JAIL_SIGNALLED && r.signal == SIGKILL))
             outcome = set_exit_reason(d, DEVICE_REFUSED,
-                                      "the machine killed it: it has too little memory");
+                                      "the system killed the device process: out of memory");
         else if (r.outcome == JAIL_SIGNALLED) set_exit_reason(d, outcome, strsignal(r.signal));
         else if (r.outcome == JAIL_INTERNAL_ERROR)
             outcome = set_exit_reason(d, DEVICE_REFUSED, r.reason);
@@ -197,16 +196,14 @@ const char *device_process_exit_reason(const struct device_process *d) { return 
 void device_process_close(struct device_process *d) {
     if (!d) return;
     struct jail_result r = {0};
-    if (d->control >= 0)
-        shutdown(d->control, SHUT_RDWR); /* processes that were forked from us may hold it, too */
+    if (d->control >= 0) shutdown(d->control, SHUT_RDWR); /* forked processes may hold a copy */
     close_fd(&d->control), close_fd(&d->connection), close_fd(&d->client), close_fd(&d->window);
-    if (d->jail)
-        jail_wait(d->jail, d->gpu ? 5 : 0, &r); /* a GPU's context wants to be left in order */
+    if (d->jail) jail_wait(d->jail, d->gpu ? 5 : 0, &r); /* time to destroy the GPU's context */
     jail_result_free(&r);
     free(d);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static bool send_request(const struct device_process *d, struct control_request *q, int fd) {
     union {
@@ -226,8 +223,8 @@ static bool send_request(const struct device_process *d, struct control_request 
 
 static bool is_terminated(const char *s, size_t size) { return memchr(s, 0, size); }
 
-/* In form: all texts end, all numbers are of their kind. What they mean is for the caller to check.
- */
+/* Returns true if the reply is valid in form: terminated texts, numbers in range. The caller checks
+ * their meaning. */
 static bool is_valid_reply(const struct control_request *q, const struct control_reply *p,
                            ssize_t n) {
     const struct control_outcome *o = &p->outcome;
@@ -251,7 +248,7 @@ static enum device_outcome receive_reply(struct device_process *d, const struct 
     return p->ok ? DEVICE_REPLIED : set_exit_reason(d, DEVICE_REFUSED, p->reason);
 }
 
-/* The client has died: what it had sent is still served, then its connection is at an end. */
+/* The client has died: the server still serves what it sent, then finds the connection closed. */
 static void close_connection(struct device_process *d, int *watch) {
     if (!d->connection_closed) shutdown(d->connection, SHUT_RDWR);
     d->connection_closed = true;

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the child tells: the row without its pointers, and the name or the reason. */
+/* The child's reply: the device row without valid pointers, and the GPU's name or the error. */
 struct probe_reply {
     struct gpu_device device;
     bool ok;
@@ -57,12 +57,12 @@ const struct gpu_device *gpu_device_present(struct err *e) {
     struct probe_reply a = {.ok = false};
     if (present_device.name) return &present_device;
     if (!run_probe(&a))
-        return err_set(e, ERR_SYSTEM, "--device gpu: the process that looked for a GPU died"), NULL;
+        return err_set(e, ERR_SYSTEM, "--device gpu: the process that queries the GPU died"), NULL;
     if (!a.ok) return err_set(e, ERR_SYSTEM, "--device gpu: %s", a.text), NULL;
     snprintf(name, sizeof name, "%.127s", a.text);
     const char *sources = device_at(0)->spec_sources;
     present_device = a.device, driver_version = a.driver_version;
-    nearest_device = device_find(a.device.name); /* before it gets a name of its own */
+    nearest_device = device_find(a.device.name); /* before its name becomes "gpu" */
     present_device.name = "gpu", present_device.full_name = name,
     present_device.spec_sources = sources;
     build_add_target(present_device.cc_major * 10 + present_device.cc_minor);

@@ -1,4 +1,4 @@
-/* grade.c — see grade.h. */
+/* grade.c — grades a submission: builds it, runs the checks, measures, scores. See grade.h. */
 #include "grader/grade/grading_ctx.h"
 #include "common/file.h"
 #include "common/hash.h"
@@ -23,7 +23,7 @@ static void set_compile_error(struct grading_ctx *g) {
     struct buf text = {0};
     if (g->build.reason) buf_printf(&text, "%s\n", g->build.reason);
     buf_puts(&text, buf_str(&g->build.messages));
-    if (!text.size) buf_puts(&text, "the compiler gave no message");
+    if (!text.size) buf_puts(&text, "the compiler failed without a message");
     while (text.size && text.data[text.size - 1] == '\n') text.data[--text.size] = 0;
     r->message = result_strdup(r, buf_str(&text));
     buf_free(&text);
@@ -43,12 +43,12 @@ static void join_case_verdicts(struct result *r) {
     for (unsigned i = 0; i < r->ncases; i++)
         r->verdict = verdict_join(r->verdict, r->cases[i].verdict);
     if (r->verdict == V_AC && !r->is_single_case)
-        r->verdict = V_IE; /* something failed, and no case says what */
+        r->verdict = V_IE; /* a check failed, but no case did */
 }
 
 static void withhold(struct result *r, const char *reason) {
     struct buf text = {0};
-    buf_printf(&text, "withheld for a person to look at: %s", reason);
+    buf_printf(&text, "withheld for review: %s", reason);
     r->verdict = verdict_join(r->verdict, V_FLAG);
     r->score = 0;
     r->message = result_strdup(r, buf_str(&text));
@@ -60,8 +60,8 @@ static void set_internal_error(struct result *r, const struct err *e) {
     r->message = result_strdup(r, e->text);
 }
 
-/* Of each goal the least of its figures' ways. A test that failed by an assertion of its own has a
- * figure without a name. */
+/* Adds up the progress of all goals; of each goal the least of its limits counts. A test that
+ * failed by a plain assertion has one limit without a name. */
 static void sum_goal_progress(struct result *r) {
     r->checks.goal_progress = r->checks.goals;
     for (unsigned i = 0, end; i < r->ntechnique; i = end) {
@@ -143,7 +143,8 @@ static void grade_built(struct grading_ctx *g) {
     session_close(g->session);
 }
 
-/* A file that was changed to know its sizes has other ones. */
+/* Draws the sizes. With size_seed_includes_source, a file that was edited to fit its drawn sizes
+ * gets other sizes. */
 static void draw_cases(struct grading_ctx *g) {
     struct buf seed = {0};
     char digest[HASH_HEX_SIZE];
@@ -156,7 +157,8 @@ static void draw_cases(struct grading_ctx *g) {
     buf_free(&seed);
 }
 
-/* The index is that of check_run(): after the listed cases and the counted one. */
+/* Starts drawing the timed case, whose index in check_run() comes after the listed cases and the
+ * technique case. */
 static struct input_prefetch *start_prefetch(const struct grading_ctx *g) {
     const struct grade_options *o = g->o;
     bool checks_timed_case = o->count_modelled && !o->trusted && !o->no_speed && !o->only_case &&

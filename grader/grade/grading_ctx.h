@@ -1,11 +1,11 @@
-/* grading_ctx.h — what grade.c, check.c and speed.c share about the grading that is going on; private
- * to them. */
+/* grading_ctx.h — the state of one grading, shared by grade.c, check.c, speed.c and others of this
+ * folder, private to them. */
 #pragma once
 #include "grader/grade/grade.h"
 #include "grader/grade/ptxas.h"
 #include "grader/grade/session.h"
 
-/* The test cases that an exercise fills, in this order. */
+/* The test groups of an exercise, in the order of their TCases. */
 enum test_group { GROUP_CORRECTNESS, GROUP_GOALS, GROUP_GUARDS, GROUP_COUNT };
 
 struct grading_ctx {
@@ -14,7 +14,7 @@ struct grading_ctx {
     struct result *r;
     struct build build;
     struct session *session;
-    struct input_prefetch *prefetch; /* the timed case; NULL = it is drawn when its turn comes */
+    struct input_prefetch *prefetch; /* of the timed case; NULL = none */
     struct ptxas_job *ptxas_job;
     struct ptxas ptxas;
     unsigned cases_capacity, technique_capacity;
@@ -23,69 +23,70 @@ struct grading_ctx {
     unsigned ndrawn;
     struct launch_stats launch_stats; /* of the technique case */
     char implausible_reason[512];     /* why the result is withheld; "" = it is not */
-    bool stopped;                     /* no further case is worth running */
-    bool host_too_slow;      /* the last case was ended by the clock, which says nothing about the
-                               submission */
-    bool unstable;           /* measured too noisily to say which grade it is */
-    enum test_group group;   /* of the tests that run */
-    int test;                /* the one that runs, from 0 */
-    int kernel_checked_test; /* the goal that was last asked whether a kernel ran at all */
+    bool stopped;                     /* run no further cases */
+    /* The last case ran out of wall-clock time, which says nothing about the submission. */
+    bool host_too_slow;
+    bool unstable;           /* measured too noisily to decide the score */
+    enum test_group group;   /* of the running tests */
+    int test;                /* the running one, from 0 */
+    int kernel_checked_test; /* the last goal that was checked for a kernel launch */
 };
 
-/* What a case of each kind may cost. Budgets are in warp instructions, so that they end equal runs
- * equally, on a busy machine as on an idle one; the seconds are the last resort against what hangs.
- */
+/* Budgets for each kind of case. They are in warp instructions, so that equal runs end equally on
+ * busy and idle machines; the time limits are the last resort against hangs. */
 extern const struct case_plan grade_plan_correctness, grade_plan_technique, grade_plan_timed;
-/* The size that is counted, of a submission: the counters are those of the technique plan. Its size
- * is known to everyone, so that code can be right at the sizes of the correctness cases alone. */
+/* The technique case of a submission: same counters as grade_plan_technique, but checked by the
+ * sanitizer too, since code could behave differently at this known size. */
 extern const struct case_plan grade_plan_counted;
-/* The timed size, every block of it. */
+/* The timed size with every block. */
 extern const struct case_plan grade_plan_full_grid;
 
-/* grade.c: what the session answers, as cases, counters, points and a verdict, in g->r. */
+/* grade.c: runs everything after the build; sets cases, counters, points and verdict in g->r. */
 void grade_evaluate(struct grading_ctx *g);
-/* check.c: runs the exercise's Check suite; returns false where a correctness case failed. */
+/* check.c: runs the exercise's Check suite; returns false if a correctness case failed. */
 bool check_run(struct grading_ctx *g);
-/* hidden.c: runs the hidden cases of g->o->terms in a session of their own; returns false where one
+/* hidden.c: runs the hidden cases of g->o->policy in a session of their own; returns false if one
  * failed. */
 bool check_hidden(struct grading_ctx *g);
-/* grade.c: a session for what was built. NULL: it could not be set up. */
+/* grade.c: opens a session for the build; returns NULL on failure. */
 struct session *grade_session(struct grading_ctx *g, struct err *e);
-/* Runs the goals on g->tally alone: their limits, into g->r. */
+/* check.c: evaluates the goals on g->launch_stats; adds their limits to g->r. */
 void check_goals(struct grading_ctx *g);
-/* baseline.c: the naive version of the exercise, which the ways to its goals begin at: its source, and
- * the name that the file has in messages. */
+/* baseline.c: appends the source of the exercise's baseline; sets the file name for messages.
+ * Returns false if it can't be read. */
 bool baseline_source(const struct exercise *ex, char *name, size_t size, struct buf *out,
                      struct err *e);
-/* Where a goal is missed: sets what each limit of a goal in g->r is for the naive version; false:
- * it could not be found out, by our own fault. */
+/* baseline.c: if a goal is missed, sets the baseline's value of each goal limit in g->r. Returns
+ * false on our own failure. */
 bool baseline_compare(struct grading_ctx *g, struct err *e);
-/* Runs one case and appends its result; the tally goes to `keep` where that is not NULL. */
+/* check.c: runs one case and appends its result; moves its statistics to `stats_out` if that is not
+ * NULL. */
 enum verdict check_case(struct grading_ctx *g, const struct ex_case *c, struct case_plan plan,
                         const char *suffix, struct launch_stats *stats_out);
 
+/* Returns a copy of a file name that is safe in reports. */
 const char *grade_clean_name(struct arena *a, const char *name);
-/* From a tally, into the result: lines with what was counted, accesses; kernels with their times,
- * lines' waits. */
+/* result_fill.c: copy parts of the launch statistics into a result: lines with counters, and
+ * accesses; kernels with times, and the stall seconds of lines. */
 void result_fill_lines(struct result *r, const struct launch_stats *t);
 void result_fill_times(struct result *r, const struct launch_stats *t);
-/* What ptxas said, into the result, in the place of what was there. */
+/* Replaces the result's kernels by those of ptxas. */
 void result_fill_kernels(struct result *r, const struct ptxas *p);
 
-/* speed.c: fills in g->r->speed from the student's tally at the timed size, or says why there is
- * none. False: the timed size came out wrong (checked where speed is to count); a case says how. */
+/* speed.c: fills in g->r->speed, or the reason why there is no time. Returns false if the result is
+ * wrong at the timed size (checked if speed counts); a case has the message. */
 bool speed_run(struct grading_ctx *g);
 
-/* sanity_check.c: compares what was launched at the timed size (`own`, sampled, not compared) with
- * what the size calls for, and sets g->implausible where no honest program can have done it. */
+/* sanity_check.c: compares the work at the timed size, whose outputs may be unchecked, with what
+ * the size requires. Sets g->implausible_reason if no honest program can have done it. */
 void sanity_check_work(struct grading_ctx *g, const struct launch_stats *stats);
-/* The floor on time alone, modelled or measured; false below it. `n`: what was counted, at whatever
- * size tells which units work. */
+/* Returns false if a time, modelled or measured, is below the device's minimum. The counters `n`
+ * tell which units did the work. */
 bool sanity_check_time(struct grading_ctx *g, const struct sim_counters *n, double seconds);
-/* Whether the problem's bytes are the host's, so that they cross the bus. */
+/* Returns true if the problem's bytes lie in host memory and cross the bus. */
 bool grade_crosses_host_bus(const struct exercise *ex);
-/* Least seconds for `flops` operations, of which tensor cores do so many. */
+/* Returns the minimum seconds for `flops` operations, of which tensor cores do `tensor_flops`. */
 double grade_compute_seconds(const struct gpu_device *d, double flops, double tensor_flops);
-/* Of a problem's operations, those that the roof takes for tensor cores': all, where they could do
- * all, else what was counted. */
+/* Returns how many of the operations the roofline assigns to tensor cores: all, if they could do
+ * all, else the number counted. */
 double grade_tensor_flops(const struct exercise *ex, double flops, double counted_flops);

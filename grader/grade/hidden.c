@@ -1,15 +1,13 @@
-/* hidden.c — cases that an instructor keeps to himself. They run in a session of their own, whose
- * processes and whose output end with it: what a submission sees there it can't print later, when
- * its words are kept. A report has the verdict of each and nothing else; what is for the instructor
- * alone goes to `secret`. */
+/* hidden.c — runs an instructor's hidden cases. They have a session of their own, whose processes
+ * and output end with it, so that a submission can't print later what it saw there. A report shows
+ * only the verdict of each; details for the instructor go to `instructor_message`. */
 #include "grader/grade/grading_ctx.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    FIRST_HIDDEN_INDEX = 1 << 16
-}; /* of their random numbers: those of the other cases are the same with and without them */
+/* Index for their random numbers, so that they don't change those of other cases. */
+enum { FIRST_HIDDEN_INDEX = 1 << 16 };
 
 static void redact_case(struct grading_ctx *g, unsigned i) {
     struct case_result *c = &g->r->cases[g->r->ncases - 1];
@@ -20,14 +18,13 @@ static void redact_case(struct grading_ctx *g, unsigned i) {
         arena_strndup(&g->r->arena, buf_str(&instructor_text), instructor_text.size);
     int n = snprintf(name, sizeof name, "hidden case %u of %u", i + 1, g->o->policy->nhidden);
     c->name = arena_strndup(&g->r->arena, name, (size_t)n);
-    c->message =
-        c->verdict == V_AC
-            ? ""
-            : "what it looks like is not told: try sizes and values that your own tests lack";
+    c->message = c->verdict == V_AC
+                     ? ""
+                     : "the details are hidden; try sizes and values that your own tests lack";
     buf_free(&instructor_text);
 }
 
-/* False where one failed or was not run. */
+/* Returns false if a hidden case failed or was not run. */
 static bool run_hidden_cases(struct grading_ctx *g) {
     const struct grading_policy *t = g->o->policy;
     bool all_passed = true;
@@ -46,9 +43,8 @@ bool check_hidden(struct grading_ctx *g) {
     unsigned next_index = g->next_index;
     g->session = grade_session(g, &e), g->next_index = FIRST_HIDDEN_INDEX;
     bool ok = g->session && run_hidden_cases(g);
-    if (!g->session)
-        g->r->message =
-            arena_strndup(&g->r->arena, e.text, strlen(e.text)); /* with no case to say so: V_IE */
+    if (!g->session) /* No case has this message, so the verdict becomes V_IE. */
+        g->r->message = arena_strndup(&g->r->arena, e.text, strlen(e.text));
     session_close(g->session);
     g->session = visible_session, g->next_index = next_index;
     return ok;

@@ -1,6 +1,6 @@
-/* inputs.c — see inputs.h. A process and no thread: jails are forked meanwhile, and a thread could
- * hold a lock of the C library then. What they begin with is the grader's memory, so that what is
- * wanted of a submission is kept from them. */
+/* inputs.c — see inputs.h. The prefetch is a process, not a thread: sandboxes are forked meanwhile,
+ * and a thread could hold a lock of the C library at that moment. Forked processes begin with the
+ * grader's memory, so the expected outputs are kept out of it (MADV_DONTFORK). */
 #include "grader/grade/inputs.h"
 #include "common/system_info.h"
 #include "grader/book/book.h"
@@ -31,11 +31,11 @@ void inputs_draw_round(struct problem *p, const char *seed, unsigned index, unsi
 }
 
 struct input_prefetch {
-    pid_t pid; /* 0 = it has ended, or its end was seen */
+    pid_t pid; /* 0 = it has ended */
     const char *seed;
     unsigned index;
     struct problem problem;   /* its memory is shared with the process */
-    struct operand *operands; /* EX_ARGS in that memory: what the process knows of the operands */
+    struct operand *operands; /* EX_ARGS, in that memory: the process's copy of problem.op */
     struct case_memory case_memory;
 };
 
@@ -55,8 +55,8 @@ static _Noreturn void run_prefetch(struct input_prefetch *a, pid_t parent) {
     _exit(0);
 }
 
-/* It is there while nvcc works and while the device does, so that grading takes half as much again
- * at its peak. */
+/* Returns true if a quarter of the available memory holds the data, which exists while nvcc and the
+ * device process run and raises the peak by half. */
 static bool has_enough_memory(const struct input_prefetch *a) {
     uint64_t bytes = a->case_memory.size;
     for (unsigned i = 0; i < a->problem.ex->nargs; i++)
@@ -84,7 +84,7 @@ struct input_prefetch *input_prefetch_start(const struct exercise *ex, const str
     return NULL;
 }
 
-/* True where it ended by itself and well. */
+/* Waits; returns true if the process exited with status 0. */
 static bool wait_for_success(struct input_prefetch *a) {
     int status = -1;
     while (a->pid > 0 && waitpid(a->pid, &status, 0) < 0 && errno == EINTR) {}

@@ -1,25 +1,25 @@
-/* inputs.h — a case's random numbers, from seed, case and round; and a case whose data another
- * process draws and solves ahead, while nvcc is at work: at the timed size that takes as long as
- * all else that follows the build. */
+/* inputs.h — draws a case's random numbers from seed, case and round; and prefetches a case:
+ * another process draws its inputs and computes the expected outputs while nvcc runs, since at the
+ * timed size that takes as long as all other steps after the build. */
 #pragma once
 #include "grader/grade/case_memory.h"
 
-/* Scalars are drawn once for a case: they are part of what is recorded. `index`: of the case. */
+/* Draws the scalars, once for a case, since the recording contains them. `index` is the case's. */
 void inputs_draw_scalars(struct problem *p, const char *seed, unsigned index);
-/* Buffers anew for each round; `outputs`: see problem_draw_buffers(). */
+/* Draws the buffers of a round; `outputs`: see problem_draw_buffers(). */
 void inputs_draw_round(struct problem *p, const char *seed, unsigned index, unsigned round,
                        bool outputs);
 
 struct input_prefetch;
-/* Starts the process: scalars, the first round's buffers with its outputs in a memory file, and
- * what must come of them. NULL: one core alone, little memory (a quarter of what there is would not
- * hold it), or it cannot be started; then the case is drawn when its turn comes. The texts are
- * borrowed. */
+/* Starts a process that draws scalars and the first round's buffers into a memory file and computes
+ * the expected outputs. Returns NULL if the machine has one core or too little memory (less than
+ * four times the data), or if the process can't start; the session then draws the case itself.
+ * `seed` must outlive it. */
 struct input_prefetch *input_prefetch_start(const struct exercise *ex, const struct ex_case *c,
                                             const char *seed, unsigned index);
-/* Waits for it; true: `p` is open, drawn and solved, `m` filled, and both the caller's. False where
- * it is another case's or the process died. */
+/* Waits for the process. Returns true if `p` is open with inputs and expected outputs and `m` is
+ * filled; the caller owns both. Returns false if it was for another case or the process died. */
 bool input_prefetch_take(struct input_prefetch *a, const struct ex_case *c, const char *seed,
                          unsigned index, struct problem *p, struct case_memory *m);
-/* Ends it, taken or not. */
+/* Ends the process and frees everything not taken. `a` may be NULL. */
 void input_prefetch_free(struct input_prefetch *a);

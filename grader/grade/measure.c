@@ -11,7 +11,7 @@
 enum { RESAMPLES = 2000, MAX_PAIRS = 4096, CHECK_EVERY = 5 };
 static const double default_warm_up = 0.5; /* seconds */
 
-/* splitmix64: order of the pairs, resamples. */
+/* splitmix64, for the order of the pairs and for resampling. */
 static uint64_t next_random(uint64_t *s) {
     uint64_t z = *s += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -56,16 +56,15 @@ struct measure_state {
     uint64_t rng_state;
 };
 
-/* What the driver says that would make the pair worthless; NULL = nothing. */
+/* Returns why the pair is invalid by what the driver reports; NULL = it is valid. */
 static const char *drop_reason(const struct measure_options *o, unsigned others_at_start) {
     struct gpu_state s;
     if (!o->nvml) return NULL;
     nvml_read(o->nvml, &s);
     if (!s.valid) return NULL;
     if (s.throttle_reasons & NVML_THROTTLE_MASK) return "the GPU was throttled (power or heat)";
-    return s.other_processes > others_at_start && !o->is_gpu_shared
-               ? "another process came onto the GPU"
-               : NULL;
+    return s.other_processes > others_at_start && !o->is_gpu_shared ? "another process used the GPU"
+                                                                    : NULL;
 }
 
 static bool run_pair(measure_fn *run, void *user, struct measure_state *s, unsigned round,
@@ -86,7 +85,7 @@ static bool run_pair(measure_fn *run, void *user, struct measure_state *s, unsig
 static bool warm_up(measure_fn *run, void *user, const struct measure_options *o,
                     struct measure_state *s, struct measurement *out) {
     double time[2], deadline = server_now() + (o->warm_up > 0 ? o->warm_up : default_warm_up);
-    unsigned round = 1u << 20; /* inputs that no measured round has */
+    unsigned round = 1u << 20; /* no measured round has these inputs */
     do
         if (!run_pair(run, user, s, round++, time, out)) return false;
     while (server_now() < deadline);

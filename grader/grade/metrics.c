@@ -7,12 +7,12 @@ struct metric {
     const char *name, *description;
     double (*numerator)(const struct sim_counters *c, const struct launch_stats *t);
     double (*denominator)(const struct sim_counters *c, const struct launch_stats *t);
-    bool is_sum; /* a sum, no quotient */
+    bool is_sum; /* not a quotient */
     double zero_denominator_value;
-    double (*launch_value)(const struct launch_stats *t); /* of the launches, no counter */
+    double (*launch_value)(const struct launch_stats *t); /* instead of the quotient; no counter */
 };
 
-/* `t` is the whole, or NULL: no line has a part in what copies and fills move. */
+/* `t` is NULL for a single line: copies and fills belong to no line. */
 #define C(name) (double)c->name
 #define M(name) (t ? t->name : 0)
 #define COUNTER(key, merge, text)                                                           \
@@ -64,24 +64,23 @@ static const struct metric metrics[] = {
 #include "grader/sim/count/counters.def"
 #undef COUNTER
     {"theoretical_occupancy",
-     "share of an SM's warps that fit, from registers, shared memory and block size", NULL, NULL,
+     "share of an SM's warps that fit, by registers, shared memory and block size", NULL, NULL,
      true, 0, launch_occupancy},
     {"launches", "kernels launched", NULL, NULL, true, 0, launch_count},
     {"blocks", "blocks launched", NULL, NULL, true, 0, launch_blocks},
     {"threads", "threads launched", NULL, NULL, true, 0, launch_threads},
-    {"registers", "registers of a thread, as ptxas allots them", NULL, NULL, true, 0,
-     launch_registers},
-    {"spill_bytes", "bytes of registers that ptxas stores to and loads from memory", NULL, NULL,
-     true, 0, launch_spills},
-    {"copied_bytes", "bytes that copies moved within device memory, beside the kernels", NULL, NULL,
-     true, 0, launch_copied},
-    {"filled_bytes", "bytes that fills wrote, beside the kernels", NULL, NULL, true, 0,
+    {"registers", "registers per thread, from ptxas", NULL, NULL, true, 0, launch_registers},
+    {"spill_bytes", "bytes of registers that ptxas spills to memory and reloads", NULL, NULL, true,
+     0, launch_spills},
+    {"copied_bytes", "bytes copied within device memory, outside kernels", NULL, NULL, true, 0,
+     launch_copied},
+    {"filled_bytes", "bytes written by fills (cudaMemset), outside kernels", NULL, NULL, true, 0,
      launch_filled},
-    {"shared_bytes", "shared memory of a block, static and dynamic", NULL, NULL, true, 0,
+    {"shared_bytes", "shared memory per block, static and dynamic", NULL, NULL, true, 0,
      launch_shared},
 };
 
-/* The present name of a metric or counter that was renamed; others as they are. */
+/* Returns the current name of a renamed metric or counter; other names unchanged. */
 static const char *present_name(const char *name) {
     static const char *const renamed[][2] = {
 #define COUNTER_V1(v1, name) {#v1, #name},
@@ -110,7 +109,7 @@ double metric_value(const struct metric *m, const struct launch_stats *t) {
                             : m->numerator(&t->counters, t) / denominator;
 }
 
-/* How much of the violation is this line's; for a sum, simply its share. */
+/* Returns the line's part of the violation; for a sum, its share. */
 static double line_contribution(const struct metric *m, const struct launch_stats_line *l,
                                 double limit, bool is_upper_limit) {
     double num = m->numerator(&l->counters, NULL);

@@ -1,4 +1,4 @@
-/* provenance.c — see provenance.h. Contents are hashed, not times or places: a copy of the tree on
+/* provenance.c — see provenance.h. It hashes contents, not times or places: a copy of the tree on
  * another machine is the same grader. */
 #include "grader/grade/provenance.h"
 #include "common/file.h"
@@ -14,7 +14,7 @@
 
 enum { PROGRAM_LIMIT = 512 << 20, SOURCE_BYTES = 1 << 20 };
 
-/* The releases that `grader verify` passed with, newest last: "13.0" stands for all of 13.0. */
+/* The releases that passed `grader verify`, newest last; "13.0" covers all of 13.0. */
 static const char *const verified_releases[] = {"13.0"};
 
 static void hash_file(struct hash *h, const char *path, size_t limit) {
@@ -39,7 +39,7 @@ const char *grade_build_digest(void) {
     return id;
 }
 
-/* ", V13.0.88" in what a tool of NVIDIA's says of itself. */
+/* Sets `out` to the version in the ", V13.0.88" that an NVIDIA tool prints. */
 static void query_version(const char *tool, char *out, size_t size) {
     char command[PATH_MAX + 64], line[512];
     snprintf(command, sizeof command, "'%s' --version 2>/dev/null", tool);
@@ -73,7 +73,7 @@ bool grade_is_nvcc_verified(const char **releases) {
             (!grade_nvcc_version()[n] || grade_nvcc_version()[n] == '.'))
             return true;
     }
-    return !strcmp(grade_nvcc_version(), "none"); /* results from a cache: nothing is compiled */
+    return !strcmp(grade_nvcc_version(), "none"); /* no compiler: results come from the cache */
 }
 
 void grade_book_digest(const struct exercise *ex, char out[HASH_HEX_SIZE]) {

@@ -1,4 +1,4 @@
-/* ptxas.c — see ptxas.h. What its answer says is told by server/ptxas.c. */
+/* ptxas.c — see ptxas.h. server/ptxas.c parses the output of ptxas. */
 #include "grader/grade/ptxas.h"
 #include "common/text.h"
 #include "grader/grade/build.h"
@@ -12,27 +12,27 @@
 
 enum { TEXT_LIMIT = 4 << 20, MESSAGE_LIMIT = 4096 };
 
-/* Where machine code is asked for: ptxas with line numbers, then a listing. What the disassembler
- * fails on, or takes long over, is done without. Paths are arguments: the jail translates them. */
+/* If machine code is needed: runs ptxas with line numbers, then the disassembler. If that fails or
+ * takes too long, there is no listing. Paths are arguments, so that the sandbox translates them. */
 static const char disassemble_script[] =
     "\"$1\" \"$2\" -lineinfo -v k.ptx -o k.cubin || exit\n"
     "ulimit -t 15; ulimit -f 65536\n"
     "\"$3\" -ndf -c -gp -hex k.cubin >k.sass 2>/dev/null || rm -f k.sass";
-/* A shell's exit status of what a signal ended; ptxas itself ends with 255 after an error. */
+/* A shell exits with 128 + N if signal N ended its command; ptxas itself exits with 255 after an
+ * error. */
 enum { SIGNAL_STATUS_BASE = 128, MAX_SIGNALS = 64 };
 
 struct ptxas_job {
     struct jail *jail; /* NULL: `text` came from the cache */
     struct buf text;
-    struct buf code; /* records of the machine code */
+    struct buf code; /* struct sass_insn records */
     bool refused, disassembles;
     char reason[256]; /* our own failure */
     char key[HASH_HEX_SIZE];
 };
 
-/* ptxas takes no PTX of a target that is newer than the GPU, whatever the code uses: so it is told
- * an older one. Of code for sm_90a, too: then ptxas names the instructions that an older GPU has
- * not. */
+/* Lowers the target in the PTX to an older GPU: ptxas rejects newer targets whatever the code uses.
+ * With sm_90a code, ptxas then names the instructions that the older GPU lacks. */
 static void retarget(struct buf *ptx, unsigned arch) {
     char from[32], to[32];
     snprintf(from, sizeof from, ".target sm_%u", (unsigned)BUILD_ARCH);
@@ -59,7 +59,7 @@ static void start_jail(struct ptxas_job *p, const struct buf *text, unsigned arc
     bool ok = build_compiler_jail(&t, &e) && t.has_compiler;
     if (!ok) {
         snprintf(p->reason, sizeof p->reason, "%.255s",
-                 e.text[0] ? e.text : "there is no ptxas here; run `make setup`");
+                 e.text[0] ? e.text : "there is no ptxas; run `make setup`");
         return;
     }
     struct buf ptx = {0};
@@ -80,9 +80,9 @@ static void start_jail(struct ptxas_job *p, const struct buf *text, unsigned arc
     buf_free(&ptx);
 }
 
-/* In the cache: how it ended, the number of bytes of text, a line's end; text; records of the
- * machine code. It ended with A: accepted, nobody looked for machine code; N: it was looked for,
- * and what there is, is here; R: refused. */
+/* A cache entry is a line with how ptxas ended and the bytes of text; then the text; then records
+ * of machine code. A: accepted without disassembly; N: accepted with disassembly, whose records
+ * follow, if any; R: rejected. */
 static bool load_cached(struct ptxas_job *p) {
     struct buf entry = {0};
     char end;
@@ -151,9 +151,9 @@ static void collect_result(struct ptxas_job *p) {
     if (r.outcome == JAIL_INTERNAL_ERROR) snprintf(p->reason, sizeof p->reason, "%s", r.reason);
     else if (build_was_killed_by_os(&r))
         p->refused = false,
-        snprintf(p->reason, sizeof p->reason, "the machine killed ptxas: it has too little memory");
-    else if (!exited) { /* a limit: this device code is too much for ptxas */ p->refused = true;
-        buf_puts(&p->text, "ptxas used up its time or memory, or crashed, over this device code\n");
+        snprintf(p->reason, sizeof p->reason, "the system killed ptxas because memory ran out");
+    else if (!exited) { /* by a limit: this device code is too much for ptxas */ p->refused = true;
+        buf_puts(&p->text, "ptxas ran out of time or memory, or crashed, on this device code\n");
     } else store_cached(p);
     jail_result_free(&r);
 }
@@ -177,7 +177,7 @@ static void copy_code(const struct buf *from, struct ptxas *out) {
     else free(code);
 }
 
-/* Only what ptxas says against the code, not its figures. */
+/* Copies ptxas' errors and warnings, without its "ptxas info" lines. */
 static void copy_message(const char *text, struct buf *out) {
     for (size_t n; *text && out->size < MESSAGE_LIMIT; text += n + (text[n] == '\n')) {
         n = strcspn(text, "\n");

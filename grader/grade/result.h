@@ -1,5 +1,4 @@
-/* result.h — what grading one submission for one exercise found; reports are written from it alone.
- */
+/* result.h — the result of grading one submission for one exercise. Reports use nothing else. */
 #pragma once
 #include "common/arena.h"
 #include "common/buf.h"
@@ -18,34 +17,32 @@ enum verdict {
 };
 const char *verdict_code(enum verdict v);
 const char *verdict_text(enum verdict v);
-/* Of two verdicts, the one that a result with both has: the later one of verdict.def. */
+/* Returns the verdict of a result with both verdicts: the later one in verdict.def. */
 enum verdict verdict_join(enum verdict a, enum verdict b);
-/* False where no score is known: our own fault, or withheld. Neither may be taken for a zero. */
+/* Returns false for verdicts without a score: internal error or withheld. Neither counts as 0. */
 bool verdict_has_score(enum verdict v);
 
 struct case_result {
     const char *group, *name;
     enum verdict verdict;
-    unsigned number; /* as `--case` takes it, from 1; 0 = it takes none: the counted size, the timed
-                        one, a hidden case */
-    bool drawn;      /* its size comes from the seed */
-    const char *message;            /* for the student, several lines; "" when passed */
-    const char *instructor_message; /* of a hidden case: which one it is and what was wrong, for the
-                           instructor alone; else NULL */
+    /* As `--case` takes it, from 1; 0 for the technique case, the timed size and hidden cases. */
+    unsigned number;
+    bool drawn;          /* its size comes from the seed */
+    const char *message; /* for the student, several lines; "" if it passed */
+    /* Of a hidden case: its name and what was wrong, for the instructor only; else NULL. */
+    const char *instructor_message;
 };
 
 struct technique_result {
     const char *name, *metric, *unit; /* unit: "output element", or NULL */
     double value, limit;
-    bool is_upper_limit, passed, is_guard; /* guard: of a guard's test, else of a goal's */
-    unsigned test_index; /* which one of its group, from 0: limits of one test stand next to each
-                            other */
-    bool has_baseline;   /* of a goal's limit: what it is for the naive version */
+    bool is_upper_limit, passed, is_guard; /* of a guard's test, else of a goal's */
+    unsigned test_index; /* in its group, from 0; limits of one test are adjacent */
+    bool has_baseline;   /* of a goal's limit: the next two are known */
     double baseline_value, baseline_limit;
-    double goal_progress; /* of a goal's limit: how much of the way from the naive version's figure
-                   is done, 0 to 1 */
+    double goal_progress; /* of a goal's limit: from the baseline's value to the limit, 0 to 1 */
     const char *reason;
-    const char *file; /* "" = no line to blame */
+    const char *file; /* "" = no line contributes */
     unsigned line;
 };
 
@@ -54,25 +51,22 @@ struct speed_result {
     const char *kind;                            /* "modelled" or "measured" */
     double student_us, solution_us, baseline_us; /* 0 = unknown */
     double vs_solution, vs_baseline, roofline_fraction;
-    double low_us, high_us; /* the model's own interval for the student's time */
-    double ci_low, ci_high; /* measured: the 95 % interval of vs_solution; 0 = none */
-    const char *bound_by;
-    const char *size;    /* the problem that was timed: "512 x 256 x 512" */
-    double bytes, flops; /* that the problem needs at this size; 0 = not said */
-    double bus_rate; /* bytes a second, where the bytes cross the bus to the host; 0 = they don't */
-    double tensor_flops; /* of these, for tensor cores, which have a rate of their own
-                            (grade_tensor_flops) */
-    double
-        solution_speedup; /* of the model answer over the naive version, as a factor; 0 = unknown */
-    bool is_timed_size;   /* modelled at the size that is timed, else at the one that is counted */
-    bool output_fully_checked; /* the outputs of the timed size were checked, all of them */
-    const char *note;          /* why there is none, or what to know about it */
-    bool disqualified; /* there is none by the submission's own doing: where speed counts, its
-                     points are lost */
+    double low_us, high_us;    /* the model's interval of the student's time */
+    double ci_low, ci_high;    /* measured: the 95 % interval of vs_solution; 0 = none */
+    const char *bound_by;      /* the bottleneck, in words */
+    const char *size;          /* of the timed problem: "512 x 256 x 512" */
+    double bytes, flops;       /* that the problem needs at this size; 0 = unknown */
+    double bus_rate;           /* bytes/s of the host bus, if the bytes cross it; else 0 */
+    double tensor_flops;       /* the part of `flops` for tensor cores (grade_tensor_flops) */
+    double solution_speedup;   /* the model solution's speed over the baseline's; 0 = unknown */
+    bool is_timed_size;        /* modelled at the timed size, else at that of the technique case */
+    bool output_fully_checked; /* all outputs of the timed size were checked */
+    const char *note;          /* why there is no time, or a remark on it */
+    bool disqualified;         /* the submission prevented a time: its speed points are lost */
 };
 
-/* Operations a second that the device can do of such: those on tensor cores at their rate, others
- * at that of the FP32 units. */
+/* Returns the peak rate in operations per second: tensor cores for s->tensor_flops of them, FP32
+ * units for the others. */
 double result_peak_flops(const struct speed_result *s, const struct gpu_device *d);
 
 /* Counters of a source line of the student's file, over all launches of the technique case. */
@@ -80,25 +74,24 @@ struct line_result {
     const char *file;
     unsigned line;
     struct sim_counters counters;
-    double stall_seconds[SIM_STALL_COUNT]; /* seconds of the modelled time that warps spend there,
-                                     by what they wait for */
+    double stall_seconds[SIM_STALL_COUNT]; /* modelled time of warps at this line, by reason */
 };
 
-/* The launches of one kernel: their time by the model, and what it goes to. */
+/* All launches of one kernel, with their modelled time. */
 struct kernel_time {
-    const char *name, *occupancy_limiter, *bound_by; /* limit: what keeps more blocks from an SM */
+    const char *name, *occupancy_limiter, *bound_by; /* what limits the blocks per SM, the time */
     unsigned launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
-    double occupancy, us,
-        breakdown[TIME_MAX_COMPONENTS]; /* parts: seconds, see time_component_name */
+    double occupancy, us;                  /* 0 to 1; of all launches together */
+    double breakdown[TIME_MAX_COMPONENTS]; /* seconds by time_component_name() */
 };
 
-/* The costliest access of a line in the counted case: what the 32 lanes of a warp asked for. */
+/* The costliest access of a line in the technique case, with the addresses of its 32 lanes. */
 struct access_result {
     const char *kernel;
     struct sim_access access;
 };
 
-/* What ptxas made of a kernel, for the device's architecture. */
+/* Registers and spills of a kernel, from ptxas for the device's architecture. */
 struct kernel_result {
     const char *name;
     unsigned registers, spill_bytes;
@@ -108,15 +101,13 @@ struct points {
     double correctness, technique, speed;
 };
 
-/* Technique tests: goals and those reached, guards and those kept; the goals' ways added up, 1 for
- * each that is reached. */
+/* Counts of technique tests; goal_progress is the sum over the goals, 1 for each one reached. */
 struct check_counts {
     unsigned goals, goals_reached, guards, guards_passed;
     double goal_progress;
 };
 
-/* Points that were not awarded, on the scale of the score: they and the score add up to max_score.
- */
+/* Points not awarded, scaled like the score: together they add up to max_score. */
 struct point_loss {
     double points;
     const char *group; /* "correctness", "goal", "guard", "speed" */
@@ -131,19 +122,17 @@ struct result {
     enum verdict verdict;
     double score, max_score;
     struct points earned, available; /* before scaling */
-    double case_points;              /* struct grading_policy */
+    double case_points;              /* see struct grading_policy */
     struct check_counts checks;
     struct point_loss *points_lost;
     unsigned npoints_lost;
     bool speed_counted;
-    bool goals_waived;   /* the goals that it misses count as reached: it is faster than the model
-                      answer   (score.h) */
-    bool is_single_case; /* one case alone was run: no points are given or refused */
-    bool is_unmodified;  /* the file as it came: not started */
-    const char *message; /* when there are no cases: compiler's words, what went wrong; else "" */
+    bool goals_waived;   /* missed goals count as reached (score.h) */
+    bool is_single_case; /* only one case was run: no points */
+    bool is_unmodified;  /* the starter file: not started */
+    const char *message; /* if there are no cases: compiler messages, the failure; else "" */
     struct case_result *cases;
-    unsigned ncases, nhidden,
-        nhidden_total; /* hidden ones among them, and how many of these there are to be run */
+    unsigned ncases, nhidden, nhidden_total; /* with hidden ones; hidden ones run, planned */
     struct technique_result *technique;
     unsigned ntechnique;
     struct speed_result speed;
@@ -151,16 +140,15 @@ struct result {
     struct sim_counters counters;
     struct line_result *lines;
     unsigned nlines;
-    struct kernel_result *kernels; /* none where ptxas could not be asked */
+    struct kernel_result *kernels; /* none if ptxas did not run */
     unsigned nkernels;
-    struct kernel_time *kernel_times; /* of the size that is timed, where it was modelled there,
-                                  else of the one that is counted */
+    struct kernel_time *kernel_times; /* at the timed size if modelled there, else technique case */
     unsigned nkernel_times;
-    struct access_result *accesses; /* stay in the process that graded */
+    struct access_result *accesses; /* not serialized: they stay in the process that graded */
     unsigned naccesses;
-    double occupancy;  /* theoretical, lowest of the launches; 0 = unknown */
-    struct buf log;    /* what the submission printed and the compiler warned, cleaned */
-    struct buf source; /* what was graded, for annotated listings */
+    double occupancy;  /* theoretical, lowest of all launches; 0 = unknown */
+    struct buf log;    /* compiler warnings and program output, cleaned */
+    struct buf source; /* the graded source, for annotated listings */
 };
 
 void result_free(struct result *r);

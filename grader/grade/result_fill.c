@@ -1,4 +1,5 @@
-/* result_fill.c — what reports show of a tally, as part of a result. Names in it are the submission's. */
+/* result_fill.c — copies what reports show of launch statistics into a result. Names come from the
+ * submission and are cleaned. */
 #include "grader/grade/grading_ctx.h"
 #include "common/text.h"
 

@@ -1,5 +1,5 @@
-/* result_serialize.c — see result_serialize.h. One list of fields serves both directions: `visit` names
- * each field once. */
+/* result_serialize.c — see result_serialize.h. One list of fields serves both directions: each
+ * visit_ function names each field once. */
 #include "grader/grade/result_serialize.h"
 
 #include <string.h>
@@ -123,8 +123,7 @@ static void visit_result(struct serializer *p, struct result *r) {
 }
 
 void result_serialize(const struct result *r, struct buf *out) {
-    struct result copy =
-        *r; /* visiting takes addresses of fields, and changes none while packing */
+    struct result copy = *r; /* visiting takes addresses, but writes nothing when packing */
     struct serializer p = {.out = out};
     visit_result(&p, &copy);
 }

@@ -1,5 +1,5 @@
-/* rules.c — what every grading goes by, whoever asks: what a case may cost, the device that
- * decides, the name of a file, what is kept of ptxas' words. */
+/* rules.c — rules that all gradings share: the budgets of a case, the device on which counters are
+ * taken, safe file names, and what a result keeps of ptxas' output. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/grade/grading_ctx.h"
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Budgets decide; the seconds are longer than one can take on an idle core by the slowest of
- * instructions, an atomic of 32 lanes on one word in 0.3 us. */
+/* The instruction budgets decide. The time limits are longer than any budget takes on an idle core,
+ * even with the slowest instruction: an atomic of 32 lanes on one word, 0.3 us. */
 const struct case_plan grade_plan_correctness = {
     .rounds = 2, .sanitize = true, .max_instructions = 50000000, .timeout_seconds = 30};
 const struct case_plan grade_plan_technique = {
@@ -18,7 +18,7 @@ const struct case_plan grade_plan_counted = {.rounds = 1,
                                              .timing = true,
                                              .max_instructions = 100000000,
                                              .timeout_seconds = 60};
-/* 1024 warps that each work on a matrix product for 100 000 instructions must fit. */
+/* The budget must allow 1024 warps that each execute 100 000 instructions of a matrix product. */
 const struct case_plan grade_plan_timed = {.rounds = 1,
                                            .timing = true,
                                            .max_instructions = 100000000,

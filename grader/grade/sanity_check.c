@@ -1,15 +1,15 @@
-/* sanity_check.c — is what ran at the timed size the work that the exercise asks for? Outputs are not
- * compared there (a sample of the blocks ran), so code that looks at the size and skips the work
- * would look fast. Three tests, each a floor that holds for every correct program on the device;
- * below one, a person has to look. */
+/* sanity_check.c — checks that the work at the timed size is what the exercise requires. A sample
+ * of the blocks has no outputs to compare, so code that recognizes the size and skips work would
+ * look fast. Three tests, each a lower bound that every correct program on the device meets; a
+ * violation needs a review by a person. */
 #include "grader/grade/grading_ctx.h"
 
 #include <stdio.h>
 
 enum { SECTOR = 32 };
 
-/* Operations go through the FP32 units, but what was a product on tensor cores: at the rate of
- * halves, the fastest of the types that a sum of floats can be made of. */
+/* See grading_ctx.h. Tensor cores count at their rate for halves, the fastest type that sums in
+ * float. */
 double grade_compute_seconds(const struct gpu_device *d, double flops, double tensor_flops) {
     double mma_flops = tensor_flops < flops ? tensor_flops : flops, tensor_cores = 4.0 * d->sms,
            flops_per_mma = 2.0 * 16 * 8 * 16;
@@ -33,8 +33,7 @@ double result_peak_flops(const struct speed_result *s, const struct gpu_device *
     return s->flops / grade_compute_seconds(d, s->flops, s->tensor_flops);
 }
 
-/* Least seconds: each byte passes the L2 cache once, and what the cache can't hold passes the DRAM.
- */
+/* Returns the minimum seconds: each byte crosses L2 once, and what L2 can't hold crosses DRAM. */
 static double min_seconds(const struct grading_ctx *g, const struct ex_case *c,
                           const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
@@ -46,7 +45,7 @@ static double min_seconds(const struct grading_ctx *g, const struct ex_case *c,
     return min_time > compute_seconds ? min_time : compute_seconds;
 }
 
-/* Bytes of outputs, every one of which has to be written. */
+/* Returns the bytes of all outputs, each of which must be written. */
 static double output_bytes(const struct exercise *ex, const struct ex_case *c) {
     double bytes = 0;
     for (unsigned i = 0; i < ex->nargs; i++)
@@ -60,10 +59,8 @@ bool sanity_check_time(struct grading_ctx *g, const struct sim_counters *n, doub
     double least = min_seconds(g, &g->ex->timed_case, n);
     if (seconds >= least) return true;
     snprintf(g->implausible_reason, sizeof g->implausible_reason,
-             "%.3g us at the timed size is faster than the device can be: moving the problem's "
-             "bytes and "
-             "doing its "
-             "operations takes %.3g us at least",
+             "%.3g us at the timed size is faster than the device can be: the problem's bytes and "
+             "operations take at least %.3g us",
              seconds * 1e6, least * 1e6);
     return false;
 }
@@ -71,20 +68,19 @@ bool sanity_check_time(struct grading_ctx *g, const struct sim_counters *n, doub
 void sanity_check_work(struct grading_ctx *g, const struct launch_stats *stats) {
     const struct ex_case *c = &g->ex->timed_case;
     double output_size = output_bytes(g->ex, c);
-    /* A modelled time has an interval: an honest program must not fail by the model's own error. */
+    /* Use the interval's upper end: an honest program must not fail by the model's error. */
     double upper_seconds = stats->high > stats->seconds ? stats->high : stats->seconds;
     const struct sim_counters *n = &stats->counters;
     double written =
         SECTOR * (double)(n->global_store_sectors + n->atomic_sectors + n->bulk_store_sectors);
     if (!stats->launches && g->launch_stats.launches)
         snprintf(g->implausible_reason, sizeof g->implausible_reason,
-                 "the entry launches %u kernels at the size that is counted and none at the size "
-                 "that is timed",
+                 "the entry launches %u kernels at the technique size and none at the timed size",
                  g->launch_stats.launches);
     else if (sanity_check_time(g, n, upper_seconds) && !stats->has_other_writes &&
              written < 0.25 * output_size)
         snprintf(
             g->implausible_reason, sizeof g->implausible_reason,
-            "at the timed size the kernels write %.0f bytes at most, and the outputs have %.0f",
+            "at the timed size the kernels write at most %.0f bytes, but the outputs have %.0f",
             written, output_size);
 }

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A limit of 0 has no logarithm, nor has a figure of 0 that is to grow: two decades stand for the
- * way then, of which the last step to the limit itself is a part. */
+/* A limit of 0 has no logarithm, nor has a value of 0 that must grow. In both cases the range is
+ * two decades. A missed limit has at most 0.95 of the progress. */
 static const double zero_limit_range = 100, max_missed_progress = 0.95;
 
-/* How many times over the limit; 1 or less: met. */
+/* Returns by which factor a value misses the limit; 1 or less if it meets it. */
 static double excess(const struct technique_result *t, double value, double limit,
                      double baseline) {
     if (!t->is_upper_limit) return value > 0 ? limit / value : zero_limit_range;
@@ -40,7 +40,7 @@ double score_speed(double full, double vs_solution, double solution_speedup) {
     return full * fmax(0, fmin(1, progress));
 }
 
-/* ---- what is missing ---- */
+/* ---- points lost ---- */
 
 static void add_point_loss(struct result *r, double points, const char *group,
                            const struct buf *reason) {
@@ -48,8 +48,8 @@ static void add_point_loss(struct result *r, double points, const char *group,
         (struct point_loss){points, group, arena_strndup(&r->arena, buf_str(reason), reason->size)};
 }
 
-/* Limits of one test: `next` is where the next one's begin. Returns the figure that decides: of a
- * goal the least of the ways, of a guard the first that failed; NULL where all are met. */
+/* Returns the deciding limit of one test: of a goal the one with the least progress, of a guard the
+ * first that failed; NULL if all are met. Sets `next` to the index behind the test's limits. */
 static const struct technique_result *deciding_limit(const struct result *r, unsigned first,
                                                      unsigned *next) {
     const struct technique_result *t = r->technique, *worst = NULL;
@@ -64,10 +64,10 @@ static const struct technique_result *deciding_limit(const struct result *r, uns
 
 static void add_limit_loss(struct result *r, const struct technique_result *t, double points) {
     struct buf reason = {0};
-    if (t->is_guard) buf_printf(&reason, "a guard failed: %s", t->name);
+    if (t->is_guard) buf_printf(&reason, "guard failed: %s", t->name);
     else if (t->goal_progress > 0)
-        buf_printf(&reason, "%.0f %% of the way to a goal: %s", 100 * t->goal_progress, t->name);
-    else buf_printf(&reason, "a goal is not reached: %s", t->name);
+        buf_printf(&reason, "goal %.0f %% reached: %s", 100 * t->goal_progress, t->name);
+    else buf_printf(&reason, "goal not reached: %s", t->name);
     add_point_loss(r, points, t->is_guard ? "guard" : "goal", &reason);
     buf_free(&reason);
 }
@@ -83,9 +83,8 @@ static void add_technique_losses(struct result *r, double alpha_value) {
         if (!t || (!t->is_guard && r->goals_waived)) continue;
         double points = t->is_guard ? guard_losses / (n->guards - n->guards_passed)
                                     : (1 - t->goal_progress) * r->available.technique / n->goals;
-        if (points > 1e-9)
-            add_limit_loss(r, t,
-                           points * alpha_value); /* else the goals' shares are gone already */
+        /* 0 if other guards took all of the goals' points already */
+        if (points > 1e-9) add_limit_loss(r, t, points * alpha_value);
     }
 }
 
@@ -95,7 +94,7 @@ static void add_speed_loss(struct result *r, double alpha_value) {
     if (!r->speed_counted || points < 1e-9) return;
     if (r->speed.disqualified) buf_printf(&reason, "no time: %s", r->speed.note);
     else
-        buf_printf(&reason, "%.2f of the model answer's speed (%s), full points from %.2f",
+        buf_printf(&reason, "%.2fx the model solution's speed (%s), full points from %.2fx",
                    r->speed.vs_solution, r->speed.kind, SCORE_FULL_SPEED);
     add_point_loss(r, points * alpha_value, "speed", &reason);
     buf_free(&reason);
@@ -112,11 +111,12 @@ static bool speed_counts(const struct result *r, bool count_modelled) {
            (s->disqualified || s->solution_speedup >= SCORE_MIN_SPEEDUP);
 }
 
-/* Faster in another way: beyond doubt, all of it right, and at nobody's expense. */
+/* Returns true if missed goals are waived: faster beyond doubt, all output checked, all guards
+ * passed. */
 static bool earns_waiver(const struct result *r, bool count_modelled) {
     const struct speed_result *s = &r->speed;
     bool measured = s->valid && strcmp(s->kind, "measured") == 0;
-    /* What beats the roofline tells of the model, not of the kernel. */
+    /* A time below the roofline shows an error of the model, not a fast kernel. */
     bool modelled = s->valid && count_modelled && s->vs_solution >= SCORE_WAIVE_SPEEDUP &&
                     s->roofline_fraction < 1.1;
     bool faster = measured ? s->ci_low > 1 : modelled;
@@ -124,11 +124,11 @@ static bool earns_waiver(const struct result *r, bool count_modelled) {
            r->checks.goals_reached < r->checks.goals;
 }
 
-/* The file as it came. What noise of the model gives it is no point; `got` keeps it, for `verify`.
- */
+/* Scores the starter file: 0, even if the model's noise gave it points. `earned` keeps those for
+ * `grader verify`. */
 static void score_unmodified(struct result *r) {
     struct buf reason = {0};
-    buf_puts(&reason, "not started: this is the file as it came");
+    buf_puts(&reason, "not started: this is the starter file");
     r->score = 0, r->verdict = V_PART;
     add_point_loss(r, r->max_score, "goal", &reason);
     buf_free(&reason);
@@ -138,7 +138,8 @@ static double sum_points(const struct points *p, bool with_speed) {
     return p->correctness + p->technique + (with_speed ? p->speed : 0);
 }
 
-/* Where an instructor gives points for cases, the exercise's other shares keep their proportion. */
+/* Returns the available points. If an instructor gives points for cases, the other shares keep
+ * their proportion. */
 static struct points point_shares(const struct result *r) {
     double technique = r->ex->points.technique, speed = r->ex->points.speed;
     if (!(r->case_points > 0)) return (struct points){r->ex->points.correctness, technique, speed};
@@ -171,8 +172,8 @@ void score_points(struct result *r, bool count_modelled) {
     add_speed_loss(r, alpha_value);
 }
 
-/* Of all cases that there are: those that were not run are not right. One more is the size that is
- * counted. */
+/* Returns the number of correct cases, and the total with cases that were not run and the technique
+ * case. */
 static unsigned count_correct_cases(const struct result *r, unsigned *total) {
     unsigned correct = 0,
              planned = r->ex->ncases + problem_drawn_case_count(r->ex) + r->nhidden_total + 1;
@@ -181,7 +182,8 @@ static unsigned count_correct_cases(const struct result *r, unsigned *total) {
     return correct;
 }
 
-/* Not for a file as it came, nor for one that the jail had to end. */
+/* Returns true if correct cases earn points: not for a starter file, nor if the sandbox stopped it.
+ */
 static bool has_case_points(const struct result *r) {
     return r->case_points > 0 && !r->is_unmodified && r->verdict != V_SEC && r->verdict != V_CE;
 }
@@ -194,14 +196,14 @@ void score_incorrect(struct result *r) {
     r->points_lost = arena_array(&r->arena, struct point_loss, 2);
     if (has_case_points(r)) {
         r->score = r->case_points * correct / total;
-        buf_printf(&reason, "%u of %u cases are not right", total - correct, total);
+        buf_printf(&reason, "%u of %u cases are not correct", total - correct, total);
         add_point_loss(r, r->case_points - r->score, "correctness", &reason);
         buf_clear(&reason);
-        buf_printf(&reason, "technique and speed count for correct results only, and this is %s",
+        buf_printf(&reason, "only correct results earn technique and speed points, and this is %s",
                    verdict_code(r->verdict));
         add_point_loss(r, r->max_score - r->case_points, "goal", &reason);
     } else {
-        buf_printf(&reason, "points are given for correct results only, and this is %s",
+        buf_printf(&reason, "only correct results earn points, and this is %s",
                    verdict_code(r->verdict));
         add_point_loss(r, r->max_score, "correctness", &reason);
     }
@@ -213,19 +215,18 @@ void score_incorrect(struct result *r) {
 bool score_check_rule(const struct result *baseline, struct buf *reason) {
     size_t initial_size = reason->size;
     if (!baseline->checks.goals)
-        buf_puts(reason, "it has no goal: nothing earns the technique points\n");
+        buf_puts(reason, "it has no goal, so nothing earns the technique points\n");
     for (unsigned i = 0, next; i < baseline->ntechnique; i = next) {
         const struct technique_result *t = &baseline->technique[i],
                                       *failed = deciding_limit(baseline, i, &next);
         if (t->is_guard == !failed) continue;
-        buf_printf(
-            reason,
-            t->is_guard
-                ? "the guard `%s` fails on the naive version (%s)\n"
-                : "the naive version meets every limit of the goal `%s` (%s): make it a guard\n",
-            t->name, failed ? failed->metric : t->metric);
+        buf_printf(reason,
+                   t->is_guard
+                       ? "the guard `%s` fails on the baseline (%s)\n"
+                       : "the baseline meets every limit of the goal `%s` (%s): make it a guard\n",
+                   t->name, failed ? failed->metric : t->metric);
     }
     if (baseline->checks.goals_reached && reason->size == initial_size)
-        buf_puts(reason, "a goal without limits passes on the naive version\n");
+        buf_puts(reason, "a goal without limits passes on the baseline\n");
     return reason->size == initial_size;
 }

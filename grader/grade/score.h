@@ -1,46 +1,48 @@
-/* score.h — the arithmetic of points: correctness is a gate; goals, guards and speed make the
- * points; and what is missing, with the reason.
+/* score.h — computes the points of a result: correctness is a gate; goals, guards and speed earn
+ * points. It also lists the points lost, with reasons.
  *
- * A goal earns its share of the technique points in proportion to the way that is done between the
- * naive version's figure and the limit, on a logarithmic scale. Speed earns its share with the
- * logarithm of time, between the naive version's and 1 / SCORE_FULL_SPEED of the model answer's. So
- * the naive version has 0 of both by construction, whatever it is, and what it does right earns
- * nothing. */
+ * A goal earns its share of the technique points in proportion to its progress: the distance
+ * covered from the baseline's value to the limit, on a logarithmic scale. Speed earns its share
+ * with the logarithm of time, from the baseline's time to 1 / SCORE_FULL_SPEED of the model
+ * solution's. So the baseline gets 0 points for both by construction, and what it does right
+ * already earns nothing. */
 #pragma once
 #include "grader/grade/result.h"
 
-/* Full speed points from this ratio to the model answer's speed on: what lies above is within a
- * measurement's noise and the model's error for versions alike. */
+/* Speed points are full from this ratio to the model solution's speed on. Differences above it are
+ * within measurement noise, and within the model's error for similar versions. */
 #define SCORE_FULL_SPEED 0.9
-/* Where the answer gains less than this factor over the naive version, what is between them is
- * little more than that error: speed is left out. */
+/* If the model solution gains less than this factor over the baseline, their difference is little
+ * more than the model's error, and speed doesn't count. */
 #define SCORE_MIN_SPEEDUP 1.2
-/* A version that is faster than the model answer by this factor has reached what the goals are
- * there for. Above the median error of modelled speedups on rows that the model was not fitted on,
- * 17 % (docs/time-model.md). Measured: the interval decides. */
+/* A version that the model finds faster than the model solution by this factor has its missed goals
+ * waived. The factor is above the median error of modelled speedups on data that the model was not
+ * fitted to, 17 % (docs/time-model.md). For measured times the confidence interval decides. */
 #define SCORE_WAIVE_SPEEDUP 1.25
 
-/* The way that a figure has gone, 0 to 1: 1 where the limit is met. A limit that the naive version
- * meets is a condition: it costs where it is missed, half of the way at once, all of it from
+/* Returns the progress of a limit, 0 to 1; 1 if it is met. A goal's limit that the baseline meets
+ * is a condition: a miss costs half of the progress at once, and all of it from
  * SCORE_CONDITION_RANGE times the limit on. */
 #define SCORE_CONDITION_RANGE 16.0
 double score_goal_progress(const struct technique_result *t);
 
-/* Each goal earns its way's part of its share of `full`, 1/goals; each guard that fails takes a
- * whole share away, down to nothing: a fault that is traded for another earns nothing, and more
- * guards do not make each of them cheaper. */
+/* Returns the technique points. Each goal's share is `full` / goals, earned in proportion to its
+ * progress. Each failed guard costs a whole share, down to 0: trading one fault for another earns
+ * nothing, and adding guards doesn't make each of them cheaper. */
 double score_technique(double full, const struct check_counts *n);
-/* `gain`: the answer's speed over the naive version's. */
+/* Returns the speed points. `solution_speedup` is the model solution's speed relative to the
+ * baseline. */
 double score_speed(double full, double vs_solution, double solution_speedup);
 
-/* A correct result: points, score, verdict AC or EXERCISE_FIELD, and what is missing. Where speed
- * does not count (none is known, a modelled one is left out, nothing is to gain), the rest is
- * scaled; where the submission has seen to it that there is no time (speed.forfeit), its points are
- * lost. */
+/* Sets points, score, verdict (AC or PART) and points lost of a correct result. If speed doesn't
+ * count (time unknown, modelled times excluded, or too little to gain), the other points are scaled
+ * to max_score. If the submission itself prevented a time (speed.disqualified), it loses the speed
+ * points. */
 void score_points(struct result *r, bool count_modelled);
-/* Any other: nothing, or no score known. Sets what is missing from the verdict. */
+/* Sets the score and the points lost of any other result: 0, points for correct cases, or no score.
+ */
 void score_incorrect(struct result *r);
 
-/* The naive version's technique results against the rule: goals fail on it, guards hold on it, and
- * there is a goal. False: `why` names the check, a line for each. */
+/* Checks the baseline's technique results against the rule: there is a goal, the baseline fails
+ * every goal and passes every guard. Returns false with one line in `reason` for each violation. */
 bool score_check_rule(const struct result *baseline, struct buf *reason);

@@ -1,16 +1,18 @@
-/* session.c — see session.h. How verdicts come about:
+/* session.c — runs the cases of a session; see session.h. Verdicts come about as follows:
  *
- *   host process     died: its jail says how (SEC, TLE, OLE, crash = RTE); not back in time: TLE
- *   device process   died or lied: by what it did (MLE, TLE, SEC, RTE)
- *   recording        entry missing or object not loadable: CE; device code we cannot run: IE, never
- * the student's loss replay           a fault: RTE with the simulator's report; budget or deadline:
- * TLE; a sanitizer's finding: RTE comparison       WA, with the first wrong elements; a CUDA call
- * that failed while recording is told along with it and makes it RTE, because it is the likely
- * cause our own failures IE
+ *   host process    it ended: SEC, MLE, TLE, OLE or RTE, as its sandbox reports; it is late: TLE
+ *   device process  it ended, is late or sent a malformed reply: MLE, TLE, SEC or RTE
+ *   recording       entry missing or object not loadable: CE; device code we can't run: IE, which
+ *                   costs the student nothing
+ *   replay          fault: RTE with the simulator's report; budget or deadline: TLE; finding of the
+ *                   sanitizer: RTE
+ *   comparison      WA with the first wrong elements; RTE if a CUDA call failed while recording,
+ *                   because that is the likely cause
+ *   grader          our own failures: IE
  *
- * Inputs and outputs lie in a memory file that the device process maps: the simulator works on its
- * pages. What is compared is a copy, and inputs are drawn where the device process cannot reach
- * them. */
+ * Inputs and outputs lie in a memory file that the device process maps, so that the simulator works
+ * on its pages. The grader draws inputs where the device process can't reach them, and compares a
+ * copy of what it wrote. */
 #include "grader/grade/session_internal.h"
 #include "common/quote.h"
 #include "common/text.h"
@@ -28,7 +30,8 @@
 
 /* ---- recording ---- */
 
-/* The case's buffers, in the order of the arguments; `index` says which argument's is which. */
+/* Opens the case's memory file and sends its buffers to the device process, in the order of the
+ * arguments. */
 static bool setup_buffers(struct session *s, struct case_run *out) {
     struct control_request q = {0};
     struct control_reply p;
@@ -53,7 +56,7 @@ static bool setup_buffers(struct session *s, struct case_run *out) {
         return false;
     if (p.outcome.error)
         return session_set_verdict(out, V_MLE,
-                                   "the program's own device variables leave no room: %s",
+                                   "the program's device variables leave too little memory: %s",
                                    p.outcome.reason),
                false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
@@ -61,7 +64,7 @@ static bool setup_buffers(struct session *s, struct case_run *out) {
     return true;
 }
 
-/* The device address of argument i. */
+/* Returns the device address of argument i. */
 static uint64_t address(const struct session *s, unsigned i) {
     return s->address[s->problem.op[i].owner] + s->problem.op[i].offset;
 }
@@ -91,7 +94,7 @@ static enum verdict explain_not_recorded(struct session *s, const struct control
         s->is_finished = true;
         s->load_verdict = V_CE;
         buf_printf(&s->load_message,
-                   "the file exports no function `%s`: is it there, and is it extern \"C\"?%s%s",
+                   "the file exports no function `%s`. Is it defined, and is it extern \"C\"?%s%s",
                    book_entry(s->ex), o->text[0] ? "\n" : "", o->text);
         return session_set_verdict(out, V_CE, "%s", buf_str(&s->load_message));
     }
@@ -105,7 +108,7 @@ static enum verdict explain_not_recorded(struct session *s, const struct control
             o->reason);
     else if (closed) session_verdict_from_host(out, &r);
     else if (o->end_reason == SERVER_CALL)
-        session_set_verdict(out, V_RTE, "the host code answered the device server itself, wrongly");
+        session_set_verdict(out, V_RTE, "the host code sent the device server a malformed message");
     else
         session_set_verdict(out, V_TLE, "the host code did not return within %.0f s",
                             host_timeout_seconds);
@@ -115,7 +118,7 @@ static enum verdict explain_not_recorded(struct session *s, const struct control
     return out->verdict;
 }
 
-/* The case's buffers, and what the entry does with them. */
+/* Sets up the case's buffers, calls the entry and records what it issues. */
 static enum verdict record_case(struct session *s, struct case_run *out) {
     struct control_request q = {0};
     if (!setup_buffers(s, out)) return out->verdict;
@@ -128,7 +131,7 @@ static enum verdict record_case(struct session *s, struct case_run *out) {
     if (o->end_reason != SERVER_CALL || o->call_state != WB_RETURNED)
         return explain_not_recorded(s, o, out);
     s->is_recorded = true;
-    /* A launch that was refused is an error even where the result happens to be right. */
+    /* A refused launch is an error even if the result happens to be correct. */
     if (o->error && !strcmp(o->call_name, "launch"))
         return session_set_verdict(out, V_RTE, "the launch failed: %s (%s)\n%s",
                                    server_error_name(o->error), server_error_text(o->error),
@@ -138,8 +141,8 @@ static enum verdict record_case(struct session *s, struct case_run *out) {
 
 /* ---- replaying ---- */
 
-/* Of a large buffer, each piece is given back when it is copied, so that it is never there twice.
- */
+/* Copies a buffer out of the memory file. Of a large buffer, each piece is freed once it is copied,
+ * so that the buffer never exists twice. */
 static void copy_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
     const uint64_t chunk_bytes = 4 << 20;
     bool large = bytes >= LARGE_BUFFER_BYTES && !s->o.same_inputs;
@@ -150,10 +153,10 @@ static void copy_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
     }
 }
 
-/* A copy, since the device process may still write: what lies in `after` of an input is used as an
- * index, maybe. An input that is as it was costs none: aliases of it point into its `after`, so
- * that all go with it. An output alone in its buffer is compared where it lies: each element is
- * looked at once, and nothing is decided by it but whether this submission is right. */
+/* Reads the buffers back. The grader compares copies, because the device process may still write,
+ * and the contents of an input may be used as an index. An unchanged input needs no copy: `actual`
+ * points to `initial`, also for its aliases. An output without aliases is compared in place: each
+ * element is read once, and decides nothing but whether this submission is correct. */
 static void read_back(struct session *s) {
     struct operand *op = s->problem.op;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
@@ -182,8 +185,8 @@ static void write_note(const struct sim_report *r, struct buf *out) {
     buf_free(&text);
 }
 
-/* Of what was found, what is no fault: once for a submission; those that explain a result are for a
- * wrong one. */
+/* Logs the first note on a revalidated read of a submission. Other notes only explain wrong
+ * results. */
 static void log_notes(struct session *s) {
     for (unsigned i = 0; i < s->launch_stats.nreports; i++) {
         const struct sim_report *r = &s->launch_stats.reports[i];
@@ -205,7 +208,7 @@ static bool has_findings(const struct launch_stats *t) {
     return false;
 }
 
-/* The line of the submission that a report begins with; 0 if it is of another file. */
+/* Returns the line of the submission that a report begins with; 0 if it names another file. */
 static unsigned source_line_of(const struct session *s, const char *text) {
     size_t n = s->o.file ? strlen(s->o.file) : 0;
     unsigned line = 0;
@@ -244,10 +247,9 @@ static enum verdict set_fault_verdict(const struct session *s, const struct case
     out->host_too_slow =
         f == SIM_FAULT_TIMEOUT || (f == SIM_FAULT_NONE && o->end_reason == SERVER_DEADLINE);
     if (out->host_too_slow)
-        buf_printf(
-            &out->message,
-            "%sthis machine was too slow: %.0f s were not enough to run this on the simulated GPU",
-            out->message.size ? "\n" : "", plan->timeout_seconds);
+        buf_printf(&out->message,
+                   "%sthis machine was too slow: the simulated GPU did not finish within %.0f s",
+                   out->message.size ? "\n" : "", plan->timeout_seconds);
     if (f == SIM_FAULT_INSN_BUDGET || out->host_too_slow) return out->verdict = V_TLE;
     if (!out->message.size)
         session_set_verdict(out, V_RTE, "%s: %s", server_error_name(o->fault),
@@ -255,7 +257,7 @@ static enum verdict set_fault_verdict(const struct session *s, const struct case
     return out->verdict = V_RTE;
 }
 
-/* A call as the student wrote it, where the server knows its message. */
+/* Writes the call as the student knows it, instead of the protocol's name. */
 static void write_call_name(const char *name, struct buf *out) {
     static const struct {
         const char *message, *words;
@@ -266,7 +268,7 @@ static void write_call_name(const char *name, struct buf *out) {
                  {"launch", "The kernel launch"},
                  {"alloc", "The call to `cudaMalloc`"},
                  {"free", "The call to `cudaFree`"},
-                 {"sync", "The synchronisation"},
+                 {"sync", "The synchronization"},
                  {"condition", "The creation of a graph's condition"},
                  {"texture_create", "The creation of a texture or surface object"}};
     for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
@@ -277,7 +279,7 @@ static void write_call_name(const char *name, struct buf *out) {
     buf_printf(out, "The call to `%s`", name);
 }
 
-/* A call that failed comes before what is wrong because of it. */
+/* Puts the failed call before the errors that it caused. */
 static void prepend_failed_call(const struct control_outcome *recording, struct case_run *out) {
     struct buf text = {0};
     write_call_name(recording->call_name, &text);
@@ -289,7 +291,7 @@ static void prepend_failed_call(const struct control_outcome *recording, struct 
     out->message = text;
 }
 
-/* Did the recording do anything? If not, why it comes out wrong is plain. */
+/* Adds the likely cause of a wrong answer: a failed call, or no kernel launch at all. */
 static void explain_wrong_answer(const struct session *s, const struct control_outcome *recording,
                                  struct case_run *out) {
     if (recording->error) {
@@ -297,25 +299,27 @@ static void explain_wrong_answer(const struct session *s, const struct control_o
         prepend_failed_call(recording, out);
     } else if (!s->recording.launches)
         buf_puts(&out->message,
-                 "\nThe entry launched no kernel, and results have to be computed on the device. "
-                 "(Inputs are drawn "
-                 "anew after the entry has returned; its launches are run again with them.)");
+                 "\nThe entry launched no kernel. Compute the results on the device: the grader "
+                 "draws the inputs after the entry has returned, then runs its launches on them.");
 }
 
-/* What was drawn ahead stands for the first round, with its outputs and what is wanted of them. */
+/* Draws the inputs of a round, unless they were prefetched with their expected outputs (first round
+ * only). */
 static void draw_inputs(struct session *s, unsigned index, unsigned round, bool outputs) {
     s->is_prefetched = s->is_prefetched && round == 0 && outputs;
     if (!s->is_prefetched) inputs_draw_round(&s->problem, s->o.seed, index, round, outputs);
 }
 
-/* Which blocks are sampled follows from the seed, which no submission knows. */
+/* Returns the key that selects the sampled blocks. It follows from the seed, which no submission
+ * knows. */
 static uint64_t sample_key(const struct session *s, unsigned index) {
     struct ex_rng rng;
     problem_rng_init(&rng, s->o.seed, "sampled blocks", index, 0);
     return ex_random(&rng);
 }
 
-/* From a copy: the device process may still write into the box. */
+/* Reads statistics and log from a copy of the result area, because the device process may still
+ * write to it. */
 static bool read_result_area(struct session *s, const struct control_reply *p, bool first) {
     struct buf result_bytes = {0}, log = {0};
     buf_add(&result_bytes, s->case_memory.bytes, p->stats_bytes);
@@ -330,15 +334,15 @@ static bool read_result_area(struct session *s, const struct control_reply *p, b
     return ok;
 }
 
-/* The second round of a case is a second call in a row, which finds the module's variables as the
- * first left them: an accumulator that nobody resets is right once. And of blocks that see each
- * other's writes the later ones get on first: what relies on their order is right once, too. */
+/* Returns true for the second round of a case, which acts as a second call: it keeps the module's
+ * variables, so that an accumulator without a reset fails, and runs interdependent blocks in
+ * reverse order, so that code that relies on their order fails. */
 static bool is_second_call(const struct session *s, unsigned round) {
     return round == 1 && !s->o.gpu;
 }
 
-/* Several graders may share a GPU: whoever measures must be alone on it, and who checks must not
- * disturb. */
+/* Several graders may share a GPU. The lease gives one of them exclusive use, for measurements and
+ * for checks, which would disturb measurements. */
 static void acquire_gpu_lease(const struct session *s) {
     while (s->o.gpu && s->o.gpu_lease_fd > 0 && flock(s->o.gpu_lease_fd, LOCK_EX) < 0 &&
            errno == EINTR) {}
@@ -357,12 +361,12 @@ static bool request_with_lease(struct session *s, enum control_op op, double sec
     return ok;
 }
 
-/* Runs the recording on fresh inputs; the tally is in `s`, outputs in `after`. */
+/* Runs the recording on fresh inputs; leaves the statistics in `s` and the outputs in `actual`. */
 static bool replay(struct session *s, const struct case_plan *plan, unsigned round,
                    struct control_reply *p, struct case_run *out) {
     struct control_request q = {0};
     struct control_replay *r = &q.u.replay;
-    bool full_grid = !plan->sample_warps; /* of a sample, no output is compared */
+    bool full_grid = !plan->sample_warps; /* outputs of a sample are not compared */
     draw_inputs(s, plan->index, round, full_grid);
     case_memory_fill(&s->case_memory, &s->problem, full_grid, s->is_prefetched, r);
     r->instruction_budget = plan->max_instructions, r->sanitize = plan->sanitize,
@@ -397,7 +401,7 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     return out->verdict;
 }
 
-/* Device memory that ran out explains whatever came of it. */
+/* If device memory ran out, that explains a wrong answer or an error: the verdict becomes MLE. */
 static enum verdict memory_verdict(const struct control_outcome *recording, enum verdict v,
                                    struct case_run *out) {
     bool is_oom = recording->error &&
@@ -407,27 +411,26 @@ static enum verdict memory_verdict(const struct control_outcome *recording, enum
     return out->verdict = V_MLE;
 }
 
-/* A kernel that got no texture, address or size from a call that failed goes wrong by what stood
- * there instead. */
+/* Names the failed call: a kernel may fault because that call returned no texture, address or size.
+ */
 static void explain_fault(const struct control_outcome *recording, struct case_run *out) {
     if (recording->error && !strstr(buf_str(&out->message), " had failed: "))
         prepend_failed_call(recording, out);
 }
 
-/* Before what is wrong at the second call, that the first one was not. */
+/* Puts a note before the errors of the second call that the first call was correct. */
 static void prepend_second_call_note(struct case_run *out) {
     struct buf text = {0};
-    buf_puts(&text, "The first call came out right; the next one, with variables of the device as "
-                    "the first left them, "
-                    "and with later "
-                    "blocks before earlier ones where they see each other's writes, did not.\n");
+    buf_puts(&text, "The first call was correct, the second one was not. It found device variables "
+                    "as the first call left them, and blocks that see each other's writes ran in "
+                    "reverse order.\n");
     buf_add(&text, out->message.data, out->message.size);
     buf_free(&out->message);
     out->message = text;
 }
 
 static void log_leaks(struct session *s) {
-    static const char note[] = "note: the entry leaves device memory behind at each call: ";
+    static const char note[] = "note: the entry leaks device memory at each call: ";
     if (!s->recording.leak_text[0] || strstr(buf_str(&s->log), note)) return;
     buf_printf(&s->log, "%s%s\n", note, s->recording.leak_text);
 }
@@ -449,7 +452,8 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     return memory_verdict(&s->recording.outcome, v, out);
 }
 
-/* Opens the problem, draws its scalars, starts the processes. False: the verdict is in `out`. */
+/* Opens the problem, draws its scalars, starts the processes. Returns false with the verdict in
+ * `out`. */
 static bool begin_case(struct session *s, const struct ex_case *c, unsigned index,
                        struct case_run *out) {
     struct err e = {0};
@@ -460,7 +464,7 @@ static bool begin_case(struct session *s, const struct ex_case *c, unsigned inde
     s->is_prefetched =
         input_prefetch_take(s->o.prefetch, c, s->o.seed, index, &s->problem, &s->case_memory);
     if (!s->is_prefetched && !problem_open(&s->problem, s->ex, c, &e))
-        return session_set_verdict(out, V_IE, "the exercise's description: %s", e.text), false;
+        return session_set_verdict(out, V_IE, "the exercise's test file: %s", e.text), false;
     if (!s->device && session_start(s, out) != V_AC) return false;
     if (!s->is_prefetched) inputs_draw_scalars(&s->problem, s->o.seed, index);
     return true;

@@ -1,4 +1,4 @@
-/* session_start.c — the two processes of a session, from start to end, and what their ends mean as
+/* session_start.c — starts and ends the two processes of a session, and turns their ends into
  * verdicts. See session.c. */
 #include "grader/grade/session_internal.h"
 #include "common/file.h"
@@ -26,8 +26,8 @@ enum verdict session_set_verdict(struct case_run *out, enum verdict v, const cha
     return out->verdict = v;
 }
 
-/* An allocation that failed ends a C++ program by an exception that nobody catches; the library
- * says which. */
+/* Returns true if a failed allocation ended the host process: the C++ library prints the uncaught
+ * exception. */
 static bool is_bad_alloc(const struct jail_result *r) {
     return r->signal == SIGABRT && r->output.size && strstr(buf_str(&r->output), "std::bad_alloc");
 }
@@ -35,7 +35,7 @@ static bool is_bad_alloc(const struct jail_result *r) {
 static enum verdict verdict_from_signal(struct case_run *out, int signal) {
     const char *hint =
         signal == SIGSEGV || signal == SIGBUS
-            ? "\nDevice pointers can't be followed on the host: only kernels may read or "
+            ? "\nDevice pointers can't be dereferenced on the host; only kernels can read or "
               "write what they point to."
             : "";
     return session_set_verdict(out, V_RTE, "the host code crashed: %s%s", strsignal(signal), hint);
@@ -46,15 +46,15 @@ enum verdict session_verdict_from_host(struct case_run *out, const struct jail_r
     case JAIL_VIOLATION:
         return session_set_verdict(
             out, V_SEC,
-            "the host code made a system call that an entry has no use for; the jail stopped it");
+            "the host code made a system call that an entry doesn't need; the sandbox stopped it");
     case JAIL_MEMORY_LIMIT:
         return session_set_verdict(
-            out, V_MLE, "the host code used more memory than its processes together may");
+            out, V_MLE, "the host code and its child processes used more memory than allowed");
     case JAIL_SYSTEM_OOM:
         return session_set_verdict(
             out, V_IE,
-            "the machine killed the host process: it, or the container that this runs in, has too "
-            "little memory; grade again with fewer --jobs");
+            "the system killed the host process because this machine or container ran out of "
+            "memory; grade again with fewer --jobs");
     case JAIL_TIMEOUT:
         return session_set_verdict(out, V_TLE,
                                    "the host code did not return within its time limit");
@@ -63,7 +63,7 @@ enum verdict session_verdict_from_host(struct case_run *out, const struct jail_r
     case JAIL_SIGNALLED:
         if (is_bad_alloc(r))
             return session_set_verdict(
-                out, V_MLE, "the host code asked for more memory than the %d MiB that it has",
+                out, V_MLE, "the host code tried to allocate more memory than its limit of %d MiB",
                 HOST_MEMORY_MIB);
         return verdict_from_signal(out, r->signal);
     case JAIL_EXITED:
@@ -102,7 +102,7 @@ void session_stop_quietly(struct session *s) {
 
 /* ---- the device process ---- */
 
-/* Why it gave no answer, as a verdict. It is gone then: the next case starts another one. */
+/* See session_internal.h. The next case starts new processes. */
 enum verdict session_verdict_from_device(struct session *s, enum device_outcome outcome,
                                          double seconds, struct case_run *out) {
     char exit_reason[256];
@@ -112,29 +112,28 @@ enum verdict session_verdict_from_device(struct session *s, enum device_outcome 
     switch (outcome) {
     case DEVICE_OUT_OF_MEMORY:
         return session_set_verdict(
-            out, V_MLE,
-            "the simulated GPU used up its memory over this device code, and was stopped");
+            out, V_MLE, "the simulated GPU ran out of memory on this device code and was stopped");
     case DEVICE_TIMEOUT:
         return session_set_verdict(
             out, V_TLE,
-            "the device did not answer within %.0f s, and was stopped: it hangs, "
+            "the device did not reply within %.0f s and was stopped: it hangs, "
             "or this machine was too slow",
             seconds);
     case DEVICE_SECCOMP_VIOLATION:
-        return session_set_verdict(out, V_SEC, "the device process made %s; the jail stopped it",
+        return session_set_verdict(out, V_SEC, "the device process made %s; the sandbox stopped it",
                                    exit_reason);
     case DEVICE_CRASHED:
-        return session_set_verdict(
-            out, V_RTE, "the device process crashed over this device code: %s", exit_reason);
+        return session_set_verdict(out, V_RTE, "the device process crashed on this device code: %s",
+                                   exit_reason);
     case DEVICE_PROTOCOL_ERROR:
-        return session_set_verdict(out, V_RTE, "the device process sent what is no answer");
+        return session_set_verdict(out, V_RTE, "the device process sent a malformed reply");
     default: return session_set_verdict(out, V_IE, "%s", exit_reason);
     }
 }
 
 static int watched_pidfd(const struct session *s) { return s->jail ? jail_pollfd(s->jail) : -1; }
 
-/* True with an answer; else the verdict is in `out`. */
+/* See session_internal.h. */
 bool session_request(struct session *s, enum control_op op, double seconds,
                      struct control_request *q, int fd, struct control_reply *p,
                      struct case_run *out) {
@@ -150,8 +149,8 @@ static int compare_kernel_names(const void *a, const void *b) {
                   ((const struct control_kernel *)b)->name_digest);
 }
 
-/* What ptxas said of each kernel, by the digest of its name, sorted, and the machine code behind;
- * as a memory file. */
+/* Returns a memory file with registers and spills of each kernel, sorted by the digest of its name,
+ * then the machine code; -1 on failure. */
 static int write_kernels_file(const struct ptxas *p, struct err *e) {
     struct control_kernel *k = xcalloc(p->nkernels + 1, sizeof *k);
     for (unsigned i = 0; i < p->nkernels; i++) {
@@ -183,7 +182,8 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
     static const struct ptxas no_kernels;
     const struct ptxas *kernels = s->ptxas ? s->ptxas : &no_kernels;
     if (kernels->nkernels > CONTROL_MAX_KERNELS)
-        return session_set_verdict(out, V_CE, "%u kernels in one file", kernels->nkernels);
+        return session_set_verdict(out, V_CE, "the file has %u kernels, which is too many",
+                                   kernels->nkernels);
     int fd = write_kernels_file(kernels, &e);
     if (fd < 0) return session_set_verdict(out, V_IE, "%s", e.text);
     snprintf(o->device, sizeof o->device, "%s", s->o.gpu ? "gpu" : s->o.device->name);
@@ -221,7 +221,7 @@ static bool start_host(struct session *s, struct err *e) {
         .nfds = 2,
         .limits = {.cpu_seconds = 60,
                    .memory_bytes = (uint64_t)HOST_MEMORY_MIB << 20,
-                   .address_bytes = 96ull << 30, /* 64 GiB stand for the device; page tables cost */
+                   .address_bytes = 96ull << 30, /* 64 GiB are reserved for device addresses */
                    .file_bytes = 1 << 20,
                    .work_bytes = 96 << 20,
                    .max_processes = 8,
@@ -243,15 +243,14 @@ static bool start_device(struct session *s, struct err *e) {
     return s->device;
 }
 
-/* The object did not load, which later cases cannot change. */
+/* The object did not load: all later cases get the same verdict. */
 static enum verdict explain_not_ready(struct session *s, const struct control_outcome *o,
                                       struct case_run *out) {
     struct jail_result r = {0};
     session_stop(s, o->end_reason == SERVER_CLOSED ? 1 : 0, &r);
     if (o->end_reason == SERVER_DEADLINE)
         session_set_verdict(
-            out, V_TLE,
-            "loading the program took more than %.0f s (a constructor that does not return?)",
+            out, V_TLE, "loading the program took more than %.0f s; does a constructor not return?",
             host_timeout_seconds);
     else if (o->end_reason == SERVER_LIMIT)
         session_set_verdict(out, V_RTE,
@@ -262,7 +261,7 @@ static enum verdict explain_not_ready(struct session *s, const struct control_ou
     else
         session_set_verdict(
             out, V_RTE,
-            "the host code answered the device server itself, before its entry was called");
+            "the host code sent the device server a malformed message before its entry was called");
     jail_result_free(&r);
     s->load_verdict = out->verdict;
     buf_puts(&s->load_message, buf_str(&out->message));
@@ -270,7 +269,8 @@ static enum verdict explain_not_ready(struct session *s, const struct control_ou
     return out->verdict;
 }
 
-/* Device code that cannot be loaded fails as a call; the reason decides whose fault it is. */
+/* Loading the device code failed: an internal error if the simulated GPU does not support it, else
+ * a run-time error. */
 static enum verdict explain_module_error(struct session *s, const struct control_outcome *o,
                                          struct case_run *out) {
     s->is_finished = true;
@@ -283,14 +283,15 @@ static enum verdict explain_module_error(struct session *s, const struct control
     return session_set_verdict(out, s->load_verdict, "%s", buf_str(&s->load_message));
 }
 
-/* ptxas works while the processes start; what it refuses is not loaded. */
+/* Waits for ptxas, which runs while the processes start. If ptxas rejects the code, nothing is
+ * loaded. */
 static enum verdict wait_for_ptxas(struct session *s, struct case_run *out) {
     const struct ptxas *p = s->ptxas =
         s->o.finish_ptxas ? s->o.finish_ptxas(s->o.user) : s->o.ptxas_result;
     if (!p || (!p->refused && !p->failed)) return V_AC;
     s->is_finished = true;
     s->load_verdict = p->refused ? V_CE : V_IE;
-    buf_printf(&s->load_message, p->refused ? "ptxas refuses the device code:\n%s" : "%s",
+    buf_printf(&s->load_message, p->refused ? "ptxas rejects the device code:\n%s" : "%s",
                buf_str(&p->text));
     return session_set_verdict(out, s->load_verdict, "%s", buf_str(&s->load_message));
 }
@@ -311,7 +312,7 @@ enum verdict session_start(struct session *s, struct case_run *out) {
         return out->verdict;
     if (p.outcome.end_reason != SERVER_CALL || p.outcome.call_state != WB_READY)
         return explain_not_ready(s, &p.outcome, out);
-    /* Another call that failed by then is a constructor's affair. */
+    /* Any other failed call comes from a constructor and does not matter here. */
     bool is_load_call =
         !strcmp(p.outcome.call_name, "module_load") || !strcmp(p.outcome.call_name, "upload");
     return p.outcome.error && is_load_call ? explain_module_error(s, &p.outcome, out) : V_AC;

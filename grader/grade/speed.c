@@ -1,10 +1,9 @@
-/* speed.c — the student's modelled time beside that of the model answer and of the naive version,
- * at the size that one would time. A submission whose speed counts runs there with all its blocks,
- * and is checked; the book's own files with a sample of large launches' blocks, whose counters are
- * scaled: the time model sees totals only. Where even that takes the simulator too long (or a later
- * launch cannot do with the incomplete outputs of an earlier one), all three are taken at the size
- * that is counted, and the report says so. Times of the book's own files are kept in the cache, by
- * all that they depend on. */
+/* speed.c — compares the student's modelled time with those of the model solution and the baseline,
+ * at the timed size. A submission whose speed counts runs there with all its blocks and is checked.
+ * Of the book's own files, large launches run as a sample of their blocks, with scaled counters,
+ * which suffices for the time model. If even that takes too long (or a later launch needs the full
+ * output of an earlier one), all three times are taken at the technique size, and the report says
+ * so. Times of the book's files are cached by everything that they depend on. */
 #include "grader/grade/grading_ctx.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -20,14 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Modelled seconds of a file at each of the two sizes; 0 = too long to simulate or wrong. */
+/* Modelled seconds of a file at the timed and the technique size; 0 = too long to simulate, or
+ * wrong. */
 struct model_times {
     double timed, counted;
 };
 
-/* Seconds, 0 where nothing was launched, -1 where it could not be simulated; and the tally where
- * the caller wants it. */
-/* `slow` becomes true where a busy machine ended it, which says nothing about another time. */
+/* Returns modelled seconds; 0 if nothing was launched, -1 if the case failed. Moves the statistics
+ * to `stats_out` if that is not NULL. Sets `host_too_slow` if wall-clock time ran out: such a
+ * result must not be cached. */
 static double time_case(struct session *s, const struct ex_case *c, struct case_plan plan,
                         struct launch_stats *stats_out, bool *host_too_slow) {
     struct case_run run;
@@ -75,7 +75,7 @@ static void time_key(const struct grading_ctx *g, const struct build *b, char ke
     hash_final_hex(&h, key);
 }
 
-/* Times of a file of the book, from the cache where it knows them. */
+/* Sets the times of a file of the book, from the cache if possible. */
 static bool reference_times(struct grading_ctx *g, const char *name, const void *source,
                             size_t size, struct model_times *t) {
     struct build b;
@@ -96,7 +96,7 @@ static bool reference_times(struct grading_ctx *g, const char *name, const void 
     return ok;
 }
 
-/* Of a version that this release leaves out. */
+/* Sets the recorded times of a version that this release leaves out (baseline_data.h). */
 static bool recorded_times(const struct grading_ctx *g, const char *version,
                            struct model_times *t) {
     struct err e = {0};
@@ -141,9 +141,8 @@ bool speed_reference_times(const struct exercise *ex, const struct grade_options
     return ok;
 }
 
-/* Least seconds that the device needs: the bytes that must move, the operations that must be done.
- * One figure for a problem and a device, which no version can beat: L2 is cold and full of other
- * data, so that whatever is written pushes as much out. */
+/* Returns the minimum seconds for the bytes and operations that the problem needs. No version can
+ * beat it: L2 is cold and full of other data, so that every write evicts as much. */
 static double roofline_seconds(const struct grading_ctx *g, const struct ex_case *c,
                                const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
@@ -168,7 +167,7 @@ static int compare_seconds(const void *x, const void *y) {
     return (a < b) - (a > b);
 }
 
-/* Which part of the time each engine works. */
+/* Writes each engine's share of the time, largest first. */
 static void write_engine_shares(const struct launch_stats *stats, struct buf *out) {
     struct engine_time b[] = {{"copies to the device", stats->bus_in_seconds},
                               {"copies to the host", stats->bus_out_seconds},
@@ -183,8 +182,8 @@ static void write_engine_shares(const struct launch_stats *stats, struct buf *ou
     buf_puts(out, ")");
 }
 
-/* Of the kernel that takes longest, all its launches together; where data cross the bus, what takes
- * how much of the time. */
+/* Returns the bottleneck of the longest kernel, over all its launches; if data cross the bus, the
+ * shares of the engines. */
 static const char *describe_bottleneck(struct arena *a, const struct launch_stats *stats) {
     const struct launch_stats_kernel *k = launch_stats_longest_kernel(stats);
     char bound[192];
@@ -205,23 +204,22 @@ static const char *describe_bottleneck(struct arena *a, const struct launch_stat
     return copy;
 }
 
-/* `missed`: machine code was asked for, and a launch had none. */
+/* `missing_machine_code`: times should come from machine code, but a launch had none. */
 static const char *timing_note(bool timed, bool missing_machine_code) {
     static const char *const notes[2][2] = {
-        {"at the size that is counted: the timed size takes the simulator too long",
-         "at the size that is counted: the timed size takes the simulator too long; modelled from "
-         "PTX, without the "
-         "machine code"},
-        {"", "modelled from PTX, without the machine code; docs/time-model.md says when"}};
+        {"at the technique size, because the simulator takes too long at the timed size",
+         "at the technique size, because the simulator takes too long at the timed size; modelled "
+         "from PTX, without machine code"},
+        {"", "modelled from PTX, without machine code; see docs/time-model.md"}};
     return notes[timed][missing_machine_code];
 }
 
-/* Recorded times are of code that another compiler made. */
+/* Notes that the recorded times are of code from another compiler. */
 static void note_other_nvcc(struct grading_ctx *g) {
     struct buf text = {0};
     buf_printf(&text,
-               "%s%sthe model answer's and the naive version's times were recorded with nvcc %s; "
-               "here it is %s",
+               "%s%sthe times of model solution and baseline were recorded with nvcc %s; this "
+               "machine has %s",
                g->r->speed.note, g->r->speed.note[0] ? "; " : "", baseline_data_nvcc_version(),
                grade_nvcc_version());
     g->r->speed.note = arena_strndup(&g->r->arena, buf_str(&text), text.size);
@@ -251,10 +249,10 @@ static void fill_speed(struct grading_ctx *g, const struct launch_stats *stats,
     s->tensor_flops = grade_tensor_flops(g->ex, s->flops, (double)stats->counters.flops_matrix);
     if (stats->blocks_depend) {
         s->disqualified = true;
-        s->note = "not modelled: blocks wait for each other, or one runs for very long";
+        s->note = "not modelled, because blocks wait for each other or one runs for very long";
     } else if (s->valid && g->implausible_reason[0]) {
         s->valid = false;
-        s->note = "faster than the device can be: does the entry do all of its work at this size?";
+        s->note = "faster than the device can be; does the entry do all of its work at this size?";
     } else s->note = timing_note(timed, stats->from_ptx && build_disassembler(NULL));
     if (s->valid && !book_has_solutions() &&
         strcmp(baseline_data_nvcc_version(), grade_nvcc_version()) != 0)
@@ -265,10 +263,10 @@ static void fill_speed(struct grading_ctx *g, const struct launch_stats *stats,
     if (s->valid) result_fill_times(g->r, stats);
 }
 
-/* Where speed is to count, the timed size must come out right, every block of it; `keep` gets its
- * tally. Where the simulator cannot finish it there is no time, and the points are lost: else to be
- * slow at this size, which code can look at, would pay. `where`: the session on the device whose
- * time is told; NULL = the one that everything else is checked on. */
+/* If speed counts, checks every block at the timed size and moves the statistics to `stats_out`. If
+ * the simulator can't finish, there is no time and the speed points are lost; otherwise code could
+ * gain by being slow at this known size. `other_session` is on the device to time on; NULL = the
+ * one that all other cases run on. */
 static enum verdict check_timed(struct grading_ctx *g, struct session *other_session,
                                 struct launch_stats *stats_out) {
     unsigned old_ncases = g->r->ncases;
@@ -282,13 +280,12 @@ static enum verdict check_timed(struct grading_ctx *g, struct session *other_ses
     return v;
 }
 
-/* The student's file on the device whose time is told, where that is not the one it was checked on.
- */
+/* The student's file on the device to time on, if it is not the one that checked it. */
 struct other_device {
-    struct session *session; /* NULL: it is that one */
+    struct session *session; /* NULL: the same device */
     struct ptxas ptxas_result;
     struct launch_stats counted_stats;
-    char reason[256]; /* it does not run there */
+    char reason[256]; /* why it does not run there */
 };
 
 static bool open_other_device(struct grading_ctx *g, struct other_device *x) {
@@ -324,9 +321,9 @@ static void close_other_device(struct other_device *x) {
     launch_stats_free(&x->counted_stats);
 }
 
-/* The tally at the timed size, moved out of `whole` where that is of this device: all blocks have
- * run already, and the times of whole runs and samples agree (`verify` holds each answer to it:
- * cmd_verify.c, ITSELF). False: it could not be had. */
+/* Sets the statistics at the timed size. Moves them from `full_stats` if the full grid ran on this
+ * device already; its time agrees with that of a sample, which `grader verify` checks for each
+ * model solution (cmd_verify.c). Returns false if the sample can't be run. */
 static bool timed_stats(struct grading_ctx *g, const struct other_device *x,
                         struct launch_stats *full_stats, struct launch_stats *stats) {
     if (full_stats->seconds > 0 || full_stats->blocks_depend) {
@@ -338,19 +335,19 @@ static bool timed_stats(struct grading_ctx *g, const struct other_device *x,
                      stats, &host_too_slow) >= 0;
 }
 
-/* `whole`: of every block at the timed size, where that was checked. */
+/* Fills in the speed. `full_stats` is of the full grid at the timed size, if that was checked. */
 static void time_on_device(struct grading_ctx *g, const struct other_device *x, bool has_solution,
                            const struct model_times *solution, const struct model_times *baseline,
                            struct launch_stats *full_stats) {
     struct speed_result *s = &g->r->speed;
     struct launch_stats stats = {0};
-    /* Where the book's own files take too long there, so does the student's. */
+    /* If the book's own files take too long there, the student's would too. */
     bool can_model = !has_solution || (solution->timed > 0 && baseline->timed > 0),
          ran = can_model && timed_stats(g, x, full_stats, &stats);
     bool timed = stats.seconds > 0;
     if (ran) sanity_check_work(g, &stats);
-    if (!has_solution) s->note = "the model answer could not be timed on this device";
-    else if (ran && !timed) s->note = "nothing is launched at the size that is timed";
+    if (!has_solution) s->note = "the model solution could not be timed on this device";
+    else if (ran && !timed) s->note = "the entry launches nothing at the timed size";
     else
         fill_speed(g,
                    timed        ? &stats
@@ -360,7 +357,7 @@ static void time_on_device(struct grading_ctx *g, const struct other_device *x, 
     launch_stats_free(&stats);
 }
 
-/* Code can ask which device it is on: not to run there must not pay. */
+/* Code can query the device, so a failure on this one must not pay: it loses the speed points. */
 static void set_device_failure(struct grading_ctx *g, const struct other_device *x,
                                bool has_solution) {
     struct speed_result *s = &g->r->speed;
@@ -381,8 +378,8 @@ bool speed_run(struct grading_ctx *g) {
     struct other_device x;
     if (g->o->progress) g->o->progress(g->o->user, "timing");
     bool check = g->o->count_modelled && !g->o->trusted, runs_there = open_other_device(g, &x);
-    /* Before the book's own files are timed, if they are: what was drawn ahead takes as much memory
-     * as they do. */
+    /* Check first, because prefetched inputs take as much memory as the timing of the book's files.
+     */
     enum verdict v = check ? check_timed(g, runs_there ? x.session : NULL, &full_stats) : V_AC;
     bool has_solution = v == V_AC && solution_times(g, &solution);
     g->r->speed.output_fully_checked = check && v == V_AC;

@@ -1,6 +1,5 @@
-/* speed_gpu.c — speed on a real GPU: the submission is checked there too, then its time is measured
- * against the model answer's, pair by pair (measure.h), and against what the device can do
- * (roofline.h). */
+/* speed_gpu.c — speed on a real GPU. Checks the submission there, measures its time against the
+ * model solution's in pairs (measure.h), and relates it to what the device can do (roofline.h). */
 #include "grader/book/book.h"
 #include "common/file.h"
 #include "grader/grade/device_process.h"
@@ -16,11 +15,10 @@
 #include <string.h>
 
 static const double pair_seconds = 6, baseline_seconds = 2;
-enum {
-    TIMED_INDEX = 1000
-}; /* of the timed case, for its random numbers: the same for both of a pair */
+/* Index of the timed case for its random numbers, which are the same for both of a pair. */
+enum { TIMED_INDEX = 1000 };
 
-/* ---- two sessions side by side ---- */
+/* ---- two sessions in parallel ---- */
 
 static double run_one(void *user, unsigned index, unsigned round) {
     struct session **pair = user;
@@ -52,7 +50,7 @@ static uint64_t hash_seed(const char *text) {
     return h;
 }
 
-/* In a process of its own, where no submission can have changed anything. */
+/* Measures in a fresh process, so that no submission can influence it. */
 bool speed_gpu_ceiling(const struct grade_options *o, struct roofline *out, struct err *e) {
     struct device_process_options po = {
         .device = o->device, .gpu = gpu_options_of(o->device), .no_client = true};
@@ -115,7 +113,7 @@ bool speed_gpu_build(const struct exercise *ex, const char *step, struct build *
     if (!book_has_solutions())
         return err_set(
             e, ERR_INPUT,
-            "this release has no model answer to measure against; the simulated GPU has its times");
+            "this release has no model solution to measure against; use the simulated GPU");
     grade_safe_file_name(ex, path, name, sizeof name);
     bool ok = file_read(path, SOURCE_LIMIT, &source, e) &&
               build_run_portable(&(struct build_source){name, source.data, source.size, ex->sm_90a},
@@ -127,7 +125,8 @@ bool speed_gpu_build(const struct exercise *ex, const char *step, struct build *
 
 /* ---- a submission ---- */
 
-/* All cases on the GPU, and the timed size once: fast and wrong must not count. */
+/* Runs all cases and the timed size on the GPU, since a fast but wrong version must not count.
+ * Returns false if one fails. */
 static bool check_on_gpu(struct grading_ctx *g) {
     struct err e = {0};
     struct session *simulated = g->session;
@@ -149,13 +148,14 @@ static const char *copy_text(struct grading_ctx *g, const char *s) {
     return arena_strndup(&g->r->arena, s, strlen(s));
 }
 
-/* Of the problem's operations, those that tensor cores do: known from the size that is counted. */
+/* Returns the tensor cores' share of the problem's operations, counted at the technique size. */
 static double tensor_share(const struct grading_ctx *g) {
     double flops = g->ex->flops ? g->ex->flops(&g->ex->technique_case) : 0;
     return flops > 0 ? (double)g->launch_stats.counters.flops_matrix / flops : 0;
 }
 
-/* Lanes at the rate that was measured; tensor cores, for which no kernel was, at the device's. */
+/* Returns the minimum seconds: FP32 operations at the measured rate, tensor cores, which no kernel
+ * measures, at the device's nominal rate. */
 static double measured_compute_seconds(const struct gpu_device *d, const struct speed_result *s,
                                        const struct roofline *c) {
     double tensor_flops = s->tensor_flops < s->flops ? s->tensor_flops : s->flops;
@@ -171,8 +171,8 @@ static void fill_speed(struct grading_ctx *g, const struct measurement *m,
     struct buf text = {0};
     problem_size_text(g->ex, timed, &text);
     s->size = copy_text(g, buf_str(&text));
-    s->valid = s->output_fully_checked = true,
-    s->kind = "measured"; /* check_on_gpu has looked at every output */
+    s->valid = s->output_fully_checked = true; /* by check_on_gpu() */
+    s->kind = "measured";
     s->solution_us = m->first * 1e6, s->student_us = m->second * 1e6;
     s->vs_solution = m->ratio, s->ci_low = m->low, s->ci_high = m->high;
     s->low_us = s->high_us = s->student_us;
@@ -196,7 +196,8 @@ static void fill_speed(struct grading_ctx *g, const struct measurement *m,
                m->pairs, m->dropped, m->dropped ? ": " : "", m->dropped ? m->cause : "",
                c->bytes_per_second * 1e-9, c->flops_per_second * 1e-12);
     if (m->is_inconclusive)
-        buf_printf(&text, "; full marks begin at %.2f, inside the interval: too noisy to call",
+        buf_printf(&text,
+                   "; speed points are full from %.2f on, inside the interval: too noisy to decide",
                    SCORE_FULL_SPEED);
     s->note = copy_text(g, buf_str(&text));
     buf_free(&text);

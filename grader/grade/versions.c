@@ -1,5 +1,6 @@
-/* versions.c — see versions.h. An entry of the cache is the size of a tally, that tally (of the
- * counted case), another one (of the timed case, where the simulator can run it). */
+/* versions.c — see versions.h. A cache entry is the size of the launch statistics of the technique
+ * case and those statistics, then the same for the timed case, with size 0 if the simulator can't
+ * run it. */
 #include "grader/grade/versions.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -29,7 +30,8 @@ static const char *read_stats(const char *at, const char *end, struct launch_sta
     return at + size;
 }
 
-/* `lasting`: false where a busy machine ended it, which says nothing about another time. */
+/* Runs one case and appends its statistics. Clears `cacheable` if a busy machine ended it, since
+ * another run may succeed. */
 static bool run_case(struct session *s, const struct ex_case *c, struct case_plan plan,
                      struct buf *out, bool *cacheable) {
     struct case_run run;
@@ -51,8 +53,7 @@ static bool run_version(const struct exercise *ex, const struct build *b,
         .device = d, .seed = "reference times", .workers = workers, .ptxas_result = &ptxas_result};
     struct session *s = session_open(ex, b, &so, e);
     bool ok = s && run_case(s, &ex->technique_case, grade_plan_technique, out, cacheable);
-    if (s && !ok)
-        err_set(e, ERR_INTERNAL, "it does not come out right at the size that is counted");
+    if (s && !ok) err_set(e, ERR_INTERNAL, "its results are wrong at the technique size");
     if (ok && !run_case(s, &ex->timed_case, grade_plan_timed, out, cacheable))
         buf_add(out, &zero_size, sizeof zero_size);
     session_close(s);
@@ -106,7 +107,7 @@ static bool load_version(const struct exercise *ex, const char *file, const stru
         if (ok && cacheable) cache_put("versions", key, bytes.data, bytes.size);
     }
     ok = ok && (read_entry(ex, file, &bytes, v) ||
-                err_set(e, ERR_INTERNAL, "%.80s: the cache holds something else", file));
+                err_set(e, ERR_INTERNAL, "%.80s: the cache entry is invalid", file));
     if (ok) buf_add(&v->result.source, source->data, source->size);
     build_free(&b);
     buf_free(&bytes);
@@ -152,7 +153,7 @@ struct version *version_list(const struct exercise *ex, const struct gpu_device 
         if (!ex->baseline || strcmp(steps[i], ex->baseline))
             add_ladder_file(ex, steps[i], d, workers, list, n, errors);
     if (book_has_solutions()) add_ladder_file(ex, NULL, d, workers, list, n, errors);
-    else buf_puts(errors, "the ladder and the answer, which this release leaves out\n");
+    else buf_puts(errors, "the ladder and the model solution, which this release leaves out\n");
     book_free_list(steps);
     buf_free(&source);
     return list;

@@ -1,17 +1,17 @@
-/* versions.h — the book's own versions of an exercise as they are shown beside a submission: naive,
- * the steps of the ladder, the answer. Each is run once for each build of the grader and kept in
- * the cache. */
+/* versions.h — the book's own versions of an exercise, which reports show next to a submission: the
+ * baseline, the steps of the ladder, the model solution. Each is run once for each build of the
+ * grader and kept in the cache. */
 #pragma once
 #include "grader/grade/result.h"
 
 struct version {
-    char name[64];         /* "naive", "2-tile", "answer" */
-    struct result result;  /* lines, accesses, times alone */
-    double us, counted_us; /* modelled, at the size that is timed and at the one that is counted; 0
-                              = not known */
+    char name[64];         /* "naive" (the baseline), "2-tile", "answer" (the model solution) */
+    struct result result;  /* only lines, accesses and times */
+    double us, counted_us; /* modelled, at the timed and at the technique size; 0 = unknown */
 };
 
-/* The list ends after `n`; to be freed. `trouble` says what could not be run. */
+/* Returns a list of `n` versions; free it with version_free(). Appends to `errors` what could not
+ * be run. */
 struct version *version_list(const struct exercise *ex, const struct gpu_device *d,
                              unsigned workers, unsigned *n, struct buf *errors);
 void version_free(struct version *list, unsigned n);

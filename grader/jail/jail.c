@@ -1,10 +1,11 @@
-/* jail.c — the outer half of the jail: prepares everything, clones into new namespaces, writes the
- * user map, waits, kills. The inner half is jail_init_run.c; jail_plan.h is what passes between
- * them.
+/* jail.c — the outer half of the sandbox: builds the filter, clones into new namespaces, writes the
+ * user map, waits and kills. The inner halves are jail_init.c (T1) and jail_keeper.c (T2);
+ * jail_plan.h has the data that they share.
  *
- * Output goes to a memory file under a file size limit, not to a pipe: nobody has to drain it, and
- * a flood ends the program instead of filling the grader. The file asked for comes back in another
- * memory file, so that a jail leaves nothing on disk, even when the grader is killed. */
+ * The program's output goes to a memory file under a file size limit, not to a pipe. So the grader
+ * doesn't have to drain it, and a flood of output kills the program instead of filling the grader's
+ * memory. The job's out_files return in memory files, too, so T1 leaves nothing on the disk, even
+ * if the grader is killed. */
 #include "grader/jail/jail.h"
 #include "common/clock.h"
 #include "common/file.h"
@@ -36,17 +37,15 @@ enum { TMPFILE = O_TMPFILE & ~O_DIRECTORY };
 struct jail {
     pid_t pid;
     int pidfd, output_fd, report_fd, out_fds[JAIL_MAX_OUT_FILES];
-    bool has_keeper; /* without namespaces: `pid` is the keeper, which ends everything when `life`
-                      * closes
-                      */
-    int liveness_fd;
+    bool has_keeper; /* without namespaces: `pid` is the keeper */
+    int liveness_fd; /* a pipe: when it closes, the keeper kills everything */
     uint64_t file_bytes;
     struct jail_cgroup cgroups;
-    long long oom_kills_at_start; /* for want of memory, in the whole machine, when it started */
+    long long oom_kills_at_start; /* the machine's jail_cgroup_system_oom_kills at the start */
 };
 
 static enum jail_tier tier = JAIL_NAMESPACES;
-static bool use_cgroups; /* control groups can be made here */
+static bool use_cgroups; /* control groups can be created */
 
 void jail_use_cgroups(bool enabled) { use_cgroups = enabled; }
 
@@ -73,7 +72,7 @@ const char *jail_describe_tier(void) {
 
 /* ---- what every program needs ---- */
 
-/* No /dev/zero: shared mappings of it are memory that no limit of a process counts. */
+/* Host code gets no /dev/zero: no limit of a process counts shared mappings of it. */
 static const struct jail_bind host_binds[] = {
     {"/usr/lib", "/usr/lib", false},
     {"/usr/lib64", "/usr/lib64", true},
@@ -106,11 +105,10 @@ const struct jail_bind *jail_system_binds(enum jail_kind kind, unsigned *n) {
 static const struct {
     int number;
     bool fatal[2];
-    bool without_namespaces_only; /* only where the program shares the machine's files and processes
-                                   */
-    bool other_process_only;      /* only where the first argument names another process */
-    bool host_only;               /* compilers may */
-    bool is_socket; /* a GPU's driver may: it will not start without a socket to listen on */
+    bool without_namespaces_only; /* refused if the program shares the machine's files, processes */
+    bool other_process_only;      /* refused if the first argument names another process */
+    bool host_only;               /* allowed for compilers */
+    bool is_socket; /* allowed for a GPU's driver, which does not start without a socket */
 } syscalls[] = {
 #define FAIL                         false
 #define KILL                         true
@@ -147,8 +145,8 @@ static bool add_syscall_rules(scmp_filter_ctx filter, enum jail_kind kind,
                 : seccomp_rule_add(filter, action, syscalls[i].number, 0) < 0)
             return false;
     }
-    /* New namespaces by clone; clone3 hides its flags in memory, so glibc is made to fall back to
-     * clone. */
+    /* clone may not create namespaces. A filter can't read clone3's flags, which are in memory, so
+     * clone3 returns ENOSYS and glibc falls back to clone. */
     uint64_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                           CLONE_NEWUTS | CLONE_NEWCGROUP;
     for (uint64_t bit = 1; bit <= namespaces; bit <<= 1)
@@ -158,8 +156,8 @@ static bool add_syscall_rules(scmp_filter_ctx filter, enum jail_kind kind,
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
-/* Memory that RLIMIT_DATA does not count: shared and growing mappings. A compiler may have them: no
- * student's code runs in its jail. */
+/* Refuses memory that RLIMIT_DATA does not count: shared and growing mappings. Compilers may use
+ * them, because no student's code runs in their sandbox. */
 static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     static const uint64_t uncounted[] = {MAP_SHARED | MAP_ANONYMOUS, MAP_GROWSDOWN};
     for (unsigned i = 0; kind == JAIL_HOST && i < 2; i++)
@@ -169,9 +167,9 @@ static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     return true;
 }
 
-/* Calls that one of their arguments makes harmful to host code's neighbours. Files without a name
- * are on a disk where no look into the folder finds them. Locks, leases and flags lie on files that
- * others may see, even where they may only be read. */
+/* Refuses calls to host code by one of their arguments. A file without a name takes disk space that
+ * measuring the folder doesn't find. Locks, leases and flags change files that other programs see,
+ * even if host code may only read them. */
 static bool add_file_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     static const struct {
         int number;
@@ -201,13 +199,13 @@ static bool add_file_rules(scmp_filter_ctx filter, enum jail_kind kind) {
                                    &condition) < 0)
             return false;
     }
-    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) ==
-           0; /* its flags lie in memory */
+    /* A filter can't read openat2's flags, which are in memory. */
+    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) == 0;
 }
 
-/* The newest system call that the lists above were made with; the kernel has one row of numbers for
- * all machines from 424 on. What came later does not exist in a jail, as on an older kernel:
- * fchmodat2 and setxattrat undo what their elders may not. */
+/* The newest system call that the lists above cover; from 424 on, all machines use the same
+ * numbers. Newer calls return ENOSYS, as on an older kernel. Otherwise fchmodat2 and setxattrat
+ * could do what fchmodat and setxattr may not. */
 enum { MAX_KNOWN_SYSCALL = 450 };
 
 static bool read_filter(int fd, struct sock_fprog *out) {
@@ -224,8 +222,7 @@ static bool read_filter(int fd, struct sock_fprog *out) {
     return pread(fd, (char *)out->filter + sizeof reject_newer, (size_t)size, 0) == size;
 }
 
-/* libseccomp knows the rules' calls by their names on all machines: what one lacks, it leaves out.
- */
+/* Sets the machine of the filter. libseccomp leaves out rules for calls that a machine lacks. */
 static bool set_architecture(scmp_filter_ctx filter, uint32_t arch) {
     return arch == seccomp_arch_native() ||
            (!seccomp_arch_remove(filter, SCMP_ARCH_NATIVE) && !seccomp_arch_add(filter, arch));
@@ -244,7 +241,7 @@ bool jail_filter(enum jail_kind kind, bool without_namespaces, uint32_t arch,
     return ok;
 }
 
-/* Built once a kind and tier; the programs live as long as the grader. */
+/* Returns the filter for a kind under the current tier; it is built once and never freed. */
 static const struct sock_fprog *filter_for(enum jail_kind kind) {
     static struct sock_fprog filters[2][JAIL_KIND_COUNT];
     bool without_namespaces = tier != JAIL_NAMESPACES;
@@ -266,8 +263,8 @@ static bool write_proc(pid_t pid, const char *name, const char *text) {
     return ok;
 }
 
-/* Root maps a second, powerless id for the program; others (and root in a small container) have
- * only their own. */
+/* Root maps a second, unprivileged id for the program. Other users, and root in a container that
+ * maps few ids, can map only their own. */
 static bool write_id_maps(pid_t pid, bool keeps_uid) {
     char uid[64], gid[64];
     if (!keeps_uid)
@@ -279,7 +276,7 @@ static bool write_id_maps(pid_t pid, bool keeps_uid) {
            write_proc(pid, "gid_map", gid);
 }
 
-/* True if this process may map the id "nobody" beside its own. */
+/* Returns true if this process may also map the id of "nobody", 65534. */
 static bool can_map_second_id(void) {
     static int cached = -1;
     if (cached >= 0) return cached;
@@ -326,15 +323,14 @@ static bool spawn_in_namespaces(struct jail *j, struct jail_plan *p, struct err 
               write(start[1], "g", 1) == 1;
     if (pid > 0 && !ok) error = errno;
     close(start[1]);
-    return ok || err_set(e, ERR_SYSTEM, "cannot make a jail: %s: %s",
+    return ok || err_set(e, ERR_SYSTEM, "cannot create a sandbox: %s: %s",
                          pid > 0 ? "user map" : "new namespaces", strerror(error));
 }
 
 static bool open_descriptors(struct jail *j, struct jail_plan *p, struct err *e) {
-    static const struct sock_fprog no_filter; /* with --no-jail nothing is laid on anybody, so a
-                                                 kernel without filters will do */
+    static const struct sock_fprog no_filter; /* --no-jail works on a kernel without seccomp */
     const struct sock_fprog *filter = tier == JAIL_NONE ? &no_filter : filter_for(p->job->kind);
-    if (!filter) return err_set(e, ERR_SYSTEM, "cannot build the jail's system call filter");
+    if (!filter) return err_set(e, ERR_SYSTEM, "cannot build the sandbox's system call filter");
     p->filter = *filter;
     j->output_fd = memfd_create("output", MFD_CLOEXEC);
     bool has_out_fds = true;
@@ -346,7 +342,7 @@ static bool open_descriptors(struct jail *j, struct jail_plan *p, struct err *e)
     p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     p->output_fd = j->output_fd;
     if (j->output_fd >= 0 && p->null_fd >= 0 && has_out_fds) return true;
-    return err_set(e, ERR_SYSTEM, "cannot open the jail's descriptors: %s", strerror(errno));
+    return err_set(e, ERR_SYSTEM, "cannot open the sandbox's descriptors: %s", strerror(errno));
 }
 
 static void kill_and_reap(struct jail *j) {
@@ -366,7 +362,7 @@ static void jail_free(struct jail *j) {
 
 /* ---- without namespaces ---- */
 
-/* fork, not a bare clone: the keeper lives on in this program's memory and uses the C library. */
+/* The keeper uses the C library in a copy of this program's memory, so it needs fork, not clone. */
 static bool spawn_keeper(struct jail *j, struct jail_plan *p, struct err *e) {
     int liveness[2], report[2];
     if (pipe2(liveness, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
@@ -434,18 +430,18 @@ static void classify_status(struct jail_result *r, int status) {
 
 static void set_internal_error(struct jail_result *r, const char *stage, int error) {
     r->outcome = JAIL_INTERNAL_ERROR;
-    snprintf(r->reason, sizeof r->reason, "jail: %s: %s", stage, strerror(error));
+    snprintf(r->reason, sizeof r->reason, "sandbox: %s: %s", stage, strerror(error));
 }
 
-/* Who sent SIGKILL, where neither the grader did nor a group says more: the kernel counts those
- * that it sends for want of memory. What it does not say is no submission's fault. */
+/* Returns true if the kernel killed a process for lack of memory since the sandbox started, or if
+ * the kernel doesn't say: then don't blame the submission. */
 static bool was_system_oom_killed(const struct jail *j) {
     long long now = jail_cgroup_system_oom_kills();
     return now < 0 || now > j->oom_kills_at_start;
 }
 
-/* A group's limit also is the end of a program one of whose children was killed, and of a jail
- * whose first process was. */
+/* Sets the outcome if the kernel killed a process for lack of memory. A kill at the group's limit
+ * counts as the program's end even if it hit a child of the program or the first process. */
 static void classify_kill(struct jail *j, struct jail_result *r, bool first_process_killed) {
     enum jail_cgroup_outcome end = jail_cgroup_close(&j->cgroups);
     bool killed = r->outcome == JAIL_SIGNALLED && r->signal == SIGKILL;
@@ -509,7 +505,7 @@ static uint64_t process_resident_bytes(pid_t pid) {
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Of a process and what it started: a jail is shallow. */
+/* Returns the resident memory of the descendants of a process, to a depth of 4. */
 static uint64_t descendants_resident_bytes(pid_t pid, unsigned depth) {
     char path[64];
     int child;

@@ -1,6 +1,5 @@
-/* jail_advice.c — see jail_advice.h. The kernel's settings are asked for, so that only those are
- * named which stand in the way here: a list of all that may be wrong on some machine helps nobody.
- */
+/* jail_advice.c — see jail_advice.h. It reads the kernel's settings and names only those that
+ * block the sandbox on this machine. */
 #include "grader/jail/jail_advice.h"
 
 #include <fcntl.h>
@@ -8,8 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Debian's older kernels, any kernel, Ubuntu since 23.10. A user namespace that AppArmor restricts
- * can be made, but nothing be mounted in it. */
+/* The settings of Debian's older kernels, of any kernel, and of Ubuntu since 23.10. If AppArmor
+ * restricts user namespaces, one can be created, but nothing can be mounted in it. */
 static const struct {
     const char *path;
     char blocking_value;
@@ -24,7 +23,7 @@ static const struct {
 static const char *const container_markers[] = {"/.dockerenv", "/run/.containerenv",
                                                 "/run/systemd/container"};
 
-/* The first letter of a setting; 0 = there is no such setting. */
+/* Returns the value of a setting of one character; 0 if it does not exist or is longer. */
 static char read_setting(const char *root, const char *path) {
     char full_path[512], c[2] = {0};
     snprintf(full_path, sizeof full_path, "%s/proc/sys/%s", root, path);
@@ -47,32 +46,31 @@ static void advise_landlock(struct buf *out, int version) {
     if (version >= 6) return;
     if (version)
         buf_printf(out,
-                   "  - a kernel with Landlock 6, so Linux 6.12 or newer; here is Landlock %d\n",
+                   "  - use Linux 6.12 or newer, which has Landlock 6; this kernel has Landlock "
+                   "%d\n",
                    version);
     else
-        buf_printf(out, "  - a kernel with Landlock 6, so Linux 6.12 or newer; there the boot "
-                        "parameter lsm=, where it is used, "
-                        "has to name landlock\n");
+        buf_printf(out, "  - use Linux 6.12 or newer, which has Landlock 6; if you set the boot "
+                        "parameter lsm=, include landlock in it\n");
 }
 
 void jail_advice(struct buf *out, const char *root, int landlock) {
     bool found = false;
     for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++) {
         if (read_setting(root, settings[i].path) != settings[i].blocking_value) continue;
-        buf_printf(out, "  - sudo sysctl -w %s   (outside of containers)\n", settings[i].fix);
+        buf_printf(out, "  - run sudo sysctl -w %s   (outside the container, if this is one)\n",
+                   settings[i].fix);
         found = true;
     }
     if (is_container(root)) {
-        buf_printf(
-            out,
-            "  - a container that is started with --security-opt seccomp=unconfined --security-opt "
-            "apparmor=unconfined\n");
+        buf_printf(out,
+                   "  - start the container with --security-opt seccomp=unconfined --security-opt "
+                   "apparmor=unconfined\n");
         found = true;
     }
     if (!found)
-        buf_printf(out, "  - user namespaces for everyone, which something here refuses (a "
-                        "container's filter of system calls, "
-                        "a security module)\n");
+        buf_printf(out, "  - allow unprivileged user namespaces, which something here refuses (a "
+                        "container's seccomp filter or a security module)\n");
     advise_landlock(out, landlock);
-    buf_printf(out, "  - for code that you trust, such as your own: --no-jail\n");
+    buf_printf(out, "  - only for code that you trust, such as your own: pass --no-jail\n");
 }

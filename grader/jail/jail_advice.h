@@ -1,7 +1,7 @@
-/* jail_advice.h — what a person can do where no jail holds. */
+/* jail_advice.h — what to change on a machine where no sandbox works; jail_probe.c calls it. */
 #pragma once
 #include "common/buf.h"
 
-/* Lines, one for each thing that would allow a jail here. `root` is "" but in tests: the folder
- * that stands for /. */
+/* Appends one line for each change that would allow a sandbox. `landlock` is the kernel's Landlock
+ * version. `root` is "" except in tests, which pass a folder that stands for /. */
 void jail_advice(struct buf *out, const char *root, int landlock);

@@ -1,5 +1,5 @@
-/* jail_cgroup.c — see jail_cgroup.h. A group's name holds the grader's process id, so that a later
- * grader can tell which were left by one that was killed. */
+/* jail_cgroup.c — see jail_cgroup.h. A group's name contains the grader's process id, so that a
+ * later grader finds the groups of one that was killed. */
 #include "grader/jail/jail_cgroup.h"
 #include "common/system_info.h"
 
@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 static const char prefix[] = "warpbook.";
-enum { OVERHEAD_BYTES = 192 << 20 /* libraries' pages, kernel memory, the folder's own */ };
+enum { OVERHEAD_BYTES = 192 << 20 /* pages of libraries, kernel memory, the folder's metadata */ };
 
-/* Folders under which groups are made; read once. */
+/* Folders in which groups are created; found once. */
 enum { BASE_PATH = JAIL_CGROUP_PATH - 40 };
 static char bases[2][BASE_PATH];
 static unsigned nbases;
@@ -53,7 +53,7 @@ static void find_bases(void) {
 static bool set_limits(const char *folder, const struct jail_limits *l) {
     uint64_t memory = l->memory_bytes ? l->memory_bytes + l->work_bytes + OVERHEAD_BYTES : 0;
     uint64_t processes =
-        l->max_processes ? l->max_processes + 4 : 0; /* the jail's own first process, the keeper */
+        l->max_processes ? l->max_processes + 4 : 0; /* for pid 1 of the sandbox, the keeper */
     bool pids_ok = !processes || write_number(folder, "pids.max", processes);
     bool memory_ok =
         !memory ||
@@ -84,8 +84,8 @@ bool jail_cgroup_add(const struct jail_cgroup *c, pid_t pid) {
     return ok;
 }
 
-/* The number behind a word at the start of a line; without a word, the first number. -1 = there is
- * none. */
+/* Returns the number after `key` at the start of a line, or the file's first number if `key` is
+ * empty; -1 = none. */
 static long long read_number(const char *path, const char *key) {
     char line[256];
     long long n = -1;
@@ -107,9 +107,9 @@ static long long read_group_number(const char *folder, const char *name, const c
 
 long long jail_cgroup_system_oom_kills(void) { return read_number("/proc/vmstat", "oom_kill"); }
 
-/* "oom_kill" counts kills for whatever want of memory. Whether the limit was this group's: version
- * 2 has a line "oom" for that, version 1 a file that counts how often the limit held something
- * back. */
+/* Returns why a process of the group was killed. "oom_kill" counts kills for any lack of memory.
+ * Version 2's line "oom", or version 1's file memory.failcnt, says whether this group's own limit
+ * was hit. */
 static enum jail_cgroup_outcome group_outcome(const char *folder) {
     bool is_v2 = is_cgroup_v2();
     if (read_group_number(folder, is_v2 ? "memory.events" : "memory.oom_control", "oom_kill") <= 0)

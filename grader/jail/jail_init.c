@@ -1,12 +1,13 @@
-/* jail_init_run.c — the inner half of the jail: runs in the new namespaces, between clone and exec.
+/* jail_init.c — the inner half of the sandbox: it runs in the new namespaces, between clone and
+ * exec. jail.c starts it; jail_keeper.c uses its second half, from jail_launch on.
  *
- * The first process (pid 1 of the jail) builds the root from binds, writes the given files into
- * /work, starts the program as its child under another uid without capabilities, reaps, hands out
- * the file asked for, reports and exits, at which the kernel kills whatever is left. It keeps its
- * capabilities, so the program can't trace it.
+ * The first process (pid 1 in its namespace) builds the root from binds and writes the job's files
+ * into /work. It starts the program as its child, under another uid without capabilities. Then it
+ * reaps, copies out the job's out_files, reports and exits; the kernel kills whatever is left. It
+ * keeps its capabilities, so the program can't trace it.
  *
- * The grader may be multi-threaded, so nothing here allocates or takes a lock: system calls and
- * stack only. */
+ * The grader may be multi-threaded, so nothing here allocates or takes a lock; the code uses system
+ * calls and the stack only. */
 #include "grader/jail/jail_plan.h"
 #include "grader/jail/landlock.h"
 
@@ -28,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* <sys/mount.h> clashes with <linux/mount.h>; these are its calls. */
+/* <sys/mount.h> clashes with <linux/mount.h>; these replace its constants and call. */
 enum { NO_SUID = 2, NO_DEV = 4, RECURSIVE = 16384, PRIVATE = 1 << 18, DETACH = 2 };
 static long do_mount(const char *from, const char *to, const char *type, unsigned long flags,
                      const char *data) {
@@ -43,8 +44,7 @@ static _Noreturn void report_failure(const char *stage) {
     _exit(1);
 }
 
-/* Creates the parents of `path` (relative to the root being built) and an empty file or folder as
- * its end. */
+/* Creates an empty file or folder at `path`, with its parents; relative to the root being built. */
 static void make_target(const char *path, bool folder) {
     char part[PATH_MAX];
     size_t n = strlen(path);
@@ -92,7 +92,7 @@ static void mount_work(uint64_t bytes) {
     if (symlink("work", "tmp") < 0) report_failure("symlink");
 }
 
-/* Of the pid namespace that we are the first process of: it shows this jail alone. */
+/* Mounts the /proc of our pid namespace, which shows this sandbox alone. */
 static void mount_proc(void) {
     mkdir("proc", 0755);
     if (do_mount("proc", "proc", "proc", NO_SUID | NO_DEV, NULL) < 0)
@@ -101,20 +101,20 @@ static void mount_proc(void) {
 
 static void write_file(int folder, const struct jail_file *f) {
     int fd = openat(folder, f->name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-    if (fd < 0) report_failure("file for the jail");
+    if (fd < 0) report_failure("file for the sandbox");
     for (size_t done = 0; done < f->size;) {
         ssize_t n = write(fd, (const char *)f->data + done, f->size - done);
-        if (n < 0) report_failure("file for the jail");
+        if (n < 0) report_failure("file for the sandbox");
         done += (size_t)n;
     }
-    struct timespec epoch[2] = {
-        {0}}; /* one time for all: __TIMESTAMP__ would tell a submission when it is graded */
+    /* All files get the same time: __TIMESTAMP__ would tell a submission when it is graded. */
+    struct timespec epoch[2] = {{0}};
     futimens(fd, epoch);
     close(fd);
 }
 
-/* The old root stays reachable until pivot_root, so that binds may come from anywhere. /proc serves
- * as the place to build on: it always exists and holds nothing that a bind may come from. */
+/* Builds the root and enters it. The old root stays reachable until pivot_root, so that any path
+ * can be bound. The new root is mounted on /proc: it always exists, and no bind is from there. */
 static void build_root(void) {
     const struct jail_job *job = plan->job;
     if (do_mount(NULL, "/", NULL, RECURSIVE | PRIVATE, NULL) < 0) report_failure("private mounts");
@@ -146,15 +146,15 @@ static void set_rlimit(int resource, uint64_t value, bool enabled) {
     if (enabled && setrlimit((__rlimit_resource_t)resource, &r) < 0) report_failure("setrlimit");
 }
 
-/* The kernel sends SIGXCPU at the soft limit, unless the hard one is reached too: then SIGKILL,
- * which says nothing. */
+/* Sets the hard limit 1 s above the soft one: at the soft limit the kernel sends SIGXCPU, at the
+ * hard limit SIGKILL, from which the grader could not tell the reason. */
 static void set_cpu_limit(double seconds) {
     struct rlimit r = {(rlim_t)(seconds + 0.999), (rlim_t)(seconds + 0.999) + 1};
     if (seconds > 0 && setrlimit(RLIMIT_CPU, &r) < 0) report_failure("setrlimit");
 }
 
-/* A sanitised build of our own reader has terabytes of shadow; what is executed in the jail never
- * is sanitised. */
+/* job->entry is our own code. Built with AddressSanitizer, it maps terabytes of shadow memory; a
+ * program that the sandbox executes never is. */
 #ifdef __SANITIZE_ADDRESS__
 enum { HAS_SHADOW_MEMORY = 1 };
 #else
@@ -173,12 +173,13 @@ static void set_limits(const struct jail_job *job) {
     set_rlimit(RLIMIT_NOFILE, l->max_fds, l->max_fds);
     set_rlimit(RLIMIT_MEMLOCK, 0, true);
     set_rlimit(RLIMIT_MSGQUEUE, 0, namespaces);
-    /* Without a user namespace the kernel counts every process of the user. */
+    /* Without a user namespace, the kernel counts every process of the user. */
     set_rlimit(RLIMIT_NPROC, namespaces ? l->max_processes : plan->max_processes,
                l->max_processes && (namespaces || plan->max_processes));
 }
 
-/* Leaves descriptors 0 to 2, those that were asked for, and `complain`, which closes on exec. */
+/* Keeps descriptors 0 to 2, those of the job, and a copy of `error_fd` that closes on exec; returns
+ * the copy. */
 static int set_up_fds(int error_fd) {
     const struct jail_job *job = plan->job;
     int parked[JAIL_MAX_FDS + 4], target[JAIL_MAX_FDS + 4], n = 0, last_fd = 2;
@@ -210,8 +211,9 @@ static void drop_privileges(void) {
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-/* In namespaces everything that there is may be read; without them, what would have been bound.
- * Only that may be executed: rights add up along a path, so the root itself must not grant it. */
+/* Grants access to paths. In namespaces the program may read everything; without them, only what a
+ * namespace would bind. It may execute only the binds: rights add up along a path, so the root
+ * itself must not grant execution. */
 static bool grant_paths(int ruleset_fd) {
     const struct jail_job *job = plan->job;
     bool ok = jail_landlock_allow(ruleset_fd, plan->work_folder ? plan->work_folder : "/work",
@@ -230,7 +232,8 @@ static bool grant_paths(int ruleset_fd) {
 
 static void restrict_files(void) {
     int ruleset_fd = jail_landlock_create();
-    if (ruleset_fd < 0 && !plan->work_folder) return; /* a second wall, which older kernels lack */
+    /* In namespaces, Landlock only repeats the rules; older kernels lack it. */
+    if (ruleset_fd < 0 && !plan->work_folder) return;
     if (ruleset_fd < 0 || !grant_paths(ruleset_fd) || !jail_landlock_restrict_self(ruleset_fd))
         report_failure("Landlock");
 }
@@ -263,7 +266,7 @@ void jail_exec(const struct jail_plan *p, const char *const *argv, const char *c
     report_failure("start of the program");
 }
 
-/* Opened in the program's folder. */
+/* Copies the file `name` of the program's folder, which is the current one, to descriptor `to`. */
 static bool copy_out(const struct jail_job *job, const char *name, int to) {
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
@@ -295,7 +298,7 @@ pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char
     if (child == 0) jail_exec(p, argv, env, error_pipe[1]);
     close(error_pipe[1]);
     struct jail_report r = {0};
-    if (read(error_pipe[0], &r, sizeof r) == sizeof r) { /* it could not even start */
+    if (read(error_pipe[0], &r, sizeof r) == sizeof r) { /* the program did not start */
         if (write(p->report_fd, &r, sizeof r)) {}
         child = -1;
     }
@@ -303,7 +306,7 @@ pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char
     return child;
 }
 
-/* Waits for `child`, reaping what it leaves behind. */
+/* Waits for `child` and reaps its orphans; returns its status. */
 static int reap(pid_t child) {
     for (int status;;) {
         pid_t pid = (pid_t)syscall(SYS_wait4, -1, &status, __WALL, NULL);
@@ -317,7 +320,7 @@ void jail_init_run(const struct jail_plan *p) {
     char start_byte;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (read(p->start_fd, &start_byte, 1) != 1)
-        _exit(1); /* the grader died, or could not write the map */
+        _exit(1); /* The grader died or could not write the map. */
     if (!p->keeps_uid &&
         (syscall(SYS_setresgid, 0, 0, 0) < 0 || syscall(SYS_setresuid, 0, 0, 0) < 0))
         report_failure("setuid");

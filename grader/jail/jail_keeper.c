@@ -1,11 +1,11 @@
-/* jail_keeper.c — jails without namespaces (T2, and --no-jail). Between grader and program stands a
- * keeper: a process that owns the program's folder, becomes the parent of whatever the program
- * leaves behind, and outlives a grader that is killed just long enough to clean up: the pipe that
- * only the grader holds open then ends.
+/* jail_keeper.c — sandboxes without namespaces (T2 and --no-jail). jail.c forks a keeper between
+ * the grader and the program. The keeper owns the program's folder and becomes the parent of the
+ * program's orphans. Only the grader holds the other end of a pipe open; if the grader is killed,
+ * the pipe closes and the keeper cleans up.
  *
- * Everything is killed by the program's process group: under T2 seccomp lets nothing leave it, and
- * the kernel kills a group in one step, so that no fork slips through. What left it all the same
- * (--no-jail) is found as the keeper's child. */
+ * The keeper kills the program's process group. Under T2, seccomp lets no process leave the group,
+ * and the kernel kills a group in one step, so that no fork escapes. With --no-jail a process may
+ * leave the group; the keeper then finds it as its own child. */
 #include "common/file.h"
 #include "grader/jail/jail_cgroup.h"
 #include "grader/jail/jail_plan.h"
@@ -25,11 +25,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- who the program is ---- */
+/* ---- the program's user ---- */
 
 enum { FIRST_UID = 2000000000, NOBODY_UID = 65534 };
 
-/* True if this process may become `uid`: in a container's user namespace, few are mapped. */
+/* Returns true if this process may become `uid`; a container's user namespace maps few ids. */
 static bool is_uid_mapped(unsigned uid) {
     unsigned inside, outside, count, found = 0;
     FILE *f = fopen("/proc/self/uid_map", "re");
@@ -39,7 +39,7 @@ static bool is_uid_mapped(unsigned uid) {
     return found;
 }
 
-/* Processes and threads of this user: what RLIMIT_NPROC counts. */
+/* Returns the number of this user's processes and threads, which RLIMIT_NPROC counts. */
 static unsigned count_tasks(unsigned uid) {
     unsigned n = 0;
     DIR *d = opendir("/proc");
@@ -55,8 +55,8 @@ static unsigned count_tasks(unsigned uid) {
     return n;
 }
 
-/* A user of its own for each program, where root can give one: its number comes from the keeper's,
- * which no other living process has. */
+/* Chooses the program's user. Root gives each program an id of its own, which is unique because it
+ * contains the keeper's pid. */
 static void choose_uid(struct jail_plan *p) {
     unsigned max_processes = p->job->limits.max_processes;
     p->keeps_uid = geteuid() != 0 || !p->is_confined;
@@ -82,16 +82,15 @@ static bool create_work_folder(const struct jail_plan *p) {
     for (unsigned i = 0; i < p->job->nfiles; i++)
         if (!path_join(path, sizeof path, work_folder, p->job->files[i].name) ||
             !file_write(path, p->job->files[i].data, p->job->files[i].size, &e) ||
-            utimensat(AT_FDCWD, path, (struct timespec[2]){{0}}, 0) <
-                0) /* one time for all, see jail_init_run.c */
+            utimensat(AT_FDCWD, path, (struct timespec[2]){{0}}, 0) < 0) /* see jail_init.c */
             return false;
     return chdir(work_folder) == 0 && (p->keeps_uid || chown(".", p->uid, p->uid) == 0);
 }
 
 static bool is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
 
-/* Bytes on the disk, each entry a page at least. What can't be looked into, or is nested deeper
- * than any compiler does, counts as too much. */
+/* Returns the bytes on the disk, with 4096 added for each entry. A folder that can't be read, or is
+ * nested deeper than any compiler nests, counts as more than `limit`. */
 static uint64_t folder_bytes(const char *path, unsigned depth, uint64_t limit) {
     uint64_t total = 0;
     DIR *d = depth < 32 ? opendir(path) : NULL;
@@ -109,8 +108,8 @@ static uint64_t folder_bytes(const char *path, unsigned depth, uint64_t limit) {
     return total;
 }
 
-/* Empties folder `name` of `top` and removes it; folders in it move up into `top`, so that no depth
- * of nesting takes more descriptors or a longer path. */
+/* Empties folder `name` of `top` and removes it. It moves inner folders up into `top`, so that deep
+ * nesting needs no more descriptors and no longer paths. */
 static void remove_folder(int top, const char *name) {
     static unsigned nmoved;
     char new_name[32];
@@ -129,7 +128,7 @@ static void remove_folder(int top, const char *name) {
     unlinkat(top, name, AT_REMOVEDIR);
 }
 
-/* The current folder, after everything that could write to it is dead. */
+/* Removes the current folder; every process that could write to it is dead. */
 static void remove_work_folder(void) {
     for (unsigned attempt = 0, remaining = 1; remaining && attempt < 100000; attempt++) {
         struct stat st;
@@ -148,7 +147,8 @@ static void remove_work_folder(void) {
 
 /* ---- paths ---- */
 
-/* Paths inside become paths outside, wherever an argument or variable holds one. */
+/* Returns a copy of an argument or variable, in which a path inside is replaced by the one
+ * outside. */
 static char *translate_path(const struct jail_plan *p, const char *s) {
     const struct jail_job *job = p->job;
     for (unsigned i = 0; i < job->nbinds; i++) {
@@ -168,7 +168,7 @@ static char *translate_path(const struct jail_plan *p, const char *s) {
     return out;
 }
 
-/* Freed by the keeper's end. */
+/* Translates a list; it is never freed, as the keeper exits soon. */
 static const char *const *translate_paths(const struct jail_plan *p, const char *const *list) {
     unsigned n = 0;
     while (list && list[n]) n++;
@@ -179,7 +179,7 @@ static const char *const *translate_paths(const struct jail_plan *p, const char 
 
 /* ---- the end ---- */
 
-/* Kills the keeper's children, whoever they were born to. */
+/* Kills the keeper's children, adopted orphans included. */
 static void kill_children(void) {
     char path[64];
     int pid;
@@ -189,9 +189,9 @@ static void kill_children(void) {
     if (f) fclose(f);
 }
 
-/* Until nothing is left; `status` gets the program's own end. Its group is named by its number only
- * as long as it has not been waited for: afterwards the number can be a stranger's. What is left of
- * the group then is children of ours, or becomes so. */
+/* Kills and reaps until no child is left; `status` gets the program's own status. Once the program
+ * is reaped, the kernel may reuse its number, so the group is killed only before that. The rest of
+ * the group are then the keeper's children, or become so. */
 static void kill_and_reap_all(pid_t program, int *status) {
     for (unsigned attempt = 0; attempt < 2000; attempt++) {
         if (program) kill(-program, SIGKILL);
@@ -207,7 +207,7 @@ static void kill_and_reap_all(pid_t program, int *status) {
     }
 }
 
-/* Waits for the program's end, the grader's word or end, or a full folder. */
+/* Waits until the program ends, the grader ends or closes the pipe, or the folder is full. */
 static void watch_program(const struct jail_plan *p, pid_t program, struct jail_report *r) {
     int fd = (int)syscall(SYS_pidfd_open, program, 0);
     struct pollfd q[2] = {{.fd = fd, .events = POLLIN}, {.fd = p->start_fd, .events = POLLIN}};
@@ -217,8 +217,8 @@ static void watch_program(const struct jail_plan *p, pid_t program, struct jail_
     if (fd >= 0) close(fd);
 }
 
-/* The grader's other descriptors would stay open in here: among them the ends by which other
- * keepers are told. */
+/* Closes the grader's other descriptors, among them the pipes whose closing tells other keepers to
+ * clean up. */
 static void close_inherited_fds(const struct jail_plan *p) {
     for (int fd = 3; fd < 1024; fd++) {
         bool needed =
@@ -253,6 +253,6 @@ void jail_keeper_run(const struct jail_plan *job_plan) {
         if (WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0) r.out_mask = jail_copy_out(&p);
     }
     if (work_folder[0]) remove_work_folder();
-    if (program >= 0 && write(p.report_fd, &r, sizeof r)) {} /* else jail_launch has said why */
+    if (program >= 0 && write(p.report_fd, &r, sizeof r)) {} /* else jail_launch has reported */
     _exit(0);
 }

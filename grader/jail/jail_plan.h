@@ -1,4 +1,5 @@
-/* jail_plan.h — what jail.c (outside) hands to jail_init_run.c (inside); private to the jail. */
+/* jail_plan.h — the data that jail.c (outside) passes to jail_init.c and jail_keeper.c (inside);
+ * private to this folder. */
 #pragma once
 #include "grader/jail/jail.h"
 
@@ -7,13 +8,13 @@
 
 enum { JAIL_UID = 1000, JAIL_MAX_FDS = 8 };
 
-/* What the first process of a jail tells the grader when it ends. */
+/* The report that the sandbox's first process, or the keeper, sends the grader at its end. */
 struct jail_report {
-    const char *failed_stage; /* a literal: what failed while setting up; NULL = nothing */
-    int error;                /* errno of that */
-    int status;               /* as waitpid reports the program's end */
-    unsigned out_mask;        /* bit i: the i-th file asked for was handed out */
-    bool work_limit_exceeded; /* the writable folder went over its limit */
+    const char *failed_stage; /* a literal: the setup step that failed; NULL = none */
+    int error;                /* errno of that step */
+    int status;               /* the program's status, as from waitpid */
+    unsigned out_mask;        /* bit i: the i-th of job->out_files was copied out */
+    bool work_limit_exceeded; /* the writable folder exceeded its limit */
 };
 
 struct jail_plan {
@@ -22,36 +23,38 @@ struct jail_plan {
     int report_fd;                   /* one struct jail_report */
     int output_fd;                   /* the program's standard output and error */
     int null_fd;                     /* its standard input */
-    int out_fds[JAIL_MAX_OUT_FILES]; /* memory files that get the files asked for, or -1 */
-    bool keeps_uid; /* T1: the map holds one id only: run under it. T2: the grader is not root, or
-                     has no ids to give */
-    unsigned uid;   /* T2 without keeps_uid: the program's user and group */
-    const struct jail_cgroup *cgroups; /* T2: for the keeper to enter; T1 is put in by the grader */
-    const char *work_folder;           /* T2: what stands for /work; NULL in namespaces */
-    bool is_confined;                  /* T2: Landlock and seccomp; false only with --no-jail */
-    unsigned max_processes; /* T2: RLIMIT_NPROC, which counts all processes of the user */
+    int out_fds[JAIL_MAX_OUT_FILES]; /* memory files for job->out_files, or -1 */
+    /* The program keeps the grader's user. T1: the map has only that id. T2: the grader is not
+     * root, or runs with --no-jail. */
+    bool keeps_uid;
+    unsigned uid; /* T2 without keeps_uid: the program's user and group */
+    /* T2: the keeper adds itself to them. T1: the grader adds the first process. */
+    const struct jail_cgroup *cgroups;
+    const char *work_folder; /* T2: the folder that replaces /work; NULL in namespaces */
+    bool is_confined;        /* T2: Landlock and seccomp; false only with --no-jail */
+    unsigned max_processes;  /* T2: RLIMIT_NPROC, which counts all processes of the user */
     struct sock_fprog filter;
 };
 
-/* The filter of a kind of jail, made for a machine by libseccomp's name of it; `shared`: without
- * namespaces. The program is the caller's to free. */
+/* Builds the seccomp filter for a kind; `arch` is libseccomp's number of a machine. The caller
+ * frees `out->filter`. */
 bool jail_filter(enum jail_kind kind, bool without_namespaces, uint32_t arch,
                  struct sock_fprog *out);
 
-/* The life of a jail's first process; never returns. */
+/* Runs the sandbox's first process (jail_init.c); never returns. */
 _Noreturn void jail_init_run(const struct jail_plan *p);
-/* Descriptors, limits, privileges, filter, then the program; never returns. Also used without
- * namespaces. */
+/* Sets descriptors, limits, privileges and the filter, then executes the program; never returns.
+ * T2 uses it, too. */
 _Noreturn void jail_exec(const struct jail_plan *p, const char *const *argv, const char *const *env,
                          int error_fd);
-/* Starts the program; -1 where it did not start, which is reported. For the first process of a jail
- * and the keeper. */
+/* Starts the program. If it does not start, sends the report and returns -1. The first process and
+ * the keeper call it. */
 pid_t jail_launch(const struct jail_plan *p, const char *const *argv, const char *const *env);
-/* Copies the files asked for, from the current folder; regular files only, never more than the
- * limit. A bit for each. */
+/* Copies job->out_files from the current folder: regular files up to the limit only. Returns one
+ * bit for each file copied. */
 unsigned jail_copy_out(const struct jail_plan *p);
 
-/* The life of the keeper of a jail without namespaces (jail_keeper.c): makes the folder, starts the
- * program, ends it when the grader ends or closes its end of `go`, removes the folder, reports;
- * never returns. */
+/* Runs the keeper of a sandbox without namespaces (jail_keeper.c): creates the folder, starts the
+ * program, kills it when the grader ends or closes its end of `start_fd`, removes the folder and
+ * reports; never returns. */
 _Noreturn void jail_keeper_run(const struct jail_plan *p);

@@ -1,5 +1,5 @@
-/* jail_probe.c — tries, inside a jail, what must not work there. A jail that lets one through is
- * not used. */
+/* jail_probe.c — tries forbidden actions inside a sandbox. The grader does not use a tier in which
+ * one of them succeeds. */
 #include "grader/jail/jail_advice.h"
 #include "grader/jail/jail_cgroup.h"
 #include "grader/jail/landlock.h"
@@ -21,7 +21,7 @@
 
 struct probe {
     pid_t grader_pid;
-    int secret_fd; /* a descriptor of the grader that was not passed */
+    int secret_fd; /* a descriptor of the grader that the job does not pass */
 };
 
 static bool can_open(const char *path) {
@@ -45,9 +45,9 @@ static bool can_write_root(struct probe *p) {
     (void)p;
     return can_create("/x") || can_create("/usr/lib/x") || can_create("/dev/x");
 }
-/* Not by what kill() returns: a jail with process numbers of its own has another process by the
- * grader's where that is small, as in a container, whose first process the grader may be. What
- * arrives counts; it does nothing to another process. */
+/* Tests whether the signal arrives, not what kill() returns. In a pid namespace, the grader's
+ * number may be another process's if it is small, as in a container whose first process is the
+ * grader. SIGURG does no harm to that process. */
 static volatile sig_atomic_t signal_received;
 static void on_signal(int signal) { (void)signal, signal_received = 1; }
 static bool signal_grader(struct probe *p) {
@@ -93,17 +93,17 @@ static const struct {
     bool (*try)(struct probe *);
     const char *description;
 } probes[] = {
-    {can_read_host_files, "reads files of this machine"},
-    {can_write_root, "writes outside its folder"},
-    {signal_grader, "signals the grader"}, /* judge() looks whether that arrived */
-    {has_leaked_fd, "keeps a descriptor of the grader"},
-    {can_open_socket, "opens a socket"},
-    {can_ptrace, "traces processes"},
-    {can_make_namespace, "makes namespaces"},
-    {can_mount, "mounts"},
-    {can_gain_privileges, "gains privileges"},
-    {cannot_write_work, "cannot write its own folder"},
-    {can_fork_unlimited, "starts processes without limit"}, /* last: it fills the jail */
+    {can_read_host_files, "can read files of this machine"},
+    {can_write_root, "can write outside its folder"},
+    {signal_grader, "can signal the grader"}, /* check_probe_result() checks the arrival */
+    {has_leaked_fd, "inherits a descriptor of the grader"},
+    {can_open_socket, "can open a socket"},
+    {can_ptrace, "can trace processes"},
+    {can_make_namespace, "can create namespaces"},
+    {can_mount, "can mount"},
+    {can_gain_privileges, "can gain privileges"},
+    {cannot_write_work, "cannot write to its own folder"},
+    {can_fork_unlimited, "can start processes without limit"}, /* last: it fills the sandbox */
 };
 
 static int run_probes(void *data) {
@@ -116,12 +116,11 @@ static bool check_probe_result(struct jail *j, struct err *e) {
     struct jail_result r = {.outcome = JAIL_INTERNAL_ERROR};
     if (j) jail_wait(j, 5, &r);
     bool ok = j && r.outcome == JAIL_EXITED && r.code == 0 && !signal_received;
-    if (signal_received) err_set(e, ERR_SYSTEM, "a jailed program reaches the grader's process");
+    if (signal_received) err_set(e, ERR_SYSTEM, "a sandboxed program can signal the grader");
     else if (j && r.outcome == JAIL_INTERNAL_ERROR) err_set(e, ERR_SYSTEM, "%s", r.reason);
     else if (j && r.outcome == JAIL_EXITED && r.code)
-        err_set(e, ERR_SYSTEM, "a jailed program %s", probes[r.code - 1].description);
-    else if (j && !ok)
-        err_set(e, ERR_SYSTEM, "the probe ended in an unexpected way (%d)", r.signal);
+        err_set(e, ERR_SYSTEM, "a sandboxed program %s", probes[r.code - 1].description);
+    else if (j && !ok) err_set(e, ERR_SYSTEM, "the probe ended unexpectedly (signal %d)", r.signal);
     jail_result_free(&r);
     return ok;
 }
@@ -166,9 +165,9 @@ bool jail_probe(struct err *e) {
     jail_advice(&advice, "", jail_landlock_abi());
     if (!ok)
         err_set(e, ERR_SYSTEM,
-                "no jail holds on this machine (%s).\nSubmissions are not run without one. One of "
-                "these allows it:\n%s"
-                "docs/other-systems.md says more",
+                "no sandbox works on this machine (%s).\nThe grader runs no submission without "
+                "one. To allow a sandbox, do one of these:\n%s"
+                "See docs/other-systems.md",
                 buf_str(&reasons), buf_str(&advice));
     buf_free(&reasons), buf_free(&advice);
     return ok;

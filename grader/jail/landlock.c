@@ -1,6 +1,5 @@
-/* landlock.c — see landlock.h. The numbers are the kernel's own
- * (include/uapi/linux/landlock.h, 6.18): they never change, and a right that this kernel does not
- * know is left out of the set by its version. */
+/* landlock.c — see landlock.h. The numbers are from Linux 6.18, include/uapi/linux/landlock.h; they
+ * never change. supported_rights() leaves out rights that are newer than this kernel. */
 #include "grader/jail/landlock.h"
 
 #include <errno.h>
@@ -43,8 +42,9 @@ int jail_landlock_abi(void) {
     return abi > 0 ? (int)abi : 0;
 }
 
-/* File rights came with versions 1, 2 (moving between folders), 3 (truncating), 5 (device ioctls);
- * TCP's two with version 4; abstract sockets and signals with version 6. */
+/* Returns the rights of a Landlock version. Versions 1, 2 (moving between folders), 3 (truncating)
+ * and 5 (device ioctls) added file rights, version 4 the two of TCP, version 6 abstract sockets and
+ * signals. */
 static struct ruleset_attr supported_rights(int abi) {
     struct ruleset_attr r = {.handled_access_fs = ALL_ABI_1};
     if (abi >= 2) r.handled_access_fs |= REFER;

@@ -1,5 +1,5 @@
-/* access_maps.c — what the lanes of one warp ask of memory, drawn: 32-byte sectors of global memory, banks
- * of shared memory. */
+/* access_maps.c — draws the access pattern of one warp: its lanes and the 32-byte sectors of global
+ * memory, or the banks of shared memory, that they touch. */
 #include "grader/page/page.h"
 
 #include <stdio.h>
@@ -52,7 +52,8 @@ unsigned page_ideal_sectors(const struct sim_access *a, unsigned *bytes) {
     return (*bytes + SECTOR - 1) / SECTOR;
 }
 
-/* Where the sectors stand: side by side where they are neighbours in memory, apart where not. */
+/* Places sectors next to each other if they are adjacent in memory, else with a gap. Returns their
+ * width. */
 static double layout_sectors(const struct sector_set *t, double x[MAX_SECTORS]) {
     double gaps = 0, at = MARGIN;
     for (unsigned i = 1; i < t->n; i++) gaps += t->sector[i] != t->sector[i - 1] + 1;
@@ -77,7 +78,7 @@ static void draw_lanes(const struct sim_access *a, double y, struct buf *out) {
     }
 }
 
-/* The bytes that a lane asks for, in each sector that they lie in, and a thread to the first. */
+/* Draws the bytes that a lane accesses in each sector, and a line from the lane to the first. */
 static void draw_lane(const struct sim_access *a, unsigned l, const struct sector_set *t,
                       const double x[MAX_SECTORS], double width, double y, struct buf *out) {
     double byte = width / SECTOR;
@@ -117,13 +118,13 @@ static double draw_sectors(const struct sim_access *a, struct buf *title, struct
 
 enum { MAX_WAVEFRONTS = 40 };
 struct bank_usage {
-    int lane[MAX_WAVEFRONTS][BANKS]; /* the first lane that asks for the word, -1 = none */
+    int lane[MAX_WAVEFRONTS][BANKS]; /* first lane that accesses the word, -1 = none */
     unsigned lane_count[MAX_WAVEFRONTS][BANKS];
     unsigned nwavefronts;
 };
 
-/* Lanes that are served together: all where each asks for four bytes, half for eight, a quarter for
- * sixteen. */
+/* Returns how many lanes shared memory serves together: 32 for up to 4 bytes each, 16 for 8, 8 for
+ * 16. */
 static unsigned phase_lanes(const struct sim_access *a) {
     return a->lane_bytes <= 4 ? 32 : a->lane_bytes <= 8 ? 16 : 8;
 }
@@ -168,8 +169,8 @@ static double draw_banks(const struct sim_access *a, struct buf *title, struct b
     memset(b->lane, -1, sizeof b->lane);
     for (unsigned first = 0; first < LANES; first += phase_lanes(a))
         add_phase(a, first, phase_lanes(a), b);
-    buf_printf(title, "32 banks of shared memory, %u pass%s for %d lanes", a->cost,
-               a->cost == 1 ? "" : "es", __builtin_popcount(a->mask));
+    buf_printf(title, "32 banks of shared memory, %u wavefront%s for %d lanes", a->cost,
+               a->cost == 1 ? "" : "s", __builtin_popcount(a->mask));
     for (unsigned bank = 0; bank < BANKS; bank += 4) {
         snprintf(text, sizeof text, "%u", bank);
         page_svg_small_text(MARGIN + bank * CELL + CELL / 2.0, 9, "middle", text, out);
@@ -177,17 +178,18 @@ static double draw_banks(const struct sim_access *a, struct buf *title, struct b
     for (unsigned wavefront = 0; wavefront < b->nwavefronts; wavefront++)
         for (unsigned bank = 0; bank < BANKS; bank++)
             bank_cell(b, wavefront, bank, 13 + wavefront * CELL, out);
-    if (b->nwavefronts <= a->cost) snprintf(text, sizeof text, "banks 0 to 31; a row is a pass");
+    if (b->nwavefronts <= a->cost)
+        snprintf(text, sizeof text, "banks 0 to 31; each row is a wavefront");
     else
         snprintf(text, sizeof text,
-                 "banks 0 to 31; rows with the same words go together: %u passes", a->cost);
+                 "banks 0 to 31; rows with the same words are merged: %u wavefronts", a->cost);
     page_svg_small_text(MARGIN, 24 + b->nwavefronts * CELL, "start", text, out);
     double height = 30 + b->nwavefronts * CELL;
     free(b);
     return height;
 }
 
-/* ---- one or several as a picture ---- */
+/* ---- pictures ---- */
 
 static void draw_map(const struct sim_access *a, struct buf *out) {
     struct buf title = {0}, body = {0};
@@ -211,8 +213,8 @@ void page_map_banks(const struct sim_access *a, struct buf *out) {
 }
 
 static const char *cost_name(const struct sim_access *a) {
-    if (a->kind == SIM_ACCESS_ATOMIC) return "in turn";
-    if (a->is_shared) return a->cost == 1 ? "pass" : "passes";
+    if (a->kind == SIM_ACCESS_ATOMIC) return "serialized";
+    if (a->is_shared) return a->cost == 1 ? "wavefront" : "wavefronts";
     return a->cost == 1 ? "sector" : "sectors";
 }
 
@@ -221,7 +223,7 @@ static void draw_panel(const struct page_panel *p, double y, const struct buf *b
     static const char *const verbs[] = {"load", "store", "atomic"};
     const struct sim_access *a = p->access;
     char text[160];
-    snprintf(text, sizeof text, "%.60s: %s memory, %s of %u byte%s a lane, %d lane%s: %u %s",
+    snprintf(text, sizeof text, "%.60s: %s memory, %s of %u byte%s per lane, %d lane%s: %u %s",
              p->name, a->is_shared ? "shared" : "global", verbs[a->kind % 3], a->lane_bytes,
              a->lane_bytes == 1 ? "" : "s", __builtin_popcount(a->mask),
              a->mask & (a->mask - 1) ? "s" : "", a->cost, cost_name(a));

@@ -1,5 +1,5 @@
-/* page.c — see page.h. The style's and the script's digests stand in the policy, so that a browser
- * runs and applies nothing else. */
+/* page.c — see page.h. The content security policy names the digests of style and script, so that a
+ * browser accepts no others. */
 #include "grader/page/page.h"
 #include "grader/page/style.h"
 
@@ -74,7 +74,7 @@ static const char style_sheet[] = STYLE_COLOURS
     "inside:avoid}"
     "input{display:none}}";
 
-/* As the policy names a style or script: its SHA-256 in base64. */
+/* Writes the SHA-256 of a style or script in base64, as the policy requires. */
 static void append_script_digest(const char *text, struct buf *out) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     uint8_t d[SHA256_DIGEST_LENGTH + 1] = {0};

@@ -1,4 +1,4 @@
-/* plots.c — bars, the roofline, lines: see page.h. */
+/* plots.c — draws stacked bars, the roofline and line charts; see page.h. */
 #include "grader/page/page.h"
 
 #include <math.h>
@@ -60,8 +60,8 @@ void page_stacked_bars(const char *title, const struct page_bar *bars, unsigned 
 
 /* ---- the roofline ---- */
 
-/* Both axes are logarithmic: operations for each byte that the problem needs, and operations a
- * second. */
+/* Both axes are logarithmic: operations per byte that the problem needs, and operations per second.
+ */
 struct axes {
     double x0, x1, y0, y1; /* decades */
 };
@@ -90,12 +90,12 @@ static void draw_grid(const struct axes *a, struct buf *out) {
         buf_free(&b);
     }
     page_svg_text((PLOT_LEFT + PLOT_RIGHT) / 2, PLOT_BOTTOM + 29, "middle",
-                  "operations for each byte that the problem needs", out);
-    page_svg_text(4, 11, "start", "operations a second", out);
+                  "operations per byte that the problem needs", out);
+    page_svg_text(4, 11, "start", "operations per second", out);
 }
 
 struct label {
-    double x, y, text_y; /* of the dot; where the words go */
+    double x, y, text_y; /* of the dot; of its text */
     const struct page_dot *dot;
 };
 static int compare_heights(const void *a, const void *b) {
@@ -103,8 +103,8 @@ static int compare_heights(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* All versions have the same intensity: names stand beside their dots, pushed apart, with a line
- * where they had to move. */
+/* All versions have the same intensity, so their dots are above each other. Pushes the names next
+ * to them apart, with a line from each dot to its name. */
 static void draw_dots(const struct axes *a, double intensity, double flops,
                       const struct page_dot *d, unsigned n, struct buf *out) {
     struct label *l = xcalloc(n + 1, sizeof *l);

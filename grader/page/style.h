@@ -1,5 +1,5 @@
-/* style.h — the part of the style that a picture needs, in a page or in a file of its own: colours
- * for light and dark, looks. */
+/* style.h — the part of the style sheet that pictures need, in a page or in an SVG file: colours
+ * for light and dark, CSS classes. */
 #pragma once
 
 #define STYLE_COLOURS                                                                              \
@@ -17,8 +17,8 @@
     "--good:#4ac26b;--warn:#e0a030;--bad:#ff7b72;--a:#a0a0a0;--b:#6cb0ff;--c:#4ac26b;--d:#e0b050;" \
     "--h:255,120,60}}"
 
-/* Pictures are drawn 360 units wide, so that their words are as large as others on a phone of 360
- * px. */
+/* Pictures are 360 units wide, so that on a phone of 360 px their text is as large as the page's.
+ */
 #define STYLE_SVG                                                                                  \
     "svg text{font:11px system-ui,sans-serif;fill:var(--ink)}svg "                                 \
     "text.small{font-size:8px;fill:var(--dim)}"                                                    \

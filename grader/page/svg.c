@@ -26,7 +26,7 @@ void page_svg_open(double width, double height, const char *title, struct buf *o
     buf_puts(out, "</title>\n");
 }
 
-/* Half as large again as its units, so that words are as large as those around it. */
+/* Its size in px is 1.5 times its units, so that text is as large as the text around it. */
 void page_svg_open_file(double width, double height, const char *title, struct buf *out) {
     buf_printf(out,
                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" "
@@ -77,7 +77,7 @@ void page_svg_small_text(double x, double y, const char *anchor, const char *tex
     buf_puts(out, "</text>\n");
 }
 
-/* Blanks count. */
+/* Keeps leading and repeated blanks. */
 void page_svg_code(double x, double y, const char *text, struct buf *out) {
     buf_printf(out, "<text class=\"code\" x=\"%.1f\" y=\"%.1f\" xml:space=\"preserve\">", x, y);
     html_escape(text, strlen(text), out);

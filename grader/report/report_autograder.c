@@ -1,7 +1,7 @@
-/* report_autograder.c — what the harnesses of others read: Gradescope's results.json with a test
- * for each goal and guard, and the object that GitHub Classroom's reporter adds points from. The
- * points of all tests of an exercise add up to its score. Where a result has no score, none is
- * written for any: no student has a zero that nobody gave. */
+/* report_autograder.c — results for other harnesses: Gradescope's results.json with one test for
+ * each goal and guard, and the object from which GitHub Classroom's reporter adds up points. The
+ * points of an exercise's tests add up to its score. If any result has no score, no test gets one,
+ * so that no student sees a zero that no one gave. */
 #include "grader/page/page.h"
 #include "grader/jail/jail.h"
 #include "grader/grade/provenance.h"
@@ -49,7 +49,7 @@ static void add_test(struct autograder_ctx *w, const char *id, const struct auto
     json_array_append_new(w->tests, o);
 }
 
-/* What all limits of one test say. */
+/* Writes all limits of one check; returns the index behind them. */
 static unsigned write_limit_lines(const struct result *r, unsigned first, struct buf *out,
                                   bool *passed, double *progress) {
     const struct technique_result *t = r->technique;
@@ -71,7 +71,8 @@ static unsigned write_limit_lines(const struct result *r, unsigned first, struct
     return i;
 }
 
-/* The points that one failed guard takes: what the goals earned is all that there is to take. */
+/* Returns the points that one failed guard costs. All guards together cost at most what the goals
+ * earned. */
 static double guard_penalty(const struct result *r) {
     const struct check_counts *n = &r->checks;
     double earned = n->goals ? r->available.technique *
@@ -113,7 +114,7 @@ static void add_report_test(struct autograder_ctx *w, const struct result *r, co
     buf_free(&report);
 }
 
-/* `share`: of all points, 1 for each of max_score. */
+/* `share` is the weight: points of the total for each point of max_score. */
 static void add_result_tests(struct autograder_ctx *w, const struct result *r, double share) {
     bool graded = (r->verdict == V_AC || r->verdict == V_PART || r->verdict == V_UNSTABLE) &&
                   !r->is_unmodified;
@@ -180,7 +181,8 @@ static json_t *leaderboard(const struct result *results, unsigned n) {
         if (results[i].speed.valid &&
             (results[i].verdict == V_AC || results[i].verdict == V_PART)) {
             char name[160];
-            snprintf(name, sizeof name, "%.100s: speed of the model answer's", results[i].id);
+            snprintf(name, sizeof name, "%.100s: speed relative to the model solution",
+                     results[i].id);
             json_array_append_new(list, json_pack("{s:o,s:f}", "name", json_text(name), "value",
                                                   results[i].speed.vs_solution));
         }
@@ -193,7 +195,7 @@ void report_autograder(const struct result *results, unsigned n, const struct gp
     json_t *o = json_object(), *list = tests(results, n, d, options, &scored);
     json_object_set_new(
         o, "output",
-        json_text(!scored ? "Not graded, and not a zero: the tests say why." : options->note));
+        json_text(!scored ? "Not graded. This is not a zero; each test says why." : options->note));
     json_object_set_new(o, "output_format", json_string("text"));
     if (scored && !isnan(options->score))
         json_object_set_new(o, "score", json_real(options->score));
@@ -206,7 +208,7 @@ void report_autograder(const struct result *results, unsigned n, const struct gp
 
 void report_autograder_failed(const char *reason, struct buf *out) {
     struct buf text = {0};
-    buf_printf(&text, "Not graded, and not a zero: %s", reason);
+    buf_printf(&text, "Not graded. This is not a zero: %s", reason);
     json_t *o = json_object();
     json_object_set_new(o, "output", json_text(buf_str(&text)));
     json_object_set_new(o, "output_format", json_string("text"));
@@ -215,7 +217,7 @@ void report_autograder_failed(const char *reason, struct buf *out) {
     buf_free(&text);
 }
 
-/* A result without a score is an error of all, with nothing to add up. */
+/* If one result has no score, the whole object has the status "error" and no points. */
 void report_classroom(const struct result *results, unsigned n, const struct gpu_device *d,
                       struct buf *out) {
     bool scored = true, passed = true;

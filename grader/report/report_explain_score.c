@@ -1,18 +1,18 @@
-/* report_explain_score.c — where points and time do not go together, says why: the goals count
- * something else than what the time is bound by, or a fast version misses what the goals ask for.
- * Then one with more points may be slower than one with fewer. */
+/* report_explain_score.c — explains why points and time disagree: the goals limit something other
+ * than the bottleneck, or a fast version misses the goals. In both cases a version with more points
+ * may be slower than one with fewer. */
 #include "grader/grade/score.h"
 #include "grader/report/report.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What metrics and resources are about. X(id, what the goals count, in words) */
-#define SUBJECTS(X)                      \
-    X(TRAFFIC, "traffic to memory")      \
-    X(SHARED, "passes of shared memory") \
-    X(ATOMICS, "atomics")                \
-    X(INSTRUCTIONS, "instructions") X(LATENCY, "what fits on an SM") X(LAUNCHES, "launches")
+/* What a metric counts or a resource limits. X(id, words for the report) */
+#define SUBJECTS(X)                       \
+    X(TRAFFIC, "memory traffic")          \
+    X(SHARED, "shared memory wavefronts") \
+    X(ATOMICS, "atomics")                 \
+    X(INSTRUCTIONS, "instructions") X(LATENCY, "occupancy") X(LAUNCHES, "launches")
 enum subject {
 #define X(id, text) SUBJECT_##id,
     SUBJECTS(X)
@@ -25,7 +25,7 @@ struct subject_pattern {
     enum subject subject;
 };
 
-/* The first that a name holds decides. */
+/* Sets the subject of the first pattern that the name contains; returns false if none matches. */
 static bool subject_of(const char *name, const struct subject_pattern *p, unsigned n,
                        enum subject *out) {
     for (unsigned i = 0; i < n; i++)
@@ -52,12 +52,13 @@ static bool metric_subject(const char *metric, enum subject *out) {
 
 static bool bound_subject(const char *bound, enum subject *out) {
     static const struct subject_pattern list[] = {
-        {"latency", SUBJECT_LATENCY},    {"waiting", SUBJECT_LATENCY},
-        {"atomics", SUBJECT_ATOMICS},    {"shared", SUBJECT_SHARED},
-        {"launch", SUBJECT_LAUNCHES},    {"DRAM", SUBJECT_TRAFFIC},
-        {"L2", SUBJECT_TRAFFIC},         {"L1", SUBJECT_TRAFFIC},
-        {"load/store", SUBJECT_TRAFFIC}, {"issue", SUBJECT_INSTRUCTIONS},
-        {"units", SUBJECT_INSTRUCTIONS}};
+        {"latency", SUBJECT_LATENCY},   {"waiting", SUBJECT_LATENCY},
+        {"atomics", SUBJECT_ATOMICS},   {"shared", SUBJECT_SHARED},
+        {"launch", SUBJECT_LAUNCHES},   {"DRAM", SUBJECT_TRAFFIC},
+        {"L2", SUBJECT_TRAFFIC},        {"L1", SUBJECT_TRAFFIC},
+        {"LSU", SUBJECT_TRAFFIC},       {"issue", SUBJECT_INSTRUCTIONS},
+        {"ALU", SUBJECT_INSTRUCTIONS},  {"FMA", SUBJECT_INSTRUCTIONS},
+        {"FP64", SUBJECT_INSTRUCTIONS}, {"XU", SUBJECT_INSTRUCTIONS}};
     return subject_of(bound, list, sizeof list / sizeof *list, out);
 }
 
@@ -95,7 +96,7 @@ static double total_stall_seconds(const struct line_result *l, unsigned *top_rea
     return total;
 }
 
-/* The line at which warps spend most. */
+/* Names the line with the most stalls, if it has at least 20 % of the time. */
 static void write_hot_line(const struct result *r, struct buf *out) {
     const struct line_result *hottest = NULL;
     double total_seconds = 0, max_seconds = 0;
@@ -107,12 +108,12 @@ static void write_hot_line(const struct result *r, struct buf *out) {
             max_seconds = s, hottest = &r->lines[i], stall_reason = top_reason;
     }
     if (!hottest || max_seconds < 0.2 * total_seconds) return;
-    buf_printf(out, " (%.0f %% of the time at %s:%u, most of it for %s)",
+    buf_printf(out, " (%.0f %% of the time at %s:%u; top stall reason: %s)",
                100 * max_seconds / total_seconds, hottest->file, hottest->line,
                sim_stall_text(stall_reason));
 }
 
-/* The time goes to what no goal is about. */
+/* The bottleneck is something that no goal limits. */
 static void explain_bottleneck(const struct result *r, struct buf *out) {
     char bound[64];
     enum subject s;
@@ -121,12 +122,12 @@ static void explain_bottleneck(const struct result *r, struct buf *out) {
     if (r->speed.vs_solution >= SCORE_FULL_SPEED || !goals || !bound_subject(bound, &s) ||
         goals >> s & 1)
         return;
-    buf_puts(out, "The goals count "), write_subjects(goals, out);
-    buf_printf(out, ", and the time is bound by %s", bound), write_hot_line(r, out);
-    buf_puts(out, ": a step towards a goal need not be one towards less time here. ");
+    buf_puts(out, "The goals limit "), write_subjects(goals, out);
+    buf_printf(out, ", but the time is bound by %s", bound), write_hot_line(r, out);
+    buf_puts(out, ". Progress towards a goal may not save time here. ");
 }
 
-/* Fast in its own way, without what is asked for. */
+/* Fast, but without the technique that the goals require. */
 static void explain_missed_goals(const struct result *r, struct buf *out) {
     double technique =
         r->available.technique > 0 ? r->earned.technique / r->available.technique : 1;
@@ -134,9 +135,8 @@ static void explain_missed_goals(const struct result *r, struct buf *out) {
         r->available.speed > 0 && r->speed_counted ? r->earned.speed / r->available.speed : 0;
     if (speed - technique < 0.25 || r->goals_waived) return;
     buf_printf(out,
-               "It has %.0f %% of the points for speed and %.0f %% of those for technique: a "
-               "version that misses less "
-               "can have more points and take longer. ",
+               "This version has %.0f %% of the speed points but %.0f %% of the technique "
+               "points. A version that reaches more goals can score higher and still be slower. ",
                100 * speed, 100 * technique);
 }
 

@@ -1,8 +1,8 @@
-/* report_gradescope.c — results as the results.json that Gradescope's autograder harness reads: a
- * test for each exercise; report_autograder.c has the one of an assignment. Where a result has no
- * score (our own fault, or withheld), none is written for any: Gradescope then shows that grading
- * did not succeed, and no student has a zero that nobody gave. The seed is not shown: it stays the
- * instructor's. */
+/* report_gradescope.c — writes the results.json that Gradescope's autograder harness reads, with
+ * one test for each exercise. report_autograder.c writes the one of an assignment. If a result has
+ * no score (internal error, or withheld), no test gets one: Gradescope then shows that grading did
+ * not succeed, and no student sees a zero that no one gave. The file doesn't show the seed, which
+ * only the instructor knows. */
 #include "grader/report/report.h"
 
 #include <jansson.h>
@@ -30,7 +30,8 @@ void report_gradescope(const struct result *results, unsigned n, const struct gp
     for (unsigned i = 0; i < n; i++) scored = scored && verdict_has_score(results[i].verdict);
     json_t *o = json_object(), *tests = json_array();
     json_object_set_new(
-        o, "output", json_string(scored ? "" : "Not graded, and not a zero: the tests say why."));
+        o, "output",
+        json_string(scored ? "" : "Not graded. This is not a zero; each test says why."));
     json_object_set_new(o, "output_format", json_string("text"));
     for (unsigned i = 0; i < n; i++)
         json_array_append_new(tests, result_test(&results[i], d, scored));

@@ -1,6 +1,6 @@
-/* report_html.c — the report of one exercise as a page that stands alone, without a script
- * (grader/page). All that comes from a submission goes through html_escape. Pictures:
- * report_pictures.c. */
+/* report_html.c — writes the report of one exercise as a self-contained HTML page without scripts
+ * (grader/page). html_escape() escapes everything that comes from a submission. report_pictures.c
+ * draws the pictures. */
 #include "common/text.h"
 #include "grader/jail/jail.h"
 #include "grader/report/report.h"
@@ -37,7 +37,7 @@ static void write_header(const struct result *r, const struct gpu_device *d, str
 
 static void write_points_lost(const struct result *r, struct buf *out) {
     if (!r->npoints_lost && !r->goals_waived) return;
-    buf_puts(out, "<h2>Points that are missing</h2><table>\n");
+    buf_puts(out, "<h2>Points lost</h2><table>\n");
     for (unsigned i = 0; i < r->npoints_lost; i++) {
         buf_printf(out, "<tr><td class=\"n\">%.1f</td>", r->points_lost[i].points);
         page_element("td", "", r->points_lost[i].reason, out);
@@ -47,13 +47,12 @@ static void write_points_lost(const struct result *r, struct buf *out) {
     struct buf reason = {0};
     report_explain_score(r, &reason);
     if (reason.size)
-        buf_puts(out, "<p>Points and time: "), html_escape_text(buf_str(&reason), out),
+        buf_puts(out, "<p>Score and time: "), html_escape_text(buf_str(&reason), out),
             buf_puts(out, "</p>\n");
     buf_free(&reason);
     if (r->goals_waived)
-        buf_puts(out, "<p>Goals that it misses are waived: it is faster than the model answer, "
-                      "keeps all guards, and its "
-                      "whole result was checked.</p>\n");
+        buf_puts(out, "<p>The missed goals are waived: this version is faster than the model "
+                      "solution, passes all guards, and its whole output was checked.</p>\n");
 }
 
 static void write_cases(const struct result *r, struct buf *out) {
@@ -77,9 +76,9 @@ static void write_technique(const struct result *r, struct buf *out) {
     buf_printf(out,
                "<h2>Technique: %u of %u goals, %u of %u guards</h2><div "
                "class=\"scroll\"><table>\n<tr><th></th><th>check</th>"
-               "<th>figure</th><th class=\"n\">yours</th><th class=\"n\">limit</th><th "
-               "class=\"n\">naive</th><th class=\"n\">"
-               "way</th><th>line</th></tr>\n",
+               "<th>metric</th><th class=\"n\">yours</th><th class=\"n\">limit</th><th "
+               "class=\"n\">baseline</th><th class=\"n\">"
+               "progress</th><th>line</th></tr>\n",
                r->checks.goals_reached, r->checks.goals, r->checks.guards_passed, r->checks.guards);
     for (unsigned i = 0; i < r->ntechnique; i++) {
         const struct technique_result *t = &r->technique[i];
@@ -106,7 +105,8 @@ static void write_technique(const struct result *r, struct buf *out) {
     buf_puts(out, "</table></div>\n");
 }
 
-/* A line of the text report each, without its indentation and the first one's name. */
+/* Writes the lines of a section of the text report, without indentation and without the label of
+ * the first line. */
 static void write_paragraphs(const char *text, struct buf *out) {
     for (bool first = true; *text; first = false) {
         text += strspn(text, " ");
@@ -158,7 +158,7 @@ static double total_stall_seconds(const struct line_result *l) {
 
 static double percent_of(double part, double total) { return total > 0 ? 100 * part / total : 0; }
 
-/* What a warp waits for most there. */
+/* Writes the top stall reason of a line, if it has at least 1 % of the time. */
 static void write_top_stall(const struct line_result *l, double total_seconds, struct buf *out) {
     unsigned worst = 0;
     for (unsigned k = 1; l && k < SIM_STALL_COUNT; k++)
@@ -209,22 +209,22 @@ static void write_source(const struct result *r, struct buf *out) {
         total += r->source.data[i] == '\n';
     double total_seconds = 0;
     for (unsigned i = 0; i < r->nlines; i++) total_seconds += total_stall_seconds(&r->lines[i]);
-    buf_puts(out, "<h2>Source</h2><p class=\"dim\">In %: where warps spend the modelled time, and "
-                  "what they wait for there; "
-                  "shares of what was counted.</p><div class=\"scroll\"><table class=\"src\">\n"
-                  "<tr><th></th><th class=\"n\">time</th><th>waits for</th><th></th><th "
+    buf_puts(out, "<h2>Source</h2><p class=\"dim\">In %: the modelled time that warps spend at "
+                  "each line, with the top stall reason, and the line's share of each "
+                  "counter.</p><div class=\"scroll\"><table class=\"src\">\n"
+                  "<tr><th></th><th class=\"n\">time</th><th>top stall reason</th><th></th><th "
                   "class=\"n\">instr.</th><th "
                   "class=\"n\">load sectors</th>"
-                  "<th class=\"n\">store sectors</th><th class=\"n\">shared passes</th></tr>\n");
+                  "<th class=\"n\">store sectors</th><th class=\"n\">shared "
+                  "wavefronts</th></tr>\n");
     for (unsigned n = 1; n <= total; n++) write_source_line(r, n, total_seconds, out);
     buf_puts(out, "</table></div>\n");
 }
 
 static void write_counters(const struct result *r, struct buf *out) {
     if (!r->has_counters) return;
-    buf_puts(out,
-             "<h2>All counters</h2><details><summary>of the case that is counted</summary><div "
-             "class=\"scroll\"><table>\n");
+    buf_puts(out, "<h2>All counters</h2><details><summary>of the technique case</summary><div "
+                  "class=\"scroll\"><table>\n");
     for (unsigned i = 0; i < sim_counter_count(); i++) {
         uint64_t v = sim_counter_get(&r->counters, i);
         if (v)
@@ -250,7 +250,7 @@ void report_html(const struct result *r, const struct gpu_device *d,
     report_picture_history(b, out);
     write_counters(r, out);
     if (r->log.size) {
-        buf_puts(out, "<h2>Printed</h2>\n");
+        buf_puts(out, "<h2>Output</h2>\n");
         page_element("pre", "", buf_str(&r->log), out);
     }
     page_close(NULL, out);

@@ -1,5 +1,5 @@
-/* report_json.c — results as JSON: stable keys in a fixed order, units in the names, no clock, path
- * or process id, so that equal seeds give equal bytes. */
+/* report_json.c — writes results as JSON (docs/json.md): stable keys in a fixed order, units in the
+ * names. It contains no clock time, path or process id, so that equal seeds give equal bytes. */
 #include "grader/grade/gpu_device.h"
 #include "grader/jail/jail.h"
 #include "grader/report/report.h"
@@ -30,8 +30,7 @@ static json_t *cases_json(const struct result *r) {
     return list;
 }
 
-/* Sets a key that was renamed, under both names for one version (docs/json.md). Takes over `value`.
- */
+/* Sets a renamed key under both names, for one version (docs/json.md). Takes over `value`. */
 static void set_renamed(json_t *o, const char *key, const char *v1, json_t *value) {
     json_object_set(o, key, value);
     json_object_set_new(o, v1, value);
@@ -58,8 +57,7 @@ static json_t *technique_json(const struct result *r) {
     return list;
 }
 
-/* With the score they add up to max_score. */
-/* Modelled; in the order of their first launches. */
+/* Returns the modelled kernels in the order of their first launches. */
 static json_t *kernels_json(const struct result *r) {
     json_t *list = json_array();
     for (unsigned i = 0; i < r->nkernel_times; i++) {
@@ -78,6 +76,7 @@ static json_t *kernels_json(const struct result *r) {
     return list;
 }
 
+/* Returns the points lost. Together with the score they add up to max_score. */
 static json_t *points_lost_json(const struct result *r) {
     json_t *list = json_array();
     for (unsigned i = 0; i < r->npoints_lost; i++) {
@@ -138,7 +137,7 @@ static json_t *exercise_json(const struct result *r) {
     json_object_set_new(o, "technique", technique_json(r));
     json_object_set_new(o, "speed", speed_json(r));
     json_object_set_new(o, "counters", counters_json(r));
-    struct buf log = {0}; /* the compiler's words, then what was printed */
+    struct buf log = {0}; /* compiler messages, then program output */
     buf_puts(&log, r->message);
     if (log.size && r->log.size) buf_puts(&log, "\n");
     buf_add(&log, buf_str(&r->log), r->log.size);

@@ -1,5 +1,5 @@
-/* report_pictures.c — the pictures of a report's page: what stands beside a result on it, drawn by
- * grader/page. */
+/* report_pictures.c — the pictures of a report's HTML page. They compare a submission with the
+ * book's versions; grader/page draws them. */
 #include "common/text.h"
 #include "grader/grade/versions.h"
 #include "grader/page/page.h"
@@ -13,8 +13,8 @@
 
 /* ---- times ---- */
 
-/* Versions and the submission, slowest first as the ladder goes; only where both are modelled can
- * they stand together. */
+/* The book's versions and the submission, slowest first like the ladder. Measured and modelled
+ * times are never mixed: versions have modelled times only. */
 struct shown_version {
     const char *name;
     const struct result *result;
@@ -39,14 +39,19 @@ static unsigned list_shown_versions(const struct result *r, const struct report_
     return n;
 }
 
+/* Returns the name of a version as pages show it. */
+static const char *label_of(const char *name) {
+    return !strcmp(name, "naive") ? "baseline" : !strcmp(name, "answer") ? "model solution" : name;
+}
+
 static const char *css_class_of(const char *name) {
     bool is_named = !strcmp(name, "naive") || !strcmp(name, "yours") || !strcmp(name, "answer");
     return is_named ? name : "step";
 }
 
-/* The launch, then what warps wait for. */
+/* Returns the bar of a version: launch overhead, then the stall reasons. */
 static struct page_bar bar_of(const struct shown_version *s) {
-    struct page_bar b = {.name = s->name, .total = s->us};
+    struct page_bar b = {.name = label_of(s->name), .total = s->us};
     for (unsigned i = 0; s->result && i < s->result->nkernel_times; i++)
         b.parts[0] += s->result->kernel_times[i].breakdown[TIME_COMPONENT_LAUNCH];
     for (unsigned i = 0; s->result && i < s->result->nlines; i++)
@@ -57,7 +62,7 @@ static struct page_bar bar_of(const struct shown_version *s) {
     if (!(total > 0)) b.parts[SIM_STALL_SELECTED + 1] = 1;
     return b;
 }
-_Static_assert((int)SIM_STALL_COUNT + 1 <= (int)PAGE_PARTS, "each wait has a colour");
+_Static_assert((int)SIM_STALL_COUNT + 1 <= (int)PAGE_PARTS, "each stall reason needs a colour");
 
 static int compare_times(const void *a, const void *b) {
     double x = ((const struct shown_version *)a)->us, y = ((const struct shown_version *)b)->us;
@@ -71,15 +76,14 @@ static void write_stacked_bars(const struct result *r, const struct shown_versio
     struct page_bar *bars = xcalloc(n + 1, sizeof *bars);
     for (unsigned i = 0; i < n; i++) bars[i] = bar_of(&s[i]);
     if (r->speed.roofline_fraction > 0) {
-        bars[n].name = "what the problem needs at least",
+        bars[n].name = "roofline: least possible time",
         bars[n].total = r->speed.student_us * r->speed.roofline_fraction;
         bars[n++].parts[PAGE_PARTS - 1] = 1;
     }
     buf_puts(out, "<figure>");
-    page_stacked_bars("Times of the versions, by what warps wait for", bars, n, names, out);
+    page_stacked_bars("Times of the versions by stall reason", bars, n, names, out);
     buf_printf(out, "<figcaption>Time of each version%s.</figcaption></figure>\n",
-               strcmp(r->speed.kind, "modelled") ? ""
-                                                 : ", by what its warps wait for in the model");
+               strcmp(r->speed.kind, "modelled") ? "" : ", by modelled stall reason");
     free(bars);
 }
 
@@ -89,16 +93,16 @@ static void write_roofline(const struct result *r, const struct gpu_device *d,
     if (!(p->flops > 0) || !(p->bytes > 0)) return;
     struct page_dot *dots = xcalloc(n + 1, sizeof *dots);
     for (unsigned i = 0; i < n; i++)
-        dots[i] = (struct page_dot){s[i].name, css_class_of(s[i].name), s[i].us};
+        dots[i] = (struct page_dot){label_of(s[i].name), css_class_of(s[i].name), s[i].us};
     buf_puts(out, "<figure>");
     page_roofline(p->bytes, p->flops, d->dram_rate, result_peak_flops(p, d), dots, n, out);
-    buf_puts(out, p->tensor_flops > 0 ? "<figcaption>The device's roof: bandwidth of memory, then "
-                                        "tensor cores (FP32 units, for what is no "
-                                        "product). A version can come up to the line, and not "
-                                        "above it.</figcaption></figure>\n"
-                                      : "<figcaption>The device's roof: bandwidth of memory, then "
-                                        "FP32 units. A version can come up to the "
-                                        "line, and not above it.</figcaption></figure>\n");
+    buf_puts(out, p->tensor_flops > 0 ? "<figcaption>The device's roofline: memory bandwidth, then "
+                                        "tensor cores (FP32 units for operations outside matrix "
+                                        "products). No version can be above the "
+                                        "line.</figcaption></figure>\n"
+                                      : "<figcaption>The device's roofline: memory bandwidth, then "
+                                        "FP32 units. No version can be above the "
+                                        "line.</figcaption></figure>\n");
     free(dots);
 }
 
@@ -146,7 +150,7 @@ static void write_resources(const struct kernel_time *k, struct buf *out) {
         page_svg_bar(0, 1, 100 * fmin(part, 1), 8, "yours", out);
         buf_puts(out, "</svg></td></tr>\n");
     }
-    buf_puts(out, "</table><figcaption>How long each resource is busy in <code>"),
+    buf_puts(out, "</table><figcaption>Utilization of each resource in <code>"),
         html_escape_text(k->name, out);
     buf_puts(out, "</code>"), html_escape_text(k->bound_by[0] ? "; bound by " : "", out),
         html_escape_text(k->bound_by, out);
@@ -163,7 +167,7 @@ void report_picture_kernels(const struct result *r, struct buf *out) {
     }
     buf_puts(out, "<h2>Kernels and resources</h2>\n<div "
                   "class=\"scroll\"><table><tr><th>kernel</th><th class=\"n\">launches"
-                  "</th><th class=\"n\">modelled</th><th class=\"n\">of the time</th><th "
+                  "</th><th class=\"n\">modelled time</th><th class=\"n\">share</th><th "
                   "class=\"n\">occupancy</th><th>"
                   "limited by</th><th class=\"n\">registers</th><th class=\"n\">spilled "
                   "bytes</th><th class=\"n\">shared "
@@ -176,7 +180,8 @@ void report_picture_kernels(const struct result *r, struct buf *out) {
 
 /* ---- accesses ---- */
 
-/* Wasted sectors, or passes beyond the first. */
+/* Returns excessive sectors of a global access; wavefronts or serialized updates beyond the first
+ * of a shared access or an atomic. */
 static int wasted_cost(const struct sim_access *a) {
     unsigned bytes, ideal = page_ideal_sectors(a, &bytes);
     return a->kind == SIM_ACCESS_ATOMIC || a->is_shared ? (int)a->cost - 1
@@ -186,10 +191,11 @@ static int wasted_cost(const struct sim_access *a) {
 struct access_category {
     const char *title, *description;
     bool shared;
-    int kind; /* -1: any */
+    int kind; /* enum sim_access_kind; -1 = any */
 };
 
-/* The worst of a kernel (NULL: of all); of those that waste as much the costliest. */
+/* Returns the most wasteful access of a kernel (NULL: of all kernels); of equally wasteful ones the
+ * costliest. */
 static const struct access_result *
 worst_access(const struct result *r, const struct access_category *k, const char *kernel) {
     const struct access_result *worst = NULL;
@@ -224,11 +230,11 @@ static void write_caption(const struct result *r, const char *name, const struct
         html_escape_text(a->access.file, out);
     buf_printf(out, ":%u, %s of %u bytes by %u lane%s: ", a->access.line, verbs[a->access.kind],
                a->access.lane_bytes, lanes, lanes == 1 ? "" : "s");
-    if (a->access.kind == SIM_ACCESS_ATOMIC) buf_printf(out, "%u in turn", a->access.cost);
+    if (a->access.kind == SIM_ACCESS_ATOMIC) buf_printf(out, "%u serialized", a->access.cost);
     else if (a->access.is_shared)
-        buf_printf(out, "%u pass%s", a->access.cost, a->access.cost == 1 ? "" : "es");
+        buf_printf(out, "%u wavefront%s", a->access.cost, a->access.cost == 1 ? "" : "s");
     else
-        buf_printf(out, "%u sector%s for %u bytes, %u at least", a->access.cost,
+        buf_printf(out, "%u sector%s for %u bytes, ideal: %u", a->access.cost,
                    a->access.cost == 1 ? "" : "s", bytes, ideal);
     write_source_line(r, &a->access, out);
     buf_puts(out, "</figcaption>");
@@ -243,7 +249,7 @@ static void write_figure(const struct result *r, const char *name, const struct 
     buf_puts(out, "</figure>\n");
 }
 
-/* Of each kernel of the submission, at most so many. */
+/* Writes the worst access of each of the first kernels of the submission. */
 static void write_student_figures(const struct result *r, const struct access_category *k,
                                   struct buf *out) {
     enum { MAX_KERNELS = 4 };
@@ -270,10 +276,12 @@ static void write_comparison(const struct result *r, const struct report_context
     page_element("p", "dim", k->description, out);
     buf_puts(out, "<div class=\"row\">\n");
     if (baseline && !r->is_unmodified)
-        write_figure(&baseline->result, "naive", worst_access(&baseline->result, k, NULL), out);
+        write_figure(&baseline->result, label_of("naive"), worst_access(&baseline->result, k, NULL),
+                     out);
     write_student_figures(r, k, out);
     if (solution)
-        write_figure(&solution->result, "answer", worst_access(&solution->result, k, NULL), out);
+        write_figure(&solution->result, label_of("answer"),
+                     worst_access(&solution->result, k, NULL), out);
     buf_puts(out, "</div>\n");
 }
 
@@ -281,19 +289,20 @@ void report_picture_accesses(const struct result *r, const struct report_context
                              struct buf *out) {
     static const struct access_category kinds[] = {
         {"Loads from global memory",
-         "Sectors that stand apart are apart in memory; their empty parts are read for nothing.",
+         "Gaps separate sectors that are not adjacent in memory. Empty parts of a sector are read "
+         "but not used.",
          false, SIM_ACCESS_LOAD},
-        {"Stores to global memory", "A sector that is filled in part is written in part.", false,
+        {"Stores to global memory", "Only the filled part of a sector is written.", false,
          SIM_ACCESS_STORE},
-        {"Atomics in global memory", "Lanes that meet on one word take turns.", false,
-         SIM_ACCESS_ATOMIC},
+        {"Atomics in global memory", "Updates of the same word by several lanes are serialized.",
+         false, SIM_ACCESS_ATOMIC},
         {"Banks of shared memory",
-         "Each bank gives one word in a pass; other words of the same bank wait for the next one.",
+         "Each bank delivers one word per wavefront; other words of the same bank need another "
+         "wavefront.",
          true, -1}};
     if (!r->naccesses && !b->nversions) return;
-    buf_puts(out, "<h2>What the lanes of a warp ask for</h2>\n<p>The costliest access of each "
-                  "kernel, of those that were "
-                  "looked at; lanes from 0 (light) to 31 (dark).</p>\n");
+    buf_puts(out, "<h2>Memory access patterns</h2>\n<p>The most wasteful traced access of each "
+                  "kernel; lanes from 0 (light) to 31 (dark).</p>\n");
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         write_comparison(r, b, &kinds[i], out);
 }
@@ -304,11 +313,11 @@ void report_picture_divergence(const struct result *r, struct buf *out) {
     bool any = false;
     for (unsigned i = 0; i < r->nlines; i++) any |= r->lines[i].counters.divergent_branches > 0;
     if (!any) return;
-    buf_puts(out, "<h2>Divergence</h2>\n<p class=\"dim\">Lines at which lanes of a warp "
-                  "part.</p><div class=\"scroll\">"
+    buf_puts(out, "<h2>Divergence</h2>\n<p class=\"dim\">Lines with divergent "
+                  "branches.</p><div class=\"scroll\">"
                   "<table class=\"src\"><tr><th class=\"n\">line</th><th></th><th "
                   "class=\"n\">branches</th><th "
-                  "class=\"n\">parted</th><th class=\"n\">of them</th></tr>\n");
+                  "class=\"n\">divergent</th><th class=\"n\">share</th></tr>\n");
     for (unsigned i = 0; i < r->nlines; i++) {
         const struct line_result *l = &r->lines[i];
         struct buf raw = {0}, clean = {0};

@@ -1,7 +1,7 @@
-/* report_profile.c — the lines of the student's source and their shares of what the launches cost:
- * the hottest ones, hottest first, source on the left, as many columns as the width has room for,
- * those that stand out before the others; or all lines in order with all columns in which anything
- * was counted. Hot lines are bold, with a mark for those without colour. */
+/* report_profile.c — the profile: the lines of the student's source with their shares of the cost.
+ * It lists the hottest lines, hottest first, with as many columns as fit, notable ones before the
+ * others; or all lines in source order with every column that has a value. Hot lines are bold, and
+ * marked for terminals without colour. */
 #include "common/text.h"
 #include "common/paths.h"
 #include "grader/page/page.h"
@@ -17,8 +17,8 @@ enum { COLUMN_WIDTH = 9, MAX_LINES = 4000, MAX_HOT_LINES = 12, MIN_HEAT_PERCENT 
 /* A column: a share of a total, or a quotient of two counters on that line. */
 struct column {
     const char *header[2], *description;
-    size_t numerator, denominator; /* offsets of counters; per = SIZE_MAX: share of the total */
-    double warn_from;              /* from here on the figure stands out */
+    size_t numerator, denominator; /* offsets; denominator SIZE_MAX: share of the total */
+    double warn_from;              /* the value is highlighted from here on */
 };
 #define COUNTER_OFFSET(c) offsetof(struct sim_counters, c)
 static const struct column columns[] = {
@@ -33,7 +33,7 @@ static const struct column columns[] = {
      SIZE_MAX,
      50},
     {{"sectors", "/load"},
-     "sectors per warp-wide load; 4 is packed for floats",
+     "sectors per load request; 4 is ideal for floats",
      COUNTER_OFFSET(global_load_sectors),
      COUNTER_OFFSET(global_load_requests),
      8},
@@ -43,17 +43,17 @@ static const struct column columns[] = {
      SIZE_MAX,
      50},
     {{"sectors", "/store"},
-     "sectors per warp-wide store",
+     "sectors per store request",
      COUNTER_OFFSET(global_store_sectors),
      COUNTER_OFFSET(global_store_requests),
      8},
-    {{"smem ld", "passes"},
-     "passes of shared memory per load; 1 is free of conflicts for floats",
+    {{"wavefr.", "/sh.ld"},
+     "wavefronts per shared memory load; 1 means no bank conflicts for floats",
      COUNTER_OFFSET(shared_load_wavefronts),
      COUNTER_OFFSET(shared_load_requests),
      2},
-    {{"smem st", "passes"},
-     "passes of shared memory per store",
+    {{"wavefr.", "/sh.st"},
+     "wavefronts per shared memory store",
      COUNTER_OFFSET(shared_store_wavefronts),
      COUNTER_OFFSET(shared_store_requests),
      2},
@@ -62,23 +62,23 @@ static const struct column columns[] = {
      COUNTER_OFFSET(atomic_operations),
      SIZE_MAX,
      50},
-    {{"sh.atom", "passes"},
-     "passes per shared-memory atomic",
+    {{"serial.", "/sh.atom"},
+     "serialized updates per shared memory atomic",
      COUNTER_OFFSET(shared_atomic_serialized),
      COUNTER_OFFSET(shared_atomic_requests),
      2},
     {{"local", "sect %"},
-     "share of the local-memory sectors",
+     "share of the local memory sectors",
      COUNTER_OFFSET(local_sectors),
      SIZE_MAX,
      25},
-    {{"parted", "%"},
-     "share of the branches at which lanes of a warp parted",
+    {{"diverg.", "%"},
+     "share of the divergent branches",
      COUNTER_OFFSET(divergent_branches),
      SIZE_MAX,
      50},
     {{"lanes", "/instr"},
-     "active lanes of an instruction, 32 at best",
+     "active lanes per instruction, at most 32",
      COUNTER_OFFSET(thread_inst_executed),
      COUNTER_OFFSET(inst_executed),
      1e9},
@@ -93,7 +93,7 @@ static bool is_used(const struct result *r, const struct column *c) {
     return counter_at(&r->counters, c->numerator) > 0;
 }
 
-/* The figure of a line, or -1 where it has none. */
+/* Returns the value of a column on a line, or -1 if there is none. */
 static double column_value(const struct result *r, const struct line_result *l,
                            const struct column *c) {
     uint64_t part = counter_at(&l->counters, c->numerator),
@@ -103,7 +103,7 @@ static double column_value(const struct result *r, const struct line_result *l,
     return (c->denominator == SIZE_MAX ? 100.0 : 1.0) * (double)part / (double)per;
 }
 
-/* ---- time: what warps spend at a line, and on what ---- */
+/* ---- time and stall reasons ---- */
 
 enum { TIME_WIDTH = 7, STALL_WIDTH = 23 };
 /* clang-format off */
@@ -118,7 +118,7 @@ static double total_stall_seconds(const struct line_result *l) {
     return total;
 }
 
-/* Per cent of the modelled time, of all lines; 0 where none was modelled. */
+/* Returns the line's share of the modelled time in percent; 0 if no time was modelled. */
 static double time_share(const struct result *r, const struct line_result *l) {
     double total = 0;
     for (unsigned i = 0; i < r->nlines; i++) total += total_stall_seconds(&r->lines[i]);
@@ -131,7 +131,8 @@ static bool has_times(const struct result *r) {
     return false;
 }
 
-/* "62.3  DRAM", in TIME + STALL_WIDTH columns: the share, and what most of it waits for. */
+/* Writes the share of time and the top stall reason in TIME_WIDTH + STALL_WIDTH columns: "62.3
+ * long scoreboard DRAM". */
 static void write_time_and_stall(const struct result *r, const struct line_result *l,
                                  const struct report_style *s, struct buf *out) {
     enum { WARN_PERCENT = 25 };
@@ -149,7 +150,7 @@ static void write_time_and_stall(const struct result *r, const struct line_resul
 
 static void write_time_heading(unsigned row, struct buf *out) {
     buf_printf(out, "%*s  %-*s", TIME_WIDTH, row ? "%" : "time", STALL_WIDTH - 2,
-               row ? "most for" : "waits");
+               row ? "reason" : "top stall");
 }
 
 static void write_heading(const struct result *r, const struct report_style *s, struct buf *out) {
@@ -188,8 +189,8 @@ static void write_values(const struct result *r, const struct line_result *l,
 
 /* ---- the hottest lines ---- */
 
-/* In per cent: the share of the time, where that is known, and between equals the largest of the
- * others; else that one. */
+/* Returns the sort key in percent: the share of the time, if known, with the largest other share to
+ * break ties; else that share. */
 static double heat(const struct result *r, const struct line_result *l) {
     double max_share = 0;
     for (unsigned i = 0; i < NCOLUMNS; i++)
@@ -199,7 +200,8 @@ static double heat(const struct result *r, const struct line_result *l) {
     return has_times(r) ? time_share(r, l) + max_share / 1000 : max_share;
 }
 
-/* The next line after `last` in order of heat, then of place; NULL = none that is warm. */
+/* Returns the line after `previous` in order of heat, then position; NULL if no other line is warm.
+ */
 static const struct line_result *find_next_hottest(const struct result *r,
                                                    const struct line_result *previous) {
     const struct line_result *hottest_line = NULL;
@@ -214,14 +216,14 @@ static const struct line_result *find_next_hottest(const struct result *r,
     return hottest_line;
 }
 
-/* Does a line's figure in this column stand out? */
+/* Returns true if the column highlights any line. */
 static bool is_notable(const struct result *r, const struct column *c) {
     for (unsigned i = 0; i < r->nlines; i++)
         if (column_value(r, &r->lines[i], c) >= c->warn_from) return true;
     return false;
 }
 
-/* Marks at most `room` columns: those that matter, then others that have figures. */
+/* Chooses at most `max_columns` columns: notable ones first, then others that have values. */
 static void choose_columns(const struct result *r, unsigned max_columns, bool chosen[NCOLUMNS]) {
     for (unsigned pass = 0; pass < 2; pass++)
         for (unsigned i = 0; i < NCOLUMNS && max_columns; i++)
@@ -244,7 +246,7 @@ static void write_chosen_values(const struct result *r, const struct line_result
     }
 }
 
-/* Cut or filled to `width` columns. */
+/* Writes the text cut or padded to `width` columns. */
 static void write_fitted(const char *text, unsigned width, struct buf *out) {
     unsigned n = 0;
     const char *p = text;
@@ -266,7 +268,7 @@ static void write_hot_line(const struct result *r, const struct line_result *l, 
     bool is_student_line = l->line && !strcmp(l->file, r->file), hot = is_hot(r, l);
     if (is_student_line) report_source_line(&r->source, l->line, true, &raw);
     else if (l->line) buf_printf(&raw, "(%s)", l->file);
-    else buf_puts(&raw, "(the compiler names no line)");
+    else buf_puts(&raw, "(no source line)");
     text_clean(&clean, buf_str(&raw), raw.size, 400);
     text_replace(&clean, "\t", "    ");
     buf_printf(out, "%s%s%5u%s  %s", hot ? ">" : " ", report_style_escape(s, TEXT_STYLE_DIM),
@@ -283,9 +285,9 @@ static void write_hot_line(const struct result *r, const struct line_result *l, 
 static void write_time_legend(const struct report_style *s, struct buf *out) {
     buf_printf(
         out,
-        "%stime %%: share of the modelled time that warps spend at the line, and what most of it "
-        "waits for\n"
-        "(a line waits for what it reads: a load's time stands where its value is first used)%s\n",
+        "%stime %%: share of the modelled time that warps spend at the line, with the top stall "
+        "reason\n"
+        "(warps stall where a value is first used, so a load's latency appears at that line)%s\n",
         report_style_escape(s, TEXT_STYLE_DIM), report_style_escape(s, TEXT_STYLE_NONE));
 }
 
@@ -353,7 +355,7 @@ static void write_source(const struct result *r, const struct report_style *s, s
     }
 }
 
-/* Lines of headers that were inlined, and what has no line. */
+/* Writes lines of inlined headers, and counts that have no source line. */
 static void write_other_lines(const struct result *r, const struct report_style *s,
                               struct buf *out) {
     for (unsigned i = 0; i < r->nlines; i++) {
@@ -361,11 +363,11 @@ static void write_other_lines(const struct result *r, const struct report_style 
         if (l->line && !strcmp(l->file, r->file)) continue;
         write_values(r, l, s, out);
         if (l->line) buf_printf(out, "  %s:%u\n", l->file, l->line);
-        else buf_puts(out, "  (the compiler names no line)\n");
+        else buf_puts(out, "  (no source line)\n");
     }
 }
 
-/* Share of the time, what it needs of an SM, what ends both. */
+/* Writes share of time, launches, registers, occupancy with its limiter, spills and bottleneck. */
 static void write_kernel(const struct kernel_time *k, double total_us, bool several,
                          struct buf *out) {
     buf_printf(out, "%s: ", k->name);
@@ -389,7 +391,7 @@ static void write_kernels(const struct result *r, const struct report_style *s, 
     report_wrap(buf_str(&text), 0, s, out);
     buf_free(&text);
     for (unsigned i = 0; i < r->nkernels && !(total_us > 0); i++) {
-        buf_printf(out, "%s: %u registers a thread", r->kernels[i].name, r->kernels[i].registers);
+        buf_printf(out, "%s: %u registers per thread", r->kernels[i].name, r->kernels[i].registers);
         if (r->kernels[i].spill_bytes)
             buf_printf(out, ", %u bytes of spills", r->kernels[i].spill_bytes);
         buf_puts(out, " (ptxas)\n");

@@ -1,5 +1,5 @@
-/* report_text.c — the report for the student: first what failed and where, then what it cost, then
- * what to do next. */
+/* report_text.c — the text report for the student: what failed and where, then the time and the
+ * points lost, then what to do next. */
 #include "grader/jail/jail.h"
 #include "common/text.h"
 #include "common/paths.h"
@@ -38,7 +38,7 @@ void report_source_line(const struct buf *text, unsigned n, bool trim, struct bu
     buf_add(out, s, length);
 }
 
-/* "transpose.cu:7:", as editors and people find it, and what stands there. */
+/* Writes "transpose.cu:7:", which editors can jump to, and the line's text. */
 static void quote_line_at(const struct result *r, const char *file, unsigned line, unsigned indent,
                           const struct report_style *s, struct buf *out) {
     buf_printf(out, "%*s%s:%u:\n", (int)indent, "", file, line);
@@ -52,14 +52,14 @@ static void quote_line_at(const struct result *r, const char *file, unsigned lin
     buf_free(&raw), buf_free(&clean);
 }
 
-/* Reports of races come with their lines (common/quote.h). */
+/* Returns true if the message quotes the line already, as race reports do (common/quote.h). */
 static bool has_quote(const char *message, unsigned line) {
     char needle[32];
     snprintf(needle, sizeof needle, "\n%5u | ", line);
     return strstr(message, needle);
 }
 
-/* The lines of the student's file that a message names, the first two of them. */
+/* Quotes the first two lines of the student's file that the message names. */
 static void quote_named_lines(const struct result *r, const char *message,
                               const struct report_style *s, struct buf *out) {
     enum { MAX_QUOTES = 2 };
@@ -90,8 +90,8 @@ static void write_case(const struct result *r, unsigned i, bool verbose,
     quote_named_lines(r, c->message, s, out);
 }
 
-/* The first failing case of each verdict in full, that of the whole result's first; then how many
- * more there are. */
+/* Writes the first failing case of each verdict in full, beginning with the verdict of the whole
+ * result; then how many more failed. */
 static void write_cases(const struct result *r, const struct report_style *s, struct buf *out) {
     unsigned passed = 0, more[V_COUNT] = {0}, remaining = 0;
     for (unsigned i = 0; i < r->ncases; i++) passed += r->cases[i].verdict == V_AC;
@@ -124,7 +124,8 @@ static void write_cases(const struct result *r, const struct report_style *s, st
     buf_free(&text);
 }
 
-/* "32, at most 4.5"; in full where rounding would make them equal. */
+/* Writes "METRIC is 32, at most 4.5", with all digits if rounding would make value and limit equal.
+ */
 static void write_value(const struct technique_result *t, struct buf *out) {
     struct buf value_text = {0}, bound = {0};
     page_number(t->value, &value_text), page_number(t->limit, &bound);
@@ -137,7 +138,8 @@ static void write_value(const struct technique_result *t, struct buf *out) {
     buf_free(&value_text), buf_free(&bound);
 }
 
-/* The goal or guard that costs most, and its figure that decides. */
+/* Returns the missed limit that costs most: of a guard, else of the goal with the least progress.
+ */
 static const struct technique_result *worst_miss(const struct result *r) {
     const struct technique_result *worst = NULL;
     for (unsigned i = 0; i < r->ntechnique; i++) {
@@ -193,7 +195,7 @@ static void write_first_compiler_error(const char *message, struct buf *out) {
     }
 }
 
-/* "3 of 3 elements of `out` are wrong:" goes on with the first of them, as words. */
+/* Completes "3 of 3 elements of `out` are wrong:" with the first mismatch, on the same line. */
 static void append_first_mismatch(const char *message, struct buf *out) {
     const char *p = message + strcspn(message, "\n");
     if (!out->size || out->data[out->size - 1] != ':') return;
@@ -213,12 +215,13 @@ void report_first_failure(const struct result *r, struct buf *out) {
         if (!text_starts_with(buf_str(out), r->file)) buf_printf(out, " (%s)", c->name);
     } else if (t) {
         if (t->file[0]) buf_printf(out, "%s:%u: ", t->file, t->line);
-        buf_printf(out, "%s: %s", t->is_guard ? "guard not kept" : "goal not reached", t->name);
+        buf_printf(out, "%s: %s", t->is_guard ? "guard failed" : "goal not reached", t->name);
         if (t->metric[0]) buf_puts(out, ": "), write_value(t, out);
     } else if (r->message[0]) write_first_compiler_error(r->message, out);
 }
 
-/* In the form that editors jump by, at the beginning of a line: what to look at first. */
+/* Writes the first failure at the beginning of a line, in the FILE:LINE: form that editors jump to.
+ */
 static void write_first_cause(const struct result *r, const struct report_style *s,
                               struct buf *out) {
     struct buf text = {0};
@@ -233,7 +236,7 @@ static void write_header(const struct result *r, const struct report_style *s, s
                report_style_escape(s, report_verdict_style(r->verdict)), verdict_code(r->verdict),
                report_style_escape(s, TEXT_STYLE_NONE));
     buf_printf(out, " (%s)", verdict_text(r->verdict));
-    if (r->is_single_case) buf_puts(out, "  this case alone, no points");
+    if (r->is_single_case) buf_puts(out, "  only this case, no points");
     else if (r->is_unmodified) buf_puts(out, "  not started");
     else if (verdict_has_score(r->verdict))
         buf_printf(out, "  %.1f of %.0f points", r->score, r->max_score);
@@ -252,7 +255,8 @@ static bool same_check(const struct result *r, unsigned i, unsigned k) {
            r->technique[i].is_guard == r->technique[k].is_guard;
 }
 
-/* Limits that stand in one test are one check: `end` is where the next one starts. */
+/* Returns true if all limits of one test passed. They form one check; `end` is the index behind
+ * them. */
 static bool check_passed(const struct result *r, unsigned first, unsigned *end) {
     bool passed = true;
     for (*end = first; *end < r->ntechnique && same_check(r, first, *end); ++*end)
@@ -260,8 +264,8 @@ static bool check_passed(const struct result *r, unsigned first, unsigned *end) 
     return passed;
 }
 
-/* Where, and why the limit stands there; what the miss before it in the same check said is not said
- * again. */
+/* Writes the reason for the limit and quotes the line, except for what the previous miss of the
+ * same check showed already. */
 static void write_miss(const struct result *r, const struct technique_result *t,
                        const struct technique_result *previous, const struct report_style *s,
                        struct buf *out) {
@@ -270,7 +274,8 @@ static void write_miss(const struct result *r, const struct technique_result *t,
     if (t->file[0] && !already_quoted) quote_line_at(r, t->file, t->line, 9, s, out);
 }
 
-/* The figure of a check that decides: the one that is furthest from its limit. */
+/* Returns the limit that decides a check: the one with the least progress, or the first if all
+ * passed. */
 static const struct technique_result *deciding_limit(const struct result *r, unsigned first,
                                                      unsigned end) {
     const struct technique_result *worst = NULL;
@@ -290,14 +295,14 @@ static void write_limit(const struct result *r, const struct technique_result *t
                t->passed ? "" : "miss", report_style_escape(s, TEXT_STYLE_NONE));
     if (t->metric[0]) write_value(t, &text);
     if (!t->passed && t->has_baseline)
-        buf_puts(&text, "; naive "), page_number(t->baseline_value, &text);
+        buf_puts(&text, "; baseline "), page_number(t->baseline_value, &text);
     if (text.size) report_wrap_hanging(buf_str(&text), 9, s, out);
     else buf_puts(out, "\n");
     buf_free(&text);
     if (!t->passed) write_miss(r, t, previous, s, out);
 }
 
-/* The same limit of a check above, which is missed there, too; or NULL. */
+/* Returns the same limit in an earlier check that misses it too, or NULL. */
 static const struct technique_result *find_same_miss_above(const struct result *r, unsigned i,
                                                            unsigned first) {
     const struct technique_result *t = &r->technique[i];
@@ -324,7 +329,7 @@ static void write_check(const struct result *r, unsigned first, unsigned end, bo
                passed ? "" : report_style_escape(s, TEXT_STYLE_NONE));
     if (waived) buf_puts(out, "  waived");
     else if (!passed && !worst->is_guard && worst->goal_progress > 0)
-        buf_printf(out, "  %.0f %% of the way", 100 * worst->goal_progress);
+        buf_printf(out, "  %.0f %% reached", 100 * worst->goal_progress);
     buf_puts(out, "\n");
     const struct technique_result *previous = NULL;
     for (unsigned i = first; i < end; i++) {
@@ -348,7 +353,7 @@ static void write_technique(const struct result *r, const struct report_style *s
                report_style_escape(s, all_passed ? TEXT_STYLE_GOOD : TEXT_STYLE_WARN),
                n->goals_reached, n->goals, n->goals == 1 ? "" : "s");
     if (n->guards)
-        buf_printf(out, ", %u of %u guard%s kept", n->guards_passed, n->guards,
+        buf_printf(out, ", %u of %u guard%s passed", n->guards_passed, n->guards,
                    n->guards == 1 ? "" : "s");
     buf_printf(out, "%s\n", report_style_escape(s, TEXT_STYLE_NONE));
     for (unsigned i = 0, end; i < r->ntechnique; i = end) {
@@ -357,8 +362,8 @@ static void write_technique(const struct result *r, const struct report_style *s
     }
 }
 
-/* The problem's own bytes and operations over the time, beside what the device can: "3 910 of 4 300
- * GB/s". */
+/* Writes the rates at which the problem's own bytes and operations were processed, and the device's
+ * peaks: "3 910 of 4 300 GB/s". */
 static void write_achieved(const struct speed_result *p, const struct gpu_device *d,
                            struct buf *out) {
     double seconds = p->student_us * 1e-6, bytes = p->bytes / seconds * 1e-9,
@@ -373,15 +378,16 @@ static void write_achieved(const struct speed_result *p, const struct gpu_device
             buf_puts(out, " of ");
         page_number(1e-9 * result_peak_flops(p, d), out), buf_puts(out, " GFLOP/s");
     }
-    if (p->bytes > 0 || p->flops > 0) buf_puts(out, " (the problem's own bytes and operations)\n");
+    if (p->bytes > 0 || p->flops > 0)
+        buf_puts(out, " (only bytes and operations that the problem needs)\n");
     if (p->roofline_fraction <= 0) return;
-    buf_printf(out, "%.0f %% of the roofline: those bytes and operations alone would take ",
+    buf_printf(out, "%.0f %% of the roofline: at peak rate, the problem would take ",
                100 * p->roofline_fraction);
     page_time(p->student_us * p->roofline_fraction, out);
     buf_puts(out, "\n");
 }
 
-/* What ends it, and how far it is from the least that the problem needs. */
+/* Writes the bottleneck, the distance from the roofline and the interval of a modelled time. */
 static void write_bounds(const struct speed_result *p, const struct gpu_device *d,
                          const struct report_style *s, struct buf *out) {
     struct buf text = {0};
@@ -390,13 +396,13 @@ static void write_bounds(const struct speed_result *p, const struct gpu_device *
     if (!strcmp(p->kind, "modelled")) {
         buf_puts(&text, "likely between ");
         page_time(p->low_us, &text), buf_puts(&text, " and "), page_time(p->high_us, &text);
-        buf_puts(&text, "; docs/time-model.md says how far to trust that\n");
+        buf_puts(&text, "; for the model's accuracy, see docs/time-model.md\n");
     }
     report_wrap(buf_str(&text), 13, s, out);
     buf_free(&text);
 }
 
-/* Where there are several kernels: "sums 62 % in 3 launches, apply 38 %". */
+/* Writes each kernel's share if there are several: "sums 62 % in 3 launches, apply 38 %". */
 static void write_kernel_times(const struct result *r, const struct report_style *s,
                                struct buf *out) {
     struct buf text = {0};
@@ -417,19 +423,19 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
                   struct buf *out) {
     const struct speed_result *p = &r->speed;
     if (!p->valid) {
-        if (p->note[0]) buf_printf(out, "  %-10s not known: %s\n", "speed", p->note);
+        if (p->note[0]) buf_printf(out, "  %-10s unknown: %s\n", "speed", p->note);
         return;
     }
     buf_printf(out, "  %-10s ", "speed");
     page_time(p->student_us, out);
-    buf_printf(out, ", %s%.2f of the model answer's speed%s",
+    buf_printf(out, ", %s%.2fx the model solution's speed%s",
                report_style_escape(s, TEXT_STYLE_BOLD), p->vs_solution,
                report_style_escape(s, TEXT_STYLE_NONE));
-    if (p->baseline_us > 0) buf_printf(out, ", %.2f of the naive one's", p->vs_baseline);
+    if (p->baseline_us > 0) buf_printf(out, ", %.2fx the baseline's", p->vs_baseline);
     struct buf text = {0};
-    buf_printf(&text, "%s for %s on %s; model answer ", p->kind, p->size, d->full_name);
+    buf_printf(&text, "%s for %s on %s; model solution ", p->kind, p->size, d->full_name);
     page_time(p->solution_us, &text);
-    if (p->baseline_us > 0) buf_puts(&text, ", naive "), page_time(p->baseline_us, &text);
+    if (p->baseline_us > 0) buf_puts(&text, ", baseline "), page_time(p->baseline_us, &text);
     buf_puts(out, "\n");
     report_wrap(buf_str(&text), 13, s, out);
     buf_free(&text);
@@ -451,51 +457,50 @@ static void write_score_explanation(const struct result *r, const struct report_
     buf_free(&text);
 }
 
-/* Every point that was not awarded, and why. */
+/* Writes every point that was not awarded, with the reason. */
 static void write_points_lost(const struct result *r, const struct report_style *s,
                               struct buf *out) {
     if (r->verdict == V_FLAG)
-        buf_puts(out, "  No points are given or refused until a person has looked at it.\n");
+        buf_puts(out, "  Withheld: a person must review this result before it gets a score.\n");
     if (r->verdict == V_IE)
-        report_wrap("This is a fault of the grader or the machine, not of the submission. It is "
-                    "not scored. Run it again; "
-                    "where the message names what the simulated GPU can't run, that gives the "
-                    "same: write it another way.",
+        report_wrap("The grader or this machine failed, not your code, so there is no score. Run "
+                    "it again. If the message names a feature that the simulated GPU can't run, "
+                    "rewrite the code without it.",
                     2, s, out);
     if (r->goals_waived)
         report_wrap(
-            "waived: goals that it misses count as reached, since it is faster than the model "
-            "answer beyond the "
-            "model's error, keeps all guards, and its whole result was checked at the timed size",
+            "waived: missed goals count as reached, because this version is faster than the model "
+            "solution by more than the time model's error, passes all guards, and the grader "
+            "checked its whole output at the timed size",
             2, s, out);
     for (unsigned i = 0; i < r->npoints_lost; i++) {
         struct buf text = {0};
         buf_printf(&text, "%.1f points: %s", r->points_lost[i].points, r->points_lost[i].reason);
-        buf_printf(out, "  %-10s ", i ? "" : "missing");
+        buf_printf(out, "  %-10s ", i ? "" : "lost");
         report_wrap_hanging(buf_str(&text), 13, s, out);
         buf_free(&text);
     }
     write_score_explanation(r, s, out);
     if (r->available.correctness + r->available.technique > 0 && !r->speed_counted &&
         r->available.speed > 0)
-        buf_printf(out, "  %s%-10s %.0f speed points: %s; the rest is scaled to %.0f%s\n",
-                   report_style_escape(s, TEXT_STYLE_DIM), "left out", r->available.speed,
-                   !r->speed.valid ? "no time is known"
+        buf_printf(out, "  %s%-10s %.0f speed points: %s; the other points are scaled to %.0f%s\n",
+                   report_style_escape(s, TEXT_STYLE_DIM), "excluded", r->available.speed,
+                   !r->speed.valid ? "the time is unknown"
                    : r->speed.solution_speedup < SCORE_MIN_SPEEDUP
-                       ? "the technique gains next to nothing on this device"
-                       : "a modelled time was not to count",
+                       ? "the technique gains too little on this device"
+                       : "modelled times do not count in this run",
                    r->max_score, report_style_escape(s, TEXT_STYLE_NONE));
 }
 
-/* The number of the case that decided, as --case wants it; 0 = none. */
+/* Returns the number of the deciding case as --case takes it, from 1; 0 = none. */
 static unsigned failing_case_number(const struct result *r) {
     const struct case_result *c = first_failure(r);
     unsigned i = c ? (unsigned)(c - r->cases) : r->ex->ncases;
     return i < r->ex->ncases ? i + 1 : 0;
 }
 
-/* Beside one another, or below one another where the width does not hold both: a command is not
- * wrapped. */
+/* Writes both commands on one line, or on two lines if they don't fit: a wrapped command can't be
+ * copied. */
 static void write_commands(const char *first, const char *second, const struct report_style *s,
                            struct buf *out) {
     bool fits_on_line = !s->width || 13 + strlen(first) + 3 + strlen(second) <= s->width;
@@ -518,7 +523,7 @@ static void write_next_step(const struct result *r, const struct report_style *s
     write_commands(*first ? first : second, *first ? second : "", s, out);
 }
 
-/* The assertion in a line that says that a thread failed it; NULL = another line. */
+/* Returns the assertion in a line by which a thread reports that it failed; NULL = another line. */
 static const char *assertion(const char *line, const char *end) {
     const char *at = memmem(line, (size_t)(end - line), " Assertion `", 12);
     return at && end - line > 8 && !memcmp(end - 8, " failed.", 8) ? at : NULL;
@@ -534,7 +539,7 @@ static void write_repeats(unsigned repeats, struct buf *out) {
     if (repeats) buf_printf(out, "… and %u more thread%s\n", repeats, repeats == 1 ? "" : "s");
 }
 
-/* Each thread that fails an assertion says so: after the first of them a number is enough. */
+/* Every thread that fails an assertion prints a line; only the first is shown, then a count. */
 static void write_log(const char *log, struct buf *out) {
     struct buf collapsed = {0};
     const char *previous = NULL, *previous_end = NULL;
@@ -548,7 +553,7 @@ static void write_log(const char *log, struct buf *out) {
         buf_add(&collapsed, line, (size_t)(end - line)), buf_puts(&collapsed, "\n");
     }
     write_repeats(repeats, &collapsed);
-    buf_puts(out, "  printed:\n");
+    buf_puts(out, "  output:\n");
     report_indent(buf_str(&collapsed), 4, out);
     buf_free(&collapsed);
 }
@@ -574,7 +579,7 @@ static unsigned longest_id(const struct result *const *results, unsigned n) {
     return width;
 }
 
-/* What a terminal leaves for the last column; a few letters of it say nothing. */
+/* Returns the width left for the last column; 0 if it is too narrow to be useful. */
 static unsigned failure_column_width(const struct report_style *s, unsigned used_width) {
     if (!s->width) return 100;
     return s->width < used_width + 24 ? 0 : s->width - used_width;
@@ -594,7 +599,7 @@ void report_table(const struct result *const *results, unsigned n, const struct 
         char score[32] = "-"; /* no score is no zero */
         if (verdict_has_score(r->verdict)) snprintf(score, sizeof score, "%.1f", r->score);
         report_first_failure(r, &failure_text);
-        if (r->speed.valid) buf_printf(&speed_text, "%.2f of the answer's", r->speed.vs_solution);
+        if (r->speed.valid) buf_printf(&speed_text, "%.2fx model solution", r->speed.vs_solution);
         passed += r->verdict == V_AC;
         buf_printf(out, "%-*s  %s%-8s%s %6s  %-22s%s%.*s\n", (int)width, r->id,
                    report_style_escape(s, report_verdict_style(r->verdict)),
@@ -603,5 +608,5 @@ void report_table(const struct result *const *results, unsigned n, const struct 
                    buf_str(&failure_text));
         buf_free(&failure_text), buf_free(&speed_text);
     }
-    buf_printf(out, "%u of %u passed\n", passed, n);
+    buf_printf(out, "%u of %u accepted\n", passed, n);
 }

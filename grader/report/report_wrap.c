@@ -1,10 +1,10 @@
-/* report_wrap.c — text on a terminal: wrapped at blanks, indented, paragraphs of Markdown laid out
- * anew. */
+/* report_wrap.c — lays out text for a terminal: wraps it at blanks, indents it, rewraps paragraphs
+ * of Markdown. */
 #include "grader/report/report.h"
 
 #include <string.h>
 
-/* In columns: characters, without those of colours. */
+/* Returns the width in columns: the number of characters, without colour sequences. */
 static unsigned display_width(const char *s, size_t n) {
     unsigned width = 0;
     for (size_t i = 0; i < n; i++) {
@@ -24,7 +24,7 @@ void report_wrap(const char *text, unsigned indent, const struct report_style *s
         size_t line = strcspn(text, "\n");
         unsigned column = indent;
         buf_printf(out, "%*s", (int)indent, "");
-        size_t blanks = 0; /* before the word, which begin no line and end none */
+        size_t blanks = 0; /* before the word; dropped at the beginning and the end of a line */
         for (const char *p = text, *end = text + line; p < end;) {
             size_t word = strcspn(p, " \n");
             unsigned w = display_width(p, word);
@@ -43,7 +43,7 @@ void report_wrap(const char *text, unsigned indent, const struct report_style *s
     }
 }
 
-/* The same after something of `indent` columns that stands on the line already. */
+/* See report.h: wraps with indentation, then removes it from the first line. */
 void report_wrap_hanging(const char *text, unsigned indent, const struct report_style *style,
                          struct buf *out) {
     size_t at = out->size;
@@ -53,7 +53,7 @@ void report_wrap_hanging(const char *text, unsigned indent, const struct report_
     out->size -= indent;
 }
 
-/* As it stands, indented: tables of wrong elements, compiler messages. */
+/* See report.h. Used for tables of wrong elements and for compiler messages. */
 void report_indent(const char *text, unsigned indent, struct buf *out) {
     while (*text) {
         size_t n = strcspn(text, "\n");
@@ -63,7 +63,8 @@ void report_indent(const char *text, unsigned indent, struct buf *out) {
     }
 }
 
-/* A line that keeps its own: code, a list's item, a table's row, a heading, a formula. */
+/* Returns true for a line that starts a new one: code, a list item, a table row, a heading, a
+ * formula. */
 static bool is_standalone_line(const char *line) {
     return !strncmp(line, "    ", 4) || !strncmp(line, "```", 3) || strchr("|#>\n", *line) ||
            (strchr("-*", *line) && line[1] == ' ') ||

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* 12 columns wide, right; µ takes two bytes of UTF-8. */
+/* Writes the time right-aligned in 12 columns; µ takes two bytes of UTF-8. */
 static void write_time_column(double us, struct buf *out) {
     struct buf text = {0};
     if (us > 0) page_time(us, &text);
@@ -18,7 +18,7 @@ void report_side_by_side_add(struct buf *rows, const struct gpu_device *d,
     for (unsigned i = 0; i < n; i++) {
         const struct speed_result *s = &results[i].speed;
         if (!s->valid) continue;
-        /* What limits, without the next two. */
+        /* The bottleneck without the "(next: ...)" behind it. */
         int head = (int)strcspn(s->bound_by, "(");
         if (head && s->bound_by[head]) head--; /* the blank before it */
         buf_printf(rows, "  %-20.20s %-10.10s ", results[i].ex->name, d->name);
@@ -31,10 +31,10 @@ void report_side_by_side_add(struct buf *rows, const struct gpu_device *d,
 void report_side_by_side_write(const struct buf *rows, struct buf *out) {
     if (!rows->size) return;
     buf_printf(out,
-               "Side by side (gain: over the naive version; of best: of the model answer's "
-               "speed)\n  %-20s "
+               "Comparison of devices (speedup: over the baseline; relative: to the model "
+               "solution's speed)\n  %-20s "
                "%-10s %12s %12s %12s %9s %9s  %s\n",
-               "exercise", "device", "yours", "naive", "model answer", "gain", "of best",
+               "exercise", "device", "yours", "baseline", "solution", "speedup", "relative",
                "bound by");
     buf_add(out, rows->data, rows->size);
 }

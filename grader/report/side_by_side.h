@@ -1,12 +1,12 @@
-/* side_by_side.h — the speeds of one run on several devices in one table: what a technique gains
- * depends on them. */
+/* side_by_side.h — one table with the speeds of a run on several devices, because the gain of a
+ * technique depends on the device. */
 #pragma once
 #include "common/buf.h"
 #include "grader/grade/result.h"
 #include "grader/sim/timing/timing.h"
 
-/* Adds the results of one device; `rows` grows. */
+/* Appends the rows of one device to `rows`. */
 void report_side_by_side_add(struct buf *rows, const struct gpu_device *d,
                              const struct result *results, unsigned n);
-/* The table, from what was added. */
+/* Appends the table of all `rows`; nothing if there are none. */
 void report_side_by_side_write(const struct buf *rows, struct buf *out);

@@ -86,8 +86,8 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice d) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
                                      : wb_driver_result(cudaMemGetInfo(&unused, bytes));
 }
-/* What the runtime API has no attribute for: driver_virtual_memory.c. Compression of memory is a hint,
- * which changes nothing. */
+/* What the runtime API has no attribute for: driver_virtual_memory.c. Compression of memory is a
+ * hint, which changes nothing. */
 static bool get_driver_attribute(int *value, CUdevice_attribute a) {
     bool is_supported = a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
                         a == CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED;

@@ -1,5 +1,5 @@
-/* driver_virtual_memory.c — the driver API's virtual memory: ranges of addresses, memory, and what of it
- * lies where.
+/* driver_virtual_memory.c — the driver API's virtual memory: ranges of addresses, memory, and what
+ * of it lies where.
  *
  * A reserved range is device memory from the start, and mapping gives it to a handle. Memory that
  * is mapped nowhere but kept by its handle lies in an allocation of its own meanwhile, so that it

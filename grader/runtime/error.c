@@ -58,8 +58,8 @@ static void report_unchecked(int status, void *unused) {
 
 static void record_unchecked(int error, const char *call) {
     static bool registered;
-    int unused, request_error = wb_take_request_error();
-    if (!error || error == request_error || error == cudaErrorNotReady ||
+    int unused, refusal = wb_take_request_error();
+    if (!error || error == refusal || error == cudaErrorNotReady ||
         error == cudaErrorNotSupported || is_sticky_error(error))
         return;
     const struct wb_session *s = wb_session(&unused);

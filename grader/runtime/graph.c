@@ -1,6 +1,6 @@
 /* graph.c — graphs: commands with an order, launched as a whole. Nodes by hand are in
- * graph_nodes.c, what is asked and changed about graphs in graph_topology.c. A graph is a list of nodes
- * that own their commands; an executable graph is a copy of one, its nodes in an order that
+ * graph_nodes.c, what is asked and changed about graphs in graph_topology.c. A graph is a list of
+ * nodes that own their commands; an executable graph is a copy of one, its nodes in an order that
  * respects every edge. Node handles of the original name nodes of the copy by position. */
 #include "grader/runtime/graph.h"
 

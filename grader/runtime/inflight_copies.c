@@ -1,14 +1,14 @@
-/* inflight_copies.c — what asynchronous copies have been asked to read or write in pinned memory, and
- * whether the host touches it before it has waited for them. On a GPU it would find what was there
- * before, or give the copy what was not meant; here, where the device is soon done, it comes out
- * right.
+/* inflight_copies.c — what asynchronous copies have been asked to read or write in pinned memory,
+ * and whether the host touches it before it has waited for them. On a GPU it would find what was
+ * there before, or give the copy what was not meant; here, where the device is soon done, it comes
+ * out right.
  *
  * Theory of operation. The pages that such a copy covers whole lose their access (all of it, or
- * that for writing) until the clock of the host (stream_order.c) stands for the copy. A touch before that
- * is a fault; the handler (shared_memory.c) says what it was, gives the pages back, and lets the
- * instruction go on. So a program does what it did, a word is said at most once a copy, and what
- * shares a page with something else is not looked at. Not while grading, nor without the sanitizer,
- * nor once a second thread gives commands. */
+ * that for writing) until the clock of the host (stream_order.c) stands for the copy. A touch
+ * before that is a fault; the handler (shared_memory.c) says what it was, gives the pages back, and
+ * lets the instruction go on. So a program does what it did, a word is said at most once a copy,
+ * and what shares a page with something else is not looked at. Not while grading, nor without the
+ * sanitizer, nor once a second thread gives commands. */
 #include "grader/runtime/runtime.h"
 
 #include <dlfcn.h>

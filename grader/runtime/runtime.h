@@ -265,7 +265,8 @@ void wb_order_track(void);
  * as several threads give commands. */
 bool wb_order_last_command(unsigned *slot, uint32_t *stream_seq);
 
-/* ---- copies from and to pinned memory that the host has not waited for (inflight_copies.c) ---- */
+/* ---- copies from and to pinned memory that the host has not waited for (inflight_copies.c) ----
+ */
 
 /* Whether it is such a copy; after it was given. */
 bool wb_is_tracked_copy(const struct wb_command *c);

@@ -1,5 +1,5 @@
-/* shared_memory.c — memory that host and device share, and what happens when the host touches a device
- * address.
+/* shared_memory.c — memory that host and device share, and what happens when the host touches a
+ * device address.
  *
  * Theory of operation. The address range of the device is reserved in this process, without access.
  * Its first part is mapped from the same memory file as in the device server: managed and pinned

@@ -35,7 +35,7 @@ struct CUevent_st {
     uint32_t event_id;            /* under which the server keeps its time */
     uint32_t record_seq;          /* the message that records it */
     struct wb_capture capture;    /* recorded during a capture: what it stands for */
-    struct wb_vector_clock clock; /* else: the commands */
+    struct wb_vector_clock after; /* else: the commands */
 };
 
 static struct CUstream_st *streams;
@@ -245,7 +245,7 @@ static int join_capture(struct wb_capture *c, const struct wb_capture *at) {
 
 /* Who waits for the stream from now on waits for the event, too. */
 static void order_after_event(cudaStream_t s, cudaEvent_t e) {
-    wb_order_stream_wait(s, &e->clock);
+    wb_order_stream_wait(s, &e->after);
     if (!is_default(s) && e->recorded && (int32_t)(e->record_seq - s->last_seq) > 0)
         s->last_seq = e->record_seq;
 }
@@ -410,13 +410,13 @@ void wb_event_record_now(cudaEvent_t e) {
     if (check_event(e)) return; /* a graph may outlive its events */
     e->recorded = true;
     e->capture = (struct wb_capture){0};
-    wb_order_get_clock(&e->clock);
+    wb_order_get_clock(&e->after);
     wb_post(event, &((struct wb_req_event){.event = e->event_id}));
     e->record_seq = wb_last_seq();
 }
 
 void wb_event_wait_now(cudaEvent_t e) {
-    if (!check_event(e)) wb_order_current_wait(&e->clock);
+    if (!check_event(e)) wb_order_current_wait(&e->after);
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
@@ -437,7 +437,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     int error = check_event(e);
     if (!error && e->capture.graph) error = cudaErrorCapturedEvent;
     if (!error && e->recorded) error = wait_seq(e->record_seq);
-    if (!error) wb_order_host_wait(&e->clock);
+    if (!error) wb_order_host_wait(&e->after);
     return wb_return(error);
 }
 
@@ -445,7 +445,7 @@ cudaError_t cudaEventQuery(cudaEvent_t e) {
     int error = check_event(e);
     if (!error && e->capture.graph) error = cudaErrorCapturedEvent;
     if (!error && e->recorded) error = query_seq(e->record_seq);
-    if (!error) wb_order_host_wait(&e->clock);
+    if (!error) wb_order_host_wait(&e->after);
     return wb_return(error);
 }
 

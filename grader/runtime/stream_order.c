@@ -1,5 +1,5 @@
-/* stream_order.c — which commands of the host's streams come after which, for the simulator to find races
- * between streams.
+/* stream_order.c — which commands of the host's streams come after which, for the simulator to find
+ * races between streams.
  *
  * A clock says of each stream how many of its commands are meant. Each stream has one, of what its
  * next command comes after: all that it was given before; what events stand for that it waits for;

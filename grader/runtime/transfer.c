@@ -147,7 +147,7 @@ int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t wid
 
 static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                           size_t width, size_t rows, bool wait) {
-    struct wb_req_copy q = {.lowering = (uint64_t)to,
+    struct wb_req_copy q = {.to = (uint64_t)to,
                             .to_pitch = to_pitch,
                             .from = (uint64_t)from,
                             .from_pitch = from_pitch,

@@ -1,5 +1,5 @@
-/* event_clock.c — when each event of a program is reached, in modelled time. From the first event on the
- * program's kernels, copies and fills are kept as commands of its streams
+/* event_clock.c — when each event of a program is reached, in modelled time. From the first event
+ * on the program's kernels, copies and fills are kept as commands of its streams
  * (grader/sim/timing/timeline.h), up to where the host has waited for all of them: there they are
  * timed together, events among them get their times, and the next ones begin anew. Without the
  * order of streams, which the runtime tells once a program has made one, they come one behind

@@ -117,7 +117,8 @@ struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);
 
-/* ---- the time of events (event_clock.c): what a program's device does, from the first event on ---- */
+/* ---- the time of events (event_clock.c): what a program's device does, from the first event on
+ * ---- */
 
 void server_clock_set_order(struct server *s, const struct wb_req_order *q,
                             struct message_tail tail);
@@ -149,8 +150,8 @@ struct recording {
     unsigned launches;
 };
 
-/* recording_schedule.c: bytes over the bus, one after another: of those that wait for each other, and of
- * those that go the same way. */
+/* recording_schedule.c: bytes over the bus, one after another: of those that wait for each other,
+ * and of those that go the same way. */
 double recording_bus_critical_path(const struct server *s, const struct recording *r);
 
 /* Over the bus, from the exercise's memory of the host or to it; or within the device. */

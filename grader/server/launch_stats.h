@@ -1,5 +1,5 @@
-/* launch_stats.h — what the launches of one replay add up to: counters, source lines, reports, modelled
- * time. */
+/* launch_stats.h — what the launches of one replay add up to: counters, source lines, reports,
+ * modelled time. */
 #pragma once
 #include "grader/server/server.h"
 #include "grader/sim/timing/timing.h"

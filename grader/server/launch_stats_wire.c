@@ -1,6 +1,6 @@
-/* launch_stats_wire.c — a tally as bytes of a fixed layout, from the device process to the grader. What is
- * read may be forged: sizes are checked before use, texts end, numbers are numbers. Lines beyond
- * the most that fit are added up under no name, so that lines still add up to the whole. */
+/* launch_stats_wire.c — a tally as bytes of a fixed layout, from the device process to the grader.
+ * What is read may be forged: sizes are checked before use, texts end, numbers are numbers. Lines
+ * beyond the most that fit are added up under no name, so that lines still add up to the whole. */
 #include "grader/server/launch_stats.h"
 #include "grader/server/control.h"
 

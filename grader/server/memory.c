@@ -52,9 +52,9 @@ static const struct problem_buffer *host_buffer_at(const struct server *s, uint6
 }
 
 enum copy_direction server_copy_direction(const struct server *s, const struct wb_req_copy *q) {
-    return host_buffer_at(s, q->from)       ? COPY_HOST_TO_DEVICE
-           : host_buffer_at(s, q->lowering) ? COPY_DEVICE_TO_HOST
-                                            : COPY_DEVICE_TO_DEVICE;
+    return host_buffer_at(s, q->from) ? COPY_HOST_TO_DEVICE
+           : host_buffer_at(s, q->to) ? COPY_DEVICE_TO_HOST
+                                      : COPY_DEVICE_TO_DEVICE;
 }
 
 /* ---- carried out live and in replays ---- */
@@ -198,21 +198,21 @@ int server_exec_copy(struct server *s, const struct wb_req_copy *q) {
     const char *description =
         q->from - s->backend->base < s->shared_bytes || host_buffer_at(s, q->from)
             ? "a copy from the host"
-        : q->lowering - s->backend->base < s->shared_bytes || host_buffer_at(s, q->lowering)
+        : q->to - s->backend->base < s->shared_bytes || host_buffer_at(s, q->to)
             ? "a copy to the host"
             : "a copy on the device";
     report_host_race(s, description,
                      (struct sim_strided_range){q->from, q->from_pitch, q->width, q->rows, false});
     report_host_race(s, description,
-                     (struct sim_strided_range){q->lowering, q->to_pitch, q->width, q->rows, true});
+                     (struct sim_strided_range){q->to, q->to_pitch, q->width, q->rows, true});
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
-        return s->backend->ops->copy(s->backend, q->lowering, q->from, q->width * q->rows)
+        return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows)
                    ? 0
                    : WB_cudaErrorInvalidValue;
     for (uint64_t r = 0; ok && r < q->rows && (ok = is_before_deadline(s, r)); r++)
-        ok = s->backend->ops->copy(s->backend, q->lowering + r * q->to_pitch,
-                                   q->from + r * q->from_pitch, q->width);
+        ok = s->backend->ops->copy(s->backend, q->to + r * q->to_pitch, q->from + r * q->from_pitch,
+                                   q->width);
     return ok ? 0 : WB_cudaErrorInvalidValue;
 }
 
@@ -416,10 +416,10 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct message
 static void clock_copy(struct server *s, const struct wb_req_copy *q) {
     uint64_t bytes = q->width * q->rows;
     bool from_host = q->from - s->backend->base < s->shared_bytes,
-         to_host = q->lowering - s->backend->base < s->shared_bytes;
+         to_host = q->to - s->backend->base < s->shared_bytes;
     if (!from_host && !to_host) server_clock_device_op(s, 1, 2 * (double)bytes);
     else if (!(from_host && to_host))
-        server_clock_bus_copy(s, from_host, true, from_host ? q->lowering : q->from, bytes);
+        server_clock_bus_copy(s, from_host, true, from_host ? q->to : q->from, bytes);
 }
 
 int server_on_copy(struct server *s, const struct wb_req_copy *q, struct message_tail tail,
@@ -431,14 +431,14 @@ int server_on_copy(struct server *s, const struct wb_req_copy *q, struct message
         [COPY_DEVICE_TO_HOST] = {"copy to the host, to", "copy to the host, from"},
     };
     const char *const *descriptions = direction_names[server_copy_direction(s, q)];
-    int error = check_range(s, descriptions[0], q->lowering, q->to_pitch, q->width, q->rows);
+    int error = check_range(s, descriptions[0], q->to, q->to_pitch, q->width, q->rows);
     if (!error) error = check_range(s, descriptions[1], q->from, q->from_pitch, q->width, q->rows);
-    if (!error && host_buffer_at(s, q->from) && host_buffer_at(s, q->lowering))
+    if (!error && host_buffer_at(s, q->from) && host_buffer_at(s, q->to))
         error = server_refuse(
             s, WB_cudaErrorNotPermitted,
             "both `%s` and `%s` lie in the host's memory: the way goes through the device",
-            host_buffer_at(s, q->from)->name, host_buffer_at(s, q->lowering)->name);
-    if (!error && q->lowering - s->backend->base < s->shared_bytes)
+            host_buffer_at(s, q->from)->name, host_buffer_at(s, q->to)->name);
+    if (!error && q->to - s->backend->base < s->shared_bytes)
         report_uninitialized(s, q->from, q->from_pitch, q->width, q->rows);
     if (!error) error = server_exec_copy(s, q);
     if (!error) clock_copy(s, q);

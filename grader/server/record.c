@@ -59,7 +59,7 @@ static void add_copy(struct server_transfers *m, const struct server *s,
     if (direction != COPY_DEVICE_TO_DEVICE) return;
     m->copied_bytes += q->width * q->rows;
     m->copied_sectors_read += row_sectors(q->from, q->from_pitch, q->width, q->rows);
-    m->copied_sectors_written += row_sectors(q->lowering, q->to_pitch, q->width, q->rows);
+    m->copied_sectors_written += row_sectors(q->to, q->to_pitch, q->width, q->rows);
 }
 
 static void add_fill(struct server_transfers *m, const struct wb_req_fill *q) {

@@ -18,10 +18,9 @@ static bool is_cpu_supported(struct err *e) {
 #if defined __x86_64__
     if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
         return err_set(e, ERR_SYSTEM,
-                       "this processor has no SSE4.2 and POPCNT, as x86-64 processors have since "
-                       "about 2010: the "
-                       "simulated GPU needs them; in a virtual machine, let it show the processor "
-                       "of its host");
+                       "this processor has no SSE4.2 and POPCNT, which the simulated GPU requires "
+                       "(x86-64 processors have had them since about 2010); in a virtual machine, "
+                       "pass the host's processor through");
 #endif
     (void)e;
     return true;
@@ -351,7 +350,7 @@ static const char *check_clusters(const struct gpu_device *d, const struct sim_l
     const u32 *compiled = k->cluster_dims, *requested = l->cluster_dims;
     if (!requested[0] && k->requires_cluster_dims)
         return reject_launch(
-            e, error, "the kernel has __cluster_dims__ without a size; the launch has to give one");
+            e, error, "the kernel has __cluster_dims__ without a size; the launch must set one");
     if (requested[0] && compiled[0] &&
         (requested[0] != compiled[0] || requested[1] != compiled[1] || requested[2] != compiled[2]))
         return reject_launch(
@@ -361,10 +360,10 @@ static const char *check_clusters(const struct gpu_device *d, const struct sim_l
     u64 blocks = (u64)c[0] * c[1] * c[2];
     if (!c[0]) return NULL;
     if (d->cc_major < 9 && blocks > 1)
-        return reject_launch(e, error, "clusters; a device has them from compute capability 9.0");
+        return reject_launch(e, error, "clusters require compute capability 9.0");
     if (blocks > (l->allows_nonportable_clusters ? CLUSTER_MAX_SIZE : CLUSTER_MAX_PORTABLE_SIZE))
         return reject_launch(e, error,
-                             "clusters of %llu blocks; %d at most, 16 with "
+                             "clusters of %llu blocks; the limit is %d, or 16 with "
                              "cudaFuncAttributeNonPortableClusterSizeAllowed",
                              (unsigned long long)blocks, CLUSTER_MAX_PORTABLE_SIZE);
     for (unsigned i = 0; i < 3; i++)

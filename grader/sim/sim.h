@@ -265,27 +265,27 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_TRAP, "trap", cudaErrorLaunchFailure)                                    \
     X(SIM_FAULT_ASSERT, "assert", cudaErrorAssert)                                       \
     X(SIM_FAULT_STACK_OVERFLOW, "stack overflow", cudaErrorLaunchFailure)                         \
-    X(SIM_FAULT_BAD_CALL, "bad call", cudaErrorIllegalInstruction)                       \
-    X(SIM_FAULT_BAD_SYNC, "bad warp synchronisation", cudaErrorLaunchFailure)            \
-    X(SIM_FAULT_DIVERGENT_BARRIER, "divergent barrier", cudaErrorLaunchFailure)          \
+    X(SIM_FAULT_BAD_CALL, "invalid call", cudaErrorIllegalInstruction)                       \
+    X(SIM_FAULT_BAD_SYNC, "invalid synchronization", cudaErrorLaunchFailure)            \
+    X(SIM_FAULT_DIVERGENT_BARRIER, "barrier divergence", cudaErrorLaunchFailure)          \
     X(SIM_FAULT_DEADLOCK, "deadlock", cudaErrorLaunchTimeout)                            \
-    X(SIM_FAULT_INSN_BUDGET, "instruction budget", cudaErrorLaunchTimeout)                    \
-    X(SIM_FAULT_TIMEOUT, "time budget", cudaErrorLaunchTimeout)                             \
-    X(SIM_FAULT_DSMEM, "shared memory of another block", cudaErrorLaunchFailure)       \
+    X(SIM_FAULT_INSN_BUDGET, "instruction budget exceeded", cudaErrorLaunchTimeout)                    \
+    X(SIM_FAULT_TIMEOUT, "time budget exceeded", cudaErrorLaunchTimeout)                             \
+    X(SIM_FAULT_DSMEM, "invalid distributed shared memory access", cudaErrorLaunchFailure)       \
     X(SIM_FAULT_OUT_OF_HOST_MEMORY, "out of host memory", cudaErrorLaunchOutOfResources) \
-    X(SIM_FAULT_DEVICE_HEAP, "device heap", cudaErrorLaunchFailure)                      \
-    X(SIM_FAULT_TENSOR_MAP, "tensor map", cudaErrorIllegalInstruction)                   \
+    X(SIM_FAULT_DEVICE_HEAP, "invalid free", cudaErrorLaunchFailure)                      \
+    X(SIM_FAULT_TENSOR_MAP, "invalid tensor map", cudaErrorIllegalInstruction)                   \
     /* sanitizer findings: the launch goes on, nothing faults on a real device */        \
-    X(SIM_FAULT_UNINITIALIZED, "uninitialised read", cudaSuccess)                        \
-    X(SIM_FAULT_SHARED_RACE, "shared-memory race", cudaSuccess)                          \
-    X(SIM_FAULT_INTERBLOCK_RACE, "race between blocks", cudaSuccess)                         \
-    X(SIM_FAULT_INTRABLOCK_RACE, "race within a block", cudaSuccess)                          \
-    X(SIM_FAULT_ASYNC_HAZARD, "copy not waited for", cudaSuccess)                               \
-    X(SIM_FAULT_DSMEM_RACE, "race in a cluster's shared memory", cudaSuccess)          \
-    X(SIM_FAULT_DSMEM_LIFETIME, "shared memory of a block that may not run", cudaSuccess)  \
-    X(SIM_FAULT_SHARED_ARRAY_BOUNDS, "outside a shared array", cudaSuccess)                     \
-    X(SIM_FAULT_INACTIVE_LANE_SHUFFLE, "shuffle from an absent lane", cudaSuccess)                   \
-    X(SIM_FAULT_STREAM_RACE, "race between streams", cudaSuccess)                        \
+    X(SIM_FAULT_UNINITIALIZED, "uninitialized read", cudaSuccess)                        \
+    X(SIM_FAULT_SHARED_RACE, "data race in shared memory", cudaSuccess)                          \
+    X(SIM_FAULT_INTERBLOCK_RACE, "data race between blocks", cudaSuccess)                         \
+    X(SIM_FAULT_INTRABLOCK_RACE, "data race within a block", cudaSuccess)                          \
+    X(SIM_FAULT_ASYNC_HAZARD, "missing wait", cudaSuccess)                               \
+    X(SIM_FAULT_DSMEM_RACE, "data race in distributed shared memory", cudaSuccess)          \
+    X(SIM_FAULT_DSMEM_LIFETIME, "distributed shared memory lifetime", cudaSuccess)  \
+    X(SIM_FAULT_SHARED_ARRAY_BOUNDS, "shared array out of bounds", cudaSuccess)                     \
+    X(SIM_FAULT_INACTIVE_LANE_SHUFFLE, "shuffle from an inactive lane", cudaSuccess)                   \
+    X(SIM_FAULT_STREAM_RACE, "stream race", cudaSuccess)                        \
     X(SIM_FAULT_MISSING_FENCE, "missing fence", cudaSuccess)                                     \
     /* notes: no fault, said where they may explain one */                               \
     X(SIM_NOTE_REVALIDATED_READ, "note", cudaSuccess)                                                \

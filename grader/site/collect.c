@@ -1,4 +1,5 @@
-/* collect.c — which texts the book has, and what names mean in them. */
+/* collect.c — collects the book's texts for makesite, and resolves the names by which they refer to
+ * each other. */
 #include "common/file.h"
 #include "common/text.h"
 #include "common/grow.h"
@@ -12,13 +13,13 @@
 
 enum { MAX_TEXT_BYTES = 4 << 20 };
 
-/* "docs/results/h100/model.md" becomes "docs-results-h100-model.html". */
+/* Returns "docs-results-h100-model.html" for "docs/results/h100/model.md"; the caller frees it. */
 static char *html_path(const char *source) {
     char *path = xmalloc(strlen(source) + 8);
     strcpy(path, source);
     path[strlen(path) - 3] = 0;
-    for (char *reply = path; *reply; reply++)
-        if (*reply == '/') *reply = '-';
+    for (char *p = path; *p; p++)
+        if (*p == '/') *p = '-';
     return strcat(path, ".html");
 }
 
@@ -39,16 +40,15 @@ static char *title_of(const struct buf *text, const char *source) {
 static bool add_page(struct site *s, const char *source, int kind, const char *chapter,
                      const struct exercise *ex, struct err *e) {
     char path[PATH_MAX];
-    struct site_page reply = {.kind = kind, .chapter = chapter, .ex = ex};
+    struct site_page p = {.kind = kind, .chapter = chapter, .ex = ex};
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), source);
     if (!file_exists(path)) return true;
-    if (!file_read(path, MAX_TEXT_BYTES, &reply.markdown, e)) return false;
-    text_strip_comments(&reply.markdown);
-    reply.source = xstrdup(source), reply.path = html_path(source),
-    reply.title = title_of(&reply.markdown, source);
-    site_index_words(&reply);
+    if (!file_read(path, MAX_TEXT_BYTES, &p.markdown, e)) return false;
+    text_strip_comments(&p.markdown);
+    p.source = xstrdup(source), p.path = html_path(source), p.title = title_of(&p.markdown, source);
+    site_index_words(&p);
     GROW(s->pages, s->n + 1, s->capacity, 32);
-    s->pages[s->n++] = reply;
+    s->pages[s->n++] = p;
     return true;
 }
 
@@ -76,13 +76,13 @@ static bool add_chapters(struct site *s, struct err *e) {
 static bool add_folder(struct site *s, const char *folder, struct err *e) {
     char path[PATH_MAX], source[PATH_MAX];
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), folder);
-    char **templates = book_list_files(path, "", ".md");
+    char **files = book_list_files(path, "", ".md");
     bool ok = true;
-    for (char **f = templates; ok && *f; f++) {
+    for (char **f = files; ok && *f; f++) {
         snprintf(source, sizeof source, "%.1000s/%.500s", folder, *f);
         ok = add_page(s, source, SITE_GUIDE, NULL, NULL, e);
     }
-    book_free_list(templates);
+    book_free_list(files);
     return ok;
 }
 
@@ -103,8 +103,8 @@ void site_free(struct site *s) {
     free(s->pages);
 }
 
-/* `name` as seen from the folder of `from`, without "..", "." and what follows a '#'. False where
- * it leads out of the book. */
+/* Resolves `name` relative to the folder of `from`: without "..", "." and anything after a '#'.
+ * False: it leads out of the book. */
 static bool resolve_relative(const char *from, const char *name, char *path, size_t size) {
     const char *slash = strrchr(from, '/');
     size_t n = slash ? (size_t)(slash - from) + 1 : 0, length;
@@ -132,10 +132,9 @@ const struct site_page *site_find_page(const struct site *s, const struct site_p
     if (!name || !*name || *name == '#') return NULL;
     bool is_in_book = resolve_relative(from->source, name, path, sizeof path);
     for (unsigned i = 0; i < s->n; i++) {
-        const struct site_page *reply = &s->pages[i];
-        if (!strcmp(reply->source, name) || (is_in_book && !strcmp(reply->source, path)))
-            return reply;
-        if (reply->kind == SITE_TASK && !strcmp(reply->ex->name, name)) return reply;
+        const struct site_page *p = &s->pages[i];
+        if (!strcmp(p->source, name) || (is_in_book && !strcmp(p->source, path))) return p;
+        if (p->kind == SITE_TASK && !strcmp(p->ex->name, name)) return p;
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* main.c — build/makesite [--no-pictures] FOLDER: the book as static pages into a folder. What
- * `make site` runs. */
+/* main.c — build/makesite [--no-pictures] FOLDER: writes the book as static pages into a folder.
+ * `make site` runs it. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/book/problem.h"
@@ -23,15 +23,14 @@ static void put_link(const struct site_page *p, const char *text, struct buf *ou
 static const struct site_page *find_page(const struct site *s, const char *chapter,
                                          const struct exercise *ex, int kind) {
     for (unsigned i = 0; i < s->n; i++) {
-        const struct site_page *reply = &s->pages[i];
-        if ((int)reply->kind == kind && reply->ex == ex && reply->chapter &&
-            !strcmp(reply->chapter, chapter))
-            return reply;
+        const struct site_page *p = &s->pages[i];
+        if ((int)p->kind == kind && p->ex == ex && p->chapter && !strcmp(p->chapter, chapter))
+            return p;
     }
     return NULL;
 }
 
-/* ---- the way through the book ---- */
+/* ---- navigation ---- */
 
 static void put_navigation(const struct site *s, const struct site_page *p, struct buf *out) {
     buf_puts(out, "<nav><a href=\"index.html\">Warpbook</a>");
@@ -42,11 +41,11 @@ static void put_navigation(const struct site *s, const struct site_page *p, stru
                            *ladder = p->ex ? find_page(s, p->chapter, p->ex, SITE_LADDER) : NULL;
     if (task && task != p) buf_puts(out, " · "), put_link(task, "task", out);
     if (ladder && ladder != p)
-        buf_puts(out, " · "), put_link(ladder, "ladder (gives the answer away)", out);
+        buf_puts(out, " · "), put_link(ladder, "ladder (shows the solution)", out);
     buf_puts(out, "</nav>\n");
 }
 
-/* Below a lesson its exercises; below an exercise the next one. */
+/* Appends links to the exercises below a lesson, and to the next page below an exercise. */
 static void put_next_links(const struct site *s, const struct site_page *p, struct buf *out) {
     if (p->kind == SITE_LESSON) {
         buf_puts(out, "<h2>Exercises</h2><ul>\n");
@@ -56,18 +55,17 @@ static void put_next_links(const struct site *s, const struct site_page *p, stru
                     buf_puts(out, "</li>\n");
         buf_puts(out, "</ul>\n");
     }
-    for (const struct site_page *request = p + 1;
-         p->kind != SITE_GUIDE && request < s->pages + s->n; request++) {
-        if (request->kind != SITE_TASK && request->kind != SITE_LESSON) continue;
-        buf_puts(out, "<p>Next: "), put_link(request, request->title, out), buf_puts(out, "</p>\n");
+    for (const struct site_page *q = p + 1; p->kind != SITE_GUIDE && q < s->pages + s->n; q++) {
+        if (q->kind != SITE_TASK && q->kind != SITE_LESSON) continue;
+        buf_puts(out, "<p>Next: "), put_link(q, q->title, out), buf_puts(out, "</p>\n");
         break;
     }
 }
 
 /* ---- pictures ---- */
 
-/* Of the ladder: its times, the roofline, what lanes ask for in the naive version and in the
- * answer. */
+/* Appends the ladder's pictures: times, the roofline, and the access patterns of the baseline and
+ * of the model solution. */
 static void put_pictures(const struct site_page *p, struct buf *out) {
     struct buf warnings = {0}, size = {0};
     struct report_context b = {0};
@@ -84,7 +82,7 @@ static void put_pictures(const struct site_page *p, struct buf *out) {
     buf_puts(out, "<h2>In pictures</h2>\n<p class=\"dim\">Modelled on "),
         html_escape_text(default_device()->full_name, out);
     buf_puts(out, " for "), problem_size_text(ex, c, &size), html_escape_text(buf_str(&size), out);
-    buf_puts(out, is_timed ? ".</p>\n" : ", the size that is counted.</p>\n");
+    buf_puts(out, is_timed ? ".</p>\n" : ", the size of the technique case.</p>\n");
     report_picture_times(&r, default_device(), &b, out);
     report_picture_accesses(&r, &b, out);
     if (warnings.size) fprintf(stderr, "makesite: %s: %s", ex->name, buf_str(&warnings));
@@ -122,9 +120,9 @@ static bool write_content_page(const struct site *s, const struct site_page *p, 
 static void put_chapter(const struct site *s, const struct site_page *lesson, struct buf *out) {
     buf_puts(out, "<li>"), put_link(lesson, lesson->title, out), buf_puts(out, "<ul>\n");
     for (unsigned i = 0; i < s->n; i++) {
-        const struct site_page *reply = &s->pages[i];
-        if (reply->kind != SITE_TASK || strcmp(reply->chapter, lesson->chapter)) continue;
-        buf_puts(out, "<li>"), put_link(reply, reply->title, out), buf_puts(out, "</li>\n");
+        const struct site_page *p = &s->pages[i];
+        if (p->kind != SITE_TASK || strcmp(p->chapter, lesson->chapter)) continue;
+        buf_puts(out, "<li>"), put_link(p, p->title, out), buf_puts(out, "</li>\n");
     }
     buf_puts(out, "</ul></li>\n");
 }
@@ -158,7 +156,7 @@ int main(int argc, char **argv) {
               write_index_page(&s, folder, &e);
     for (unsigned i = 0; ok && i < s.n; i++)
         ok = write_content_page(&s, &s.pages[i], folder, draw_pictures, &e);
-    if (ok) printf("%u pages in %s; begin with %s/index.html\n", s.n + 1, folder, folder);
+    if (ok) printf("%u pages in %s; start with %s/index.html\n", s.n + 1, folder, folder);
     else fprintf(stderr, "makesite: %s\n", e.text);
     site_free(&s);
     return ok ? 0 : 3;

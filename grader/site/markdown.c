@@ -1,6 +1,6 @@
-/* markdown.c — Markdown to HTML by cmark-gfm, and links where a text names another page: in code
- * spans, as the book does, and in links to .md files. Pictures beside a text stand in its page. Raw
- * HTML in a text is left out by cmark. */
+/* markdown.c — converts Markdown to HTML with cmark-gfm for makesite. A code span that names
+ * another page becomes a link, and links to .md files lead to their pages. Pictures are embedded.
+ * cmark drops raw HTML. */
 #include "grader/site/site.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -38,7 +38,7 @@ static void rewrite_link(const struct site *s, const struct site_page *p, cmark_
     buf_free(&target_url);
 }
 
-/* As the places of links name a heading: in small letters, a hyphen for a space, no other signs. */
+/* Appends a heading's anchor as GitHub makes it: lower case, hyphens for spaces, no punctuation. */
 static void slug(cmark_node *heading, struct buf *out) {
     for (cmark_node *part = cmark_node_first_child(heading); part; part = cmark_node_next(part)) {
         const char *text = cmark_node_get_literal(part);
@@ -65,8 +65,8 @@ static void add_heading_anchor(cmark_node *heading) {
     buf_free(&id), buf_free(&html);
 }
 
-/* A page asks for nothing, so a picture of the book stands in it, without the style that it has for
- * itself: the page's is the same. */
+/* Appends a picture's SVG for embedding, because a page must load no other file. It drops the
+ * picture's own style, since the page has the same one. */
 static bool extract_svg_body(const char *svg, struct buf *out) {
     const char *view_box = strstr(svg, " viewBox=\""),
                *end = view_box ? strchr(view_box + 10, '"') : NULL,

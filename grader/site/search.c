@@ -1,6 +1,6 @@
-/* search.c — a small index, made when the pages are: for each page its title, its address, and the
- * words in it, each once. It lies in the first page as data; a script of a few lines looks words up
- * in it. Without a script the list of pages is there. */
+/* search.c — the site's search. makesite writes an index into the first page: for each page its
+ * title, its address and its words, each once. A script of a few lines searches it. Without scripts
+ * the first page still lists all pages. */
 #include "grader/site/site.h"
 #include "grader/page/page.h"
 
@@ -46,7 +46,7 @@ void site_index_words(struct site_page *p) {
     free(words);
 }
 
-/* As JSON inside a page: nothing in it may end the element. */
+/* Appends a JSON string for a script element; it escapes '<', which could end the element. */
 static void put_json_string(const char *s, struct buf *out) {
     buf_puts(out, "\"");
     for (; *s; s++) {

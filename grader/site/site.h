@@ -1,4 +1,5 @@
-/* site.h — the book as static pages: lessons, tasks, ladders, guides; cross-linked, with search. */
+/* site.h — the book as static pages, which makesite writes: lessons, tasks, ladders and guides,
+ * with links between them and a search. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -6,10 +7,10 @@
 #include <stdbool.h>
 
 struct site_page {
-    char *source, *path, *title;       /* docs/counters.md; docs-counters.html */
-    struct buf markdown, search_words; /* words: what it can be found by */
-    const struct exercise *ex;         /* of a task or a ladder */
-    const char *chapter;               /* NULL: a guide */
+    char *source, *path, *title;       /* source: docs/counters.md; path: docs-counters.html */
+    struct buf markdown, search_words; /* search_words: separated by spaces, sorted */
+    const struct exercise *ex;         /* for a task or a ladder */
+    const char *chapter;               /* NULL for a guide */
     enum { SITE_GUIDE, SITE_LESSON, SITE_TASK, SITE_LADDER } kind;
 };
 struct site {
@@ -19,15 +20,15 @@ struct site {
 
 bool site_collect(struct site *s, struct err *e);
 void site_free(struct site *s);
-/* The page that a name in a text of `from` means: `docs/counters.md`, `report.md` beside it,
- * `transpose`; NULL: none. */
+/* Returns the page that a name in the text of `from` refers to: `docs/counters.md`, `report.md` in
+ * the same folder, or the exercise `transpose`; NULL = none. */
 const struct site_page *site_find_page(const struct site *s, const struct site_page *from,
                                        const char *name);
 
-/* markdown.c: GitHub's Markdown as HTML, with links to other pages where their names stand. Hints
- * are folded up. */
+/* markdown.c: appends a page's Markdown as HTML, with links to the pages that it names. Hints are
+ * collapsed. */
 void site_markdown(const struct site *s, const struct site_page *p, struct buf *out);
-/* search.c */
+/* search.c: the words of a page; the search box with the index, and its script. */
 void site_index_words(struct site_page *p);
 void site_search_box(const struct site *s, struct buf *out);
 const char *site_search_script(void);

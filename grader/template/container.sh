@@ -1,7 +1,8 @@
 #!/bin/sh
-# container.sh build|install — the steps of a container's image, for Dockerfile and warpbook.def beside it, run as root in the tree's root on
-# a Debian. `build` makes the package: what is missing comes from the one list, grader/packages.txt, through make. `install` installs that
-# package, with what it depends on, and the compiler's wheels where `build` had to fetch them.
+# container.sh build|install — builds the image of a container for Dockerfile and warpbook.def, as
+# root, in the tree's root, on Debian. `build` makes the Debian package; make installs what that
+# needs (grader/packages.txt). `install` installs the package with its dependencies, and the
+# compiler's wheels if `build` fetched them.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 case ${1:-} in

@@ -1,7 +1,7 @@
 // NAME: out[i] = 2 * in[i] for n elements.
 
 __global__ void NAME_kernel(float *out, const float *in, int n) {
-    // TODO: 32 neighbouring threads read 32 different sectors. Let them read neighbouring elements.
+    // TODO: 32 neighbouring threads read 32 different sectors; make them read adjacent elements.
     int threads = gridDim.x * blockDim.x, each = (n + threads - 1) / threads;
     int first = (blockIdx.x * blockDim.x + threadIdx.x) * each;
     for (int i = first; i < first + each && i < n; i++) out[i] = 2 * in[i];

@@ -1,6 +1,7 @@
-// What `grader verify` puts behind a naive version: its entry, with idle work beside it that is as well-formed as work can
-// be (packed loads and stores, free banks, full warps, shuffles, barriers, fused operations). A technique check that an
-// average decides is passed by it; one that limits a total is not.
+// Idle work that `grader verify` appends to a version (grader/cli/metric_padding.c). It is as
+// well-formed as possible: coalesced loads and stores, no bank conflicts, full warps, shuffles,
+// barriers, fused operations. With it, a bad kernel passes a limit on an average, but none on a
+// total.
 
 template <class... P, class... A> static void padding_call(void (*entry)(P...), A... arguments) {
     entry((P)arguments...);
@@ -17,7 +18,7 @@ static __global__ void padding_kernel(volatile float *idle) {
     }
 }
 
-// Nothing but packed loads and stores: no shared memory and no barrier, which totals of theirs would show.
+// Only coalesced loads and stores: limits on totals would detect shared memory and barriers.
 static __global__ void padding_vector_kernel(volatile float *idle) {
 #pragma unroll 16
     for (int iteration = 0; iteration < 256; iteration++) {

@@ -1,5 +1,5 @@
 // expect: WA
-// Only the first block's elements, and no loop.
+// It computes only the first block's elements, because it ignores blockIdx and has no loop.
 
 __global__ void NAME_kernel(float *out, const float *in, int n) {
     int step = gridDim.x * blockDim.x;

@@ -1,5 +1,5 @@
 // expect: RTE
-// One element too many.
+// The loop reads and writes one element past the end.
 
 __global__ void NAME_kernel(float *out, const float *in, int n) {
     int step = gridDim.x * blockDim.x;

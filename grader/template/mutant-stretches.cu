@@ -1,5 +1,5 @@
 // expect: PART
-// Right, but without the technique.
+// Correct, but without the technique: the lanes of a warp read 16 elements apart.
 
 __global__ void NAME_kernel(float *out, const float *in, int n) {
     int threads = gridDim.x * blockDim.x, each = (n + threads - 1) / threads;

@@ -1,5 +1,5 @@
 // expect: WA
-// The last element is forgotten.
+// The loop omits the last element.
 
 __global__ void NAME_kernel(float *out, const float *in, int n) {
     int step = gridDim.x * blockDim.x;

@@ -1,25 +1,26 @@
-// What `grader verify` puts before a naive version, whose pointers it has replaced by path_evasion::pointer (or whose shared
-// variables by path_evasion::cell): the same work, but each access travels another path than the load or store that it was. A
-// limit that counts what reaches memory sees no difference; one that counts a single path is met.
+// Prefix that `grader verify` puts before a baseline (grader/cli/path_evasion.c), in which it has
+// replaced pointers by path_evasion::pointer, or shared variables by path_evasion::cell. The work
+// is the same, but each access takes another path than its load or store did. A limit on the effect
+// still fails; a limit on one path's counter would pass.
 #include <stddef.h>
 #pragma nv_diag_suppress 177, 550
 
 namespace path_evasion {
 
 enum { MAX_THREADS = 1024, TABLE_BYTES = 60 << 10 };
-static bool is_enabled; // at the size that is counted alone: its buffers are whole pieces of 16 bytes
+static bool is_enabled; // only in the technique case, whose buffers are multiples of 16 bytes
 struct span {
     const char *from;
     size_t bytes, table_offset;
 };
-struct table_range { // in the table; none: base is below 0
+struct table_range { // offsets in the table; base < 0: not in the table
     long base, end;
 };
-static span spans[16]; // what was copied into the table
+static span spans[16]; // the ranges that were copied into the table
 static int nspans;
 static size_t filled;
 
-static const void *excluded[16]; // small buffers, of no whole number of pieces of 16 bytes: read as they were
+static const void *excluded[16]; // small buffers that are no multiple of 16 bytes: plain loads
 static int nexcluded;
 static void exclude(const void *p) { excluded[nexcluded++] = p; }
 static bool is_excluded(const void *p) {
@@ -58,7 +59,7 @@ template <class T> struct plain<const T> {
     typedef T type;
 };
 
-#if PATH_EVASION_BULK // one slot for elements of all types: two would fill a block's shared memory
+#if PATH_EVASION_BULK // all types share a slot: two slots would exceed a block's shared memory
 static __device__ unsigned char *bulk_slot() {
     __shared__ __align__(16) unsigned char slot[MAX_THREADS][16];
     return slot[thread()];
@@ -76,7 +77,7 @@ template <class T> static __device__ T read(const T *p, long at) {
         unsigned word[WORDS(T)];
         unsigned char byte[4 * WORDS(T)];
     } u;
-    const unsigned *from = (const unsigned *)((size_t)p & ~(size_t)3); // smaller than a word: the word around
+    const unsigned *from = (const unsigned *)((size_t)p & ~(size_t)3); // a small element: its word
     for (unsigned i = 0; i < WORDS(T); i++) u.word[i] = atomicOr((unsigned *)from + i, 0u);
     return *(const T *)(u.byte + ((size_t)p & 3));
 #elif PATH_EVASION_ASYNC
@@ -121,7 +122,7 @@ template <class T> static __device__ void write(T *p, T v) {
     *p = v;
 }
 
-// An element: what it is converted to is read, what is assigned to it is written.
+// An element of a buffer: a conversion reads it, an assignment writes it.
 template <class T> struct element {
     T *p;
     long at;
@@ -140,7 +141,7 @@ template <class T> struct element {
     __device__ T *operator&() const { return p; }
 };
 
-template <class T> struct access { // of a buffer that may be written
+template <class T> struct access { // to a writable buffer
     typedef element<T> result;
     static __device__ result at(T *p, long where, bool evades) { return result{p, evades ? -1 : where, evades}; }
 };
@@ -151,7 +152,7 @@ template <class T> struct access<const T> {
 
 template <class T> struct pointer {
     T *p;
-    table_range in; // where p is in the table
+    table_range in; // the place of p in the table
     bool evades;
     pointer() = default;
     __host__ __device__ pointer(T *p, table_range in, bool evades) : p(p), in(in), evades(evades) {}
@@ -163,7 +164,7 @@ template <class T> struct pointer {
     template <class U> __host__ __device__ pointer(const pointer<U> &o) : p((T *)o.p), in(o.in), evades(o.evades) {}
     __host__ __device__ operator T *() const { return p; }
     template <class I> __device__ typename access<T>::result operator[](I i) const {
-        // A buffer that is larger than the table is there in part: what lies beyond is read where it is.
+        // The table may have only the beginning of a large buffer; the rest is in global memory.
         long at = in.base + (long)i * (long)sizeof(T);
         return access<T>::at(p + i, in.base >= 0 && at + (long)sizeof(T) <= in.end ? at : -1, evades);
     }
@@ -174,7 +175,7 @@ template <class T> struct pointer {
     template <class I> __host__ __device__ pointer operator+=(I i) { return *this = *this + i; }
 };
 
-// What reinterpret_cast becomes: of one pointer another, also of a plain one, to shared memory or a variable.
+// Replaces reinterpret_cast between pointers, also from plain ones to shared memory or a variable.
 template <class P> struct cast {
     template <class U> static __host__ __device__ P of(const U &u) { return P(u); }
 };
@@ -184,7 +185,8 @@ template <class T> struct cast<pointer<T>> {
 };
 template <class P, class U> static __host__ __device__ P as(const U &u) { return cast<P>::of(u); }
 
-// A variable in shared memory, of a word or less: of less, its part of the word around it is cleared, then set.
+// A variable of at most one word in shared memory. A smaller one clears its part of the word, then
+// sets it.
 template <class T> struct cell {
     T raw;
     __device__ unsigned *word() const { return (unsigned *)((size_t)&raw & ~(size_t)3); }
@@ -206,7 +208,7 @@ template <class T> struct cell {
     }
     __device__ T operator=(const cell &c) { return *this = (T)c; }
     __device__ T operator+=(T v) { return *this = (T)*this + v; }
-    __device__ T *operator&() { return &raw; } // for an atomic, which is on this path already
+    __device__ T *operator&() { return &raw; } // for an atomic, which already takes this path
 };
 
 } // namespace path_evasion

@@ -1,4 +1,4 @@
-// NAME: neighbouring threads take neighbouring elements.
+// NAME: neighbouring threads process neighbouring elements, in a grid-stride loop.
 
 __global__ void NAME_kernel(float *out, const float *in, int n) {
     int step = gridDim.x * blockDim.x;

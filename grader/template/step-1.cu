@@ -1,4 +1,4 @@
-// NAME, step 1: a stretch of its own for each thread.
+// NAME, step 1: each thread processes consecutive elements.
 
 __global__ void NAME_kernel(float *out, const float *in, int n) {
     int threads = gridDim.x * blockDim.x, each = (n + threads - 1) / threads;

@@ -1,4 +1,5 @@
-// NAME, step 2: a thread for each element. Coalesced, and each thread's set-up serves one element.
+// NAME, step 2: one thread for each element. The accesses are coalesced, but each thread computes
+// its index for a single element.
 
 __global__ void NAME_kernel(float *out, const float *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

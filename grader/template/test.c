@@ -1,4 +1,4 @@
-/* NAME_test.c — out = 2 * in; graded on coalesced loads and stores. */
+/* NAME_test.c — the exercise NAME: out = 2 * in. Its goal is coalesced loads and stores. */
 #include "common/exercise_limits.h"
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
@@ -9,8 +9,8 @@ static void reference(const struct ex_case *c, void *const host[], void *const w
     for (size_t i = 0; i < count(c); i++) out[i] = 2.0 * in[i];
 }
 
-/* A product by two is exact in binary: no tolerance function. With one, state the error model here.
- */
+/* Doubling is exact in binary, so there is no tolerance function. If yours has one, state its error
+ * model here. */
 
 static double bytes(const struct ex_case *c) { return 8.0 * count(c); }
 static double flops(const struct ex_case *c) { return 1.0 * count(c); }
@@ -34,14 +34,14 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-/* Limits on totals: idle work beside a bad kernel would improve an average, such as sectors for
+/* The limits are on totals, because added idle work would improve an average, such as sectors for
  * each request. */
 START_TEST(accesses_are_coalesced) {
     ex_require_at_most_per(
         "device_read_sectors", ex_element_count(1) / 8, "sector of the input", 1.125,
-        "32 neighbouring floats are 4 sectors; the edges may cost a little more");
+        "32 neighbouring floats fill 4 sectors; the edges may cost a little more");
     ex_require_at_most_per("device_write_sectors", ex_element_count(0) / 8, "sector of the output",
-                           1.125, "the same holds for stores");
+                           1.125, "the same is true for stores");
 }
 END_TEST
 
@@ -55,13 +55,13 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals,
-                   accesses_are_coalesced); /* the naive version fails it: it carries the points */
-    tcase_add_test(guards,
-                   nothing_is_moved_twice); /* the naive version keeps it: losing it costs points */
+    /* A goal: the baseline misses it, and reaching it earns points. */
+    tcase_add_test(goals, accesses_are_coalesced);
+    /* A guard: the baseline passes it, and failing it costs points. */
+    tcase_add_test(guards, nothing_is_moved_twice);
 }
 
-EXERCISE(NAME, .chapter = "CHAPTER", .title = "One line that says what is learned", .args = args,
+EXERCISE(NAME, .chapter = "CHAPTER", .title = "One line: what students learn", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}}, .technique_case = {{1 << 17}}, .timed = {{1 << 22}},
          .reference = reference, .bytes = bytes, .flops = flops,

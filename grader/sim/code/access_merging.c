@@ -1,17 +1,17 @@
-/* access_merging.c — what ptxas makes of accesses to shared memory and of atomics, marked so that counters
- * follow the hardware.
+/* access_merging.c — marks the accesses to shared memory that ptxas merges, and the atomics that it
+ * aggregates, so that counters follow the hardware. The decoder calls it for each function.
  *
  * Adjacent loads. Scalar loads of 4 or 8 bytes from one base register that fall into one block of
- * 16 bytes become one 128-bit load if they name three or four of its words, one 64-bit load if they
- * name both words of an aligned half; the base's low bits must be known. Stores do the same where
- * they fill the 16 or 8 bytes. Nothing moves over a branch target, a barrier or a store to shared
- * memory (for stores: an access to it); stores to global memory do not matter. volatile accesses,
- * bytes and halves are not merged.
+ * 16 bytes become one 128-bit load if they use three or four of its words, one 64-bit load if they
+ * use both words of an aligned half; the base's low bits must be known. Stores do the same where
+ * they fill the 16 or 8 bytes. No access moves across a branch target, a barrier or a store to
+ * shared memory (a store: across any access to it); stores to global memory don't matter. volatile
+ * accesses, bytes and halves are not merged.
  *
- * Atomics. An integer reduction of 32 bits (add, and, or, xor, min, max) whose address is the same
- * in all lanes is done by one lane with the warp's total; so is an addition whose result is used.
- * Where the value differs between lanes, devices before compute capability 8.0, and additions whose
- * result is used, do so only when the whole warp is there.
+ * Atomics. One lane does an integer reduction of 32 bits (add, and, or, xor, min, max) with the
+ * warp's total if the address is the same in all lanes; so it does an addition whose result is
+ * used. If the value differs between lanes, devices before compute capability 8.0, and additions
+ * whose result is used, do so only for full warps.
  *
  * All of this was read off the machine code of small kernels (nvcc 13.0 for sm_75, sm_80 and
  * sm_90): docs/counters.md. */
@@ -29,7 +29,8 @@ struct group_access {
     u8 bytes;
 };
 
-/* Accesses that may be merged: one base, one guard, nothing between that forbids it. */
+/* Accesses that may be merged: they share a base and a guard, and nothing between them forbids
+ * it. */
 struct access_group {
     bool store;
     ref base, guard;
@@ -53,7 +54,7 @@ static const struct reg_analysis *reg_analysis_of(const struct merge_ctx *m, ref
     return reg >= 0 && m->d->regs[reg] == r ? &m->reg_analysis[reg] : &none;
 }
 
-/* Known low bits of an address in shared memory. */
+/* Returns the known low bits of an address in shared memory. */
 static struct reg_analysis base_known_bits(const struct merge_ctx *m, ref base) {
     if (base == REF_NONE) return (struct reg_analysis){.known_bits = MAX_KNOWN_BITS};
     u32 slot = ref_offset(base);
@@ -66,7 +67,7 @@ static struct reg_analysis base_known_bits(const struct merge_ctx *m, ref base) 
     return *reg_analysis_of(m, base);
 }
 
-/* ---- a group to merged accesses ---- */
+/* ---- merging a group ---- */
 
 static void mark_merged(struct merge_ctx *m, const struct access_group *g, u64 members, u32 width) {
     for (bool leader = true; members; members &= members - 1, leader = false) {
@@ -75,8 +76,8 @@ static void mark_merged(struct merge_ctx *m, const struct access_group *g, u64 m
     }
 }
 
-/* The words of [from, from + bytes) that the group's members name, each once; *members: which those
- * are. */
+/* Returns how many words of [from, from + bytes) the group's members cover; *members: a bit for
+ * each of these members. */
 static u32 covered_words(const struct access_group *g, s64 from, u32 bytes, u64 *members) {
     u32 words = 0;
     *members = 0;
@@ -183,7 +184,7 @@ static void process_store(struct merge_ctx *m, u32 i, const struct op *o,
         return;
     }
     struct access_group *g = find_group(m, o, true);
-    for (u32 k = m->ngroups; k--;) /* one store may overwrite what another base names */
+    for (u32 k = m->ngroups; k--;) /* a store may overwrite a word that another base addresses */
         if (m->groups[k].store && m->groups[k].base != g->base) {
             flush_group(m, &m->groups[k]);
             g = find_group(m, o, true);

@@ -1,13 +1,13 @@
-/* address_reuse.c — which accesses have the lanes' addresses of an earlier one of their segment, moved by
- * a constant: the same base register, not written in between, the same guard, the same kind of
- * memory. A segment is executed in one go, so that what the earlier access found of its addresses
- * holds for the later one, which need not work them out again (insn/exec_mem.c). */
+/* address_reuse.c — finds accesses whose lanes' addresses are those of an earlier access of their
+ * segment, moved by a constant: the same base register, not written in between, the same guard, the
+ * same kind of memory. A segment runs without interruption, so what the earlier access found out
+ * about its addresses also holds for the later one (insn/exec_mem.c). */
 #include "grader/sim/code/decode.h"
 
 #include <string.h>
 
-/* The last access of each base in the segment, by op. What is not found again in a short list costs
- * time, nothing else. */
+/* The last access of each base in the segment, by op. The list is short; a missed access only costs
+ * time. */
 enum { MAX_RECENT = 32 };
 struct recent_accesses {
     u32 ops[MAX_RECENT], n;
@@ -48,8 +48,7 @@ static void invalidate(const struct sim_module *m, struct recent_accesses *k, re
     }
 }
 
-/* What is neither a load, a store nor a row that writes its destinations alone is not looked into.
- */
+/* Any op other than a load, a store or one that writes only its destinations empties the list. */
 static void process_op(struct sim_module *m, struct recent_accesses *k, u32 i) {
     const struct op *o = &m->ops[i];
     const struct opcode_desc *r = &insn_opcodes[o->opcode];

@@ -1,16 +1,17 @@
-/* barrier_divergence.c — branches that decide whether a thread comes to a block barrier.
+/* barrier_divergence.c — finds the branches that may bypass a block barrier. The decoder calls it
+ * for each function.
  *
- * All threads of a block that have not left must come to each __syncthreads, so the condition of a
- * branch that leads round one must be the same for all of them (Programming Guide, "Synchronization
- * Functions"). A branch is such a *fork* where one of its ways leads to a barrier before the ways
- * meet again and the other does not: taking the other is going round it, which core/barrier.c
- * counts. Ways that meet only where the kernel ends do not count: who takes one has left, which is
- * allowed; likewise where nothing is read or waited for any more behind the place at which they
- * meet.
+ * All threads of a block that have not exited must reach each __syncthreads(), so the condition of
+ * a branch that leads around one must be the same for all of them (Programming Guide,
+ * "Synchronization Functions"). A branch may *bypass* a barrier if one of its paths reaches the
+ * barrier before the paths meet again and the other doesn't; core/barrier.c counts the threads that
+ * take the other. Two cases are left out: paths that meet only where the kernel ends, since a
+ * thread may exit; and paths behind whose meeting point the function reads nothing and waits for
+ * nothing.
  *
- * Ways meet at the branch's immediate post-dominator, found as by Cooper, Harvey and Kennedy, "A
- * Simple, Fast Dominance Algorithm" (2001), on the graph of segments turned round. Barriers behind
- * calls are not looked at. */
+ * Paths meet at the branch's immediate post-dominator (Cooper, Harvey, Kennedy, "A Simple, Fast
+ * Dominance Algorithm", 2001, on the reversed graph of segments). Barriers behind calls are
+ * ignored. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
@@ -18,20 +19,20 @@
 
 enum {
     NO_INDEX = -1,
-    MAX_VISITS = 4 << 20 /* of segments, a function: a bound on the time for huge ones */
+    MAX_VISITS = 4 << 20 /* visits of segments in a function: bounds the time for huge ones */
 };
 
 struct cfg {
     struct sim_module *m;
     const struct sim_func *c;
-    u32 first_segment, n; /* segments; node n is the exit */
+    u32 first_segment, n; /* nodes are the function's segments; node n is the exit */
     u32 *preds, *pred_start;
-    int *rpo, *rpo_index,
-        *ipdom; /* reverse postorder from the exit; its inverse; immediate post-dominators */
+    /* Reverse postorder from the exit; its inverse; immediate post-dominators. */
+    int *rpo, *rpo_index, *ipdom;
     u32 rpo_count;
-    u8 *is_observable; /* something is read or waited for, here or later */
+    u8 *is_observable; /* by node: here or later, the function reads or waits for something */
     u32 *visit_epochs, *stack, visit_epoch;
-    u64 *path_barriers[2]; /* barriers on each way, a bit a number */
+    u64 *path_barriers[2]; /* the barriers on each path, a bit each */
     u32 words, first_barrier, visit_count;
 };
 
@@ -43,7 +44,7 @@ static bool is_guarded(const struct op *o) { return ref_base(o->guard) == BASE_F
 
 static u32 node_at(const struct cfg *g, u32 op) { return g->m->segment_of[op] - g->first_segment; }
 
-/* The i-th successor of a node, or NONE. */
+/* Returns the i-th successor of a node, or NO_INDEX. */
 static int successor(const struct cfg *g, u32 node, u32 i) {
     const struct op *o = terminator_of(g, node);
     bool is_exit = o->kind == OP_EXIT || o->kind == OP_RET || o->kind == OP_TRAP,
@@ -71,7 +72,7 @@ static void build_predecessors(struct cfg *g) {
     free(count);
 }
 
-/* ---- where ways meet ---- */
+/* ---- where paths meet ---- */
 
 static void compute_reverse_postorder(struct cfg *g) {
     u32 *at = xcalloc(g->n + 1, sizeof *at), depth = 1, done = 0;
@@ -120,7 +121,7 @@ static void compute_postdominators(struct cfg *g) {
     }
 }
 
-/* ---- what lies on the ways ---- */
+/* ---- barriers on the paths ---- */
 
 static bool has_observable_effect(const struct cfg *g, const struct op *o) {
     if (o->kind == OP_BAR || o->kind == OP_CALL || o->kind == OP_WARP_SYNC) return true;
@@ -132,7 +133,7 @@ static bool has_observable_effect(const struct cfg *g, const struct op *o) {
 
 static void mark_observable(struct cfg *g) {
     u32 depth = 0;
-    g->is_observable[g->n] = !g->c->func->is_entry; /* what the caller goes on with */
+    g->is_observable[g->n] = !g->c->func->is_entry; /* the caller may read or wait */
     if (g->is_observable[g->n]) g->stack[depth++] = g->n;
     for (u32 v = 0; v < g->n; v++) {
         const struct segment *s = &g->m->segments[g->first_segment + v];
@@ -148,7 +149,7 @@ static void mark_observable(struct cfg *g) {
     }
 }
 
-/* The barriers that can be reached from `from` without passing `meet`. */
+/* Collects the barriers that can be reached from `from` without passing `ipdom`. */
 static void collect_barriers(struct cfg *g, u32 from, u32 ipdom, u64 *bits) {
     u32 depth = 0;
     memset(bits, 0, g->words * sizeof *bits);
@@ -172,7 +173,7 @@ static void collect_barriers(struct cfg *g, u32 from, u32 ipdom, u64 *bits) {
     }
 }
 
-/* The numbers of barriers that are in `these` and not in `those`. */
+/* Lists the numbers of the barriers that are in `included` but not in `excluded`. */
 static void list_barriers_only_in(const struct cfg *g, const u64 *included, const u64 *excluded,
                                   struct bypass_path *out) {
     u32 n = 0;
@@ -201,7 +202,7 @@ static void analyze_branch(struct cfg *g, u32 node) {
 
 /* ---- a function ---- */
 
-/* Barriers of all threads get numbers, from 1 over the module. */
+/* Numbers the barriers of all threads, from 1 within the module. Returns how many there are. */
 static u32 number_barriers(struct sim_module *m, const struct sim_func *c) {
     u32 n = 0;
     for (u32 i = c->first_op; i < c->end_op; i++) {

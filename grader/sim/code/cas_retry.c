@@ -1,16 +1,18 @@
-/* cas_retry.c — plain loads of what an atomic of the same function then checks again.
+/* cas_retry.c — finds plain loads whose value a later atomic of the same function verifies. The
+ * decoder calls it for each function.
  *
- * "Read, and ask an atomic if it looks worth it" is a habit that hardware allows, as in the
- * Programming Guide's own loop round atomicCAS: old = *address; do { assumed = old; old =
- * atomicCAS(address, assumed, …); } while (assumed != old). What the load gives may be out of date;
- * then the atomic says so. A load is taken to be checked again where an atomic behind it has the
- * same address, in the same registers, and
+ * "Read, then do the atomic only if it looks useful" is a pattern that hardware allows, as in the
+ * Programming Guide's own loop around atomicCAS: old = *address; do { assumed = old; old =
+ * atomicCAS(address, assumed, …); } while (assumed != old). The loaded value may be out of date;
+ * then the atomic finds out. An atomic verifies an earlier load if it has the same address, in the
+ * same registers, and
  *
- *   - is a compare-and-swap that compares with what was loaded, or something made from it; or
- *   - is one that may be skipped once it was done (exchange, minimum, maximum, and, or), and what
- * was loaded only decides: it goes into no store, address, call or other atomic.
+ *   - it is a compare-and-swap that compares with the loaded value, or with one computed from it;
+ *     or
+ *   - it may be skipped once it has been done (exchange, minimum, maximum, and, or), and the loaded
+ *     value only decides: it reaches no store, address, call or other atomic.
  *
- * Such a read beside other threads' atomics is a note, no fault: race/. */
+ * race/ reports such a read that races with other threads' atomics as a note, not as a hazard. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
@@ -19,7 +21,7 @@
 struct derived_values {
     const struct sim_module *m;
     const struct sim_func *c;
-    unsigned char *is_derived; /* by 4 bytes of the frame: made from what was loaded */
+    unsigned char *is_derived; /* by 4 bytes of the frame: computed from the loaded value */
 };
 
 static bool is_derived_ref(const struct derived_values *v, ref r) {
@@ -34,7 +36,8 @@ static bool is_memory(const struct op *o) {
     return has_mnemonic(o, "ld") || has_mnemonic(o, "st") || has_mnemonic(o, "atom");
 }
 
-/* Adds what the op makes of it; true if that was new. Predicates end the way: they decide. */
+/* Marks the op's result if it is computed from the loaded value; returns true on a change.
+ * Predicates aren't marked, since they only decide. */
 static bool propagate_derived(struct derived_values *v, const struct op *o) {
     bool is_derived = false;
     if (o->kind != OP_LANEWISE || is_memory(o) || o->dst == REF_NONE ||
@@ -56,7 +59,7 @@ static void compute_derived(struct derived_values *v, ref loaded) {
     }
 }
 
-/* Some of it goes where it does not only decide. `atom`: the atomic that checks again. */
+/* Returns true if the op uses the value for more than a decision. `atom`: the verifying atomic. */
 static bool escapes(const struct derived_values *v, const struct op *o, const struct op *atom) {
     if (o->kind == OP_WARP_SYNC) return is_derived_ref(v, o->src[0]);
     if (o == atom || o->kind != OP_LANEWISE || !is_memory(o)) return o->kind == OP_CALL;
@@ -74,7 +77,7 @@ static bool is_control_only(const struct derived_values *v, const struct op *ato
     return true;
 }
 
-/* Written by one op of the function, or by none: a parameter. */
+/* Returns true if at most one op of the function writes it; a parameter has none. */
 static bool has_single_def(const struct sim_module *m, const struct sim_func *c, ref r) {
     u32 n = 0;
     if (r == REF_NONE || ref_base(r) != BASE_FRAME) return true;
@@ -83,7 +86,7 @@ static bool has_single_def(const struct sim_module *m, const struct sim_func *c,
     return n < 2;
 }
 
-/* An address as a register and what is added to it. */
+/* An address: a register plus an offset. */
 struct base_offset {
     ref base;
     s64 offset;
@@ -109,7 +112,7 @@ static s64 const_value(const struct sim_module *m, ref r, bool wide) {
     return wide ? v : word;
 }
 
-/* Through additions of constants and what only moves the address. */
+/* Traces an address back through additions of constants, moves and conversions. */
 static struct base_offset resolve_address(const struct sim_module *m, const struct sim_func *c,
                                           struct base_offset p) {
     enum { MAX_STEPS = 8 };
@@ -160,9 +163,8 @@ static bool is_candidate_load(const struct sim_module *m, const struct sim_func 
 }
 
 void decode_find_cas_retries(struct decoder *d) {
-    enum {
-        MAX_ATOMS = 64
-    }; /* a function; each costs a look at all of it for each load of its place */
+    /* Of a function. Each one costs a scan of the function for every load of its address. */
+    enum { MAX_ATOMS = 64 };
     const struct sim_module *m = d->m;
     u32 atoms[MAX_ATOMS], n = 0;
     for (u32 i = d->c->first_op; i < m->nops && n < MAX_ATOMS; i++)

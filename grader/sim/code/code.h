@@ -1,45 +1,48 @@
-/* code.h — decoded code: what the decoder makes of a PTX module, and the core executes. */
+/* code.h — decoded code: what the decoder makes of a PTX module and the core executes. */
 #pragma once
 #include "grader/sim/code/insn.h"
 #include "grader/sim/mem/mem.h"
 
-/* Windows of generic addresses. */
+/* The windows in the generic address space, which holds all state spaces (PTX ISA, "State
+ * Spaces"). */
 #define SHARED_WINDOW 0x200000000000ull
 #define LOCAL_WINDOW  0x210000000000ull
 #define PARAM_WINDOW  0x220000000000ull
-#define TEXTURE_WINDOW                                                         \
-    0x240000000000ull /* + 64 × (1 + index): handles of textures and surfaces \
-                       */
-#define WINDOW_BYTES 0x000100000000ull
-#define FUNC_WINDOW \
-    0x230000000000ull /* + index of a function's code: what a function pointer holds */
+/* A texture's or surface's handle is TEXTURE_WINDOW + 64 × (1 + its index). */
+#define TEXTURE_WINDOW 0x240000000000ull
+#define WINDOW_BYTES   0x000100000000ull
+/* A function pointer holds FUNC_WINDOW + the function's index. */
+#define FUNC_WINDOW 0x230000000000ull
 
+/* Straight-line code that the core runs and counts as a unit. */
 struct segment {
-    u32 first, last;     /* ops, both included; the last is the control op */
-    u32 insn_count;      /* PTX instructions in it */
-    bool fetches_ticket; /* has an atomic sum in global memory whose old value is used, as of a
-                   counter of work to be done */
+    u32 first, last; /* ops, both included; the last is the control op */
+    u32 insn_count;  /* PTX instructions in it */
+    /* A block may get its work here: an atomic addition in global memory whose old value is
+     * used. */
+    bool fetches_ticket;
 };
 
-/* Slots that a launch fills behind BASE_BLOCK: kernel parameters as broadcast registers. */
+/* A kernel parameter, which the launch copies to a slot behind BASE_BLOCK, the same for all
+ * lanes. */
 struct param_slot {
-    u32 offset; /* in the parameter space */
-    u32 slot;   /* byte offset behind BASE_BLOCK */
+    u32 offset; /* its place in the parameter space, in bytes */
+    u32 at;     /* byte offset behind BASE_BLOCK */
     u8 bytes, reg_bytes, is_signed;
 };
 
-/* Words (4 bytes × 32 lanes) in a frame that hold a function's .param variable. */
+/* The words (4 bytes × 32 lanes) of a frame that hold a .param variable of a function. */
 struct param_area {
     const struct ptx_var *var;
     u32 offset, bytes; /* frame offset of word 0 */
 };
 
-/* A stretch of a frame that is zeroed when its function is entered. */
+/* Bytes of a frame that are zeroed when its function is entered. */
 struct frame_range {
     u32 offset, bytes;
 };
 
-/* Where a variable lies in its memory. */
+/* The offset of a variable in its state space. */
 struct var_offset {
     const struct ptx_var *var;
     u32 offset;
@@ -49,29 +52,33 @@ struct sim_func {
     const struct ptx_func *func;
     const char *name;
     u32 first_op, end_op;             /* in module->ops */
-    u32 frame_bytes;                  /* of registers */
+    u32 frame_bytes;                  /* registers, all lanes together */
     u32 local_bytes;                  /* per lane, of this function's .local variables */
-    u32 static_shared, dynamic_align; /* dynamic_align: of dynamic shared memory, 0 = as usual */
-    u32 max_frame, max_local;         /* with everything that it may call */
-    u32 block_slot_bytes;             /* behind BASE_BLOCK, entries only */
-    bool interblock_dependent; /* blocks may see each other's writes: run them in order on one
-                                  worker */
-    bool may_spin; /* a lane may wait for what another one writes: atomics' results, volatile loads,
-                    fences, mbarriers */
-    bool polls_global; /* at global memory for what other blocks leave there: strong loads, atomics
-                   that change nothing */
-    bool updates_global; /* by atomics or strong stores */
-    u64 mod_set;         /* entries: what its stores and atomics reach, by ROOT_…; see underlying_object.c */
-    bool has_subword_global,
-        has_subword_shared; /* accesses that memory in less than words, or may */
+    u32 static_shared, dynamic_align; /* dynamic_align: of dynamic shared memory; 0 = 16 */
+    u32 max_frame, max_local;         /* with the deepest chain of calls */
+    u32 block_slot_bytes;             /* slots behind BASE_BLOCK; entries only */
+    /* Blocks may see each other's writes: one worker runs them in order. */
+    bool interblock_dependent;
+    /* A lane may wait for another one's write: the function has atomics with results, volatile
+     * loads, fences or mbarriers. */
+    bool may_spin;
+    /* A block may wait here for a value in global memory from another block (global_polls.c). */
+    bool polls_global;
+    /* Other blocks may poll what this function writes, by atomics or strong stores. */
+    bool updates_global;
+    /* For entries: the objects that its stores and atomics may reach, OBJ_…
+     * (underlying_object.c). */
+    u64 mod_set;
+    /* Accesses of that memory may be narrower than a word. */
+    bool has_subword_global, has_subword_shared;
     bool recursive, cooperative;
     bool reads_textures, writes_surfaces;
-    bool has_async_proxy_reads; /* something else than threads reads shared memory: products of
-                         warpgroups, bulk copies */
-    bool uses_clusters, uses_cluster_barrier; /* asks where a block is in its cluster, or for other
-                                                 blocks; meets them */
-    bool uses_alloca; /* by alloca, itself or what it calls: ALLOCA_BYTES follow the local memory of
-                       each thread */
+    bool has_async_proxy_reads; /* The async proxy reads shared memory: wgmma or bulk copies. */
+    /* Reads the block's rank or addresses other blocks of the cluster; waits for them. */
+    bool uses_clusters, uses_cluster_barrier;
+    /* The function, or one that it calls, uses alloca: ALLOCA_BYTES follow each thread's local
+     * memory. */
+    bool uses_alloca;
     struct param_slot *param_slots;
     u32 nparam_slots;
     struct var_offset *shared_vars; /* its variables in shared memory */
@@ -85,8 +92,8 @@ struct sim_func {
     struct sim_kernel *kernel;
 };
 
-/* Bits of code.changes: kernel parameters by number, then these. */
-enum { OBJ_MODULE_VARS = 62 /* variables of the module */, OBJ_UNKNOWN = 63 /* anything */ };
+/* Bits of sim_func.mod_set: a kernel parameter's number, or one of these. */
+enum { OBJ_MODULE_VARS = 62 /* the module's variables */, OBJ_UNKNOWN = 63 /* anything */ };
 
 enum { ALLOCA_BYTES = 16 << 10 };
 
@@ -97,9 +104,9 @@ enum builtin {
     BUILTIN_FREE,
     BUILTIN_ASSERTFAIL,
     BUILTIN_GRAPH_SET_CONDITIONAL,
-    BUILTIN_CUDA_MALLOC, /* of the device runtime, and of the heap that malloc takes from */
+    BUILTIN_CUDA_MALLOC, /* in device code; the heap is that of malloc */
     BUILTIN_CUDA_FREE,
-    BUILTIN_GET_PARAM_BUFFER, /* from here on the device runtime: core/device_launch.c */
+    BUILTIN_GET_PARAM_BUFFER, /* from here on the device runtime (core/device_launch.c) */
     BUILTIN_LAUNCH,
     BUILTIN_GRAPH_LAUNCH,
     BUILTIN_GET_LAST_ERROR,
@@ -111,15 +118,15 @@ enum builtin {
     BUILTIN_MEMCPY_ASYNC,
     BUILTIN_MEMSET_ASYNC,
     BUILTIN_CREATE_HANDLE,  /* a stream or an event */
-    BUILTIN_RETURN_SUCCESS, /* what orders streams, which run in order anyway */
+    BUILTIN_RETURN_SUCCESS, /* calls that order streams, which run in order anyway */
 };
 
 struct call_desc {
-    u32 callee; /* index of code; UINT32_MAX = through a register */
+    u32 callee; /* index of sim_module.funcs; UINT32_MAX = through a register */
     u8 builtin;
     ref target; /* register of an indirect call */
     u32 nargs, nrets;
-    struct param_area *args; /* the caller's areas: arguments, then returns */
+    struct param_area *args; /* in the caller's frame: arguments, then return values */
 };
 
 enum warp_sync_kind {
@@ -131,25 +138,26 @@ enum warp_sync_kind {
     WARP_SYNC_ELECT
 };
 struct warp_sync_desc {
-    u8 kind, mode, type, wide; /* mode by kind; wide: 64-bit source */
-    ref member_mask;           /* member mask, a 32-bit register or constant */
-    ref pred_dst;              /* the predicate after '|', or REF_NONE */
+    u8 kind, mode, type, wide; /* mode: its meaning depends on kind; wide: 64-bit source */
+    ref member_mask;           /* a 32-bit register or constant */
+    ref pred_dst;              /* the predicate behind '|', or REF_NONE */
 };
 
 enum { BARRIERS_PER_BLOCK = 16 };
 struct bar_desc {
-    ref id, count;   /* REF_NONE = 0, all */
+    ref id, count;   /* REF_NONE: barrier 0; all threads */
     u8 is_arrive;    /* bar.arrive: does not wait */
     u8 reduction;    /* 0 none, 1 popc, 2 and, 3 or */
-    ref pred_source; /* predicate reduced */
+    ref pred_source; /* the predicate to reduce */
     u8 source_negated;
-    bool aligned;       /* all lanes of a warp must execute the same instruction */
-    bool is_cluster;    /* barrier.cluster.wait: core/cluster.c; the rest says nothing */
-    u32 barrier_number; /* barrier_divergence.c: its number, from 1, where all threads must come to it; else 0 */
+    bool aligned;    /* all lanes of a warp must execute the same instruction */
+    bool is_cluster; /* barrier.cluster.wait (core/cluster.c); the other fields are unused */
+    /* number in the module, from 1, if all threads must arrive (barrier_divergence.c); else 0 */
+    u32 barrier_number;
 };
 
-/* A branch that some threads may take round a barrier: the numbers of those that lie on one way
- * only. */
+/* A branch by which some threads may bypass a barrier: for each side, the numbers of the barriers
+ * that lie on the other side only. */
 struct bypass_path {
     u32 *skipped, n;
 };
@@ -163,18 +171,18 @@ struct branch_table {
 
 struct sim_module {
     struct sim *sim;
-    const struct sim_options *options; /* of that sim */
-    struct memory *memory;             /* likewise: where its variables lie */
+    const struct sim_options *options; /* of `sim` */
+    struct memory *memory;             /* of `sim`; holds the module's variables */
     struct arena arena;
     struct ptx_module *ptx;
     struct op *ops;
     u32 nops, ops_capacity;
-    u32 *op_lines; /* by op: of the PTX text, 0 where the decoder added it */
+    u32 *op_lines; /* [nops]: line of the PTX text; 0 where the decoder added the op */
     u32 op_lines_capacity;
     u32 *segment_of; /* op index -> segment, for the op that begins one */
     struct segment *segments;
     u32 nsegments;
-    unsigned char *consts; /* behind BASE_CONST: immediates as slots */
+    unsigned char *consts; /* behind BASE_CONST: immediate operands, as slots */
     u32 const_bytes, const_capacity;
     struct mem_desc *mems;
     u32 nmems, mems_capacity, nstats;
@@ -191,26 +199,26 @@ struct sim_module {
     struct barrier_bypass *barrier_bypasses;
     u32 ncalls, nwarp_syncs, nbars, ntables, nmatrices, nmatrix_layouts, nbarrier_bypasses, ntexs,
         ntensors, nwarpgroups;
-    u32 nnumbered_barriers; /* that have numbers: bar_desc.fork */
+    u32 nnumbered_barriers; /* barriers with a bar_desc.barrier_number */
     struct sim_func *funcs;
     u32 nfuncs;
     struct sim_kernel *kernels;
     u32 nkernels;
     struct module_var *vars;
     u32 nvars;
-    const struct sass_insn
-        *sass; /* what ptxas made of it, which the caller keeps; NULL = not told */
+    const struct sass_insn *sass; /* the machine code, owned by the caller; NULL = unknown */
     u32 nsass;
     struct sim_module *next;
 };
 
-/* What a statistics slot counts: a generic instruction has one for each space that it may reach. */
+/* The instruction and memory that a statistics slot counts. A generic instruction has a slot for
+ * each space that it may reach. */
 struct stat_entry {
     u32 op;
     u8 space, verb; /* enum mem_space (never generic), enum mem_verb */
-    bool is_bulk;   /* STAT_LANES are bytes */
+    bool is_bulk;   /* STAT_LANES counts bytes */
     bool is_texture;
-    bool is_mbarrier_wait; /* STAT_REQUESTS: waits for an mbarrier that ended */
+    bool is_mbarrier_wait; /* STAT_REQUESTS counts waits that found the phase complete */
 };
 
 struct module_var {
@@ -222,11 +230,11 @@ struct sim_kernel {
     struct sim_module *module;
     u32 func_index;
     u32 param_bytes;
-    u32 registers, spill_bytes; /* from ptxas; 0 = not told */
+    u32 registers, spill_bytes; /* from ptxas; 0 = unknown */
 };
 
-/* Of a block: dynamic shared memory follows the static, at a multiple of 16, or of what its
- * declaration asks for. */
+/* Returns the shared memory of a block, in bytes. The dynamic part follows the static one, aligned
+ * to 16 bytes or to what its declaration requires. */
 static inline u32 shared_bytes_of(const struct sim_func *c, u32 dynamic) {
     u32 max_align = 1024, requested = dynamic ? c->dynamic_align : 0,
         align = requested < 16          ? 16
@@ -235,21 +243,21 @@ static inline u32 shared_bytes_of(const struct sim_func *c, u32 dynamic) {
     return ((c->static_shared + align - 1) & ~(align - 1)) + dynamic;
 }
 
-/* What a thread is taken to need where ptxas has not told: the most that leaves room for 2048
- * threads in 65536 registers. */
+/* Registers of a thread where ptxas reports none: the most with which 2048 threads fit into the
+ * 65536 registers of an SM. */
 enum { DEFAULT_THREAD_REGISTERS = 32 };
 static inline u32 kernel_registers(const struct sim_kernel *k) {
     return k->registers ? k->registers : DEFAULT_THREAD_REGISTERS;
 }
 
 /* Decodes m->ptx into m and places its variables in device memory; their contents are written when
- * the module is reset. */
+ * the module is reset. Returns false with the error set. */
 bool code_decode(struct sim_module *m, struct err *e);
-/* stat_index.c: fills the list of what statistics belong to. */
+/* stat_index.c: fills m->stat_entries. */
 void code_index_stats(struct sim_module *m);
-/* barrier_divergence.c: numbers a function's barriers of all threads and finds the branches that lead round
- * them. */
+/* barrier_divergence.c: numbers the barriers that all threads of a block must reach and finds the
+ * branches that may bypass them. */
 void code_find_barrier_divergence(struct sim_module *m, const struct sim_func *c);
-/* The core's part: runs an op's lane function with its rounding and flush-to-zero in force
- * (core/fp_environment.c). */
+/* The core defines this one: it runs an op's lane function with the op's rounding and flushing in
+ * force (core/fp_environment.c). */
 op_fn core_run_with_fp_env;

@@ -1,5 +1,5 @@
-/* dataflow.c — what holds of registers at each point of a function, on all paths that lead there: the
- * usual forward analysis, with a bit for each register. See decode.h. */
+/* dataflow.c — forward dataflow analysis with a bit for each register: what holds at each point of
+ * a function on all paths that lead there. See decode_run_dataflow in decode.h. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
@@ -10,9 +10,9 @@ struct dataflow {
     const struct dataflow_problem *problem;
     unsigned char *is_leader;
     u32 *block_of;    /* instruction -> block */
-    u32 *block_start; /* block -> first instruction; first[nblocks] = ninsns */
+    u32 *block_start; /* block -> first instruction; block_start[nblocks] = ninsns */
     u32 nblocks, words;
-    u64 *in, *out; /* per block: bit per register */
+    u64 *in, *out; /* a bit per register; `in` for each block, `out` for the current one */
 };
 
 static bool ends_block(const struct ptx_insn *in) {
@@ -33,7 +33,7 @@ static void find_blocks(struct dataflow *a) {
     a->block_start[a->nblocks] = f->ninsns;
 }
 
-/* Runs through a block from its `in`. */
+/* Applies the transfer function to a block, from its `in`. */
 static void transfer_block(struct dataflow *a, u32 block, bool is_solved) {
     memcpy(a->out, a->in + (size_t)block * a->words, a->words * sizeof(u64));
     for (u32 i = a->block_start[block]; i < a->block_start[block + 1]; i++)
@@ -79,7 +79,7 @@ static void solve(struct dataflow *a) {
     for (u32 b = 0; b < a->nblocks; b++) transfer_block(a, b, true);
 }
 
-enum { MAX_STATE_BITS = 1 << 28 }; /* a function of absurd size */
+enum { MAX_STATE_BITS = 1 << 28 }; /* larger functions are not analyzed */
 
 bool decode_run_dataflow(const struct ptx_func *f, const struct dataflow_problem *flow) {
     struct dataflow a = {.f = f, .problem = flow, .words = (f->nregs + 63) / 64};

@@ -190,7 +190,7 @@ static ref find_param_slot(struct decoder *d, u32 offset, const struct mem_desc 
         if (c->param_slots[i].offset == offset && c->param_slots[i].bytes == m->width &&
             c->param_slots[i].reg_bytes == m->reg_bytes &&
             c->param_slots[i].is_signed == m->is_signed)
-            return REF(BASE_BLOCK, c->param_slots[i].slot);
+            return REF(BASE_BLOCK, c->param_slots[i].at);
     if (c->nparam_slots % 64 == 0) {
         struct param_slot *grown =
             arena_alloc(&d->m->arena, (c->nparam_slots + 64) * sizeof *grown);

@@ -1,14 +1,15 @@
-/* definite_assignment.c — which registers of a function may be read before they are written.
+/* definite_assignment.c — finds the registers of a function that may be read before they are
+ * written. The decoder calls it for each function.
  *
- * Such a read gives what lies in the slot, which would depend on what the worker ran before; so
- * these slots are zeroed when the function is entered. Compilers hardly ever leave one, which keeps
- * the list short and the cost nil. A register is assigned at a point if it is written on all paths
- * that lead there (dataflow.c). A write under a guard does not count. */
+ * Such a read returns the old contents of the slot, which depend on what the worker ran before; so
+ * the core zeroes these slots when the function is entered. Compilers hardly ever produce one, so
+ * the list is short and costs nothing. A register is assigned at a point if it is written on all
+ * paths that lead there (dataflow.c). A write under a guard doesn't count. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
 
-/* Reads of operand p that are not in `assigned` go to `maybe`. */
+/* Marks registers of operand p that are read but not in `assigned`. */
 static void record_unassigned_reads(u64 *maybe_unassigned, const struct ptx_operand *p,
                                     const u64 *assigned) {
     if ((p->kind == PTX_OP_REG || p->kind == PTX_OP_ADDRESS) && p->reg >= 0 &&
@@ -24,7 +25,7 @@ static void record_assignments(const struct ptx_operand *p, u64 *assigned) {
     for (unsigned i = 0; i < p->nitems; i++) record_assignments(&p->items[i], assigned);
 }
 
-/* Once the solution is known, notes what is read unassigned. */
+/* Tracks assignments; once the solution is known, marks the unassigned reads. */
 static void transfer(void *maybe_unassigned, const struct ptx_insn *in, u64 *assigned,
                      bool is_solved) {
     bool writes = decode_writes_first_operand(in);
@@ -50,8 +51,7 @@ void decode_find_unassigned(struct decoder *d) {
     if (!d->f->ninsns || !d->f->nregs) return;
     u64 *maybe_unassigned = xcalloc((d->f->nregs + 63) / 64, sizeof *maybe_unassigned);
     struct dataflow_problem flow = {.transfer = transfer, .user = maybe_unassigned};
-    save_zero_ranges(d, decode_run_dataflow(d->f, &flow)
-                            ? maybe_unassigned
-                            : NULL); /* of a function of absurd size, all */
+    /* A function that is too large for the analysis has all of its registers zeroed. */
+    save_zero_ranges(d, decode_run_dataflow(d->f, &flow) ? maybe_unassigned : NULL);
     free(maybe_unassigned);
 }

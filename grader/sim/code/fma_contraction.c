@@ -1,12 +1,13 @@
-/* fma_contraction.c — products that ptxas adds up in one rounding.
+/* fma_contraction.c — contracts products and sums into fused multiply-adds where ptxas does. The
+ * decoder calls it for each function.
  *
- * PTX leaves it to the assembler whether `mul` and the `add` or `sub` behind it, all without a
- * rounding mode, are one fused multiply-add. nvcc 13 writes a * b - c so, and a * b + c where the
- * product has further uses. ptxas does it where every use of the product is such a sum in the same
- * basic block; then the product itself is never made. Of a sum of two products it takes the one
- * that has fewer uses, or the first; the other is made. Not across a call or a fence, not where one
- * of the two flushes subnormals and the other does not, not where the product is clamped, guarded
- * or negated. All of this was read off the machine code of 60 small kernels (ptxas 13.0, sm_90):
+ * PTX lets the assembler turn `mul` and a later `add` or `sub`, all without a rounding mode, into
+ * one fused multiply-add. nvcc 13 emits a * b - c so, and a * b + c if the product has further
+ * uses. ptxas fuses if every use of the product is such a sum in the same basic block; then the
+ * product itself is never computed. In a sum of two products it fuses the one with fewer uses, or
+ * the first; it computes the other. It doesn't fuse across a call or a fence, if only one of the
+ * two flushes subnormals, or if the product is clamped, guarded or negated. All of this was read
+ * off the machine code of 60 small kernels (ptxas 13.0, sm_90):
  * grader/tests/unit/test_fma_contraction.c has them, docs/simgpu.md says what is left out. */
 #include "grader/sim/code/decode.h"
 
@@ -16,19 +17,19 @@
 
 enum { NO_INDEX = UINT32_MAX };
 
-/* Of an instruction. */
+/* What is known of one instruction. */
 struct contraction {
-    u32 product_insn[2]; /* a sum: the instructions that make its operands, NONE where they may not
-                       be taken in */
-    u32 fusable_uses;    /* a product: how many sums could take it in */
-    bool is_contracted;  /* a product: every use takes it in, so that it is not made */
+    /* For a sum: the products that are its operands; NO_INDEX where one can't be fused. */
+    u32 product_insn[2];
+    u32 fusable_uses;   /* for a product: how many sums could fuse it */
+    bool is_contracted; /* for a product: every use fuses it, so it is not computed */
 };
 
-/* What a register holds while a block is gone through. */
+/* What a register holds at the current point of a block. */
 struct reg_value {
-    u32 product_insn, block;         /* the instruction that made it, in which block */
-    u32 version, source_versions[2]; /* how often it was written; the same of the product's sources
-                               when it was made */
+    u32 product_insn, block; /* the product that wrote it, and its block */
+    /* How often it was written; the same of the product's sources when it was computed. */
+    u32 version, source_versions[2];
 };
 
 struct contraction_ctx {
@@ -38,14 +39,14 @@ struct contraction_ctx {
     u32 block;
 };
 
-/* ---- which instructions ---- */
+/* ---- candidates ---- */
 
 struct arith_op {
     char family[8], type[8];
     bool ftz, sat;
 };
 
-/* A mul, add or sub of floats that names no rounding. */
+/* Returns true for a mul, add or sub of floats without a rounding mode. */
 static bool parse_arith_op(const struct ptx_insn *in, struct arith_op *a) {
     static const char *const types[] = {"f32", "f64", "f16", "f16x2", "bf16", "bf16x2"};
     char part[64];
@@ -75,7 +76,8 @@ static int find_neg_opcode(const struct arith_op *a) {
     return decode_find_opcode(name, &dropped);
 }
 
-/* Not every type has every modifier, and what the text says may be no instruction at all. */
+/* Returns true if the fused form exists: not every type has every modifier, and the PTX text may
+ * hold invalid instructions. */
 static bool has_fma_form(const struct ptx_insn *product, const struct ptx_insn *sum,
                          const struct arith_op *a) {
     char name[64];
@@ -103,13 +105,13 @@ static bool ends_block(const char *opcode) {
     return false;
 }
 
-/* ---- who uses what ---- */
+/* ---- uses of products ---- */
 
 static u32 reg_version(const struct contraction_ctx *c, const struct ptx_operand *p) {
     return p->kind == PTX_OP_REG && p->reg >= 0 ? c->by_reg[p->reg].version : 0;
 }
 
-/* The product that operand k of a sum is, if its sources still hold what they held. */
+/* Returns the product that operand k of a sum is, if its sources are unchanged, or NO_INDEX. */
 static u32 find_product(const struct contraction_ctx *c, const struct ptx_insn *sum, unsigned k) {
     const struct ptx_operand *p = &sum->operands[k];
     if (p->kind != PTX_OP_REG || p->reg < 0) return NO_INDEX;
@@ -158,9 +160,10 @@ static void scan_insns(struct contraction_ctx *c, const unsigned char *leader) {
     }
 }
 
-/* ---- which are taken in ---- */
+/* ---- selection ---- */
 
-/* A register that is written twice holds several products, and its uses cannot be told apart. */
+/* Selects the products that every use can fuse. A register that is written twice holds several
+ * products, whose uses can't be told apart. */
 static void select_products(struct contraction_ctx *c) {
     const struct ptx_func *f = c->d->f;
     for (u32 i = 0; i < f->ninsns; i++) {
@@ -175,7 +178,8 @@ static bool is_contractible(const struct contraction_ctx *c, u32 product) {
     return product != NO_INDEX && c->by_insn[product].is_contracted;
 }
 
-/* One product each: the other one has to be made, and its other sums are sums. */
+/* A sum fuses one product. The other one has to be computed, and its other uses remain plain
+ * sums. */
 static void resolve_double_products(struct contraction_ctx *c) {
     for (u32 i = 0; i < c->d->f->ninsns; i++) {
         u32 *p = c->by_insn[i].product_insn;
@@ -208,9 +212,9 @@ void decode_find_contractions(struct decoder *d) {
     free(leader), free(c.by_reg);
 }
 
-/* ---- what becomes of them ---- */
+/* ---- emission ---- */
 
-/* The operand with its sign turned round; not an instruction of its own in machine code. */
+/* Emits the negation of an operand, which is no instruction of its own in machine code. */
 static bool emit_negated(struct decoder *d, const struct ptx_operand *p, const struct arith_op *a,
                          ref *out) {
     const struct opcode_desc *r = &insn_opcodes[find_neg_opcode(a)];
@@ -227,7 +231,7 @@ static bool emit_operand(struct decoder *d, const struct ptx_operand *p, bool is
     return is_subtraction ? emit_negated(d, p, a, out) : decode_source(d, p, t, out);
 }
 
-/* a * b + c, a * b - c or c - a * b: operand k of the sum is the product. */
+/* Emits a * b + c, a * b - c or c - a * b; operand k of the sum is the product. */
 static bool emit_fma(struct decoder *d, const struct ptx_insn *product, unsigned k) {
     const struct ptx_insn *sum = d->insn;
     struct arith_op a;

@@ -1,8 +1,8 @@
-/* global_polls.c — which instructions look at global memory for what other blocks leave there, and so may
- * wait for them: strong loads (volatile, relaxed, acquire), and atomics that change nothing, as
- * nvcc writes them: the constant 0 added, or-ed or xor-ed, a swap of a constant for itself. In
- * modules that have such, a segment begins at each place where blocks may hand each other things,
- * lest a turn go past it (core/clock_scheduler.c): strong accesses and all atomics. */
+/* global_polls.c — finds the instructions by which a block may wait for another block through
+ * global memory: strong loads (volatile, relaxed, acquire), and atomics that change nothing, as
+ * nvcc emits them (add, or, xor of the constant 0; a compare-and-swap of a constant for itself). In
+ * modules that have such polls, every strong access and every atomic begins a segment, so that a
+ * block's turn can end there (core/clock_scheduler.c). */
 #include "grader/sim/code/decode.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* opcode_table.c — the rows as data, found by name; and which vector level to run. */
+/* opcode_table.c — the instruction table as data: opcodes by name, and the choice of the vector
+ * level whose lane functions run. */
 #include "grader/sim/code/code.h"
 
 #include <pthread.h>
@@ -61,12 +62,12 @@ const unsigned insn_opcode_count = sizeof insn_opcodes / sizeof *insn_opcodes;
 static unsigned char executed[sizeof insn_opcodes / sizeof *insn_opcodes];
 unsigned char *insn_executed = executed;
 
-/* ---- rows by name ---- */
+/* ---- opcodes by name ---- */
 
 enum { NAME_SLOTS = 4096 };
 _Static_assert(sizeof insn_opcodes / sizeof *insn_opcodes < NAME_SLOTS / 2,
-               "the table of names is at most half full");
-static u16 opcode_by_name[NAME_SLOTS]; /* row + 1 */
+               "the table of names must be at most half full");
+static u16 opcode_by_name[NAME_SLOTS]; /* opcode + 1; 0 = free */
 
 static u32 hash(const char *s) {
     u32 h = 2166136261u;
@@ -94,8 +95,7 @@ int insn_find_opcode(const char *name) {
 /* ---- vector levels ---- */
 
 #if defined __x86_64__
-/* The levels of the x86-64 psABI, by the features that compilers can ask for one by one (clang 14
- * has no names for levels). */
+/* The levels of the x86-64 psABI, by single features: clang 14 can't test for a level by name. */
 static bool has_avx2(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
@@ -111,18 +111,19 @@ static bool has_avx512(void) {
 #define LEVEL_x86_64(name, had, cpuinfo, flags)
 #define LEVEL_aarch64(name, had, cpuinfo, flags) LEVEL(name, had)
 #else
-#error "lane functions are there for x86-64 and aarch64; another processor needs rows in isa_levels.def"
+#error "lane functions exist for x86-64 and aarch64 only; add your processor to isa_levels.def"
 #endif
 
-/* Weak: a build for one machine has not all of them (Makefile, LEVEL_COUNT). */
-#define LEVEL(name, had) extern op_fn *const lane_rows_##name[] __attribute__((weak));
+/* Weak, because a build for one machine has only some of them (Makefile, LEVEL_COUNT). */
+#define LEVEL(name, had) extern op_fn *const lane_functions_##name[] __attribute__((weak));
 #include "grader/sim/code/isa_levels.def"
 #undef LEVEL
 
 static op_fn *const *level_table(unsigned level, const char **level_name) {
     unsigned i = 0;
-#define LEVEL(name, had) \
-    if (++i == level && lane_rows_##name && (had)) return *level_name = #name, lane_rows_##name;
+#define LEVEL(name, had)                                \
+    if (++i == level && lane_functions_##name && (had)) \
+        return *level_name = #name, lane_functions_##name;
 #include "grader/sim/code/isa_levels.def"
 #undef LEVEL
     return NULL;
@@ -134,7 +135,8 @@ enum {
 #undef LEVEL
     LEVEL_COUNT
 };
-_Static_assert((int)LEVEL_COUNT <= (int)LANES_MAX_LEVELS, "tests go through all levels");
+_Static_assert((int)LEVEL_COUNT <= (int)LANES_MAX_LEVELS,
+               "LANES_MAX_LEVELS is too small for isa_levels.def");
 
 op_fn *const *lanes_level_table(unsigned level) {
     const char *ignored;

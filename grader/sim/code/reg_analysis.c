@@ -1,12 +1,12 @@
-/* reg_analysis.c — see reg_analysis.h. Both analyses are the compiler's usual ones, kept small: registers start
- * with everything known and lose what some instruction that writes them does not keep, until
+/* reg_analysis.c — see reg_analysis.h. Both analyses are the compiler's usual ones, kept small:
+ * they start with everything known, and drop what some write of a register doesn't preserve, until
  * nothing changes.
  *
- * Lanes agree on a register if they agree on all that it is made from and on the way to it. The
- * second is judged by the layout of the code: between a branch that lanes take differently and its
- * target some lanes are missing, so a register written both there and elsewhere, and read behind,
- * differs; so does one that changes in a loop which lanes leave one by one. That is how ptxas
- * treats it, as its machine code for small kernels shows (nvcc 13.0, sm_75, sm_80, sm_90). */
+ * A register is uniform if all that it is computed from is, and if all lanes took the same way to
+ * it. The second is judged by the layout of the code: between a divergent branch and its target
+ * some lanes are missing. So a register that is written both there and elsewhere, and read later,
+ * is not uniform; nor is one that changes in a loop which lanes leave one by one. ptxas treats it
+ * so, as its machine code for small kernels shows (nvcc 13.0, sm_75, sm_80, sm_90). */
 #include "grader/sim/code/reg_analysis.h"
 
 #include <stdlib.h>
@@ -22,9 +22,9 @@ struct reg_analysis_ctx {
     const struct decoder *d;
     const struct ptx_func *f;
     struct reg_analysis *regs;
-    u32 *defs, *region_defs, *last_use; /* by register: writes, writes in the region at hand, the
-                                      last instruction that reads */
-    u64 region_work;                    /* spent on regions */
+    /* By register: writes, writes in the current region, the last instruction that reads it. */
+    u32 *defs, *region_defs, *last_use;
+    u64 region_work; /* the work that regions have cost so far */
 };
 
 static struct known_bits known_constant(u64 value) {
@@ -36,7 +36,7 @@ static struct known_bits known_low(u32 bits, u64 value) {
 }
 static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 
-/* Zero bits at the end, as far as known. */
+/* Returns how many trailing zero bits are known. */
 static u32 trailing_zeros(struct known_bits k) {
     return k.low_bits ? (u32)__builtin_ctz(k.low_bits) : k.count;
 }
@@ -56,7 +56,7 @@ static struct known_bits known_of_variable(const struct reg_analysis_ctx *s,
     for (u32 i = 0; i < d->nshared_vars; i++)
         if (d->shared_vars[i].var == p->var)
             return known_constant(d->shared_vars[i].offset + (u64)p->offset);
-    bool dynamic = p->var->space == PTX_SHARED && !p->var->bytes; /* begins at a multiple of 16 */
+    bool dynamic = p->var->space == PTX_SHARED && !p->var->bytes; /* dynamic: aligned to 16 */
     return dynamic ? known_low(4, (u64)p->offset) : known_low(0, 0);
 }
 
@@ -130,7 +130,8 @@ static struct known_bits known_result(const struct reg_analysis_ctx *s, const st
     return known_low(0, 0);
 }
 
-/* The operand's registers, which are written, know no more than `k`. */
+/* Reduces what is known of the operand's registers, which are written, to `k`. Returns true on a
+ * change. */
 static bool join_known_bits(struct reg_analysis_ctx *s, const struct ptx_operand *p,
                             struct known_bits k) {
     bool changed = false;
@@ -161,9 +162,9 @@ static void compute_known_bits(struct reg_analysis_ctx *s) {
             s->regs[i].known_bits = s->regs[i].known_low_bits = 0;
 }
 
-/* ---- lanes that agree ---- */
+/* ---- uniform registers ---- */
 
-/* Special registers that are the same for the whole block. */
+/* Returns true for special registers that are the same for the whole block. */
 static bool is_block_uniform(const char *name) {
     static const char *const names[] = {"%ctaid",           "%nctaid",      "%ntid",
                                         "%gridid",          "%nwarpid",     "%smid",
@@ -188,7 +189,7 @@ static bool is_parameter(const struct ptx_func *f, const struct ptx_operand *p) 
     return false;
 }
 
-/* Whether the instruction gives each lane the same if its sources do. */
+/* Returns true if the instruction's result is uniform whenever its sources are. */
 static bool preserves_uniformity(const struct reg_analysis_ctx *s, const struct ptx_insn *in) {
     static const char *const divergent_ops[] = {"atom",  "shfl",       "vote", "match",
                                                 "redux", "activemask", "call", "barrier",
@@ -269,7 +270,8 @@ static bool mark_region_divergent(struct reg_analysis_ctx *s, const struct ptx_o
     return changed;
 }
 
-/* Some lanes are missing in [first, end). */
+/* Marks what [first, end) makes divergent, since some lanes are missing there. Returns true on a
+ * change. */
 static bool propagate_region_divergence(struct reg_analysis_ctx *s, u32 first, u32 end,
                                         bool is_loop) {
     bool changed = false;
@@ -300,7 +302,7 @@ static bool propagate_branch_divergence(struct reg_analysis_ctx *s) {
     return changed;
 }
 
-/* What cannot be judged: registers written in several places. */
+/* Marks as divergent what can't be judged: registers that are written in several places. */
 static void assume_divergent(struct reg_analysis_ctx *s) {
     for (u32 i = 0; i < s->f->nregs; i++)
         if (s->defs[i] > 1) s->regs[i].is_uniform = false;

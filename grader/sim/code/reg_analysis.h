@@ -1,15 +1,15 @@
-/* reg_analysis.h — what is known of a function's registers before it runs: their low bits, and whether a
- * warp's lanes agree. */
+/* reg_analysis.h — what is known of a function's registers before it runs: their low bits, and
+ * whether they are uniform. access_merging.c calls it. */
 #pragma once
 #include "grader/sim/code/decode.h"
 
 struct reg_analysis {
-    u8 known_bits;     /* how many low bits are known, at most MAX_KNOWN_BITS */
-    u8 known_low_bits; /* what they are */
-    bool is_uniform;   /* the same in all lanes that are there to read it */
+    u8 known_bits;     /* how many low bits are known, 0 to MAX_KNOWN_BITS */
+    u8 known_low_bits; /* their values */
+    bool is_uniform;   /* the same value in all active lanes */
 };
 enum { MAX_KNOWN_BITS = 6 };
 
-/* One entry for each of the function's PTX registers; the caller frees it. `uniform` is looked for
- * only if asked. */
+/* Returns an entry for each PTX register of the function, which the caller frees. is_uniform is
+ * computed only with `with_uniformity`. */
 struct reg_analysis *decode_analyze_registers(const struct decoder *d, bool with_uniformity);

@@ -1,5 +1,5 @@
-/* stat_index.c — which memory instruction each slot of statistics belongs to, and what is counted
- * there. */
+/* stat_index.c — fills the table of what each statistics slot counts: which instruction, in which
+ * memory. */
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/decode.h"
 

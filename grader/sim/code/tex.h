@@ -1,5 +1,4 @@
-/* tex.h — a texture fetch or surface access, decoded: what decode_tex.c and exec_tex.c agree on.
- */
+/* tex.h — a decoded texture fetch or surface access: what decode_tex.c and exec_tex.c share. */
 #pragma once
 #include "grader/sim/code/code.h"
 
@@ -9,12 +8,12 @@ enum tex_clamp { SURF_TRAP, SURF_CLAMP, SURF_ZERO };
 struct tex_desc {
     u8 verb, shape; /* SIM_TEX_… */
     bool layered;
-    bool has_integer_coords; /* coordinates are texels */
-    u8 component;            /* of a gather */
-    u8 clamp;                /* of a surface access */
+    bool has_integer_coords; /* coordinates are integers, in texels */
+    u8 component;            /* the one that a gather fetches */
+    u8 clamp;                /* SURF_…: what a surface access out of bounds does */
     u8 type;                 /* enum ptx_type of a result, or of a surface's elements */
-    u8 ncoords, ndst;        /* ncoords: without the layer */
-    ref handle, layer, coord[3], lod, dst[4]; /* REF_NONE where there is none */
-    ref grad[6];  /* x and y of each coordinate's change; REF_NONE: no gradients */
+    u8 ncoords, ndst;        /* ncoords: the layer not included */
+    ref handle, layer, coord[3], lod, dst[4]; /* REF_NONE = absent */
+    ref grad[6];  /* gradients in x and y of each coordinate; REF_NONE = absent */
     u8 reg_bytes; /* of a surface's elements */
 };

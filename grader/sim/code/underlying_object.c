@@ -1,20 +1,19 @@
-/* underlying_object.c — what an address is made from: kernel parameters and variables, or arrays in shared
- * memory.
+/* underlying_object.c — finds what an address is computed from: kernel parameters and variables, or
+ * arrays in shared memory. The decoder calls it for each function.
  *
- * Each register has the set of things that its value may be made from, in the order of the code and
- * round its loops until nothing changes; what comes from memory, from a call or from a thing beyond
- * the set's size may be anything. Two uses:
+ * Each register has a set of the objects that its value may be computed from. The sets grow, in the
+ * order of the code and around its loops, until nothing changes; a value from memory, from a call
+ * or from an object beyond the set's size may be anything. There are three uses.
  *
- * Only what some instruction of a launch may change can race, so loads of everything else need not
- * be noted. The set of a store's address says, once the parameters have their values, which
- * allocations it reaches: those that one of the parameters points into. An address that is moved
- * from one allocation into another is out of bounds in the language, and looks like one in bounds
- * to any checker.
+ * Only what some instruction of a launch may write can race, so race/ skips loads of everything
+ * else. Once the parameters have their values, the set of a store's address says which allocations
+ * it reaches: those that one of the parameters points into. Moving an address from one allocation
+ * into another is out of bounds in the language, and looks in bounds to any checker.
  *
- * What an address is made from also says which buffer an access meant that left it.
+ * For an access out of bounds, the set says which buffer it was meant for.
  *
- * An address that is made from one array in shared memory and from no other must lie in it. Numbers
- * from memory, of 32 bits or from parameters of a kernel, are indices here. */
+ * An address that is computed from exactly one array in shared memory must lie in it. Numbers of 32
+ * bits that come from memory, and kernel parameters, are indices here. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
@@ -25,7 +24,7 @@ enum { MAX_PASSES = 64 };
 
 struct object_ctx {
     const struct decoder *d;
-    bool tracks_arrays; /* in shared memory; else parameters and variables */
+    bool tracks_arrays; /* tracks arrays in shared memory; else parameters and variables */
     u64 *regs;
 };
 
@@ -39,17 +38,17 @@ static u64 objects_of_array(const struct decoder *d, const struct ptx_var *v) {
     if (v->space != PTX_SHARED) return 0;
     for (u32 i = 0; i < d->nshared_vars && i < OBJ_MODULE_VARS; i++)
         if (d->shared_vars[i].var == v) return 1ull << i;
-    return OBJ_SET_UNKNOWN; /* dynamic: of any size */
+    return OBJ_SET_UNKNOWN; /* dynamic shared memory has any size */
 }
 
-/* What the address of a variable leads to. */
+/* Returns the objects that the address of a variable leads to. */
 static u64 objects_of_variable(const struct object_ctx *s, const struct ptx_var *v) {
     int i = parameter_index(s->d->f, v);
     if (s->tracks_arrays) return objects_of_array(s->d, v);
     if (i >= 0) return i < OBJ_MODULE_VARS ? 1ull << i : OBJ_SET_UNKNOWN;
     if (v->space == PTX_GLOBAL || v->space == PTX_CONST) return 1ull << OBJ_MODULE_VARS;
-    return v->space == PTX_PARAM ? OBJ_SET_UNKNOWN
-                                 : 0; /* what a call returned; shared and local memory */
+    /* A .param variable holds what a call returned; shared and local memory is no object here. */
+    return v->space == PTX_PARAM ? OBJ_SET_UNKNOWN : 0;
 }
 
 static u64 objects_of_operand(const struct object_ctx *s, const struct ptx_operand *p) {
@@ -58,7 +57,7 @@ static u64 objects_of_operand(const struct object_ctx *s, const struct ptx_opera
     if (p->var) set |= objects_of_variable(s, p->var);
     if ((p->kind == PTX_OP_REG || p->kind == PTX_OP_ADDRESS) && p->reg >= 0) set |= s->regs[p->reg];
     if (p->kind == PTX_OP_SREG && strncmp(p->name, "%envreg", 7) == 0)
-        set |= 1ull << OBJ_MODULE_VARS; /* the grid's barrier */
+        set |= 1ull << OBJ_MODULE_VARS; /* the workspace of the grid barrier */
     return set;
 }
 
@@ -67,7 +66,7 @@ static bool is_family(const struct ptx_insn *in, const char *name) {
     return strncmp(in->opcode, name, n) == 0 && (in->opcode[n] == '.' || !in->opcode[n]);
 }
 
-/* What a load or an atomic gives. */
+/* Returns the objects of a value that a load or an atomic returns. */
 static u64 objects_of_load(const struct object_ctx *s, const struct ptx_insn *in) {
     const struct ptx_operand *from = in->noperands > 1 ? &in->operands[1] : NULL;
     bool formal =
@@ -87,7 +86,7 @@ static u64 objects_of_result(const struct object_ctx *s, const struct ptx_insn *
     return set;
 }
 
-/* Adds to the registers that the operand writes. */
+/* Adds `set` to the registers that the operand writes; returns true on a change. */
 static bool add_objects(u64 *regs, const struct ptx_operand *p, u64 set) {
     bool changed = false;
     for (unsigned i = 0; i < p->nitems; i++) changed |= add_objects(regs, &p->items[i], set);
@@ -100,7 +99,7 @@ static bool add_objects(u64 *regs, const struct ptx_operand *p, u64 set) {
     return changed;
 }
 
-/* Fills the sets; false if they did not settle. */
+/* Computes the sets; returns false if they don't settle. */
 static bool solve_objects(const struct object_ctx *s) {
     const struct ptx_func *f = s->d->f;
     bool changed = true;
@@ -115,8 +114,8 @@ static bool solve_objects(const struct object_ctx *s) {
     return !changed;
 }
 
-/* A function that is defined in the module may store where it likes, one that is looked up may too.
- */
+/* Returns true if the call may run code of the module, which may store anywhere. An indirect call
+ * may. */
 static bool may_call_defined_code(const struct decoder *d, const struct ptx_insn *in) {
     for (unsigned k = 0; k < in->noperands; k++) {
         const struct ptx_func *callee = in->operands[k].kind == PTX_OP_FUNC
@@ -135,14 +134,14 @@ static bool is_non_global(const char *opcode) {
     return false;
 }
 
-/* What one instruction may change. */
+/* Returns the objects that one instruction may write. */
 static u64 mod_set_of(const struct object_ctx *s, const struct ptx_insn *in) {
     bool atomic = is_family(in, "atom");
     bool store =
         is_family(in, "st") || is_family(in, "red") || decode_opcode_has(in->opcode, "store");
     bool bulk = strncmp(in->opcode, "cp.async.bulk.global.", 21) == 0;
     bool tensor = strstr(in->opcode, "bulk.tensor.") && in->noperands &&
-                  in->operands[0].nitems; /* to a map's tensor */
+                  in->operands[0].nitems; /* a store to the tensor of a map */
     bool map = is_family(in, "tensormap") &&
                (strstr(in->opcode, ".cp_fenceproxy.") || !strstr(in->opcode, ".shared::cta."));
     if (tensor) return OBJ_SET_UNKNOWN;

@@ -1,12 +1,13 @@
-/* wgmma_fence_check.c — where wgmma.fence may be missing.
+/* wgmma_fence_check.c — finds functions in which a wgmma.fence may be missing, and has the
+ * registers of these checked. The decoder calls it.
  *
- * What an instruction leaves in a register that a product of a warpgroup then uses, as its sum or
- * as its matrix a, must have a wgmma.fence behind it; so must the sum of a product for products of
- * other shapes (PTX manual, wgmma.fence). A register is in order at a point if no path leads there
- * from such an instruction without a fence. Copies between registers, selections, constants and
- * what comes from local memory are none: compilers put them anywhere, right before the product too.
- * Only in functions where a product may have a register that is out of order are its registers
- * watched, by ops that count as nothing; the others run as if this were not here. */
+ * If an instruction writes a register that a wgmma later uses, as its sum or as its matrix a, a
+ * wgmma.fence must follow the write; the same holds for the sum of one wgmma used by one of another
+ * shape (PTX manual, wgmma.fence). A register is *fenced* at a point if on every path there a fence
+ * follows the last such write. Copies between registers, selections, constants and reloads from
+ * local memory don't count as writes: compilers place them anywhere, even right before the wgmma.
+ * Registers are checked, by ops that are not counted, only in functions where a wgmma may use an
+ * unfenced one; all other functions run unchanged. */
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
@@ -14,9 +15,9 @@
 
 struct fence_check {
     const struct ptx_func *f;
-    u64 *wgmma_regs; /* registers that products use, and those that these are copied from */
-    const char *first_opcode; /* of the first product */
-    bool has_mixed_shapes;    /* there are other shapes */
+    u64 *wgmma_regs; /* a bit for each register that a wgmma uses, or that is copied to one */
+    const char *first_opcode; /* opcode of the first wgmma */
+    bool has_mixed_shapes;    /* not all have its shape */
     bool has_unfenced_use;
 };
 
@@ -28,8 +29,8 @@ static bool is_copy(const struct ptx_insn *in) {
            (!strncmp(in->opcode, "mov.", 4) || !strncmp(in->opcode, "selp.", 5));
 }
 
-/* Of what lies in local memory, or is handed to a function: code for debuggers has all variables
- * there. A pointer of no space may lead there. */
+/* Returns true for a load that may come from local memory or from a parameter of a function: debug
+ * code keeps all variables there. A generic address may point there. */
 static bool is_reload(const struct ptx_insn *in) {
     static const char *const others[] = {"global", "const", "shared", "shared::cta",
                                          "shared::cluster"};
@@ -38,13 +39,13 @@ static bool is_reload(const struct ptx_insn *in) {
     return !strncmp(in->opcode, "ld.", 3);
 }
 
-/* How many operands, from the second on, are copied. */
+/* Returns how many operands, from the second one on, the instruction copies. */
 static u32 copied_operand_count(const struct ptx_insn *in) {
     return !is_copy(in) ? 0 : in->opcode[0] == 's' && in->noperands > 2 ? 2 : 1;
 }
 static bool is_fence(const struct ptx_insn *in) { return !strncmp(in->opcode, "wgmma.fence", 11); }
 
-/* Calls f for each register of an operand that the bits name. */
+/* Calls f for each register of an operand that is in `of`, or for all if `of` is NULL. */
 static void for_each_reg(const struct ptx_operand *p, const u64 *of, void (*f)(void *user, int reg),
                          void *user) {
     if (p->kind == PTX_OP_REG && p->reg >= 0 && (!of || decode_has_bit(of, p->reg)))
@@ -73,7 +74,7 @@ static bool are_all_copied(const struct ptx_insn *in, const u64 *of) {
     return all == listed;
 }
 
-/* ---- what is used ---- */
+/* ---- registers that wgmma uses ---- */
 
 static void add_wgmma(struct fence_check *x, const struct ptx_insn *in) {
     char shape[64], first[64];
@@ -103,7 +104,7 @@ static bool find_wgmma_regs(struct fence_check *x) {
     return x->first_opcode != NULL;
 }
 
-/* ---- what is in order ---- */
+/* ---- fenced registers ---- */
 
 static void transfer_copy(struct fence_check *x, const struct ptx_insn *in, u64 *fenced) {
     if (!are_all_copied(in, fenced))
@@ -136,9 +137,10 @@ void decode_find_missing_fences(struct decoder *d) {
     else free(x.wgmma_regs);
 }
 
-/* ---- a function whose registers are watched ---- */
+/* ---- ops that check registers ---- */
 
-/* What it is about is no operand, lest others take it for one that is read or written. */
+/* Emits an op that notes a write or copy. The registers go into its imm, not its operands, so that
+ * other analyses don't see them as read or written. */
 static void emit_fence_note(struct decoder *d, ref to, ref from, bool is_join) {
     struct op *o = decode_emit_named(d, "wgmma.note");
     o->weight = 0;

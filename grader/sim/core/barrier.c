@@ -1,8 +1,8 @@
 /* barrier.c — bar.sync, bar.arrive, bar.red: a thread waits for all threads of its own warp that
  * have not exited, then for the other warps (PTX ISA, "barrier"). What __syncthreads forbids is
  * reported as a divergent barrier: threads of a block that wait for it at different places, and a
- * thread that goes round it by a branch which others do not take (code/barrier_divergence.c), whether it then
- * comes to a barrier again or leaves. A thread that left before is no fault. */
+ * thread that goes round it by a branch which others do not take (code/barrier_divergence.c),
+ * whether it then comes to a barrier again or leaves. A thread that left before is no fault. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/core/undef.h"
@@ -163,12 +163,12 @@ static void report_exit_after_skip(struct exec *x, const struct skip_summary *r,
     char thread_text[64];
     describe_thread(l, exits->thread, thread_text, sizeof thread_text);
     x->warp = &x->block->warps[r->min_skips_thread / 32];
-    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->barrier_op], r->min_skips_thread % 32, 0,
-               "waits at a barrier of the block that %u of its %u threads never come to: thread %s "
-               "went round it in line %u "
-               "and left the kernel in line %u",
-               exits->thread_count, l->nthreads, thread_text,
-               source_location_line(l, exits->branch_op), source_location_line(l, exits->exit_op));
+    core_fault(
+        x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->barrier_op], r->min_skips_thread % 32, 0,
+        "waits at a barrier that %u of the block's %u threads never reach: thread %s bypassed "
+        "it in line %u and exited in line %u",
+        exits->thread_count, l->nthreads, thread_text, source_location_line(l, exits->branch_op),
+        source_location_line(l, exits->exit_op));
 }
 
 static void report_unequal_skips(struct exec *x, const struct skip_summary *r) {
@@ -177,9 +177,9 @@ static void report_unequal_skips(struct exec *x, const struct skip_summary *r) {
     describe_thread(l, r->max_skips_thread, thread_text, sizeof thread_text);
     x->warp = &x->block->warps[r->min_skips_thread / 32];
     core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->barrier_op], r->min_skips_thread % 32, 0,
-               "waits at a barrier of the block that %u of the %u threads there had gone round "
-               "before, by the branch in line "
-               "%u, thread %s for one: they come to it another time than the others",
+               "waits at a barrier that %u of the %u threads waiting there bypassed before, by the "
+               "branch in line %u (thread %s, for example): they and the others wait for "
+               "different executions of it",
                r->max_skips_count, r->thread_count, source_location_line(l, r->max_skips_op),
                thread_text);
 }
@@ -195,12 +195,11 @@ static void note_early_exit(struct exec *x, u32 id) {
     if (!b->barriers[id].has_waiters) return;
     describe_thread(l, b->first_exited_thread, thread_text, sizeof thread_text);
     x->warp = &b->warps[thread / 32];
-    core_fault(x, SIM_NOTE_EARLY_EXIT, &l->ops[b->barriers[id].first_waiter_op], thread % 32, 0,
-               "waits at a barrier of the block that %u of its %u threads do not come to: they had "
-               "left the kernel, thread "
-               "%s in line %u. What they were to do behind it is not done",
-               b->exited_threads, l->nthreads, thread_text,
-               source_location_line(l, b->first_exit_op));
+    core_fault(
+        x, SIM_NOTE_EARLY_EXIT, &l->ops[b->barriers[id].first_waiter_op], thread % 32, 0,
+        "waits at a barrier that %u of the block's %u threads don't reach: they exited before, "
+        "thread %s in line %u. Their work after the barrier is not done",
+        b->exited_threads, l->nthreads, thread_text, source_location_line(l, b->first_exit_op));
     x->warp = saved;
 }
 
@@ -305,12 +304,11 @@ static bool check_convergence(struct exec *x, struct warp_split *f, const struct
     if (!desc_of(x, &l->ops[pc])->aligned) return true;
     describe_thread(l, thread, thread_text, sizeof thread_text);
     core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, (u32)__builtin_ctz(f->mask), id,
-               "waits at a barrier of the block while %u of its %u threads wait for it at another "
-               "place: thread %s in "
-               "line %u%s",
+               "waits at a barrier while %u of the block's %u threads wait at another barrier "
+               "instruction: thread %s in line %u%s",
                count_waiters_at(x, id, pc), l->nthreads, thread_text, source_location_line(l, pc),
                is_same_source_barrier(x, pc, f->pc)
-                   ? ", at a copy that the compiler made of it for another round of the loop"
+                   ? ", a copy that the compiler made for another iteration of the loop"
                    : "");
     return false;
 }
@@ -333,9 +331,11 @@ void barrier_arrive(struct exec *x, struct warp_split *f, const struct op *o) {
     u32 id = first_lane_value(x, d->id, 0, f->mask),
         count = first_lane_value(x, d->count, 0, f->mask), lane = (u32)__builtin_ctz(f->mask);
     if (id >= BARRIERS_PER_BLOCK || count % 32 || (d->is_arrive && !count)) {
-        core_fault(x, SIM_FAULT_BAD_SYNC, o, lane, id,
-                   "uses barrier %u for %u threads; barriers are 0 to 15, counts multiples of 32",
-                   id, count);
+        core_fault(
+            x, SIM_FAULT_BAD_SYNC, o, lane, id,
+            "uses barrier %u for %u threads; a barrier's number must be 0 to 15, its thread count "
+            "a multiple of 32",
+            id, count);
         return;
     }
     if (!d->is_arrive && !check_convergence(x, f, o, id, count)) return;

@@ -94,7 +94,7 @@ static void fill_params(const struct launch *l, unsigned char *values) {
         memcpy(&v, (const u8 *)l->request->params + s->offset, s->bytes);
         if (s->is_signed && s->bytes < 8)
             v = (u64)((s64)(v << (64 - 8 * s->bytes)) >> (64 - 8 * s->bytes));
-        broadcast(values + s->slot, v, s->reg_bytes);
+        broadcast(values + s->at, v, s->reg_bytes);
     }
 }
 

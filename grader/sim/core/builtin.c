@@ -75,7 +75,8 @@ bool call_store_result(struct exec *x, const struct op *o, u32 lane, u64 address
     }
     if (!is_mapped)
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
-                   "has a result put where no memory is: 0x%llx", (unsigned long long)address);
+                   "passes 0x%llx for a result, which is not a valid address",
+                   (unsigned long long)address);
     return is_mapped;
 }
 
@@ -216,7 +217,7 @@ static void heap_free(struct exec *x, const struct op *o, u32 lane, u64 p) {
     u64 bytes = a ? a->size : 0;
     if (!a || strcmp(a->name, "device heap") != 0 || memory_free(x->memory, p) != SIM_OK)
         core_fault(x, SIM_FAULT_DEVICE_HEAP, o, lane, p,
-                   "frees 0x%llx, which malloc did not return or which is free already",
+                   "frees 0x%llx, which malloc did not return or which was already freed",
                    (unsigned long long)p);
     else x->worker->launch->sim->heap_used -= bytes;
     invalidate_cached_allocations(x);
@@ -255,8 +256,8 @@ static void set_graph_condition(struct exec *x, const struct op *o, u32 lane, u6
     const struct allocation *a = memory_find_allocation(x->memory, word);
     if (!a || strcmp(a->name, SIM_GRAPH_CONDITION_NAME) != 0) {
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, word,
-                   "sets a graph's condition by 0x%llx, which cudaGraphConditionalHandleCreate did "
-                   "not give",
+                   "sets a graph's condition by 0x%llx, a handle that "
+                   "cudaGraphConditionalHandleCreate did not return",
                    (unsigned long long)word);
         return;
     }

@@ -162,7 +162,7 @@ static void enter_functions_indirect(struct exec *x, struct warp_split *f, const
         for (u32 l = 0; l < 32; l++) same |= target[l] == target[lane] ? 1u << l : 0;
         if (code >= m->nfuncs || m->funcs[code].func->is_entry) {
             core_fault(x, SIM_FAULT_BAD_CALL, o, lane, target[lane],
-                       "calls through 0x%llx, which is no function's address",
+                       "calls through 0x%llx, which is not the address of a function",
                        (unsigned long long)target[lane]);
             return;
         }

@@ -1,4 +1,5 @@
-/* clock_scheduler.c — blocks of a traced launch that look at what others leave get on in the order of a clock.
+/* clock_scheduler.c — blocks of a traced launch that look at what others leave get on in the order
+ * of a clock.
  *
  * Theory of operation. A scan with look-back takes as long as it does because of whom a block finds
  * there when it looks: if the block before it is done, one look is enough; if it is under way,

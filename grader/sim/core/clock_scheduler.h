@@ -1,5 +1,5 @@
-/* clock_scheduler.h — blocks of a launch whose time is modelled, and that look at what others leave, get on as
- * they might on the device: core/clock_scheduler.c. */
+/* clock_scheduler.h — blocks of a launch whose time is modelled, and that look at what others
+ * leave, get on as they might on the device: core/clock_scheduler.c. */
 #pragma once
 #include "grader/sim/core/core.h"
 

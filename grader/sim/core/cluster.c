@@ -197,7 +197,7 @@ void cluster_arrive(struct exec *x, const struct op *o, u32 mask) {
     u32 duplicate_lanes = mask & (w->cluster_arrived_lanes | w->cluster_released_lanes);
     if (duplicate_lanes) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(duplicate_lanes), 0,
-                   "comes to the barrier of its cluster twice, without waiting at it between");
+                   "arrives at the cluster barrier twice without waiting at it in between");
         return;
     }
     w->cluster_arrived_lanes |= mask;
@@ -211,9 +211,8 @@ void cluster_wait(struct exec *x, struct warp_split *f, const struct op *o) {
     u32 released = f->mask & w->cluster_released_lanes,
         not_arrived = f->mask & ~(w->cluster_arrived_lanes | w->cluster_released_lanes);
     if (not_arrived) {
-        core_fault(
-            x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(not_arrived), 0,
-            "waits at the barrier of its cluster and never came to it (barrier.cluster.arrive)");
+        core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(not_arrived), 0,
+                   "waits at the cluster barrier without having arrived (barrier.cluster.arrive)");
         return;
     }
     w->cluster_released_lanes &= ~released;
@@ -276,8 +275,8 @@ static void report_stuck_cluster(struct worker *k, struct cluster *c) {
     x->block = &c->blocks[p.rank];
     x->warp = p.warp;
     core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, &k->launch->ops[p.split->pc],
-               (u32)__builtin_ctz(p.split->mask), 0,
-               "waits at the barrier of its cluster for ever%s", blocker_text);
+               (u32)__builtin_ctz(p.split->mask), 0, "waits forever at the cluster barrier%s",
+               blocker_text);
 }
 
 /* ---- other blocks' shared memory ---- */
@@ -288,8 +287,7 @@ static void record_remote_access(struct exec *x, const struct op *o, u32 lane, u
     if (!c->barrier_generation && x->sanitize)
         core_fault(x, SIM_FAULT_DSMEM_LIFETIME, o, lane, rank,
                    "accesses shared memory of block (%u,%u,%u), which may not have started: no "
-                   "cluster barrier "
-                   "(cluster.sync()) lies before",
+                   "cluster barrier (cluster.sync()) precedes the access",
                    b[0], b[1], b[2]);
     c->last_remote_access[rank].op = o;
     c->last_remote_access[rank].rank = x->block->cluster_rank;
@@ -305,7 +303,8 @@ struct block *cluster_resolve_address(struct exec *x, const struct op *o, u32 la
     *offset = cluster_offset(address);
     if (rank >= c->nblocks) {
         core_fault(x, SIM_FAULT_DSMEM, o, lane, address,
-                   "accesses shared memory of rank %u in a cluster of %u blocks", rank, c->nblocks);
+                   "accesses shared memory of block rank %u in a cluster of %u blocks", rank,
+                   c->nblocks);
         return NULL;
     }
     struct block *b = &c->blocks[rank];
@@ -319,8 +318,7 @@ struct block *cluster_resolve_address(struct exec *x, const struct op *o, u32 la
     if (b->done) {
         core_fault(x, SIM_FAULT_DSMEM, o, lane, address,
                    "accesses shared memory of block (%u,%u,%u), which has exited: a cluster "
-                   "barrier (cluster.sync()) after "
-                   "the access keeps it",
+                   "barrier (cluster.sync()) after the access keeps it alive",
                    b->index[0], b->index[1], b->index[2]);
         return NULL;
     }
@@ -348,8 +346,7 @@ static void check_exit(struct worker *k, struct cluster *c, u32 rank) {
     core_fault(x, SIM_FAULT_DSMEM_LIFETIME, c->last_remote_access[rank].op,
                c->last_remote_access[rank].lane, rank,
                "accesses shared memory of block (%u,%u,%u), which may have exited: no cluster "
-               "barrier (cluster.sync()) lies "
-               "between the access and the block's end",
+               "barrier (cluster.sync()) separates the access from the block's exit",
                b[0], b[1], b[2]);
 }
 

@@ -96,7 +96,8 @@ struct warp {
     bool fetched_ticket;  /* since its turn began, in a traced launch */
     bool at_sync_point;   /* its turn ended where blocks meet: core/clock_scheduler.c */
     u64 timeslice_start;  /* what it had executed when the turn at hand began there */
-    bool at_grid_barrier; /* one of its lanes waits until all blocks have come: core/grid_barrier.c */
+    bool at_grid_barrier; /* one of its lanes waits until all blocks have come: core/grid_barrier.c
+                           */
 };
 
 struct cluster; /* core/cluster.h */
@@ -127,7 +128,7 @@ struct block {
     u32 block_sync_epoch;            /* …that began with a barrier of all threads */
     u32 recorded_epoch; /* the interval in which stamps were last needed: reads before that may wait
                          */
-    u32 logical_clock, acquire_clock; /* for races in global memory, see race/exec_global.c */
+    u32 logical_clock, acquire_clock;       /* for races in global memory, see race/exec_global.c */
     u32 fence_clock, relaxed_acquire_clock; /* with the strict memory model: the last fence; what
                                                `acquired` would be without */
     struct race_shadow *race_shadow;        /* of its worker */
@@ -139,8 +140,8 @@ struct block {
     struct race_proxy *proxy; /* what threads wrote that others than threads read: race/proxy.h;
                                  NULL = nobody does */
     struct inflight *inflight_copies; /* …as they are counted: count/inflight.h; NULL = none yet */
-    struct vector_clocks
-        *vector_clocks; /* what orders some of the threads: race/vector_clock.h; NULL = nothing yet */
+    struct vector_clocks *vector_clocks; /* what orders some of the threads: race/vector_clock.h;
+                                            NULL = nothing yet */
     struct exit_after_skip *exits_after_skip; /* by number of the barrier, since the last barrier */
     bool skipped_barrier;                     /* a warp, or one that left */
     u32 exited_threads, first_exited_thread,
@@ -300,8 +301,8 @@ struct worker {
     struct undef_report *undef_reports; /* by origin, what this worker saw: core/undef_report.c */
     const struct op *last_undef_op;     /* …the last one, and its number */
     u8 last_undef_origin;
-    struct tensor_map_updates
-        *tensor_maps; /* tensor maps that its blocks changed: race/tensor_map_proxy.h; NULL = none */
+    struct tensor_map_updates *
+        tensor_maps; /* tensor maps that its blocks changed: race/tensor_map_proxy.h; NULL = none */
     struct sim_report reports[SIM_FAULT_COUNT];
     u64 report_order[SIM_FAULT_COUNT]; /* linear block of the report kept: the lowest wins */
     enum sim_fault fault;
@@ -456,8 +457,8 @@ void launch_record_fault(struct worker *k, u64 linear);
 enum warp_state launch_run_exclusive(struct worker *k, struct block *b);
 /* A block is done. False: stop, the launch as a whole is over its budget or its time. */
 bool launch_finish_block(struct worker *k, struct block *b);
-/* core/block_work.c: what the worker counted since the last call was this block's work; once it is done,
- * it is the launch's. */
+/* core/block_work.c: what the worker counted since the last call was this block's work; once it is
+ * done, it is the launch's. */
 void block_work_account(struct worker *k, struct block *b);
 void block_work_finish(struct worker *k, struct block *b);
 void launch_run(struct launch *l);

@@ -68,20 +68,18 @@ void barrier_report_deadlock(struct exec *x) {
     x->active_mask = first->split->mask;
     if (block.split) other = find_other_barrier(b, block.split->barrier_id);
     append_waiters(l, &lanes, "for lanes of their own warp", lanes_text, sizeof lanes_text);
-    append_waiters(l, &other, "at a barrier of another number", other_text, sizeof other_text);
+    append_waiters(l, &other, "at a barrier with another number", other_text, sizeof other_text);
     struct wait_group diverged = find_diverged(x->warp, first->split);
-    append_waiters(l, &diverged, "at another place of the warp", diverged_text,
-                   sizeof diverged_text);
+    append_waiters(l, &diverged, "at another instruction", diverged_text, sizeof diverged_text);
     const struct op *o = &l->ops[first->split->pc];
     u32 lane = (u32)__builtin_ctz(first->split->mask);
     if (block.split)
         core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, lane, 0,
-                   "waits for ever at a barrier of the block, as do %u of its %u threads%s%s",
+                   "waits forever at a barrier that %u of the block's %u threads have reached%s%s",
                    block.thread_count - other.thread_count, l->nthreads, other_text, lanes_text);
     else
         core_fault(x, SIM_FAULT_DEADLOCK, o, lane, 0,
-                   "waits for ever for lanes of its own warp: of those that its mask names, some "
-                   "never come here; %u threads "
-                   "of the block wait so%s",
+                   "waits forever for lanes of its own warp: some lanes of its member mask never "
+                   "arrive; %u threads of the block wait like this%s",
                    lanes.thread_count, diverged_text);
 }

@@ -134,8 +134,9 @@ static u64 launch_graph(struct exec *x, const struct call_desc *d, const struct 
     struct sim_graph_mailbox *b = find_graph_mailbox(x->memory);
     u64 graph = arg_u64(frame, &d->args[0], lane), stream = arg_u64(frame, &d->args[1], lane);
     if (!b || !b->is_graph_running) {
-        core_fault(x, SIM_FAULT_BAD_CALL, o, lane, graph,
-                   "launches a graph, but belongs to none: only kernels of graphs may");
+        core_fault(
+            x, SIM_FAULT_BAD_CALL, o, lane, graph,
+            "launches a graph, but does not run in one: only a graph's kernels may launch graphs");
         return INVALID_VALUE;
     }
     bool is_known_graph = contains_u64(b->launchable, b->nlaunchable, 1, graph),
@@ -203,7 +204,7 @@ static bool check_range(struct exec *x, const struct op *o, u32 lane, u64 addres
     bool is_mapped = memory_find_range(x->memory, address, bytes) >= 0;
     if (!is_mapped)
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, address,
-                   "has %llu bytes copied or filled at 0x%llx, where not all are global memory",
+                   "copies or fills %llu bytes at 0x%llx, which are not all in global memory",
                    (unsigned long long)bytes, (unsigned long long)address);
     return is_mapped;
 }

@@ -3,10 +3,10 @@
  * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order,
  * and so give the same result every time. There, a block that does not finish within its turn is
  * left resident and the next one starts, up to what the device could hold, so that blocks which
- * wait for each other make progress; one that waits for the whole grid (core/grid_barrier.c) takes no turn
- * until all have come. Where the time is modelled, a turn also ends before a warp draws from a
- * counter for the second time, and all that the device can hold take part: else the first block
- * would draw all the work.
+ * wait for each other make progress; one that waits for the whole grid (core/grid_barrier.c) takes
+ * no turn until all have come. Where the time is modelled, a turn also ends before a warp draws
+ * from a counter for the second time, and all that the device can hold take part: else the first
+ * block would draw all the work.
  *
  * A kernel that needs its blocks to come in order is right that way and wrong on a GPU. With
  * `later_first` several begin at once, their turns are short, and the latest is always the first to

@@ -126,13 +126,12 @@ static void merge_kind(const struct launch *l, u32 kind, struct sim_result *out)
 static void report_abort(const struct launch *l, enum sim_fault fault, struct sim_result *out) {
     struct sim_report *r = &out->reports[out->nreports++];
     *r = (struct sim_report){.fault = fault, .count = 1, .kernel = l->code->name, .file = ""};
-    snprintf(
-        r->text, sizeof r->text, "kernel `%.120s`: %s", l->code->name,
-        fault == SIM_FAULT_INSN_BUDGET
-            ? "its blocks together have executed more warp instructions than the launch's budget"
-        : fault == SIM_FAULT_TIMEOUT
-            ? "the launch has used up its time"
-            : "no memory left on this machine for the blocks' registers and shared memory");
+    snprintf(r->text, sizeof r->text, "kernel `%.120s`: %s", l->code->name,
+             fault == SIM_FAULT_INSN_BUDGET
+                 ? "its blocks together executed more warp instructions than the launch's budget"
+             : fault == SIM_FAULT_TIMEOUT
+                 ? "the launch exceeded its time budget"
+                 : "this machine has no memory left for the blocks' registers and shared memory");
 }
 
 /* A read with no barrier before it may come before the store: that is the race, not a value that

@@ -1,6 +1,6 @@
-/* source_location.c — the source line that an instruction is reported under. `atomicAdd` and its like are
- * inline functions of the toolkit's headers: a count or a fault there says nothing to the reader,
- * the line that called them does. */
+/* source_location.c — the source line that an instruction is reported under. `atomicAdd` and its
+ * like are inline functions of the toolkit's headers: a count or a fault there says nothing to the
+ * reader, the line that called them does. */
 #include "grader/sim/core/source_location.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* source_location.h — what reports call things: the source line of an instruction, the variable at an
- * address. */
+/* source_location.h — what reports call things: the source line of an instruction, the variable at
+ * an address. */
 #pragma once
 #include "grader/sim/core/core.h"
 #include "grader/sim/ptx/ptx.h"

@@ -1,6 +1,6 @@
-/* spin_diagnosis.c — what a loop that used up its budget waits for: the first load or atomic in it whose
- * address stays the same from round to round. A loop that reads no memory at all waits for nothing
- * that can come: often the compiler has read a flag before it, once. */
+/* spin_diagnosis.c — what a loop that used up its budget waits for: the first load or atomic in it
+ * whose address stays the same from round to round. A loop that reads no memory at all waits for
+ * nothing that can come: often the compiler has read a flag before it, once. */
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/source_location.h"
 
@@ -56,7 +56,7 @@ static bool describe(const struct exec *x, const struct op *o, char *out, size_t
     else memory_describe(x->memory, address, bytes, location, sizeof location);
     memcpy(&value, shared ? x->shared + offset : x->memory->bytes + (address - SIM_BASE), bytes);
     const struct ptx_module *m = x->worker->launch->module->ptx;
-    snprintf(out, size, " Line %u looks at %s%s again and again; it holds %llu",
+    snprintf(out, size, " Line %u keeps reading %s%s; it holds %llu",
              source_location_of(m, o->loc)->line, shared ? "" : "memory ", location,
              (unsigned long long)value);
     return true;
@@ -75,10 +75,8 @@ static bool describe_mbarrier(const struct exec *x, const struct op *o, char *ou
     memcpy(&b, x->shared + offset, sizeof b);
     describe_shared_byte(x->worker->launch, offset, location, sizeof location);
     snprintf(out, size,
-             " Line %u waits for the mbarrier at %s, in a phase of parity %u that does not end: "
-             "%llu arrivals and %lld "
-             "bytes "
-             "have yet to come",
+             " Line %u waits for the mbarrier at %s; its phase of parity %u never completes: %llu "
+             "arrivals and %lld bytes are still pending",
              source_location_of(x->worker->launch->module->ptx, o->loc)->line, location,
              (unsigned)(b >> MBAR_PHASE_SHIFT),
              (unsigned long long)(b & ((1ull << MBAR_PENDING_BITS) - 1)),

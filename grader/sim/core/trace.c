@@ -31,7 +31,7 @@ static void decimate_warp(struct trace_block *t, struct trace_warp *w) {
         struct trace_chunk p = w->chunks[i];
         u32 words = (i + 1 < w->nchunks ? w->chunks[i + 1].first_word : w->nwords) - p.first_word;
         if (!is_chunk_sampled(t, p.index)) continue;
-        if (words) memmove(w->strings + n, w->strings + p.first_word, words * sizeof *w->strings);
+        if (words) memmove(w->words + n, w->words + p.first_word, words * sizeof *w->words);
         w->chunks[nchunks++] = (struct trace_chunk){n, p.index};
         n += words;
     }
@@ -54,9 +54,9 @@ static u64 *reserve_words(struct trace_block *t, u32 warp, u32 n) {
     if (w->is_recording && t->kept_words + n > t->max_words)
         t->truncated = true, w->is_recording = false;
     if (!w->is_recording) return NULL;
-    GROW(w->strings, w->nwords + n, w->capacity, 256);
+    GROW(w->words, w->nwords + n, w->capacity, 256);
     w->nwords += n, t->kept_words += n;
-    return w->strings + w->nwords - n;
+    return w->words + w->nwords - n;
 }
 
 static void begin_chunk(struct trace_block *t, struct trace_warp *w) {
@@ -339,7 +339,7 @@ struct trace_block *trace_find(struct sim_trace *t, u64 linear) {
 void sim_trace_free(struct sim_trace *t) {
     for (u32 i = 0; t && i < t->nblocks; i++) {
         for (u32 w = 0; w < t->blocks[i].nwarps; w++)
-            free(t->blocks[i].warps[w].strings), free(t->blocks[i].warps[w].chunks);
+            free(t->blocks[i].warps[w].words), free(t->blocks[i].warps[w].chunks);
         free(t->blocks[i].warps);
         trace_free_max_accesses(&t->blocks[i]);
     }

@@ -45,7 +45,7 @@ struct trace_chunk {
 };
 
 struct trace_warp {
-    u64 *strings;
+    u64 *words;
     u32 nwords, capacity;
     struct trace_chunk *chunks; /* that are kept */
     u32 nchunks, chunk_capacity;

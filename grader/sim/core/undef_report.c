@@ -73,17 +73,17 @@ static void describe(struct exec *x, struct sim_report *r, const struct op *o, u
     char location[256];
     if (space == SPACE_LOCAL) {
         core_format_report(x, r, SIM_FAULT_UNINITIALIZED, o, lane, address,
-                           "reads %u bytes of local memory that nothing wrote, at offset %llu",
-                           width, (unsigned long long)address);
+                           "reads %u uninitialized bytes of local memory at offset %llu", width,
+                           (unsigned long long)address);
     } else if (space == SPACE_SHARED) {
         describe_shared_byte(x->worker->launch, address, location, sizeof location);
         core_format_report(x, r, SIM_FAULT_UNINITIALIZED, o, lane, address,
-                           "reads %u bytes that nothing wrote, at %s", width, location);
+                           "reads %u uninitialized bytes at %s", width, location);
         r->is_shared_memory = true;
     } else {
         memory_describe(x->memory, address, width, location, sizeof location);
         core_format_report(x, r, SIM_FAULT_UNINITIALIZED, o, lane, address,
-                           "reads %u bytes that nothing wrote, at 0x%llx, %s", width,
+                           "reads %u uninitialized bytes at 0x%llx, %s", width,
                            (unsigned long long)address, location);
     }
 }
@@ -133,8 +133,8 @@ u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from) 
     struct undef_report *report = first_in_block(x, o);
     u32 thread = x->warp->index * 32 + from;
     const char *reason = thread >= x->worker->launch->nthreads ? "which the block does not have"
-                         : x->warp->live_lanes >> from & 1     ? "which takes no part in it"
-                                                               : "which has left";
+                         : x->warp->live_lanes >> from & 1     ? "which does not take part"
+                                                               : "which has exited";
     if (!report) return x->worker->last_undef_origin;
     core_format_report(x, &report->report, SIM_FAULT_INACTIVE_LANE_SHUFFLE, o, lane, 0,
                        "shuffles from lane %u, %s: the value is undefined", from, reason);
@@ -148,7 +148,7 @@ u8 undef_wgmma_origin(struct exec *x, const struct op *o) {
     if (!report) return x->worker->last_undef_origin;
     core_format_report(
         x, &report->report, SIM_FAULT_ASYNC_HAZARD, o, 0, 0,
-        "makes a product that nothing waits for (wgmma.wait_group) before its result is used");
+        "issues a matrix product whose result is used before any wait (wgmma.wait_group)");
     publish_report(x->worker, report);
     return x->worker->last_undef_origin;
 }
@@ -242,8 +242,8 @@ bool sim_check_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct
     memory_describe(&s->memory, address + first, 1, location, sizeof location);
     size_t length = strlen(out->text);
     snprintf(out->text + length, sizeof out->text - length,
-             ", and %llu bytes that come from such reads are left in memory that is read back, the "
-             "first %s",
+             ", and %llu bytes computed from such reads are in memory that is read back, the first "
+             "%s",
              (unsigned long long)n, location);
     out->count = 1;
     for (u64 i = 0; i < bytes; i++)

@@ -46,7 +46,7 @@ static bool over_budget(struct exec *x, const struct op *o) {
     if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && clock_seconds() > l->deadline) {
         describe_spin(x, o, spin_text, sizeof spin_text);
         core_fault(x, SIM_FAULT_TIMEOUT, o, (u32)__builtin_ctz(x->active_mask), 0,
-                   "has used up the launch's time: an endless loop?%s", spin_text);
+                   "exceeded the launch's time budget: an endless loop?%s", spin_text);
         return true;
     }
     return atomic_load_explicit(&l->abort_fault, memory_order_relaxed) ||

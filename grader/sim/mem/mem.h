@@ -25,12 +25,12 @@ enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_HIDDEN };
 struct allocation {
     uint64_t start, size; /* start: offset from SIM_BASE */
     uint8_t state;
-    bool is_constant;   /* kernels may not write */
-    bool is_module_var; /* a module's variable: sim_reset keeps it and restores its value */
-    bool
-        is_race_checked; /* the launch at hand may change it: races are looked for (race/writable_allocations.c) */
-    uint8_t region;      /* what is not MEM_DEVICE counts for no limit */
-    bool is_host;        /* stands for memory of the host: copies reach it, kernels do not */
+    bool is_constant;     /* kernels may not write */
+    bool is_module_var;   /* a module's variable: sim_reset keeps it and restores its value */
+    bool is_race_checked; /* the launch at hand may change it: races are looked for
+                             (race/writable_allocations.c) */
+    uint8_t region;       /* what is not MEM_DEVICE counts for no limit */
+    bool is_host;         /* stands for memory of the host: copies reach it, kernels do not */
     bool is_page_aligned; /* it begins a page and has its last one for itself: may be shared with
                    another process */
     bool is_initialized;  /* every byte is known to be written: the shadow need not be read */

@@ -423,7 +423,7 @@ void memory_describe(const struct memory *m, uint64_t address, unsigned width, c
     if (address < 4096 || offset >= SIM_SPAN) {
         snprintf(out, size,
                  address < 4096 ? "a null pointer"
-                                : "which is no device address (a host pointer?)");
+                                : "which is not a device address (a host pointer?)");
         return;
     }
     const struct allocation *a = i < 0 ? NULL : &m->allocations[i];
@@ -435,7 +435,7 @@ void memory_describe(const struct memory *m, uint64_t address, unsigned width, c
         snprintf(out, size, "in %s, which was freed", name);
     else if (a && offset_in < a->size && a->state == ALLOCATION_HIDDEN)
         snprintf(out, size,
-                 "in %s, which lies in the host's memory: copy it to device memory first "
+                 "in %s, which is in host memory: copy it to device memory first "
                  "(cudaMemcpyAsync)",
                  name);
     else if (a && offset_in < a->size && offset_in + width > a->size)

@@ -41,7 +41,7 @@ static enum ptx_type expect_type(struct listing_parser *p) {
     enum ptx_type type = type_at(p);
     if (type == PTX_NO_TYPE) {
         if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "a type");
-        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "'%.*s' is no type that the simulated GPU knows",
+        ptx_fail(p, p->tok.line, ERR_UNSUPPORTED, "the simulated GPU does not know the type '%.*s'",
                  (int)(p->tok.n > 40 ? 40 : p->tok.n), p->tok.s);
     }
     ptx_next(p);
@@ -52,7 +52,7 @@ static unsigned expect_alignment(struct listing_parser *p) {
     uint32_t line = p->tok.line;
     uint64_t align = ptx_expect_uint(p, "an alignment", MAX_ALIGN);
     if (!align || align & (align - 1))
-        ptx_fail(p, line, ERR_INPUT, "an alignment of %llu is no power of two",
+        ptx_fail(p, line, ERR_INPUT, "an alignment of %llu is not a power of two",
                  (unsigned long long)align);
     return (unsigned)align;
 }

@@ -103,9 +103,8 @@ static bool find_ptx(const uint8_t *entries, size_t size, unsigned max_sm, struc
     if (best->payload) return true;
     if (non_ptx_count)
         return err_set(e, ERR_UNSUPPORTED,
-                       "the program holds code for sm_%u only, and no PTX: built for a real "
-                       "architecture only; "
-                       "build it with -gencode arch=compute_90,code=compute_90",
+                       "the program holds machine code for sm_%u only, and no PTX; build it with "
+                       "-gencode arch=compute_90,code=compute_90",
                        arch);
     return err_set(e, ERR_INPUT, "the fat binary is empty");
 }
@@ -127,7 +126,7 @@ static bool decompress(const struct entry *x, char *out, struct err *e) {
     }
     if (nbytes != x->text_bytes)
         return err_set(e, ERR_INPUT,
-                       "the fat binary is damaged: its PTX has %zu bytes where %llu are announced",
+                       "the fat binary is damaged: its PTX has %zu bytes, but its header says %llu",
                        nbytes, (unsigned long long)x->text_bytes);
     return true;
 }
@@ -138,7 +137,7 @@ static bool check_sizes(const struct entry *x, struct err *e) {
     if (!is_compressed && x->compressed_bytes)
         return err_set(
             e, ERR_UNSUPPORTED,
-            "the fat binary's compression (flags 0x%llx) is not known; build with --no-compress",
+            "the fat binary's compression (flags 0x%llx) is unknown; build with --no-compress",
             (unsigned long long)x->flags);
     if (is_compressed && x->compressed_bytes > x->payload_bytes)
         return err_set(e, ERR_INPUT,
@@ -163,15 +162,15 @@ static const char *extract(struct arena *a, const struct entry *x, size_t *n, st
 /* The entries of a file, or NULL with an error. */
 static const uint8_t *find_entries(const uint8_t *s, size_t size, size_t *bytes, struct err *e) {
     if (size < FILE_HEADER_MIN_BYTES || read_le(s + FILE_MAGIC_U32, 4) != MAGIC)
-        return err_set(e, ERR_INPUT, "this is no fat binary: expected its magic number 0x%x",
+        return err_set(e, ERR_INPUT, "this is not a fat binary: expected its magic number 0x%x",
                        MAGIC),
                NULL;
     size_t header = read_le(s + FILE_HEADER_BYTES_U16, 2);
     uint64_t declared_bytes = read_le(s + FILE_ENTRIES_BYTES_U64, 8);
     if (header < FILE_HEADER_MIN_BYTES || header > size || declared_bytes > size - header)
         return err_set(e, ERR_INPUT,
-                       "the fat binary is damaged: it announces %llu bytes of entries, and %zu are "
-                       "there",
+                       "the fat binary is damaged: its header says %llu bytes of entries, but it "
+                       "has %zu",
                        (unsigned long long)declared_bytes, size - FILE_HEADER_MIN_BYTES),
                NULL;
     *bytes = declared_bytes;

@@ -87,7 +87,7 @@ static void parse_call_targets(struct listing_parser *p, struct ptx_table *t) {
     t->functions = ptx_alloc(p, p->arena, t->nfunctions * sizeof *t->functions);
     for (unsigned i = 0; i < t->nfunctions; i++) {
         if (!names[i]->func)
-            ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is no function", names[i]->s);
+            ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is not a function", names[i]->s);
         t->functions[i] = names[i]->s;
     }
 }
@@ -110,7 +110,7 @@ static void parse_guard(struct listing_parser *p, struct ptx_insn *insn) {
     struct identifier *name = ptx_expect_name(p, "a predicate register after '@'");
     struct binding *b = ptx_find_local(p, name);
     if (!b || b->kind != BIND_REG || ((struct ptx_reg *)p->regs.data)[b->index].type != PTX_PRED)
-        ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is no predicate register", name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is not a predicate register", name->s);
     insn->guard = (int)b->index;
 }
 
@@ -210,7 +210,7 @@ static void parse_body(struct listing_parser *p, struct ptx_func *f) {
     p->loc = 0;
     p->function_number++;
     ptx_open_block(p);
-    ptx_expect(p, '{', "';' or '{' after the function's head");
+    ptx_expect(p, '{', "';' or '{' after the function's declaration");
     bind_formals(p, f->rets, f->nrets);
     bind_formals(p, f->params, f->nparams);
     while (p->depth) parse_statement(p);
@@ -249,7 +249,7 @@ void ptx_parse_function(struct listing_parser *p, struct linkage linkage, bool i
     while (p->tok.kind == TOKEN_DIRECTIVE) {
         if (ptx_at_word(p, ".pragma")) ptx_skip_pragma(p);
         else if (!parse_tuning_directive(p, &declaration))
-            ptx_fail_expected(p, "';' or '{' after the function's head");
+            ptx_fail_expected(p, "';' or '{' after the function's declaration");
     }
     bool body = p->tok.kind == '{';
     if (body && f->has_body)

@@ -93,10 +93,10 @@ static struct address_piece parse_symbol(struct listing_parser *p) {
 static struct address_piece parse_masked(struct listing_parser *p, struct initializer *t,
                                          uint64_t mask) {
     uint32_t line = p->last_line;
-    uint64_t ones_fd = t->element_bytes >= 8 ? ~0ull : (1ull << 8 * t->element_bytes) - 1;
+    uint64_t ones = t->element_bytes >= 8 ? ~0ull : (1ull << 8 * t->element_bytes) - 1;
     unsigned shift = 0;
-    while (shift < 8 && mask >> 8 * shift != ones_fd && (mask >> 8 * shift & 0xff) == 0) shift++;
-    if (shift == 8 || mask >> 8 * shift != ones_fd)
+    while (shift < 8 && mask >> 8 * shift != ones && (mask >> 8 * shift & 0xff) == 0) shift++;
+    if (shift == 8 || mask >> 8 * shift != ones)
         ptx_fail(p, line, ERR_INPUT,
                  "the mask 0x%llX does not select %u whole bytes of the address",
                  (unsigned long long)mask, t->element_bytes);
@@ -124,8 +124,8 @@ static void add_reloc(struct listing_parser *p, struct initializer *t, struct ad
         return;
     }
     if (piece.shift)
-        ptx_fail(p, p->last_line, ERR_INPUT, "a piece of the address of '%.200s' stands alone",
-                 piece.reloc.symbol);
+        ptx_fail(p, p->last_line, ERR_INPUT,
+                 "a part of the address of '%.200s' lacks the parts around it", piece.reloc.symbol);
     piece.reloc.offset = offset;
     piece.reloc.size = t->element_bytes;
     *vec_push(p, &p->values, struct ptx_reloc) = piece.reloc;
@@ -136,7 +136,7 @@ static void grow_initializer(struct listing_parser *p, struct initializer *t) {
     uint64_t required_bytes = (t->next_element + 1) * t->element_bytes;
     if (required_bytes > MAX_VAR_INIT_BYTES)
         ptx_fail(p, p->last_line, ERR_LIMIT,
-                 "an initialised variable of more than 64 MiB is not supported");
+                 "an initialized variable of more than 64 MiB is not supported");
     if (required_bytes <= t->v->bytes) return;
     uint64_t capacity =
         grow_capacity(t->v->bytes, required_bytes, 8 * t->element_bytes, 1, SIZE_MAX);
@@ -196,14 +196,14 @@ static void begin_initializer(struct listing_parser *p, struct initializer *t) {
     t->element_count = t->strides[0];
     if (!t->element_count && n > 1)
         ptx_fail(p, p->last_line, ERR_UNSUPPORTED,
-                 "an initialised array of several dimensions needs its first size");
+                 "an initialized array of several dimensions needs its first size");
     if (t->v->bytes > MAX_VAR_INIT_BYTES)
         ptx_fail(p, p->last_line, ERR_LIMIT,
-                 "an initialised variable of more than 64 MiB is not supported");
+                 "an initialized variable of more than 64 MiB is not supported");
     p->initialized_bytes += t->v->bytes;
     if (p->initialized_bytes > MAX_TOTAL_INIT_BYTES)
         ptx_fail(p, p->last_line, ERR_LIMIT,
-                 "more than 256 MiB of initialised variables are not supported");
+                 "more than 256 MiB of initialized variables are not supported");
     if (t->element_count) t->v->init = ptx_alloc(p, p->arena, t->v->bytes);
 }
 

@@ -188,7 +188,7 @@ static void lex_integer(struct listing_parser *p) {
     bool empty = s == first && base != 8, is_unsigned = s < p->end && (*s == 'U' || *s == 'u');
     s += is_unsigned;
     if (empty || (s < p->end && has_class(*s, CLASS_WORD)))
-        ptx_fail(p, p->line, ERR_INPUT, "'%.*s' is no number",
+        ptx_fail(p, p->line, ERR_INPUT, "'%.*s' is not a number",
                  (int)MIN(word_end(p, s, true) - p->at, 40), p->at);
     if (overflow) ptx_fail(p, p->line, ERR_INPUT, "an integer does not fit into 64 bits");
     p->tok.kind = TOKEN_INT;
@@ -224,7 +224,7 @@ void ptx_next(struct listing_parser *p) {
         p->tok.kind = c;
         p->at++;
     } else {
-        ptx_fail(p, p->line, ERR_INPUT, "the byte 0x%02x is no part of PTX", (uint8_t)c);
+        ptx_fail(p, p->line, ERR_INPUT, "the byte 0x%02x is not allowed in PTX", (uint8_t)c);
     }
     p->tok.n = (size_t)(p->at - p->tok.s);
 }

@@ -68,7 +68,7 @@ static void parse_top(struct listing_parser *p) {
 static void finish_module(struct listing_parser *p) {
     struct ptx_module *m = p->module;
     if (!m->version_major || !m->target)
-        ptx_fail(p, p->line, ERR_INPUT, "expected .version and .target: this is no PTX");
+        ptx_fail(p, p->line, ERR_INPUT, "expected .version and .target: this is not PTX");
     ptx_check_relocs(p);
     ptx_resolve_aliases(p);
     ptx_end_debug(p);

@@ -94,7 +94,7 @@ static struct ptx_operand module_operand(struct listing_parser *p, struct identi
     if (name->func) return op;
     if (name->prefix && name->prefix->range)
         ptx_fail(p, p->last_line, ERR_INPUT,
-                 "the register '%.200s' is outside of the declared '%.200s<%u>'", name->s,
+                 "the register '%.200s' is outside the declared range '%.200s<%u>'", name->s,
                  name->prefix->s, name->prefix->range->count);
     if (name->s[0] == '%') return op;
     if (nesting) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is not declared", name->s);
@@ -109,7 +109,7 @@ static struct ptx_operand parse_named(struct listing_parser *p, unsigned nesting
     if (b->kind == BIND_REG) return reg_operand(p, b->index);
     if (b->kind == BIND_VAR) return var_operand(p, b->var);
     if (nesting)
-        ptx_fail(p, p->last_line, ERR_INPUT, "a label cannot stand here ('%.200s')", name->s);
+        ptx_fail(p, p->last_line, ERR_INPUT, "a label is not allowed here ('%.200s')", name->s);
     return label_operand(name);
 }
 

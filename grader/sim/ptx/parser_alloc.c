@@ -1,4 +1,5 @@
-/* parser_alloc.c — what the parser allocates: counted, so that a hostile text cannot fill the machine. */
+/* parser_alloc.c — what the parser allocates: counted, so that a hostile text cannot fill the
+ * machine. */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* symbol_table.c — the parser's names: interned once, with what they mean at module scope and in the open
- * blocks.
+/* symbol_table.c — the parser's names: interned once, with what they mean at module scope and in
+ * the open blocks.
  *
  * Each name has a stack of bindings, innermost block on top; closing a block pops what it bound. A
  * register range such as %r<100> is bound to its prefix, and each register of it that the text uses
@@ -155,7 +155,7 @@ static bool resolve_fixup(struct listing_parser *p, struct fixup *x) {
     if (!b || b->depth != p->depth) return false;
     if (b->kind == BIND_TABLE && x->operand) x->operand->kind = PTX_OP_TABLE;
     else if (b->kind != BIND_LABEL)
-        ptx_fail(p, x->line, ERR_INPUT, "expected a label, but '%.200s' is none", x->name->s);
+        ptx_fail(p, x->line, ERR_INPUT, "expected a label, but '%.200s' is not one", x->name->s);
     *x->target = b->index;
     return true;
 }

@@ -1,13 +1,13 @@
-/* async.c — copies that are under way. See async.h.
+/* async.c — tracks copies in flight and reports accesses that come too early. See async.h.
  *
  * A copy moves its bytes when it is issued, which is one of the orders that a program must allow
- * for. What the program must not rely on is that they are there: until a thread has waited for
- * them, the targets' shadow says PENDING, so that whoever reads them is told. A copy is complete
- * when its thread waits for its group, or any thread sees the phase of the mbarrier end that it
- * arrives at. Then both ends are looked at: a target that was stored to meanwhile, or a source that
- * no longer holds what was copied, was touched too early. The thread that waited for a group counts
- * as the one that wrote the target just then: others still need a barrier. Behind an mbarrier there
- * is one already, the end of its phase. */
+ * for. But the program must not rely on it: until a thread has waited for the copy, the targets'
+ * shadow bytes are UNDEF_PENDING, and a read of them is reported. A copy completes when its thread
+ * waits for its group, or when any thread sees the end of the mbarrier phase at which it arrives.
+ * Then both ends are checked: a target that was stored to, or a source that no longer holds what
+ * was copied, was accessed too early. The thread that waited for a group counts as the writer of
+ * the target at that moment, so other threads still need a barrier. After an mbarrier they don't:
+ * the end of its phase is one. */
 #include "grader/sim/race/async.h"
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
@@ -84,7 +84,7 @@ static void describe_copy(const struct exec *x, const struct async_copy *c, u32 
 
 void race_async_report_unfinished(struct exec *x, struct block *b, const struct op *o, u32 lane,
                                   u64 offset, u32 bytes, const char *verb) {
-    char location[128], copy_text[192] = "a copy that was never waited for";
+    char location[128], copy_text[192] = "a copy into it";
     u32 of = 0;
     while (bytes && b->shared_written[offset] != UNDEF_PENDING) offset++, bytes--;
     const struct async_copy *c = find_copy(b->async_copies, offset, &of);
@@ -92,8 +92,7 @@ void race_async_report_unfinished(struct exec *x, struct block *b, const struct 
     describe_shared_element(x->worker->launch, offset, c ? x->mems[c->o->aux].width : 0, location,
                             sizeof location);
     core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, lane, offset,
-               "%s %s, where %s is under way: nothing has waited for it", verb, location,
-               copy_text);
+               "%s %s while %s is in flight: nothing has waited for it", verb, location, copy_text);
 }
 
 static void report_target_overwritten(struct exec *x, const struct op *o, u32 waiting_lane,
@@ -119,7 +118,8 @@ static void report_source_overwritten(struct exec *x, const struct op *o, u32 wa
                                 sizeof location);
     else memory_describe_element(x->memory, c->global[lane], width, location, sizeof location);
     core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, waiting_lane, c->global[lane],
-               "waits for %s, but its source, %s, was written to before that", copy_text, location);
+               "waits for %s, but its source, %s, was overwritten before that", copy_text,
+               location);
 }
 
 /* ---- a copy ends ---- */
@@ -144,7 +144,7 @@ static bool source_is_intact(const struct exec *x, const struct async_copy *c, u
     return !memcmp(shared, x->memory->bytes + (c->global[lane] - SIM_BASE), c->bytes);
 }
 
-/* The lane `lane` of c is complete, seen by lane `waits` at `o`. */
+/* Completes lane `lane` of c: lane `waiting_lane` has waited for it at `o`. */
 static void complete_lane(struct exec *x, const struct op *o, u32 waiting_lane,
                           const struct async_copy *c, u32 lane) {
     unsigned char *w = x->shared_written + c->shared[lane];
@@ -156,7 +156,7 @@ static void complete_lane(struct exec *x, const struct op *o, u32 waiting_lane,
         if (w[i] == UNDEF_PENDING) w[i] = 1;
 }
 
-/* For others, the thread wrote the target when it waited. */
+/* Records the wait as the thread's write of the target, for races with other threads. */
 static void set_write_epoch(struct exec *x, const struct async_copy *c, u32 lane) {
     const struct launch *l = x->worker->launch;
     if (x->worker->race_shadow->deferred.read_epochs == x->block->read_epochs)
@@ -167,7 +167,7 @@ static void set_write_epoch(struct exec *x, const struct async_copy *c, u32 lane
     for (u32 g = first; g <= last; g++) x->block->write_epochs[g] = race_shared_epoch(x, lane);
 }
 
-/* Forgets copies without lanes. */
+/* Removes copies of which no lane is in flight. */
 static void remove_completed(struct async_copies *a) {
     u32 retained = 0;
     for (u32 i = 0; i < a->n; i++) {
@@ -181,7 +181,7 @@ static void remove_completed(struct async_copies *a) {
     a->n = retained;
 }
 
-/* ---- what instructions do ---- */
+/* ---- instructions ---- */
 
 static void add_group_copy(struct exec *x, const struct async_copy *template, u32 lanes,
                            u32 group) {
@@ -224,7 +224,7 @@ void race_async_issue(struct exec *x, const struct op *o, u64 base, const s32 *r
     }
 }
 
-/* So does a product of a warpgroup. */
+/* Reports a copy into memory that a wgmma in flight still reads. */
 static void check_wgmma_readers(struct exec *x, struct block *b, const struct op *o, u32 lane,
                                 u32 shared, u32 bytes) {
     const struct launch *l = x->worker->launch;
@@ -235,14 +235,13 @@ static void check_wgmma_readers(struct exec *x, struct block *b, const struct op
     describe_thread(l, thread, actor, sizeof actor);
     describe_shared_element(l, shared, x->mems[o->aux].width, location, sizeof location);
     core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, lane, shared,
-               "copies to %s, which the product that the warp of thread %s began in line %u still "
-               "reads: nothing has "
-               "waited for it",
+               "copies to %s, which the wgmma that the warp of thread %s began in line %u still "
+               "reads: nothing has waited for it",
                location, actor, source_location_line(l, (u32)(reader - l->ops)));
 }
 
-/* A copy out of shared memory reads until somebody has waited for its group: what comes in there
- * before that, it may read. */
+/* Reports a copy into memory that an earlier bulk copy may still read: one out of shared memory
+ * reads until its thread has waited for its group. */
 static void check_bulk_readers(struct exec *x, struct block *b, const struct op *o, u32 lane,
                                u32 shared, u32 bytes) {
     const struct async_copies *a = async_copies_of(x, b);

@@ -1,19 +1,20 @@
-/* cluster.c — races in shared memory between the blocks of a cluster.
+/* cluster.c — finds races in distributed shared memory between the blocks of a cluster.
  *
- * Beside the stamps of exec_shared.c, which tell threads of one block apart, each granule has two
- * stamps that tell the blocks of a cluster apart, of its last write and its last reads: which
- * block, when, and which thread of it. Time is the worker's tick, which goes on at every barrier of
- * a block and of the cluster. Accesses of two blocks race, if one is a write, unless something
- * ordered the blocks since: the cluster's barrier, or what an atomic, a strong load or an mbarrier
- * hands over, which counts as a barrier of all. Two threads of one block that reach into another
- * are told apart by the thread. Atomics and strong stores do not race with each other. */
+ * Besides the epochs of exec_shared.c, which distinguish threads of one block, each cell has two
+ * epochs that distinguish the blocks of a cluster, of its last write and its last reads: the
+ * block's rank, the tick and the thread. The worker's tick advances at every barrier of a block and
+ * of the cluster. Accesses of two blocks race, if one is a write, unless something ordered the
+ * blocks since: the cluster's barrier, or an acquire by an atomic, a strong load or an mbarrier,
+ * which counts as a barrier of all blocks. Two threads of one block that access another's memory
+ * are distinguished by the thread. Atomics and strong stores do not race with each other. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
 
-/* From the top: tick, rank, kind, warp, lane, interval of the warp. 0 = never. */
+/* Fields of an epoch from the top: tick, rank, kind, warp, lane, sync epoch of the warp. 0 = never.
+ */
 enum {
     CLUSTER_EPOCH_LANE_SHIFT = 6,
     CLUSTER_EPOCH_WARP_SHIFT = 11,
@@ -21,7 +22,7 @@ enum {
     CLUSTER_EPOCH_RANK_SHIFT = 18,
     CLUSTER_EPOCH_CLOCK_SHIFT = 22
 };
-enum { KIND_PLAIN, KIND_ATOMIC, KIND_MANY_BLOCKS /* read by several */ };
+enum { KIND_PLAIN, KIND_ATOMIC, KIND_MANY_BLOCKS }; /* MANY_BLOCKS: several blocks read it. */
 
 static u64 cluster_epoch(const struct exec *x, u32 lane) {
     return (u64)x->block->logical_clock << CLUSTER_EPOCH_CLOCK_SHIFT |
@@ -36,7 +37,7 @@ static u32 kind_of(u64 s) { return (u32)(s >> CLUSTER_EPOCH_KIND_SHIFT) & 3; }
 static u32 thread_of(u64 s) { return (u32)(s >> CLUSTER_EPOCH_LANE_SHIFT) & 1023; }
 static u64 with_kind(u64 s, u32 kind) { return s | (u64)kind << CLUSTER_EPOCH_KIND_SHIFT; }
 
-/* Of one block that reaches into another: as threads of a block at each other. */
+/* Returns true if two threads of one block race in another block's memory. */
 static bool threads_conflict(const struct exec *x, u64 prior, u64 current) {
     bool is_same_warp = thread_of(prior) / 32 == x->warp->index;
     bool same_step_epoch = prior % RACE_WARP_SYNC_EPOCHS == current % RACE_WARP_SYNC_EPOCHS;
@@ -52,8 +53,8 @@ static bool is_concurrent(const struct exec *x, const struct block *target, u64 
     return epoch_clock(prior) >= x->block->acquire_clock;
 }
 
-/* What was accessed, for history.c: as an offset of the block's own memory, or as an address from
- * outside. */
+/* Returns the address that history.c has: an offset in the block's own shared memory, or a cluster
+ * address where the access came from another block. */
 static u64 history_address(const struct block *by, const struct block *target, u64 offset) {
     return by == target ? offset : (u64)(target->cluster_rank + 1) << CLUSTER_RANK_SHIFT | offset;
 }
@@ -94,7 +95,7 @@ static void report(struct exec *x, const struct block *target, const struct op *
                    : "cluster");
 }
 
-/* What the reads of a granule are after one more. */
+/* Returns the cell's read epoch after one more read. */
 static u64 merge_read(const struct exec *x, const struct block *target, u64 old, u64 current) {
     bool others = (kind_of(old) == KIND_MANY_BLOCKS || rank_of(old) != x->block->cluster_rank) &&
                   is_concurrent(x, target, old, current);
@@ -112,7 +113,7 @@ static void check_shadow_cell(struct exec *x, struct block *target, const struct
     bool after_write = is_concurrent(x, target, *w, current),
          after_read = !read && is_concurrent(x, target, *r, current);
     if (after_write && atomic && access == RACE_READ_REVALIDATED)
-        return; /* an atomic of its own checks it again */
+        return; /* The thread's own atomic verifies the value. */
     if (after_write && atomic && acquires) {
         cluster_advance_epoch(x);
         current = cluster_epoch(x, lane);

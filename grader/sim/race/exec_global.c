@@ -1,32 +1,32 @@
-/* exec_global.c — who touched what in global memory: races between blocks, and between the warps
- * of a block.
+/* exec_global.c — records accesses to global memory in the shadow memory, and finds races between
+ * blocks and between the warps of a block.
  *
- * Only memory that the launch may change is looked at (code/underlying_object.c). Between blocks: each granule
- * (a word; a byte in kernels that access less than words) has, for each worker, the block that
+ * Only memory that the launch may change is checked (writable_allocations.c). Between blocks: each
+ * cell (a word; a byte in kernels with narrower accesses) has, for each worker, the block that
  * wrote it, that read it and that updated it by atomics: none, one, or many. A write and an access
- * of different blocks in one launch race, and so do an update and a read. Each worker's notes are
- * exact for the blocks that it ran, and joining them loses nothing (none < one < many), so what is
- * found does not depend on which worker ran which block. Blocks that all store the same value do
- * not race with each other, so a hash of the last value is kept.
+ * by different blocks of one launch race, and so do an update and a read. Each worker's shadow is
+ * exact for the blocks that it ran, and joining shadows loses nothing (none < one < many), so the
+ * findings don't depend on which worker ran which block. Blocks that all store the same value don't
+ * race with each other; a hash of the last value shows this.
  *
- * Granules lie in rows of a warp's width, which have one note for all as long as each access is one
- * of whole rows (shadow.c); what this file does to granules it then does to the row.
+ * Cells lie in rows of a warp's width, which share one record as long as each access covers whole
+ * rows (shadow.c); this file then updates that record in place of the cells.
  *
- * Within a block: a granule also has the tick and the warp of its last write, last reads and last
- * update. A worker's tick goes on with each block and each barrier of a block, so that notes of the
- * tick at hand are of the same block with no barrier between. Two of different warps race if one is
- * a write, or one an update and one a read. A store that leaves what it finds is not told: many
- * threads may set one flag. Lanes of one store that leave different values in one word race too;
- * other accesses of one warp: intra_warp.c.
+ * Within a block: a cell also has the epoch (tick and warp) of its last write, last reads and last
+ * update. A worker's tick advances with each block and each barrier of a block, so an epoch of the
+ * current tick is of the same block with no barrier between. Two accesses by different warps race
+ * if one is a write, or one an update and one a read. Silent stores, which leave the value as it
+ * was, are not reported: many threads may set one flag. Lanes of one store that leave different
+ * values in one word race too; for other accesses of one warp see intra_warp.c.
  *
- * Kernels whose blocks may see each other's writes take another way: race/happens_before.c. */
+ * Kernels whose blocks may observe each other's writes use happens_before.c instead. */
 #include "grader/sim/race/exec_race.h"
 #include "grader/sim/count/pattern.h"
 #include "grader/sim/race/race.h"
 
 #include <string.h>
 
-/* The note is of this tick, by another warp or by several. */
+/* Returns all ones if the epoch is of this tick, by another warp or by several; else 0. */
 static inline u32 conflicts(u32 epoch, u32 current) {
     return TRUTH_MASK((epoch ^ current) - 1 < RACE_CLOCK_UNIT - 1);
 }
@@ -48,7 +48,7 @@ static struct cell_range cells_of_run(const struct access_pattern *m, u32 i, u64
     return (struct cell_range){first, (u32)(((from + m->runs[i].bytes - 1) >> shift) - first) + 1};
 }
 
-/* Each returns whether there may be a race within the block. */
+/* Each of these returns nonzero if there may be a race within the block. */
 
 static u32 record_reads(struct race_shadow *p, struct cell_range at, u16 block_id, u32 current) {
     const u16 *w = p->writer_block + at.first, *u = p->updater_block + at.first;
@@ -73,8 +73,7 @@ static u32 record_reads(struct race_shadow *p, struct cell_range at, u16 block_i
     return may_race;
 }
 
-/* A plain load of what an atomic then checks again: ordered after stores, and free beside updates.
- */
+/* Checks plain loads whose value an atomic verifies: they race with stores, not with updates. */
 static u32 record_revalidated_reads(struct race_shadow *p, struct cell_range at, u16 block_id,
                                     u32 current) {
     const u16 *w = p->writer_block + at.first;
@@ -124,7 +123,7 @@ static u32 stores_conflict(struct race_shadow *p, struct cell_range at, u16 bloc
 
 /* ---- stores, between blocks ---- */
 
-/* What the notes of a granule are after a store; *bad is set if it raced, or may have. */
+/* Records a store in a cell; sets *bad if it raced, or may have. */
 static inline void record_store(struct race_shadow *p, u64 g, u16 value, u16 block_id, u32 *bad) {
     u16 w = p->writer_block[g], r = p->reader_block[g];
     bool others = w != 0 && w != block_id, differs = p->value_hash[g] != value;
@@ -137,7 +136,7 @@ static inline void record_store(struct race_shadow *p, u64 g, u16 value, u16 blo
 
 static inline u16 hash_word(u32 v) { return (u16)((v * 0x9e3779b1u) >> 16); }
 
-/* In vectors: gcc keeps a loop that narrows its results one lane at a time. */
+/* Written with vectors: gcc does not vectorize a loop that narrows its results. */
 typedef u32 u32x16 __attribute__((vector_size(64)));
 typedef u16 u16x16 __attribute__((vector_size(32)));
 static inline void hash_row(u16 *value, const u32 *words) {
@@ -149,7 +148,7 @@ static inline void hash_row(u16 *value, const u32 *words) {
     }
 }
 
-/* A word of each lane, side by side. */
+/* Records a store of one word for each lane, at unit stride. */
 static void record_row_stores(struct race_shadow *p, u64 cell, const u32 *values, u16 block_id) {
     u16 *W = p->writer_block + cell, *r = p->reader_block + cell, *V = p->value_hash + cell;
     u32 bad = 0;
@@ -188,7 +187,7 @@ static void record_byte_stores(struct race_shadow *p, const u8 *reg, const struc
     p->has_block_race |= bad;
 }
 
-/* Of a bulk copy: whatever it stores counts as different from what other blocks do. */
+/* Records a bulk copy's store. Its value counts as different from that of any other block. */
 static void record_bulk_store(struct race_shadow *p, struct cell_range at, u16 block_id) {
     u32 bad = 0;
     for (u32 i = 0; i < at.n; i++) record_store(p, at.first + i, block_id, block_id, &bad);
@@ -222,7 +221,7 @@ static bool covers_whole_rows(struct cell_range at) {
     return at.n >= SHADOW_ROW_CELLS && !(at.first % SHADOW_ROW_CELLS) && !(at.n % SHADOW_ROW_CELLS);
 }
 
-/* The row's note, if it has one for all. */
+/* Returns the row if it is compact, NULL if it is expanded. An empty row becomes compact. */
 static struct shadow_row *compact_row(struct race_shadow *p, u64 row) {
     struct shadow_row *r = &p->rows[row];
     if (shadow_row_state(p, row) == ROW_EMPTY)
@@ -230,7 +229,8 @@ static struct shadow_row *compact_row(struct race_shadow *p, u64 row) {
     return r->state == p->row_state_base + ROW_COMPACT ? r : NULL;
 }
 
-/* Each returns whether that was all: not where a race is likely, or a row has several notes. */
+/* Each returns true if it has recorded the access in compact rows; false, before any change, where
+ * a race is possible or a row is expanded. */
 
 static bool read_compact_rows(struct race_shadow *p, struct cell_range at, u16 block_id,
                               u32 current) {
@@ -249,7 +249,7 @@ static bool read_compact_rows(struct race_shadow *p, struct cell_range at, u16 b
     return true;
 }
 
-/* The values side by side, as they will lie in memory. */
+/* Stores the hashes of the values in the order in which they will lie in memory. */
 static void record_value_hashes(const struct exec *x, u16 *value, const struct mem_desc *d) {
     u32 words = d->width / 4u, total_words = words * d->count;
     for (u32 e = 0; e < d->count; e++) {
@@ -328,8 +328,8 @@ static void access_cells(struct exec *x, const struct access_pattern *m,
     }
 }
 
-/* Where something ordered a part of the block since its last barrier: notes since then, but for
- * those of the tick at hand. */
+/* Checks the cells against accesses of earlier ticks since the block's last barrier, where only
+ * some of its threads have been ordered since. */
 static void check_partial_sync_cells(struct exec *x, const struct access_pattern *m,
                                      const struct mem_access *t) {
     for (u32 i = 0; i < m->nruns; i++) {
@@ -367,7 +367,7 @@ void ISAFN(race_global_access)(struct exec *x, const struct op *o, u32 stat,
     record_global_access(x, stat, m, &t);
 }
 
-/* A lane alone, where the lanes of an instruction lie in several allocations. */
+/* Checks one lane, where the lanes of an instruction access several allocations. */
 void ISAFN(race_global_lane_access)(struct exec *x, const struct op *o, u32 stat, u32 lane,
                                     u64 address, u32 span, enum race_access_kind access) {
     struct access_pattern m = {

@@ -1,15 +1,15 @@
-/* exec_race.h — what loads, stores and atomics tell the search for races, once for each level of
- * vector instructions. */
+/* exec_race.h — the race detector's functions that loads, stores and atomics call, compiled once
+ * for each level of the host's vector instructions. */
 #pragma once
 #include "grader/sim/core/lanes.h"
 
-/* exec_shared.c: an access that is in bounds. `rel` is relative to `base`, 0 for inactive lanes;
- * `m`: its pattern, NULL where it is none. */
+/* exec_shared.c: checks and records an access that is in bounds. `rel` is relative to `base`, 0 for
+ * inactive lanes; `m` is its access pattern, or NULL. */
 void ISAFN(race_shared_access)(struct exec *x, const struct op *o, struct access_pattern *m,
                                u64 base, const s32 *rel, u32 mask, u32 span,
                                enum race_access_kind access);
-/* exec_global.c. `base` is the address of the first active lane; a store's values are still in its
- * registers. */
+/* exec_global.c: `base` is the address of the first active lane. Call these before a store writes
+ * memory: they compare its registers with what is there. */
 void ISAFN(race_global_access)(struct exec *x, const struct op *o, u32 stat,
                                struct access_pattern *m, u64 base, u32 span,
                                enum race_access_kind access);

@@ -1,19 +1,18 @@
-/* exec_shared.c — who touched what in shared memory.
+/* exec_shared.c — records accesses to shared memory in shadow cells, and finds races.
  *
- * Each granule (a word; a byte in kernels that access less than words) has two stamps: its last
- * write and its last reads. A stamp says in which interval between block barriers that was, by
- * which thread, and in which interval between barriers of its warp. Two accesses of different
- * threads, one of them a write, race unless a barrier lies between them; lanes of one warp may also
- * be ordered by a warp barrier. Atomics and strong (volatile, relaxed …) accesses do not race with
- * each other. A lane that sees what another thread's atomic or strong store left, other than a lane
- * that runs in step with it, has been handed something over: for its warp that counts as a barrier,
- * which may hide a race but makes none of a lock or a flag. Where something orders a part of the
- * threads only: vector_clock.c. Nor is a store told that leaves what it finds: many threads may set one
- * flag.
+ * Each cell (a word; a byte in kernels with narrower accesses) has two epochs: of its last write
+ * and of its last reads. An epoch has the block's sync epoch, the thread, and the warp's sync
+ * epoch. Two accesses of different threads, one of them a write, race unless a barrier lies between
+ * them; a warp barrier orders lanes of its warp. Atomics and strong (volatile, relaxed …) accesses
+ * don't race with each other. A lane that observes another thread's atomic or strong store acquires
+ * from it, except from a lane that runs in lockstep with it: for its warp that counts as a barrier,
+ * which can hide a race but never reports one in a correct lock or flag. vector_clock.c handles
+ * synchronization of some threads only. Silent stores, which leave the value as it was, are not
+ * reported: many threads may set one flag.
  *
- * Most intervals only read: then nothing can race, and nobody asks for the stamps. So the reads of
- * an interval are only kept as they come, in the list of past accesses; the interval's first access
- * of another kind has them stamped, in their order. */
+ * Most sync epochs only read, so nothing can race and no epochs are needed. The reads are therefore
+ * deferred: they are kept in the history, and the sync epoch's first access of another kind writes
+ * them to the shadow cells, in their order. */
 #include "grader/sim/race/exec_race.h"
 #include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/proxy.h"
@@ -23,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- stamps ---- */
+/* ---- epochs ---- */
 
 #define FIELD(from, to)  ((1u << (to)) - (1u << (from)))
 #define EPOCH_KIND(kind) ((u32)(kind) << EPOCH_KIND_SHIFT)
@@ -32,11 +31,10 @@ static inline u32 epoch_kind(u32 epoch) {
     return (epoch & FIELD(EPOCH_KIND_SHIFT, EPOCH_SYNC_SHIFT)) >> EPOCH_KIND_SHIFT;
 }
 
-/* Of a stamp, as all ones or 0. */
+/* These return all ones or 0: of an epoch, then of the bits in which two epochs differ. */
 static inline u32 is_kind(u32 epoch, u32 kind) {
     return TRUTH_MASK((epoch & FIELD(EPOCH_KIND_SHIFT, EPOCH_SYNC_SHIFT)) == EPOCH_KIND(kind));
 }
-/* Of the bits in which two stamps differ. */
 static inline u32 same_sync_epoch(u32 diff) { return TRUTH_MASK(diff >> EPOCH_SYNC_SHIFT == 0); }
 static inline u32 same_thread(u32 diff) {
     return TRUTH_MASK((diff & FIELD(EPOCH_LANE_SHIFT, EPOCH_KIND_SHIFT)) == 0);
@@ -48,18 +46,17 @@ static inline u32 same_warp_epoch(u32 diff) {
     return TRUTH_MASK((diff & FIELD(0, EPOCH_LANE_SHIFT)) == 0);
 }
 
-/* Whether the stamp is of atomics, for the one whose stamp is `mine`: a plain write of a warp that
- * has been updated since is no longer of interest to that warp, but still is to others. */
+/* Returns all ones if `epoch` counts as one of atomics for the thread of `current`. A plain write
+ * that its own warp has updated since does so for that warp only. */
 static inline u32 is_atomic_epoch(u32 epoch, u32 current) {
     u32 any_atomic = TRUTH_MASK((epoch & FIELD(EPOCH_KIND_SHIFT, EPOCH_SYNC_SHIFT)) >=
                                 EPOCH_KIND(EPOCH_ATOMIC_THREAD));
     return any_atomic & (~is_kind(epoch, EPOCH_WRITE_THEN_ATOMIC) | same_warp(epoch ^ current));
 }
 
-/* What a warp may rely on, where something has ordered a part of the block's threads since the last
- * barrier of all (vector_clock.c): from which interval on, by warp, stamps count, and from which
- * interval of its own warp. Without rows: those of the interval at hand, of the warp's interval at
- * hand. */
+/* What a warp has observed, where only some of the block's threads were ordered since its last
+ * barrier (vector_clock.c): by warp, and for its own warp, the first sync epoch that is not ordered
+ * before it. Where `by_warp` is NULL, that is the current sync epoch. */
 struct observed_epochs {
     const u32 *by_warp;
     u32 own_warp;
@@ -76,9 +73,9 @@ static inline u32 is_recent_in_warp(u32 prior, u32 current, struct observed_epoc
                      : same_warp_epoch(prior ^ current);
 }
 
-/* Whether an access stamped `mine` by a plain instruction may meet `theirs` without order between
- * them: all ones or 0. Of lanes of one warp, some of which met, it says so too often: clash() looks
- * closer. */
+/* Returns all ones if nothing orders a plain access of epoch `current` after `prior`, else 0. It
+ * returns ones too often for lanes of one warp of which only some synchronized: races_with() tests
+ * these more closely. */
 static inline u32 is_concurrent(u32 prior, u32 current, struct observed_epochs v) {
     u32 diff = prior ^ current;
     u32 single_thread = is_kind(prior, EPOCH_THREAD) | is_kind(prior, EPOCH_ATOMIC_THREAD) |
@@ -88,9 +85,9 @@ static inline u32 is_concurrent(u32 prior, u32 current, struct observed_epochs v
     return is_recent(prior, current, v) & ~(single_thread & same_thread(diff)) & ~warp_ordered;
 }
 
-/* What the reads of a granule are after one more: by one thread, by lanes of one warp, by several
- * warps. What lanes of the same warp did before its last barrier no longer matters: that is ordered
- * for this warp, and for others this access says as much. */
+/* Returns a cell's read epoch after one more read: of one thread, of lanes of one warp, or of
+ * several warps. Reads by lanes of the same warp before its last barrier no longer matter: they
+ * are ordered for this warp, and to other warps the new read stands for them. */
 static inline u32 join_read(u32 old, u32 current, struct observed_epochs v) {
     u32 diff = old ^ current;
     u32 warps = is_kind(old, EPOCH_WARPS) | ~same_warp(diff);
@@ -99,9 +96,8 @@ static inline u32 join_read(u32 old, u32 current, struct observed_epochs v) {
                       ((warps & EPOCH_KIND(EPOCH_WARPS)) | (lanes & EPOCH_KIND(EPOCH_LANES))));
 }
 
-/* The same for atomics, where no other note is of one. What a plain store left in this interval
- * stays known, even if the same thread updates it: another warp's atomic may come before the store.
- */
+/* Does the same for a cell's write epoch after an atomic. It keeps that there was a plain store in
+ * this sync epoch, even by the same thread: another warp's atomic may come before that store. */
 static inline u32 join_atomic(u32 old, u32 current, struct observed_epochs v) {
     u32 diff = old ^ current, recent = is_recent(old, current, v),
         was_atomic = recent & is_atomic_epoch(old, current);
@@ -126,9 +122,8 @@ static void report_shared_race(struct exec *x, const struct mem_access *t, u32 l
     bool atomics = kind >= EPOCH_ATOMIC_THREAD && kind != EPOCH_WRITE_THEN_ATOMIC,
          is_own_thread = thread == x->warp->index * 32 + lane;
     const char *past_verb = !prior_wrote ? "read" : atomics ? "updated" : "wrote";
-    bool any_lane =
-        is_own_thread || kind == EPOCH_WRITE_THEN_ATOMIC; /* the stamp has the last one, which may
-                                                             not be the one that wrote */
+    /* The epoch has the last thread, which may not be the one that wrote. */
+    bool any_lane = is_own_thread || kind == EPOCH_WRITE_THEN_ATOMIC;
     struct history_query w = {offset,
                               (u32)x->block->linear,
                               is_own_thread ? -1 : (int)thread / 32,
@@ -152,15 +147,15 @@ static void report_shared_race(struct exec *x, const struct mem_access *t, u32 l
                location, other_text);
 }
 
-/* The thread of the stamp is a lane that runs in step with this one. */
+/* Returns true if the epoch's thread is an active lane of this warp: it runs in lockstep. */
 static bool in_lockstep(const struct exec *x, u32 epoch) {
     u32 thread = race_epoch_thread(epoch);
-    if (epoch_kind(epoch) == EPOCH_ATOMIC_WARPS) return false; /* others did so before */
+    if (epoch_kind(epoch) == EPOCH_ATOMIC_WARPS) return false; /* It stands for other warps, too. */
     return thread / 32 == x->warp->index && (x->active_mask >> thread % 32 & 1);
 }
 
-/* Of a stamp that is not ordered as a whole warp's: whether its lane is. Of several lanes one does
- * not know. */
+/* Returns true if the epoch's lane is ordered before `lane`, although its warp as a whole is not.
+ * False for several lanes, which the epoch does not name. */
 static bool lane_is_ordered(const struct exec *x, u32 lane, u32 prior, u32 current) {
     u32 kind = epoch_kind(prior), at = (x->warp->sync_epoch & ~(RACE_WARP_SYNC_EPOCHS - 1u)) |
                                        (prior & FIELD(0, EPOCH_LANE_SHIFT));
@@ -176,7 +171,7 @@ static bool races_with(const struct exec *x, u32 lane, u32 prior, u32 current,
            !(v.by_warp && lane_is_ordered(x, lane, prior, current));
 }
 
-/* One granule of one lane. */
+/* Checks and records a lane's access to one cell. */
 static void check_shared_cell(struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
                               struct observed_epochs v) {
     u32 *w = x->block->write_epochs + cell, *r = x->block->read_epochs + cell,
@@ -200,7 +195,7 @@ static void check_shared_cell(struct exec *x, const struct mem_access *t, u32 la
     else if (t->kind == RACE_WRITE) *w = current;
 }
 
-/* Bytes [at, at + bytes) of each lane's access. */
+/* Checks bytes [byte, byte + bytes) of each lane's access. */
 static void check_shared_lanes(struct exec *x, const struct mem_access *t, u32 byte, u32 bytes,
                                struct observed_epochs v) {
     u32 shift = x->worker->launch->shared_shift;
@@ -210,8 +205,8 @@ static void check_shared_lanes(struct exec *x, const struct mem_access *t, u32 b
         check_shared_cell(x, t, l, g, v);
 }
 
-/* Whether a lane sees what another thread left for it. `always`: even one in step, which an atomic
- * does. */
+/* Returns true if a lane observes another thread's atomic or strong store. `include_lockstep`: also
+ * that of a lane in lockstep, as an atomic does. */
 static bool observes_release(const struct exec *x, const struct mem_access *t,
                              bool include_lockstep, struct observed_epochs v) {
     u32 shift = x->worker->launch->shared_shift;
@@ -225,8 +220,8 @@ static bool observes_release(const struct exec *x, const struct mem_access *t,
     return false;
 }
 
-/* A word of each lane, all lanes at once; false where something has to be looked at lane by lane.
- * `stamp0`: of lane 0. */
+/* Checks a read of one word for each lane, all lanes at once; returns false, before any change, if
+ * the lanes must be checked one by one. `lane0_epoch` is the epoch of lane 0. */
 static inline __attribute__((always_inline)) bool
 check_reads_inline(const u32 *w, u32 *r, u32 lane0_epoch, const struct lane_pattern *p, u32 mask,
                    struct observed_epochs v) {
@@ -258,7 +253,7 @@ check_writes_inline(struct exec *x, const struct access_pattern *m, u64 base, co
     u32 *w = x->block->write_epochs + base / 4, *r = x->block->read_epochs + base / 4,
         lane0_epoch = race_shared_epoch(x, 0);
     u32 written[32], read[32], bad = 0;
-    if (m->duplicate_mask) return false; /* lanes of this very instruction write one word */
+    if (m->duplicate_mask) return false; /* Several lanes of this instruction write one word. */
     bool is_contiguous = m->shape == PATTERN_UNIT_STRIDE && span == 4;
     if (is_contiguous) {
         FOR_LANES written[l] = w[l];
@@ -314,7 +309,7 @@ static bool check_updates(struct exec *x, const struct access_pattern *m, u64 ba
                      : check_updates_inline(x, m, base, rel, mask, block_synced);
 }
 
-/* Lanes that read one word: one stamp for all. */
+/* Checks a read of one word by all lanes, which takes one epoch. */
 static bool check_broadcast_read(const u32 *w, u32 *r, u32 lane0_epoch, u32 mask,
                                  struct observed_epochs v) {
     u32 current = lane0_epoch + ((u32)__builtin_ctz(mask) << EPOCH_LANE_SHIFT);
@@ -334,7 +329,7 @@ static bool check_deferred_words(const u32 *w, u32 *r, u32 lane0_epoch,
                                        : check_reads(w, r, lane0_epoch, p, mask, block_synced);
 }
 
-/* ---- reads that are stamped later, or never ---- */
+/* ---- deferred reads ---- */
 
 static struct lane_pattern pattern_of(const struct access_pattern *m) {
     struct lane_pattern p = {.low = m->min_offset,
@@ -345,7 +340,8 @@ static struct lane_pattern pattern_of(const struct access_pattern *m) {
     return p;
 }
 
-/* The number of the memo's pattern in the list, where it is since reads began to wait. */
+/* Returns the index of the access pattern in `patterns`; adds it unless it is there since reads are
+ * deferred. */
 static u32 save_pattern(struct race_shadow *p, struct access_pattern *m) {
     if (m->pattern_slot > p->deferred.first_pattern) return m->pattern_slot - 1;
     p->patterns[p->npatterns % RACE_PATTERN_CACHE_SIZE] = pattern_of(m);
@@ -381,7 +377,7 @@ static void begin_deferring_reads(struct exec *x) {
                                           p->nrecords, p->npatterns};
 }
 
-/* A plain read that may wait. */
+/* Defers a plain read. */
 static void defer_read(struct exec *x, const struct op *o, u32 stat, struct access_pattern *m,
                        u64 base, u32 span) {
     struct race_shadow *p = x->worker->race_shadow;
@@ -395,15 +391,16 @@ static void defer_read(struct exec *x, const struct op *o, u32 stat, struct acce
     e->epoch = race_shared_epoch(x, 0);
 }
 
-/* An access that is no plain read: from now on to the end of the interval stamps are needed. */
+/* Prepares for an access that is no plain read: to the end of the sync epoch, shadow cells are
+ * needed. */
 static void require_epochs(struct exec *x) {
     struct race_shadow *p = x->worker->race_shadow;
     if (p->deferred.read_epochs == x->block->read_epochs) flush_deferred_reads(p);
     x->block->recorded_epoch = x->block->sync_epoch;
 }
 
-/* A word of each lane, of an access that has a pattern; false where it has to be looked at lane by
- * lane. */
+/* Checks one word for each lane of an access that has a pattern; false if the lanes must be checked
+ * one by one. */
 static bool check_words(struct exec *x, const struct access_pattern *m, const struct mem_access *t,
                         u64 at, struct observed_epochs v) {
     if (t->kind == RACE_RED) return check_updates(x, m, at, t->lane_offset, t->mask, v);

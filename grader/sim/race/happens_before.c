@@ -1,25 +1,28 @@
-/* happens_before.c — races in global memory where blocks run in order on one worker.
+/* happens_before.c — finds races in global memory in kernels whose blocks synchronize with each
+ * other; these run in order on one worker.
  *
- * Such kernels use what atomics return, or look at flags: their blocks may be ordered by what they
- * have seen. So there is one line of time, the worker's ticks, and each granule has its last write,
- * last read and last update: which block, which warp, when. An atomic whose result is used, or a
- * strong load, that finds what another block left by an atomic or a store has been handed over all
- * that that block did before; of another warp of the same block, all that was done so far. That is
- * more than the language promises, since what is found may have nothing to do with the data: it may
- * hide a race, but makes none of a lock, a ticket, a flag or a barrier of the grid. Of two accesses
- * without such a step between them, one of them a write, or one an atomic whose result is not used
- * and the other plain, a race is told at once. With the strict memory model a step orders only what
- * came before the block's last fence (__threadfence, or the atomic's own release) when it left what
- * was found; that the finder needs one, too, is not asked for, nor by which of the block's warps
- * the fence was. What is missed: what the last reader's note has displaced. Lanes of one warp:
- * intra_warp.c. */
+ * Such kernels use what atomics return, or poll flags, so their blocks may be ordered by what they
+ * observe. There is a single clock, the worker's ticks, and each cell has its last write, last read
+ * and last update: the block, the warp and the tick. An atomic whose result is used, or a strong
+ * load, acquires when it finds what another block left by an atomic or a store: all that the block
+ * did before that is ordered. From another warp of the same block it acquires all that was done so
+ * far. That is more than the memory model promises, since the value may have nothing to do with the
+ * data: it can hide a race, but never reports one in a correct lock, ticket, flag or grid barrier.
+ * Two accesses without an acquire between them race if one of them is a write, or if one is an
+ * atomic whose result is unused and the other is plain; the report comes at once.
+ *
+ * With the strict memory model a value releases only what came before the block's last fence
+ * (__threadfence, or the atomic's own release). The model does not require a fence of the acquirer,
+ * nor does it check which of the block's warps executed the fence. A race is missed if a later
+ * reader has replaced the epoch of the one that races. Lanes of one warp: intra_warp.c. */
 #include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
 
-/* A note of block and time: by another block since this one was last handed something, or by
- * another warp of this one since its last barrier. */
+/* Returns true if that access, by block and epoch, is not ordered before the current one: another
+ * block made it since this one's last acquire, or another warp of this block since their barrier.
+ */
 static bool is_concurrent(const struct exec *x, u16 block_id, u32 epoch) {
     const struct block *b = x->block;
     if (!block_id) return false;
@@ -38,9 +41,9 @@ static void acquire_from_block(struct exec *x, u64 cell) {
     b->relaxed_acquire_clock = race_advance_clock(b);
 }
 
-/* A lane looks at what another thread may have left for it. From another block: all that came
- * before is ordered, in this block too, since that one may have looked at this. From another warp:
- * as a barrier of the block. */
+/* Acquires what the cell's last write or update released. From another block, all that came before
+ * is ordered, in this block too, since that block may have acquired from this one. From another
+ * warp, it counts as a block barrier. */
 static void acquire_at(struct exec *x, u64 cell) {
     const struct race_shadow *p = x->worker->race_shadow;
     struct block *b = x->block;
@@ -57,8 +60,8 @@ void race_hb_fence(struct exec *x) {
     if (x->worker->launch->strict_order) x->block->fence_clock = race_advance_clock(x->block);
 }
 
-/* Whoever finds what the block left there is handed what came before, or, strictly, before its last
- * fence. */
+/* Records what an acquire of this cell orders: all that the block did before, or, with the strict
+ * memory model, before its last fence. */
 static void release_at(struct exec *x, const struct mem_desc *d, u64 cell, bool strong) {
     struct block *b = x->block;
     if (x->worker->launch->strict_order) {
@@ -95,11 +98,12 @@ static void report(struct exec *x, const struct mem_access *t, u32 lane, u64 cel
     core_fault(x, same_block ? SIM_FAULT_INTRABLOCK_RACE : SIM_FAULT_INTERBLOCK_RACE, t->o, lane,
                address, "%s %s, which %s, with no %s", verbs[t->kind], location, other_text,
                same_block ? "barrier between"
-               : unfenced ? "__threadfence() between that and what told this block of it"
-                          : "order between");
+               : unfenced ? "__threadfence() between that and the flag or counter that this block "
+                            "read"
+                          : "synchronization between");
 }
 
-/* True if it was told. */
+/* Returns true if the access raced, after reporting it. */
 static bool report_if_concurrent(struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
                                  const u16 *block_ids, const u32 *epochs, const char *past_verb) {
     if (!is_concurrent(x, block_ids[cell], epochs[cell])) return false;
@@ -115,7 +119,8 @@ static void record_access(const struct exec *x, u64 cell, u16 *block_ids, u32 *e
     epochs[cell] = current | (others ? RACE_MANY_WARPS : 0);
 }
 
-/* An update on top of another block's, which who looks at it then sees as well. */
+/* Records an update. On top of another block's unordered update the cell has several updaters,
+ * since a later acquire observes both. */
 static void record_update(const struct exec *x, u64 cell) {
     struct race_shadow *p = x->worker->race_shadow;
     u16 u = p->updater_block[cell];
@@ -163,7 +168,7 @@ static void check_shadow_cell(struct exec *x, const struct mem_access *t, u32 la
         record_update(x, cell);
         release_at(x, &x->mems[t->o->aux], cell, true);
         break;
-    case RACE_ATOM: break; /* race_hb_atom */
+    case RACE_ATOM: break; /* race_hb_atom handles it. */
     }
 }
 
@@ -186,8 +191,8 @@ void race_hb_access(struct exec *x, const struct mem_access *t) {
     }
 }
 
-/* Nothing is told of it: it may be the very step that orders. One that leaves what it found, as a
- * failed compare-and-swap, is a look. */
+/* An atomic with a result is never reported: it may be what orders the threads. One that leaves the
+ * value as it was, such as a failed compare-and-swap, only acquires. */
 void race_hb_atom(struct exec *x, const struct mem_desc *d, u64 address, bool changed) {
     struct race_shadow *p = x->worker->race_shadow;
     u64 first = address - SIM_BASE;

@@ -1,9 +1,10 @@
-/* history.c — the other end of a race: which instruction made the access that a note tells of.
+/* history.c — finds the instruction of the earlier access of a race, for the report.
  *
- * Notes say who and when, not by which instruction: that would double their cost. So each worker
- * keeps its last accesses, one entry for each execution of a memory instruction, and a race that is
- * found looks there, the latest first. An entry has the range of all lanes; where the instruction
- * still has the pattern of that execution, the lane is found as well. */
+ * Shadow cells record the thread and epoch of an access, not its instruction; storing that would
+ * double their size. Each worker instead keeps its last accesses, one record for each execution of
+ * a memory instruction, and a report searches them, the latest first. A record has the address
+ * range of all lanes; where the instruction still has the access pattern of that execution, the
+ * search finds the lane as well. */
 #include "grader/sim/race/race.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct access_record *race_history_new(void) {
     return xcalloc(RACE_HISTORY_SIZE, sizeof(struct access_record));
 }
 
-/* The lane of the entry that accessed the address: -1 where it is not known, -2 where none did. */
+/* Returns the lane of the record that accessed the address: -1 if unknown, -2 if none did. */
 static int lane_of(const struct exec *x, const struct access_record *e, u64 address) {
     const struct mem_desc *d = &x->mems[x->worker->launch->ops[e->op].aux];
     const struct access_pattern *m = &x->pattern_cache[e->stat];
@@ -35,8 +36,8 @@ bool race_history_find(const struct exec *x, const struct history_query *w, u32 
     u32 oldest = p->nrecords > RACE_HISTORY_SIZE ? p->nrecords - RACE_HISTORY_SIZE : 0;
     for (u32 i = p->nrecords; i-- > oldest;) {
         const struct access_record *e = &p->history[i % RACE_HISTORY_SIZE];
-        bool is_current_access = i + 1 == p->nrecords &&
-                                 w->lane < 0; /* else a lane of the same instruction may be meant */
+        bool is_current_access =
+            i + 1 == p->nrecords && w->lane < 0; /* A given lane may be of this instruction. */
         if (is_current_access || e->shared != w->shared || e->access_kind != w->access_kind ||
             e->block != w->block)
             continue;

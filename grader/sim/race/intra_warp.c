@@ -1,14 +1,14 @@
-/* intra_warp.c — lanes of one warp in global memory.
+/* intra_warp.c — finds races in global memory between lanes of one warp.
  *
- * Notes of global memory tell warps apart, not lanes: that would double them. What lanes of a warp
- * do to each other mostly happens within a few instructions, so each warp keeps its last accesses
- * to memory that the launch may change, since its lanes were last ordered: INTRA_WARP_RING_SIZE
- * reads, as many stores, as many atomics. An access is compared with those that overlap it. Most of
- * these have the same lanes at the same places, or lanes a constant stride apart, and are done with
- * at once; the others are looked at lane by lane, up to MAX_INTRA_WARP_CHECKS times in a launch.
- * Where lanes lay is known as long as the instruction's memo has the pattern of then. So this
- * misses what lies further back, and invents nothing. Where a lane sees what others may have left
- * (a strong load, an atomic whose result is used), all of the warp counts as ordered. */
+ * Shadow cells of global memory distinguish warps, not lanes, which would double their size. Lanes
+ * of a warp mostly race within a few instructions, so each warp keeps its last accesses to memory
+ * that the launch may change, since its lanes were last ordered: INTRA_WARP_RING_SIZE reads, as
+ * many stores, as many atomics. A new access is compared with those that overlap it. Most have each
+ * lane at the same address, or lanes a constant stride apart, which one comparison settles; the
+ * others are compared lane by lane, up to MAX_INTRA_WARP_CHECKS times in a launch. The lanes'
+ * addresses are known as long as the instruction's access pattern is still the same. So this misses
+ * races with older accesses, but reports no false ones. Where a lane acquires (a strong load, an
+ * atomic whose result is used), the whole warp counts as ordered. */
 #include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/race.h"
 
@@ -23,7 +23,7 @@ void race_intra_warp_reset(struct race_shadow *p, u32 warp) {
     if (p) reset_history(&p->intra_warp[warp]);
 }
 
-/* ---- patterns: numbers from 1, by memo ---- */
+/* ---- patterns: numbered from 1 ---- */
 
 static s32 stride_of(const struct access_pattern *m) {
     u32 first = (u32)__builtin_ctz(m->mask), last = 31 - (u32)__builtin_clz(m->mask);
@@ -58,7 +58,7 @@ struct warp_access {
     u32 span;
 };
 
-/* False where the pattern is not known any more. */
+/* Returns false if the record's access pattern has been replaced since. */
 static bool load_warp_access(const struct exec *x, const struct access_record *e,
                              const struct access_pattern *m, struct warp_access *s) {
     struct race_shadow *p = x->worker->race_shadow;
@@ -78,12 +78,12 @@ static u64 lane_address(const struct warp_access *s, u32 lane) {
     return s->base + (u64)(s64)(s->pattern ? s->pattern->lane_offset[lane] : 0);
 }
 
-/* Where lane 0 is, or would be. */
+/* Returns lane 0's address, also where lane 0 is inactive. */
 static s64 lane0_address(const struct warp_access *s) {
     return (s64)s->base - (s64)s->stride * __builtin_ctz(s->record->mask);
 }
 
-/* Each lane where it was before, no two at one place. */
+/* Returns true if each lane accesses the same address in both, and no two lanes share one. */
 static bool have_same_addresses(const struct warp_access *a, const struct warp_access *b) {
     return a->pattern && b->pattern && a->base == b->base && a->record->mask == b->record->mask &&
            a->span == b->span && !a->pattern->duplicate_mask &&
@@ -91,7 +91,7 @@ static bool have_same_addresses(const struct warp_access *a, const struct warp_a
                    sizeof a->pattern->lane_offset);
 }
 
-/* True if it is certain that no two lanes meet. */
+/* Returns true if certainly no two different lanes overlap. */
 static bool are_disjoint(const struct warp_access *a, const struct warp_access *b) {
     if (have_same_addresses(a, b)) return true;
     s64 stride = a->stride < 0 ? -(s64)a->stride : a->stride,
@@ -126,7 +126,7 @@ static void report(struct exec *x, const struct mem_access *t, u32 lane, u64 at,
                verbs[current_kind], location, actor);
 }
 
-/* The other's lanes, but for the lane itself, that overlap [first, first + span). */
+/* Returns the other access's lanes, without `lane`, that overlap [first, first + span). */
 static u32 overlapping_lanes(const struct warp_access *s, const u64 at[32], u32 lane, u64 first,
                              u32 span) {
     u32 overlap = 0;
@@ -168,7 +168,7 @@ static bool check_access_pair(struct exec *x, const struct mem_access *t,
     return reported;
 }
 
-/* True if something was told. */
+/* Returns true if it reported a race. */
 static __attribute__((noinline)) bool check_ring(struct exec *x, const struct mem_access *t,
                                                  const struct access_pattern *m,
                                                  const struct access_record *current,
@@ -207,8 +207,7 @@ void race_check_intra_warp(struct exec *x, struct access_pattern *m, const struc
     e->pattern =
         m->pattern_slot || !(m->mask & (m->mask - 1)) ? m->pattern_slot : assign_pattern_id(p, m);
     for (u32 kind = 0, reported = 0; kind < ACCESS_KIND_COUNT && !reported; kind++) {
-        bool harmless = kind == e->access_kind &&
-                        kind != ACCESS_WRITE; /* reads, or atomics, beside each other */
+        bool harmless = kind == e->access_kind && kind != ACCESS_WRITE; /* two reads, two atomics */
         if (!harmless && overlaps(&n->ring[kind], e))
             reported = check_ring(x, t, m, e, &n->ring[kind]);
     }

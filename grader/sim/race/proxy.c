@@ -1,10 +1,10 @@
-/* proxy.c — see proxy.h.
+/* proxy.c — finds missing proxy fences; see proxy.h.
  *
- * Kept of each 16 bytes is the last write by a thread, by its number among the block's writes and
- * fences, and by a time that goes on wherever something orders threads. A read is right where the
- * writer has come to a fence since, or where anybody came to one after something ordered: by the
- * manual the fence has to lie on a way from the write to the read, on which thread does not matter.
- * Whether it does lie on such a way is not asked; a missing barrier is a race of its own. */
+ * For each 16 bytes, `last_write` has the last write by a thread: its sequence number among the
+ * block's writes and fences, and a time that advances wherever something orders threads. A read is
+ * correct if the writer has executed a fence since, or if any thread executed one at a later time:
+ * the PTX manual requires the fence on a path from the write to the read, on whichever thread. We
+ * don't check that it lies on such a path; a missing barrier is reported as a race anyway. */
 #include "grader/sim/race/proxy.h"
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
@@ -15,14 +15,14 @@
 enum { CHUNK = 16 };
 
 struct generic_write {
-    u32 sequence; /* 0 = no thread wrote there, or a copy did since */
+    u32 sequence; /* 0 = no thread wrote there, or a copy has overwritten it */
     u32 sync_time, op, thread;
 };
 struct race_proxy {
     u32 sequence, sync_time;
-    u32 last_fence_time;              /* of the last fence */
-    u32 *last_fence;                  /* by thread: the number of its last fence */
-    struct generic_write *last_write; /* by chunk of shared memory */
+    u32 last_fence_time;              /* sync_time of the block's last fence */
+    u32 *last_fence;                  /* by thread: the sequence number of its last fence */
+    struct generic_write *last_write; /* by chunk of 16 bytes of shared memory */
 };
 
 static u32 chunks(const struct launch *l) { return l->shared_bytes / CHUNK + 1; }
@@ -84,8 +84,8 @@ static void report(struct exec *x, const struct op *o, u32 lane, const struct ge
     describe_thread(l, w->thread, actor, sizeof actor);
     source_location_format_op(l, w->op, o, line, sizeof line);
     core_fault(x, SIM_FAULT_MISSING_FENCE, o, lane, offset,
-               "%s %s, which thread %s wrote%s: no fence.proxy.async stands between", verb,
-               location, actor, line);
+               "%s %s, which thread %s wrote%s, with no fence.proxy.async between", verb, location,
+               actor, line);
 }
 
 void race_proxy_read(struct exec *x, const struct op *o, u32 lane, u64 offset, u32 bytes,

@@ -1,8 +1,9 @@
-/* race.c — races in global memory: races between blocks at the end of a launch, and the texts.
+/* race.c — finds races in global memory between blocks at the end of a launch, and writes the
+ * findings' texts for all files of this folder.
  *
- * Each worker's notes say exactly what its own blocks did (exec_global.c); they are joined where
- * both touched a range. The report names the lowest address, and the instructions that touched it,
- * so that it does not depend on the schedule. */
+ * Each worker's shadow memory records exactly what its own blocks did (exec_global.c); race_report
+ * joins the shadows where several workers accessed a range. The report names the lowest address
+ * and the instructions that accessed it, so that it does not depend on the schedule. */
 #include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/core/source_location.h"
@@ -11,18 +12,15 @@
 #include <string.h>
 
 static const char revalidated_read_text[] =
-    "reads by a plain load what other threads change by atomics: the "
-    "value may be out of date. That does no harm here, "
-    "since an atomic then checks it again; to be sure that the "
-    "compiler reads each time, load it by volatile, __ldcg() "
-    "or "
-    "cuda::atomic_ref";
+    "reads with a plain load what other threads update with atomics: the value may be stale. That "
+    "is harmless here, because an atomic checks it again; to make the compiler load it every time, "
+    "use volatile, __ldcg() or cuda::atomic_ref";
 
 /* ---- races between blocks ---- */
 
 static u16 join_block_ids(u16 a, u16 b) { return !a || a == b ? b : !b ? a : RACE_MANY_BLOCKS; }
 
-/* Who wrote the granule, over all workers. */
+/* Returns the block that wrote the cell, over all workers. */
 static u16 writer_block(const struct launch *l, u64 cell) {
     u16 merged = 0, value = 0;
     for (u32 i = 0; i < l->nworkers; i++) {
@@ -50,8 +48,8 @@ static u16 updater_block(const struct launch *l, u64 cell) {
     return merged;
 }
 
-/* Whether the granule was written by one block and touched by another, or updated by one and read
- * by another. */
+/* Returns true if one block wrote the cell and another accessed it, or one updated it by atomics
+ * and another read it. */
 static bool has_race(const struct launch *l, u64 cell) {
     u16 w = writer_block(l, cell), u = updater_block(l, cell),
         r = w || u ? reader_block(l, cell) : 0;
@@ -59,8 +57,7 @@ static bool has_race(const struct launch *l, u64 cell) {
     return write_race || (u && r && (u != r || u == RACE_MANY_BLOCKS));
 }
 
-/* Whether any granule of a row that has several notes may have raced: a quick look at all of them
- * at once. */
+/* Returns true if any cell of an expanded row may have raced: a quick test of all cells at once. */
 static __attribute__((noinline)) bool expanded_row_may_race(const struct launch *l, u64 row) {
     u16 written[SHADOW_ROW_CELLS] = {0}, read[SHADOW_ROW_CELLS] = {0};
     u32 bad = 0;
@@ -108,7 +105,7 @@ static bool insn_accesses(const struct launch *l, u32 stat, u64 offset) {
     return false;
 }
 
-/* The range that stores and atomics touched, over all workers: a race has one. */
+/* Returns the range that stores and atomics accessed, over all workers: a race needs one. */
 static struct offset_range stored_range(const struct launch *l) {
     struct offset_range all = {UINT64_MAX, 0};
     for (u32 s = 0; s < l->module->nstats; s++) {
@@ -122,7 +119,8 @@ static struct offset_range stored_range(const struct launch *l) {
     return all;
 }
 
-/* Of an element, by an instruction that stored or updated there. */
+/* Returns the element's width in bytes, from an instruction that stored or updated there; 0 if
+ * there is none. */
 static u32 width_of(const struct launch *l, u64 offset) {
     for (u32 s = 0; s < l->module->nstats; s++)
         if (l->module->stat_entries[s].verb != MEM_LOAD && insn_accesses(l, s, offset))
@@ -191,14 +189,15 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
     append_participant(l, reader_block(l, cell), "read by", load, main_loc, &text);
     const char *slash = strrchr(r->file, '/');
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
-    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s, in no order", line, r->kernel,
-             location, buf_str(&text));
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s; nothing orders them", line,
+             r->kernel, location, buf_str(&text));
     buf_free(&text);
 }
 
-/* A load that an atomic checks again, of what several blocks updated. */
+/* Returns true if the load is one that an atomic verifies, and several blocks updated what it read.
+ */
 static bool has_revalidated_read(const struct launch *l, u32 stat) {
-    enum { MAX_CELLS = 1 << 20 /* granules looked at */ };
+    enum { MAX_CELLS = 1 << 20 }; /* cells tested of each worker */
     const struct stat_entry *owner = &l->module->stat_entries[stat];
     if (owner->verb != MEM_LOAD || owner->space != SPACE_GLOBAL) return false;
     if (!l->module->mems[l->module->ops[owner->op].aux].verified_by_atomic) return false;
@@ -262,7 +261,7 @@ void race_report(struct launch *l, struct sim_result *out) {
 
 /* ---- races within a block ---- */
 
-/* What the lane's store puts at a byte of its access. */
+/* Returns the byte that the lane's store writes at that offset of its access. */
 static u8 stored_byte(const struct exec *x, const struct mem_desc *d, u32 lane, u64 byte) {
     const u8 *reg = operand_at(x, d->reg[byte / d->width]);
     return reg[lane * d->reg_bytes + byte % d->width];
@@ -272,7 +271,7 @@ bool race_is_silent_store(const struct exec *x, const struct mem_access *t, u32 
                           u32 shift, const u8 *memory) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u64 first = t->base + (u64)(s64)t->lane_offset[lane];
-    if (d->is_bulk) return false; /* what it stores is in no register */
+    if (d->is_bulk) return false; /* A bulk copy's data is in no register. */
     for (u64 b = cell << shift; b < (cell + 1) << shift; b++) {
         if (b - first >= t->span) continue;
         u8 stored = memory[b];
@@ -286,7 +285,7 @@ bool race_is_silent_store(const struct exec *x, const struct mem_access *t, u32 
     return true;
 }
 
-/* An earlier lane of the same store at the same place, or -1. */
+/* Returns a lower lane of the same store with the same address, or -1. */
 static int earlier_lane(const struct mem_access *t, u32 lane) {
     for (u32 m = t->mask & ((1u << lane) - 1); m; m &= m - 1)
         if (t->lane_offset[__builtin_ctz(m)] == t->lane_offset[lane]) return __builtin_ctz(m);
@@ -303,8 +302,7 @@ u8 race_access_kind(const char *past_verb) {
                                          : ACCESS_UPDATE;
 }
 
-/* The line of an op, beside that of the access at hand, which is the last one that was remembered.
- */
+/* Formats the op's line relative to that of the current access, the last one of the history. */
 static void describe_line(const struct exec *x, u32 op, char *out, size_t size) {
     const struct launch *l = x->worker->launch;
     const struct race_shadow *p = x->worker->race_shadow;
@@ -313,7 +311,7 @@ static void describe_line(const struct exec *x, u32 op, char *out, size_t size) 
                            source_location_of(l->module->ptx, l->ops[current_op].loc), out, size);
 }
 
-/* "thread (3,0,0) of block (1,0,0) wrote in line 7", as far as it is known. */
+/* Writes "thread (3,0,0) of block (1,0,0) wrote in line 7", as far as the history has it. */
 void race_describe_other(const struct exec *x, const struct history_query *w, const char *fallback,
                          const char *past_verb, char *out, size_t size) {
     const struct launch *l = x->worker->launch;
@@ -323,7 +321,7 @@ void race_describe_other(const struct exec *x, const struct history_query *w, co
     char actor[64], block_text[64] = "", at[96] = "";
     bool is_found = race_history_find(x, w, &op, &lane);
     if (is_found && x->mems[l->ops[op].aux].verb == MEM_STORE)
-        past_verb = "wrote"; /* a strong one */
+        past_verb = "wrote"; /* A strong store is recorded as an update. */
     if (is_found) describe_line(x, op, at, sizeof at);
     if (w->block != (u32)x->block->linear)
         snprintf(block_text, sizeof block_text, " of block (%u,%u,%u)", w->block % grid[0],
@@ -404,7 +402,7 @@ static void report_conflict(struct exec *x, const struct mem_access *t, u32 lane
         report_warp_race(x, t, lane, cell, verb, p->last_read_epoch[cell], "read");
 }
 
-/* A lane that accesses the granule. */
+/* Returns a lane that accesses the cell. */
 static u32 accessing_lane(const struct exec *x, const struct mem_access *t, u64 cell) {
     u32 shift = x->worker->launch->global_shift;
     for (u32 m = t->mask; m; m &= m - 1) {
@@ -415,8 +413,8 @@ static u32 accessing_lane(const struct exec *x, const struct mem_access *t, u64 
     return (u32)__builtin_ctz(t->mask);
 }
 
-/* The note is of an earlier tick, by another warp of the block, which this one has not been ordered
- * after. */
+/* Returns true if the epoch is of an earlier tick, by another warp of the block, and nothing has
+ * ordered this warp after it. */
 static bool conflicts_after_partial_sync(const struct exec *x, u16 block_id, u32 epoch) {
     const struct block *b = x->block;
     u32 warp = epoch % RACE_MANY_WARPS, logical_clock = epoch / RACE_CLOCK_UNIT;
@@ -439,7 +437,7 @@ void race_check_partial_sync(struct exec *x, const struct mem_access *t, u64 g) 
          update_conflict = p->has_updates && conflicts_after_partial_sync(x, p->updater_block[g],
                                                                           p->last_update_epoch[g]);
     if (is_read && !read_conflict)
-        p->last_read_epoch[g] = 0; /* else joined with it, as notes of one tick are */
+        p->last_read_epoch[g] = 0; /* Otherwise the new read is joined, as within one tick. */
     else if (is_read)
         p->last_read_epoch[g] =
             p->last_read_epoch[g] % RACE_CLOCK_UNIT | p->logical_clock * RACE_CLOCK_UNIT;
@@ -482,7 +480,7 @@ void race_check_store_lanes(struct exec *x, const struct mem_access *t) {
     }
 }
 
-/* Notes of a store that leaves what it finds stay as they are. */
+/* Checks one cell of a lane's store. A silent store leaves the shadow cell unchanged. */
 static void check_store(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
     struct race_shadow *p = x->worker->race_shadow;
     u32 shift = x->worker->launch->global_shift, current = race_global_epoch(x->block, x->warp);

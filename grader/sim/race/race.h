@@ -1,56 +1,60 @@
-/* race.h — what is noted of accesses to find races, and who reports them.
+/* race.h — the shadow memory in which the race detector records accesses, and its functions:
  *
- *   writable_allocations.c         the allocations that a launch may change: no others are looked at
- *   sync_epoch.c      time: intervals between barriers, ticks
- *   exec_shared.c  shared memory: stamps of the last write and the last reads
- *   cluster.c       shared memory of other blocks of a cluster
- *   exec_global.c  global memory, blocks in any order on several workers
- *   happens_before.c         global memory, kernels whose blocks run in order on one worker
- *   intra_warp.c          global memory, lanes of one warp
- *   vector_clock.c       what orders some of a block's threads
- *   shadow.c        the notes' planes
- *   race.c          races between blocks at the end of a launch; the texts
- *   streams.c       races between commands of several streams
- *   proxy.c         shared memory that threads write and products or bulk copies read:
- * fence.proxy.async warpgroup.c     what a warpgroup owes its products: four warps, wgmma.fence
- *   tensor_map_proxy.c          tensor maps that kernels change */
+ *   writable_allocations.c  the allocations that a launch may change: only these are checked
+ *   sync_epoch.c            clocks: sync epochs of blocks and warps, ticks of workers
+ *   exec_shared.c           shared memory: epochs of the last write and the last reads
+ *   cluster.c               shared memory of other blocks of a cluster
+ *   exec_global.c           global memory, blocks in any order on several workers
+ *   happens_before.c        global memory, kernels whose blocks run in order on one worker
+ *   intra_warp.c            global memory, lanes of one warp
+ *   vector_clock.c          synchronization of some threads of a block
+ *   shadow.c                the planes of the shadow memory
+ *   history.c               the last accesses, for the reports
+ *   race.c                  races between blocks at the end of a launch; the reports' texts
+ *   streams.c               races between commands of several streams
+ *   proxy.c                 missing fence.proxy.async before a wgmma or a bulk copy reads
+ *   async.c                 copies in flight
+ *   wgmma_pending.c         wgmmas in flight
+ *   warpgroup.c             wgmmas that need four warps and a wgmma.fence
+ *   tensor_map_proxy.c      tensor maps that kernels change */
 #pragma once
 #include "grader/sim/core/core.h"
 
-/* Who a shared-memory stamp stands for. */
+/* The kind of an epoch of shared memory: the threads that it stands for. */
 enum {
     EPOCH_THREAD,
-    EPOCH_LANES /* of one warp */,
-    EPOCH_WARPS,
+    EPOCH_LANES, /* several lanes of one warp */
+    EPOCH_WARPS, /* several warps */
     EPOCH_ATOMIC_THREAD,
     EPOCH_ATOMIC_LANES,
     EPOCH_ATOMIC_WARPS,
-    EPOCH_WRITE_THEN_ATOMIC /* a plain write, and atomics of the same warp since */
+    EPOCH_WRITE_THEN_ATOMIC /* a plain write, then atomics of the same warp */
 };
 enum {
-    RACE_SYNC_EPOCHS = 1 << 13,     /* of a block that stamps can tell */
-    RACE_WARP_SYNC_EPOCHS = 1 << 6, /* likewise of a warp */
+    RACE_SYNC_EPOCHS = 1 << 13,     /* of a block, before they wrap */
+    RACE_WARP_SYNC_EPOCHS = 1 << 6, /* of a warp, before they wrap */
     RACE_MANY_BLOCKS = 0xffff,
-    RACE_SAME_VALUE = 0xfffe /* many wrote, all the same */
+    RACE_SAME_VALUE = 0xfffe /* several blocks wrote, all the same value */
 };
 
 /* One execution of a memory instruction: history.c. */
 struct access_record {
     u64 low, high; /* offsets in shared memory, or from SIM_BASE */
     u32 op, stat, mask, block, warp;
-    u32 epoch, pattern; /* of reads of shared memory that are to be noted later: exec_shared.c; of
-                           global memory: intra_warp.c */
+    u32 epoch, pattern; /* of deferred reads of shared memory (exec_shared.c) and of accesses to
+                           global memory (intra_warp.c) */
     bool shared;
-    u8 access_kind; /* PAST_… */
+    u8 access_kind; /* ACCESS_READ, … */
 };
 enum { RACE_HISTORY_SIZE = 1 << 13 };
 enum { ACCESS_READ, ACCESS_WRITE, ACCESS_UPDATE, ACCESS_KIND_COUNT };
 
+/* Offsets from SIM_BASE, high excluded. */
 struct offset_range {
     u64 low, high;
-}; /* offsets from SIM_BASE */
+};
 
-/* What a memo says of an execution's lanes, kept for later. */
+/* A copy of an execution's access pattern, for its deferred read. */
 struct lane_pattern {
     s32 lane_offset[32];
     s32 low;
@@ -59,78 +63,77 @@ struct lane_pattern {
 };
 enum { RACE_PATTERN_CACHE_SIZE = 1 << 8 };
 
-/* Reads of a block's shared memory in the interval at hand, to be stamped when stamps are needed.
- */
+/* A block's reads of shared memory in the current sync epoch, whose shadow cells are written only
+ * when another access needs them. */
 struct race_shadow;
 struct deferred_reads {
-    void (*flush)(struct race_shadow *p); /* does so, and then none wait */
-    const u32 *write_epochs;              /* the block's stamps */
-    u32 *read_epochs;                     /* NULL: none wait */
-    u32 first_record, first_pattern;      /* where they begin in past, and in patterns */
+    void (*flush)(struct race_shadow *p); /* writes them all to the shadow cells */
+    const u32 *write_epochs;              /* the block's */
+    u32 *read_epochs;                     /* the block's; NULL: no reads are deferred */
+    u32 first_record, first_pattern;      /* the first of them in `history` and in `patterns` */
 };
 
 /* A warp's last accesses to global memory since its lanes were last ordered: intra_warp.c. */
 enum {
     INTRA_WARP_RING_SIZE = 8,
     INTRA_WARP_STRIDE_CACHE_SIZE = 1 << 8,
-    MAX_INTRA_WARP_CHECKS = 1 << 14 /* a worker and launch, lane by lane */
+    MAX_INTRA_WARP_CHECKS = 1 << 14 /* lane by lane, for each worker and launch */
 };
 struct intra_warp_ring {
-    u64 low, high;                          /* of all that were added */
-    u32 n;                                  /* the last INTRA_WARP_RING_SIZE of them, in turn */
-    u32 record_index[INTRA_WARP_RING_SIZE]; /* in past */
+    u64 low, high;                          /* the range of all accesses that were added */
+    u32 n;                                  /* number of accesses that were added */
+    u32 record_index[INTRA_WARP_RING_SIZE]; /* of the last ones in `history`, a ring buffer */
 };
 struct intra_warp_history {
-    u32 block_clock,
-        warp_sync_epoch; /* the block's tick, the warp's interval from which on these are */
-    struct intra_warp_ring ring[ACCESS_KIND_COUNT]; /* by PAST_… */
+    u32 block_clock, warp_sync_epoch; /* the block's tick, the warp's sync epoch at their start */
+    struct intra_warp_ring ring[ACCESS_KIND_COUNT]; /* by ACCESS_READ, … */
 };
 
-/* SHADOW_ROW_CELLS granules side by side: one note for all, as long as each access is one of all.
- */
+/* SHADOW_ROW_CELLS neighbouring cells, which share a record while every access covers them all. */
 struct shadow_row {
-    u32 state; /* the epoch of the launch + ROW_COMPACT or ROW_EXPANDED; else nothing was noted */
+    u32 state; /* row_state_base + ROW_COMPACT or ROW_EXPANDED; else no access in this launch */
     u16 writer_block, reader_block;
     u32 last_write_epoch, last_read_epoch;
 };
 enum { SHADOW_ROW_CELLS = 32 };
 enum shadow_row_state { ROW_EMPTY, ROW_COMPACT, ROW_EXPANDED, ROW_STATE_COUNT };
 
-/* Notes of global memory by granule, (address - SIM_BASE) >> global_shift, of the blocks that one
- * worker ran. By block: none (0), one (1 + its number), or many. By tick: when and in which warp,
- * for races within a block: bits 0-4 warp · 5 several warps · 6-31 the worker's tick, which goes on
- * at each barrier and each block */
+/* One worker's shadow memory of global memory: accesses by the blocks that it ran. A plane has an
+ * element for each cell, (address - SIM_BASE) >> global_shift. Planes by block hold none (0), one
+ * (1 + its number) or many. Epochs hold the tick and the warp, for races within a block: bits 0-4
+ * warp · 5 several warps · 6-31 the worker's tick, which advances at each barrier and block. */
 struct race_shadow {
-    u16 *writer_block, *reader_block,
-        *updater_block; /* blocks that wrote, that read, that updated by atomics or strong stores */
-    u16 *value_hash;    /* a hash of what was written last */
+    /* Blocks that wrote, that read, that updated by atomics or strong stores. */
+    u16 *writer_block, *reader_block, *updater_block;
+    u16 *value_hash; /* a hash of the last value written */
     u32 *last_write_epoch, *last_read_epoch, *last_update_epoch;
-    u32 *release_clock; /* of the last write or update: the tick before which all is handed over
-                      with it. happens_before.c, if strict */
-    u64 covered_bytes;  /* bytes behind SIM_BASE that the planes stand for */
-    u32 logical_clock;
+    /* Of the last write or update: whoever acquires it is ordered after all before this tick
+     * (happens_before.c). */
+    u32 *release_clock;
+    u64 covered_bytes;  /* bytes from SIM_BASE on that the planes cover */
+    u32 logical_clock;  /* the tick */
     u32 cell_shift;     /* the launch's global_shift */
-    bool has_updates;   /* the kernel has such: else `update` and `updated` say nothing */
-    bool has_reads;     /* a read was noted in this launch: else `was_read` says nothing */
-    u32 has_block_race; /* a race between this worker's blocks */
-    struct offset_range accessed_range; /* touched in this launch */
+    bool has_updates;   /* else updater_block and last_update_epoch are not valid */
+    bool has_reads;     /* a read was recorded in this launch: else last_read_epoch is not valid */
+    u32 has_block_race; /* two of this worker's blocks may have raced */
+    struct offset_range accessed_range; /* of all accesses of this launch */
     struct offset_range *insn_ranges;   /* the same by memory instruction */
-    struct shadow_row *rows; /* …first of them: the planes above hold what rows that are open say */
-    u32 row_state_base;      /* of the launch: rows.state */
-    struct access_record *history; /* the last accesses, [RACE_HISTORY_SIZE] in turn */
-    u32 nrecords;                  /* …and how many there were */
-    struct lane_pattern *patterns;
-    u32 npatterns; /* likewise, [RACE_PATTERN_CACHE_SIZE] */
+    struct shadow_row *rows;            /* expanded rows have their records in the planes above */
+    u32 row_state_base;                 /* of this launch, for rows[].state */
+    struct access_record *history;      /* the last accesses: ring buffer of RACE_HISTORY_SIZE */
+    u32 nrecords;                       /* number of records that were added */
+    struct lane_pattern *patterns;      /* ring buffer of RACE_PATTERN_CACHE_SIZE */
+    u32 npatterns;                      /* number of patterns that were added */
     struct deferred_reads deferred;
-    struct intra_warp_history *intra_warp;             /* by warp */
-    s32 pattern_strides[INTRA_WARP_STRIDE_CACHE_SIZE]; /* of the last patterns: between neighbouring
-                                             lanes; 0 = several */
+    struct intra_warp_history *intra_warp; /* by warp */
+    /* Bytes between neighbouring lanes of the last patterns; 0: not constant. */
+    s32 pattern_strides[INTRA_WARP_STRIDE_CACHE_SIZE];
     u32 nstride_patterns, intra_warp_checks;
 };
 enum { RACE_CLOCK_UNIT = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_CLOCK_LIMIT = 1 << 26 };
 
-/* Stamps of shared memory (exec_shared.c): the first bit of each field; the lowest is the interval
- * of the warp. An interval of the block of 0 stands for never. */
+/* Epochs of shared memory (exec_shared.c): the first bit of each field. The lowest field is the
+ * warp's sync epoch, the highest the block's; 0 there means never. */
 enum { EPOCH_LANE_SHIFT = 6, EPOCH_WARP_SHIFT = 11, EPOCH_KIND_SHIFT = 16, EPOCH_SYNC_SHIFT = 19 };
 _Static_assert(RACE_WARP_SYNC_EPOCHS == 1 << EPOCH_LANE_SHIFT &&
                    RACE_SYNC_EPOCHS == 1ull << (32 - EPOCH_SYNC_SHIFT),
@@ -170,7 +173,8 @@ static inline u16 race_updater_block(const struct race_shadow *p, u64 cell) {
                : 0;
 }
 
-/* One instruction's access: lane l at offset base + rel[l] of shared memory, or from SIM_BASE. */
+/* One instruction's access: lane l at base + lane_offset[l], an offset in shared memory or from
+ * SIM_BASE. */
 struct mem_access {
     const struct op *o;
     u64 base;
@@ -209,8 +213,8 @@ static inline struct access_record *race_record_access(struct exec *x, const str
     return e;
 }
 
-/* history.c: the last access of that kind to an address, before the one at hand. -1: any warp, any
- * lane. */
+/* history.c: searches the last access of that kind to an address before the current one. A warp or
+ * lane of -1 means any. */
 struct history_query {
     u64 address;
     u32 block;
@@ -219,28 +223,28 @@ struct history_query {
     u8 access_kind;
 };
 struct access_record *race_history_new(void);
-/* `lane`: -1 where it is not known. */
+/* Returns true and sets the op and the lane of the access; the lane is -1 if it is unknown. */
 bool race_history_find(const struct exec *x, const struct history_query *w, u32 *op, int *lane);
 
 /* sync_epoch.c */
 extern const struct race_callbacks race_callbacks;
-void race_next_sync_epoch(struct block *b,
-                          const struct launch *l); /* nothing where races are not looked for */
-/* Something orders a part of the threads: time goes on, for all of the block. */
+/* Begins a sync epoch of the block: all its threads are ordered. Does nothing without sanitizer. */
+void race_next_sync_epoch(struct block *b, const struct launch *l);
+/* Advances the block's time where only some of its threads are ordered. */
 void race_next_partial_epoch(struct block *b, const struct launch *l);
 u32 race_advance_clock(struct block *b);
 
-/* vector_clock.c: hooks */
+/* vector_clock.c: callbacks for named barriers. */
 void race_barrier_arrive(struct block *b, const struct warp *w, u32 barrier,
                          const struct launch *l);
 void race_barrier_release(struct block *b, u32 barrier, u32 warps, const struct launch *l);
 
-/* intra_warp.c: global memory, lanes of one warp. `m`: the pattern; `e`: the access, as it was
- * remembered. */
+/* intra_warp.c: checks an access to global memory against earlier ones of the warp. `m` is its
+ * pattern, `e` its record in the history. */
 void race_check_intra_warp(struct exec *x, struct access_pattern *m, const struct mem_access *t,
                            struct access_record *e);
-void race_intra_warp_reset(struct race_shadow *p,
-                           u32 warp); /* something may have ordered its lanes */
+/* Forgets the warp's earlier accesses: something may have ordered its lanes. */
+void race_intra_warp_reset(struct race_shadow *p, u32 warp);
 
 /* writable_allocations.c: marks the allocations that the launch may change. */
 void race_mark_writable_allocations(const struct launch *l);
@@ -253,54 +257,56 @@ void race_reset_clock(struct race_shadow *p);
 
 /* race.c */
 void race_report(struct launch *l, struct sim_result *out);
-/* Holds what the launch touched against commands that nothing orders it with, and keeps it: between
- * race_open and race_close. */
+/* streams.c: checks what the launch accessed against commands that nothing orders it with, and
+ * records it. Call it between race_open and race_close. */
 void race_streams_launch(struct launch *l, struct sim_result *out);
 /* sim_set_stream_clock and sim_check_host_access (sim.h). */
 void race_streams_set_clock(struct sim *s, const struct sim_stream_clock *o);
 bool race_streams_access(struct sim *s, const char *description, const struct sim_strided_range *r,
                          struct sim_report *out);
-/* What was noted of memory that is freed, or of all. */
+/* Drops the records of memory that is freed; or all of them. */
 void race_streams_remove(struct sim *s, u64 address, u64 bytes);
 void race_streams_clear(struct sim *s);
 void race_streams_free(struct sim *s);
-/* Whether a store leaves the granule as memory, or an earlier lane of the same store, has it. */
+/* race.c: returns true if the lane's store leaves the cell as memory, or a lower lane of the same
+ * store, already has it. */
 bool race_is_silent_store(const struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
                           u32 shift, const u8 *memory);
-/* The stores of lanes that may race within the block, looked at one by one, and their notes by
- * tick. */
+/* Checks the stores of lanes that may race within the block one by one, and sets their epochs. */
 void race_check_stores(struct exec *x, const struct mem_access *t);
-/* Lanes of one store that leave different values in one place. */
+/* Reports lanes of one store that leave different values in one cell. */
 void race_check_store_lanes(struct exec *x, const struct mem_access *t);
-/* A load or atomic that does race within the block. */
+/* Reports a load or atomic that races within the block. */
 void race_report_in_block(struct exec *x, const struct mem_access *t);
-/* The notes of a granule that an access is about to change, where time has gone on for a part of
- * the block. */
+/* Checks a cell that an access is about to change, where only some of the block's threads were
+ * ordered since its last barrier. */
 void race_check_partial_sync(struct exec *x, const struct mem_access *t, u64 cell);
-/* "block (1,0,0)", where the number in a note still says which. */
+/* Writes "block (1,0,0)", or "one block" where the id does not identify it. */
 void race_describe_block(const struct launch *l, u16 block_id, char *out, size_t size);
 
-/* A plain read beside atomics of others, which an atomic of its own checks again: no fault. */
+/* Adds a note on a plain read of what others update by atomics, which the thread's own atomic
+ * verifies. */
 void race_report_revalidated_read(struct exec *x, const struct mem_access *t, u32 lane);
 u8 race_access_kind(const char *past_verb); /* "read", "wrote", "updated" */
-/* "thread (3,0,0) of block (1,0,0) wrote in line 7"; `otherwise`: who, where the thread is not
- * known. */
+/* Writes "thread (3,0,0) of block (1,0,0) wrote in line 7"; `fallback` replaces an unknown thread.
+ */
 void race_describe_other(const struct exec *x, const struct history_query *w, const char *fallback,
                          const char *past_verb, char *out, size_t size);
-/* The same of several, of whom `who` names one. */
+/* Does the same for several threads, which `actor` names. */
 void race_describe_many(const struct exec *x, const struct history_query *w, const char *actor,
                         const char *past_verb, char *out, size_t size);
-/* "thread (3,0,0) wrote in line 7", of an op that is known. */
+/* Writes "thread (3,0,0) wrote in line 7" for a known op. */
 void race_describe_op(const struct exec *x, u32 thread, u32 op, const char *past_verb, char *out,
                       size_t size);
-/* "element 63 of `p` (1024 bytes)" */
+/* Writes "element 63 of `p` (1024 bytes)". */
 void race_describe_address(const struct exec *x, const struct mem_access *t, u64 address, char *out,
                            size_t size);
-/* cluster.c: a lane's access to shared memory of a block of its cluster, which may be its own. */
+/* cluster.c: checks a lane's access to shared memory of a block of its cluster, also its own. */
 void race_cluster_access(struct exec *x, struct block *target, const struct op *o, u32 lane,
                          u64 offset, u32 span, enum race_access_kind access);
 
-/* happens_before.c: an access, or an atomic of one lane whose result is used. */
+/* happens_before.c: checks an access; an atomic of one lane whose result is used; a fence at the
+ * scope of the GPU or wider. */
 void race_hb_access(struct exec *x, const struct mem_access *t);
 void race_hb_atom(struct exec *x, const struct mem_desc *d, u64 address, bool changed);
-void race_hb_fence(struct exec *x); /* one that threads of other blocks may rely on */
+void race_hb_fence(struct exec *x);

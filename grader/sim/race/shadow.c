@@ -1,9 +1,9 @@
-/* shadow.c — the notes of global memory: mapping them, opening and closing them for a launch.
+/* shadow.c — maps the shadow memory of global memory, and opens and closes it for a launch.
  *
- * Planes are mapped once for each worker and kept. Nearly all that well-made kernels touch are
- * whole rows of a warp's width, so that a row has one note for all of its granules, until an access
- * differs among them: then it is opened, and each granule has its own. A row that the launch has
- * not touched says so by its epoch, and need not be cleared. */
+ * Planes are mapped once for each worker and kept. Well-made kernels access nearly always whole
+ * rows of a warp's width, so a row has one compact record for all of its cells until an access
+ * treats them differently: then it is expanded, and each cell has its own. A row whose state is not
+ * of this launch counts as empty, so rows need no clearing. */
 #include "grader/sim/race/tensor_map_proxy.h"
 #include "grader/sim/race/race.h"
 
@@ -11,24 +11,24 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MAX_RETAINED_CELLS = 16 << 20 /* granules whose notes stay in memory after a launch */ };
+enum { MAX_RETAINED_CELLS = 16 << 20 }; /* cells whose pages stay in memory after a launch */
 
-/* A plane of `bytes` for each byte that an allocation reaches. */
+/* Maps a plane of `bytes` for each byte of covered memory; NULL if that fails. */
 static void *map_plane(const struct race_shadow *p, size_t bytes) {
     void *at = mmap(NULL, p->covered_bytes * bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
-    madvise(at, p->covered_bytes * bytes, MADV_HUGEPAGE); /* they are walked through, not sampled */
+    madvise(at, p->covered_bytes * bytes, MADV_HUGEPAGE); /* Accesses are mostly sequential. */
     return at;
 }
 
 enum {
     BLOCK_PLANE_COUNT = 4,
     EPOCH_PLANE_COUNT = 4,
-    ROW_BYTES_PER_CELL = 1 /* of a row, for each of its granules */
+    ROW_BYTES_PER_CELL = 1 /* of struct shadow_row */
 };
 _Static_assert(sizeof(struct shadow_row) <= ROW_BYTES_PER_CELL * SHADOW_ROW_CELLS,
-               "a row's note fits");
+               "ROW_BYTES_PER_CELL is too small");
 
 static void list_planes(struct race_shadow *p, void **block_planes[BLOCK_PLANE_COUNT],
                         void **epoch_planes[EPOCH_PLANE_COUNT]) {
@@ -79,8 +79,8 @@ void race_free(struct sim *s) {
     free(s->race_shadows);
 }
 
-/* Planes for so many workers, as far as memory reaches now. Larger ones begin anew: between
- * launches nothing is noted that still counts. */
+/* Maps shadows for so many workers that cover all memory in use; false if that fails. Enlarging one
+ * discards its contents: between launches no record is needed. */
 static bool grow_shadows(struct sim *s, unsigned workers) {
     u64 covered_bytes = memory_used_span(&s->memory);
     if (workers > s->nrace_shadows)
@@ -117,7 +117,7 @@ bool race_open(struct launch *l) {
         p->has_reads = false;
         p->deferred.read_epochs = NULL;
         p->has_updates = l->code->updates_global ||
-                         l->tracks_happens_before; /* what hands something over is noted so, too */
+                         l->tracks_happens_before; /* It records all atomics as updates. */
         p->accessed_range = (struct offset_range){UINT64_MAX, 0};
         p->insn_ranges = xcalloc(l->module->nstats, sizeof *p->insn_ranges);
         for (u32 s = 0; s < l->module->nstats; s++) p->insn_ranges[s].low = UINT64_MAX;
@@ -131,8 +131,8 @@ static void discard_pages(void *base, u64 low, u64 high) {
     madvise((u8 *)base + low, (high + page - 1) / page * page - low, MADV_DONTNEED);
 }
 
-/* Notes are not cleared: those by block count for one epoch, those by tick for one tick. Where
- * there are many their pages are given back. */
+/* Closes a worker's shadow after a launch. Planes are not cleared: their records are valid for one
+ * launch or one tick only. If there are many, their pages go back to the system. */
 static void close_shadow(struct race_shadow *p, u32 shift) {
     void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
     free(p->insn_ranges);
@@ -153,8 +153,8 @@ void race_close(struct launch *l) {
         if (l->workers[i].race_shadow) close_shadow(l->workers[i].race_shadow, l->global_shift);
 }
 
-/* Of rows that were touched: writing to others would make memory of them, gigabytes where buffers
- * lie far apart. */
+/* Clears the epochs of rows that were accessed. Writing to the others would allocate their pages,
+ * gigabytes where buffers lie far apart. */
 static void clear_row_epochs(struct race_shadow *p) {
     if (p->accessed_range.low >= p->accessed_range.high) return;
     u64 first = (p->accessed_range.low >> p->cell_shift) / SHADOW_ROW_CELLS,
@@ -164,7 +164,7 @@ static void clear_row_epochs(struct race_shadow *p) {
             p->rows[row].last_write_epoch = p->rows[row].last_read_epoch = 0;
 }
 
-/* Ticks begin anew: what was noted by tick is forgotten. */
+/* Restarts the ticks at 1 and clears all epochs. */
 void race_reset_clock(struct race_shadow *p) {
     void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
     list_planes(p, block_planes, epoch_planes);
@@ -174,7 +174,7 @@ void race_reset_clock(struct race_shadow *p) {
     p->logical_clock = 1;
 }
 
-/* A row's one note becomes one for each granule. */
+/* Copies a row's compact record to each of its cells. */
 void race_expand_row(struct race_shadow *p, u64 row) {
     struct shadow_row *r = &p->rows[row];
     u64 first = row * SHADOW_ROW_CELLS;

@@ -1,12 +1,12 @@
-/* streams.c — races between commands of several streams: kernels, copies and fills that nothing
- * orders, of which one changes what the other touches.
+/* streams.c — finds races between commands of several streams: kernels, copies and fills that
+ * nothing orders, if one changes what the other accesses. The server calls it by sim.h.
  *
- * Commands are carried out in the order of the calls, so nothing is seen to go wrong. But the host
- * says of each which others it comes after (struct sim_stream_clock), and what each touched is
- * kept, word by word, until all that can follow comes after it. A kernel's words come from its
- * notes of races (shadow.c), for which all memory is looked at while streams are in use. Only words
- * that were touched whole count; atomics of two kernels do not race. What is kept is bounded: of
- * too many commands the first are forgotten. */
+ * The simulator executes commands in the order of the calls, so results never show such a race. But
+ * the host passes for each command which others it comes after (struct sim_stream_clock), and the
+ * footprint of each, word by word, is kept until every later command comes after it. A kernel's
+ * words come from its shadow memory (shadow.c), which covers all allocations while streams are in
+ * use. Only words that were accessed as a whole count; atomics of two kernels don't race. Memory is
+ * bounded: with too many commands the oldest footprints are dropped. */
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/race/race.h"
@@ -22,23 +22,20 @@ enum {
     MAX_SITES = 64
 };
 enum {
-    MAX_RUNS = 1 << 17 /* of a command */,
-    MAX_TOTAL_RUNS = 1 << 20 /* runs of all */,
-    MAX_COPY_ROWS = 1 << 16 /* of a copy */
-};
-enum {
-    MAX_SCANNED_ROWS =
-        1 << 23 /* rows between the first and the last that a kernel touches: a gigabyte */
+    MAX_RUNS = 1 << 17,        /* of one command */
+    MAX_TOTAL_RUNS = 1 << 20,  /* of all commands */
+    MAX_COPY_ROWS = 1 << 16,   /* of a strided copy */
+    MAX_SCANNED_ROWS = 1 << 23 /* of a kernel's footprint: a gigabyte */
 };
 enum { COMMAND_READ, COMMAND_WRITE, COMMAND_UPDATE, COMMAND_ACCESS_KINDS };
 _Static_assert(SHADOW_ROW_CELLS == 32, "a mask has a bit for each word of a row");
 
-/* Rows side by side whose words were touched alike. */
+/* Consecutive rows of which the same words were accessed. */
 struct row_run {
     u64 first, n;
     u32 word_mask[COMMAND_ACCESS_KINDS]; /* a bit for each word */
 };
-/* Where a kernel touches a range. */
+/* The source line by which a kernel accesses a range. */
 struct access_site {
     u64 low, high; /* offsets from SIM_BASE */
     u32 line;
@@ -57,7 +54,7 @@ struct race_streams {
     struct sim_stream_clock current;
     struct footprint footprints[MAX_FOOTPRINTS];
     u32 n;
-    size_t total_runs; /* runs of all */
+    size_t total_runs; /* of all footprints */
 };
 
 static void free_footprint(struct footprint *f) {
@@ -92,9 +89,9 @@ void race_streams_set_clock(struct sim *s, const struct sim_stream_clock *o) {
             drop_footprint(s->streams, i);
 }
 
-/* ---- what a command touched ---- */
+/* ---- footprints ---- */
 
-/* `n` rows from `row` on, in ascending order but for the row that the last access ended in. */
+/* Adds `n` rows from `row` on. Calls come in ascending order, but may repeat the last row. */
 static void add_run(struct footprint *f, u64 row, u64 n,
                     const u32 word_mask[COMMAND_ACCESS_KINDS]) {
     struct row_run *last = f->nruns ? &f->runs[f->nruns - 1] : NULL,
@@ -115,8 +112,8 @@ static void add_run(struct footprint *f, u64 row, u64 n,
     f->runs[f->nruns++] = new_run;
 }
 
-/* The words of a plane's row of notes that were all touched: of SHADOW_ROW_CELLS granules, or of a
- * part of a row of words. */
+/* Adds to `word_mask` the words of a shadow row that were accessed as a whole. With cells smaller
+ * than a word, a shadow row is only part of a row of words. */
 static void read_shadow_row(const struct race_shadow *p, u64 row, u32 shift,
                             u32 word_mask[COMMAND_ACCESS_KINDS]) {
     u32 cells_per_word = WORD_BYTES >> shift, words = SHADOW_ROW_CELLS / cells_per_word;
@@ -162,7 +159,7 @@ static struct offset_range accessed_range(const struct launch *l) {
     return all;
 }
 
-/* By allocation: between them lies much that nobody touches. */
+/* Adds the kernel's accesses, by allocation: the gaps between them can be large. */
 static void add_allocations(struct launch *l, struct footprint *f) {
     const struct memory *m = &l->sim->memory;
     struct offset_range all = accessed_range(l);
@@ -212,8 +209,7 @@ static void add_sites(const struct launch *l, struct footprint *f) {
 
 /* ---- two commands ---- */
 
-/* What raced: the words of both, and what each did there; `mine` before what is worse than a read.
- */
+/* The first word that two commands access, and how each accesses it. */
 struct conflict {
     u64 offset;
     u8 kind, other_kind;
@@ -232,7 +228,7 @@ static u32 conflicting_words(const struct row_run *a, const struct row_run *b, s
     return 0;
 }
 
-/* The first word that both touch and one changes. */
+/* Finds the first word that both commands access and one changes. */
 static bool find_conflict(const struct footprint *a, const struct footprint *b,
                           struct conflict *c) {
     for (size_t i = 0, k = 0; i < a->nruns && k < b->nruns;) {
@@ -280,9 +276,9 @@ static void write_text(const struct sim *s, const struct footprint *a, const str
     if (other && site && !strcmp(site->file, other->file))
         buf_printf(&text, " in line %u", other->line);
     else if (other) buf_printf(&text, " in %s:%u", other->file, other->line);
-    buf_puts(&text, "; nothing orders the two: let the later one's stream wait for an event that "
-                    "is recorded behind the "
-                    "earlier (cudaEventRecord, cudaStreamWaitEvent), or synchronise between them");
+    buf_puts(&text, "; nothing orders the two: make the later one's stream wait for an event "
+                    "recorded after the earlier one (cudaEventRecord, cudaStreamWaitEvent), or "
+                    "synchronize between them");
     snprintf(r->text, sizeof r->text, "%s", buf_str(&text));
     r->line = site ? site->line : 0;
     buf_free(&text);
@@ -292,7 +288,8 @@ static bool is_ordered(const struct sim_stream_clock *o, const struct footprint 
     return f->stream == o->stream || f->number <= o->ordered_after[f->stream];
 }
 
-/* The report, if it races with any that came before; then it is kept. */
+/* Sets the report and returns true if the command races with an earlier one; keeps its footprint.
+ */
 static bool check_and_record(struct sim *s, struct footprint *f, struct sim_report *out) {
     struct race_streams *r = s->streams;
     bool is_found = false;
@@ -346,7 +343,8 @@ void race_streams_launch(struct launch *l, struct sim_result *out) {
 
 /* ---- copies and fills ---- */
 
-/* Words that lie in the range whole: those of its first row, whole rows, those of the last. */
+/* Adds the words that lie as a whole in the range: those of its first row, whole rows, and those of
+ * the last. */
 static void add_range(struct footprint *f, u64 low, u64 high, bool is_write) {
     low = (low + WORD_BYTES - 1) / WORD_BYTES, high /= WORD_BYTES;
     while (low < high) {
@@ -376,9 +374,9 @@ bool race_streams_access(struct sim *s, const char *description, const struct si
     return true;
 }
 
-/* ---- memory that goes ---- */
+/* ---- freed memory ---- */
 
-/* Allocations are rows apart. */
+/* Removes rows from a footprint. Allocations don't share a row. */
 static void remove_range(struct footprint *f, u64 first, u64 end) {
     struct row_run *old = f->runs;
     size_t n = f->nruns;

@@ -1,5 +1,6 @@
-/* sync_epoch.c — time as the search for races knows it: intervals between barriers of a block and of
- * a warp, and the ticks of a worker, which go on at each barrier and each block. See race.h. */
+/* sync_epoch.c — the race detector's clocks: the sync epochs of a block and of a warp, which begin
+ * at their barriers, and a worker's ticks, which advance at each barrier and each block. The core
+ * calls these functions through race_callbacks. */
 #include "grader/sim/race/async.h"
 #include "grader/sim/race/wgmma_pending.h"
 #include "grader/sim/race/vector_clock.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-/* Reads that wait to be stamped will not be asked for. */
+/* Drops the block's deferred reads: no later access can race with them. */
 static void discard_deferred_reads(const struct block *b) {
     if (b->race_shadow && b->race_shadow->deferred.read_epochs == b->read_epochs)
         b->race_shadow->deferred.read_epochs = NULL;
@@ -27,7 +28,7 @@ u32 race_advance_clock(struct block *b) {
     return b->race_shadow->logical_clock;
 }
 
-/* All that was done so far is past, for all threads. */
+/* Orders all that was done so far before all that follows, for all threads of the block. */
 static void mark_block_synced(struct block *b) {
     b->block_sync_epoch = b->sync_epoch;
     b->logical_clock = race_advance_clock(b);
@@ -35,7 +36,7 @@ static void mark_block_synced(struct block *b) {
         b->warps[i].warp_sync_epoch = b->warps[i].sync_epoch;
 }
 
-/* Reads of the interval at hand will be asked for from now on. */
+/* Writes the deferred reads of this sync epoch to the shadow cells, needed from now on. */
 static void flush_block_reads(struct block *b) {
     if (b->race_shadow->deferred.read_epochs == b->read_epochs)
         b->race_shadow->deferred.flush(b->race_shadow);
@@ -62,7 +63,8 @@ void race_next_partial_epoch(struct block *b, const struct launch *l) {
     race_advance_clock(b);
 }
 
-/* Intervals of a warp are told modulo RACE_WARP_SYNC_EPOCHS. */
+/* Clears the block's epochs when a warp's sync epoch wraps: they hold it modulo
+ * RACE_WARP_SYNC_EPOCHS. */
 static void restart_warp_epochs(struct block *b, const struct launch *l) {
     u32 sync_epoch = b->sync_epoch;
     discard_deferred_reads(b);

@@ -1,6 +1,6 @@
-/* tensor_map_proxy.c — see tensor_map_proxy.h. Kept are the maps in global memory that the worker's blocks changed in this
- * launch. That any thread has acquired one since counts for all: who has to is a question of
- * barriers, which races tell. */
+/* tensor_map_proxy.c — finds missing fences after changes of tensor maps; see tensor_map_proxy.h.
+ * Each worker lists the maps in global memory that its blocks changed in this launch. An acquire by
+ * any thread counts for all: a missing barrier is reported as a race. */
 #include "grader/sim/race/tensor_map_proxy.h"
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
@@ -50,9 +50,8 @@ void race_tensor_map_use(struct exec *x, const struct op *o, u32 lane, u64 addre
     source_location_format_op(x->worker->launch, c->op, o, line, sizeof line);
     memory_describe(x->memory, address, 128, location, sizeof location);
     core_fault(x, SIM_FAULT_MISSING_FENCE, o, lane, address,
-               "copies by the tensor map %s, which was changed%s: no "
-               "fence.proxy.tensormap::generic.acquire of it stands "
-               "between",
+               "copies by the tensor map %s, which was changed%s, with no "
+               "fence.proxy.tensormap::generic.acquire of it between",
                location, line);
 }
 

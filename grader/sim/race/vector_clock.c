@@ -1,14 +1,14 @@
-/* vector_clock.c — order between some threads of a block.
+/* vector_clock.c — tracks what orders some threads of a block, for the other files of this folder.
  *
- * A barrier of all threads begins an interval, and what came before is past. Everything else that
- * orders does so for some: each warp has a list of what it has seen of every other (a vector clock,
- * as in Flanagan and Freund, "FastTrack", 2009), in intervals for shared memory and in ticks for
- * global memory; both go on where a warp leaves something for others. A warp that arrives at an
- * mbarrier or a named barrier leaves what it has seen, and what it did; who waited takes that. Who
- * sees what an atomic or a strong store left takes all that was done so far: when that was left is
- * not noted. Within a warp, barriers of its lanes are told apart where they are not of all lanes:
- * each lane has such a list of the others. mbarriers share places by their offset; two at one place
- * order more than they should, and no race is invented. */
+ * A barrier of all threads begins a sync epoch, and all earlier accesses are ordered. Everything
+ * else orders some threads only: each warp has a vector clock (Flanagan and Freund, "FastTrack",
+ * 2009) of what it has observed of every other warp, in sync epochs for shared memory and in ticks
+ * for global memory. Both advance when a warp releases something. A warp that arrives at an
+ * mbarrier or a named barrier releases its clock; a warp that waits there joins it. A warp that
+ * observes an atomic or a strong store acquires all that was done in the block so far, because the
+ * time of that store is not recorded. Where not all lanes of a warp synchronize, each lane has such
+ * a clock of the other lanes. mbarriers share slots by their offset: two in one slot order more
+ * than they should, which can hide a race but never reports a false one. */
 #include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/race.h"
 
@@ -45,7 +45,7 @@ static void join_clock(struct vector_clock *to, const struct vector_clock *from)
     }
 }
 
-/* What the warp leaves: what it has seen, and all that it did. */
+/* Joins into `at` what the warp has observed and all that it did. */
 static void release_clock(struct vector_clock *at, const struct block *b, u32 warp) {
     join_clock(at, &b->vector_clocks->warp_clock[warp]);
     at->sync_epoch[warp] = b->sync_epoch;

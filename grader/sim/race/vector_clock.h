@@ -1,42 +1,42 @@
-/* vector_clock.h — what orders some threads of a block with some others: barriers of a part of a warp,
- * named barriers, mbarriers, seeing what another thread left. See vector_clock.c. */
+/* vector_clock.h — synchronization of some threads of a block: barriers of part of a warp, named
+ * barriers, mbarriers, acquires. See vector_clock.c. */
 #pragma once
 #include "grader/sim/core/core.h"
 
-/* A time: an interval for shared memory, a tick for global memory. What another warp did before it
- * is ordered. */
+/* By warp, a time before which all that the warp did is ordered: a sync epoch for shared memory, a
+ * tick for global memory. */
 struct vector_clock {
-    u32 sync_epoch[32], logical_clock[32]; /* by warp */
+    u32 sync_epoch[32], logical_clock[32];
 };
 enum { MBARRIER_CLOCK_SLOTS = 32 };
 
 struct vector_clocks {
-    struct vector_clock warp_clock[32]; /* by warp: what it may rely on */
-    struct vector_clock
-        named_barrier_clock[BARRIERS_PER_BLOCK]; /* of warps that came by bar.arrive */
+    struct vector_clock warp_clock[32]; /* by warp: what it has observed */
+    /* The joined clocks of the warps that arrived by bar.arrive. */
+    struct vector_clock named_barrier_clock[BARRIERS_PER_BLOCK];
+    /* Of mbarriers, by slot: all arrivals so far; those up to the end of the last phase. */
     struct vector_clock mbarrier_arrival_clock[MBARRIER_CLOCK_SLOTS],
-        mbarrier_phase_clock[MBARRIER_CLOCK_SLOTS]; /* of mbarriers: what came to it, to the last
-                                                       phase's end */
-    u32 *lane_clock[32]; /* by warp, NULL = nothing yet: [lane][other], the other's last interval of
-                       the warp that the lane saw */
+        mbarrier_phase_clock[MBARRIER_CLOCK_SLOTS];
+    /* By warp: [lane][other], the other lane's last sync epoch that the lane has observed; NULL
+     * before the first one. Owned. */
+    u32 *lane_clock[32];
 };
 
-/* A block starts; its memory goes; its intervals begin anew. */
+/* Resets the clocks when a block starts or its sync epochs wrap; frees them. */
 void race_vector_clocks_reset(struct block *b);
 void race_vector_clocks_free(struct block *b);
-/* A warp was handed something: all that was done in the block is ordered before what it does from
- * now on. */
+/* Orders all that was done in the block before what the warp does from now on. */
 void race_acquire(struct block *b, const struct warp *w, const struct launch *l);
-/* An mbarrier of the block's own memory: a lane initialises it, which is a plain store; a warp
- * arrives, its phase ends, a warp has seen that. */
+/* For an mbarrier in the block's own memory: a lane initializes it, which counts as a plain store;
+ * a warp arrives; its phase completes; a warp has seen that. */
 void race_mbarrier_init(struct exec *x, const struct op *o, u32 lane, u32 offset);
 void race_mbarrier_arrive(struct exec *x, u32 offset, bool first /* lane of its instruction */);
 void race_mbarrier_complete_phase(struct exec *x, u32 offset);
 void race_mbarrier_acquire(struct exec *x, u32 offset);
-/* Lanes of a part of a warp met. */
+/* Orders these lanes of the warp: they have synchronized. */
 void race_sync_lanes(struct block *b, const struct warp *w, u32 lanes);
-/* Whether what a lane of the warp did in that interval of it is ordered before what `lane` does
- * now. */
+/* Returns true if what lane `other` did in that sync epoch of the warp is ordered before what
+ * `lane` does now. */
 bool race_lane_is_ordered(const struct block *b, const struct warp *w, u32 lane, u32 other,
                           u32 sync_epoch);
 

@@ -1,12 +1,14 @@
-/* warpgroup.c — see warpgroup.h.
+/* warpgroup.c — reports wgmmas that not all four warps execute, and missing wgmma.fences. See
+ * warpgroup.h.
  *
- * A product takes four warps, each of which is run by itself here: what the first of them comes to
- * as its n-th product the others must come to as theirs. An H100 ends the kernel where one of them
- * has ended instead (cudaErrorIllegalInstruction), and hangs where it waits elsewhere.
+ * A wgmma takes four warps, which the simulator runs one by one: the n-th wgmma of the first warp
+ * must also be the n-th of the others. An H100 ends the kernel if one of them has exited instead
+ * (cudaErrorIllegalInstruction), and hangs if one waits elsewhere.
  *
- * Registers: how many fences a warp had come to when one was last written, in functions that
- * code/wgmma_fence_check.c found to be in doubt. ptxas of CUDA 13 puts a fence in where it sees that one is
- * missing (its message C7519); the manual calls the results undefined. */
+ * For each register, `fence_count` has the number of fences that the warp had executed when it was
+ * last written, in functions for which code/wgmma_fence_check.c could not prove a fence. ptxas of
+ * CUDA 13 inserts a fence where it sees that one is missing (its message C7519); the PTX manual
+ * calls the results undefined. */
 #include "grader/sim/race/warpgroup.h"
 #include "common/grow.h"
 #include "grader/sim/code/async.h"
@@ -18,7 +20,7 @@
 struct register_write {
     u32 op, fence_count; /* op: 1 + its number; 0 = nothing that needs a fence */
 };
-/* Products that some warp of the group has yet to come to, from number `first` on. */
+/* The wgmmas that not all warps of the group have executed yet, from number `first` on. */
 struct warpgroup_queue {
     const struct op **wgmmas;
     u32 first, n, capacity, count[WARPGROUP_WARPS];
@@ -27,8 +29,7 @@ struct race_warpgroups {
     struct warpgroup_queue *queues;
     u32 nqueues;
     u32 *fence_count, *fence_count_at_start; /* by warp */
-    struct register_write *
-        *register_writes; /* by warp and slot of its frames; NULL = nothing noted yet */
+    struct register_write **register_writes; /* by warp and slot of its frames; NULL = none yet */
 };
 
 void race_warpgroup_start(struct block *b, const struct launch *l) {
@@ -47,7 +48,7 @@ void race_warpgroup_start(struct block *b, const struct launch *l) {
         memset(w->queues[i].count, 0, sizeof w->queues[i].count);
     }
     for (u32 i = 0; i < b->nwarps; i++)
-        w->fence_count_at_start[i] = ++w->fence_count[i]; /* and notes of another block are past */
+        w->fence_count_at_start[i] = ++w->fence_count[i]; /* outdates writes of earlier blocks */
 }
 
 void race_warpgroup_free(struct block *b) {
@@ -70,7 +71,7 @@ static bool have_same_shape(const struct warpgroup_desc *a, const struct warpgro
     return a->n == b->n && a->k == b->k && !memcmp(a->type, b->type, sizeof a->type);
 }
 
-/* Those that all warps have come to are forgotten. */
+/* Removes wgmmas that all four warps have executed. */
 static void discard_completed(struct warpgroup_queue *g) {
     u32 min_count = g->count[0];
     for (u32 i = 1; i < WARPGROUP_WARPS; i++)
@@ -91,8 +92,8 @@ static void issue_wgmma(struct exec *x, const struct op *o, struct warpgroup_que
         source_location_format_op(x->worker->launch, (u32)(g->wgmmas[i] - x->worker->launch->ops),
                                   o, line, sizeof line);
         core_fault(x, SIM_FAULT_BAD_SYNC, o, 0, 0,
-                   "comes to this product where another warp of its warpgroup came to that%s, of "
-                   "other size or types",
+                   "executes this wgmma, but another warp of its warpgroup executed one of another "
+                   "shape or type%s",
                    line);
     }
     discard_completed(g);
@@ -108,8 +109,8 @@ bool race_warpgroup_is_complete(struct exec *x) {
             while (g->count[peer_warp] <= g->count[k]) peer_warp++;
             x->warp = &x->block->warps[i * WARPGROUP_WARPS + peer_warp];
             core_fault(x, SIM_FAULT_BAD_SYNC, g->wgmmas[missing_index], 0, 0,
-                       "comes to a product that warp %u of its warpgroup does not come to: all "
-                       "four have to",
+                       "executes a wgmma that warp %u of its warpgroup never reaches: all four "
+                       "warps must execute it",
                        k);
             return false;
         }
@@ -152,13 +153,12 @@ static void report(struct exec *x, const struct op *o, const struct register_wri
     bool is_wgmma = !strcmp(insn_opcodes[by->opcode].name, "wgmma");
     source_location_format_op(l, n->op - 1, o, line, sizeof line);
     core_fault(x, SIM_FAULT_MISSING_FENCE, o, 0, 0,
-               "%s registers that %s%s: no wgmma.fence stands between",
-               a ? "multiplies" : "adds to",
-               is_wgmma ? "a product of another shape adds to" : "were written", line);
+               "%s registers that %s%s, with no wgmma.fence between", a ? "multiplies" : "adds to",
+               is_wgmma ? "a wgmma of another shape adds to" : "were written", line);
 }
 
-/* The first register that nothing put in order since; a product leaves its sums in order for others
- * of its shape. */
+/* Reports the first register that was written after the last fence; false if there is one. A wgmma
+ * may add to the sums of another of its shape without a fence. */
 static bool check_registers(struct exec *x, const struct op *o, const ref *r, u32 n, bool a) {
     u32 fence_count = x->block->warpgroups->fence_count[x->warp->index];
     for (u32 i = 0; i < n; i++) {
@@ -183,9 +183,8 @@ void race_warpgroup_check_wgmma(struct exec *x, const struct op *o,
     issue_wgmma(x, o, &state->queues[warp / WARPGROUP_WARPS]);
     if (state->fence_count[warp] == state->fence_count_at_start[warp])
         core_fault(x, SIM_FAULT_MISSING_FENCE, o, 0, 0,
-                   "comes to the first product of its warpgroup before a wgmma.fence: what its "
-                   "registers hold is not "
-                   "there yet");
+                   "executes its warpgroup's first wgmma before any wgmma.fence: its registers may "
+                   "not be written yet");
     else if (check_registers(x, o, w->d, w->count, false) && w->a_in_registers)
         check_registers(x, o, w->a, 4, true);
     for (u32 i = 0; state->register_writes[warp] && i < w->count; i++)

@@ -1,6 +1,7 @@
-/* wgmma_pending.c — see wgmma_pending.h. Results are marked as undefined values are (core/undef.h), with an
- * origin of their own, which is taken back from whatever registers have it when the warp has
- * waited. What a product read is kept as a number, and compared then. */
+/* wgmma_pending.c — tracks wgmmas in flight; see wgmma_pending.h. Results are marked as undefined
+ * values (core/undef.h) with an origin of their own, and become defined in all registers that have
+ * this origin when the warp has waited. A hash of the operands in shared memory, taken at issue and
+ * again after the wait, shows whether they were overwritten. */
 #include "grader/sim/race/wgmma_pending.h"
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
@@ -21,8 +22,8 @@ struct inflight {
 struct wgmma_queue {
     struct inflight *pending;
     u32 n, capacity;
-    u32 *committed_groups; /* groups, by warp */
-    u64 *pending_origins;  /* origins of those under way, a bit each, by warp */
+    u32 *committed_groups; /* number of groups, by warp */
+    u64 *pending_origins;  /* by warp: origins of its wgmmas in flight, a bit each */
 };
 
 static struct wgmma_queue *wgmma_queue_of(struct block *b) {
@@ -90,12 +91,12 @@ static void report_operand_overwritten(struct exec *x, const struct op *o,
     describe_shared_element(l, f->reads->chunk[0] * 16u, x->mems[f->o->aux].width, location,
                             sizeof location);
     core_fault(x, SIM_FAULT_ASYNC_HAZARD, o, 0, f->reads->chunk[0] * 16u,
-               "waits for the product of line %u, but what it reads, from %s on, was written to "
+               "waits for the wgmma of line %u, but its operand, from %s on, was overwritten "
                "before that",
                source_location_line(l, (u32)(f->o - l->ops)), location);
 }
 
-/* Registers that have one of those origins are defined. */
+/* Makes the registers that have one of these origins defined. */
 static void define_results(struct warp *w, u64 origins) {
     for (u32 i = 0; w->nundef && i < w->undef_end / 4; i++)
         if (w->undef_origin[i] && w->undef_origin[i] <= UNDEF_MAX_ORIGINS &&

@@ -1,5 +1,5 @@
-/* writable_allocations.c — which allocations a launch may change: only there are races in global memory looked
- * for. */
+/* writable_allocations.c — marks the allocations that a launch may change. The race detector checks
+ * only these: memory that nothing writes cannot race. */
 #include "grader/sim/race/race.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@ static void mark_all(struct memory *m, bool others, bool module_vars) {
         m->allocations[i].is_race_checked = m->allocations[i].is_module_var ? module_vars : others;
 }
 
-/* False if a device address leads into no allocation: one before the start, for arrays that count
- * from one. */
+/* Marks the allocations that device addresses in the parameters point into. Returns false if one
+ * points into none, such as the address before an array that counts from 1. */
 static bool mark_pointees(struct memory *m, const u8 *params, u32 bytes) {
-    for (u32 at = 0; at + 8 <= bytes; at++) { /* a structure may be packed */
+    for (u32 at = 0; at + 8 <= bytes; at++) { /* every offset: a structure may be packed */
         u64 value;
         memcpy(&value, params + at, 8);
         if (value - SIM_BASE >= SIM_SPAN) continue;
@@ -40,5 +40,5 @@ void race_mark_writable_allocations(const struct launch *l) {
                 mark_pointees(m, (const u8 *)l->request->params + first, (u32)f->params[i].bytes);
     }
     if (!all_resolved || l->sim->streams)
-        mark_all(m, true, true); /* commands of other streams may change the rest */
+        mark_all(m, true, true); /* Commands of other streams may change the rest. */
 }

@@ -1,5 +1,5 @@
-/* attribution.c — what the replay and the traces say of source lines: where warps spend their time and on
- * what, and what their lanes asked memory for. For people to look at; nothing is graded by it. */
+/* attribution.c — assigns the replay's stall times and the traces' accesses to source lines.
+ * estimate.c calls it; its results are for reports only, not for grading. */
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/timing/internal.h"
 
@@ -10,7 +10,7 @@ static const char *file_of(const struct sim_module *m, const struct ptx_loc *l) 
     return l->file < m->ptx->nfiles && m->ptx->files[l->file] ? m->ptx->files[l->file] : "";
 }
 
-/* The line that the op's counts went to; NULL: none. */
+/* Returns the result's line of an op; NULL if there is none. */
 static struct sim_line *line_of(const struct sim_module *m, u32 op, struct sim_result *r) {
     const struct ptx_loc *l = source_location_of(m->ptx, m->ops[op].loc);
     for (unsigned i = 0; i < r->nlines; i++)

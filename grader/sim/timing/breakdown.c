@@ -1,4 +1,5 @@
-/* breakdown.c — what a launch's time goes to, and what of it limits. */
+/* breakdown.c — divides a launch's time among resources and stall reasons, for estimate.c, and
+ * ranks what limits it. Pipes have the names that Nsight Compute gives them. */
 #include "grader/sim/timing/internal.h"
 
 #include <string.h>
@@ -8,23 +9,23 @@ enum {
     FIRST_STALL = FIRST_RESOURCE + RESOURCE_COUNT,
     COMPONENT_COUNT = FIRST_STALL + STALL_COUNT
 };
-_Static_assert((int)COMPONENT_COUNT <= (int)TIME_MAX_COMPONENTS, "each part has a place");
+_Static_assert((int)COMPONENT_COUNT <= (int)TIME_MAX_COMPONENTS, "TIME_MAX_COMPONENTS too small");
 
 static const char *const component_names[COMPONENT_COUNT] = {
     [TIME_COMPONENT_LAUNCH] = "launch overhead",
-    [FIRST_RESOURCE + RESOURCE_ISSUE] = "instruction issue",
-    [FIRST_RESOURCE + RESOURCE_ALU] = "integer units",
-    [FIRST_RESOURCE + RESOURCE_FMA] = "FP32 units",
-    [FIRST_RESOURCE + RESOURCE_FP64] = "FP64 units",
-    [FIRST_RESOURCE + RESOURCE_XU] = "special-function units",
-    [FIRST_RESOURCE + RESOURCE_LSU] = "load/store issue",
-    [FIRST_RESOURCE + RESOURCE_SHARED] = "shared memory",
-    [FIRST_RESOURCE + RESOURCE_L1] = "L1 passes",
+    [FIRST_RESOURCE + RESOURCE_ISSUE] = "issue slots",
+    [FIRST_RESOURCE + RESOURCE_ALU] = "ALU pipe",
+    [FIRST_RESOURCE + RESOURCE_FMA] = "FMA pipe",
+    [FIRST_RESOURCE + RESOURCE_FP64] = "FP64 pipe",
+    [FIRST_RESOURCE + RESOURCE_XU] = "XU pipe",
+    [FIRST_RESOURCE + RESOURCE_LSU] = "LSU pipe",
+    [FIRST_RESOURCE + RESOURCE_SHARED] = "shared memory wavefronts",
+    [FIRST_RESOURCE + RESOURCE_L1] = "L1 wavefronts",
     [FIRST_RESOURCE + RESOURCE_L2] = "L2 bandwidth",
     [FIRST_RESOURCE + RESOURCE_DRAM] = "DRAM bandwidth",
     [FIRST_RESOURCE + RESOURCE_ATOMIC_ADDRESS] = "atomics on one address",
-    [FIRST_RESOURCE + RESOURCE_ATOMIC_L2_SLICE] = "atomics in one slice of L2",
-    [FIRST_RESOURCE + RESOURCE_TENSOR] = "tensor cores",
+    [FIRST_RESOURCE + RESOURCE_ATOMIC_L2_SLICE] = "atomics in one L2 slice",
+    [FIRST_RESOURCE + RESOURCE_TENSOR] = "tensor pipe",
     [FIRST_STALL + STALL_NONE] = "latency",
     [FIRST_STALL + STALL_WAIT] = "latency of arithmetic",
     [FIRST_STALL + STALL_SHORT_SCOREBOARD] = "latency of shared memory",
@@ -60,7 +61,8 @@ void time_breakdown(const struct replay_result *r, double device, double launch,
     components[TIME_COMPONENT_LAUNCH] = launch;
 }
 
-/* Of the reasons to wait the worst counts, with the time in which no resource is busy. */
+/* Sets each component's share of the time. Of the stall reasons only the largest has a share: the
+ * time in which even the busiest resource is idle. */
 static void compute_shares(const double components[TIME_MAX_COMPONENTS], double seconds,
                            double out[TIME_MAX_COMPONENTS]) {
     double device = seconds - components[TIME_COMPONENT_LAUNCH], max_resource = 0;

@@ -1,7 +1,7 @@
-/* caches.c — a cache of 128-byte lines with 32-byte sectors, as a tag store. Sets are chosen by a
- * hash, as GPUs do, and the victim at random: the policy of NVIDIA's L1 is not LRU (Jia et al.,
- * "Dissecting the NVIDIA Volta GPU architecture", 2018), and a random one has no cliff where a
- * loop's data is a little larger than the cache. */
+/* caches.c — a cache of 128-byte lines with 32-byte sectors, as a tag store, for the replay's L1
+ * and L2. A hash selects the set, as on GPUs. The victim is random: the policy of NVIDIA's L1 is
+ * not LRU (Jia et al., "Dissecting the NVIDIA Volta GPU architecture", 2018), and a random victim
+ * has no cliff where a loop's data slightly exceeds the cache. */
 #include "grader/sim/timing/internal.h"
 
 #include <stdlib.h>

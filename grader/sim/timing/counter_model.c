@@ -1,5 +1,6 @@
-/* counter_model.c — time from a launch's counters alone: the slowest of the resources that it uses, plus
- * the launch itself. For launches of which nothing was traced; estimate.c has the model proper. */
+/* counter_model.c — models a launch's time by its counters alone: the launch itself plus the
+ * slowest of the resources that it uses. The server calls it where no block could be traced;
+ * estimate.c has the full model. */
 #include "grader/sim/timing/timing.h"
 
 #include <stdio.h>
@@ -37,11 +38,11 @@ void time_from_counters(const struct gpu_device *d, const struct sim_launch *l,
     double shared = (double)(c->shared_load_wavefronts + c->shared_store_wavefronts +
                              c->shared_atomic_serialized);
     struct resource_time limits[] = {
-        {"instruction issue", (double)c->inst_executed / 4 / sm_clocks},
-        {"FP32 units", (double)c->flops_f32 / 2 / d->fp32_lanes / sm_clocks},
-        {"FP64 units", (double)c->flops_f64 / 2 / d->fp64_lanes / sm_clocks},
-        {"shared memory", shared / sm_clocks},
-        {"L1 and LSU",
+        {"issue slots", (double)c->inst_executed / 4 / sm_clocks},
+        {"FMA pipe", (double)c->flops_f32 / 2 / d->fp32_lanes / sm_clocks},
+        {"FP64 pipe", (double)c->flops_f64 / 2 / d->fp64_lanes / sm_clocks},
+        {"shared memory wavefronts", shared / sm_clocks},
+        {"L1 wavefronts",
          (sectors / 4 + (double)(c->const_requests + c->const_serialized_accesses) / 4) /
              sm_clocks},
         {"L2 bandwidth", sectors * 32 / d->l2_rate},

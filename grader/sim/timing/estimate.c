@@ -1,10 +1,10 @@
-/* estimate.c — the time of a launch: a sample of its blocks, their traces, a replay of one SM, an
- * interval.
+/* estimate.c — models the time of a launch: samples blocks, traces them, replays them on one SM,
+ * and computes the estimate and its interval.
  *
- * The sample follows from the key of sim_set_sample alone: blocks spread over the grid, and beside
- * one in the middle its neighbours along each axis, from which traffic.c learns what blocks share.
- * Code that knew the blocks could have them work well and no others. How many: what the SM's blocks
- * need for three rounds of resident blocks, as far as the budget of warp instructions goes. */
+ * The sample is drawn by the key of sim_set_sample, because code that could predict the sampled
+ * blocks could make only these fast. It has blocks spread over the grid, and a base block near the
+ * middle with its neighbours along each axis, which show traffic.c what blocks share. Its size is
+ * three waves of one SM's resident blocks, as far as the budget of warp instructions allows. */
 #include "grader/sim/timing/internal.h"
 #include "common/clock.h"
 
@@ -14,26 +14,27 @@
 
 enum { MIN_SAMPLE_BLOCKS = 24, MAX_SAMPLE_BLOCKS = 256 };
 static const u64 default_budget = 4000000, trace_words_per_block = 6u << 20;
-/* Half the width of the interval, as a factor: docs/time-model.md has the errors that it covers. */
+/* The interval reaches from seconds / f to seconds × f, f at least this: docs/time-model.md has the
+ * errors that it covers. */
 static const double base_error_factor = 1.35;
 
-/* ---- which blocks ---- */
+/* ---- the sample ---- */
 
 struct sample_plan {
     struct grid_geometry geometry;
-    u64 sample_key;       /* which blocks follows from it */
+    u64 sample_key;       /* selects the blocks */
     u64 base_block;       /* the block whose neighbours are traced too */
-    u32 resident_per_sm;  /* on one SM */
-    u32 max_blocks_on_sm; /* that the fullest SM runs */
-    u32 usable_sms;       /* that can hold blocks */
+    u32 resident_per_sm;  /* blocks on an SM at one time */
+    u32 max_blocks_on_sm; /* blocks that the fullest SM runs in all */
+    u32 usable_sms;       /* SMs that can hold blocks: fewer with clusters */
     u32 threads, shared_bytes, registers;
-    bool registers_estimated; /* registers */
+    bool registers_estimated;
     u64 sampled[MAX_SAMPLE_BLOCKS + 8];
     u32 nsampled;
 };
 
-/* Along an axis of the grid; with a key, somewhere in its middle half, since blocks at the border
- * are not like others. */
+/* Returns the middle of an axis of the grid; with a key, a random coordinate in its middle half,
+ * since blocks at the border are not typical. */
 static u64 middle_coordinate(const struct sim_launch *l, u32 axis, u64 key) {
     u64 n = l->grid[axis], half = n / 2;
     return key && half ? n / 4 + (launch_hash(axis, ~key) >> 32) % half : half;
@@ -49,9 +50,10 @@ static u32 blocks_per_cluster(const struct sim_launch *l, const struct sim_func 
     return n;
 }
 
-/* A cluster lies in one GPC, and GPCs have numbers of SMs that its size does not divide. An H100 of
- * 132 SMs, of each of which a block takes all: 66 clusters of 2 fit, 30 of 4, 15 of 8, 7 of 16
- * (cudaOccupancyMaxActiveClusters, docs/results/h100/clusters.tsv). */
+/* Returns the SMs that clusters of this size can use. A cluster lies in one GPC, whose number of
+ * SMs its size may not divide. With blocks that take a whole SM, an H100 of 132 SMs holds 66
+ * clusters of 2, 30 of 4, 15 of 8, 7 of 16 (cudaOccupancyMaxActiveClusters,
+ * docs/results/h100/clusters.tsv). */
 static u32 usable_sms(const struct gpu_device *d, u32 cluster) {
     return cluster <= 2 ? d->sms : cluster <= 8 ? d->sms * 10 / 11 : d->sms * 28 / 33;
 }
@@ -85,7 +87,7 @@ static int by_number(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* A sample of `n` blocks, then the base block and its neighbours. */
+/* Selects `n` blocks spread over the grid, and the base block with its neighbours. */
 static void select_blocks(struct sample_plan *p, u32 n) {
     u64 total = p->geometry.nblocks,
         stride[3] = {1, p->geometry.grid[0], (u64)p->geometry.grid[0] * p->geometry.grid[1]};
@@ -111,7 +113,7 @@ static u32 sample_size(const struct sample_plan *p, u64 instructions_of_block, u
     return n ? (u32)n : 1;
 }
 
-/* What one block executes: the base block, run alone. */
+/* Runs the base block alone; returns its number of warp instructions. */
 static u64 count_block_instructions(struct sim *s, const struct sim_launch *l,
                                     const struct sample_plan *p) {
     struct sim_result r;
@@ -163,7 +165,7 @@ static void set_interval(const struct sample_plan *p, const struct sim_trace *tr
     if (strchr(d->spec_sources, 'N'))
         f *= 1.1, t->uncertainty_note = "some figures of this device are estimates";
     if (p->registers_estimated)
-        f *= 1.15, t->uncertainty_note = "registers are not known: occupancy is a guess";
+        f *= 1.15, t->uncertainty_note = "register count unknown: occupancy is an estimate";
     if (r->utilization[RESOURCE_ATOMIC_ADDRESS] > 0.3 ||
         r->utilization[RESOURCE_ATOMIC_L2_SLICE] > 0.3) {
         bool assumed = device_spec_is_assumed(d, "atomics on one word");
@@ -173,19 +175,18 @@ static void set_interval(const struct sample_plan *p, const struct sim_trace *tr
                                   : "the rate of atomics on one address comes from one measurement";
     }
     if (relative_variance(trace) > 0.05)
-        f *= 1.2, t->uncertainty_note = "blocks differ much in what they execute";
-    if (spills > 0.05)
-        f *= 1.3, t->uncertainty_note = "spilled registers are guessed at from their number";
-    if (r->truncated) f *= 1.3, t->uncertainty_note = "the sample is cut short";
+        f *= 1.2, t->uncertainty_note = "blocks execute very different numbers of instructions";
+    if (spills > 0.05) f *= 1.3, t->uncertainty_note = "the cost of register spills is an estimate";
+    if (r->truncated) f *= 1.3, t->uncertainty_note = "traces of the sample are truncated";
     t->low = t->seconds / f, t->high = t->seconds * f;
 }
 
-/* ---- blocks of which parts are traced ---- */
+/* ---- truncated traces ---- */
 
-static const double outlier_ratio = 1.25; /* times as much as the sample lets expect */
+static const double outlier_ratio = 1.25; /* relative to the sample */
 
-/* What was left out is as much again as the instructions say; or as the words do, where those in
- * the parts left out have more accesses. */
+/* Returns the factor from the traced part of truncated blocks to all of them: by warp instructions,
+ * or by words of the trace if the parts that are missing have clearly more accesses. */
 static double truncation_factor(const struct sim_trace *t, const struct region_table *r) {
     double executed = 0, traced = 0, total_words = 0, retained_words = 0;
     for (u32 i = 0; i < t->nblocks; i++) {
@@ -195,7 +196,7 @@ static double truncation_factor(const struct sim_trace *t, const struct region_t
             const struct trace_warp *s = &t->blocks[i].warps[w];
             total_words += (double)s->produced_words, retained_words += s->nwords;
             for (u32 k = 0; k < s->nwords; k++) {
-                u64 h = s->strings[k];
+                u64 h = s->words[k];
                 if (trace_is_access(h)) k += trace_entries(h);
                 else traced += r->module->segments[trace_op_or_segment(h)].insn_count;
             }
@@ -206,13 +207,13 @@ static double truncation_factor(const struct sim_trace *t, const struct region_t
     return words > outlier_ratio * instructions ? words : instructions;
 }
 
-/* ptxas reports bytes of code that stores and loads spilled registers, not the bytes that they
- * take: a place is stored and loaded about four times (stack frame against spills of ten kernels,
- * ptxas 13.0, sm_90). */
+/* ptxas reports the bytes that spill instructions in the code store and load, not the bytes of
+ * local memory: each byte is stored and loaded about four times in the code (stack frames compared
+ * with spills of ten kernels, ptxas 13.0, sm_90). */
 enum { spill_code_per_byte = 4 };
 
-/* Operations of a function and of all that it may call, each once; `seen`: a byte for each
- * function. */
+/* Returns the number of ops of a function and of all that it may call, each counted once;
+ * `visited` has a byte for each function. */
 static double count_reachable_ops(const struct sim_module *m, u32 i, unsigned char *visited) {
     const struct sim_func *c = &m->funcs[i];
     double ops = c->end_op - c->first_op;
@@ -224,7 +225,7 @@ static double count_reachable_ops(const struct sim_module *m, u32 i, unsigned ch
     return ops;
 }
 
-/* Spilled words by operation: ptxas counts both in the code, not as often as they run. */
+/* Returns spilled words per op. Both are static counts of the code. */
 static double spills_per_op(const struct sim_kernel *k) {
     if (!k->spill_bytes) return 0;
     unsigned char *visited = xcalloc(k->module->nfuncs, 1);
@@ -233,11 +234,11 @@ static double spills_per_op(const struct sim_kernel *k) {
     return k->spill_bytes / 4.0 / ops;
 }
 
-/* ---- blocks that the sample does not speak for ---- */
+/* ---- blocks that do more than the sampled ones ---- */
 
-/* Cycles that an SM needs at least for what all blocks did, and for what one block did; 0 where the
- * sample spoke for it. Four sectors a cycle is what L1 gives at best, one pass what the banks do.
- */
+/* Returns the least cycles that an SM needs for the work of all blocks, or of one block, at
+ * `cycles` a unit of work; 0 if the sample is representative. At best L1 serves four sectors a
+ * cycle, and shared memory one wavefront. */
 static double lower_bound_cycles(const struct replay_input *in, double traced, double max_traced,
                                  u64 work, u64 max_block_work, double cycles) {
     double all = (double)in->blocks_on_sm * in->active_sms, bound = 0;
@@ -250,9 +251,9 @@ static double lower_bound_cycles(const struct replay_input *in, double traced, d
 
 static double max_double(double a, double b) { return a > b ? a : b; }
 
-/* The launch's cycles where all of it has run, and did more than its sample: in all, or in one
- * block, which then works on alone while the device is empty (one SM, none beside it; the traced
- * block with most instructions stands for it). */
+/* Returns the launch's cycles; if all blocks have run and did more work than the sample, corrected
+ * for that: for the total, and for one long block that runs alone on an idle device. The latter is
+ * modelled by a replay of the longest traced block on one SM. */
 static double extrapolate_to_grid(const struct replay_input *in, const struct sim_result *out,
                                   double cycles, bool *exceeds_sample) {
     struct replay_input single_block = *in;
@@ -352,12 +353,12 @@ static void model_time(struct sim *s, const struct sim_launch *l, const struct t
     time_schedule_close(schedule);
     if (exceeds_sample)
         t->low /= 2, t->high *= 2,
-            t->uncertainty_note = "some blocks do far more than those that were traced";
+            t->uncertainty_note = "some blocks do far more work than the sampled ones";
     time_traffic_close(&traffic);
     time_regions_close(&regions);
 }
 
-/* ---- what it costs ---- */
+/* ---- the entry point, and its own cost ---- */
 
 static _Atomic u64 total_launches, total_nanoseconds, trace_nanoseconds;
 

@@ -1,22 +1,28 @@
-/* internal.h — what the files of the time model share. The way through them:
+/* internal.h — declarations that the files of the time model share. In the order of use:
  *
- *   estimate.c        chooses blocks, has the simulator trace them, calls the rest, makes an
- * estimate of what comes out sass_lowering.c           machine instructions and units of a PTX instruction
- * (lowering.def) region.c          the straight-line stretches that the traces go through, ordered
- * as ptxas would schedule.c        the same from machine code, where it is at hand; schedule_replay.c
- * finds what of it a warp executes traffic.c         which sectors each block touches, what
- * neighbours share: how much must come from DRAM random_access.c       how many all blocks touch where
- * they go at random caches.c          L1 and L2 as tag stores replay.c          one SM runs its
- * blocks, in cycles; what it shares with the three below is in sm_model.h replay_memory.c   L1, L2,
- * DRAM replay_atomics.c  atomics replay_async.c   asynchronous copies replay_grid_barrier.c     the
- * barrier of a cooperative launch's blocks sm_model.c  rates, caches, results breakdown.c, attribution.c
- * what people look at: time by resource, by source line; accesses */
+ *   estimate.c             selects blocks, has them traced, calls the rest, computes the estimate
+ *   sass_lowering.c        machine instructions and pipe of a PTX instruction (lowering.def)
+ *   region.c               straight-line code of the traces, in the order that ptxas would choose
+ *   schedule.c             the same from machine code, if there is any
+ *   schedule_replay.c      the part of the machine code that a warp executes
+ *   traffic.c              sectors that blocks access and share: how much comes from DRAM
+ *   random_access.c        sectors that all blocks access, if they access them at random
+ *   caches.c               L1 and L2 as tag stores
+ *   replay.c               one SM runs its blocks, in cycles; sm_model.h has its state
+ *   replay_memory.c        L1, L2, DRAM
+ *   replay_atomics.c       atomics
+ *   replay_async.c         asynchronous copies
+ *   replay_grid_barrier.c  the grid barrier of a cooperative launch
+ *   sm_model.c             rates, caches, results
+ *   breakdown.c            time by resource and stall reason
+ *   attribution.c          time and accesses by source line */
 #pragma once
 #include "grader/sim/core/core.h"
 #include "grader/sim/sass/sass.h"
 #include "grader/sim/timing/timing.h"
 
-/* ADD: additions of 32 bits, which ptxas gives to ALU and IMAD in turns. */
+/* Pipes. IADD: additions of 32 bits, which ptxas distributes over ALU and IMAD. CTRL: control, and
+ * all that has no pipe of its own here. */
 enum unit {
     UNIT_NONE,
     UNIT_ALU,
@@ -32,8 +38,7 @@ enum unit {
 };
 
 struct lowering {
-    u8 unit, count,
-        xu_count; /* machine instructions; how many use the special-function unit as well */
+    u8 unit, count, xu_count; /* number of machine instructions; of those that use XU as well */
 };
 struct lowering time_lower_insn(const char *name, u8 pipe);
 
@@ -44,31 +49,32 @@ enum sched_insn_kind {
     SCHED_MEMORY,
     SCHED_BARRIER,
     SCHED_ASYNC_GROUP,
-    SCHED_CLUSTER_ARRIVE, /* at the barrier of the cluster */
-    SCHED_SPILL           /* a register that ptxas keeps in local memory */
+    SCHED_CLUSTER_ARRIVE, /* arrives at the cluster's barrier */
+    SCHED_SPILL           /* an access to a spilled register */
 };
 enum { SCHED_MAX_REFS = 12, MMA_FULL_WORK = 64 };
 
 /* One instruction of a region, in the order of issue. */
 struct sched_insn {
-    u32 op; /* of machine code: that it was made from; the number of ops = none */
+    u32 op; /* index in the module; of machine code: the op it was made from, nops = none */
     u8 kind, unit, count, xu_count, nsrc, ndst;
-    bool ordered;      /* no access to memory moves across it */
-    u16 mma_work;      /* of the tensor unit, in parts of MMA_FULL_WORK; 0 = another unit */
-    bool is_wgmma;     /* of a warpgroup: who wants its result waits for its group */
-    bool is_bulk_copy; /* a bulk copy */
-    bool is_cp_async;  /* a load of a cp.async: who wants its data waits for its group */
-    u16 latency;       /* of the result, from issue; memory: set by the replay */
+    bool ordered;  /* no access to memory moves across it */
+    u16 mma_work;  /* of the tensor pipe: MMA_FULL_WORK for a product of 16 x 8 x 16 halves */
+    bool is_wgmma; /* its result is complete when its group is */
+    bool is_bulk_copy;
+    bool is_cp_async; /* the load of a cp.async: its data is complete when its group is */
+    u16 latency;      /* cycles from issue to the result; for memory, the replay computes it */
     u32 src[SCHED_MAX_REFS], dst[SCHED_MAX_REFS]; /* register numbers */
-    u8 stall_cycles, read_barrier; /* of machine code: clocks to the next instruction; 1 + the
-                       barrier that reading the operands releases */
+    /* Of machine code: cycles to the next instruction; 1 + the scoreboard barrier that reading the
+     * operands releases. */
+    u8 stall_cycles, read_barrier;
 };
-bool time_is_memory_op(const struct op *o); /* it has a mem_desc, and accesses of it are traced */
-/* Clocks from issue to a result of the unit. */
+bool time_is_memory_op(const struct op *o); /* It has a mem_desc, and its accesses are traced. */
+/* Returns the cycles from issue to a result of the pipe. */
 u16 time_fixed_latency(const struct gpu_device *d, u8 unit);
 
 struct region {
-    u32 first_segment, nsegments; /* the first, and how many follow on each other */
+    u32 first_segment, nsegments; /* consecutive segments */
     u32 first_op, end_op;
     struct sched_insn *insns;
     u32 ninsns, *insn_index; /* by op - first_op */
@@ -82,10 +88,11 @@ struct region_table {
     unsigned disabled_terms;
     struct arena arena;
     struct region *table[REGION_SLOTS];
-    u32 *register_hash, nregisters, register_slots; /* by hash of a ref */
-    ref *register_ref;
-    u8 *if_conversion; /* by segment: 2 = ends in a branch that ptxas makes a predicate of, 1 = not,
-                       0 = not looked at */
+    u32 *register_hash, nregisters, register_slots; /* by hash of a ref: 1 + register number */
+    ref *register_ref;                              /* by register number */
+    /* By segment: 2 = it ends in a branch that ptxas replaces by predicates, 1 = it does not,
+     * 0 = not tested yet. */
+    u8 *if_conversion;
     u32 max_insns;
 };
 
@@ -93,79 +100,76 @@ void time_regions_open(struct region_table *r, const struct sim_module *m,
                        const struct gpu_device *d, unsigned disabled_terms,
                        const struct sim_trace *t);
 void time_regions_close(struct region_table *r);
-/* The region that begins with the segment word at `*at` of the stream; *at moves behind its words.
- */
+/* Returns the region that begins with the segment word at `at` of the warp's trace. */
 struct region *time_region_at(struct region_table *r, const struct trace_warp *w, u32 at);
 
-/* ---- machine code: registers are then the six barriers that results of unknown latency release
- * ---- */
+/* ---- machine code: its registers are the six scoreboard barriers, which results of variable
+ * latency release ---- */
 
 struct issued_insn {
     const struct sched_insn *insn;
-    u32 event; /* of the chunk, + 1; 0 = none */
+    u32 event; /* 1 + its first event in the chunk; 0 = none */
 };
 struct event {
-    u32 word_index,
-        next; /* where the access stands in the stream; the next one of the same instruction, + 1 */
+    u32 word_index; /* of the access in the trace */
+    u32 next;       /* 1 + the next event of the same instruction; 0 = none */
 };
-/* What a warp executes of a stretch of machine code, with the accesses that it makes. */
+/* The machine instructions that a warp executes next, with their accesses. */
 struct chunk {
     struct issued_insn *insns;
     struct event *events;
     u32 ninsns, capacity, nevents, event_capacity;
 };
 struct schedule;
-/* NULL: there is no machine code, or it does not fit what was traced. */
+/* Returns NULL if there is no machine code, or if it doesn't match the traces. */
 struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d,
                                     const struct sim_trace *t);
 void time_schedule_close(struct schedule *s);
-u32 time_schedule_frame_bytes(
-    const struct schedule *s); /* bytes of local memory that what was traced reaches */
-/* The next stretch of the stream; *at moves behind it. False: there is none; a chunk may be empty.
- */
+/* Returns the bytes of local memory that the traced code uses. */
+u32 time_schedule_frame_bytes(const struct schedule *s);
+/* Fills in the chunk of the next segments of the trace and moves *at past them; it may be empty.
+ * Returns false at the end. */
 bool time_schedule_next(struct schedule *s, const struct trace_warp *w, u32 *at, struct chunk *out);
 
 /* ---- traffic ---- */
 
+/* Fields of a trace word of a global access: the line, a mask of its sectors, a mask of the sectors
+ * that a store writes only in part. */
 static inline u64 line_number(u64 word) { return word >> 8; }
 static inline u32 line_sectors(u64 word) { return word & 15; }
-static inline u32 line_partial_sectors(u64 word) {
-    return word >> 4 & 15;
-} /* sectors that a store writes in part */
+static inline u32 line_partial_sectors(u64 word) { return word >> 4 & 15; }
 
-/* The sectors that a block has touched, by line and verb. */
+/* The sectors that a block has accessed, by line and verb. */
 struct sector_set {
     u64 *key; /* line << 1 | verb, + 1; 0 = empty */
     u8 *sectors;
     u32 n, slots;
 };
-/* Those of `sectors` that the block had not touched before: read, or written before (a read finds
- * them in L2). */
+/* Adds sectors; returns those that the block had not accessed before. A read of a sector that it
+ * has written does not count: it is in L2. */
 u32 time_sector_set_add(struct sector_set *t, u64 line, bool write, u32 sectors);
-/* Those that the block has touched so far. */
+/* Returns the line's sectors that the block has accessed so far. */
 u32 time_sector_set_get(const struct sector_set *t, u64 line);
 void time_sector_set_clear(struct sector_set *t);
 void time_sector_set_free(struct sector_set *t);
 
 struct buffer_traffic {
     u64 start, bytes;
-    double sectors_per_block[2]; /* distinct sectors that a block reads, writes */
-    double neighbor_overlap[3];  /* part of them that the next block in x, y, z touches too */
-    double population[2];        /* sectors that blocks choose from at random; 0 = they do not
-                                     (random_access.c) */
-    double page_cost_factor[2];  /* of a transfer between it and DRAM, as a factor */
-    double dram_probability[2];  /* chance that a sector which a block touches first is read from,
-                        written to  DRAM */
+    /* Arrays of 2: [0] reads, [1] writes. */
+    double sectors_per_block[2]; /* distinct sectors that a block accesses */
+    double neighbor_overlap[3];  /* share of them that the next block in x, y, z accesses too */
+    double population[2];        /* sectors of which blocks access random ones; 0 = not random
+                                    (random_access.c) */
+    double page_cost_factor[2];  /* cost of a DRAM transfer relative to a sequential one */
+    double dram_probability[2];  /* that a sector's first access by a block goes to DRAM */
 };
 
 struct traffic {
     struct buffer_traffic *buffer;
     u32 nbuffers;
-    double block_sectors,
-        wave_sectors;      /* touched by one block; by all that are resident at one time */
-    double dram_bytes;     /* of the launch, modelled */
-    double eviction_ratio; /* DRAM traffic of what L2 held before, which reads push out, as a part
-                       of what they read */
+    double block_sectors, wave_sectors; /* accessed by one block; by all resident blocks */
+    double dram_bytes;                  /* of the launch, modelled */
+    double eviction_ratio; /* written-back sectors of earlier data per sector that is read */
 };
 
 struct grid_geometry {
@@ -181,7 +185,8 @@ void time_random_access(struct traffic *t, const struct sector_set *sets,
                         const struct sim_trace *trace);
 void time_dram_pages(struct traffic *t, const struct sector_set *sets,
                      const struct sim_trace *trace, u64 base, const struct grid_geometry *p);
-struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address); /* NULL: none */
+/* Returns the buffer of an address; NULL if there is none. */
+struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address);
 
 /* ---- caches ---- */
 
@@ -198,13 +203,13 @@ struct cache {
 void time_cache_open(struct cache *c, double bytes);
 void time_cache_close(struct cache *c);
 void time_cache_invalidate(struct cache *c);
-struct cache_line *time_cache_find(struct cache *c, u64 line); /* NULL: not there */
-struct cache_line *time_cache_insert(struct cache *c,
-                                     u64 line); /* in the place of another, chosen at random */
+struct cache_line *time_cache_find(struct cache *c, u64 line); /* NULL on a miss */
+/* Inserts an empty line; if its set is full, it replaces a random one. */
+struct cache_line *time_cache_insert(struct cache *c, u64 line);
 
 /* ---- replay ---- */
 
-/* What the SM's time goes to, in cycles that the resource is busy. */
+/* Resources of the SM, each busy for a number of cycles. */
 enum resource {
     RESOURCE_ISSUE,
     RESOURCE_ALU,
@@ -237,44 +242,43 @@ struct replay_input {
     const struct gpu_device *device;
     struct sim *sim;
     struct region_table *regions;
-    struct schedule *schedule; /* NULL: from PTX */
+    struct schedule *schedule; /* NULL: instructions come from PTX */
     struct traffic *traffic;
     struct sim_trace *trace;
     const struct grid_geometry *geometry;
-    u64 base_block;         /* the block whose neighbours are traced, too */
-    const u32 *block_order; /* which traced block is the n-th of the SM */
+    u64 base_block;         /* the block whose neighbours are traced too */
+    const u32 *block_order; /* traced blocks in the order in which the SM runs them */
     u32 nblock_order;
-    bool last_block_critical; /* of blocks that run at one time, the last waits longest: core/clock_scheduler.c
-                               */
-    u32 blocks_on_sm, resident_blocks; /* blocks that the SM runs in all, at one time */
-    double active_sms;                 /* among which L2 and DRAM are shared */
-    u32 shared_bytes, local_bytes, threads_per_block; /* per block, per thread, per block */
-    double spills_per_op; /* accesses to registers that ptxas keeps in local memory, for each
-                      operation of PTX */
+    bool last_block_critical; /* the last resident block waits longest: core/clock_scheduler.c */
+    u32 blocks_on_sm, resident_blocks; /* blocks that the SM runs in all; at one time */
+    double active_sms;                 /* SMs that share L2 and DRAM */
+    u32 shared_bytes, local_bytes;     /* of a block; of a thread */
+    u32 threads_per_block;
+    double spills_per_op; /* accesses to spilled registers for each operation of PTX */
     unsigned disabled_terms;
-    u64 max_insns; /* of work, after which the rest is extrapolated */
+    u64 max_insns; /* warp instructions to simulate; the rest is extrapolated */
 };
 
 struct replay_result {
     double cycles;
-    double utilization[RESOURCE_COUNT];   /* part of the cycles that each is busy, 0..1 */
-    double stall_share[STALL_COUNT];      /* parts of the warps' waiting */
-    double (*op_stalls)[SIM_STALL_COUNT]; /* by op of the module: cycles that warps spent there;
-                                        owned: free it */
-    double l1_hit_rate, l2_hit_rate;      /* rates by sector */
-    double grid_barrier_cycles;           /* cycles that barriers of the grid took */
+    double utilization[RESOURCE_COUNT]; /* share of the cycles in which each is busy, 0..1 */
+    double stall_share[STALL_COUNT];    /* share of all stall cycles */
+    /* By op of the module and stall reason: cycles of all warps. The caller frees it. */
+    double (*op_stalls)[SIM_STALL_COUNT];
+    double l1_hit_rate, l2_hit_rate; /* by sector, 0..1 */
+    double grid_barrier_cycles;      /* spent at grid barriers */
     u32 simulated_blocks;
     bool truncated;
 };
 
 void time_replay(const struct replay_input *in, struct replay_result *out);
 
-/* ---- what people look at ---- */
+/* ---- for reports ---- */
 
-/* breakdown.c: what the device's seconds go to. */
+/* breakdown.c: divides the device's seconds among the components. */
 void time_breakdown(const struct replay_result *r, double device, double launch,
                     double components[TIME_MAX_COMPONENTS]);
-/* attribution.c: by line of the result, what warps spent there, so that all lines have `seconds`; the
+/* attribution.c: adds stall seconds to the result's lines, `seconds` in all; then the costliest
  * accesses of the traced blocks. */
 void time_attribute_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
                            double seconds, struct sim_result *out);

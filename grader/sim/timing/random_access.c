@@ -1,16 +1,16 @@
-/* random_access.c — accesses all over a buffer: how many of its sectors the launch touches, and whether
- * each opens a page of DRAM.
+/* random_access.c — estimates, for accesses scattered over a buffer, how many of its sectors the
+ * launch accesses, and whether each opens a DRAM page. traffic.c calls it.
  *
- * How many. What neighbouring blocks share (traffic.c) says nothing of blocks that meet by chance:
- * hardly any two of them have a sector in common, and yet all together they touch the same few,
- * many times. Of the sampled blocks' sectors, some are touched by one block, some by two. From both
- * numbers follows how many nobody in the sample has touched: n1² / 2 n2 (A. Chao, "Nonparametric
- * estimation of the number of classes in a population", 1984). It is chance only if about all pairs
- * of blocks meet; halos and tiles make few pairs meet often, and are left alone. Of many sectors a
- * part is looked at, chosen by a hash.
+ * Sectors. What neighbouring blocks share (traffic.c) says nothing about random accesses: two
+ * blocks hardly have a sector in common, yet all blocks together access the same sectors many
+ * times. Of the sampled blocks' sectors, n1 were accessed by one block, n2 by two. The estimate of
+ * the unseen sectors is n1² / 2 n2 (A. Chao, "Nonparametric estimation of the number of classes in
+ * a population", 1984). Accesses count as random only if about all pairs of blocks collide; with
+ * halos and tiles few pairs collide often, and the estimate is not used. Of many sectors only a
+ * part is sampled, selected by a hash.
  *
- * Pages. A transfer of DRAM costs more where it is the only one that its page sees for a while:
- * where a block touches one or two sectors of 4 KiB, and its neighbours none. */
+ * Pages. A DRAM transfer costs more if it is the only one to its page for a while: if a block
+ * accesses only one or two sectors of 4 KiB, and its neighbours none. */
 #include "grader/sim/timing/internal.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 enum { MAX_SAMPLED_SECTORS = 1 << 14, MIN_COLLISIONS = 8, MIN_BLOCKS = 8 };
 
 struct visit {
-    u64 sector; /* place << 3 | verb << 2 | sector of the line */
+    u64 sector; /* line << 3 | verb << 2 | sector of the line */
     u32 block, buffer;
 };
 
@@ -47,7 +47,7 @@ static u32 collect_visits(struct visit *v, u32 n, const struct traffic *t,
     return n;
 }
 
-/* What is known of one buffer and verb. */
+/* Of one buffer and verb. */
 struct collision_stats {
     double distinct, singletons, doubletons, colliding_pairs;
     u8 *pair_collided; /* by pair of blocks; NULL before the first */
@@ -62,8 +62,8 @@ static void record_visit(struct collision_stats *m, const struct visit *v, u32 c
     m->pair_collided[pair] = 1, m->colliding_pairs++;
 }
 
-/* All sectors of the buffer that the launch's blocks choose from; 0 = they do not meet by chance.
- */
+/* Returns the number of sectors that the launch's random accesses choose from; 0 if the accesses
+ * are not random. */
 static double estimate_population(const struct collision_stats *m, double blocks, u32 shift) {
     double pairs = blocks * (blocks - 1) / 2,
            expected_pairs = pairs * (1 - exp(-m->doubletons / pairs));
@@ -104,16 +104,16 @@ void time_random_access(struct traffic *t, const struct sector_set *sets,
 
 /* ---- pages ---- */
 
-/* An H100 and an H200 alike: 1 M to 4 M random words of 64 and 256 MiB, read, written and added to,
- * against the same number one after the other (gather-26, scatter-26, red-int-16777216 of
- * micro-*.tsv). */
+/* Extra cost of a transfer that has its page to itself. Measured, with the same result on an H100
+ * and an H200: 1 M to 4 M random words of 64 and 256 MiB, read, written and added to, compared with
+ * consecutive words (gather-26, scatter-26, red-int-16777216 of micro-*.tsv). */
 static const double isolated_page_cost = 0.65;
 enum { PAGE_LINES = 32, MAX_ISOLATED_SECTORS = 2 };
 
 struct page {
     u64 number;
     u32 sectors;
-    bool has_neighbor; /* with a neighbour */
+    bool has_neighbor; /* a neighbouring block accesses it too */
 };
 
 static int by_number(const void *a, const void *b) {
@@ -147,7 +147,7 @@ static void mark_neighbor_pages(struct page *pages, u32 n, const struct sector_s
     }
 }
 
-/* What a transfer costs, by the part of the block's sectors that are alone on their pages. */
+/* Sets the cost of a transfer by the share of the block's sectors that are alone on their pages. */
 static void set_page_costs(struct traffic *t, const struct sector_set *set, struct page *pages,
                            u32 n) {
     double *isolated = xcalloc(4ul * t->nbuffers + 4, sizeof *isolated),

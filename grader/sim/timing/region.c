@@ -1,9 +1,10 @@
-/* region.c — what a warp executes between two branches or barriers, as machine code would have it.
+/* region.c — builds regions, the code that a warp executes between two branches or barriers, from
+ * PTX as ptxas would compile it. replay.c uses them where there is no machine code.
  *
- * PTX is not scheduled: a load stands beside its first use. ptxas moves independent loads to the
- * front of a basic block, which decides how many are in flight. Here an instruction's place is the
- * time at which it could start if the block had the SM to itself (operands, and the order of memory
- * accesses that may overlap); instructions are then issued in that order. */
+ * PTX is not scheduled: a load stands next to its first use. ptxas moves independent loads to the
+ * front of a basic block, which decides how many are in flight. Here instructions are sorted by the
+ * time at which each could start if the warp had the SM to itself (by operands, and by the order of
+ * memory accesses that may overlap). */
 #include "grader/sim/code/matrix.h"
 #include "grader/sim/code/warpgroup.h"
 #include "grader/sim/timing/internal.h"
@@ -68,7 +69,8 @@ static void add_memory_refs(struct region_table *r, struct sched_insn *s,
     }
 }
 
-/* The load of a cp.async, which a store a few ops behind it completes (code/decode_async.c). */
+/* Returns true if the op is the load of a cp.async, whose store follows a few ops later
+ * (code/decode_async.c). */
 static bool is_cp_async_load(const struct sim_module *m, u32 op) {
     enum { MAX_DISTANCE = 4 };
     for (u32 i = op + 1; i < m->nops && i <= op + MAX_DISTANCE; i++)
@@ -78,13 +80,13 @@ static bool is_cp_async_load(const struct sim_module *m, u32 op) {
     return false;
 }
 
-/* An access of its own within an instruction of many, as of wmma and ldmatrix. The store of a
- * cp.async is its load's. */
+/* Returns true if the op makes an access of its own, such as each of wmma's and ldmatrix's. The
+ * store of a cp.async does not: it belongs to its load. */
 static bool has_access(const struct sim_module *m, const struct op *o) {
     return time_is_memory_op(o) && !m->mems[o->aux].is_cp_async;
 }
 
-/* What begins copies, ends a group of them, or waits; what comes to the barrier of the cluster. */
+/* Marks ops that start copies, commit or wait for a group, or arrive at the cluster's barrier. */
 static void mark_async_op(const struct sim_module *m, struct sched_insn *s) {
     const char *name = insn_opcodes[m->ops[s->op].opcode].name;
     if (!strcmp(name, "cluster.arrive")) s->kind = SCHED_CLUSTER_ARRIVE;
@@ -113,8 +115,8 @@ u16 time_fixed_latency(const struct gpu_device *d, u8 unit) {
 
 /* ---- products of matrices: mma, wmma ---- */
 
-/* The sums first: of wmma's 24 registers a step has room for 12, and the sums are what a chain
- * hangs on. */
+/* Adds the operands, the sums first: of wmma's 24 registers an instruction has places for 12, and
+ * chains of products depend on the sums. */
 static void add_matrix_refs(struct region_table *r, struct sched_insn *s,
                             const struct matrix_desc *x) {
     static const u8 order[] = {MATRIX_C, MATRIX_A, MATRIX_B};
@@ -125,9 +127,9 @@ static void add_matrix_refs(struct region_table *r, struct sched_insn *s,
         add_destination(r, s, x->operands[MATRIX_D].reg[k]);
 }
 
-/* A product of 16 x 8 x 16 halves is an instruction, and what has as many bits; wmma's are two.
- * Products in double precision go at twice the rate of the FP64 units where those are many.
- * Latency: H100, a chain, 23.8 and 16.8 cycles. */
+/* A product of 16 x 8 x 16 halves, or of as many bits, is one instruction; wmma's are two. Products
+ * in double precision have twice the rate of the FP64 pipe where it has 32 lanes or more. Latency:
+ * a chain on an H100, 23.8 and 16.8 cycles. */
 static void lower_mma(const struct region_table *r, struct sched_insn *s,
                       const struct matrix_desc *x) {
     u32 bits = decode_matrix_types[x->operands[MATRIX_A].type].bits,
@@ -143,11 +145,11 @@ static void lower_mma(const struct region_table *r, struct sched_insn *s,
     s->latency = s->mma_work < MMA_FULL_WORK ? 17 : 24;
 }
 
-/* wgmma: of all types 32 bytes of k of a. An SM's four tensor cores take half a cycle a column, and
- * no less than 13, sparse ones 16 (measured on an H100: N of 8 to 256, a from registers); where a
- * lies in shared memory no less than the bytes of both matrices do at 128 a cycle, 16 cycles and a
- * quarter of one a column, half of one of sparse ones, of which b has 64 bytes. Nothing waits for
- * the result but wgmma.wait_group: docs/time-model.md. */
+/* wgmma: k covers 32 bytes of matrix a for all types. An SM's four tensor cores take half a cycle
+ * for each column, at least 13 cycles, sparse ones 16 (measured on an H100: N of 8 to 256, a from
+ * registers). With a in shared memory, they take at least as long as the bytes of both matrices at
+ * 128 a cycle: 16 cycles and a quarter for each column; half for sparse ones, whose b has 64 bytes
+ * of k. Only wgmma.wait_group waits for the result: docs/time-model.md. */
 static void lower_wgmma(struct region_table *r, struct sched_insn *s,
                         const struct warpgroup_desc *w) {
     double cycles = w->n / 2.0, bytes = w->n / (w->sparse ? 2.0 : 4.0);
@@ -204,17 +206,18 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
     }
     lower_matrix_op(r, s);
     if (s->unit == UNIT_FMA && s->count > 2)
-        s->latency = (u16)(s->latency * s->count); /* a chain: division, square root */
+        s->latency = (u16)(s->latency * s->count); /* a chain, such as division, square root */
     if (s->unit == UNIT_ALU && s->count > 4) s->latency = (u16)(s->latency * s->count);
 }
 
-/* ---- folding: address arithmetic that ptxas makes part of another instruction ---- */
+/* ---- folding: ptxas merges address arithmetic into other instructions ---- */
 
 static bool name_starts_with(const struct region_table *r, u32 op, const char *prefix) {
     return !strncmp(insn_opcodes[r->module->ops[op].opcode].name, prefix, strlen(prefix));
 }
 
-/* base + index × size is one IMAD.WIDE; register + constant goes into the offset of the access. */
+/* Folds 64-bit additions: base + index × size is one IMAD.WIDE, and register + constant becomes the
+ * offset of the access. */
 static void fold_addresses(struct region_table *r, struct sched_insn *insns, u32 n, u32 *last_def) {
     memset(last_def, 0xff, r->nregisters * sizeof *last_def);
     for (u32 i = 0; i < n; i++) {
@@ -234,7 +237,7 @@ static void fold_addresses(struct region_table *r, struct sched_insn *insns, u32
     }
 }
 
-/* ---- accesses to shared memory that ptxas makes one of (code/access_merging.c marked them) ---- */
+/* ---- access merging of shared memory (code/access_merging.c has marked the accesses) ---- */
 
 static const struct mem_desc *shared_access(const struct region_table *r,
                                             const struct sched_insn *s) {
@@ -243,8 +246,8 @@ static const struct mem_desc *shared_access(const struct region_table *r,
     return d->space == SPACE_SHARED && (d->verb == MEM_LOAD || d->verb == MEM_STORE) ? d : NULL;
 }
 
-/* The access that stands for the merged one at `i`: before it, of the same base, within 16 bytes.
- */
+/* Returns the earlier access into which the one at `i` is merged: same base, within 16 bytes. NULL
+ * if there is none. */
 static struct sched_insn *leader_of(const struct region_table *r, struct sched_insn *insns, u32 i) {
     const struct op *o = &r->module->ops[insns[i].op];
     const struct mem_desc *d = &r->module->mems[o->aux];
@@ -259,7 +262,7 @@ static struct sched_insn *leader_of(const struct region_table *r, struct sched_i
     return NULL;
 }
 
-/* The one access waits for all operands and gives all results. */
+/* Makes the wide access wait for all operands and write all results. */
 static void merge_accesses(const struct region_table *r, struct sched_insn *insns, u32 n) {
     for (u32 i = 0; i < n; i++) {
         const struct mem_desc *d = shared_access(r, &insns[i]);
@@ -287,8 +290,8 @@ static bool may_overlap(const struct access_range *a, const struct access_range 
 }
 
 struct dependence_tracker {
-    u32 *ready, *last_use,
-        *version; /* by register: when its value is there; when it was last read; redefinitions */
+    /* By register: when its value is ready; when it was last read; number of its definitions. */
+    u32 *ready, *last_use, *version;
     struct {
         struct access_range range;
         u32 time;
@@ -350,9 +353,9 @@ static int by_start(const void *a, const void *b) {
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Where an access to memory goes that an `ordered` one stands before or behind. */
+/* Keeps accesses to memory on their side of `ordered` instructions. */
 struct memory_fence {
-    u32 min_start, last_start; /* of accesses from here on; of those so far */
+    u32 min_start, last_start; /* least start of accesses from here on; latest start so far */
 };
 
 static u32 apply_fence(struct memory_fence *f, const struct sched_insn *s, u32 start) {
@@ -387,11 +390,11 @@ static void schedule_insns(struct region_table *r, struct sched_insn *insns, u32
     free(key), free(copy), free(w.accesses), free(tables);
 }
 
-/* ---- branches that ptxas makes predicates of ---- */
+/* ---- if-conversion: branches that ptxas replaces by predicates ---- */
 
-/* A branch over at most so many machine instructions; over more if there is a load from global
- * memory among them, which can then be moved up. ptxas 13.0 for sm_90, of generated kernels: 8 and
- * no 9 of fma, mad, st, ld.shared; with a load 20 and no 21 of whatever. */
+/* The limits of a branch body in machine instructions; the larger one if it has a load from global
+ * memory, which can then be moved up. Found by generated kernels with ptxas 13.0 for sm_90: 8 but
+ * not 9 of fma, mad, st, ld.shared; with a load 20 but not 21 of any kind. */
 enum { MAX_PREDICATED_INSNS = 8, MAX_PREDICATED_WITH_LOAD = 20 };
 
 static bool loads_global(const struct region_table *r, const struct sched_insn *s) {
@@ -414,7 +417,8 @@ static bool is_short_body(struct region_table *r, const struct segment *body) {
     return ninsns <= (has_global_load ? MAX_PREDICATED_WITH_LOAD : MAX_PREDICATED_INSNS);
 }
 
-/* Does the segment end in a branch over the next one, which is short? */
+/* Returns true if the segment ends in a branch over the next one that ptxas replaces by predicates.
+ */
 static bool is_if_converted(struct region_table *r, u32 segment) {
     const struct sim_module *m = r->module;
     if (r->disabled_terms & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING)) ||
@@ -436,8 +440,8 @@ static bool contains(const u32 *list, u32 n, u32 x) {
     return false;
 }
 
-/* Is the register anyone's but the body's? Then what a predicate keeps from it is its old value,
- * which it needs. */
+/* Returns true if code outside the body uses the register. Then it keeps its old value where the
+ * predicate is false, and the body depends on that value. */
 static bool needs_old_value(const struct region *g, u32 first, u32 end, u32 x) {
     for (u32 i = 0; i < g->ninsns; i++) {
         const struct sched_insn *s = &g->insns[i];
@@ -454,8 +458,8 @@ static void add_merge_dependences(struct region *g, u32 first, u32 end, u32 i) {
             s->src[s->nsrc++] = s->dst[k];
 }
 
-/* The branch costs nothing; what it leads over waits for its condition, and for the values that it
- * may leave as they are. */
+/* Removes the branches; their bodies depend on the condition, and on the old values that they may
+ * keep. */
 static void if_convert_branches(struct region_table *r, struct region *g) {
     const struct sim_module *m = r->module;
     for (u32 s = g->first_segment; s + 2 < g->first_segment + g->nsegments; s++) {
@@ -501,21 +505,21 @@ static struct region *find(struct region_table *r, u32 segment, u32 n) {
     return *slot = g;
 }
 
-/* A shuffle or vote ends a segment, but no basic block. */
+/* Returns true if the segment ends in a shuffle or vote, which does not end a basic block. */
 static bool continues_basic_block(const struct sim_module *m, u32 segment) {
     const struct op *o = &m->ops[m->segments[segment].last];
     return o->kind == OP_WARP_SYNC && !in_frame(o->guard);
 }
 
 struct region *time_region_at(struct region_table *r, const struct trace_warp *w, u32 at) {
-    u32 segment = trace_op_or_segment(w->strings[at]), n = 1, position = 0;
+    u32 segment = trace_op_or_segment(w->words[at]), n = 1, position = 0;
     for (u32 i = at + 1; i < w->nwords; i++) {
         bool if_converted = position + 1 == n && is_if_converted(r, segment + position);
         if (position + 1 == n && !if_converted &&
             !continues_basic_block(r->module, segment + position))
             break;
-        u32 next = trace_op_or_segment(w->strings[i]) - segment;
-        if (trace_is_access(w->strings[i])) i += trace_entries(w->strings[i]);
+        u32 next = trace_op_or_segment(w->words[i]) - segment;
+        if (trace_is_access(w->words[i])) i += trace_entries(w->words[i]);
         else if (next > position && next < n) position = next;
         else if (next == n && position + 1 == n) position = n, n += 1 + if_converted;
         else if (next == n + 1 && if_converted) position = next, n += 2;
@@ -529,12 +533,12 @@ void time_regions_open(struct region_table *r, const struct sim_module *m,
                        const struct sim_trace *t) {
     *r = (struct region_table){.module = m, .device = d, .disabled_terms = disabled_terms};
     r->if_conversion = arena_array(&r->arena, u8, m->nsegments);
-    /* All of them now, so that the registers are numbered before the replay makes its tables. */
+    /* Build all regions now, so that registers are numbered before the replay allocates tables. */
     for (u32 b = 0; b < t->nblocks; b++)
         for (u32 w = 0; w < t->blocks[b].nwarps; w++) {
             const struct trace_warp *s = &t->blocks[b].warps[w];
             for (u32 i = 0; i < s->nwords; i++) {
-                if (trace_is_access(s->strings[i])) i += trace_entries(s->strings[i]);
+                if (trace_is_access(s->words[i])) i += trace_entries(s->words[i]);
                 else time_region_at(r, s, i);
             }
         }

@@ -1,39 +1,36 @@
-/* replay.c — one SM runs its blocks, in cycles.
+/* replay.c — runs the blocks of one SM, in cycles, from the traces; estimate.c calls it.
  *
- * Theory of operation. The warps of the resident blocks wait in a heap, ordered by when their next
- * instruction has its operands; the first one issues. Every resource (a scheduler, a unit, the L1's
- * data stage, the SM's part of L2 and DRAM bandwidth, an address under atomics) is a time at which
- * it is free again: using it moves that time on, in the order in which requests come. A warp issues
- * in order and never waits for a store; but an instruction whose resource is further behind than
- * its queue is long holds the warp up. L1 is a tag store fed by the warps as they go, so that its
- * hits come out of the interleaving. L2 and DRAM see one SM's part of the traffic, see traffic.c.
- * When a block ends the next one starts; after some rounds of resident blocks the rest is
- * extrapolated from the rate. */
+ * Theory of operation. A heap holds the warps of the resident blocks, ordered by the time at which
+ * the next instruction has its operands; the first one issues. Every resource (a scheduler, a pipe,
+ * L1's data stage, the SM's share of L2 and DRAM bandwidth, an address under atomics) is the time
+ * at which it is free again; a use advances this time, in the order of the requests. A warp issues
+ * in order and never waits for a store; but it stalls if the queue of the resource is full. L1 is a
+ * tag store that the warps access in their modelled order, so hits follow from the interleaving. L2
+ * and DRAM serve one SM's share of the traffic (traffic.c). When a block ends the next one starts;
+ * after some waves the remaining blocks are extrapolated from the rate. */
 #include "grader/sim/core/clock_scheduler.h"
 #include "grader/sim/timing/sm_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A warp's arrival at a barrier takes the unit two cycles; from the last one to when all go on.
- * H100: 256 barriers in a row of 16 warps, 57 cycles each; of 64 in four blocks, 138; of one
- * warp, 30. */
+/* Cycles of the barrier unit for a warp's arrival; from the last arrival to the release. H100, 256
+ * barriers in a row: 57 cycles each with 16 warps; 138 with 64 in four blocks; 30 with one. */
 static const double arrival_cycles = 2.1, barrier_latency = 20;
-/* The same where machine code is played, whose clocks before and after the barrier are most of
- * that. */
+/* The same with machine code, whose stall cycles around the barrier cover most of it. */
 static const double sass_barrier_latency = 2;
-/* From the last arrival at the barrier of a cluster to when all go on. It is the release that takes
- * long: H100, 256 in a row, 786 cycles for a warp that is alone on its SM, 863 for 8, 872 for 10,
- * 1268 for 12, 1344 for 32; 82 and 132 for 1 and 32 where the arrival is relaxed. A cluster of 8
- * takes 50 to 90 more than one of a single block (docs/results/h100/clusters.tsv). */
+/* Returns the cycles from the last arrival at the cluster's barrier to when all continue. Most of
+ * it is the memory release: H100, 256 in a row, 786 cycles for a warp that is alone on its SM, 863
+ * for 8, 872 for 10, 1268 for 12, 1344 for 32; with a relaxed arrival 82 and 132 for 1 and 32. A
+ * cluster of 8 takes 50 to 90 more than one of a single block (docs/results/h100/clusters.tsv). */
 static double cluster_barrier_latency(const struct sm_model *m, bool relaxed) {
     double warps = (double)m->in->resident_blocks * m->warps_per_block;
-    if (relaxed) return 70 + 0.8 * warps; /* and what the warps take to come */
+    if (relaxed) return 70 + 0.8 * warps; /* besides the cycles of the arrivals */
     return warps > 10 ? 1260 + 3 * warps : 780 + 10 * warps;
 }
 
-/* Until a load or store has read its operands, where machine code says who waits for that. An
- * assumption. */
+/* Cycles until a load or store has read its operands and releases its read barrier. An assumption.
+ */
 static const double operand_read_cycles = 10;
 
 /* ---- the heap of warps that can issue ---- */
@@ -71,7 +68,8 @@ static void pop(struct sm_model *m) {
 
 /* ---- issue ---- */
 
-/* A barrier of machine code holds for all that have yet to release it. */
+/* Sets the time of the results. A scoreboard barrier of machine code (stall_cycles > 0) is ready
+ * when the last of its results is. */
 static void set_results(struct sm_warp *w, const struct sched_insn *s, double ready, u8 reason) {
     for (u32 i = 0; i < s->ndst; i++)
         if (!s->stall_cycles || ready > w->register_ready_at[s->dst[i]])
@@ -90,7 +88,7 @@ static u32 insn_count(const struct sm_warp *w) {
     return w->chunk.insns ? w->chunk.ninsns : w->region ? w->region->ninsns : 0;
 }
 
-/* Where the step's first access stands in the stream, + 1; 0 = it makes none. */
+/* Returns 1 + the index of the instruction's first access in the trace; 0 = it makes none. */
 static u32 access_of_insn(const struct sm_warp *w) {
     if (!w->chunk.insns) return w->access_index[w->insn_index];
     u32 e = w->chunk.insns[w->insn_index].event;
@@ -102,10 +100,10 @@ static const enum resource unit_resource[UNIT_COUNT] = {
     [UNIT_FP64] = RESOURCE_FP64,    [UNIT_XU] = RESOURCE_XU,    [UNIT_LSU] = RESOURCE_LSU,
     [UNIT_TENSOR] = RESOURCE_TENSOR};
 
-/* Small products take as long as the unit needs for one: H100, 16 x 8 x 8 of halves. */
+/* The least cycles of a small product: H100, 16 x 8 x 8 halves. */
 static const double min_mma_cycles = 4;
-/* From when a warpgroup's product leaves the tensor cores to when a wait for it ends: H100, one at
- * a time, N of 8 to 128. */
+/* Cycles from when a wgmma leaves the tensor cores to when a wait for it ends: H100, one at a time,
+ * N of 8 to 128. */
 static const double wgmma_latency = 50;
 
 static double unit_cycles(const struct sm_model *m, const struct sched_insn *s, u8 unit) {
@@ -117,7 +115,7 @@ static u8 choose_unit(const struct sm_model *m, const struct sm_warp *w,
                       const struct sched_insn *s) {
     if (s->unit != UNIT_IADD) return s->unit;
     bool is_full_rate = m->issue_interval[UNIT_ALU] <= 1 ||
-                        m->d->cc_major < 7; /* the ALU is as wide as an SM issues */
+                        m->d->cc_major < 7; /* The ALU takes all that a scheduler issues. */
     double fma =
         max2(m->unit_free_at[UNIT_IMAD][w->scheduler], m->unit_free_at[UNIT_FMA][w->scheduler]);
     return !is_full_rate && fma < m->unit_free_at[UNIT_ALU][w->scheduler] && fma <= w->ready_at
@@ -125,7 +123,7 @@ static u8 choose_unit(const struct sm_model *m, const struct sm_warp *w,
                : UNIT_ALU;
 }
 
-/* When the instruction's unit can take it; reserves the unit. */
+/* Reserves the instruction's pipe; returns when it takes the instruction. */
 static double reserve_unit(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s) {
     u32 k = w->scheduler;
     double t = w->ready_at, n = s->count;
@@ -163,17 +161,18 @@ static double reserve_issue(struct sm_model *m, const struct sm_warp *w,
 static double apply_backpressure(struct sm_model *m, const struct sm_warp *w, double t) {
     u32 at = access_of_insn(w);
     if (!at) return t;
-    u64 h = w->trace->strings[at - 1];
+    u64 h = w->trace->words[at - 1];
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
     if (trace_verb(h) >= MEM_ATOM)
-        t = max2(t, time_atomic_backlog(m, w->trace->strings + at - 1) - atomic_queue_cycles);
+        t = max2(t, time_atomic_backlog(m, w->trace->words + at - 1) - atomic_queue_cycles);
     return max2(t, max2(m->l2_free_at, m->dram_free_at) - l2_queue_cycles);
 }
 
-/* The access at `at`, + 1, and those of the same instruction that follow on it. */
+/* Models the access with index at - 1, and the following ones of the same instruction. Returns when
+ * their data arrives. */
 static double issue_accesses(struct sm_model *m, struct sm_warp *w, u32 at, double t,
                              const struct sched_insn *s, u8 *reason) {
-    const u64 *words = w->trace->strings;
+    const u64 *words = w->trace->words;
     u32 op = trace_op_or_segment(words[at - 1]);
     double ready = t;
     while (at - 1 < w->trace->nwords && trace_is_access(words[at - 1]) &&
@@ -184,14 +183,14 @@ static double issue_accesses(struct sm_model *m, struct sm_warp *w, u32 at, doub
             ready = time_mbarrier_access(m, w, words + at - 1, ready, s->is_bulk_copy, reason);
         else ready = max2(ready, time_memory_access(m, w, words + at - 1, t, reason));
         at += 1 + trace_entries(words[at - 1]);
-        if (w->chunk.insns) break; /* each has an event of its own */
+        if (w->chunk.insns) break; /* With machine code, each access has its own event. */
     }
     return ready;
 }
 
-/* An access whose predicate is false for the whole warp goes through L1's data stage all the same:
- * tree reductions on an H100 have as many of its passes as if all warps took part in every step
- * (docs/results/h100/ncu.tsv). */
+/* Returns true for an access whose predicate is false in the whole warp. It takes a wavefront of L1
+ * nevertheless: tree reductions on an H100 have as many wavefronts as if all warps took part in
+ * every step (docs/results/h100/ncu.tsv). */
 static bool is_predicated_off(const struct sm_model *m, const struct sm_warp *w,
                               const struct sched_insn *s, u32 at) {
     if (at || w->chunk.insns || s->kind != SCHED_MEMORY || s->unit != UNIT_LSU || !s->count)
@@ -217,12 +216,12 @@ static void issue_memory(struct sm_model *m, struct sm_warp *w, const struct sch
     set_results(w, s, is_disabled(m, TERM_BIT(LATENCY)) ? t + 1 : ready, reason);
 }
 
-/* Accesses to spilled registers are the work of ptxas: where they stand is not in the PTX, so they
- * are spread evenly over what is. Each takes a slot of issue, of the load/store unit, and a pass of
- * L1; the warp waits only where queues are full. */
+/* Issues accesses to spilled registers. ptxas inserts them, so PTX does not show where they are;
+ * the model spreads them evenly. Each takes an issue slot, a slot of the LSU pipe and a wavefront
+ * of L1; the warp stalls only where queues are full. */
 static double issue_spills(struct sm_model *m, struct sm_warp *w, double t) {
     static const struct sched_insn access = {.unit = UNIT_LSU, .count = 1};
-    if (w->chunk.insns) return t; /* machine code shows them */
+    if (w->chunk.insns) return t; /* Machine code shows them. */
     for (w->spills_owed += m->in->spills_per_op; w->spills_owed >= 1; w->spills_owed--) {
         w->ready_at = t;
         t = reserve_issue(m, w, &access) + 1;
@@ -233,7 +232,7 @@ static double issue_spills(struct sm_model *m, struct sm_warp *w, double t) {
     return t;
 }
 
-/* ---- the stream of a warp ---- */
+/* ---- the trace of a warp ---- */
 
 static bool next_chunk(struct sm_model *m, struct sm_warp *w) {
     w->insn_index = 0;
@@ -245,15 +244,15 @@ static bool next_chunk(struct sm_model *m, struct sm_warp *w) {
 static bool next_region(struct sm_model *m, struct sm_warp *w) {
     const struct trace_warp *s = w->trace;
     if (m->in->schedule) return next_chunk(m, w);
-    while (w->at < s->nwords && trace_is_access(s->strings[w->at]))
-        w->at += 1 + trace_entries(s->strings[w->at]);
+    while (w->at < s->nwords && trace_is_access(s->words[w->at]))
+        w->at += 1 + trace_entries(s->words[w->at]);
     if (w->at >= s->nwords) return false;
     struct region *g = time_region_at(m->in->regions, s, w->at);
     memset(w->access_index, 0, g->ninsns * sizeof *w->access_index);
-    u32 next = 0,
-        i = w->at; /* the least segment of the region that may follow: some are led past */
+    /* next: the first segment of the region that may follow; branches may skip some. */
+    u32 next = 0, i = w->at;
     for (; i < s->nwords; i++) {
-        u64 h = s->strings[i];
+        u64 h = s->words[i];
         if (!trace_is_access(h)) {
             u32 segment = trace_op_or_segment(h) - g->first_segment;
             if (segment < next || segment >= g->nsegments) break;
@@ -281,8 +280,8 @@ static const enum sim_stall_reason warp_stall_of[STALL_COUNT] = {
     [STALL_LONG_SCOREBOARD_ATOMIC] = SIM_STALL_LONG_SCOREBOARD_ATOMIC,
     [STALL_BARRIER] = SIM_STALL_BARRIER};
 
-/* Goes to the next instruction that takes an issue slot, and to when its operands are there. False:
- * the warp is done. */
+/* Advances to the next instruction that takes an issue slot, and sets the time at which its
+ * operands are ready. Returns false if the warp is done. */
 static bool advance(struct sm_model *m, struct sm_warp *w) {
     for (;;) {
         if (w->insn_index >= insn_count(w)) {
@@ -297,7 +296,7 @@ static bool advance(struct sm_model *m, struct sm_warp *w) {
         for (u32 i = 0; i < s->nsrc; i++)
             if (w->register_ready_at[s->src[i]] > t)
                 t = w->register_ready_at[s->src[i]], reason = w->register_reason[s->src[i]];
-        if (!s->count) { /* renamed or folded: the result is there when the operands are */
+        if (!s->count) { /* renamed or folded: the result is ready when the operands are */
             set_results(w, s, t + (is_disabled(m, TERM_BIT(LATENCY)) ? 0 : s->latency), reason);
             w->insn_index++;
             continue;
@@ -318,10 +317,10 @@ static double dispatch(struct sm_model *m, double now) {
     return start;
 }
 
-/* The n-th block of an SM. The blocks of one SM lie as many apart as the device has SMs: of a grid
- * that gives it fewer than were traced, they are taken from all of the sample, and not from its
- * first ones, which are neighbours and share lines as no two blocks of one SM do. Where blocks wait
- * for those before them, it is the SM that has the last one whose time counts. */
+/* Returns the trace of the SM's n-th block. Consecutive blocks of an SM are as far apart as the
+ * device has SMs. So if the SM runs fewer blocks than were traced, they are spread over the sample;
+ * its first ones are neighbours, and share lines as no two blocks of one SM do. Where blocks wait
+ * for earlier ones, the SM that runs the last block determines the time. */
 static const struct trace_block *nth_block(const struct replay_input *in, u32 n) {
     bool is_small_grid = in->blocks_on_sm < in->nblock_order;
     u64 at = is_small_grid && in->last_block_critical
@@ -381,7 +380,8 @@ static bool is_at_cluster_barrier(const struct sm_model *m, const struct sm_warp
            module->bars[module->ops[op].aux].is_cluster;
 }
 
-/* Of the cluster's barrier: all of its blocks are taken to come when this one does. */
+/* Releases a block's barrier. For the cluster's barrier, its other blocks are assumed to arrive at
+ * the same time. */
 static void release_barrier(struct sm_model *m, u32 slot) {
     struct sm_block *b = &m->blocks[slot];
     bool is_cluster = false;
@@ -424,7 +424,7 @@ static void check_barrier(struct sm_model *m, u32 slot, u32 limit) {
     }
 }
 
-/* ---- the barrier of the grid ---- */
+/* ---- the grid barrier ---- */
 
 static void stall_at_barrier(struct sm_model *m, struct sm_warp *w, double until) {
     if (until <= w->issued_at) return;
@@ -433,7 +433,7 @@ static void stall_at_barrier(struct sm_model *m, struct sm_warp *w, double until
     w->issued_at = until;
 }
 
-/* Those that waited for the other blocks of the SM. */
+/* Releases the warps that waited at the completed grid barrier. */
 static void release_grid_barrier(struct sm_model *m, u32 limit) {
     for (u32 n = 0; n < m->in->resident_blocks * m->warps_per_block; n++) {
         struct sm_warp *w = &m->warps[n];
@@ -449,9 +449,9 @@ static void release_grid_barrier(struct sm_model *m, u32 limit) {
 
 /* ---- one instruction ---- */
 
-/* Of an instruction whose operands were there: until its unit took it, until the scheduler did,
- * until it was issued at `t`. What machine code waits for longer than that is a result of known
- * latency. */
+/* Attributes the cycles from an instruction's operands to its issue at `t`: until its pipe was
+ * free, then until the scheduler selected it. Stall cycles of machine code count as waits for a
+ * fixed latency. */
 static void attribute_issue_stalls(struct sm_model *m, const struct sm_warp *w,
                                    const struct sched_insn *s, double t) {
     bool arithmetic = s->unit != UNIT_LSU && s->kind == SCHED_PLAIN;
@@ -479,7 +479,7 @@ static void issue(struct sm_model *m, u32 limit) {
         w->ready_at = apply_backpressure(m, w, at);
         w->ready_at = w->unit_free_at = reserve_unit(m, w, s);
         w->unit_reserved = true;
-        if (w->ready_at > at) { /* the scheduler is free for others until the unit is */
+        if (w->ready_at > at) { /* Other warps can use the scheduler until the pipe is free. */
             heap_down(m);
             return;
         }
@@ -525,9 +525,9 @@ static void issue(struct sm_model *m, u32 limit) {
     check_barrier(m, slot, limit);
 }
 
-/* Of streams of which parts were left out, blocks come to the grid's barrier more or less often;
- * warps that wait at different named barriers wait here for each other for ever, since the model
- * has one barrier. */
+/* Releases barriers when no warp can issue; false if none waits at a barrier. With truncated
+ * traces, blocks arrive at the grid barrier different numbers of times; and warps at different
+ * named barriers would block each other, since the model has only one barrier for a block. */
 static bool break_deadlock(struct sm_model *m, u32 limit) {
     bool at_grid = false;
     for (u32 n = 0; n < m->in->resident_blocks * m->warps_per_block; n++)
@@ -542,9 +542,9 @@ static bool break_deadlock(struct sm_model *m, u32 limit) {
     return false;
 }
 
-/* ---- the whole ---- */
+/* ---- the entry point ---- */
 
-/* Blocks worth simulating: four rounds of the resident ones, fewer where they are long. */
+/* Returns the number of blocks to simulate: four waves, fewer if blocks are long. */
 static u32 simulated_block_limit(const struct replay_input *in) {
     double work = 0;
     for (u32 i = 0; i < in->nblock_order; i++)

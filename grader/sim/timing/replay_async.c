@@ -1,8 +1,8 @@
-/* replay_async.c — copies under way: cp.async by groups, a warp's own; bulk copies, and cp.async
- * that an mbarrier counts, by the block's mbarriers. A copy takes what its accesses take
- * (replay_memory.c), and nobody waits for it but who waits for its group or its mbarrier. H100, a
- * chain through one address in L2: loads 267 cycles each, cp.async, wait_all and a load from shared
- * memory 305. That a wait depends on other warps' arrivals is left out. */
+/* replay_async.c — asynchronous operations in flight: cp.async and wgmma by the groups of a warp;
+ * bulk copies, and cp.async with an mbarrier, by the block's mbarriers. A copy costs what its
+ * accesses cost (replay_memory.c), and only a wait for its group or mbarrier stalls. On an H100, a
+ * chain through one address in L2 takes 267 cycles a load, 305 for cp.async, wait_all and a load
+ * from shared memory. The model leaves out that an mbarrier wait depends on other warps. */
 #include "grader/sim/code/async.h"
 #include "grader/sim/timing/sm_model.h"
 
@@ -33,7 +33,7 @@ static void wait_group(struct sm_model *m, struct sm_warp *w, const struct async
                     f->reason);
 }
 
-/* Groups end in the order in which they began, so each waits for all copies before it. */
+/* Groups complete in order, so each completes with all operations before it. */
 void time_async_group(struct sm_model *m, struct sm_warp *w, const struct op *o) {
     switch (o->imm) {
     case GROUP_COMMIT: commit_group(&w->cp_async_groups); break;
@@ -43,7 +43,7 @@ void time_async_group(struct sm_model *m, struct sm_warp *w, const struct op *o)
     case GROUP_WAIT: wait_group(m, w, &w->cp_async_groups, o->target); break;
     case GROUP_WGMMA_COMMIT: commit_group(&w->wgmma_groups); break;
     case GROUP_WGMMA_WAIT: wait_group(m, w, &w->wgmma_groups, o->target); break;
-    default: break; /* bulk copies out of shared memory: nobody reads what they write */
+    default: break; /* Bulk copies out of shared memory: no one reads what they write. */
     }
 }
 

@@ -1,18 +1,18 @@
-/* replay_atomics.c — atomics in global memory.
+/* replay_atomics.c — models atomics in global memory, for replay_memory.c.
  *
- * Theory of operation. They are done in L2, by the slice that holds the address. A request's lanes
- * go to their sectors; a sector takes as many passes as its most wanted word has lanes, since a
- * word takes one update a pass: lanes of a request that want the same word are not merged (what
- * ptxas merges before, one lane does: code/access_merging.c). A pass is one clock of L2, and a quarter more
- * where a slice goes on to another sector. Each word and each slice is a resource like any other,
- * shared with the SMs that go there at the same time. Sources: docs/time-model.md, "Atomics". */
+ * Theory of operation. L2 executes them, in the slice that holds the address. A sector takes as
+ * many updates in a row as the multiplicity of its busiest word: L2 does not combine lanes of a
+ * request (where ptxas aggregates them, one lane does the atomic). An update takes one clock of L2,
+ * and a quarter more where the slice switches to another sector. Each sector and each slice is a
+ * resource, shared with the SMs that use it at the same time. Sources: docs/time-model.md,
+ * "Atomics". */
 #include "grader/sim/timing/sm_model.h"
 
 #include <stdlib.h>
 
-/* Clocks of L2, before compute capability 9.0: an H100 shows none. */
+/* Clocks of L2, before compute capability 9.0; an H100 has no such cost. */
 static const double sector_switch_cycles = 0.25;
-/* Of L2 bandwidth, in sectors: an atomic reads, changes and writes one. */
+/* L2 bandwidth that an atomic's sector takes, in sectors: it is read, changed and written. */
 static const double atomic_l2_sectors = 3.5;
 /* Bytes of neighbouring addresses that one slice holds. */
 enum { SLICE_SHIFT = 9 };
@@ -32,8 +32,8 @@ static bool all_traced(const struct replay_input *in) {
     return in->trace->nblocks == in->geometry->nblocks;
 }
 
-/* Not one of those that are traced because they are neighbours of another. Where these meet it is
- * not by chance. */
+/* Returns false for the base block's neighbours: they share addresses with it more often than other
+ * blocks do. */
 static bool is_independent_sample(const struct replay_input *in, u64 block) {
     const u32 *grid = in->geometry->grid;
     const u64 stride[3] = {1, grid[0], (u64)grid[0] * grid[1]};
@@ -48,19 +48,19 @@ static void record_visit(struct sm_model *m, u64 key, u32 block) {
     if (t->last_block != block + 1) t->nblocks++, t->last_block = block + 1;
 }
 
-/* All words under atomics in the block's trace; with `m`, they are noted. */
+/* Returns the number of atomic words in the block's trace; with `m`, records their units. */
 static u64 scan_atomics(struct sm_model *m, const struct trace_block *block, u32 b) {
     u64 n = 0;
     for (u32 w = 0; w < block->nwarps; w++) {
         const struct trace_warp *s = &block->warps[w];
         for (u32 i = 0; i < s->nwords; i++) {
-            u64 h = s->strings[i];
+            u64 h = s->words[i];
             if (!trace_is_access(h)) continue;
             bool is_atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
             for (u32 k = 1; is_atomic && k <= trace_entries(h); k++, n++)
                 if (m)
-                    record_visit(m, sector_key(entry_address(s->strings[i + k])), b),
-                        record_visit(m, slice_key(entry_address(s->strings[i + k])), b);
+                    record_visit(m, sector_key(entry_address(s->words[i + k])), b),
+                        record_visit(m, slice_key(entry_address(s->words[i + k])), b);
             i += trace_entries(h);
         }
     }
@@ -77,9 +77,9 @@ void time_atomic_open(struct sm_model *m, const struct sim_trace *t) {
             m->sampled_blocks++, scan_atomics(m, &t->blocks[b], b);
 }
 
-/* All SMs' load there over this one's. Its blocks go there as often as `blocks` of the n traced
- * ones do; how often the others do is what one of them says about the rest. Where all are traced,
- * no more than these go there. */
+/* Returns the load of all SMs on the unit relative to this SM's. k of the n sampled blocks use it;
+ * seen from one of them, (k - 1) of the n - 1 others do, which is the share assumed for all other
+ * blocks. If all blocks are traced, no more than k use it. */
 static double contention_factor(const struct sm_model *m, const struct atomic_unit *t) {
     double n = m->sampled_blocks, k = t->nblocks;
     if (k < 2) return 1;
@@ -95,8 +95,8 @@ static double reserve_atomic_unit(struct sm_model *m, u64 key, double at, double
     return t->free_at;
 }
 
-/* Most lanes that want one word of the sector of p[k]; notes in `seen` which entries are of that
- * sector. */
+/* Returns the multiplicity of the busiest word in the sector of p[k]; adds the sector's entries to
+ * `sector_entries`. */
 static double max_lanes_per_word(const u64 *p, u32 k, u64 *sector_entries) {
     double max_lanes = 0;
     for (u32 j = k; j <= trace_entries(*p); j++) {
@@ -107,8 +107,8 @@ static double max_lanes_per_word(const u64 *p, u32 k, u64 *sector_entries) {
     return max_lanes;
 }
 
-/* What the slice does not have comes from DRAM, 64 bytes, and goes there again. Meanwhile it serves
- * others. */
+/* Returns when the sector is in L2. If the slice does not hold it, 64 bytes come from DRAM and go
+ * back later; meanwhile the slice serves other requests. */
 static double fetch_sector(struct sm_model *m, struct sm_block *b, u64 word, double t) {
     u64 line = word >> 7;
     u32 sector = 1u << (word >> 5 & 3),

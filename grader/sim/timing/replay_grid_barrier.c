@@ -1,16 +1,15 @@
-/* replay_grid_barrier.c — the barrier over all blocks of a cooperative launch. The trace says where a block
- * came to it and where it went on (core/grid_barrier.c). The SM's resident blocks meet here; those of other
- * SMs are taken to come when they do, as late as the last of them (estimate.c has what a phase
- * costs whose slowest block is elsewhere). Who goes on finds nothing in L1: what other SMs wrote is
- * not there. */
+/* replay_grid_barrier.c — models the grid barrier of a cooperative launch. The trace shows where a
+ * block arrived and where it continued (core/grid_barrier.c). The model synchronizes the SM's
+ * resident blocks, and assumes that those of other SMs arrive no later than the last of these;
+ * estimate.c corrects for a slower block elsewhere. After the barrier L1 is empty, since it does
+ * not have what other SMs wrote. */
 #include "grader/sim/timing/sm_model.h"
 
-/* From the last arrival to when all go on, beside the two barriers of the block around it. H100,
- * one behind another, of 32 to 1024 threads a block: 1.07 to 1.12 us for up to 132 blocks, 1.28
- * to 1.41 for 264, 1.58 to 1.63 for 528, 2.24 to 2.30 for 1056 (docs/results/h100/clusters.tsv): a
- * trip to L2 and back for the arrival, what was written before it to be seen, another trip for the
- * look; and 1.2 ns for each block, where that is longer. In cycles, also where another GPU's are
- * others: an assumption. */
+/* Cycles from the last arrival to the release, without the two block barriers around it. H100,
+ * barriers in a row, 32 to 1024 threads a block: 1.07 to 1.12 us for up to 132 blocks, 1.28 to 1.41
+ * for 264, 1.58 to 1.63 for 528, 2.24 to 2.30 for 1056 (docs/results/h100/clusters.tsv). That is a
+ * round trip to L2 for the arrival, the fence, and a round trip for the poll; or 1.2 ns a block,
+ * where that is longer. Other GPUs are assumed to take as many cycles. */
 static const double min_grid_barrier_cycles = 2050, block_base_cycles = 1815,
                     cycles_per_block = 2.38;
 
@@ -44,7 +43,7 @@ static void release_generation(struct sm_model *m) {
     time_cache_invalidate(&m->l1_cache);
 }
 
-/* Blocks that have ended come no more. */
+/* Blocks that have ended no longer arrive. */
 bool time_grid_try_release(struct sm_model *m) {
     struct sm_grid_barrier *g = &m->grid_barrier;
     bool any_running = false;

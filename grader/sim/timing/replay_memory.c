@@ -1,17 +1,17 @@
-/* replay_memory.c — what the SM's accesses take: passes through L1's data and tag stages, L1 hits,
- * the SM's part of L2 and DRAM bandwidth. Atomics in global memory: replay_atomics.c. */
+/* replay_memory.c — models the SM's memory accesses, for replay.c: wavefronts of L1's data and tag
+ * stages, L1 hits, the SM's share of L2 and DRAM bandwidth. replay_atomics.c has atomics in global
+ * memory. */
 #include "grader/sim/timing/sm_model.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* One line of four sectors or one of one sector takes the same slot of an L2 slice: 64 bytes at
- * least. */
+/* A line takes at least 64 bytes of an L2 slice's bandwidth, also for a single sector. */
 static const double min_l2_sectors = 2;
 
 /* ---- L2 and DRAM ---- */
 
-/* Sectors of a line go through the SM's part of L2; returns when L2 has them. */
+/* Sends sectors of a line through the SM's share of L2; returns when L2 has them. */
 double time_memory_l2(struct sm_model *m, double t, double sectors) {
     double cost = max2(sectors, min_l2_sectors) * m->l2_sector_cycles;
     m->l2_free_at = max2(m->l2_free_at, t) + cost;
@@ -21,7 +21,7 @@ double time_memory_l2(struct sm_model *m, double t, double sectors) {
 
 static const double load_latency_factor = 0.4, max_load_delay = 2;
 
-/* How busy DRAM has been of late. */
+/* Time constant of the recent DRAM utilization. */
 static const double load_window = 2000; /* cycles */
 
 static void update_dram_load(struct sm_model *m, double t, double cost) {
@@ -39,20 +39,20 @@ static double dram_transfer(struct sm_model *m, double t, double sectors) {
     return m->dram_free_at - cost;
 }
 
-/* Under load a request waits longer than for those before it at this SM's share: channels are not
- * loaded alike. Streams of 1 to 64 warps an SM on an H100 give latency / (1 - load), or less where
- * reads are long and no writes come between. */
+/* Returns the DRAM latency under load. A request waits longer than this SM's share of the queue,
+ * because channels are loaded unequally. Streams of 1 to 64 warps an SM on an H100 show latency /
+ * (1 - load), or less with long reads and no writes in between. */
 static double dram_latency(const struct sm_model *m) {
     double load = m->dram_load < 0.9 ? m->dram_load : 0.9, queue_delay = load / (1 - load);
     return m->lat_dram * (1 + load_latency_factor *
                                   (queue_delay < max_load_delay ? queue_delay : max_load_delay));
 }
 
-/* No two lines are equally far: channels, banks, the halves of L2, refreshes. Fitted to walks of
- * few warps (micro.cu: walk-…), on an H100 and an H200 alike; warps that wait for each other wait
- * for the last. Multiples of the golden ratio are spread evenly over 0 to 1, however few follow on
- * each other; and they do not hang on addresses, so that a program takes the same time wherever its
- * buffers lie. */
+/* The latency of lines varies with channels, banks, the halves of L2 and refreshes; warps that
+ * synchronize wait for the slowest. Fitted to pointer chases of few warps (micro.cu: walk-…), with
+ * the same result on an H100 and an H200. Multiples of the golden ratio, modulo 1, are evenly
+ * distributed even if there are few; and they don't depend on addresses, so a program takes the
+ * same time wherever its buffers lie. */
 static const double latency_spread = 0.5, golden_ratio = 0.6180339887498949;
 
 static double latency_jitter(struct sm_model *m) {
@@ -60,18 +60,19 @@ static double latency_jitter(struct sm_model *m) {
     return 1 + latency_spread * (2 * (u - floor(u)) - 1);
 }
 
-/* From when L2 misses it; the queue before it is a part of the time under load. */
+/* Returns when sectors that L2 misses at `t` arrive: after the transfer queue or after the latency
+ * under load, whichever is later. */
 static double dram_ready_at(struct sm_model *m, double t, double sectors) {
     double latency = dram_latency(m) * latency_jitter(m);
     return max2(dram_transfer(m, t, sectors) + m->lat_dram, t + latency);
 }
 
-/* DRAM gives 64 bytes at a time: sectors of one half of a line come together. Counted in sectors.
+/* Returns the sectors that DRAM transfers for these: it transfers 64 bytes, half a line, at a time.
  */
 static double dram_fetch_sectors(u32 sectors) { return 2.0 * (!!(sectors & 3) + !!(sectors & 12)); }
 
-/* 0, or, where the sectors come from (go to) DRAM, the factor of a transfer. `first`: those that
- * the block touches for the first time. */
+/* Returns the cost factor of a DRAM transfer, or 0 if these sectors need none. `first`: the sectors
+ * that the block accesses for the first time. */
 static double dram_cost_factor(struct sm_model *m, u64 word, u32 sectors, u32 first, u32 verb) {
     struct traffic *t = m->in->traffic;
     struct buffer_traffic *b = time_traffic_buffer(t, line_number(word) << 7);
@@ -104,8 +105,8 @@ static void fill_l2(struct sm_model *m, u64 line, u32 sectors) {
 
 /* ---- one line of a global access ---- */
 
-/* Lines of a block whose trace serves a second time are other lines, unless blocks share the
- * buffer. */
+/* Returns the line of an access. If a block's trace is used again, its lines count as different
+ * ones, unless blocks share the buffer. */
 static u64 block_line(const struct sm_model *m, u64 word, u32 copy) {
     if (!copy) return line_number(word);
     const struct buffer_traffic *b = time_traffic_buffer(m->in->traffic, line_number(word) << 7);
@@ -113,8 +114,8 @@ static u64 block_line(const struct sm_model *m, u64 word, u32 copy) {
     return line_number(word) + (is_shared ? 0 : (u64)copy << 44);
 }
 
-/* What must come for them: nothing where their neighbour brought them along; and what that pushes
- * out. */
+/* Returns the DRAM sectors for a fill, with the write-backs that it causes. A sector whose
+ * neighbour of the same 64 bytes was accessed before is in L2 already. */
 static double dram_fill_sectors(const struct sm_model *m, u32 missing, u32 touched_before) {
     return dram_fetch_sectors(missing & ~touched_before & ~(touched_before << 1 & 10) &
                               ~(touched_before >> 1 & 5)) *
@@ -154,10 +155,10 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
     return ready;
 }
 
-/* Sectors that a store covers only in part cost L2 more: its slot of a line, and a little for each
- * of them. By what 4 M stores of 4 bytes and structures of 3 to 16 floats take on an H100
- * (docs/time-model.md, Stores). Stores of a warp that follow on each other fill the same lines up
- * in L1 where those are few. */
+/* The cost in L2 sectors of a line with sectors that a store covers only in part, and of each such
+ * sector. From 4 M stores of 4 bytes and of structures of 3 to 16 floats on an H100
+ * (docs/time-model.md, Stores). If lines are few, consecutive stores of a warp complete them in L1.
+ */
 static const double partial_line_cost = 2.8, partial_sector_cost = 1.1;
 enum { MAX_MERGE_LINES = 6 };
 
@@ -166,7 +167,7 @@ static void begin_store(struct sm_warp *w, u32 lines) {
     w->current_store = (struct partial_store){.n = 0, .mergeable = lines <= MAX_MERGE_LINES};
 }
 
-/* What the line costs L2, in sectors. */
+/* Returns the line's cost in L2, in sectors. */
 static double store_l2_sectors(struct sm_warp *w, u64 word) {
     u64 line = line_number(word);
     u32 sectors = line_sectors(word), partial_sectors = line_partial_sectors(word);
@@ -182,20 +183,19 @@ static double store_l2_sectors(struct sm_warp *w, u64 word) {
                              : full_count;
 }
 
-/* DRAM turns round between reads and writes: H100, 512 MiB: reads 3.2 TB/s with what they push out,
- * copies 3.0. */
+/* Writes cost more, because DRAM turns around between reads and writes: H100, 512 MiB: reads 3.2
+ * TB/s with the write-backs that they cause, copies 3.0. */
 static const double write_turnaround_factor = 1.1;
 
-/* What goes to DRAM for sectors that are first written: 64 bytes at least, and the rest of a
- * sector, or of 64 bytes, must be fetched where only a part of it is written and nothing of it had
- * been there. */
+/* Returns the DRAM sectors for sectors that the block writes for the first time: at least 64 bytes,
+ * and a fetch of the rest where all of them are written only in part. */
 static double dram_write_sectors(u32 first, u32 partial_sectors) {
     double n = __builtin_popcount(first);
     return max2(n, 2) +
            (partial_sectors == first ? dram_fetch_sectors(partial_sectors) / (n > 2 ? 2 : 1) : 0);
 }
 
-/* Writes go through to L2, and the written sectors leave L1. */
+/* Models a store to a line. L1 is write-through, and drops the written sectors. */
 static void store_line(struct sm_model *m, struct sm_block *b, struct sm_warp *w, u64 word,
                        double t) {
     u64 line = block_line(m, word, b->trace_reuse);
@@ -215,11 +215,11 @@ static void store_line(struct sm_model *m, struct sm_block *b, struct sm_warp *w
 
 /* ---- accesses ---- */
 
-/* Tag passes. Lines are looked up four at a time where they lie in different ones of four tag
- * banks; a pass costs a quarter for each line beyond the first (facts: L1-hit loads by stride on an
- * H200, 1.00 to 2.72 for 1 to 8 neighbouring lines). That lines of one tag bank take a pass each is
- * a hypothesis that two published results suggest: products whose lanes are a row apart
- * (docs/time-model.md). */
+/* Returns the wavefronts of the tag stage. It looks up four lines at a time if they lie in
+ * different ones of four tag banks; each line beyond the first costs a quarter of a wavefront
+ * (measured: L1-hit loads by stride on an H200, 1.00 to 2.72 for 1 to 8 neighbouring lines). That
+ * lines of one tag bank take a wavefront each is a hypothesis, which two published results suggest:
+ * products whose lanes are a row apart (docs/time-model.md). */
 static double tag_wavefronts(const u64 *p, u32 n) {
     u32 wavefronts = 0, in_wavefront = 0, banks = 0;
     for (u32 k = 1; k <= n; k++) {
@@ -232,12 +232,12 @@ static double tag_wavefronts(const u64 *p, u32 n) {
     return wavefronts > unconflicted ? wavefronts : unconflicted;
 }
 
-/* A load's registers are filled 128 bytes a pass, also where all lanes read the same: 16 bytes a
- * lane take four, whatever the addresses (H100, l1-read8 and l1-read16 of micro.cu: 2.00 and 3.99
- * passes a request, 4.2 cycles). Shared memory does not. */
+/* L1 fills a load's registers with 128 bytes a wavefront, also if all lanes read the same address:
+ * 16 bytes a lane take four wavefronts (H100, l1-read8 and l1-read16 of micro.cu: 2.00 and 3.99
+ * wavefronts a request, 4.2 cycles). Shared memory has no such limit. */
 static const double fill_bytes = 128;
 
-/* Passes of the data stage and of the tag stage: the longest counts. */
+/* Returns an access's wavefronts: the maximum of the data stage's and the tag stage's. */
 static double l1_wavefronts(const struct sm_model *m, const u64 *p, const struct mem_desc *d) {
     double bank = trace_wavefronts(*p), tag = tag_wavefronts(p, trace_entries(*p)),
            fill = trace_verb(*p) == MEM_LOAD ? 32.0 * d->width * d->count / fill_bytes : 1;
@@ -266,22 +266,21 @@ static double access_global(struct sm_model *m, struct sm_warp *w, const u64 *p,
     return ready;
 }
 
-/* Increments by one are merged where they meet (decode.h: mem_desc.increment), at this rate
- * whatever the number of addresses: 289 G additions a second on 20 SMs of 1.57 GHz
- * (docs/time-model.md, sources of the atomics). */
+/* Cycles of a request of increments by one (mem_desc.is_increment), which shared memory combines
+ * whatever the number of addresses: 289 G additions/s on 20 SMs of 1.57 GHz (docs/time-model.md,
+ * sources of the atomics). */
 static const double increment_cycles = 3.5;
 
-/* Integer atomics of 32 bits are done in place; those of floats, and of 64 bits but for exchanges,
- * are a loop of load and compare-and-swap (ptxas), in which one lane a word gets through each time.
- */
+/* Returns true if ptxas compiles the atomic to a loop of load and compare-and-swap, as for floats
+ * and 64 bits (but not for exchanges). In each iteration one lane for each word succeeds. */
 static bool is_cas_loop(const struct mem_desc *d) {
     bool swap = d->atom == ATOM_EXCH || d->atom == ATOM_CAS;
     return !swap && (d->width == 8 || d->type == PTX_F32 || d->type == PTX_F64);
 }
 
-/* Lanes that are left try again: n, n - 1, … of them, each swap so many passes, and three for the
- * rest of the loop. Measured on an H100: 32 lanes on one word, 1452 cycles for floats, 986 for 64
- * bits; on 1024 words, 30. */
+/* Returns the wavefronts of a compare-and-swap loop with n lanes on a word. n, n - 1, … lanes try;
+ * each lane's swap takes 1.7 or 2.6 wavefronts, the rest of the loop 3. Measured on an H100: 32
+ * lanes on one word, 1452 cycles for floats, 986 for 64 bits; on 1024 words, 30. */
 static double cas_loop_wavefronts(double n, unsigned width) {
     return (width == 8 ? 1.7 : 2.6) * n * (n + 1) / 2 + 3 * n;
 }
@@ -291,7 +290,7 @@ static double shared_wavefronts(const struct sm_model *m, u64 h, const struct me
     bool atomic = trace_verb(h) >= MEM_ATOM;
     if (is_disabled(m, TERM_BIT(SHARED_WAVEFRONTS))) return 1;
     if (atomic && d->is_increment) return max2(wavefronts, increment_cycles);
-    /* The first of merged accesses has the passes of the wide one. */
+    /* The first of the merged accesses has the wavefronts of the wide one. */
     if (is_disabled(m, TERM_BIT(MERGING)) && d->merged_bytes > MERGED_INTO_OTHER)
         wavefronts = wavefronts * d->width / d->merged_bytes;
     if (atomic && is_cas_loop(d)) return cas_loop_wavefronts(wavefronts, d->width);
@@ -308,13 +307,13 @@ static double access_shared(struct sm_model *m, u64 h, double t, const struct me
     return ready;
 }
 
-/* Shared memory of another block of the cluster, through the network between SMs, by sectors of 32
- * bytes. Measured on an H100 (docs/results/h100/clusters.tsv), all SMs at it: a chain of loads
- * takes 191 cycles each in clusters of 2 and 207 in larger ones, where one's own memory takes 33; a
- * warp that loads neighbouring words 8 to 9 (4 sectors), words of 32 sectors 64 to 75; that stores
- * them 7 to 8 and 59 to 65; that adds to neighbouring words 14 to 21, to random ones 107 to 126.
- * Not seen here: loads of random words, which conflict in the banks (101 to 112); additions of many
- * lanes to few words, which take their lanes one by one, 7 cycles each. */
+/* Distributed shared memory: latency, and cycles for each sector of 32 bytes that crosses the
+ * network between SMs. Measured on an H100 with all SMs active (docs/results/h100/clusters.tsv), in
+ * cycles: a chain of loads 191 each in clusters of 2, 207 in larger ones, 33 in the block's own
+ * memory. A warp's load of neighbouring words (4 sectors) 8 to 9, of words in 32 sectors 64 to 75;
+ * its store 7 to 8 and 59 to 65; its atomic addition to neighbouring words 14 to 21, to random ones
+ * 107 to 126. Not modelled: bank conflicts of loads of random words (101 to 112), and additions of
+ * many lanes to few words, which serialize at 7 cycles a lane. */
 static const double dsmem_latency = 204, dsmem_store_cost = 2, dsmem_load_cost = 2.3,
                     dsmem_atomic_cost = 3.7;
 
@@ -332,8 +331,8 @@ static double access_local(struct sm_model *m, u64 h, double t, u8 *reason) {
            at = time_memory_l1(m, t, max2(1, sectors / 4), RESOURCE_L1);
     *reason = STALL_LONG_SCOREBOARD_L1;
     if (!m->local_exceeds_l1 && trace_verb(h) == MEM_LOAD) return at + m->lat_l1;
-    /* Write-through; too much for L1 to hold. Lanes at different elements write a word of a sector
-     * each. */
+    /* Stores write through; loads miss L1, which is too small. Lanes at different elements of an
+     * array write a word of a sector each. */
     bool is_partial =
         trace_verb(h) == MEM_STORE && sectors * 8 > trace_lanes(h) * 1.5 && sectors > 4;
     double start = time_memory_l2(
@@ -343,7 +342,8 @@ static double access_local(struct sm_model *m, u64 h, double t, u8 *reason) {
     return start + m->lat_l2;
 }
 
-/* What fits into L1 is taken to stay there, stores as well: the least that spills can cost. */
+/* Models a spill access. If local memory fits into L1, even stores are assumed to stay there: the
+ * least that spills can cost. */
 double time_memory_spill(struct sm_model *m, double t) {
     double at = time_memory_l1(m, t, 1, RESOURCE_L1);
     if (!m->local_exceeds_l1) return max2(t, m->l1_free_at - l1_queue_cycles);
@@ -359,8 +359,9 @@ double time_memory_sass_spill(struct sm_model *m, double t) {
     return start + m->lat_l2;
 }
 
-/* Each word that lanes want takes two cycles (H100, constant-run16 to -run1: 4.1, 8.1, 16.2
- * and 64.4 for 2, 4, 8 and 32); one word for all is most often an operand and no access. */
+/* Returns the cycles of an access to constant memory: two for each distinct word (H100,
+ * constant-run16 to -run1: 4.1, 8.1, 16.2 and 64.4 for 2, 4, 8 and 32); none for a single word,
+ * which is mostly an operand of another instruction. */
 static double constant_wavefronts(u64 h) {
     return trace_wavefronts(h) > 1 ? 2.0 * trace_wavefronts(h) : 0;
 }

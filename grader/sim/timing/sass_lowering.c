@@ -1,4 +1,5 @@
-/* sass_lowering.c — see lowering.def. */
+/* sass_lowering.c — the number of machine instructions of a PTX instruction, and their pipe, from
+ * the table in lowering.def. region.c and schedule.c call it. */
 #include "grader/sim/timing/internal.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* schedule.c — see schedule.h. */
+/* schedule.c — matches machine code with the PTX segments of the traces; see schedule.h. */
 #include "grader/sim/timing/schedule.h"
 #include "common/grow.h"
 
@@ -8,7 +8,7 @@
 /* ---- loops ---- */
 
 struct loop {
-    u32 header, latch; /* end: its jump back */
+    u32 header, latch; /* the first instruction; the jump back */
 };
 
 static int by_header(const void *a, const void *b) {
@@ -23,7 +23,7 @@ static int by_length(const void *a, const void *b) {
     return p > q ? -1 : p < q;
 }
 
-/* ptxas makes a loop of one instruction where it has to: compare and swap until it holds. */
+/* Returns true if the loop implements a single PTX instruction, as a compare-and-swap loop does. */
 static bool is_single_line_loop(const struct schedule *s, struct loop l) {
     for (u32 i = l.header + 1; i <= l.latch; i++)
         if (s->code[i].line != s->code[l.header].line) return false;
@@ -38,7 +38,7 @@ static u32 merge_loop_headers(struct loop *l, u32 n) {
     return k;
 }
 
-/* Numbers each place by the innermost of the loops that hold it, from 1; 0 = none. */
+/* Sets the innermost loop of each instruction, numbered from 1; 0 = none. */
 static u32 assign_innermost_loops(struct loop *l, u32 n, u32 *out) {
     if (n) n = merge_loop_headers(l, n), qsort(l, n, sizeof *l, by_length);
     for (u32 k = 0; k < n; k++)
@@ -49,7 +49,7 @@ static u32 assign_innermost_loops(struct loop *l, u32 n, u32 *out) {
 struct loop_list {
     struct loop *loops;
     u32 n;
-    u64 work; /* places that painting them touches */
+    u64 work; /* total length, which bounds the time of assign_innermost_loops */
 };
 
 static bool add_loop(struct loop_list *l, u32 head, u32 end) {
@@ -58,7 +58,7 @@ static bool add_loop(struct loop_list *l, u32 head, u32 end) {
     return true;
 }
 
-/* False: too many to look at. */
+/* Returns false if there are too many loops. */
 static bool find_loops(struct schedule *s) {
     struct loop_list l = {.loops = xcalloc(MAX_LOOPS, sizeof *l.loops)};
     u32 function = 0;
@@ -101,7 +101,7 @@ static bool find_ptx_loops(struct schedule *s) {
     return ok;
 }
 
-/* ---- clusters and what belongs to them ---- */
+/* ---- loop bodies and their instructions ---- */
 
 struct line_op {
     u32 line, op;
@@ -113,8 +113,8 @@ static int by_line(const void *a, const void *b) {
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* A line that no op has, such as that of a label or of a kernel's name, counts to the one that
- * follows. */
+/* Returns the op of a PTX line. A line without an op, such as a label's or a kernel's name, belongs
+ * to the next op. */
 static u32 op_of_line(const struct line_op *table, u32 n, u32 line) {
     u32 low = 0, high = n;
     while (low < high) {
@@ -146,7 +146,7 @@ static void locate_insns(struct schedule *s) {
     free(table);
 }
 
-/* ---- which cluster a segment is executed in, and how many copies of it there are ---- */
+/* ---- the loop body and the unroll factor of a segment ---- */
 
 static int by_segment(const void *a, const void *b) {
     const struct sass_ref *x = a, *y = b;
@@ -170,7 +170,7 @@ static bool space_matches(u8 op, u8 insn) {
     return false;
 }
 
-/* The instruction may be what became of the op. */
+/* Returns true if ptxas may have compiled the op to this instruction. */
 static bool may_implement(const struct sim_module *m, const struct op *o,
                           const struct sass_insn *c) {
     static const u8 verbs[] = {[MEM_LOAD] = SASS_LOAD,
@@ -184,8 +184,8 @@ static bool may_implement(const struct sim_module *m, const struct op *o,
            space_matches(d->space, c->space);
 }
 
-/* How an op's copies can be counted: by instructions that stand for one of it each. 0: they can't;
- * 2: surely. */
+/* Returns whether the number of such instructions counts the op's copies: 2 = certainly, 1 =
+ * probably, 0 = no. */
 static unsigned copy_evidence(const struct sim_module *m, u32 op, const struct sass_insn *c) {
     const struct op *o = &m->ops[op];
     if (may_implement(m, o, c)) return 2;
@@ -199,8 +199,9 @@ static unsigned copy_evidence(const struct sim_module *m, u32 op, const struct s
     return is_same_unit ? 2 : is_integer && (c->unit == SASS_ALU || c->unit == SASS_IMAD) ? 1 : 0;
 }
 
-/* The instructions [from, to) of a segment in a cluster, by line: the most that a line has of those
- * that surely stand for one op each; where there are none, what most lines have. */
+/* Returns the unroll factor of a segment whose instructions in a loop body are [from, to), by line:
+ * the largest count of a line whose instructions certainly count copies; if there is none, the most
+ * frequent count. */
 static u32 find_unroll_factor(const struct schedule *s, const struct sass_ref *refs, u32 from,
                               u32 to, u32 first, u32 end, bool *is_exact) {
     enum { MAX_COPIES = 64 };
@@ -219,7 +220,8 @@ static u32 find_unroll_factor(const struct schedule *s, const struct sass_ref *r
     return max_exact ? max_exact : most_frequent;
 }
 
-/* Of two clusters with as many of a segment's instructions the shorter loop has it. */
+/* Returns true if loop body a is shorter than b: of two with as many of a segment's instructions,
+ * the shorter one gets it. */
 static bool is_shorter_loop(const struct schedule *s, u32 a, u32 b) {
     u32 x = a < s->nloops ? s->loop_length[a + 1] : UINT32_MAX,
         y = b < s->nloops ? s->loop_length[b + 1] : UINT32_MAX;
@@ -232,7 +234,8 @@ static void add_site(struct schedule *s, u32 op, u32 insn) {
     s->site_insns[s->nsite_insns++] = insn;
 }
 
-/* The nearest by line, where ptxas made one access of several. */
+/* Sets the op's machine instructions: those of the nearest line, since ptxas may have merged it
+ * with another access. */
 static void find_sites(struct schedule *s, u32 op, const struct sass_ref *refs, u32 from, u32 to) {
     const struct op *o = &s->m->ops[op];
     u32 line = s->m->op_lines[op], nearest_line = UINT32_MAX, min_distance = UINT32_MAX;
@@ -247,7 +250,7 @@ static void find_sites(struct schedule *s, u32 op, const struct sass_ref *refs, 
             add_site(s, op, refs[i].insn);
 }
 
-/* Where the segment has instructions in a cluster; false: none there. */
+/* Narrows [from, to) to the instructions in a loop body; false if there are none. */
 static bool find_range(const struct sass_ref *refs, u32 loop_body, u32 *from, u32 *to) {
     u32 i = *from, k;
     while (i < *to && refs[i].loop_body != loop_body) i++;
@@ -270,7 +273,8 @@ static void find_largest_range(const struct schedule *s, const struct sass_ref *
     *from = best_from, *to = best_to;
 }
 
-/* Whether it does more than compute addresses, which can be hoisted as a whole. */
+/* Returns true if the segment accesses memory or has a barrier: then it can't be hoisted as a
+ * whole. / */
 static bool has_side_effect(const struct schedule *s, u32 segment) {
     for (u32 op = s->m->segments[segment].first; op <= s->m->segments[segment].last; op++)
         if (s->m->ops[op].kind == OP_BAR || time_is_memory_op(&s->m->ops[op])) return true;
@@ -296,14 +300,13 @@ static void assign_segment(struct schedule *s, u32 segment, const struct sass_re
             find_sites(s, op, refs, from, to);
 }
 
-/* Of each loop in PTX: the cluster that has most of its instructions. `own` is by owner; it is
- * sorted anew. */
 static int by_vote(const void *a, const void *b) {
     const struct sass_ref *x = a, *y = b;
     if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
     return x->loop_body < y->loop_body ? -1 : x->loop_body > y->loop_body;
 }
 
+/* Sets for each PTX loop the loop body that has most of its instructions. */
 static void vote_loop_bodies(struct schedule *s, const struct sass_ref *refs, u32 n) {
     struct sass_ref *votes = xcalloc(n + 1ul, sizeof *votes); /* segment: here, the loop */
     for (u32 i = 0; i < n; i++)
@@ -319,7 +322,6 @@ static void vote_loop_bodies(struct schedule *s, const struct sass_ref *refs, u3
     free(votes);
 }
 
-/* Numbers each instruction among those of its line in its cluster. */
 static int by_copy(const void *a, const void *b) {
     const struct sass_ref *x = a, *y = b;
     if (x->loop_body != y->loop_body) return x->loop_body < y->loop_body ? -1 : 1;
@@ -327,6 +329,7 @@ static int by_copy(const void *a, const void *b) {
     return x->insn < y->insn ? -1 : x->insn > y->insn;
 }
 
+/* Numbers each instruction among those of its line in its loop body. */
 static void number_copies(struct schedule *s, struct sass_ref *refs, u32 n) {
     qsort(refs, n, sizeof *refs, by_copy);
     for (u32 i = 0, k; i < n; i = k) {
@@ -408,8 +411,8 @@ static const u8 unit_of_sass[SASS_UNIT_COUNT] = {[SASS_ALU] = UNIT_ALU,
                                                  [SASS_BARRIER] = UNIT_CTRL,
                                                  [SASS_CONTROL] = UNIT_CTRL,
                                                  [SASS_UNIFORM] = UNIT_CTRL};
-/* Reads of special registers and of constants that are not an operand. No figure was found for them
- * alone. */
+/* Cycles to read a special register, and a constant that is not an operand. Assumptions: no
+ * published figures were found. */
 enum { variable_latency = 25, constant_latency = 30 };
 
 static void make_sched_insn(const struct schedule *s, const struct sass_insn *c,
@@ -432,7 +435,7 @@ static void make_sched_insn(const struct schedule *s, const struct sass_insn *c,
     to->read_barrier = c->read_barrier != SASS_NO_BARRIER ? c->read_barrier + 1 : 0;
 }
 
-/* ---- the whole ---- */
+/* ---- opening and closing ---- */
 
 static void make_tables(struct schedule *s) {
     const struct sim_module *m = s->m;
@@ -454,8 +457,7 @@ static void make_tables(struct schedule *s) {
         .op = m->nops, .kind = SCHED_BARRIER, .unit = UNIT_CTRL, .count = 1, .stall_cycles = 1};
 }
 
-/* What the streams ask for is what the machine code does: all but a few accesses have an
- * instruction. */
+/* Returns true if nearly all global accesses of the traces have a machine instruction. */
 static bool matches_traces(struct schedule *s, const struct sim_trace *t) {
     struct chunk c = {0};
     for (u32 b = 0; b < t->nblocks; b++)
@@ -468,7 +470,7 @@ static bool matches_traces(struct schedule *s, const struct sim_trace *t) {
 struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d,
                                     const struct sim_trace *t) {
     if (!m->nsass || !m->nsegments || d->cc_major < 7)
-        return NULL; /* ptxas makes none for older ones */
+        return NULL; /* The toolkit's ptxas does not compile for older GPUs. */
     struct schedule *s = xcalloc(1, sizeof *s);
     *s = (struct schedule){.m = m, .d = d, .code = m->sass, .n = m->nsass};
     make_tables(s);

@@ -1,4 +1,5 @@
-/* schedule_replay.c — what a warp executes of the machine code: see schedule.h. */
+/* schedule_replay.c — computes which machine instructions a warp executes, for replay.c: see
+ * schedule.h. */
 #include "grader/sim/timing/schedule.h"
 #include "common/grow.h"
 
@@ -9,7 +10,7 @@ static void push(struct chunk *c, const struct sched_insn *insn, u32 event) {
     c->insns[c->ninsns++] = (struct issued_insn){insn, event};
 }
 
-/* ---- taking segments off the stream ---- */
+/* ---- consuming segments of the trace ---- */
 
 static void add_event(struct schedule *s, struct chunk *c, u32 insn, u32 word) {
     GROW(c->events, c->nevents + 1, c->event_capacity, 64);
@@ -18,20 +19,20 @@ static void add_event(struct schedule *s, struct chunk *c, u32 insn, u32 word) {
     s->first_event[insn] = c->nevents;
 }
 
-/* The access at `at` is made by the copy for this round of its segment. */
+/* Assigns the access at `at` to the machine instruction of this iteration's copy. */
 static void match_access(struct schedule *s, struct chunk *c, u32 segment,
                          const struct trace_warp *w, u32 at) {
-    u64 word = w->strings[at];
+    u64 word = w->words[at];
     u32 op = trace_op_or_segment(word), entries = trace_entries(word);
     const struct sass_sites *h = &s->sites[op];
     bool global = trace_space(word) == SPACE_GLOBAL;
     if (s->m->mems[s->m->ops[op].aux].merged_bytes == MERGED_INTO_OTHER)
-        return; /* the one that stands for it has its passes */
+        return; /* The wide access has its wavefronts. */
     s->accesses += global ? entries : 0;
     if (!h->n) {
         s->unmatched += global && trace_verb(word) != MEM_LOAD ? entries : 0;
         if (trace_space(word) == TRACE_GRID_BARRIER)
-            s->unmatched = INFINITY; /* a barrier would be free */
+            s->unmatched = INFINITY; /* Otherwise the barrier would cost nothing. */
         return;
     }
     u32 copies = s->unroll_factor[segment], iteration = s->taken_count[segment] - 1,
@@ -54,12 +55,13 @@ static void consume_segment(struct schedule *s, u32 segment) {
     if (!s->taken_count[segment]++) s->taken_segments[s->ntaken++] = segment;
 }
 
-/* Segments that left no instruction are passed over. Returns the cluster. */
+/* Consumes the segments of one iteration, and returns their loop body. Skips segments that have no
+ * machine instruction. */
 static u32 consume_segments(struct schedule *s, struct chunk *c, const struct trace_warp *w,
                             u32 *at) {
     u32 loop_body = NO_LOOP_BODY, segment = UINT32_MAX, i = *at;
     for (; i < w->nwords; i++) {
-        u64 word = w->strings[i];
+        u64 word = w->words[i];
         if (trace_is_access(word)) {
             if (segment != UINT32_MAX &&
                 segment_of_op(s, trace_op_or_segment(word), segment) == segment)
@@ -79,10 +81,10 @@ static u32 consume_segments(struct schedule *s, struct chunk *c, const struct tr
     return loop_body;
 }
 
-/* ---- issuing what they cover ---- */
+/* ---- issuing their instructions ---- */
 
-/* The part of the block's copies that were executed; segments that are sure of their number tell.
- */
+/* Returns the fraction of the block's copies that were executed, by segments with an exact unroll
+ * factor if it has any. */
 static double executed_fraction(const struct schedule *s, const struct basic_block *b) {
     double max_fraction[2] = {0};
     bool has_exact = false;
@@ -114,7 +116,7 @@ static void issue_block(struct schedule *s, struct chunk *c, const struct basic_
     }
 }
 
-/* Barriers that stand elsewhere in machine code than ptxas says. */
+/* Issues barriers for which the machine code has no instruction at that line. */
 static void issue_barriers(struct schedule *s, struct chunk *c) {
     for (u32 i = 0; i < s->ntaken; i++) {
         u32 segment = s->taken_segments[i], last = s->m->segments[segment].last;
@@ -133,7 +135,7 @@ bool time_schedule_next(struct schedule *s, const struct trace_warp *w, u32 *at,
             s->basic_blocks[b].is_cold ? 0 : executed_fraction(s, &s->basic_blocks[b]);
         if (fraction > 0) issue_block(s, c, &s->basic_blocks[b], fraction);
     }
-    for (u32 i = 0; i < s->nevent_insns; i++) /* in copies that were left out */
+    for (u32 i = 0; i < s->nevent_insns; i++) /* accesses of copies that were not issued */
         if (s->first_event[s->event_insns[i]]) issue(s, c, s->event_insns[i]);
     issue_barriers(s, c);
     for (u32 i = 0; i < s->ntaken; i++) s->taken_count[s->taken_segments[i]] = 0;

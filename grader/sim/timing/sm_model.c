@@ -1,5 +1,6 @@
-/* sm_model.c — the replayed SM before and after: rates and caches from the device's row, what
- * the blocks' ends say about the rest of the launch. */
+/* sm_model.c — sets up the replayed SM (rates and caches from the device's description), and
+ * computes its results: utilization, stalls, and the time of all its blocks, extrapolated from the
+ * ends of those simulated. replay.c calls it. */
 #include "grader/sim/timing/sm_model.h"
 
 #include <stdlib.h>
@@ -12,8 +13,8 @@ static double shared_carveout(const struct gpu_device *d, double shared) {
     return shared;
 }
 
-/* What streams reach is less than what the memory gives: requests wait (replay_memory.c, under
- * load). */
+/* DRAM's peak rate relative to the rate that streams reach, which queueing reduces
+ * (replay_memory.c, dram_latency). */
 static const double dram_peak_factor = 1.02;
 
 static void init_rates(struct sm_model *m) {
@@ -32,7 +33,7 @@ static void init_rates(struct sm_model *m) {
     m->l2_sector_cycles =
         is_disabled(m, TERM_BIT(L2))
             ? 0
-            : max2(per_sector / d->l2_rate, 0.5); /* an SM's own link: 64 bytes a clock */
+            : max2(per_sector / d->l2_rate, 0.5); /* 0.5: an SM's own link has 64 bytes a clock */
     m->dram_sector_cycles =
         is_disabled(m, TERM_BIT(DRAM)) ? 0 : per_sector / (dram_peak_factor * d->dram_rate);
     m->lat_l1 = d->lat_l1, m->lat_l2 = d->lat_l2, m->lat_dram = d->lat_dram,
@@ -50,7 +51,7 @@ static void init_caches(struct sm_model *m) {
     m->local_dram_fraction = resident > l2_capacity ? 1 - l2_capacity / resident : 0;
     double l2 = (double)m->d->l2_bytes / 32 * 0.8, all = in->traffic->wave_sectors;
     m->l2_limited = all > l2;
-    /* The SM's blocks see the part of L2 that their part of the footprint would hold. */
+    /* The SM's blocks have the share of L2 that their share of the wave's footprint occupies. */
     double footprint_share = all > 0 ? in->traffic->block_sectors * in->resident_blocks / all : 1;
     if (m->l2_limited)
         time_cache_open(&m->l2_cache,
@@ -72,7 +73,7 @@ void time_sm_open(struct sm_model *m, const struct replay_input *in) {
             xcalloc(in->regions->max_insns + 1, sizeof *m->warps[i].access_index);
     }
     m->op_stalls =
-        xcalloc(in->regions->module->nops + 1ul, sizeof *m->op_stalls); /* the last: of no op */
+        xcalloc(in->regions->module->nops + 1ul, sizeof *m->op_stalls); /* the last: for no op */
     m->dram_sectors_owed = xcalloc(2ul * in->traffic->nbuffers + 2, sizeof *m->dram_sectors_owed);
     m->block_end_times = xcalloc(in->blocks_on_sm + 1ul, sizeof *m->block_end_times);
     init_rates(m);

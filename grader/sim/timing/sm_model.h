@@ -1,25 +1,24 @@
-/* sm_model.h — the SM that a replay runs, shared by replay.c (issue), replay_memory.c (L1, L2,
- * DRAM), replay_atomics.c, replay_async.c, replay_grid_barrier.c and sm_model.c (its rates, caches,
- * tables; its results). */
+/* sm_model.h — the state of the SM that a replay runs, shared by replay.c (issue), replay_memory.c
+ * (L1, L2, DRAM), replay_atomics.c, replay_async.c, replay_grid_barrier.c and sm_model.c (set-up,
+ * rates, results). Times are cycles since the launch. */
 #pragma once
 #include "grader/sim/timing/internal.h"
 
 enum { SCHEDULERS_PER_SM = 4 };
-/* Cycles of work that may be queued before a warp has to wait: loads and stores on their way to L1,
- * stores on their way to L2. No source; between half and twice these values results hardly change.
- */
+/* Cycles of work that may be queued before a warp stalls: loads and stores for L1, stores for L2,
+ * atomics. These are assumptions; between half and twice the values results hardly change. */
 static const double l1_queue_cycles = 64, l2_queue_cycles = 600, atomic_queue_cycles = 600;
 
 #define L2_SLICE_KEY (1ull << 63)
-struct atomic_unit {         /* a word that atomics update, or a slice of L2 that does them */
-    u64 key;                 /* address, or L2_SLICE_KEY | number; 0 = empty */
-    u64 last_sector;         /* of a slice: its last one */
-    u32 nblocks, last_block; /* traced blocks that go there; the last one seen, + 1 */
+struct atomic_unit {         /* a sector that atomics update, or the L2 slice that executes them */
+    u64 key;                 /* address | 31, or L2_SLICE_KEY | number; 0 = empty */
+    u64 last_sector;         /* of a slice: the sector that it updated last */
+    u32 nblocks, last_block; /* traced blocks that use it; 1 + the last one seen */
     double free_at, busy_cycles;
 };
 
-/* Lines that a store of the warp wrote in part; open: few enough for the next one to fill them up.
- */
+/* Lines that a store of the warp wrote only in part. mergeable: they are few enough for the next
+ * store to complete them in L1. */
 struct partial_store {
     u64 line[6];
     u8 n;
@@ -28,60 +27,59 @@ struct partial_store {
 
 enum { MAX_ASYNC_GROUPS = 16, MBARRIER_SLOTS = 32 };
 
-/* An mbarrier that bulk copies come to. */
+/* An mbarrier at which copies arrive. */
 struct mbarrier_slot {
-    u64 offset; /* its offset + 1; 0 = empty */
+    u64 offset; /* 1 + its offset; 0 = empty */
     double done_at;
-    u8 reason; /* whom a wait there then waits for */
+    u8 reason; /* enum stall of a wait there */
 };
 
-/* What a warp began and does not wait for, until it waits for a group. */
+/* A warp's asynchronous operations in flight, and their groups. */
 struct async_groups {
-    double done_at, group_done_at[MAX_ASYNC_GROUPS]; /* when all so far are; the groups of them */
-    u32 ngroups;
-    u8 reason;
+    double done_at;                         /* of all operations so far */
+    double group_done_at[MAX_ASYNC_GROUPS]; /* of the last groups, a ring buffer */
+    u32 ngroups;                            /* number of committed groups */
+    u8 reason;                              /* enum stall of a wait for them */
 };
 
 struct sm_warp {
     const struct trace_warp *trace;
     u32 at;
     struct region *region;
-    struct chunk chunk; /* in its place where machine code is at hand */
+    struct chunk chunk; /* used in place of the region if there is machine code */
     u32 insn_index, block_slot, scheduler;
     double ready_at, issued_at;
-    double operands_ready_at, unit_free_at; /* of the next instruction: when its operands are there,
-                                   when its unit takes it */
-    double spills_owed;                     /* accesses to spilled registers, owed: below 1 */
+    double operands_ready_at, unit_free_at; /* for the next instruction: its operands, its pipe */
+    double spills_owed; /* accesses to spilled registers still to be issued, a fraction below 1 */
     double *register_ready_at;
-    u8 *register_reason; /* by register: whom a reader waits for */
-    u32 *access_index;   /* by step: where its access stands in the stream, + 1; 0 = none */
-    struct partial_store previous_store, current_store; /* its last store, and the one at hand */
+    u8 *register_reason; /* by register: enum stall of a reader */
+    u32 *access_index;   /* by instruction: 1 + index of its access in the trace; 0 = none */
+    struct partial_store previous_store, current_store;
     bool running, at_barrier;
-    struct async_groups cp_async_groups, wgmma_groups; /* its cp.async; its warpgroup's products */
-    bool unit_reserved;   /* its unit is reserved: only the issue slot is missing */
-    bool at_grid_barrier; /* it waits until all blocks have come to the barrier of the grid */
-    double held_until;    /* until then it goes no further, since it saw them come */
+    struct async_groups cp_async_groups, wgmma_groups;
+    bool unit_reserved;   /* its pipe is reserved; it needs only an issue slot */
+    bool at_grid_barrier; /* it waits until all blocks have arrived at the grid barrier */
+    double held_until;    /* it can't issue before this time: the release of a grid barrier */
 };
 
 struct sm_block {
-    u32 nwarps, running_warps, barrier_arrivals,
-        trace_reuse; /* copy: how often its trace has been used before */
-    double end_time,
-        cluster_arrived_at; /* came: when its last warp came to the barrier of the cluster */
-    bool relaxed_arrival;   /* and whether that released nothing */
-    u32 grid_arrivals;      /* how often it came to the barrier of the grid */
-    struct mbarrier_slot
-        mbarriers[MBARRIER_SLOTS]; /* by place; a later one takes the place of another */
+    u32 nwarps, running_warps, barrier_arrivals;
+    u32 trace_reuse; /* how often its trace has been used before */
+    double end_time;
+    double cluster_arrived_at; /* when its last warp arrived at the cluster's barrier */
+    bool relaxed_arrival;      /* that arrival was relaxed: it released nothing */
+    u32 grid_arrivals;         /* arrivals at the grid barrier */
+    struct mbarrier_slot mbarriers[MBARRIER_SLOTS]; /* by offset; later ones replace others */
     struct sector_set sectors;
 };
 
-/* The barrier of the grid, as the SM's resident blocks see it. */
+/* The grid barrier, as the SM's resident blocks see it. */
 struct sm_grid_barrier {
-    u32 generation;                   /* how often all met */
-    double last_arrival, released_at; /* when the last block came in the phase at hand; when the
-                                         last phase let them go */
-    double total_cycles;              /* of all barriers */
-    bool changed;                     /* a block came, or ended */
+    u32 generation;      /* number of completed barriers */
+    double last_arrival; /* of this generation */
+    double released_at;  /* of the last generation */
+    double total_cycles; /* of all generations */
+    bool changed;        /* a block has arrived or ended since the last test */
 };
 
 struct sm_model {
@@ -89,33 +87,34 @@ struct sm_model {
     const struct gpu_device *d;
     struct sm_warp *warps;
     struct sm_block *blocks;
-    u32 warps_per_block; /* of a block */
+    u32 warps_per_block;
     u32 *heap, nheap;
-    double issue_free_at[SCHEDULERS_PER_SM], unit_free_at[UNIT_COUNT][SCHEDULERS_PER_SM],
-        issue_interval[UNIT_COUNT];
+    double issue_free_at[SCHEDULERS_PER_SM], unit_free_at[UNIT_COUNT][SCHEDULERS_PER_SM];
+    double issue_interval[UNIT_COUNT]; /* cycles of a warp instruction on the pipe */
     double lsu_free_at, l1_free_at, l2_free_at, dram_free_at;
-    double dram_load, dram_load_at; /* of late: part of the time; when that was last noted */
+    double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
     u64 dram_requests;              /* so far */
     double busy_cycles[RESOURCE_COUNT], stall_cycles[STALL_COUNT];
-    double (*op_stalls)[SIM_STALL_COUNT];        /* by op: cycles of warps, and on what */
-    double l2_sector_cycles, dram_sector_cycles; /* of a sector */
+    double (*op_stalls)[SIM_STALL_COUNT];        /* by op and stall reason: cycles of all warps */
+    double l2_sector_cycles, dram_sector_cycles; /* cycles of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared;
     struct cache l1_cache, l2_cache;
-    bool l2_limited, local_exceeds_l1;
-    double local_dram_fraction; /* part of local memory's sectors that L2 cannot hold */
+    bool l2_limited;            /* a wave's footprint exceeds L2 */
+    bool local_exceeds_l1;      /* the resident blocks' local memory exceeds L1 */
+    double local_dram_fraction; /* share of local memory's sectors that L2 cannot hold */
     double next_dispatch;       /* when the next block can start */
-    double barrier_free_at;     /* when the unit that counts arrivals is free */
+    double barrier_free_at;     /* when the unit that counts barrier arrivals is free */
     struct sm_grid_barrier grid_barrier;
-    double *dram_sectors_owed; /* DRAM sectors owed, by buffer and verb */
+    double *dram_sectors_owed; /* by buffer and verb: DRAM sectors still to be transferred */
     struct atomic_unit *atomic_units;
-    u32 atomic_slots, sampled_blocks; /* traced blocks that are spread over the grid */
+    u32 atomic_slots, sampled_blocks; /* sampled: traced blocks, without the base's neighbours */
     double l1_hits, l1_sectors, l2_hits, l2_sectors;
     double *block_end_times;
     u32 blocks_done, blocks_started;
     u64 insns_issued;
 };
 
-/* Cycles that a warp spends at an instruction. */
+/* Adds cycles that a warp spends at an instruction. */
 static inline void add_op_stall(struct sm_model *m, u32 op, enum sim_stall_reason reason,
                                 double cycles) {
     m->op_stalls[op][reason] += cycles;
@@ -125,26 +124,26 @@ static inline bool is_disabled(const struct sm_model *m, unsigned bit) {
     return m->in->disabled_terms & bit;
 }
 
-/* replay_memory.c: what an access takes; returns when its data is there, `why`: whom a reader then
- * waits for. */
+/* replay_memory.c: models an access; returns when its data arrives, and in `reason` the enum stall
+ * of a reader. */
 double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, double t,
                           u8 *reason);
-/* An access of a warp to a register that ptxas spills; no reader is known to wait. Returns when the
- * next instruction can follow. */
+/* Models an access to a spilled register whose place in the code is unknown, so no reader waits.
+ * Returns when the warp can issue its next instruction. */
 double time_memory_spill(struct sm_model *m, double t);
-/* The same of one that machine code shows: when its data is there. */
+/* Models one that machine code shows; returns when its data arrives. */
 double time_memory_sass_spill(struct sm_model *m, double t);
-/* An access's passes through L1's data stage, counted for `r`; sectors through the SM's part of L2.
- * When they are through, and when L2 has them. */
+/* Runs wavefronts through L1's data stage, counted for resource `r`; returns when they are done. */
 double time_memory_l1(struct sm_model *m, double t, double wavefronts, enum resource r);
+/* Sends sectors through the SM's share of L2; returns when L2 has them. */
 double time_memory_l2(struct sm_model *m, double t, double sectors);
-/* A line's sectors, of which the block touches `first` for the first time: where they are in DRAM,
- * `cost` sectors move, and the data are there when this says; else at `t`. */
+/* Models an update of a line's sectors, of which the block accesses `first` for the first time. If
+ * they are in DRAM, `cost` sectors move; returns when the data arrives, else `t`. */
 double time_memory_dram(struct sm_model *m, u64 line, u32 sectors, u32 first, double cost,
                         double t);
 
-/* replay_atomics.c: the same for atomics; when those before one are done; when all are; what they
- * keep busy. */
+/* replay_atomics.c: sets up the units from the traces; models an access as above; returns when the
+ * units of the access are free; when all are; adds their busy cycles to the resources. */
 void time_atomic_open(struct sm_model *m, const struct sim_trace *t);
 double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, double t,
                           const struct mem_desc *d, u8 *reason);
@@ -152,21 +151,22 @@ double time_atomic_backlog(struct sm_model *m, const u64 *p);
 double time_atomic_drain_time(const struct sm_model *m, double end);
 void time_atomic_add_busy(struct sm_model *m);
 
-/* replay_async.c: a load of a cp.async, whose data are there then; cp.async.group; a mark of the
- * trace at `t`, `bulk`: of a bulk copy that is done then, else of the warp's cp.async. Returns when
- * the next instruction has what it waits for. */
-/* A product of the warpgroup is there then: who waits for its group waits so long. */
+/* replay_async.c: adds a wgmma, or the load of a cp.async, that completes at `ready`. */
 void time_wgmma_begin(struct sm_warp *w, double ready);
 void time_cp_async_begin(struct sm_warp *w, double ready, u8 reason);
+/* Commits a group, or waits for groups. */
 void time_async_group(struct sm_model *m, struct sm_warp *w, const struct op *o);
+/* Models an mbarrier's word of the trace at `t`: a wait, or an arrival of a bulk copy that is
+ * complete then (`bulk`) or of the warp's cp.async. Returns when a wait ends. */
 double time_mbarrier_access(struct sm_model *m, struct sm_warp *w, const u64 *word, double t,
                             bool bulk, u8 *reason);
 
-/* replay_grid_barrier.c: the barrier of the grid. A mark of the trace at `t`: a block comes, or looks
- * whether all have; returns when what it reads is there. Whether all have come since, so that who
- * waits can go on; the same by force. */
+/* replay_grid_barrier.c: models the grid barrier's word of the trace at `t`: a block arrives, or
+ * polls. Returns when the value that it reads arrives. */
 double time_grid_access(struct sm_model *m, struct sm_warp *w, u64 word, double t, u8 *reason);
+/* Completes the generation and returns true if all running blocks have arrived. */
 bool time_grid_try_release(struct sm_model *m);
+/* Completes generations until no block waits. */
 void time_grid_force_release(struct sm_model *m);
 
 /* sm_model.c */

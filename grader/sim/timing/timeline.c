@@ -1,4 +1,4 @@
-/* timeline.c — see timeline.h. */
+/* timeline.c — the event loop of the model of streams; see timeline.h. */
 #include "grader/sim/timing/timeline.h"
 #include "common/err.h"
 #include "grader/sim/timing/timing.h"
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Of the launch overhead, so much is over when a launch before it ends: an empty kernel takes 3.0
- * us on an H100, each further one 2.15. A call takes the host what is left of it: that many
- * launches a second come through, from one stream or from several. */
+/* The share of the launch overhead that overlaps the launch before: an empty kernel takes 3.0 us on
+ * an H100, each further one 2.15. The rest is the host's time for a call: it limits the launches
+ * per second, from one stream or from several. */
 static const double launch_overlap = 0.28;
 
 struct timeline_rates time_timeline_rates(const struct gpu_device *d) {
@@ -23,9 +23,9 @@ struct timeline_rates time_timeline_rates(const struct gpu_device *d) {
                                    .overlap = launch_overlap * d->launch_seconds};
 }
 
-/* Bytes a second at which the host fills such a buffer, one thread of it: 1 to 16 MiB of pageable
- * memory take an H100's host 12.8 to 13.3 GB/s either way where pinned memory takes 54 (medians of
- * 15 copies; larger ones vary from 9 to 15). */
+/* Bytes/s at which one thread of the host fills the pinned staging buffer: copies of 1 to 16 MiB of
+ * pageable memory reach 12.8 to 13.3 GB/s either way on an H100's host, where pinned memory reaches
+ * 54 (medians of 15 copies; larger ones vary from 9 to 15). */
 static const double host_staging_rate = 17.4e9;
 
 double time_pageable_bytes(const struct gpu_device *d, double bytes) {
@@ -35,14 +35,12 @@ double time_pageable_bytes(const struct gpu_device *d, double bytes) {
 enum { NO_COMMAND = UINT32_MAX };
 
 struct stream_state {
-    uint32_t head;        /* the first command that is not done; NOBODY_UID: none */
-    uint32_t done_number; /* up to which all are done */
-    enum timeline_engine
-        last_engine;   /* where the command before the head ran; NONE: there is none */
-    double head_since; /* when the head became it */
-    double ready_at;   /* when the head may begin, as far as other commands are concerned; < 0: not
-                       known   yet */
-    bool blocked;      /* by another stream's command, when it was looked at last */
+    uint32_t head;                    /* the first command that is not done; NO_COMMAND = none */
+    uint32_t done_number;             /* all commands up to this number are done */
+    enum timeline_engine last_engine; /* of the command before the head; NONE = no such command */
+    double head_since;                /* when the command before the head was done */
+    double ready_at; /* when other commands let the head start; < 0: not known yet */
+    bool blocked;    /* another stream's command blocked the head at the last test */
     bool running;
 };
 
@@ -50,16 +48,16 @@ struct timeline {
     struct timeline_command *commands;
     uint32_t n, issued, finished; /* numbers of commands */
     const struct timeline_rates *r;
-    uint32_t *next_in_stream; /* of the same stream, by command */
-    double now, host_time;    /* host: when it makes its next call */
+    uint32_t *next_in_stream; /* by command */
+    double now, host_time;    /* host_time: when the host makes its next call */
     bool host_blocked;
     struct stream_state stream[TIMELINE_MAX_STREAMS];
     struct {
-        uint32_t command;                /* NOBODY_UID: the engine is idle */
-        double latency_left, bytes_left; /* left of it: seconds before bytes move, bytes */
+        uint32_t command;                /* NO_COMMAND: the engine is idle */
+        double latency_left, bytes_left; /* seconds until bytes move; bytes */
     } copy_engine[TIMELINE_KERNEL];
-    double share_used;                /* of the device that kernels have */
-    enum timeline_engine last_engine; /* where a command ended last */
+    double share_used;                /* share of the device that running kernels take */
+    enum timeline_engine last_engine; /* of the command that ended last */
     struct timeline_total total;
 };
 
@@ -88,7 +86,8 @@ static bool clock_reached(const struct timeline *l, const uint32_t *clock, uint3
 
 /* ---- the host ---- */
 
-/* Its next call waits for what the host has waited for. True: something was issued. */
+/* Issues the host's next call once the commands that the host waits for before it are done. Returns
+ * true if something was issued. */
 static bool issue(struct timeline *l) {
     if (l->issued == l->n) return false;
     const struct timeline_command *c = &l->commands[l->issued];
@@ -100,15 +99,15 @@ static bool issue(struct timeline *l) {
     return true;
 }
 
-/* ---- what begins ---- */
+/* ---- commands that start ---- */
 
 static const struct timeline_command *issued_head(const struct timeline *l,
                                                   const struct stream_state *s) {
     return s->head < l->issued && !s->running ? &l->commands[s->head] : NULL;
 }
 
-/* From when on the head may begin: what follows the end of a command on another engine comes a
- * little later. */
+/* Sets the time from which the head may start: a little later if it follows a command on another
+ * engine. */
 static void update_ready(struct timeline *l, struct stream_state *s) {
     const struct timeline_command *c = issued_head(l, s);
     if (!c || s->ready_at >= 0) return;
@@ -124,7 +123,8 @@ static void update_ready(struct timeline *l, struct stream_state *s) {
     s->blocked = false;
 }
 
-/* The first command in the order of the calls that may begin on an engine; NULL = none. */
+/* Returns the stream of the first command, in the order of the calls, that may start on the engine;
+ * NULL = none. */
 static struct stream_state *first_ready(struct timeline *l, enum timeline_engine e) {
     struct stream_state *best = NULL;
     for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++) {
@@ -188,7 +188,7 @@ static void begin_all(struct timeline *l) {
     }
 }
 
-/* ---- what ends ---- */
+/* ---- commands that end ---- */
 
 static bool is_transferring(const struct timeline *l, enum timeline_engine e) {
     return l->copy_engine[e].command != NO_COMMAND && !(l->copy_engine[e].latency_left > 0);
@@ -212,7 +212,7 @@ static bool is_running(const struct timeline *l, const struct stream_state *s,
     return s->running && l->commands[s->head].engine == e;
 }
 
-/* When something happens next; INFINITY: nothing does. */
+/* Returns the time of the next event; INFINITY if there is none. */
 static double next_event(const struct timeline *l) {
     double in = copy_seconds_left(l, TIMELINE_H2D), out = copy_seconds_left(l, TIMELINE_D2H),
            at = l->now + (in < out ? in : out);
@@ -275,7 +275,7 @@ struct timeline_total time_timeline_run(struct timeline_command *c, unsigned n,
     for (double at = 0; l->finished < n; advance(l, at)) {
         begin_all(l);
         if (l->finished == n || !((at = next_event(l)) < INFINITY))
-            break; /* the latter: clocks that nobody meets */
+            break; /* INFINITY: a clock that no command reaches */
     }
     l->total.seconds = l->now;
     struct timeline_total total = l->total;

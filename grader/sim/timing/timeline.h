@@ -1,15 +1,15 @@
-/* timeline.h — how long commands of several streams take together: kernels, copies over the bus
- * both ways, a host that waits.
+/* timeline.h — models how long commands of several streams take together: kernels, copies over the
+ * bus in both directions, and a host that waits. The server calls it.
  *
- * Theory of operation. There are three engines: one for copies to the device, one for copies to the
- * host, and the multiprocessors. A command begins when those before it in its stream are done, and
- * those of other streams that it comes after (its clock), and its engine has room. A copy has its
- * engine for itself; while both directions move bytes, they share what the bus gives. A kernel
- * takes a share of the device, the largest of what it takes of the multiprocessors, DRAM and L2;
- * kernels run beside each other as long as their shares add up to one, and none overtakes one that
- * was issued before it and waits for room. The host issues the commands one behind another, and
- * where it has waited for some, only when these are done and the news has come to it. What happens
- * next is found from one event to the next, so that rates may change while a copy runs. */
+ * Theory of operation. There are three engines: copies to the device, copies to the host, and the
+ * SMs. A command starts when earlier commands of its stream are done, and those of other streams
+ * that it comes after (its clock), and its engine is free. A copy occupies its engine alone; while
+ * both directions transfer bytes, they share the bus's bidirectional rate. A kernel takes a share
+ * of the device, the largest of its shares of SMs, DRAM and L2. Kernels run concurrently as long as
+ * their shares add up to at most one; none overtakes an earlier kernel that waits for capacity. The
+ * host issues commands one after another; where it waits for some, it goes on when they are done
+ * and it has woken up. The model advances from event to event, so that rates can change while a
+ * copy runs. */
 #pragma once
 #include "grader/sim/device.h"
 
@@ -20,39 +20,36 @@ enum timeline_engine {
     TIMELINE_H2D,
     TIMELINE_D2H,
     TIMELINE_KERNEL,
-    TIMELINE_NONE /* a mark, which takes no time */
+    TIMELINE_NONE /* a command that takes no time, such as an event */
 };
 
 struct timeline_command {
     enum timeline_engine engine;
-    uint32_t stream, number; /* the number-th of that stream; of one stream ascending, the same for
-                                what belongs together */
-    const uint32_t *after, *host_done; /* TIMELINE_MAX_STREAMS numbers each: up to which of each
-                                        * stream's it comes after, and which the host has waited
-                                        * for; NULL: it comes after those of its own stream alone */
-    double bytes;                      /* of a copy */
-    double seconds, device_share;      /* of a kernel; share: of the device, 0 ... 1 */
-    double begin, end;                 /* found */
+    uint32_t stream, number; /* number: ascending in a stream; parts of one call share it */
+    /* TIMELINE_MAX_STREAMS numbers each: for each stream, the last command that it comes after, and
+     * the last that the host has waited for. NULL: it comes after those of its own stream only. */
+    const uint32_t *after, *host_done;
+    double bytes;                 /* of a copy */
+    double seconds, device_share; /* of a kernel; device_share: 0..1 */
+    double begin, end;            /* results, in seconds */
 };
 
 struct timeline_rates {
-    double h2d, d2h, bidirectional; /* bytes a second: of a direction alone, of both together */
-    double copy_overhead, engine_switch; /* seconds: what a copy needs beside its bytes; from an
-                          engine to a command that waits for it on another */
-    double host_call, host_wakeup; /* the host's, for a call; and from the end of what it waits for
-                                      to its next call */
-    double overlap; /* of a kernel's time, what is over before the kernel before it in its stream
-                      ends */
+    double h2d, d2h, bidirectional; /* bytes/s: of one direction alone, of both together */
+    double copy_overhead;           /* seconds of a copy besides its transfer */
+    double engine_switch;           /* seconds from the end of a command to one on another engine */
+    double host_call, host_wakeup;  /* seconds of a call; from the end of a wait to the next call */
+    double overlap; /* seconds by which a kernel overlaps the one before it in its stream */
 };
 struct timeline_rates time_timeline_rates(const struct gpu_device *d);
-/* As many bytes over the bus take as long as so many from or to pageable memory, which go through a
- * pinned buffer of the driver's. */
+/* Returns the bytes of pinned memory whose copy takes as long as that of so many pageable bytes,
+ * which go through a pinned buffer of the driver. */
 double time_pageable_bytes(const struct gpu_device *d, double bytes);
 
 struct timeline_total {
     double seconds;
-    double engine_busy[TIMELINE_NONE]; /* of each engine: something runs there */
+    double engine_busy[TIMELINE_NONE]; /* by engine: seconds in which it is in use */
 };
-/* Fills in `begin` and `end`. Clocks that refer to what is not in the list count as met. */
+/* Fills in `begin` and `end`. Clocks that refer to commands not in the list count as reached. */
 struct timeline_total time_timeline_run(struct timeline_command *c, unsigned n,
                                         const struct timeline_rates *r);

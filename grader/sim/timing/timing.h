@@ -1,55 +1,53 @@
-/* timing.h — the time model. */
+/* timing.h — the time model: computes a launch's time where there is no GPU. The server and
+ * `simgpu run` call it; docs/time-model.md has the method and its errors. */
 #pragma once
 #include "grader/sim/device.h"
 #include "grader/sim/sim.h"
 
-/* What a launch's time goes to: the resources of an SM, how long each is busy; the reasons for
- * which warps wait, each with its part of the time; the launch itself. They overlap. In seconds. */
+/* The components of a launch's time, in seconds: how long each resource of an SM is busy; the stall
+ * reasons, each with its part of the time; the launch overhead. They overlap. */
 enum { TIME_COMPONENT_LAUNCH, TIME_MAX_COMPONENTS = 24 };
-const char *time_component_name(unsigned i); /* NULL: none of that number */
-bool time_component_is_stall(unsigned i);    /* a reason to wait, else a resource or the launch */
-/* What limits, the nearest first, from parts that belong to so many seconds. */
+const char *time_component_name(unsigned i); /* NULL if there is no such component */
+bool time_component_is_stall(unsigned i);    /* else it is a resource or the launch overhead */
+/* Ranks what limits the time, the largest share first, from components of so many seconds. */
 void time_rank_limiters(const double components[TIME_MAX_COMPONENTS], double seconds,
                         const char *bound_by[3], double share[3]);
 
 struct time_estimate {
     double seconds;          /* modelled */
-    double low, high;        /* an honest interval around it */
-    const char *bound_by[3]; /* what limits, the nearest first */
-    double share[3];         /* how near each is to being all that limits, 0..1 */
+    double low, high;        /* the interval in which the true time is likely to lie */
+    const char *bound_by[3]; /* the components that limit the time, the largest share first */
+    double share[3];         /* the share of each, 0..1; 1: nothing else limits */
     double components[TIME_MAX_COMPONENTS];
     double dram_bytes;               /* moved, modelled; 0 = not known */
-    double l1_hit_rate, l2_hit_rate; /* rates by sector, 0..1 */
+    double l1_hit_rate, l2_hit_rate; /* by sector, 0..1 */
     const char *uncertainty_note;    /* what widens the interval, or "" */
-    bool from_sass; /* the order and number of instructions are those of the machine code at hand
-                     */
-    bool blocks_depend; /* blocks wait for each other, which is not modelled: the seconds leave it
-                           out */
+    bool from_sass;     /* instructions and their order come from machine code, not from PTX */
+    bool blocks_depend; /* blocks wait for each other; the seconds don't include these waits */
 };
 
-/* Of what the SMs share (L2, DRAM, words under atomics), the largest part that the launch takes, 0
- * ... 1. */
+/* Returns the largest share that the launch takes of what all SMs share (L2, DRAM, words under
+ * atomics), 0..1. */
 double time_device_share(const struct time_estimate *e);
 
-/* Terms of the model; leaving one out is what the ablation in docs/time-model.md does. X(id, text)
- */
+/* Terms of the model, which judge --ablation leaves out one by one. X(id, text) */
 /* clang-format off */
-#define TIME_TERMS(X)                             \
-    X(LAUNCH, "launch overhead")                  \
-    X(ISSUE, "instruction issue")                 \
-    X(PIPES, "arithmetic units")                  \
-    X(SHARED_WAVEFRONTS, "shared-memory wavefronts") \
-    X(L1_WAVEFRONTS, "L1 bank and tag wavefronts") \
-    X(CACHE, "L1 cache")                          \
-    X(L2, "L2 bandwidth")                         \
-    X(DRAM, "DRAM bandwidth")                     \
-    X(ATOMICS, "atomics per address and slice")   \
-    X(LATENCY, "latencies")                       \
-    X(BARRIERS, "barriers")                       \
-    X(TAIL, "last wave")                          \
-    X(SCHEDULING, "ptxas: order of instructions") \
-    X(LOWERING, "ptxas: machine instructions")    \
-    X(MERGING, "ptxas: wide shared loads")
+#define TIME_TERMS(X)                                   \
+    X(LAUNCH, "launch overhead")                        \
+    X(ISSUE, "issue slots")                             \
+    X(PIPES, "math pipes")                              \
+    X(SHARED_WAVEFRONTS, "shared memory wavefronts")    \
+    X(L1_WAVEFRONTS, "L1 wavefronts, data and tags")    \
+    X(CACHE, "L1 cache")                                \
+    X(L2, "L2 bandwidth")                               \
+    X(DRAM, "DRAM bandwidth")                           \
+    X(ATOMICS, "atomics per address and L2 slice")      \
+    X(LATENCY, "latencies")                             \
+    X(BARRIERS, "barriers")                             \
+    X(TAIL, "tail effect")                              \
+    X(SCHEDULING, "ptxas: instruction order")           \
+    X(LOWERING, "ptxas: lowering")                      \
+    X(MERGING, "ptxas: access merging")
 /* clang-format on */
 enum time_term {
 #define X(id, text) TERM_##id,
@@ -61,31 +59,30 @@ enum time_term {
 
 struct time_options {
     unsigned disabled_terms; /* TERM_BIT of terms to leave out */
-    bool warm_l2;            /* L2 holds what fits of the data: a launch repeated in a loop */
-    double prior_dram_bytes; /* else, that launches before have moved between DRAM and L2 */
-    bool full_grid; /* execute every block, so that memory is as the launch leaves it; else a sample
-                     */
+    bool warm_l2;            /* L2 holds as much of the data as fits: a launch repeated in a loop */
+    double prior_dram_bytes; /* else the bytes that earlier launches moved between DRAM and L2 */
+    bool full_grid;          /* execute every block, so that memory is complete; else a sample */
     uint64_t max_warp_instructions; /* of a sample; 0 = 4 million */
 };
 
 /* Runs the launch, or a sample of its blocks, and models its time. Counters are those of the whole
- * launch (scaled up from a sample). False: nothing could be sampled (a fault, a budget): the result
- * says why, there is no estimate. */
+ * launch (scaled up from a sample). Returns false, with no estimate, if nothing could be sampled;
+ * the result has the fault or the exhausted budget. */
 bool time_launch(struct sim *s, const struct sim_launch *l, const struct time_options *o,
                  struct sim_result *out, struct time_estimate *t);
 
-/* What time_launch has cost this process so far: launches, and wall seconds in all and of them in
- * the traces. */
+/* What time_launch has cost this process so far: launches, wall-clock seconds in all, and those
+ * spent on traces. */
 struct time_cost {
     unsigned launches;
     double seconds, trace_seconds;
 };
 struct time_cost time_get_cost(void);
 
-/* "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)". */
+/* Writes "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; issue slots, 20 %)". */
 void time_format_bound(const struct time_estimate *t, char *out, size_t size);
 
-/* From a launch's counters alone, without latencies and caches: rough, where nothing was sampled.
- */
+/* Estimates the time from a launch's counters alone, without latencies and caches. It is rough; for
+ * launches of which nothing was sampled. */
 void time_from_counters(const struct gpu_device *d, const struct sim_launch *l,
                         const struct sim_result *r, struct time_estimate *out);

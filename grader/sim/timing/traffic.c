@@ -1,15 +1,15 @@
-/* traffic.c — how much a launch must move between L2 and DRAM, from what a few blocks touch.
+/* traffic.c — estimates how much a launch moves between L2 and DRAM, from the footprints of the
+ * sampled blocks. estimate.c calls it before the replay.
  *
- * Theory of operation. For each buffer: how many distinct sectors a block touches (exact, from its
- * trace), and which part of them the next block along x, y and z touches too (exact, from the
- * neighbours' traces). From these grows the footprint of any number of consecutive blocks, never
- * above the buffer's size: f × (1 + (n - 1)(1 - shared)) along each axis. Blocks that are resident
- * together run in step, so that what they share is read from DRAM once. If their footprint fits
- * into L2, each sector of the launch's footprint comes once; if not, once in each wave of blocks.
- * Where blocks go at random, what they have to choose from bounds it (random_access.c). A replayed
- * block that touches a sector for the first time finds it in DRAM with the probability that makes
- * this sum come out. Sectors that one block touches again later are the L2 model's business
- * (replay.c). */
+ * Theory of operation. For each buffer the traces give the number of distinct sectors that a block
+ * accesses, and the share of them that the next block along x, y and z accesses too. From these
+ * follows the footprint of any number n of consecutive blocks, f × (1 + (n - 1)(1 - shared)) along
+ * each axis, at most the buffer's size. Resident blocks run in step, so what they share comes from
+ * DRAM once. If their footprint fits into L2, each sector of the launch's footprint comes once; if
+ * not, once in each wave. Random accesses are bounded by the sectors that they choose from
+ * (random_access.c). In the replay, a block's first access to a sector goes to DRAM with the
+ * probability that yields this total. Later accesses by the same block are up to the L2 model
+ * (replay_memory.c). */
 #include "grader/sim/timing/internal.h"
 
 #include <math.h>
@@ -17,8 +17,7 @@
 #include <string.h>
 
 enum { READ, WRITE };
-static const double usable_l2_fraction =
-    0.8; /* of L2, before sectors that are still wanted are thrown out */
+static const double usable_l2_fraction = 0.8; /* of L2; beyond it, sectors in use are evicted */
 
 /* ---- the sectors of one block ---- */
 
@@ -105,21 +104,21 @@ static void add_atomic_sector(struct sector_set *t, u64 word) {
 
 static void add_warp_accesses(struct sector_set *t, const struct trace_warp *w) {
     for (u32 i = 0; i < w->nwords; i++) {
-        u64 h = w->strings[i];
+        u64 h = w->words[i];
         if (!trace_is_access(h)) continue;
         u32 n = trace_entries(h), verb = trace_verb(h);
         bool atomic = verb == MEM_ATOM || verb == MEM_RED;
         for (u32 k = 1; k <= n && trace_space(h) == SPACE_GLOBAL; k++) {
-            if (atomic) add_atomic_sector(t, w->strings[i + k]);
+            if (atomic) add_atomic_sector(t, w->words[i + k]);
             else
-                time_sector_set_add(t, line_number(w->strings[i + k]), verb != MEM_LOAD,
-                                    line_sectors(w->strings[i + k]));
+                time_sector_set_add(t, line_number(w->words[i + k]), verb != MEM_LOAD,
+                                    line_sectors(w->words[i + k]));
         }
         i += n;
     }
 }
 
-/* The block's sectors by buffer; with `base`, how many of them lie in base's set as well. */
+/* Adds the block's sectors by buffer and verb; with `base`, also those that are in base's set. */
 static void count_sectors(const struct traffic *t, const struct sector_set *set,
                           const struct sector_set *base, double *sectors, double *overlapping) {
     for (u32 i = 0; i < set->slots; i++) {
@@ -139,7 +138,7 @@ static void count_sectors(const struct traffic *t, const struct sector_set *set,
 
 static double axis_growth(double n, double shared) { return 1 + (n - 1) * (1 - shared); }
 
-/* Sectors that n consecutive blocks touch. */
+/* Returns the number of sectors that n consecutive blocks access. */
 static double footprint(const struct buffer_traffic *b, unsigned verb, double n,
                         const u32 grid[3]) {
     double x = n < grid[0] ? n : grid[0], y = n / grid[0], z;
@@ -177,9 +176,9 @@ static void set_neighbor_overlap(struct traffic *t, const struct sector_set *set
         }
 }
 
-/* Reads push out what the flush wrote, too: a third of what comes in, until 0.44 of L2 is written
- * back; as much as the launch writes itself has been counted. Measured on an H100: reads of 8 to
- * 512 MiB (docs/time-model.md, DRAM). */
+/* Adds the write-backs of what the cache flush before the launch has written, which reads evict: a
+ * third of the sectors that come in, up to 0.44 of L2, less what the launch writes itself. Measured
+ * on an H100: reads of 8 to 512 MiB (docs/time-model.md, DRAM). */
 static void set_eviction(struct traffic *t, const double dram_sectors[2], double l2,
                          double cold_fraction) {
     double out = (dram_sectors[READ] + dram_sectors[WRITE]) / 3, max_out = 0.44 * l2;
@@ -188,8 +187,8 @@ static void set_eviction(struct traffic *t, const double dram_sectors[2], double
     t->dram_bytes += out > 0 ? 32 * out : 0;
 }
 
-/* The part of `whole` sectors that L2 can hold already. What launches before moved is taken for the
- * same data, if there was as much: to move other data costs as much time as it would save. */
+/* Returns the share of the launch's sectors that L2 holds already. Earlier launches are assumed to
+ * have moved the same data: moving other data would cost a cheater as much time as it saves. */
 static double warm_fraction(const struct time_options *o, double launch_sectors, double l2) {
     if (launch_sectors > l2 || launch_sectors <= 0) return 0;
     double fraction = o->prior_dram_bytes / 32 / launch_sectors;
@@ -209,9 +208,9 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
         }
     }
     t->wave_sectors = wave_sectors;
-    /* What is written stays in L2 and reaches DRAM as its place is needed; data that is there
-     * already need not come. A cold L2 is full of what was written before (the fill that flushes
-     * it): whatever is written pushes as much out. */
+    /* Written sectors stay in L2 and reach DRAM when they are evicted; data that is in L2 already
+     * need not be read. A cold L2 is full of modified sectors, from the fill that flushed it: each
+     * new one evicts another. */
     double warm_share = warm_fraction(o, launch_sectors, l2), read_factor = 1 - warm_share,
            write_factor = read_factor + warm_share * 0.5 * launch_sectors / l2;
     for (u32 i = 0; i < t->nbuffers; i++) {

@@ -1,8 +1,9 @@
 #!/bin/sh
-# setup.sh — Gradescope runs it once, as root, when it builds the container: fetches what grader/packages.txt names, and builds.
+# setup.sh — builds the grader. Gradescope runs it once, as root, when it makes the container; it
+# installs the packages of grader/packages.txt.
 set -eu
 cd "$(dirname "$0")/warpbook"
-if [ "${WARPBOOK_BUILT:-}" ]; then exit 0; fi # a test puts a build there itself
+if [ "${WARPBOOK_BUILT:-}" ]; then exit 0; fi # a test provides its own build
 apt-get update -qq
 apt-get install -y -qq --no-install-recommends make >/dev/null
 make setup

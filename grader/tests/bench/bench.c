@@ -1,10 +1,10 @@
 /* bench.c — how fast the simulator runs: `make bench`, or build/tests/bench [NAME…].
  *
  * Each kernel runs with the sanitizer on and off (counters are always on, they cost nothing to
- * leave out), the best of several runs; so does the same computation in plain C (cpu_reference.c). Results
- * are compared, so that a fast wrong run is no record. Columns: lane instructions of the launch
- * (PTX level), lane instructions a second with and without the sanitizer, milliseconds with the
- * sanitizer and of plain C, and how many times plain C's time the two simulated runs take; then
+ * leave out), the best of several runs; so does the same computation in plain C (cpu_reference.c).
+ * Results are compared, so that a fast wrong run is no record. Columns: lane instructions of the
+ * launch (PTX level), lane instructions a second with and without the sanitizer, milliseconds with
+ * the sanitizer and of plain C, and how many times plain C's time the two simulated runs take; then
  * processor time of all threads, with the sanitizer and without, and its ratio: what else runs on
  * the machine changes these least. */
 #include "common/arena.h"

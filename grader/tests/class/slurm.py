@@ -109,7 +109,7 @@ def main():
         fail("merged shards are not what one run gives")
     print(f"8 shards on nodes {', '.join(sorted(seen))}, {took:.0f} s: merged, all {len(marks(f'{work}/hw1.db'))} marks are those of one run")
     again = grader(build, "merge", f"{work}/hw1.db", f"{work}/peace.db").stdout
-    if not again.strip().endswith("were there already, all equal"):
+    if not again.strip().endswith("already present, all equal"):
         fail(again)
     db = sqlite3.connect(f"{work}/peace.db")
     db.execute("UPDATE result SET score = 3 WHERE key = (SELECT key FROM result WHERE verdict = 'AC' LIMIT 1)"), db.commit(), db.close()

@@ -139,7 +139,7 @@ struct stream {
     pthread_t thread;
     struct command *first, **last;
     bool busy, in_host_callback, stopping;
-    double clock; /* made up */
+    double after; /* made up */
     int error;
 };
 
@@ -154,7 +154,7 @@ static double noise_factor(void) {
 static void wait_event(struct stream *s, const struct event *e) {
     pthread_mutex_lock(&lock);
     while (!e->done) pthread_cond_wait(&state_changed, &lock);
-    if (e->time > s->clock) s->clock = e->time;
+    if (e->time > s->after) s->after = e->time;
     pthread_mutex_unlock(&lock);
 }
 
@@ -168,7 +168,7 @@ static void execute(struct stream *s, struct command *c) {
     if (is_exclusive) pthread_mutex_lock(&execute_lock);
     if (c->kind == READ && !read_device(c->from, c->out, c->bytes)) s->error = INVALID_VALUE;
     if (c->kind == HOST) c->function(c->user), seconds = 0;
-    if (c->kind == RECORD) c->event->time = s->clock, c->event->done = true, seconds = 0;
+    if (c->kind == RECORD) c->event->time = s->after, c->event->done = true, seconds = 0;
     if (c->kind == LIBRARY_WORK) seconds = c->seconds;
     if (c->kind == WRITE && !write_device(c->to, c->data, c->bytes)) s->error = INVALID_VALUE;
     if (c->kind == COPY || c->kind == FILL) {
@@ -187,7 +187,7 @@ static void execute(struct stream *s, struct command *c) {
         seconds *= noise_factor();
     }
     if (is_exclusive) pthread_mutex_unlock(&execute_lock);
-    s->clock += seconds;
+    s->after += seconds;
 }
 
 static void *run_stream(void *argument) {

@@ -131,9 +131,9 @@ def measure(names, path, seconds):
 
 # ---- the comparison ----
 
-CLASSES = {"DRAM bandwidth": "DRAM", "L2 bandwidth": "L2", "atomics on one address": "atomics", "atomics in one slice of L2": "atomics",
-           "L1 passes": "L1", "shared memory": "L1", "load/store issue": "L1", "instruction issue": "SM", "integer units": "SM",
-           "FP32 units": "SM", "FP64 units": "SM", "special-function units": "SM", "tensor cores": "SM"}
+CLASSES = {"DRAM bandwidth": "DRAM", "L2 bandwidth": "L2", "atomics on one address": "atomics", "atomics in one L2 slice": "atomics",
+           "L1 wavefronts": "L1", "shared memory wavefronts": "L1", "LSU pipe": "L1", "issue slots": "SM", "ALU pipe": "SM",
+           "FMA pipe": "SM", "FP64 pipe": "SM", "XU pipe": "SM", "tensor pipe": "SM"}
 
 def modelled(text):
     """{part: per cent} of what the model prints: "A, 70 % (next: B, 40 %; C, 2 %)"."""
@@ -262,14 +262,14 @@ def self_test():
     kept = measured_by_a_fake()
     if len(kept) != 3 or kept["vector_add", "s1", "add", "2"]["dram__throughput%"] != 70.5: return print(f"kept of ncu's output: {kept}") or 1
     models = {"00/x 1-add": {"kernels": [{"name": "add", "bound_by": "DRAM bandwidth, 81 % (next: L2 bandwidth, 30 %; latency of L2, 3 %)"}]},
-              "00/x ": {"kernels": [{"name": "tile<8>", "bound_by": "latency of DRAM, 55 % (next: shared memory, 45 %; L2 bandwidth, 3 %)"}]}}
+              "00/x ": {"kernels": [{"name": "tile<8>", "bound_by": "latency of DRAM, 55 % (next: shared memory wavefronts, 45 %; L2 bandwidth, 3 %)"}]}}
     rows = compare(table_of("x", launches(sample())), models)
     said = [(r[2], round(r[3], 2), verdict(r[4]), measured_highest(r[4]), model_class(r[5]), model_highest(r[5]), agrees(r[4], r[5]),
              stalls(r[4])) for r in rows]
     wanted = [("add", 1.0, "DRAM", ("DRAM", 75.5), "DRAM", "DRAM", True, ""),
               ("tile", 1.0, "latency", ("L1", 59.0), "latency", "L1", True, "long scoreboard 75 %, wait 25 %")]
     tied = {"dram__throughput%": 72, "lts__throughput%": 80, "sm__throughput%": 69}
-    said.append([agrees(tied, f"{part}, 90 % (next: FP32 units, 40 %; L1 passes, 3 %)") for part in ("DRAM bandwidth", "L2 bandwidth", "FP32 units")])
+    said.append([agrees(tied, f"{part}, 90 % (next: FMA pipe, 40 %; L1 wavefronts, 3 %)") for part in ("DRAM bandwidth", "L2 bandwidth", "FMA pipe")])
     wanted.append([True, True, False])
     for got, want in zip(said + [None] * 3, wanted):
         if got != want: return print(f"{got}\nis not\n{want}") or 1

@@ -220,9 +220,8 @@ static void run_batch(const char *class, const char *format, struct buf *out) {
 
 /* Cells of a spreadsheet: none may begin like a formula. */
 static bool has_formula(const char *csv) {
-    for (const char *reply = csv; (reply = strchr(reply, '"')); reply++)
-        if ((reply == csv || reply[-1] == ',' || reply[-1] == '\n') && reply[1] &&
-            strchr("=+-@\t", reply[1]))
+    for (const char *p = csv; (p = strchr(p, '"')); p++)
+        if ((p == csv || p[-1] == ',' || p[-1] == '\n') && p[1] && strchr("=+-@\t", p[1]))
             return true;
     return false;
 }

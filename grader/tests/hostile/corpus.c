@@ -110,8 +110,7 @@ void corpus_free(struct attack *a, unsigned n) {
 bool corpus_expects(const struct attack *a, enum verdict v) {
     const char *code = verdict_code(v);
     size_t n = strlen(code);
-    for (const char *reply = a->verdicts; (reply = strstr(reply, code)); reply += n)
-        if ((reply == a->verdicts || reply[-1] == '/') && (!reply[n] || reply[n] == '/'))
-            return true;
+    for (const char *p = a->verdicts; (p = strstr(p, code)); p += n)
+        if ((p == a->verdicts || p[-1] == '/') && (!p[n] || p[n] == '/')) return true;
     return false;
 }

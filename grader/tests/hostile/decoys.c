@@ -74,9 +74,9 @@ static void report_if_left(const char *path, struct buf *problems) {
 void report_leftovers(struct buf *problems) {
     static const char *const folders[] = {"/tmp", "/dev/shm", "/var/tmp", "/run", "/home"};
     char path[PATH_MAX + 64];
-    struct msqid_ds request;
+    struct msqid_ds q;
     if (report_live_processes()) buf_puts(problems, "a process lives on; ");
-    if (queue >= 0 && (msgctl(queue, IPC_STAT, &request) < 0 || !request.msg_qnum))
+    if (queue >= 0 && (msgctl(queue, IPC_STAT, &q) < 0 || !q.msg_qnum))
         buf_puts(problems, "a message queue was emptied; ");
     for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++) {
         snprintf(path, sizeof path, "%s/wb-planted", folders[i]);

@@ -1,4 +1,4 @@
-// SEC | own | loads a BPF program | jail stopped it
+// SEC | own | loads a BPF program | sandbox stopped it
 #include <sys/syscall.h>
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {

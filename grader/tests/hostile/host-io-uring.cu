@@ -1,4 +1,4 @@
-// SEC | 41 | io_uring, to open sockets past the filter | jail stopped it
+// SEC | 41 | io_uring, to open sockets past the filter | sandbox stopped it
 #include <sys/syscall.h>
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {

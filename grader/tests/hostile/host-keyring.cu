@@ -1,4 +1,4 @@
-// SEC | 42 | leaves a key in the keyring | jail stopped it
+// SEC | 42 | leaves a key in the keyring | sandbox stopped it
 #include <sys/syscall.h>
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {

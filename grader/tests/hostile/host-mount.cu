@@ -1,4 +1,4 @@
-// SEC | own | mounts a file system | jail stopped it
+// SEC | own | mounts a file system | sandbox stopped it
 #include <sys/mount.h>
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

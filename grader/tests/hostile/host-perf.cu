@@ -1,4 +1,4 @@
-// SEC | own | opens a performance counter, to time others | jail stopped it
+// SEC | own | opens a performance counter, to time others | sandbox stopped it
 #include <sys/syscall.h>
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// SEC* | own | traces the process above | jail stopped it
+// SEC* | own | traces the process above | sandbox stopped it
 #include <sys/ptrace.h>
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// SEC* | 41 | opens an internet socket | jail stopped it
+// SEC* | 41 | opens an internet socket | sandbox stopped it
 #include <sys/socket.h>
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// SEC | 41 | sends a datagram | jail stopped it
+// SEC | 41 | sends a datagram | sandbox stopped it
 #include <sys/socket.h>
 #include <netinet/in.h>
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// SEC | 42 | an abstract Unix socket as a channel to others | jail stopped it
+// SEC | 42 | an abstract Unix socket as a channel to others | sandbox stopped it
 #include <sys/socket.h>
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// SEC | own | makes a user namespace of its own | jail stopped it
+// SEC | own | makes a user namespace of its own | sandbox stopped it
 #include <sched.h>
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// SEC | own | userfaultfd, to win races against the server | jail stopped it
+// SEC | own | userfaultfd, to win races against the server | sandbox stopped it
 #include <sys/syscall.h>
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// SEC | 31 | reads the grader's memory | jail stopped it
+// SEC | 31 | reads the grader's memory | sandbox stopped it
 #include <sys/uio.h>
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {

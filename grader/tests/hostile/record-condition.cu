@@ -1,4 +1,4 @@
-// RTE | - | stores by cudaGraphSetConditional, which no limit on stores counts | cudaGraphConditionalHandleCreate did not give
+// RTE | - | stores by cudaGraphSetConditional, which no limit on stores counts | cudaGraphConditionalHandleCreate did not return
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) cudaGraphSetConditional((cudaGraphConditionalHandle)(out + i), in[i] + 1);

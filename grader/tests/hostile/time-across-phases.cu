@@ -1,4 +1,4 @@
-// FLAG | 7 | works in the calls that are checked, skips the one that is timed | none at the size that is timed
+// FLAG | 7 | works in the calls that are checked, skips the one that is timed | none at the timed size
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;

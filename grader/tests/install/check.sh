@@ -44,18 +44,18 @@ says "list, in a folder below" "0 of $exercises done" 0 'cd work/chapters/02-coa
 says "a hint" 'Hint 1 of' 0 'cd work && grader hint transpose'
 says "run of a skeleton, which knows it for one" 'not started' 1 'cd work && grader run transpose'
 says "it names commands as they are typed here" '  next  *grader profile transpose' 1 'cd work && grader run transpose'
-says "the answer passes in the student's folder" 'AC (passed)  100' 0 \
+says "the answer passes in the student's folder" 'AC (accepted)  100' 0 \
     'cd work && grader solution transpose > chapters/02-coalescing/transpose.cu && grader run transpose'
 says "and list has it done" 'transpose  *done' 0 'cd work && grader list'
 says "begin again keeps what was changed" '1 kept as you changed them' 0 'cd work && rm chapters/02-coalescing/README.md && grader begin .'
 says "and adds what is missing" '^ok$' 0 'cd work && test -s chapters/02-coalescing/README.md && cmp -s chapters/02-coalescing/transpose.cu chapters/02-coalescing/vector_loads.cu || echo ok'
-says "reset takes the skeleton of the book" 'as it came again' 0 'cd work && grader reset transpose && test -f chapters/02-coalescing/transpose.cu.bak-1'
+says "reset takes the skeleton of the book" 'is the starter file again' 0 'cd work && grader reset transpose && test -f chapters/02-coalescing/transpose.cu.bak-1'
 says "a page, beside the files" '/home/work/reports/vector_loads.html' 1 'cd work && grader report vector_loads && test -s reports/vector_loads.html'
 says "a question that is counted" 'right\|wrong' 0 'cd work && grader quiz 02 --answers 8,5,4,12,c || true'
 says "watch grades, until it is interrupted" 'watching' 0 'cd work && timeout -s INT --preserve-status 20 grader watch transpose'
 says "state and cache lie where XDG has them, for this user alone" '^700 700$' 0 \
     'echo $(stat -c %a .local/state/warpbook .cache/warpbook)'
-says "a cache that others may write to is not read" 'not yours alone' 2 \
+says "a cache that others may write to is not read" 'only you can write to' 2 \
     'mkdir -p open/warpbook && chmod 777 open/warpbook && cd work && XDG_CACHE_HOME=$HOME/open grader quiz 02 --answers 8,5,4,12,c'
 says "a program of one's own" 'sectors' 0 \
     'simgpu nvcc work/chapters/02-coalescing/quiz/sectors.cu -o sectors && simgpu run --counters text ./sectors 2>&1'
@@ -70,7 +70,7 @@ printf '#include "common/exercise_hidden.h"\nEX_HIDDEN({{40, 50}})\n' >"$top/oth
 chmod -R a+rX "$top/other"
 says "hidden cases compile against the headers that are installed" 'alice.*transpose' 1 "grader batch class --assignment $top/other/hw.toml --format csv"
 says "a compiler that is not there is said" 'CUDA_HOME is /nowhere' 3 'cd work && CUDA_HOME=/nowhere XDG_CACHE_HOME=$HOME/empty grader run transpose'
-says "what works on sources says so" 'in a source tree' 2 'grader verify transpose'
+says "what works on sources says so" 'needs the source tree' 2 'grader verify transpose'
 says "nothing can be written there" '^no$' 0 "touch $bin/x 2>/dev/null || echo no"
 
 # Another user's folder is not taken for one's own.

@@ -52,7 +52,7 @@ says "nothing but the package is there" '^none$' 0 'ls -d /warpbook /work 2>/dev
 says "begin" "^work: $exercises exercises" 0 'rm -rf work && grader begin work'
 says "list" "0 of $exercises done" 0 'cd work && grader list'
 says "run" 'not started' 1 'cd work && grader run transpose'
-says "the answer" 'AC (passed)  100' 0 'cd work && grader solution transpose > chapters/02-coalescing/transpose.cu && grader run transpose'
+says "the answer" 'AC (accepted)  100' 0 'cd work && grader solution transpose > chapters/02-coalescing/transpose.cu && grader run transpose'
 sed -n 3p "$top/said"
 says "a program" 'sectors' 0 'simgpu nvcc work/chapters/02-coalescing/quiz/sectors.cu -o sectors && simgpu run --counters text ./sectors 2>&1'
 says "no submission reads the answers, which lie in /usr/share" 'No such file' 1 \

@@ -75,11 +75,11 @@ says() { # says PATTERN STATUS COMMAND…: in the release
     (cd "$student" && "$@") >"$top/said" 2>&1 || got=$?
     if [ $got = "$status" ] && grep -q "$pattern" "$top/said"; then ok "$*: $pattern"; else wrong "$*: status $got" && head -5 "$top/said" >&2; fi
 }
-says 'this release has no answers' 2 build/grader solution transpose
-says 'this release has no answers' 2 build/grader verify transpose
+says 'needs the model solutions' 2 build/grader solution transpose
+says 'needs the model solutions' 2 build/grader verify transpose
 says 'Hint 1 of' 0 build/grader hint transpose
 says 'which this release leaves out' 1 build/grader report transpose
-says 'no figures of' 3 build/grader run vector_loads
+says 'nor its figures' 3 build/grader run vector_loads
 sed -i 's/^nvcc .*/nvcc 12.4.131/' "$student/chapters/figures.txt"
 says 'figures.txt is damaged' 3 build/grader run transpose
 digest=$(sed '$d' "$student/chapters/figures.txt" | sha256sum | cut -c1-64)

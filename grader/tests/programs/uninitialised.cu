@@ -1,5 +1,5 @@
 // Sanitizer findings are reported though nothing faults: an uninitialised read.
-// stderr: uninitialised read
+// stderr: uninitialized read
 #include "check.h"
 
 __global__ void copy(const int *in, int *out) { out[threadIdx.x] = in[threadIdx.x]; }

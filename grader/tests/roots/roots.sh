@@ -72,13 +72,13 @@ for suite in "$@"; do
     fresh "$suite"
     within 65534:65534 network 'sh grader/setup.sh build' >"$work/$suite-user.log" 2>&1 || true
     expect "$suite-user" 'sudo apt-get install .*libjansson-dev .*python3-venv'
-    expect "$suite-user" 'lists are old: first  sudo apt-get update'
+    expect "$suite-user" 'lists are old; run first:  sudo apt-get update'
     within root none 'sh grader/setup.sh build' >"$work/$suite-offline.log" 2>&1 || true
     expect "$suite-offline" 'apt-get install .*libjansson-dev'
     mv "$root/usr/bin/apt-get" "$root/usr/bin/apt-get.away"
     cp "$root/usr/lib/os-release" "$work/os-release"
     asks_as "$suite" fedora 'sudo dnf install .*jansson-devel .*python3'
-    asks_as "$suite" void 'none that we know; where there is one of these'
+    asks_as "$suite" void 'unknown package manager; if you have one of these'
     mv "$root/usr/bin/apt-get.away" "$root/usr/bin/apt-get"
     cp "$work/os-release" "$root/usr/lib/os-release"
     on_musl "$suite"

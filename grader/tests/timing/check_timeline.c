@@ -1,5 +1,5 @@
-/* check_timeline.c — the timeline (grader/sim/timing/timeline.h) against what grader/tests/timing/copies.cu
- * measured on an H100.
+/* check_timeline.c — the timeline (grader/sim/timing/timeline.h) against what
+ * grader/tests/timing/copies.cu measured on an H100.
  *
  *   build/tests/copies [--rows]        the table of docs/time-model.md, or every row
  *

@@ -56,11 +56,11 @@ const char *elf_missing_hardening(const char *path) {
     bool relro = false, now = false;
     if (!elf_open(&f, path)) return "no ELF file";
     bool is_pie = f.head->e_type == ET_DYN;
-    const Elf64_Phdr *reply = (const Elf64_Phdr *)(f.file.data + f.head->e_phoff);
+    const Elf64_Phdr *p = (const Elf64_Phdr *)(f.file.data + f.head->e_phoff);
     for (unsigned i = 0; i < f.head->e_phnum; i++) {
-        relro |= reply[i].p_type == PT_GNU_RELRO;
-        if (reply[i].p_type != PT_DYNAMIC) continue;
-        const Elf64_Dyn *d = (const Elf64_Dyn *)(f.file.data + reply[i].p_offset);
+        relro |= p[i].p_type == PT_GNU_RELRO;
+        if (p[i].p_type != PT_DYNAMIC) continue;
+        const Elf64_Dyn *d = (const Elf64_Dyn *)(f.file.data + p[i].p_offset);
         for (; d->d_tag != DT_NULL; d++)
             now |= d->d_tag == DT_FLAGS_1 && (d->d_un.d_val & DF_1_NOW);
     }

@@ -129,24 +129,24 @@ static uint8_t *fake_pointer(struct backend *b, uint64_t address, uint64_t bytes
     return fake_of(b)->bytes + (address - FAKE_BASE);
 }
 static bool fake_write(struct backend *b, uint64_t to, const void *data, uint64_t bytes) {
-    uint8_t *reply = fake_pointer(b, to, bytes);
-    if (reply) memcpy(reply, data, bytes);
-    return reply;
+    uint8_t *p = fake_pointer(b, to, bytes);
+    if (p) memcpy(p, data, bytes);
+    return p;
 }
 static bool fake_read(struct backend *b, uint64_t from, void *data, uint64_t bytes) {
-    uint8_t *reply = fake_pointer(b, from, bytes);
-    if (reply) memcpy(data, reply, bytes);
-    return reply;
+    uint8_t *p = fake_pointer(b, from, bytes);
+    if (p) memcpy(data, p, bytes);
+    return p;
 }
 static bool fake_fill(struct backend *b, uint64_t to, uint8_t value, uint64_t bytes) {
-    uint8_t *reply = fake_pointer(b, to, bytes);
-    if (reply) memset(reply, value, bytes);
-    return reply;
+    uint8_t *p = fake_pointer(b, to, bytes);
+    if (p) memset(p, value, bytes);
+    return p;
 }
 static bool fake_copy(struct backend *b, uint64_t to, uint64_t from, uint64_t bytes) {
-    uint8_t *reply = fake_pointer(b, to, bytes), *request = fake_pointer(b, from, bytes);
-    if (reply && request) memmove(reply, request, bytes);
-    return reply && request;
+    uint8_t *p = fake_pointer(b, to, bytes), *q = fake_pointer(b, from, bytes);
+    if (p && q) memmove(p, q, bytes);
+    return p && q;
 }
 
 static int fake_check_launch(struct backend *b, const struct backend_launch *l, struct err *e) {
@@ -160,11 +160,11 @@ static void fake_launch(struct backend *b, const struct backend_launch *l,
                         struct backend_result *out) {
     uint64_t params[2];
     memcpy(params, l->params, sizeof params);
-    uint8_t *reply = fake_pointer(b, params[0], params[1]);
+    uint8_t *p = fake_pointer(b, params[0], params[1]);
     *out = (struct backend_result){.seconds = 2e-6};
-    if (!reply || !strcmp(l->kernel, "fault")) out->error = WB_cudaErrorIllegalAddress;
+    if (!p || !strcmp(l->kernel, "fault")) out->error = WB_cudaErrorIllegalAddress;
     else
-        for (uint64_t i = 0; i < params[1]; i++) reply[i]++;
+        for (uint64_t i = 0; i < params[1]; i++) p[i]++;
 }
 
 static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned threads,
@@ -284,9 +284,9 @@ void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, co
 }
 
 uint64_t fixture_alloc(struct fixture *f, uint64_t bytes) {
-    struct wb_rep_alloc reply;
-    ck_assert_int_eq(REQUEST(f, alloc, &(struct wb_req_alloc){bytes}, &reply), 0);
-    return reply.address;
+    struct wb_rep_alloc p;
+    ck_assert_int_eq(REQUEST(f, alloc, &(struct wb_req_alloc){bytes}, &p), 0);
+    return p.address;
 }
 
 uint64_t fixture_kernel(struct fixture *f, const char *name) {
@@ -302,13 +302,13 @@ uint64_t fixture_kernel(struct fixture *f, const char *name) {
 }
 
 int fixture_launch(struct fixture *f, uint64_t kernel, uint32_t threads, uint64_t p, uint64_t n) {
-    struct wb_req_launch request = {.kernel = kernel,
-                                    .grid_x = 1,
-                                    .grid_y = 1,
-                                    .grid_z = 1,
-                                    .block_x = threads,
-                                    .block_y = 1,
-                                    .block_z = 1};
+    struct wb_req_launch q = {.kernel = kernel,
+                              .grid_x = 1,
+                              .grid_y = 1,
+                              .grid_z = 1,
+                              .block_x = threads,
+                              .block_y = 1,
+                              .block_z = 1};
     uint64_t params[2] = {p, n};
-    return REQUEST_TAIL(f, launch, &request, NULL, params, sizeof params);
+    return REQUEST_TAIL(f, launch, &q, NULL, params, sizeof params);
 }

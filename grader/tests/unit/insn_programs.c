@@ -89,14 +89,14 @@ static void check(const struct insn_program *p, const struct sim_result *r, cons
 
 static void run_programs(const struct insn_program *list) {
     static u64 out[MAX_THREADS * OUTPUT_WORDS];
-    for (const struct insn_program *reply = list; reply->name; reply++) {
+    for (const struct insn_program *p = list; p->name; p++) {
         struct buf b = {0};
         buf_puts(&b, head);
         open_kernel(&b, "program");
-        buf_printf(&b, "%s\nret;\n}\n", reply->body);
+        buf_printf(&b, "%s\nret;\n}\n", p->body);
         struct kernel_rig rig = rig_open_with(buf_str(&b), (struct rig_options){.sanitize = true});
-        struct sim_result r = launch(&rig, "program", reply->threads, out, NULL);
-        check(reply, &r, out);
+        struct sim_result r = launch(&rig, "program", p->threads, out, NULL);
+        check(p, &r, out);
         sim_result_free(&r);
         rig_close(&rig);
         buf_free(&b);

@@ -68,19 +68,19 @@ static const char *attributes(const char *p, const char *element, int links, int
 static const char *one_tag(const char *p, char stack[MAX_DEPTH][MAX_NAME], unsigned *depth,
                            int links) {
     char name[MAX_NAME];
-    int comment_close = *p == '/', closed;
+    int closing = *p == '/', closed;
     const char *at = p;
-    p = read_name(p + comment_close, name);
+    p = read_name(p + closing, name);
     if (!name[0]) return set_fault("a < that begins nothing", at), NULL;
     p = attributes(p, name, links, &closed);
-    if (!p || closed || (!comment_close && is_void(name))) return p;
-    if (!comment_close && *depth == MAX_DEPTH) return set_fault("too deep", at), NULL;
-    if (!comment_close) strcpy(stack[(*depth)++], name);
+    if (!p || closed || (!closing && is_void(name))) return p;
+    if (!closing && *depth == MAX_DEPTH) return set_fault("too deep", at), NULL;
+    if (!closing) strcpy(stack[(*depth)++], name);
     else if (!*depth || strcmp(stack[--*depth], name))
         return set_fault("closed out of order", at), NULL;
-    const char *raw = !comment_close && !strcmp(name, "style")    ? "</style>"
-                      : !comment_close && !strcmp(name, "script") ? "</script>"
-                                                                  : NULL;
+    const char *raw = !closing && !strcmp(name, "style")    ? "</style>"
+                      : !closing && !strcmp(name, "script") ? "</script>"
+                                                            : NULL;
     return raw ? strstr(p, raw) : p;
 }
 
@@ -92,9 +92,9 @@ const char *markup_fault(const char *page, int links) {
     if (strncmp(page, doctype, sizeof doctype - 1)) return set_fault("no doctype", page);
     if (strstr(page, "url(") || strstr(page, "@import"))
         return set_fault("a style that asks for something", "url(, @import");
-    for (const char *reply = page + sizeof doctype - 1; (reply = strchr(reply, '<'));) {
-        reply = one_tag(reply + 1, stack, &depth, links);
-        if (!reply) return *fault ? fault : set_fault("an element without an end", page);
+    for (const char *p = page + sizeof doctype - 1; (p = strchr(p, '<'));) {
+        p = one_tag(p + 1, stack, &depth, links);
+        if (!p) return *fault ? fault : set_fault("an element without an end", page);
     }
     return depth ? set_fault("not closed", stack[depth - 1]) : NULL;
 }

@@ -1,5 +1,5 @@
-/* test_attribution.c — what the time model and its traces say of source lines: the accesses of a warp, and
- * what it waits for. */
+/* test_attribution.c — what the time model and its traces say of source lines: the accesses of a
+ * warp, and what it waits for. */
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -114,7 +114,7 @@ START_TEST(limiting_resources_are_ranked_by_their_share) {
     const char *names[3];
     for (unsigned i = 0; time_component_name(i); i++) {
         if (!strcmp(time_component_name(i), "DRAM bandwidth")) parts[i] = 6e-6;
-        if (!strcmp(time_component_name(i), "instruction issue")) parts[i] = 3e-6;
+        if (!strcmp(time_component_name(i), "issue slots")) parts[i] = 3e-6;
         if (!strcmp(time_component_name(i), "latency of L2")) parts[i] = 4e-6;
     }
     parts[TIME_COMPONENT_LAUNCH] = 1e-6;

@@ -82,7 +82,7 @@ static void find_fake(void) {
     *(void **)&fake.set_times = dlsym(fake.library, "fakecuda_set_times");
     *(void **)&fake.set_throttle = dlsym(fake.library, "fakecuda_set_throttle");
     *(void **)&fake.violations = dlsym(fake.library, "fakecuda_violations");
-    *(void **)&fake.calls = dlsym(fake.library, "fakecuda_calls");
+    *(void **)&fake.calls = dlsym(fake.library, "fakecuda_call_count");
 }
 
 static struct backend *open_gpu(void) {
@@ -152,15 +152,15 @@ START_TEST(a_kernel_launch_writes_its_results) {
     ck_assert_uint_eq(k.info.param_bytes, 8);
     ck_assert_uint_eq(k.info.nparams, 1);
     int actual[64] = {0};
-    uint64_t reply = b->ops->alloc(b, sizeof actual, "p");
-    struct backend_launch l = scale_launch(&k, &reply);
+    uint64_t p = b->ops->alloc(b, sizeof actual, "p");
+    struct backend_launch l = scale_launch(&k, &p);
     struct backend_result r;
     struct err e = {0};
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), 0);
     b->ops->launch(b, &l, &r);
     ck_assert_int_eq(r.error, 0);
     ck_assert(r.measured && r.seconds > 0.9e-5 && r.seconds < 1.1e-5);
-    ck_assert(b->ops->read(b, reply, actual, sizeof actual));
+    ck_assert(b->ops->read(b, p, actual, sizeof actual));
     for (int i = 0; i < 64; i++) ck_assert_int_eq(actual[i], 3 * i);
     struct gpu_info info;
     backend_gpu_info(b, &info);
@@ -172,23 +172,23 @@ END_TEST
 
 START_TEST(allocations_are_aligned_and_can_be_copied_and_filled) {
     struct backend *b = open_gpu();
-    uint64_t reply = b->ops->alloc(b, 100, "p"), request = b->ops->alloc(b, 0, "q"),
+    uint64_t p = b->ops->alloc(b, 100, "p"), q = b->ops->alloc(b, 0, "q"),
              r = b->ops->alloc(b, 1000, "r"), start, bytes;
-    ck_assert(reply && request && r && request > reply + 100 && r > request && reply % 512 == 0);
-    unsigned char data[100], look_back_kernel[100];
+    ck_assert(p && q && r && q > p + 100 && r > q && p % 512 == 0);
+    unsigned char data[100], back[100];
     for (int i = 0; i < 100; i++) data[i] = (unsigned char)i;
-    ck_assert(b->ops->write(b, reply, data, 100) && b->ops->copy(b, r + 4, reply, 100) &&
-              b->ops->read(b, r + 4, look_back_kernel, 100));
-    ck_assert_mem_eq(data, look_back_kernel, 100);
-    ck_assert(b->ops->fill(b, reply + 1, 7, 99) && b->ops->read(b, reply, look_back_kernel, 100) &&
-              look_back_kernel[0] == 0 && look_back_kernel[99] == 7);
-    ck_assert(!b->ops->write(b, reply + 1, data, 100) && !b->ops->fill(b, reply - 1, 0, 1) &&
-              !b->ops->read(b, r + 1000, look_back_kernel, 1));
+    ck_assert(b->ops->write(b, p, data, 100) && b->ops->copy(b, r + 4, p, 100) &&
+              b->ops->read(b, r + 4, back, 100));
+    ck_assert_mem_eq(data, back, 100);
+    ck_assert(b->ops->fill(b, p + 1, 7, 99) && b->ops->read(b, p, back, 100) && back[0] == 0 &&
+              back[99] == 7);
+    ck_assert(!b->ops->write(b, p + 1, data, 100) && !b->ops->fill(b, p - 1, 0, 1) &&
+              !b->ops->read(b, r + 1000, back, 1));
     ck_assert(b->ops->find_allocation(b, r + 999, &start, &bytes) && start == r && bytes == 1000);
-    ck_assert(b->ops->free(b, request) && !b->ops->free(b, r + 4) && b->ops->free(b, 0));
-    ck_assert_uint_eq(b->ops->alloc(b, 8, "again"), request); /* the first gap */
+    ck_assert(b->ops->free(b, q) && !b->ops->free(b, r + 4) && b->ops->free(b, 0));
+    ck_assert_uint_eq(b->ops->alloc(b, 8, "again"), q); /* the first gap */
     b->ops->reset(b);
-    ck_assert_uint_eq(b->ops->alloc(b, 100, "p"), reply); /* the same calls, the same addresses */
+    ck_assert_uint_eq(b->ops->alloc(b, 100, "p"), p); /* the same calls, the same addresses */
     ck_assert_uint_eq(b->ops->alloc(b, 1ull << 40, "too much"), 0);
     close_gpu(b);
 }
@@ -199,8 +199,8 @@ START_TEST(a_held_back_queue_runs_after_its_release) {
     struct backend_kernel k;
     load_scale(b, &k);
     int actual[64] = {0}, error = -1;
-    uint64_t reply = b->ops->alloc(b, sizeof actual, "p");
-    struct backend_launch l = scale_launch(&k, &reply);
+    uint64_t p = b->ops->alloc(b, sizeof actual, "p");
+    struct backend_launch l = scale_launch(&k, &p);
     struct backend_result r;
     struct err e = {0};
     ck_assert(backend_gpu_flush_l2(b));
@@ -210,13 +210,13 @@ START_TEST(a_held_back_queue_runs_after_its_release) {
         ck_assert(r.error == 0 && r.seconds == 0);
     }
     actual[0] = 77;
-    ck_assert(b->ops->write(b, reply, actual, 4));
+    ck_assert(b->ops->write(b, p, actual, 4));
     actual[0] = 0;
-    ck_assert(!b->ops->read(b, reply, actual, 4)); /* it would wait for ever */
-    double measure_seconds = backend_gpu_end_timed(b, &error);
+    ck_assert(!b->ops->read(b, p, actual, 4)); /* it would wait for ever */
+    double seconds = backend_gpu_end_timed(b, &error);
     ck_assert_int_eq(error, 0);
-    ck_assert(measure_seconds > 2.9e-5 && measure_seconds < 3.3e-5);
-    ck_assert(b->ops->read(b, reply, actual, sizeof actual));
+    ck_assert(seconds > 2.9e-5 && seconds < 3.3e-5);
+    ck_assert(b->ops->read(b, p, actual, sizeof actual));
     ck_assert_int_eq(actual[0], 77);
     ck_assert_int_eq(actual[5], 15);
     ck_assert_uint_eq(fake.calls("cuLaunchHostFunc"), 1);
@@ -232,12 +232,12 @@ START_TEST(host_buffers_are_pinned_and_copied_both_ways) {
     int data[64], actual[64] = {0};
     uint64_t in = b->ops->alloc_host(b, sizeof data, "in"),
              out = b->ops->alloc_host(b, sizeof data, "out"),
-             reply = b->ops->alloc(b, sizeof data, "p"), start, bytes;
+             p = b->ops->alloc(b, sizeof data, "p"), start, bytes;
     for (int i = 0; i < 64; i++) data[i] = 5 * i;
     ck_assert(b->ops->find_allocation(b, out + 9, &start, &bytes) && start == out &&
               bytes == sizeof data);
     ck_assert(b->ops->write(b, in, data, sizeof data));
-    ck_assert(b->ops->copy(b, reply, in + 4, 252) && b->ops->copy(b, out, reply, 252) &&
+    ck_assert(b->ops->copy(b, p, in + 4, 252) && b->ops->copy(b, out, p, 252) &&
               b->ops->read(b, out, actual, 252));
     ck_assert_mem_eq(actual, data + 1, 252);
     unsigned pinned = fake.calls("cuMemHostAlloc");
@@ -263,8 +263,8 @@ START_TEST(events_order_work_across_streams) {
     load_scale(b, &k);
     int actual[64] = {0}, error = -1;
     uint64_t out = b->ops->alloc_host(b, sizeof actual, "out"),
-             reply = b->ops->alloc(b, sizeof actual, "p");
-    struct backend_launch l = scale_launch(&k, &reply);
+             p = b->ops->alloc(b, sizeof actual, "p");
+    struct backend_launch l = scale_launch(&k, &p);
     struct backend_result r;
     struct err e = {0};
     unsigned streams = fake.calls("cuStreamCreate"), event_waits = fake.calls("cuStreamWaitEvent");
@@ -273,12 +273,12 @@ START_TEST(events_order_work_across_streams) {
         ck_assert(b->ops->write(b, out, actual, sizeof actual));
         ck_assert(backend_gpu_begin_timed(b, &e));
         order_stream(b, 2, 1, 0, 0, true);
-        ck_assert(b->ops->fill(b, reply, 0, sizeof actual));
+        ck_assert(b->ops->fill(b, p, 0, sizeof actual));
         order_stream(b, 3, 1, 2, 1, true);
         b->ops->launch(b, &l, &r);
         ck_assert_int_eq(r.error, 0);
         order_stream(b, 2, 2, 3, 1, false);
-        ck_assert(b->ops->copy(b, out, reply, sizeof actual));
+        ck_assert(b->ops->copy(b, out, p, sizeof actual));
         backend_gpu_end_timed(b, &error);
         ck_assert_int_eq(error, 0);
         ck_assert(b->ops->read(b, out, actual, sizeof actual));
@@ -298,15 +298,15 @@ START_TEST(a_host_synchronization_releases_the_queue) {
     struct backend *b = open_gpu();
     struct err e = {0};
     int error = -1;
-    uint64_t reply = b->ops->alloc(b, 64, "p");
+    uint64_t p = b->ops->alloc(b, 64, "p");
     ck_assert(backend_gpu_begin_timed(b, &e));
     order_stream(b, 2, 1, 0, 0, true);
-    ck_assert(b->ops->fill(b, reply, 1, 64));
+    ck_assert(b->ops->fill(b, p, 1, 64));
     struct sim_stream_clock o = {.stream = 3, .sequence = 1, .permanently_after = {0, 0, 1}};
     b->ops->set_stream_clock(b, &o);
     ck_assert_uint_eq(fake.calls("cuEventSynchronize"), 1);
     b->ops->set_stream_clock(b, NULL); /* and what has no order goes behind all of it */
-    ck_assert(b->ops->fill(b, reply, 2, 64));
+    ck_assert(b->ops->fill(b, p, 2, 64));
     backend_gpu_end_timed(b, &error);
     ck_assert_int_eq(error, 0);
     close_gpu(b);
@@ -317,14 +317,14 @@ START_TEST(a_fault_is_sticky_until_reset) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
-    uint64_t reply = b->ops->alloc(b, 256, "p");
-    struct backend_launch l = scale_launch(&k, &reply);
+    uint64_t p = b->ops->alloc(b, 256, "p");
+    struct backend_launch l = scale_launch(&k, &p);
     struct backend_result r;
     int value;
     launch_error = 700;
     b->ops->launch(b, &l, &r);
     ck_assert_int_eq(r.error, WB_cudaErrorIllegalAddress);
-    ck_assert(!b->ops->read(b, reply, &value, 4));
+    ck_assert(!b->ops->read(b, p, &value, 4));
     b->ops->launch(b, &l, &r);
     ck_assert_int_eq(r.error, WB_cudaErrorIllegalAddress);
     b->ops->close(b);
@@ -337,15 +337,15 @@ START_TEST(invalid_launch_configurations_are_rejected) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
     load_scale(b, &k);
-    uint64_t reply = b->ops->alloc(b, 256, "p");
+    uint64_t p = b->ops->alloc(b, 256, "p");
     struct err e = {0};
-    struct backend_launch l = scale_launch(&k, &reply);
+    struct backend_launch l = scale_launch(&k, &p);
     l.block[0] = 2048;
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidConfiguration);
-    l = scale_launch(&k, &reply);
+    l = scale_launch(&k, &p);
     l.grid[1] = 0;
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidConfiguration);
-    l = scale_launch(&k, &reply);
+    l = scale_launch(&k, &p);
     l.dynamic_shared = 300000;
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorInvalidValue);
     close_gpu(b);

@@ -1,5 +1,5 @@
-/* test_baseline_data.c — what a student's release keeps of the answers, read from a text that was written
- * by hand. `make check-dist` compares the scores of a release with the full tree's. */
+/* test_baseline_data.c — what a student's release keeps of the answers, read from a text that was
+ * written by hand. `make check-dist` compares the scores of a release with the full tree's. */
 #include "common/buf.h"
 #include "grader/grade/baseline_data.h"
 #include "grader/tests/unit/unit.h"

@@ -1,5 +1,5 @@
-/* test_compiler_killed.c — a compiler that the machine ends is nobody's fault: told from one that a limit of
- * ours ended, and from one that refused. */
+/* test_compiler_killed.c — a compiler that the machine ends is nobody's fault: told from one that a
+ * limit of ours ended, and from one that refused. */
 #include "grader/grade/build.h"
 #include "grader/tests/unit/unit.h"
 

@@ -192,8 +192,8 @@ START_TEST(lanes_wait_for_the_longest_loop_to_reconverge) {
         "AGAIN:\n.loc 1 11 0\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra AGAIN;\n"
         ".loc 1 12 0\nmul.wide.u32 %d1, %r0, 4;\nadd.u64 %d2, %d0, %d1;\nst.global.u32 [%d2], "
         "%r2;\nret;\n}\n");
-    uint64_t reply = sim_alloc(r.sim, 128, "p");
-    struct sim_result result = rig_run(&r, "k", 1, 32, &reply, sizeof reply);
+    uint64_t p = sim_alloc(r.sim, 128, "p");
+    struct sim_result result = rig_run(&r, "k", 1, 32, &p, sizeof p);
     ck_assert_uint_eq(rig_line(&result, 11).inst_executed, 3 * 5000);
     ck_assert_uint_eq(rig_line(&result, 12).inst_executed, 4);
     ck_assert_uint_eq(result.counters.global_store_requests, 1);
@@ -485,8 +485,8 @@ START_TEST(wmma_loads_and_ldmatrix_match_ncu) {
         "16;\nret;\n}\n",
         registers, registers, registers, sums, sums);
     struct kernel_rig r = rig_open(text);
-    uint64_t reply = sim_alloc(r.sim, 2048, "p");
-    struct sim_result result = rig_run(&r, "k", 1, 32, &reply, sizeof reply);
+    uint64_t p = sim_alloc(r.sim, 2048, "p");
+    struct sim_result result = rig_run(&r, "k", 1, 32, &p, sizeof p);
     struct sim_counters line[5];
     for (unsigned i = 0; i < 5; i++) line[i] = rig_line(&result, 10 + i);
     ck_assert_uint_eq(line[0].global_load_requests, 4);
@@ -516,8 +516,8 @@ START_TEST(a_label_after_the_last_instruction_is_a_valid_target) {
         ".visible .entry k(.param .u64 p) {\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<2>;\n"
         ".loc 1 10 0\nmov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p, %r1, 3;\n@%p bra END;\n"
         ".loc 1 11 0\nld.param.u64 %d0, [p];\nst.global.u32 [%d0], %r1;\nEND:\n}\n");
-    uint64_t reply = sim_alloc(r.sim, 4, "p");
-    struct sim_result result = rig_run(&r, "k", 6, 1, &reply, sizeof reply);
+    uint64_t p = sim_alloc(r.sim, 4, "p");
+    struct sim_result result = rig_run(&r, "k", 6, 1, &p, sizeof p);
     ck_assert_uint_eq(rig_line(&result, 10).inst_executed, 6 * 3);
     ck_assert_uint_eq(rig_line(&result, 11).inst_executed, 5 * 2);
     ck_assert_uint_eq(result.counters.inst_executed, 28);

@@ -82,8 +82,9 @@ static void check_limit(const char *name, const char *path) {
 }
 
 static unsigned check_limits(const char *path) {
-    static const char *const limit_calls[] = {"ex_at_most(\"", "ex_at_most_per(\"",
-                                              "ex_at_least(\"", "ex_at_least_per(\""};
+    static const char *const limit_calls[] = {"ex_require_at_most(\"", "ex_require_at_most_per(\"",
+                                              "ex_require_at_least(\"",
+                                              "ex_require_at_least_per(\""};
     struct buf text = {0};
     struct err e = {0};
     unsigned n = 0;
@@ -102,10 +103,10 @@ START_TEST(limits_of_exercises_name_existing_counters) {
     static const char *const patterns[] = {"chapters/*/*_test.c", "common/exercise_*.h"};
     unsigned n = 0;
     for (unsigned w = 0; w < 2; w++) {
-        glob_t templates;
-        ck_assert_int_eq(glob(patterns[w], 0, NULL, &templates), 0);
-        for (size_t i = 0; i < templates.gl_pathc; i++) n += check_limits(templates.gl_pathv[i]);
-        globfree(&templates);
+        glob_t files;
+        ck_assert_int_eq(glob(patterns[w], 0, NULL, &files), 0);
+        for (size_t i = 0; i < files.gl_pathc; i++) n += check_limits(files.gl_pathv[i]);
+        globfree(&files);
     }
     ck_assert_uint_gt(n, 50);
 }

@@ -1,5 +1,5 @@
-/* test_fma_contraction.c — which products are taken into the sums behind them. What is expected is what
- * ptxas 13.0 makes for sm_90 of the same PTX: each case was read off its machine code.
+/* test_fma_contraction.c — which products are taken into the sums behind them. What is expected is
+ * what ptxas 13.0 makes for sm_90 of the same PTX: each case was read off its machine code.
  *
  * All values are such that a product that is rounded, 1 + 2e of (1 + e)², differs from the exact
  * one by e²: what a result is tells which product was not rounded. In a case, %a and %b are 1 + e,
@@ -100,8 +100,8 @@ static unsigned others(const char *body) {
     static const char *const names[] = {"mov.", "bar.", "membar.", "bra "};
     unsigned n = 0;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        for (const char *reply = body; (reply = strstr(reply, names[i])); reply++)
-            n += reply == body || reply[-1] == '\n' || reply[-1] == ' ';
+        for (const char *p = body; (p = strstr(p, names[i])); p++)
+            n += p == body || p[-1] == '\n' || p[-1] == ' ';
     return n;
 }
 
@@ -111,8 +111,7 @@ START_TEST(fma_contraction_matches_ptxas) {
     struct arena a = {0};
     float actual[MAX_RESULTS];
     unsigned n = 0;
-    for (const char *reply = "rst"; *reply; reply++)
-        n += strstr(c->body, (char[]){'%', *reply, ',', 0}) != NULL;
+    for (const char *p = "rst"; *p; p++) n += strstr(c->body, (char[]){'%', *p, ',', 0}) != NULL;
     struct kernel_rig r = rig_open(text(&a, c->body, n));
     uint64_t out = sim_alloc(r.sim, sizeof actual, "out"),
              in = sim_alloc(r.sim, sizeof values, "in"), params[] = {out, in};

@@ -21,7 +21,7 @@ static const struct {
 };
 
 static unsigned run_corpus(const char *folder, fuzz_fn *run) {
-    unsigned templates = 0;
+    unsigned files = 0;
     DIR *d = opendir(folder);
     ck_assert_msg(d != NULL, "no folder %s", folder);
     for (struct dirent *entry; (entry = readdir(d));) {
@@ -33,10 +33,10 @@ static unsigned run_corpus(const char *folder, fuzz_fn *run) {
         ck_assert_msg(file_read(path, 1 << 20, &bytes, &e), "%s", e.text);
         run((const uint8_t *)bytes.data, bytes.size);
         buf_free(&bytes);
-        templates++;
+        files++;
     }
     closedir(d);
-    return templates;
+    return files;
 }
 
 START_TEST(the_fuzz_corpus_passes) {

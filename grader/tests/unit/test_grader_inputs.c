@@ -66,17 +66,17 @@ END_TEST
 
 START_TEST(prefetched_inputs_of_another_case_are_not_used) {
     struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
-    struct problem reply;
+    struct problem p;
     struct case_memory m;
     if (!a) return;
-    ck_assert(!input_prefetch_take(a, &other, "seed", 5, &reply, &m));
-    ck_assert(!input_prefetch_take(a, &large, "seed", 6, &reply, &m));
-    ck_assert(!input_prefetch_take(a, &large, "other", 5, &reply, &m));
-    ck_assert(!input_prefetch_take(NULL, &large, "seed", 5, &reply, &m));
-    ck_assert(input_prefetch_take(a, &large, "seed", 5, &reply, &m));
-    ck_assert(!input_prefetch_take(a, &large, "seed", 5, &reply, &m)); /* once */
+    ck_assert(!input_prefetch_take(a, &other, "seed", 5, &p, &m));
+    ck_assert(!input_prefetch_take(a, &large, "seed", 6, &p, &m));
+    ck_assert(!input_prefetch_take(a, &large, "other", 5, &p, &m));
+    ck_assert(!input_prefetch_take(NULL, &large, "seed", 5, &p, &m));
+    ck_assert(input_prefetch_take(a, &large, "seed", 5, &p, &m));
+    ck_assert(!input_prefetch_take(a, &large, "seed", 5, &p, &m)); /* once */
     input_prefetch_free(a);
-    case_memory_close(&m), problem_close(&reply);
+    case_memory_close(&m), problem_close(&p);
 }
 END_TEST
 
@@ -90,15 +90,15 @@ static bool crashes_on_read(const volatile uint8_t *at) {
 }
 START_TEST(sandboxes_cannot_read_prefetched_inputs) {
     struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
-    struct problem reply;
+    struct problem p;
     struct case_memory m;
     if (!a) return;
-    ck_assert(input_prefetch_take(a, &large, "seed", 5, &reply, &m));
+    ck_assert(input_prefetch_take(a, &large, "seed", 5, &p, &m));
     ck_assert(!crashes_on_read((const uint8_t *)&large));
-    ck_assert(crashes_on_read(reply.op[1].expected) && crashes_on_read(reply.op[2].initial) &&
+    ck_assert(crashes_on_read(p.op[1].expected) && crashes_on_read(p.op[2].initial) &&
               crashes_on_read(m.bytes));
     input_prefetch_free(a);
-    case_memory_close(&m), problem_close(&reply);
+    case_memory_close(&m), problem_close(&p);
 }
 END_TEST
 

@@ -168,8 +168,7 @@ static struct result example(void) {
                                                             .file = "none.cu",
                                                             .line = 14};
     r.points_lost = arena_array(&r.arena, struct point_loss, 1);
-    r.points_lost[r.npoints_lost++] =
-        (struct point_loss){37.5, "goal", "a goal is not reached: check"};
+    r.points_lost[r.npoints_lost++] = (struct point_loss){37.5, "goal", "goal not reached: check"};
     r.lines = arena_array(&r.arena, struct line_result, 1);
     r.lines[r.nlines++] =
         (struct line_result){"none.cu", 14, {.global_load_sectors = 32}, {1e-6, 2e-6}};
@@ -196,26 +195,26 @@ static struct result example(void) {
 }
 
 START_TEST(a_result_survives_serialization) {
-    struct result r = example(), look_back_kernel;
-    struct buf b = {0}, fresh_text = {0};
+    struct result r = example(), back;
+    struct buf b = {0}, again = {0};
     result_serialize(&r, &b);
-    ck_assert(result_deserialize(&look_back_kernel, &none, b.data, b.size));
-    ck_assert_str_eq(look_back_kernel.technique[0].reason, "because");
-    ck_assert_ptr_null(look_back_kernel.technique[0].unit);
-    ck_assert_str_eq(look_back_kernel.points_lost[0].reason, "a goal is not reached: check");
-    ck_assert_str_eq(buf_str(&look_back_kernel.log), "hello");
-    ck_assert_str_eq(look_back_kernel.kernel_times[0].occupancy_limiter, "registers");
-    ck_assert_double_eq(look_back_kernel.lines[0].stall_seconds[1], 2e-6);
-    result_serialize(&look_back_kernel, &fresh_text);
-    ck_assert_uint_eq(b.size, fresh_text.size);
-    ck_assert_mem_eq(b.data, fresh_text.data, b.size);
+    ck_assert(result_deserialize(&back, &none, b.data, b.size));
+    ck_assert_str_eq(back.technique[0].reason, "because");
+    ck_assert_ptr_null(back.technique[0].unit);
+    ck_assert_str_eq(back.points_lost[0].reason, "goal not reached: check");
+    ck_assert_str_eq(buf_str(&back.log), "hello");
+    ck_assert_str_eq(back.kernel_times[0].occupancy_limiter, "registers");
+    ck_assert_double_eq(back.lines[0].stall_seconds[1], 2e-6);
+    result_serialize(&back, &again);
+    ck_assert_uint_eq(b.size, again.size);
+    ck_assert_mem_eq(b.data, again.data, b.size);
     struct result broken;
     for (size_t n = 0; n < b.size; n += 7) {
         ck_assert(!result_deserialize(&broken, &none, b.data, n));
         result_free(&broken);
     }
-    result_free(&r), result_free(&look_back_kernel);
-    buf_free(&b), buf_free(&fresh_text);
+    result_free(&r), result_free(&back);
+    buf_free(&b), buf_free(&again);
 }
 END_TEST
 
@@ -287,14 +286,14 @@ static json_t *gradescope(const struct result *results, unsigned n) {
  * the profile. */
 START_TEST(the_limiting_resource_is_reported) {
     struct result r = example();
-    r.speed.bound_by = "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)";
+    r.speed.bound_by = "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; issue slots, 20 %)";
     r.speed.low_us = 1.5, r.speed.high_us = 2.7;
     struct report_style style = {.width = 0};
     static const char *const expected[] = {
-        "speed      2 µs, 0.50 of the model answer's speed, 1.50 of the naive one's\n",
-        "bound by: DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; instruction issue, 20 %)\n",
+        "speed      2 µs, 0.50x the model solution's speed, 1.50x the baseline's\n",
+        "bound by: DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; issue slots, 20 %)\n",
         "achieves 4 of 4350 GB/s, 1 of 66 908 GFLOP/s (", /* 8 KB and 2000 operations in 2 us */
-        "25 % of the roofline: those bytes and operations alone would take 0.5 µs\n",
+        "25 % of the roofline: at peak rate, the problem would take 0.5 µs\n",
         "likely between 1.5 µs and 2.7 µs;"};
     for (unsigned profile = 0; profile < 2; profile++) {
         struct buf out = {0};

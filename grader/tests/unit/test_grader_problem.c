@@ -82,86 +82,86 @@ START_TEST(different_seeds_give_different_inputs) {
 END_TEST
 
 START_TEST(right_output_passes) {
-    struct problem reply;
+    struct problem p;
     struct buf m = {0};
-    make(&reply, &floats, &two_by_three);
-    ck_assert_int_eq(*(int *)reply.op[2].initial, 3);
-    ck_assert(problem_compare(&reply, &m));
+    make(&p, &floats, &two_by_three);
+    ck_assert_int_eq(*(int *)p.op[2].initial, 3);
+    ck_assert(problem_compare(&p, &m));
     ck_assert_uint_eq(m.size, 0);
-    problem_close(&reply);
+    problem_close(&p);
 }
 END_TEST
 
 START_TEST(wrong_element_is_named) {
-    struct problem reply;
+    struct problem p;
     struct buf m = {0};
-    make(&reply, &floats, &two_by_three);
-    ((float *)reply.op[0].actual)[4] = 7.5f;
-    ck_assert(!problem_compare(&reply, &m));
+    make(&p, &floats, &two_by_three);
+    ((float *)p.op[0].actual)[4] = 7.5f;
+    ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "1 of 6 elements of `out`"));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "out[1][1]")); /* element 4 of rows of 3 */
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "got 7.5"));
     buf_free(&m);
-    problem_close(&reply);
+    problem_close(&p);
 }
 END_TEST
 
 START_TEST(an_unwritten_element_is_reported) {
-    struct problem reply;
+    struct problem p;
     struct buf m = {0};
-    make(&reply, &floats, &two_by_three);
+    make(&p, &floats, &two_by_three);
     float bits[6];
-    problem_write_random_bits(&reply, 0, bits);
-    memcpy((float *)reply.op[0].actual + 5, bits + 5, 4);
-    ck_assert(!problem_compare(&reply, &m));
+    problem_write_random_bits(&p, 0, bits);
+    memcpy((float *)p.op[0].actual + 5, bits + 5, 4);
+    ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "nothing was written"));
     buf_free(&m);
-    problem_close(&reply);
+    problem_close(&p);
 }
 END_TEST
 
 START_TEST(a_modified_input_is_reported) {
-    struct problem reply;
+    struct problem p;
     struct buf m = {0};
-    make(&reply, &floats, &two_by_three);
-    ((float *)reply.op[1].actual)[2] += 1;
-    ck_assert(!problem_compare(&reply, &m));
+    make(&p, &floats, &two_by_three);
+    ((float *)p.op[1].actual)[2] += 1;
+    ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "`in` is an input and was changed: in[2]"));
     buf_free(&m);
-    problem_close(&reply);
+    problem_close(&p);
 }
 END_TEST
 
 START_TEST(tolerances_apply_and_nan_is_handled) {
-    struct problem reply;
+    struct problem p;
     struct buf m = {0};
-    make(&reply, &tolerant, &two_by_three);
-    ((float *)reply.op[0].actual)[0] += 0.4f;
-    ck_assert(problem_compare(&reply, &m));
-    ((float *)reply.op[0].actual)[0] = NAN; /* never close to a number, whatever the tolerance */
-    ck_assert(!problem_compare(&reply, &m));
-    ((float *)reply.op[0].actual)[0] = -NAN;
-    ck_assert(!problem_compare(&reply, &m));
+    make(&p, &tolerant, &two_by_three);
+    ((float *)p.op[0].actual)[0] += 0.4f;
+    ck_assert(problem_compare(&p, &m));
+    ((float *)p.op[0].actual)[0] = NAN; /* never close to a number, whatever the tolerance */
+    ck_assert(!problem_compare(&p, &m));
+    ((float *)p.op[0].actual)[0] = -NAN;
+    ck_assert(!problem_compare(&p, &m));
     ck_assert_msg(strstr(buf_str(&m), "got nan ") && !strstr(buf_str(&m), "-nan"), "%s",
                   buf_str(&m));
-    ((double *)reply.op[0].expected)[0] = NAN;
+    ((double *)p.op[0].expected)[0] = NAN;
     buf_clear(&m);
-    ck_assert(problem_compare(&reply, &m));
-    ((double *)reply.op[0].expected)[0] = INFINITY;
-    ((float *)reply.op[0].actual)[0] = 1e38f;
-    ck_assert(!problem_compare(&reply, &m));
+    ck_assert(problem_compare(&p, &m));
+    ((double *)p.op[0].expected)[0] = INFINITY;
+    ((float *)p.op[0].actual)[0] = 1e38f;
+    ck_assert(!problem_compare(&p, &m));
     buf_free(&m);
-    problem_close(&reply);
+    problem_close(&p);
 }
 END_TEST
 
 START_TEST(an_empty_problem_passes) {
-    struct problem reply;
+    struct problem p;
     struct buf m = {0};
     static const struct ex_case none = {.dim = {0, 3}};
-    make(&reply, &floats, &none);
-    ck_assert(problem_compare(&reply, &m));
-    problem_close(&reply);
+    make(&p, &floats, &none);
+    ck_assert(problem_compare(&p, &m));
+    problem_close(&p);
 }
 END_TEST
 
@@ -193,20 +193,20 @@ static const struct exercise aliased = {
     .name = "aliased", .args = alias_args, .nargs = 2, .reference = unchanged};
 
 START_TEST(alias_points_into_its_owner) {
-    struct problem reply;
+    struct problem p;
     struct err e = {0};
     static const struct ex_case inside = {.dim = {6}, .variant = 1},
                                 outside = {.dim = {7}, .variant = 1}, apart = {.dim = {6}};
-    ck_assert(problem_open(&reply, &aliased, &inside, &e));
-    ck_assert_ptr_eq(reply.op[1].initial, (int32_t *)reply.op[0].initial + 6);
-    ck_assert(reply.op[1].is_writable); /* it may change with its owner: no "input was changed" */
-    problem_close(&reply);
-    ck_assert(!problem_open(&reply, &aliased, &outside, &e));
-    problem_close(&reply);
+    ck_assert(problem_open(&p, &aliased, &inside, &e));
+    ck_assert_ptr_eq(p.op[1].initial, (int32_t *)p.op[0].initial + 6);
+    ck_assert(p.op[1].is_writable); /* it may change with its owner: no "input was changed" */
+    problem_close(&p);
+    ck_assert(!problem_open(&p, &aliased, &outside, &e));
+    problem_close(&p);
     e = (struct err){0};
-    ck_assert(problem_open(&reply, &aliased, &apart, &e));
-    ck_assert_int_eq(reply.op[1].owner, 1);
-    problem_close(&reply);
+    ck_assert(problem_open(&p, &aliased, &apart, &e));
+    ck_assert_int_eq(p.op[1].owner, 1);
+    problem_close(&p);
 }
 END_TEST
 
@@ -239,20 +239,20 @@ START_TEST(packed_bits_are_expanded_in_place) {
         {.name = "out", .role = EX_OUT, .type = EX_F32, .count = five_million},
         {.name = "more", .role = EX_OUT, .type = EX_F32, .count = five_million}};
     static const struct exercise large = {.name = "large", .args = args, .nargs = 3};
-    struct problem reply;
+    struct problem p;
     struct err e = {0};
     struct ex_rng r = seeded(7);
-    ck_assert(problem_open(&reply, &large, &two_by_three, &e));
-    problem_draw_buffers(&reply, &r, true);
-    ck_assert(!reply.op[0].is_fill_deferred && reply.op[1].is_fill_deferred &&
-              reply.op[2].is_fill_deferred && ex_random(&r) != ex_random(&reply.op[2].output_rng));
+    ck_assert(problem_open(&p, &large, &two_by_three, &e));
+    problem_draw_buffers(&p, &r, true);
+    ck_assert(!p.op[0].is_fill_deferred && p.op[1].is_fill_deferred && p.op[2].is_fill_deferred &&
+              ex_random(&r) != ex_random(&p.op[2].output_rng));
     for (unsigned i = 1; i < 3; i++) {
-        problem_write_random_bits(&reply, i, reply.op[i].initial),
-            problem_write_random_bits(&reply, i, reply.op[i].actual_storage);
-        ck_assert(!memcmp(reply.op[i].initial, reply.op[i].actual_storage, reply.op[i].bytes));
+        problem_write_random_bits(&p, i, p.op[i].initial),
+            problem_write_random_bits(&p, i, p.op[i].actual_storage);
+        ck_assert(!memcmp(p.op[i].initial, p.op[i].actual_storage, p.op[i].bytes));
     }
-    ck_assert(memcmp(reply.op[1].initial, reply.op[2].initial, reply.op[1].bytes) != 0);
-    problem_close(&reply);
+    ck_assert(memcmp(p.op[1].initial, p.op[2].initial, p.op[1].bytes) != 0);
+    problem_close(&p);
 }
 END_TEST
 
@@ -319,41 +319,40 @@ static const struct exercise halves = {
     .name = "halves", .args = half_args, .nargs = 3, .reference = half_doubled};
 
 START_TEST(buffers_of_halves_are_drawn_and_compared) {
-    struct problem reply;
+    struct problem p;
     struct err e = {0};
     struct buf m = {0};
     struct ex_rng r = seeded(8);
-    ck_assert_msg(problem_open(&reply, &halves, &two_by_three, &e), "%s", e.text);
-    ck_assert_uint_eq(reply.op[1].bytes, 12);
-    problem_draw_buffers(&reply, &r, true);
-    problem_compute_expected(&reply);
-    for (unsigned i = 0; i < 3; i++)
-        memcpy(reply.op[i].actual, reply.op[i].initial, reply.op[i].bytes);
-    ex_half *in = reply.op[1].initial, *out = reply.op[0].actual;
+    ck_assert_msg(problem_open(&p, &halves, &two_by_three, &e), "%s", e.text);
+    ck_assert_uint_eq(p.op[1].bytes, 12);
+    problem_draw_buffers(&p, &r, true);
+    problem_compute_expected(&p);
+    for (unsigned i = 0; i < 3; i++) memcpy(p.op[i].actual, p.op[i].initial, p.op[i].bytes);
+    ex_half *in = p.op[1].initial, *out = p.op[0].actual;
     for (int i = 0; i < 6; i++) {
         double v = ex_half_to_double(in[i]);
         ck_assert(v >= -1 && v <= 1 &&
-                  ((double *)reply.op[2].expected)[i] ==
-                      ex_half_to_double(((ex_half *)reply.op[2].initial)[i]));
+                  ((double *)p.op[2].expected)[i] ==
+                      ex_half_to_double(((ex_half *)p.op[2].initial)[i]));
         out[i] = ex_half_from_double(2 * v);
     }
-    ck_assert_msg(problem_compare(&reply, &m), "%s", buf_str(&m));
-    ((double *)reply.op[0].expected)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
-    ck_assert(!problem_compare(&reply, &m));
-    ck_assert_msg(strstr(buf_str(&m), "out[1][1]      got 1.001            want 1.5"), "%s",
+    ck_assert_msg(problem_compare(&p, &m), "%s", buf_str(&m));
+    ((double *)p.op[0].expected)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
+    ck_assert(!problem_compare(&p, &m));
+    ck_assert_msg(strstr(buf_str(&m), "out[1][1]      got 1.001            expected 1.5"), "%s",
                   buf_str(&m));
-    buf_free(&m), problem_close(&reply);
+    buf_free(&m), problem_close(&p);
 }
 END_TEST
 
 START_TEST(a_half_by_value_is_refused) {
     static const struct ex_arg args[] = {{.name = "scale", .role = EX_SCALAR, .type = EX_F16}};
     static const struct exercise ex = {.name = "scalar", .args = args, .nargs = 1};
-    struct problem reply;
+    struct problem p;
     struct err e = {0};
-    ck_assert(!problem_open(&reply, &ex, &two_by_three, &e));
+    ck_assert(!problem_open(&p, &ex, &two_by_three, &e));
     ck_assert_msg(strstr(e.text, "`scale` is a half by value: pass a float"), "%s", e.text);
-    problem_close(&reply);
+    problem_close(&p);
 }
 END_TEST
 

@@ -87,7 +87,7 @@ static const struct submission {
     {"extern \"C\" void helper(); " ENTRY("helper();"), V_CE, "helper"},
     {KERNEL("if (i <= n) out[i] = in[i] + 1;") ENTRY(LAUNCH), V_RTE,
      "0 bytes past the end of `in`"},
-    {KERNEL("if (i < n) out[i] += in[i] + 1;") ENTRY(LAUNCH), V_RTE, "uninitialised read"},
+    {KERNEL("if (i < n) out[i] += in[i] + 1;") ENTRY(LAUNCH), V_RTE, "uninitialized read"},
     {KERNEL("__shared__ int s[8][32]; int t = threadIdx.x; s[t / 32][t % 32] = i < n ? in[i] : 0; "
             "if (i < n) out[i] = "
             "s[(t / 32 + 1) % 8][t % 32];") ENTRY(LAUNCH),
@@ -112,11 +112,11 @@ static const struct submission {
     {"#include <unistd.h>\n" ENTRY("_exit(0);"), V_RTE, "exit status 0"},
     {"__device__ int calls;\n__global__ void next() { calls = 1; }\n" KERNEL(
          "if (i < n) out[i] = in[i] + 1 + calls;") ENTRY(LAUNCH " next<<<1, 1>>>();"),
-     V_WA, "The first call came out right"},
+     V_WA, "The first call was correct"},
     {KERNEL("__shared__ volatile int s[16256]; s[threadIdx.x] = i < n ? in[i] : 0; if (i < n) "
             "out[i] = s[threadIdx.x] "
             "+ 1;") ENTRY(LAUNCH),
-     V_CE, "ptxas refuses"},
+     V_CE, "ptxas rejects"},
     {"__constant__ int one;\n" KERNEL("if (i < n) out[i] = in[i] + one;")
          ENTRY("cudaMemcpyToSymbol(one, in, 4); " LAUNCH),
      V_RTE, "The call to `cudaMemcpyToSymbol` had failed"},
@@ -133,7 +133,7 @@ static const struct submission {
     /* It would be a store that nobody counts. */
     {KERNEL("if (i < n) cudaGraphSetConditional((cudaGraphConditionalHandle)(out + i), in[i] + 1);")
          ENTRY(LAUNCH),
-     V_RTE, "which cudaGraphConditionalHandleCreate did not give"},
+     V_RTE, "which cudaGraphConditionalHandleCreate did not return"},
     {GOOD ENTRY(
          "cudaGraph_t g; cudaGraphConditionalHandle h; if (!n) return; cudaGraphCreate(&g, 0); "
          "cudaGraphConditionalHandleCreate(&h, g, 1, cudaGraphCondAssignDefault); " LAUNCH),
@@ -171,7 +171,7 @@ static const struct submission {
          "for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
      V_OLE, "1 MiB"},
     {"#include <sys/socket.h>\n" GOOD ENTRY("socket(AF_INET, SOCK_STREAM, 0); " LAUNCH), V_SEC,
-     "jail stopped it"},
+     "sandbox stopped it"},
     {"#include \"/etc/passwd\"\n" GOOD ENTRY(LAUNCH), V_CE, "/etc/passwd: No such file"},
     {"extern \"C\" { __asm__(\".section .data\\n.incbin \\\"/etc/passwd\\\"\\n.text\"); }\n" GOOD
          ENTRY(LAUNCH),
@@ -391,7 +391,7 @@ START_TEST(code_that_is_too_new_for_the_device_has_no_speed) {
         struct result r;
         ck_assert_msg(class_grade_many(&item, 1, 1, &o, &r, &e), "%s", e.text);
         ck_assert(r.speed.disqualified && !r.speed.valid);
-        ck_assert_msg(strstr(r.speed.note, "it does not run on this device: ptxas refuses"), "%s",
+        ck_assert_msg(strstr(r.speed.note, "it does not run on this device: ptxas rejects"), "%s",
                       r.speed.note);
         result_free(&r);
     }

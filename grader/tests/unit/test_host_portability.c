@@ -1,5 +1,5 @@
-/* test_host_portability.c — what C leaves to the processor is the same on all that this tree is compiled
- * for. */
+/* test_host_portability.c — what C leaves to the processor is the same on all that this tree is
+ * compiled for. */
 #include "grader/sim/mem/mem.h"
 #include "grader/tests/unit/unit.h"
 
@@ -43,13 +43,13 @@ START_TEST(zeroing_leaves_neighbours_alone) {
     struct err e = {0};
     ck_assert_msg(memory_open(&m, 64 << 20, &e), "%s", e.text);
     uint64_t at = memory_alloc(&m, BYTES, "all"), from = 4096 + 512, n = 2 << 20;
-    unsigned char *reply = m.bytes + (at - SIM_BASE);
-    memset(reply, 7, BYTES);
+    unsigned char *p = m.bytes + (at - SIM_BASE);
+    memset(p, 7, BYTES);
     memory_zero(&m, at + from, n);
-    ck_assert_int_eq(reply[from - 1], 7);
-    ck_assert_int_eq(reply[from], 0);
-    ck_assert_int_eq(reply[from + n - 1], 0);
-    ck_assert_int_eq(reply[from + n], 7);
+    ck_assert_int_eq(p[from - 1], 7);
+    ck_assert_int_eq(p[from], 0);
+    ck_assert_int_eq(p[from + n - 1], 0);
+    ck_assert_int_eq(p[from + n], 7);
     memory_close(&m);
 }
 END_TEST

@@ -163,13 +163,13 @@ START_TEST(replays_use_fresh_inputs) {
     ck_assert(record("temporaries", 10, &r, &o));
     ck_assert_int_eq(o.error, 0);
     ck_assert_uint_eq(recording_launches(r), 1);
-    for (int report_seed = 1; report_seed < 4; report_seed++) {
+    for (int seed = 1; seed < 4; seed++) {
         double values[N], actual[N];
-        for (int i = 0; i < N; i++) values[i] = i * report_seed + 0.5;
+        for (int i = 0; i < N; i++) values[i] = i * seed + 0.5;
         ck_assert(server_restart(server, &e) && server_write(server, in, values, sizeof values));
         ck_assert_msg(server_replay(server, r, server_now() + 10, &o, &e), "%s", e.text);
         ck_assert(server_read(server, out, actual, sizeof actual));
-        for (int i = 0; i < N; i++) ck_assert_double_eq(actual[i], 2 * (i * report_seed + 0.5));
+        for (int i = 0; i < N; i++) ck_assert_double_eq(actual[i], 2 * (i * seed + 0.5));
     }
     ck_assert_double_gt(o.seconds, 0);
     finish(r);

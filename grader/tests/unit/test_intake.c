@@ -139,14 +139,14 @@ END_TEST
 START_TEST(rejected_files_are_listed_with_the_reason) {
     static const char *const expected[] = {
         "\"big\",\"big\",\"transpose.cu\",\"\",\"unclear\",\"larger than 1 MiB\"",
-        "\"link\",\"link\",\"transpose.cu\",\"\",\"unclear\",\"a link or no regular file\"",
+        "\"link\",\"link\",\"transpose.cu\",\"\",\"unclear\",\"a link, or not a regular file\"",
         "\"linked\",\"linked\",\"linked\",\"\",\"unclear\",\"a link, which is not followed\"",
-        "\"two\",\"two\",\"transpose.cu\",\"\",\"unclear\",\"two different files are meant for "
-        "it\"",
+        "\"two\",\"two\",\"transpose.cu\",\"\",\"unclear\",\"two different files match this "
+        "exercise\"",
         "\"own\",\"own\",\"final.cu\",\"\",\"unclear\",\"no exercise has this name\"",
-        "\"word\",\"word\",\"transpose.cpp\",\"\",\"unclear\",\"no .cu file\"",
-        "\"nested\",\"nested\",\"work.zip\",\"\",\"unclear\",\"no .cu file\"",
-        "\"\",\"notes.txt\",\"\",\"\",\"unclear\",\"neither a folder nor an archive nor a .cu "
+        "\"word\",\"word\",\"transpose.cpp\",\"\",\"unclear\",\"not a .cu file\"",
+        "\"nested\",\"nested\",\"work.zip\",\"\",\"unclear\",\"not a .cu file\"",
+        "\"\",\"notes.txt\",\"\",\"\",\"unclear\",\"not a folder, an archive or a .cu "
         "file\"",
         "\"\",\"transpose.cu\",\"\",\"\",\"unclear\",\"no student's name",
         "\"\",\".hidden\",\"\",\"\",\"left out\",\"a hidden file\"",
@@ -182,7 +182,7 @@ START_TEST(canvas_names_belong_to_their_students) {
     has(&rows, "\"histogram.cu\",\"05-atomics-reduction/histogram\",\"taken\"");
     has(&rows, "\"smithjohn_12\",\"smithjohn_12_502_transpose-1.cu\",\"transpose-1.cu\"," TAKEN);
     has(&rows, "\"doejane_13\",\"doejane_LATE_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"\",\"x.cu\",\"\",\"\",\"unclear\",\"no name as Canvas gives them\"");
+    has(&rows, "\"\",\"x.cu\",\"\",\"\",\"unclear\",\"its name is not in Canvas's format\"");
     buf_free(&rows);
 }
 END_TEST
@@ -275,8 +275,8 @@ START_TEST(an_empty_entry_is_listed) {
                            folder, folder, folder),
                      0);
     intake("--roster r.csv", 0, &rows);
-    has(&rows, "\"bob\",\"bob\",\"\",\"\",\"missing\",\"there is nothing in it\"");
-    has(&rows, "\"eve\",\"eve\",\"\",\"\",\"left out\",\"there is nothing in it\"");
+    has(&rows, "\"bob\",\"bob\",\"\",\"\",\"missing\",\"it is empty\"");
+    has(&rows, "\"eve\",\"eve\",\"\",\"\",\"left out\",\"it is empty\"");
     buf_free(&rows);
 }
 END_TEST
@@ -297,7 +297,7 @@ START_TEST(the_roster_identifies_students_and_missing_ones) {
     has(&rows, "\"x_99\",\"x_99_1_transpose.cu\",\"\",\"\",\"note\",\"not on the roster\"");
     ck_assert_int_eq(shell("printf 'id;name\\n13;Jane Doe\\n13;Jim\\n' >%s/r.csv", folder), 0);
     buf_clear(&rows), intake("--roster r.csv", 2, &rows);
-    has(&rows, "'13' is there twice");
+    has(&rows, "'13' is listed twice");
     ck_assert_int_eq(shell("printf 'a,b\\n1,2\\n' >%s/r.csv", folder), 0);
     buf_clear(&rows), intake("--roster r.csv", 2, &rows);
     has(&rows, "must name the columns");

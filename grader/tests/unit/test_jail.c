@@ -152,11 +152,11 @@ START_TEST(folder_is_limited) {
     struct jail_result r = shell("i=0; while [ $i -lt 40 ]; do head -c 500000 /dev/zero >f$i || "
                                  "break; i=$((i+1)); done; echo $i",
                                  NULL);
-    int templates = atoi(buf_str(&r.output));
-    for (const char *reply = buf_str(&r.output); *reply; reply++)
-        if (*reply == '\n' && reply[1]) templates = atoi(reply + 1);
-    ck_assert_int_ge(templates, 7); /* 4 MiB hold eight files of 500 kB */
-    ck_assert_int_le(templates, 8);
+    int files = atoi(buf_str(&r.output));
+    for (const char *p = buf_str(&r.output); *p; p++)
+        if (*p == '\n' && p[1]) files = atoi(p + 1);
+    ck_assert_int_ge(files, 7); /* 4 MiB hold eight files of 500 kB */
+    ck_assert_int_le(files, 8);
     jail_result_free(&r);
 }
 END_TEST
@@ -241,9 +241,9 @@ static int make_namespace(void *data) {
 __attribute__((unused)) static int touch_memory(void *data) {
     (void)data;
     for (int i = 0; i < 1024; i++) {
-        char *reply = malloc(16 << 20);
-        if (!reply) return i;
-        memset(reply, 1, 16 << 20);
+        char *p = malloc(16 << 20);
+        if (!p) return i;
+        memset(p, 1, 16 << 20);
     }
     return 200;
 }
@@ -414,10 +414,10 @@ static int check_passed_fds(void *data) {
     return passed && hidden ? 0 : 1;
 }
 START_TEST(only_passed_descriptors_are_open) {
-    int pipe_fds[2], secret_text[2];
-    ck_assert(pipe(pipe_fds) == 0 && pipe(secret_text) == 0);
+    int pipe_fds[2], secret[2];
+    ck_assert(pipe(pipe_fds) == 0 && pipe(secret) == 0);
     ck_assert(write(pipe_fds[1], "k", 1) == 1);
-    int hidden = fcntl(secret_text[0], F_DUPFD, 99), fds[2] = {pipe_fds[0], hidden};
+    int hidden = fcntl(secret[0], F_DUPFD, 99), fds[2] = {pipe_fds[0], hidden};
     struct jail_fd map = {pipe_fds[0], 3};
     struct jail_job j = base(JAIL_HOST);
     j.entry = check_passed_fds, j.entry_data = fds, j.fds = &map, j.nfds = 1;

@@ -66,11 +66,11 @@ static uint32_t filter_action(const struct sock_fprog *p, const struct machine *
 }
 
 static struct sock_fprog filter(const struct machine *m, enum jail_kind kind, bool shared) {
-    struct sock_fprog reply = {0};
+    struct sock_fprog p = {0};
     seccomp_api_set(3); /* the filter is made, not laid: what this kernel (or an emulator of one)
                            has is of no matter */
-    ck_assert_msg(jail_filter(kind, shared, m->libseccomp, &reply), "no filter for %s", m->name);
-    return reply;
+    ck_assert_msg(jail_filter(kind, shared, m->libseccomp, &p), "no filter for %s", m->name);
+    return p;
 }
 
 static const uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
@@ -108,26 +108,26 @@ START_TEST(every_denied_system_call_is_rejected) {
     /* Numbers are translated from this machine's, and aarch64 has none for some rows. */
     if (m->libseccomp == SCMP_ARCH_X86_64 && seccomp_arch_native() != m->libseccomp)
         SKIP("x86-64's rows, on another machine");
-    struct sock_fprog reply = filter(m, JAIL_HOST, true);
-    unsigned missing = try_rows(m, &reply);
+    struct sock_fprog p = filter(m, JAIL_HOST, true);
+    unsigned missing = try_rows(m, &p);
     /* What aarch64 never had: its C library makes them of younger calls, all of them rows: mknod
      * iopl ioperm chmod chown lchown utime utimes futimesat unlink rename inotify_init. */
     ck_assert_uint_eq(missing, strcmp(m->name, "aarch64") ? 0 : 12);
-    free(reply.filter);
+    free(p.filter);
 }
 END_TEST
 
 START_TEST(required_system_calls_are_allowed) {
     const struct machine *m = &machines[_i];
-    struct sock_fprog reply = filter(m, JAIL_HOST, false);
-    ck_assert_uint_eq(filter_action(&reply, m, m->read, 0, 0, 0), SECCOMP_RET_ALLOW);
-    ck_assert_uint_eq(filter_action(&reply, m, m->openat, 0, 0, O_RDONLY), SECCOMP_RET_ALLOW);
-    ck_assert_uint_eq(filter_action(&reply, m, m->mmap, 0, 4096, PROT_READ), SECCOMP_RET_ALLOW);
-    ck_assert_uint_eq(filter_action(&reply, m, m->clone, CLONE_VM | CLONE_THREAD, 0, 0),
+    struct sock_fprog p = filter(m, JAIL_HOST, false);
+    ck_assert_uint_eq(filter_action(&p, m, m->read, 0, 0, 0), SECCOMP_RET_ALLOW);
+    ck_assert_uint_eq(filter_action(&p, m, m->openat, 0, 0, O_RDONLY), SECCOMP_RET_ALLOW);
+    ck_assert_uint_eq(filter_action(&p, m, m->mmap, 0, 4096, PROT_READ), SECCOMP_RET_ALLOW);
+    ck_assert_uint_eq(filter_action(&p, m, m->clone, CLONE_VM | CLONE_THREAD, 0, 0),
                       SECCOMP_RET_ALLOW);
-    ck_assert_uint_eq(filter_action(&reply, m, m->clone, CLONE_NEWUSER, 0, 0), refused);
-    ck_assert_uint_eq(filter_action(&reply, m, m->ptrace, 0, 0, 0), SECCOMP_RET_KILL_PROCESS);
-    free(reply.filter);
+    ck_assert_uint_eq(filter_action(&p, m, m->clone, CLONE_NEWUSER, 0, 0), refused);
+    ck_assert_uint_eq(filter_action(&p, m, m->ptrace, 0, 0, 0), SECCOMP_RET_KILL_PROCESS);
+    free(p.filter);
 }
 END_TEST
 
@@ -135,27 +135,27 @@ END_TEST
  * machine's O_TMPFILE has. */
 START_TEST(filters_agree_on_every_architecture) {
     const struct machine *m = &machines[_i];
-    struct sock_fprog reply = filter(m, JAIL_HOST, false);
-    ck_assert_uint_eq(filter_action(&reply, m, 452, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
-    ck_assert_uint_eq(filter_action(&reply, m, 435, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
-    ck_assert_uint_eq(filter_action(&reply, m, m->openat, 0, 0, 020000000 | O_RDWR),
+    struct sock_fprog p = filter(m, JAIL_HOST, false);
+    ck_assert_uint_eq(filter_action(&p, m, 452, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
+    ck_assert_uint_eq(filter_action(&p, m, 435, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
+    ck_assert_uint_eq(filter_action(&p, m, m->openat, 0, 0, 020000000 | O_RDWR),
                       SECCOMP_RET_ERRNO | EOPNOTSUPP);
-    free(reply.filter);
+    free(p.filter);
 }
 END_TEST
 
 /* Calls made as another kind of program would (32 bits) have other numbers, and are deadly. */
 START_TEST(system_calls_of_a_foreign_architecture_kill) {
     const struct machine *m = &machines[_i];
-    struct sock_fprog reply = filter(m, JAIL_HOST, false);
+    struct sock_fprog p = filter(m, JAIL_HOST, false);
     static const uint32_t others[] = {AUDIT_ARCH_I386, AUDIT_ARCH_ARM};
     for (unsigned i = 0; i < 2; i++) {
         struct seccomp_data d = {.nr = m->read, .arch = others[i]};
-        uint32_t actual = run_bpf(&reply, &d);
+        uint32_t actual = run_bpf(&p, &d);
         ck_assert_msg(actual == SECCOMP_RET_KILL_THREAD || actual == SECCOMP_RET_KILL_PROCESS,
                       "%08x", actual);
     }
-    free(reply.filter);
+    free(p.filter);
 }
 END_TEST
 

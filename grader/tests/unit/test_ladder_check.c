@@ -25,7 +25,7 @@ START_TEST(a_differing_counter_is_reported) {
         ladder, "answer", &(struct sim_counters){.global_load_threads = 3, .barriers = 17},
         &reason));
     ck_assert_str_eq(buf_str(&reason),
-                     "its ladder publishes global_load_threads = 2, counted are 3\n");
+                     "its ladder publishes global_load_threads = 2; the grader counts 3\n");
     buf_free(&reason);
 }
 END_TEST

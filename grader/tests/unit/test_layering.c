@@ -1,6 +1,6 @@
-/* test_layering.c — the house is as grader/tests/layers.def says: includes point one way, names that
- * cross files begin as their room's do, and no program exports a name of a system library. Each
- * check is also shown a planted violation. */
+/* test_layering.c — the house is as grader/tests/layers.def says: includes point one way, names
+ * that cross files begin as their room's do, and no program exports a name of a system library.
+ * Each check is also shown a planted violation. */
 #include "common/paths.h"
 #include "common/buf.h"
 #include "common/file.h"

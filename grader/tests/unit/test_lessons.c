@@ -353,7 +353,7 @@ START_TEST(code_in_a_lesson_matches_its_program) {
     for (unsigned i = 0; i < 4; i++) {
         snprintf(page, sizeof page, PAGE("%s"), bad[i]);
         ck_assert_str_eq(problems_of(lesson_check_code, page, program),
-                         "line 7: these lines do not stand in lesson/k.cu\n");
+                         "line 7: these lines are not in lesson/k.cu\n");
     }
 }
 END_TEST
@@ -366,12 +366,12 @@ START_TEST(code_without_a_program_is_reported) {
     ck_assert_str_eq(buf_str(&problems), "");
     lesson_check_markers("Text:\n\n    p[i] = 1;\n", &problems);
     ck_assert_str_eq(buf_str(&problems),
-                     "line 3: code, and no `<!--code lesson/NAME.cu-->` above it\n");
+                     "line 3: code without `<!--code lesson/NAME.cu-->` above it\n");
     buf_clear(&problems);
     lesson_check_markers("Text:\n\n<!--code a.cu-->\n\n    a;\n\n<!--code b.cu-->\n\n    b;\n",
                          &problems);
     ck_assert_str_eq(buf_str(&problems),
-                     "line 9: no word between this code and the code before it\n");
+                     "line 9: no text between this code and the code before it\n");
     buf_free(&problems);
 }
 END_TEST
@@ -386,7 +386,7 @@ START_TEST(a_wrong_count_is_reported) {
                                "16384, \"requests\": 4096}}]}";
     ck_assert_str_eq(problems_of(lesson_check_counts, COUNTS("4", "16 400"), json), "");
     ck_assert_str_eq(problems_of(lesson_check_counts, COUNTS("5", "16 384"), json),
-                     "loads / requests of k is said to be 5, counted are 4\n");
+                     "loads / requests of k is stated as 5; the simulated GPU counts 4\n");
     ck_assert_ptr_nonnull(
         strstr(problems_of(lesson_check_counts, COUNTS("4", "many"), json), "`many`"));
     ck_assert_ptr_nonnull(strstr(
@@ -410,17 +410,16 @@ END_TEST
 
 UNIT_SUITE(lessons) {
     Suite *s = suite_create("lessons");
-    TCase *t = tcase_create("tables of times"),
-          *is_status_shown = tcase_create("code, counts, pictures");
+    TCase *t = tcase_create("tables of times"), *shown = tcase_create("code, counts, pictures");
     tcase_add_test(t, times_in_lessons_match_results_and_ladders);
     tcase_add_test(t, a_wrong_time_is_reported);
     tcase_set_timeout(t, 60);
-    tcase_add_test(is_status_shown, code_in_a_lesson_matches_its_program);
-    tcase_add_test(is_status_shown, code_without_a_program_is_reported);
-    tcase_add_test(is_status_shown, a_wrong_count_is_reported);
-    tcase_add_test(is_status_shown, lessons_match_their_programs);
-    tcase_set_timeout(is_status_shown, 300);
+    tcase_add_test(shown, code_in_a_lesson_matches_its_program);
+    tcase_add_test(shown, code_without_a_program_is_reported);
+    tcase_add_test(shown, a_wrong_count_is_reported);
+    tcase_add_test(shown, lessons_match_their_programs);
+    tcase_set_timeout(shown, 300);
     suite_add_tcase(s, t);
-    suite_add_tcase(s, is_status_shown);
+    suite_add_tcase(s, shown);
     return s;
 }

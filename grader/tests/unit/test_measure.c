@@ -189,10 +189,10 @@ static int hook_launch(void *k, const unsigned grid[3], const unsigned block[3],
                            .param_bytes = (uint32_t)bytes};
     struct sim_result r;
     sim_launch(sim, &l, &r);
-    const uint64_t *reply = params;
+    const uint64_t *p = params;
     unsigned char actual[4096], expected[4096];
-    ck_assert(sim_read(sim, reply[0] + reply[2] * 16 - 4096, actual, 4096) == SIM_OK &&
-              sim_read(sim, reply[1] + reply[2] * 16 - 4096, expected, 4096) == SIM_OK);
+    ck_assert(sim_read(sim, p[0] + p[2] * 16 - 4096, actual, 4096) == SIM_OK &&
+              sim_read(sim, p[1] + p[2] * 16 - 4096, expected, 4096) == SIM_OK);
     ck_assert(r.fault == SIM_FAULT_NONE && !memcmp(actual, expected, 4096) && actual[0] == 1);
     sim_result_free(&r);
     return 0;

@@ -58,8 +58,7 @@ START_TEST(host_buffers_are_hidden_while_kernels_run) {
     ck_assert(memory_find_range(&m, a, 4) < 0 && !memory_find_allocation(&m, a) &&
               memory_find_range(&m, b, 4) >= 0);
     memory_describe(&m, a + 8, 4, description, sizeof description);
-    ck_assert_ptr_nonnull(
-        strstr(description, "lies in the host's memory: copy it to device memory first"));
+    ck_assert_ptr_nonnull(strstr(description, "is in host memory: copy it to device memory first"));
     memory_set_host_hidden(&m, false);
     ck_assert(memory_find_range(&m, a, 100) >= 0);
     ck_assert_int_eq(memory_free(&m, a), SIM_OK);
@@ -204,9 +203,9 @@ START_TEST(a_fully_written_shadow_is_cheap_and_exact) {
     ck_assert(memory_is_initialized(&large, a + (24 << 20), 100) &&
               !memory_is_initialized(&large, a + (24 << 20) + 100, 1));
     ck_assert_int_eq(memory_free(&large, a), SIM_OK);
-    uint64_t fresh_text = memory_alloc(&large, 16 << 20, "again");
-    memory_set_initialized(&large, fresh_text, 16 << 20, true);
-    ck_assert(memory_is_initialized(&large, fresh_text,
+    uint64_t again = memory_alloc(&large, 16 << 20, "again");
+    memory_set_initialized(&large, again, 16 << 20, true);
+    ck_assert(memory_is_initialized(&large, again,
                                     16 << 20)); /* what was changed above is in no other place */
     memory_close(&large);
 }
@@ -253,8 +252,8 @@ START_TEST(addresses_are_described_relative_to_allocations) {
     expect(b - 400, 4, "112 bytes past the end of `out` (4096 bytes)");
     expect(b + 64 + 5000, 4, "5000 bytes past the end of allocation 1 (64 bytes)");
     expect(b + (8 << 20), 4, "far from any allocation");
-    expect(0x7f0012345678, 4, "which is no device address (a host pointer?)");
-    expect(SIM_BASE - 8, 4, "which is no device address (a host pointer?)");
+    expect(0x7f0012345678, 4, "which is not a device address (a host pointer?)");
+    expect(SIM_BASE - 8, 4, "which is not a device address (a host pointer?)");
     memory_free(&m, a);
     expect(a + 8, 4, "in `out` (4096 bytes), which was freed");
 }
@@ -315,7 +314,8 @@ START_TEST(out_of_bounds_accesses_are_reported) {
                   "0 bytes past the end of `from` (128 bytes)");
     expect_report(run_copy(-16ull, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
                   "4 bytes before the start of `from` (128 bytes)");
-    expect_report(run_copy(1ull << 40, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3, "no device address");
+    expect_report(run_copy(1ull << 40, 0, false), SIM_FAULT_OUT_OF_BOUNDS, 3,
+                  "not a device address");
 }
 END_TEST
 
@@ -332,7 +332,7 @@ END_TEST
 
 START_TEST(uninitialized_reads_are_reported) {
     struct sim_report r = run_copy(0, 4, false);
-    expect_report(r, SIM_FAULT_UNINITIALIZED, 3, "reads 4 bytes that nothing wrote");
+    expect_report(r, SIM_FAULT_UNINITIALIZED, 3, "reads 4 uninitialized bytes");
     ck_assert_uint_eq(r.count, 1);
     r = run_copy(0, 3, false); /* a structure's padding */
     ck_assert_msg(r.fault == SIM_FAULT_NONE, "%s", r.text);

@@ -19,23 +19,23 @@ static int read_bytes(uint64_t address, uint64_t pitch, uint64_t width, uint64_t
 }
 
 START_TEST(written_bytes_are_read_back) {
-    uint64_t reply = fixture_alloc(&f, 100);
+    uint64_t p = fixture_alloc(&f, 100);
     memcpy(f.window, "forty-two", 9);
-    ck_assert_int_eq(write_bytes(reply + 5, 9, 9, 1), 0);
+    ck_assert_int_eq(write_bytes(p + 5, 9, 9, 1), 0);
     memset(f.window, 0, 9);
-    ck_assert_int_eq(read_bytes(reply + 5, 9, 9, 1), 0);
+    ck_assert_int_eq(read_bytes(p + 5, 9, 9, 1), 0);
     ck_assert_mem_eq(f.window, "forty-two", 9);
 }
 END_TEST
 
 START_TEST(pitched_copies_move_rows) {
-    uint64_t reply = fixture_alloc(&f, 40);
-    ck_assert_int_eq(REQUEST(&f, fill, (&(struct wb_req_fill){reply, 40, 40, 1, '.', 0}), NULL), 0);
+    uint64_t p = fixture_alloc(&f, 40);
+    ck_assert_int_eq(REQUEST(&f, fill, (&(struct wb_req_fill){p, 40, 40, 1, '.', 0}), NULL), 0);
     memcpy(f.window, "abcdef", 6);
-    ck_assert_int_eq(write_bytes(reply + 1, 10, 2, 3), 0);
-    ck_assert_int_eq(read_bytes(reply, 24, 24, 1), 0);
+    ck_assert_int_eq(write_bytes(p + 1, 10, 2, 3), 0);
+    ck_assert_int_eq(read_bytes(p, 24, 24, 1), 0);
     ck_assert_mem_eq(f.window, ".ab........cd........ef.", 24);
-    ck_assert_int_eq(read_bytes(reply + 2, 10, 1, 3), 0);
+    ck_assert_int_eq(read_bytes(p + 2, 10, 1, 3), 0);
     ck_assert_mem_eq(f.window, "bdf", 3);
 }
 END_TEST
@@ -44,20 +44,20 @@ static int synchronise(void) { return REQUEST(&f, sync, NULL, NULL); }
 
 /* What is posted is carried out in order, unanswered: a later question has its own answer. */
 START_TEST(posted_messages_run_in_order_without_a_reply) {
-    uint64_t reply = fixture_alloc(&f, 64), add = fixture_kernel(&f, "add"), params[2] = {reply, 8};
-    struct wb_req_launch request = {.kernel = add,
-                                    .grid_x = 1,
-                                    .grid_y = 1,
-                                    .grid_z = 1,
-                                    .block_x = 8,
-                                    .block_y = 1,
-                                    .block_z = 1};
-    POST(&f, fill, (&(struct wb_req_fill){reply, 64, 64, 1, 'a', 0}), NULL, 0);
-    POST(&f, launch, &request, params, sizeof params);
-    POST(&f, copy, (&(struct wb_req_copy){reply + 8, 4, reply + 6, 4, 4, 1}), NULL, 0);
-    POST(&f, write, (&(struct wb_req_write){reply + 16, 3, 3, 1, 0}), "xyz", 3);
-    POST(&f, launch, &request, params, sizeof params);
-    ck_assert_int_eq(read_bytes(reply, 20, 20, 1), 0);
+    uint64_t p = fixture_alloc(&f, 64), add = fixture_kernel(&f, "add"), params[2] = {p, 8};
+    struct wb_req_launch q = {.kernel = add,
+                              .grid_x = 1,
+                              .grid_y = 1,
+                              .grid_z = 1,
+                              .block_x = 8,
+                              .block_y = 1,
+                              .block_z = 1};
+    POST(&f, fill, (&(struct wb_req_fill){p, 64, 64, 1, 'a', 0}), NULL, 0);
+    POST(&f, launch, &q, params, sizeof params);
+    POST(&f, copy, (&(struct wb_req_copy){p + 8, 4, p + 6, 4, 4, 1}), NULL, 0);
+    POST(&f, write, (&(struct wb_req_write){p + 16, 3, 3, 1, 0}), "xyz", 3);
+    POST(&f, launch, &q, params, sizeof params);
+    ck_assert_int_eq(read_bytes(p, 20, 20, 1), 0);
     ck_assert_mem_eq(f.window, "ccccccccbbaaaaaaxyza", 20);
     ck_assert_uint_eq(f.launch_count, 2);
     const struct wb_progress *far = (const void *)(f.window + f.window_bytes);
@@ -70,11 +70,11 @@ END_TEST
 
 /* The first error of what was posted is the next synchronisation's answer, once. */
 START_TEST(the_first_posted_error_is_returned_by_the_next_sync) {
-    uint64_t reply = fixture_alloc(&f, 16);
-    POST(&f, fill, (&(struct wb_req_fill){reply, 17, 17, 1, 'a', 0}), NULL, 0);
-    POST(&f, free, (&(struct wb_req_free){reply}), NULL, 0);
-    POST(&f, free, (&(struct wb_req_free){reply + 1}), NULL, 0);
-    ck_assert_int_eq(write_bytes(reply, 1, 1, 1), WB_cudaErrorInvalidValue);
+    uint64_t p = fixture_alloc(&f, 16);
+    POST(&f, fill, (&(struct wb_req_fill){p, 17, 17, 1, 'a', 0}), NULL, 0);
+    POST(&f, free, (&(struct wb_req_free){p}), NULL, 0);
+    POST(&f, free, (&(struct wb_req_free){p + 1}), NULL, 0);
+    ck_assert_int_eq(write_bytes(p, 1, 1, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(synchronise(), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(synchronise(), 0);
 }
@@ -82,17 +82,17 @@ END_TEST
 
 /* A tail must be as long as the rows that it stands for. */
 START_TEST(a_tail_must_match_its_rows) {
-    uint64_t reply = fixture_alloc(&f, 64);
+    uint64_t p = fixture_alloc(&f, 64);
     static const char bytes[40] = "0123456789";
     ck_assert_int_eq(
-        REQUEST_TAIL(&f, write, (&(struct wb_req_write){reply, 8, 4, 2, 0}), NULL, bytes, 8), 0);
+        REQUEST_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 8), 0);
     ck_assert_int_eq(
-        REQUEST_TAIL(&f, write, (&(struct wb_req_write){reply, 8, 4, 2, 0}), NULL, bytes, 7),
+        REQUEST_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 7),
         WB_cudaErrorInvalidValue);
     ck_assert_int_eq(
-        REQUEST_TAIL(&f, write, (&(struct wb_req_write){reply, 8, 4, 2, 0}), NULL, bytes, 9),
+        REQUEST_TAIL(&f, write, (&(struct wb_req_write){p, 8, 4, 2, 0}), NULL, bytes, 9),
         WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(read_bytes(reply, 4, 4, 1), 0);
+    ck_assert_int_eq(read_bytes(p, 4, 4, 1), 0);
     ck_assert_mem_eq(f.window, "0123", 4);
 }
 END_TEST
@@ -118,40 +118,38 @@ START_TEST(only_one_way_messages_may_be_posted) {
 END_TEST
 
 START_TEST(out_of_range_copies_are_rejected) {
-    uint64_t reply = fixture_alloc(&f, 100), big = UINT64_MAX;
-    ck_assert_int_eq(write_bytes(reply, 101, 101, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(write_bytes(reply + 99, 1, 1, 2), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(write_bytes(reply, 50, 1, 4), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(write_bytes(reply, 1, 2, 2), WB_cudaErrorInvalidPitchValue);
-    ck_assert_int_eq(write_bytes(reply, big, big, big), WB_cudaErrorInvalidPitchValue);
+    uint64_t p = fixture_alloc(&f, 100), big = UINT64_MAX;
+    ck_assert_int_eq(write_bytes(p, 101, 101, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(write_bytes(p + 99, 1, 1, 2), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(write_bytes(p, 50, 1, 4), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(write_bytes(p, 1, 2, 2), WB_cudaErrorInvalidPitchValue);
+    ck_assert_int_eq(write_bytes(p, big, big, big), WB_cudaErrorInvalidPitchValue);
     ck_assert_int_eq(write_bytes(big, 1, 1, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(write_bytes(0, 4, 4, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(write_bytes(reply, 0, 0, big), 0); /* nothing, at once */
-    ck_assert_int_eq(read_bytes(reply, big, 0, big), 0);
-    ck_assert_int_eq(read_bytes(reply - 1, 4, 4, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(
-        REQUEST(&f, copy, (&(struct wb_req_copy){reply, 10, reply + 95, 10, 10, 1}), NULL),
-        WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){reply + 1}, NULL),
+    ck_assert_int_eq(write_bytes(p, 0, 0, big), 0); /* nothing, at once */
+    ck_assert_int_eq(read_bytes(p, big, 0, big), 0);
+    ck_assert_int_eq(read_bytes(p - 1, 4, 4, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(REQUEST(&f, copy, (&(struct wb_req_copy){p, 10, p + 95, 10, 10, 1}), NULL),
                      WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){reply}, NULL), 0);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){reply}, NULL),
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p + 1}, NULL),
                      WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p}, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p}, NULL), WB_cudaErrorInvalidValue);
 }
 END_TEST
 
 /* The window is smaller than the device's memory: a message may not reach past it. */
 START_TEST(messages_cannot_reach_past_the_window) {
-    uint64_t reply = fixture_alloc(&f, 128 << 10);
-    ck_assert_int_eq(write_bytes(reply, 65536, 65536, 1), 0);
-    ck_assert_int_eq(write_bytes(reply, 65537, 65537, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(read_bytes(reply, 65537, 65537, 1), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST(&f, write, (&(struct wb_req_write){reply, 1, 1, 1, 65535}), NULL), 0);
-    ck_assert_int_eq(REQUEST(&f, write, (&(struct wb_req_write){reply, 1, 1, 1, 65536}), NULL),
+    uint64_t p = fixture_alloc(&f, 128 << 10);
+    ck_assert_int_eq(write_bytes(p, 65536, 65536, 1), 0);
+    ck_assert_int_eq(write_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(read_bytes(p, 65537, 65537, 1), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(REQUEST(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65535}), NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, write, (&(struct wb_req_write){p, 1, 1, 1, 65536}), NULL),
                      WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST(&f, read, (&(struct wb_req_read){reply, 2, 2, 1, 65535}), NULL),
+    ck_assert_int_eq(REQUEST(&f, read, (&(struct wb_req_read){p, 2, 2, 1, 65535}), NULL),
                      WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST(&f, read, (&(struct wb_req_read){reply, 1, 1, 1, UINT64_MAX}), NULL),
+    ck_assert_int_eq(REQUEST(&f, read, (&(struct wb_req_read){p, 1, 1, 1, UINT64_MAX}), NULL),
                      WB_cudaErrorInvalidValue);
     ck_assert_int_eq(REQUEST(&f, upload, (&(struct wb_req_upload){0, 65537, 70000}), NULL),
                      WB_cudaErrorInvalidValue);
@@ -184,44 +182,43 @@ END_TEST
 
 START_TEST(parameters_of_the_wrong_size_are_rejected) {
     uint64_t add = fixture_kernel(&f, "add");
-    struct wb_req_launch request = {.kernel = add,
-                                    .grid_x = 1,
-                                    .grid_y = 1,
-                                    .grid_z = 1,
-                                    .block_x = 1,
-                                    .block_y = 1,
-                                    .block_z = 1};
+    struct wb_req_launch q = {.kernel = add,
+                              .grid_x = 1,
+                              .grid_y = 1,
+                              .grid_z = 1,
+                              .block_x = 1,
+                              .block_y = 1,
+                              .block_z = 1};
     uint8_t tail[WB_PARAM_BYTES + 1] = {0};
-    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &request, NULL, tail, 15), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &request, NULL, tail, 17), WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &request, NULL, tail, sizeof tail),
+    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &q, NULL, tail, 15), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &q, NULL, tail, 17), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &q, NULL, tail, sizeof tail),
                      WB_cudaErrorInvalidValue);
     ck_assert_int_eq(fixture_launch(&f, add, 2048, 0, 0), WB_cudaErrorInvalidConfiguration);
-    request.dynamic_shared = 1ull << 40;
-    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &request, NULL, tail, 16), WB_cudaErrorInvalidValue);
+    q.dynamic_shared = 1ull << 40;
+    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &q, NULL, tail, 16), WB_cudaErrorInvalidValue);
 }
 END_TEST
 
 /* 48 KiB without asking, then what was asked for, then no more than a block has. */
 START_TEST(dynamic_shared_memory_needs_an_opt_in_above_48_kib) {
-    uint64_t add = fixture_kernel(&f, "add"), reply = fixture_alloc(&f, 16);
-    uint64_t params[2] = {reply, 16};
-    struct wb_req_launch request = {.kernel = add,
-                                    .grid_x = 1,
-                                    .grid_y = 1,
-                                    .grid_z = 1,
-                                    .block_x = 1,
-                                    .block_y = 1,
-                                    .block_z = 1,
-                                    .dynamic_shared = 48 << 10};
-    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &request, NULL, params, 16), 0);
-    request.dynamic_shared++;
-    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &request, NULL, params, 16),
-                     WB_cudaErrorInvalidValue);
+    uint64_t add = fixture_kernel(&f, "add"), p = fixture_alloc(&f, 16);
+    uint64_t params[2] = {p, 16};
+    struct wb_req_launch q = {.kernel = add,
+                              .grid_x = 1,
+                              .grid_y = 1,
+                              .grid_z = 1,
+                              .block_x = 1,
+                              .block_y = 1,
+                              .block_z = 1,
+                              .dynamic_shared = 48 << 10};
+    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &q, NULL, params, 16), 0);
+    q.dynamic_shared++;
+    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &q, NULL, params, 16), WB_cudaErrorInvalidValue);
     ck_assert_ptr_nonnull(strstr(f.note, "cudaFuncAttributeMaxDynamicSharedMemorySize"));
     ck_assert_int_eq(REQUEST(&f, kernel_limit, (&(struct wb_req_kernel_limit){add, 99000}), NULL),
                      0);
-    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &request, NULL, params, 16), 0);
+    ck_assert_int_eq(REQUEST_TAIL(&f, launch, &q, NULL, params, 16), 0);
     ck_assert_int_eq(REQUEST(&f, kernel_limit, (&(struct wb_req_kernel_limit){add, 99001}), NULL),
                      WB_cudaErrorInvalidValue);
 }

@@ -99,11 +99,11 @@ START_TEST(module_variables_have_their_initial_values) {
     const struct ptx_reloc *reloc = ptx_module_var(m, "where")->relocs;
     ck_assert_str_eq(reloc->symbol, "counter");
     ck_assert(reloc->generic);
-    const struct ptx_var *ops = ptx_module_var(m, "ops"), *keywords = ptx_module_var(m, "words");
+    const struct ptx_var *ops = ptx_module_var(m, "ops"), *words = ptx_module_var(m, "words");
     ck_assert_uint_eq(ops->nrelocs, 2);
     ck_assert_str_eq(ops->relocs[1].symbol, "_Z5minusf");
-    ck_assert_uint_eq(keywords->nrelocs, 2);
-    ck_assert_str_eq((const char *)ptx_module_var(m, keywords->relocs[1].symbol)->init, "lane");
+    ck_assert_uint_eq(words->nrelocs, 2);
+    ck_assert_str_eq((const char *)ptx_module_var(m, words->relocs[1].symbol)->init, "lane");
 }
 END_TEST
 

@@ -21,38 +21,38 @@
     "## " n ". Counted\n\nHow many?\n\n<!--quiz\nanswer: 3\ncounted: " what "\nwhy: Yes.\n-->\n\n"
 
 static struct quiz parsed(const char *text) {
-    struct quiz request;
+    struct quiz q;
     struct err e = {0};
-    ck_assert_msg(quiz_parse(text, &request, &e), "%s", e.text);
-    return request;
+    ck_assert_msg(quiz_parse(text, &q, &e), "%s", e.text);
+    return q;
 }
 
 START_TEST(a_quiz_page_is_parsed) {
-    struct quiz request =
+    struct quiz q =
         parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu")
                    COUNTED("4", "theoretical_occupancy of k in quiz/y.cu")
                        COUNTED("5", "barriers in quiz/z.cu"));
-    ck_assert_uint_eq(request.n, 5);
-    ck_assert_double_eq(request.questions[0].answer, 0.125);
-    ck_assert_double_eq(request.questions[0].tolerance, 0.01);
-    ck_assert_str_eq(request.questions[0].text, "1. Number\n\nHow many?");
-    ck_assert_str_eq(request.questions[0].explanation, "So it is.\nSecond line.");
-    ck_assert_int_eq(request.questions[1].correct_choice, 'b');
-    ck_assert_uint_eq(request.questions[1].nchoices, 2);
-    const struct quiz_question *c = &request.questions[2];
+    ck_assert_uint_eq(q.n, 5);
+    ck_assert_double_eq(q.questions[0].answer, 0.125);
+    ck_assert_double_eq(q.questions[0].tolerance, 0.01);
+    ck_assert_str_eq(q.questions[0].text, "1. Number\n\nHow many?");
+    ck_assert_str_eq(q.questions[0].explanation, "So it is.\nSecond line.");
+    ck_assert_int_eq(q.questions[1].correct_choice, 'b');
+    ck_assert_uint_eq(q.questions[1].nchoices, 2);
+    const struct quiz_question *c = &q.questions[2];
     ck_assert(c->is_measured && !strcmp(c->counter, "a") && !strcmp(c->denominator, "b") &&
               !strcmp(c->kernel, "kernel"));
     ck_assert_str_eq(c->file, "quiz/x.cu");
     ck_assert(!c[1].denominator[0] && !strcmp(c[1].kernel, "k") && !strcmp(c[1].file, "quiz/y.cu"));
     ck_assert(!c[2].denominator[0] && !c[2].kernel[0] && !strcmp(c[2].counter, "barriers"));
-    quiz_free(&request);
+    quiz_free(&q);
 }
 END_TEST
 
 /* {a page, what the error says} */
 static const char *const refused[][2] = {
-    {PTX_HEADER NUMBER("1") NUMBER("2"), "2 questions instead of 3 to 6"},
-    {PTX_HEADER NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 begins with no line `## 2. "},
+    {PTX_HEADER NUMBER("1") NUMBER("2"), "2 questions; a page has 3 to 6"},
+    {PTX_HEADER NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 must begin with a line `## 2. "},
     {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\nText.\n", "3. X: no comment"},
     {PTX_HEADER "## 1. X\n\nText.\n\n" NUMBER("2") NUMBER("3"), "1. X: no comment"},
     {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\n-->\n", "3. X: no `why:`"},
@@ -69,21 +69,20 @@ static const char *const refused[][2] = {
     {PTX_HEADER NUMBER("1")
          NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: 2\nwhy: a\n-->\n",
      "has choices"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "barriers"),
-     "`counted: barriers` is not understood"},
+    {PTX_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "barriers"), "`counted: barriers` is invalid"},
     {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nspoiler: 2\nwhy: a\n-->\n",
-     "`spoiler: 2` is not understood"},
+     "`spoiler: 2` is invalid"},
     {PTX_HEADER NUMBER("1") NUMBER("2") NUMBER("3") "The answer was 1/8.\n",
-     "there is text behind its comment"},
+     "there is text after its comment"},
 };
 enum { REFUSED = sizeof refused / sizeof *refused };
 
 START_TEST(an_invalid_quiz_page_is_rejected_with_the_reason) {
-    struct quiz request;
+    struct quiz q;
     struct err e = {0};
-    ck_assert(!quiz_parse(refused[_i][0], &request, &e));
+    ck_assert(!quiz_parse(refused[_i][0], &q, &e));
     ck_assert_msg(strstr(e.text, refused[_i][1]) != NULL, "%s", e.text);
-    quiz_free(&request);
+    quiz_free(&q);
 }
 END_TEST
 
@@ -95,37 +94,37 @@ static bool judged(const struct quiz_question *q, const char *answer_text, doubl
 }
 
 START_TEST(numeric_and_letter_answers_are_judged) {
-    struct quiz request =
+    struct quiz q =
         parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
-    const struct quiz_question *number = &request.questions[0], *choice = &request.questions[1],
-                               *exact = &request.questions[2];
+    const struct quiz_question *number = &q.questions[0], *choice = &q.questions[1],
+                               *exact = &q.questions[2];
     ck_assert(judged(number, "0.125", 0.125) && judged(number, "1/8", 0.125) &&
               judged(number, " 12.5% ", 0.125));
     ck_assert(judged(number, "0.134", 0.125) && !judged(number, "0.136", 0.125));
     ck_assert(judged(exact, "3", 3) && !judged(exact, "3.001", 3) && judged(exact, "33e-1", 3.3));
     ck_assert(judged(choice, "b", 0) && judged(choice, "B.", 0) && !judged(choice, "a", 0));
-    quiz_free(&request);
+    quiz_free(&q);
 }
 END_TEST
 
 START_TEST(an_invalid_answer_is_reported_and_not_judged) {
-    struct quiz request = parsed(PTX_HEADER NUMBER("1") CHOICE("2") NUMBER("3"));
+    struct quiz q = parsed(PTX_HEADER NUMBER("1") CHOICE("2") NUMBER("3"));
     static const char *const numbers[] = {"", "b", "1/0", "8 sectors", "nan", "inf", "1/"},
                              *const letters[] = {"", "c", "8", "ab"};
     bool is_correct;
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct err e = {0};
-        ck_assert_msg(!quiz_judge(&request.questions[0], numbers[i], 1, &is_correct, &e), "'%s'",
+        ck_assert_msg(!quiz_judge(&q.questions[0], numbers[i], 1, &is_correct, &e), "'%s'",
                       numbers[i]);
-        ck_assert_ptr_nonnull(strstr(e.text, "is a number"));
+        ck_assert_ptr_nonnull(strstr(e.text, "must be a number"));
     }
     for (unsigned i = 0; i < sizeof letters / sizeof *letters; i++) {
         struct err e = {0};
-        ck_assert_msg(!quiz_judge(&request.questions[1], letters[i], 1, &is_correct, &e), "'%s'",
+        ck_assert_msg(!quiz_judge(&q.questions[1], letters[i], 1, &is_correct, &e), "'%s'",
                       letters[i]);
-        ck_assert_str_eq(e.text, "the answer is a letter from a to b");
+        ck_assert_str_eq(e.text, "the answer must be a letter from a to b");
     }
-    quiz_free(&request);
+    quiz_free(&q);
 }
 END_TEST
 
@@ -142,11 +141,11 @@ static double counter_value(const char *counted, const char **error) {
     double out = -1;
     snprintf(page, sizeof page, PTX_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"),
              counted);
-    struct quiz request = parsed(page);
+    struct quiz q = parsed(page);
     e = (struct err){0};
-    bool ok = quiz_read_counter(json, &request.questions[2], &out, &e);
+    bool ok = quiz_read_counter(json, &q.questions[2], &out, &e);
     *error = ok ? NULL : e.text;
-    quiz_free(&request);
+    quiz_free(&q);
     return out;
 }
 
@@ -158,11 +157,11 @@ START_TEST(expected_values_come_from_the_counters_of_a_run) {
     ck_assert_double_eq(counter_value("theoretical_occupancy of one", &error), 0.5);
     ck_assert_ptr_null(error);
     counter_value("stores", &error);
-    ck_assert_ptr_nonnull(strstr(error, "`stores` is no counter"));
+    ck_assert_ptr_nonnull(strstr(error, "`stores` is not a counter"));
     counter_value("loads of three", &error);
     ck_assert_ptr_nonnull(strstr(error, "launches no kernel three"));
     counter_value("loads / requests of two", &error);
-    ck_assert_ptr_nonnull(strstr(error, "nothing can be divided by it"));
+    ck_assert_ptr_nonnull(strstr(error, "can't be a denominator"));
 }
 END_TEST
 
@@ -212,13 +211,12 @@ START_TEST(answers_decide_the_exit_status) {
     ck_assert_int_eq(
         shell("%s/grader quiz bank-conflicts --answers 1,32,2,0,c | grep -q '4 of 5 right'", b), 0);
     ck_assert_int_eq(shell("%s/grader quiz 04 --answers 1,32,2,0,c >/dev/null", b), 1);
-    ck_assert_int_eq(
-        shell(
-            "%s/grader quiz 04 --answers 2,32 2>&1 | grep -q '2 answers, and 04-bank-conflicts 5'",
-            b),
-        0);
+    ck_assert_int_eq(shell("%s/grader quiz 04 --answers 2,32 2>&1 | "
+                           "grep -q '2 answers, but 04-bank-conflicts has 5'",
+                           b),
+                     0);
     ck_assert_int_eq(shell("%s/grader quiz 04 --answers 2,32,x,0,c 2>&1 | grep -q 'question 3: the "
-                           "answer is a number'",
+                           "answer must be a number'",
                            b),
                      0);
     ck_assert_int_eq(shell("%s/grader quiz 2>/dev/null", b), 2);

@@ -24,18 +24,17 @@ START_TEST(a_clock_reset_clears_only_recorded_shadow_rows) {
     void *rows = mmap(NULL, SHADOW_REACH, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert(rows != MAP_FAILED && !madvise(rows, SHADOW_REACH, MADV_NOHUGEPAGE));
-    struct race_shadow reply = {.covered_bytes = SHADOW_REACH,
-                                .rows = rows,
-                                .cell_shift = 1,
-                                .row_state_base = 8,
-                                .logical_clock = RACE_CLOCK_LIMIT};
-    struct shadow_row *recorded = &reply.rows[(FAR_ADDRESS >> reply.cell_shift) / SHADOW_ROW_CELLS];
-    reply.accessed_range = (struct offset_range){FAR_ADDRESS, FAR_ADDRESS + 4};
+    struct race_shadow p = {.covered_bytes = SHADOW_REACH,
+                            .rows = rows,
+                            .cell_shift = 1,
+                            .row_state_base = 8,
+                            .logical_clock = RACE_CLOCK_LIMIT};
+    struct shadow_row *recorded = &p.rows[(FAR_ADDRESS >> p.cell_shift) / SHADOW_ROW_CELLS];
+    p.accessed_range = (struct offset_range){FAR_ADDRESS, FAR_ADDRESS + 4};
     *recorded = (struct shadow_row){
-        .state = reply.row_state_base + 1, .last_write_epoch = 7, .last_read_epoch = 9}; /* flat */
-    race_reset_clock(&reply);
-    ck_assert(reply.logical_clock == 1 && !recorded->last_write_epoch &&
-              !recorded->last_read_epoch);
+        .state = p.row_state_base + 1, .last_write_epoch = 7, .last_read_epoch = 9}; /* flat */
+    race_reset_clock(&p);
+    ck_assert(p.logical_clock == 1 && !recorded->last_write_epoch && !recorded->last_read_epoch);
     ck_assert_uint_eq(resident_pages(rows, SHADOW_REACH), 1);
     munmap(rows, SHADOW_REACH);
 }

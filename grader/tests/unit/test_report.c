@@ -94,7 +94,7 @@ START_TEST(a_line_that_the_message_quotes_is_not_quoted_again) {
     struct report_style style = {.width = 80};
     buf_puts(&r.source, "first line\n    s[t] = a[i];\nlast line\n");
     r.cases[1].message =
-        "shared-memory race: none.cu:2: kernel `k`, writes `s[1]`\n    2 | s[t] = a[i];";
+        "data race in shared memory: none.cu:2: kernel `k`, writes `s[1]`\n    2 | s[t] = a[i];";
     report_text(&r, device_find("h200"), &style, &out);
     const char *first = strstr(buf_str(&out), "s[t] = a[i];");
     ck_assert_msg(first && !strstr(first + 1, "s[t] = a[i];"), "%s", buf_str(&out));
@@ -238,10 +238,10 @@ START_TEST(the_first_line_shows_the_first_wrong_element) {
     struct buf out = {0};
     struct report_style style = {.width = 100};
     r.verdict = V_WA, r.ncases = 1;
-    r.cases[0].message = "1 of 1 elements of `out` are wrong:\n  out[0]      got 1       want 2\n";
+    r.cases[0].message = "1 of 1 elements of `out` are wrong:\n  out[0]      got 1    expected 2\n";
     report_text(&r, device_find("h200"), &style, &out);
     const char *second = strchr(buf_str(&out), '\n') + 1,
-               *expected = "1 of 1 elements of `out` are wrong: out[0] got 1 want 2 (n 1)\n";
+               *expected = "1 of 1 elements of `out` are wrong: out[0] got 1 expected 2 (n 1)\n";
     ck_assert_msg(!strncmp(second, expected, strlen(expected)), "%s", buf_str(&out));
     buf_free(&out);
 }
@@ -321,7 +321,7 @@ START_TEST(no_line_is_wider_than_the_screen) {
             .student_us = 10,
             .solution_us = 5,
             .vs_solution = 0.5,
-            .bound_by = "DRAM bandwidth, 92 % (next: L2 bandwidth, 48 %; integer units, 24 "
+            .bound_by = "DRAM bandwidth, 92 % (next: L2 bandwidth, 48 %; ALU pipe, 24 "
                         "%) in count_kernel, which takes 96 % of the time"};
         report_text(&r, device_find("h200"), &style, &out);
         ck_assert_msg(strstr(buf_str(&out), "bound by: DRAM"), "%s", buf_str(&out));
@@ -398,9 +398,9 @@ START_TEST(each_limit_of_a_goal_has_a_pass_mark) {
     struct buf out = {0};
     struct report_style style = {.width = 80};
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(strstr(buf_str(&out), "FAIL goal  a goal  50 % of the way\n"
+    ck_assert_msg(strstr(buf_str(&out), "FAIL goal  a goal  50 % reached\n"
                                         "         blocks is 4, at most 8\n"
-                                        "    miss threads is 4.50001, at most 4.5; naive 32\n"),
+                                        "    miss threads is 4.50001, at most 4.5; baseline 32\n"),
                   "%s", buf_str(&out));
     buf_free(&out);
 }
@@ -493,8 +493,8 @@ START_TEST(the_profile_shows_stalls_by_line_and_reason) {
     const char *first = strstr(buf_str(&out), "second"), *then = strstr(buf_str(&out), "third"),
                *last = strstr(buf_str(&out), "1  first ");
     ck_assert_msg(first && then && last && first < last && last < then, "%s", buf_str(&out));
-    ck_assert(strstr(first, "   75.0  DRAM "));
-    ck_assert(strstr(last, "   25.0  a barrier "));
+    ck_assert(strstr(first, "   75.0  long scoreboard DRAM "));
+    ck_assert(strstr(last, "   25.0  barrier "));
     ck_assert(strstr(
         buf_str(&out),
         "one: 75 % of the time, 3 launches, 30 µs; 0 registers, occupancy 0 % (registers); DRAM "
@@ -521,19 +521,19 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
  * nothing. Fast without the goal: says so. As fast as the answer: nothing to say. */
 START_TEST(the_report_explains_points_that_disagree_with_time) {
     struct result results[] = {
-        scored("global_load_sectors_per_request", "shared memory, 68 % (next: x, 1 %)", 0.6,
-               (struct points){0, 60, 20}),
+        scored("global_load_sectors_per_request", "shared memory wavefronts, 68 % (next: x, 1 %)",
+               0.6, (struct points){0, 60, 20}),
         scored("global_load_sectors_per_request", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.6,
                (struct points){0, 60, 20}),
-        scored("device_read_sectors", "L1 passes, 75 % (next: x, 1 %)", 0.73,
+        scored("device_read_sectors", "L1 wavefronts, 75 % (next: x, 1 %)", 0.73,
                (struct points){0, 0, 34}),
-        scored("device_read_sectors", "shared memory, 75 %", 0.95, (struct points){0, 60, 40})};
+        scored("device_read_sectors", "shared memory wavefronts, 75 %", 0.95,
+               (struct points){0, 60, 40})};
     static const char *const expected[] = {
-        "The goals count traffic to memory, and the time is bound by shared memory (100 % of the "
-        "time at none.cu:7, "
-        "most of it for "
-        "the load/store unit): a step towards a goal need not be one towards less time here.",
-        "", "It has 85 % of the points for speed and 0 % of those for technique", ""};
+        "The goals limit memory traffic, but the time is bound by shared memory wavefronts "
+        "(100 % of the time at none.cu:7; top stall reason: LG/MIO throttle). Progress towards a "
+        "goal may not save time here.",
+        "", "This version has 85 % of the speed points but 0 % of the technique points", ""};
     static const char *const metrics[] = {"global_load_sectors_per_request",
                                           "global_load_sectors_per_request", "device_read_sectors",
                                           "device_read_sectors"};

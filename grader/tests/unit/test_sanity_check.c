@@ -27,7 +27,7 @@ START_TEST(times_below_the_floor_or_outside_the_interval_are_flagged) {
         {670, 900, N / 8, ""}, /* the model's error is on the other side */
         {400, 600, N / 8, "faster than the device can be"},
         {700, 900, N / 64,
-         "the kernels write 2097152 bytes at most, and the outputs have 16777216"},
+         "the kernels write at most 2097152 bytes, but the outputs have 16777216"},
     };
     const struct grade_options o = {.device = device_find("mx330")};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -130,7 +130,7 @@ START_TEST(without_a_time_other_points_are_scaled_up) {
     ck_assert_uint_eq(r.npoints_lost, 1);
     NEAR(r.points_lost[0].points, 2500.0 / 70);
     ck_assert_str_eq(r.points_lost[0].group, "goal");
-    ck_assert_str_eq(r.points_lost[0].reason, "a goal is not reached: first goal");
+    ck_assert_str_eq(r.points_lost[0].reason, "goal not reached: first goal");
     result_free(&r);
 }
 END_TEST
@@ -150,7 +150,7 @@ START_TEST(lost_points_sum_to_the_difference) {
     NEAR(r.points_lost[0].points, 25);
     NEAR(r.points_lost[1].points, 25);
     ck_assert_str_eq(r.points_lost[1].group, "guard");
-    ck_assert_str_eq(r.points_lost[1].reason, "a guard failed: first guard");
+    ck_assert_str_eq(r.points_lost[1].reason, "guard failed: first guard");
     NEAR(r.points_lost[2].points, 15);
     NEAR(total_points_lost(&r) + r.score, 100);
     result_free(&r);
@@ -190,7 +190,7 @@ START_TEST(the_worst_limit_decides_goal_progress) {
     NEAR(r.score, (20 + 25 + 5) / 0.7);
     ck_assert_uint_eq(r.npoints_lost, 1);
     NEAR(r.points_lost[0].points, 20 / 0.7);
-    ck_assert_str_eq(r.points_lost[0].reason, "20 % of the way to a goal: first goal");
+    ck_assert_str_eq(r.points_lost[0].reason, "goal 20 % reached: first goal");
     result_free(&r);
 }
 END_TEST
@@ -305,8 +305,8 @@ START_TEST(the_baseline_must_fail_each_goal_and_pass_each_guard) {
     } rows[] = {
         {"abc", ""},
         {"ac", ""}, /* a figure of a goal that it meets is a condition */
-        {"ab", "the naive version meets every limit of the goal `second goal`"},
-        {"abcd", "the guard `first guard` fails on the naive version"},
+        {"ab", "the baseline meets every limit of the goal `second goal`"},
+        {"abcd", "the guard `first guard` fails on the baseline"},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct result r;

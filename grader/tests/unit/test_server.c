@@ -17,9 +17,9 @@ static void open_grading(void) {
 static void close_all(void) { fixture_close(&f); }
 
 START_TEST(errors_are_sticky) {
-    uint64_t fault = fixture_kernel(&f, "fault"), reply = fixture_alloc(&f, 16);
+    uint64_t fault = fixture_kernel(&f, "fault"), p = fixture_alloc(&f, 16);
     ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
-    ck_assert_int_eq(fixture_launch(&f, fault, 32, reply, 16),
+    ck_assert_int_eq(fixture_launch(&f, fault, 32, p, 16),
                      0); /* asynchronous: the launch itself went well */
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), WB_cudaErrorIllegalAddress);
@@ -35,39 +35,39 @@ END_TEST
 
 START_TEST(a_version_mismatch_is_detected_by_hello) {
     struct wb_rep_hello h;
-    uint64_t reply = fixture_alloc(&f, 16);
+    uint64_t p = fixture_alloc(&f, 16);
     ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version() + 1, 1}), &h),
                      WB_cudaErrorInsufficientDriver);
     ck_assert(server_has_version_mismatch(f.server));
     fixture_close(&f);
     open_fixture();
-    reply = fixture_alloc(&f, 16);
+    p = fixture_alloc(&f, 16);
     ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h), 0);
     ck_assert_uint_eq(h.window_bytes, 64 << 10);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){reply}, NULL),
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p}, NULL),
                      WB_cudaErrorInvalidValue); /* gone with its process */
-    reply = fixture_alloc(&f, 16);
+    p = fixture_alloc(&f, 16);
     ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
                      0); /* a library of the same process */
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){reply}, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p}, NULL), 0);
 }
 END_TEST
 
 START_TEST(replies_carry_device_time_and_output_flag) {
     _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
-    struct wb_header request = {.op = WB_OP_sync, .seq = 7, .size = sizeof request}, reply;
+    struct wb_header q = {.op = WB_OP_sync, .seq = 7, .size = sizeof q}, p;
     uint64_t add = fixture_kernel(&f, "add"), a = fixture_alloc(&f, 4);
     for (int i = 0; i < 2; i++) ck_assert_int_eq(fixture_launch(&f, add, 32, a, 4), 0);
-    ck_assert_uint_eq(fixture_raw(&f, &request, sizeof request, frame), sizeof request);
-    memcpy(&reply, frame, sizeof reply);
-    ck_assert_uint_eq(reply.time_ns, 4000); /* two launches of 2 us */
-    ck_assert_uint_eq(reply.flags, WB_OUTPUT_PENDING);
-    request.op = WB_OP_output;
-    ck_assert_uint_eq(fixture_raw(&f, &request, sizeof request, frame),
-                      sizeof request + sizeof(struct wb_rep_output) + 12);
-    ck_assert_mem_eq(frame + sizeof request + sizeof(struct wb_rep_output), "hello\nhello\n", 12);
-    memcpy(&reply, frame, sizeof reply);
-    ck_assert_uint_eq(reply.flags, 0);
+    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof q);
+    memcpy(&p, frame, sizeof p);
+    ck_assert_uint_eq(p.time_ns, 4000); /* two launches of 2 us */
+    ck_assert_uint_eq(p.flags, WB_OUTPUT_PENDING);
+    q.op = WB_OP_output;
+    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame),
+                      sizeof q + sizeof(struct wb_rep_output) + 12);
+    ck_assert_mem_eq(frame + sizeof q + sizeof(struct wb_rep_output), "hello\nhello\n", 12);
+    memcpy(&p, frame, sizeof p);
+    ck_assert_uint_eq(p.flags, 0);
 }
 END_TEST
 
@@ -86,17 +86,17 @@ static struct {
 
 static bool next_call(enum wb_call_state state) {
     _Alignas(8) uint8_t out[256], in[WB_FRAME_BYTES];
-    struct wb_req_next_call request = {.state = state};
-    struct wb_header h = {.op = WB_OP_next_call, .seq = ++f.seq, .size = sizeof h + sizeof request};
-    struct wb_rep_next_call reply;
+    struct wb_req_next_call q = {.state = state};
+    struct wb_header h = {.op = WB_OP_next_call, .seq = ++f.seq, .size = sizeof h + sizeof q};
+    struct wb_rep_next_call p;
     memcpy(out, &h, sizeof h);
-    memcpy(out + sizeof h, &request, sizeof request);
+    memcpy(out + sizeof h, &q, sizeof q);
     size_t n = fixture_raw(&f, out, h.size, in);
     if (!n) return false;
-    memcpy(&reply, in + sizeof h, sizeof reply);
-    host.nargs = reply.nargs;
-    size_t at = sizeof h + sizeof reply, nargs = reply.nargs * sizeof *host.args;
-    ck_assert_uint_le(reply.nargs, 8);
+    memcpy(&p, in + sizeof h, sizeof p);
+    host.nargs = p.nargs;
+    size_t at = sizeof h + sizeof p, nargs = p.nargs * sizeof *host.args;
+    ck_assert_uint_le(p.nargs, 8);
     memcpy(host.args, in + at, nargs);
     memcpy(host.name, in + at + nargs, n - at - nargs);
     host.name[n - at - nargs] = 0;
@@ -381,11 +381,11 @@ END_TEST
 
 UNIT_SUITE(server) {
     Suite *suite = suite_create("server");
-    TCase *unit_rates = tcase_create("programs"), *grading = tcase_create("grading");
-    tcase_add_checked_fixture(unit_rates, open_fixture, close_all);
-    tcase_add_test(unit_rates, errors_are_sticky);
-    tcase_add_test(unit_rates, a_version_mismatch_is_detected_by_hello);
-    tcase_add_test(unit_rates, replies_carry_device_time_and_output_flag);
+    TCase *plain = tcase_create("programs"), *grading = tcase_create("grading");
+    tcase_add_checked_fixture(plain, open_fixture, close_all);
+    tcase_add_test(plain, errors_are_sticky);
+    tcase_add_test(plain, a_version_mismatch_is_detected_by_hello);
+    tcase_add_test(plain, replies_carry_device_time_and_output_flag);
     tcase_add_checked_fixture(grading, open_grading, close_all);
     tcase_add_test(grading, a_recording_replays_its_calls);
     tcase_add_test(grading, copies_and_fills_of_a_recording_are_counted);
@@ -396,7 +396,7 @@ UNIT_SUITE(server) {
     tcase_add_test(grading, host_buffers_allow_only_copies);
     tcase_add_test(grading, a_fault_ends_the_replay);
     tcase_add_loop_test(grading, recordings_beyond_the_limits_end, 0, 2);
-    suite_add_tcase(suite, unit_rates);
+    suite_add_tcase(suite, plain);
     suite_add_tcase(suite, grading);
     return suite;
 }

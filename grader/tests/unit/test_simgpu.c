@@ -161,11 +161,10 @@ START_TEST(pictures_are_deterministic) {
     ck_assert_int_eq(shell("cmp %s/a/apart.svg %s/b/apart.svg", work, work), 0);
     snprintf(path, sizeof path, "%s/a/apart.svg", work);
     ck_assert(file_read(path, 1 << 20, &svg, &e));
-    for (const char *reply = buf_str(&svg); (reply = strstr(reply, "class=\"box\"")); reply++)
-        boxes++;
+    for (const char *p = buf_str(&svg); (p = strstr(p, "class=\"box\"")); p++) boxes++;
     ck_assert_uint_eq(boxes, 32);
     ck_assert_ptr_nonnull(strstr(buf_str(&svg), ">p[n * threadIdx.x] = 1;<"));
-    ck_assert_ptr_nonnull(strstr(buf_str(&svg), "store of 4 bytes a lane, 32 lanes: 32 sectors"));
+    ck_assert_ptr_nonnull(strstr(buf_str(&svg), "store of 4 bytes per lane, 32 lanes: 32 sectors"));
     ck_assert_ptr_nonnull(strstr(buf_str(&svg), "prefers-color-scheme:dark"));
     ck_assert_ptr_null(strstr(buf_str(&svg), "href"));
     buf_free(&svg);

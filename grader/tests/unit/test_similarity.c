@@ -114,9 +114,9 @@ START_TEST(copies_of_the_book_are_reported) {
     add_file(&c, "ann", "solutions/09-capstone/sgemm.cu"), add_file(&c, "bob", path);
     add_file(&c, "eve", "chapters/09-capstone/sgemm.cu"),
         add_file(&c, "joe", "solutions/07-fusion/softmax.cu");
-    ck_assert_str_eq(c.versions[c.texts[0].book_version].name, "model answer");
+    ck_assert_str_eq(c.versions[c.texts[0].book_version].name, "model solution");
     ck_assert(c.texts[0].book_share == 1);
-    ck_assert_str_eq(c.versions[c.texts[1].book_version].name, "model answer");
+    ck_assert_str_eq(c.versions[c.texts[1].book_version].name, "model solution");
     ck_assert(c.texts[1].book_share > 0.9);
     ck_assert(c.texts[2].book_share < 0.1 && c.texts[3].book_share < 0.1);
     similarity_free(&c), free(list);

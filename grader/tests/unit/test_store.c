@@ -83,7 +83,7 @@ START_TEST(the_unedited_starter_is_reported_as_not_started) {
     ck_assert_int_eq(run_in_class("grader batch c --store %s --format csv --output e", "a.db"), 1);
     ck_assert_int_eq(
         run_in_class(
-            "grep '^\"bob\"' e | grep -q 'PART,0.0,.*\"not started: this is the file as it came\"'",
+            "grep '^\"bob\"' e | grep -q 'PART,0.0,.*\"not started: this is the starter file\"'",
             ""),
         0);
 }
@@ -206,7 +206,7 @@ START_TEST(a_result_can_be_reproduced_and_regraded) {
         0);
     ck_assert_int_eq(
         run_in_class(
-            "grader regrade %s --seed s2 --diff >said && grep -q '^0 of 2 marks differ' said",
+            "grader regrade %s --seed s2 --diff >said && grep -q '^0 of 2 results differ' said",
             "a.db"),
         0);
     ck_assert_int_eq(
@@ -250,7 +250,7 @@ START_TEST(merged_shards_equal_a_full_run) {
         0);
     ck_assert_int_eq(
         run_in_class(
-            "[ $(grep -c ': 0 results added; [0-9]* were there already, all equal' again) -ge 1 ]",
+            "[ $(grep -c ': 0 results added; [0-9]* already present, all equal' again) -ge 1 ]",
             ""),
         0);
     ck_assert_int_eq(
@@ -277,7 +277,7 @@ START_TEST(reasons_explain_each_verdict) {
             "grep '^\"bob\"' e | grep -q 'RTE,.*\"transpose.cu:[0-9]*: out-of-bounds: kernel'", ""),
         0);
     ck_assert_int_eq(
-        run_in_class("grep '^\"odd\"' e | grep -q \"PART,.*\\\"0.44 of the model answer's speed\"",
+        run_in_class("grep '^\"odd\"' e | grep -q \"PART,.*\\\"0.44x the model solution's speed\"",
                      ""),
         0);
 }
@@ -303,14 +303,14 @@ START_TEST(each_student_has_a_page) {
     ck_assert_int_eq(
         run_in_class("[ $(ls pages/*.md | wc -l) = 5 ] && grep -q '100.0 of 100 points' "
                      "pages/ann.md && grep -q "
-                     "'This is not a zero' pages/odd.md",
+                     "'There is no score' pages/odd.md",
                      ""),
         0);
     ck_assert_int_eq(run_in_class("head -1 pages/_b_*.md | grep -qF '# \\<b\\>\\`x\\`'", ""), 0);
     ck_assert_int_eq(
         run_in_class("grep -q '<h1>02-coalescing/transpose' pages/ann-transpose.html && "
                      "grep -q 'href=\"ann-transpose.html\"' "
-                     "pages/ann.html && grep -q 'which is not a zero' pages/odd.html",
+                     "pages/ann.html && grep -q 'no score, which doesn' pages/odd.html",
                      ""),
         0);
     ck_assert_int_eq(

@@ -195,21 +195,19 @@ END_TEST
 
 /* Whatever the bytes: rows lie within [low, high), and are no longer than a row. */
 START_TEST(random_tensor_maps_stay_in_bounds) {
-    uint64_t report_seed = 1, opened = 0;
+    uint64_t seed = 1, opened = 0;
     for (int i = 0; i < 200000; i++) {
         struct tensor_map m = matrix(4096), out;
         unsigned char *bytes = (unsigned char *)&m;
         struct memory_tile t;
         int32_t at[5];
         for (int k = 0; k < 4; k++) {
-            report_seed = report_seed * 6364136223846793005ull + 1442695040888963407ull;
-            unsigned position = 8 + (report_seed >> 33) % 120;
+            seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+            unsigned position = 8 + (seed >> 33) % 120;
             bytes[position] =
-                (unsigned char)(position >= 108 && report_seed >> 62 ? report_seed >> 56 & 7
-                                                                     : report_seed >> 56);
+                (unsigned char)(position >= 108 && seed >> 62 ? seed >> 56 & 7 : seed >> 56);
         }
-        for (int k = 0; k < 5; k++)
-            at[k] = (int32_t)(report_seed >> (7 * k)) >> (report_seed >> 59);
+        for (int k = 0; k < 5; k++) at[k] = (int32_t)(seed >> (7 * k)) >> (seed >> 59);
         if (memory_tensor_map_parse(bytes, &out) || !memory_tile_init(&t, &out, at)) continue;
         opened++;
         ck_assert(t.low <= t.high && t.rows <= 1ull << 32 &&
@@ -258,8 +256,8 @@ START_TEST(tensor_copies_have_exact_sector_counts) {
     for (int i = 0; i < 120; i++) values[i] = (float)i;
     uint64_t buffer = sim_alloc(r.sim, sizeof values, "matrix");
     sim_write(r.sim, buffer, values, sizeof values);
-    struct params reply = {matrix(buffer), 0, 4};
-    struct sim_result result = rig_run(&r, "k", 1, 1, &reply, sizeof reply);
+    struct params p = {matrix(buffer), 0, 4};
+    struct sim_result result = rig_run(&r, "k", 1, 1, &p, sizeof p);
     ck_assert_msg(result.nreports == 0, "%s", result.reports[0].text);
     struct sim_counters in = rig_line(&result, 10), out = rig_line(&result, 11),
                         add = rig_line(&result, 12);
@@ -299,19 +297,19 @@ static void expect_report(struct params p, enum sim_fault fault, const char *exp
 }
 
 START_TEST(invalid_tensor_copies_are_faults) {
-    struct params good = {matrix(4096), 0, 0}, reply = good;
-    reply.map.rank = 3, reply.map.stride[1] = 480;
-    expect_report(reply, SIM_FAULT_TENSOR_MAP, "3 dimensions");
-    reply = good, reply.map.dim[1] = 11, reply.y = 8;
-    expect_report(reply, SIM_FAULT_OUT_OF_BOUNDS, "end of `matrix`");
-    reply = good, reply.map.address = 16;
-    expect_report(reply, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile");
-    reply = good, reply.map.box[1] = 200;
-    expect_report(reply, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile of 6400 bytes; the block has 256");
-    reply = good, reply.map.type = TENSOR_UINT8, reply.map.box[0] = 32, reply.map.dim[0] = 48;
-    expect_report(reply, SIM_FAULT_TENSOR_MAP, "reduces");
-    memset(&reply.map, 255, sizeof reply.map);
-    expect_report(reply, SIM_FAULT_TENSOR_MAP, "cuTensorMapEncodeTiled did not make it");
+    struct params good = {matrix(4096), 0, 0}, p = good;
+    p.map.rank = 3, p.map.stride[1] = 480;
+    expect_report(p, SIM_FAULT_TENSOR_MAP, "3 dimensions");
+    p = good, p.map.dim[1] = 11, p.y = 8;
+    expect_report(p, SIM_FAULT_OUT_OF_BOUNDS, "end of `matrix`");
+    p = good, p.map.address = 16;
+    expect_report(p, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile");
+    p = good, p.map.box[1] = 200;
+    expect_report(p, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile of 6400 bytes; the block has 256");
+    p = good, p.map.type = TENSOR_UINT8, p.map.box[0] = 32, p.map.dim[0] = 48;
+    expect_report(p, SIM_FAULT_TENSOR_MAP, "reduces");
+    memset(&p.map, 255, sizeof p.map);
+    expect_report(p, SIM_FAULT_TENSOR_MAP, "cuTensorMapEncodeTiled did not make it");
 }
 END_TEST
 
@@ -386,16 +384,15 @@ START_TEST(coordinates_match_measured_tiles) {
              "%%q1, %%q0;\n%sret;\n}\n",
              instruction(measured[_i].copy));
     struct kernel_rig r = rig_open(ptx);
-    struct params reply = {matrix(sim_alloc(r.sim, 16384, "matrix")), measured[_i].x,
-                           measured[_i].y};
-    sim_fill(r.sim, reply.map.address, 0, 16384);
-    reply.map.type = measured[_i].type;
-    reply.map.dim[0] = 256 / bytes, reply.map.dim[1] = 64, reply.map.stride[0] = 256;
-    reply.map.box[0] = 128 / bytes, reply.map.box[1] = 8;
-    struct sim_result result = rig_run(&r, "k", 1, 1, &reply, sizeof reply);
+    struct params p = {matrix(sim_alloc(r.sim, 16384, "matrix")), measured[_i].x, measured[_i].y};
+    sim_fill(r.sim, p.map.address, 0, 16384);
+    p.map.type = measured[_i].type;
+    p.map.dim[0] = 256 / bytes, p.map.dim[1] = 64, p.map.stride[0] = 256;
+    p.map.box[0] = 128 / bytes, p.map.box[1] = 8;
+    struct sim_result result = rig_run(&r, "k", 1, 1, &p, sizeof p);
     bool refused = rig_report(&result, SIM_FAULT_TENSOR_MAP) != NULL;
-    ck_assert_msg(refused == measured[_i].refused, "%s at (%d, %d): %s", measured[_i].copy, reply.x,
-                  reply.y, result.nreports ? result.reports[0].text : "taken");
+    ck_assert_msg(refused == measured[_i].refused, "%s at (%d, %d): %s", measured[_i].copy, p.x,
+                  p.y, result.nreports ? result.reports[0].text : "taken");
     sim_result_free(&result);
     rig_close(&r);
 }

@@ -161,9 +161,9 @@ START_TEST(overlap_times_match_an_h100) {
     struct timeline_rates r = time_timeline_rates(device_find("h100"));
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin();
-        for (unsigned reply = 0; reply < rows[i].parts; reply++) {
-            add(TIMELINE_H2D, reply % rows[i].streams, (64 << 20) / rows[i].parts);
-            add(TIMELINE_D2H, reply % rows[i].streams, (64 << 20) / rows[i].parts);
+        for (unsigned p = 0; p < rows[i].parts; p++) {
+            add(TIMELINE_H2D, p % rows[i].streams, (64 << 20) / rows[i].parts);
+            add(TIMELINE_D2H, p % rows[i].streams, (64 << 20) / rows[i].parts);
         }
         double us = run(&r) * 1e6;
         ck_assert_msg(us > 0.98 * rows[i].us && us < 1.02 * rows[i].us, "%u parts: %.0f us",

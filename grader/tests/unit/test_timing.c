@@ -11,7 +11,7 @@ START_TEST(fp32_throughput_matches_the_device) {
     v.device = "v100", v.blocks = 80; /* 64 lanes: every second clock */
     ck_about(spec_cycles(&v), 32 * 50 * 64 / 2.0, 0.1);
     struct time_estimate t = spec_model(&v);
-    ck_bound(t, "FP32 units");
+    ck_bound(t, "FMA pipe");
     ck_assert(spec_cycles_disabling(&v, TERM_BIT(PIPES)) < 0.6 * spec_cycles(&v));
     buf_free(&s.body), buf_free(&v.body);
 }
@@ -34,7 +34,7 @@ START_TEST(full_issue_slots_bound_the_time) {
     for (unsigned i = 0; i < 24; i++)
         spec_add(&s, "add.s32 %%r%u, %%r%u, 3;\n", 20 + i % 12, 20 + i % 12);
     struct time_estimate t = spec_model(&s);
-    ck_bound(t, "instruction issue");
+    ck_bound(t, "issue slots");
     ck_about(spec_cycles(&s), 32 * 50 * 67 / 4.0, 0.1);
     ck_assert(spec_cycles_disabling(&s, TERM_BIT(ISSUE)) < 0.9 * spec_cycles(&s));
     buf_free(&s.body);
@@ -50,7 +50,7 @@ START_TEST(fp64_and_xu_throughput_match_the_device) {
     for (unsigned i = 0; i < 16; i++) spec_add(&x, "ex2.approx.ftz.f32 %%f%u, %%f%u;\n", i, i);
     ck_about(spec_cycles(&x), 8 * 60 * 16 * 32 / 16.0, 0.1); /* sixteen */
     struct time_estimate t = spec_model(&x);
-    ck_bound(t, "special-function units");
+    ck_bound(t, "XU pipe");
     buf_free(&s.body), buf_free(&x.body);
 }
 END_TEST
@@ -111,12 +111,12 @@ START_TEST(mma_throughput_matches_the_device) {
         product_spec("a100", "m16n8k16.row.col.f32.f16.f16.f32", four, two, false);
     a100.blocks = 108;
     ck_about(spec_cycles(&a100), 2 * 8 * 50 * 8, 0.15);
-    struct kernel_spec chained_kernel =
+    struct kernel_spec chain =
         product_spec("h200", "m16n8k16.row.col.f32.f16.f16.f32", four, two, true);
-    ck_about(spec_cycles(&chained_kernel), 8 * 50 * 23.8, 0.1);
+    ck_about(spec_cycles(&chain), 8 * 50 * 23.8, 0.1);
     struct time_estimate t = spec_model(&a100);
-    ck_bound(t, "tensor cores");
-    buf_free(&a100.body), buf_free(&chained_kernel.body);
+    ck_bound(t, "tensor pipe");
+    buf_free(&a100.body), buf_free(&chain.body);
 }
 END_TEST
 
@@ -128,7 +128,7 @@ START_TEST(bank_conflicts_cost_wavefronts) {
     ck_about(spec_cycles(&one), 16 * 20 * 16, 0.2);      /* a pass each, one pass a clock */
     ck_about(spec_cycles(&all), 16 * 10 * 16 * 32, 0.1); /* all lanes in one bank */
     struct time_estimate t = spec_model(&all);
-    ck_bound(t, "shared memory");
+    ck_bound(t, "shared memory wavefronts");
     ck_assert(spec_cycles_disabling(&all, TERM_BIT(SHARED_WAVEFRONTS)) < 0.1 * spec_cycles(&all));
     buf_free(&one.body), buf_free(&all.body);
 }
@@ -154,7 +154,7 @@ START_TEST(uncoalesced_l1_loads_cost_wavefronts) {
     ck_about(spec_cycles(&near), 16 * 20 * 8 * 1.25, 0.35); /* one line, now and then two */
     ck_about(spec_cycles(&far), 16 * 20 * 8 * 32, 0.1); /* 32 lines whose words lie in one bank */
     struct time_estimate t = spec_model(&far);
-    ck_bound(t, "L1 passes");
+    ck_bound(t, "L1 wavefronts");
     ck_assert(spec_cycles_disabling(&far, TERM_BIT(L1_WAVEFRONTS)) < 0.2 * spec_cycles(&far));
     ck_assert(spec_cycles_disabling(&near, TERM_BIT(CACHE)) > 2 * spec_cycles(&near));
     buf_free(&near.body), buf_free(&far.body);
@@ -377,7 +377,7 @@ START_TEST(register_spills_cost_accesses) {
     s.spill_bytes = 4 * 78;
     ck_about(spec_cycles(&s), 32 * 50 * 67, 0.1);
     struct time_estimate t = spec_model(&s);
-    ck_bound(t, "load/store issue");
+    ck_bound(t, "LSU pipe");
     s.spill_bytes = 4 * 4 * 78;
     ck_about(spec_cycles(&s), 4 * 32 * 50 * 67 * 128 / 29.8, 0.1);
     t = spec_model(&s);
@@ -445,9 +445,9 @@ START_TEST(loads_are_hoisted_by_scheduling) {
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "ld.global.cg.u32 %%r%u, [%%d11+%u];\nadd.s32 %%r20, %%r20, %%r%u;\n", 30 + i,
                  128 * i, 30 + i);
-    double in_order_code = spec_cycles_disabling(&s, TERM_BIT(SCHEDULING));
-    ck_about(in_order_code, 50 * 8 * 400.0, 0.15); /* each load waits for the sum before it */
-    ck_assert(spec_cycles(&s) < in_order_code / 5);
+    double in_order = spec_cycles_disabling(&s, TERM_BIT(SCHEDULING));
+    ck_about(in_order, 50 * 8 * 400.0, 0.15); /* each load waits for the sum before it */
+    ck_assert(spec_cycles(&s) < in_order / 5);
     buf_free(&s.body);
 }
 END_TEST

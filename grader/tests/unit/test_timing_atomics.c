@@ -24,11 +24,10 @@ START_TEST(atomics_on_one_address_serialize) {
     spec_add(&spread, "red.global.add.u32 [%%d11], 1;\n");
     ck_assert(spec_cycles(&spread) < 0.1 * spec_cycles(&s));
     ck_assert(spec_cycles_disabling(&s, TERM_BIT(ATOMICS)) < 0.1 * spec_cycles(&s));
-    struct kernel_spec long_options = {.blocks = SMS, .threads = 256, .n = 10};
-    spec_add(&long_options,
-             "red.global.add.u32 [%%d0], 1;\n"); /* ptxas has one lane add the warp's sum */
-    ck_about(spec_cycles(&long_options), spec_cycles(&s) / 32, 0.2);
-    buf_free(&long_options.body);
+    struct kernel_spec known = {.blocks = SMS, .threads = 256, .n = 10};
+    spec_add(&known, "red.global.add.u32 [%%d0], 1;\n"); /* ptxas has one lane add the warp's sum */
+    ck_about(spec_cycles(&known), spec_cycles(&s) / 32, 0.2);
+    buf_free(&known.body);
     buf_free(&s.body), buf_free(&spread.body);
 }
 END_TEST
@@ -44,7 +43,7 @@ START_TEST(atomics_in_one_l2_slice_serialize) {
     spec_add(&s, "red.global.add.u32 [%%d11], 1;\n"); /* 32 words, 4 sectors: 1.25 clocks each */
     ck_about(spec_cycles(&s), SMS * 8 * 20 * 4 * 1.25 * clocks, 0.1);
     struct time_estimate t = spec_model(&s);
-    ck_bound(t, "atomics in one slice of L2");
+    ck_bound(t, "atomics in one L2 slice");
     struct kernel_spec half = s; /* lane / 2: each word twice, two passes for each of two sectors */
     half.body = (struct buf){0};
     half.prologue =

@@ -134,12 +134,12 @@ START_TEST(a_grid_barrier_counts_one_poll_per_block) {
     struct arena a = {0};
     struct kernel_rig r = rig_open(
         rig_printf(&a, "%s%s%sret;\n}\n", counted, word, BARRIER("1") BARRIER("2") BARRIER("3")));
-    uint64_t reply = sim_alloc(r.sim, 64, "p");
+    uint64_t p = sim_alloc(r.sim, 64, "p");
     struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
                            .grid = {20, 1, 1},
                            .block = {64, 1, 1},
                            .cooperative = true,
-                           .params = &reply,
+                           .params = &p,
                            .param_bytes = 8};
     struct sim_result result;
     sim_launch(r.sim, &l, &result);
@@ -168,13 +168,13 @@ START_TEST(a_grid_barrier_orders_earlier_accesses) {
                        counted, word,
                        has_barrier ? BARRIER("1") : "ld.volatile.global.u32 %r61, [%d20];\n"),
             (struct rig_options){.sanitize = true});
-        uint64_t reply = sim_alloc(r.sim, 256, "p");
-        sim_fill(r.sim, reply, 0, 256);
+        uint64_t p = sim_alloc(r.sim, 256, "p");
+        sim_fill(r.sim, p, 0, 256);
         struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
                                .grid = {20, 1, 1},
                                .block = {64, 1, 1},
                                .cooperative = true,
-                               .params = &reply,
+                               .params = &p,
                                .param_bytes = 8};
         struct sim_result result;
         sim_launch(r.sim, &l, &result);

@@ -35,12 +35,12 @@ struct poll_run {
 static struct poll_run run_polls(const char *text, unsigned blocks, bool timed) {
     struct kernel_rig r = rig_open(text);
     struct poll_run out = {0};
-    uint64_t reply = sim_alloc(r.sim, 8 * blocks, "p");
-    sim_fill(r.sim, reply, 0, 8 * blocks);
+    uint64_t p = sim_alloc(r.sim, 8 * blocks, "p");
+    sim_fill(r.sim, p, 0, 8 * blocks);
     struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
                            .grid = {blocks, 1, 1},
                            .block = {1, 1, 1},
-                           .params = &reply,
+                           .params = &p,
                            .param_bytes = 8};
     struct time_options o = {.full_grid = true};
     struct sim_result result;

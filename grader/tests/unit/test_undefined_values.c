@@ -1,6 +1,6 @@
-/* test_undefined_values.c — values that came from a read of what nothing wrote (grader/sim/core/undef.h):
- * which bits of a result they make undefined, and what is reported. Each case is a few instructions
- * between a load and a store. */
+/* test_undefined_values.c — values that came from a read of what nothing wrote
+ * (grader/sim/core/undef.h): which bits of a result they make undefined, and what is reported. Each
+ * case is a few instructions between a load and a store. */
 #include "common/buf.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -133,7 +133,7 @@ static const struct decision {
     {"add.u64 %rd2, %rd8, %rd1; ld.global.u32 %r9, [%rd2];", "uses it as an address", 16},
     {"@%p1 st.global.u32 [%rd8], 1;", "decides by it whether to run", 16},
     {"atom.global.add.u32 %r9, [%rd8], %r1;", "updates memory atomically with it", 16},
-    {"red.global.add.u32 [%rd7], 1;", "reads 4 bytes that nothing wrote", 16},
+    {"red.global.add.u32 [%rd7], 1;", "reads 4 uninitialized bytes", 16},
     {"st.global.u32 [%rd7], %r1; red.global.add.u32 [%rd7], 1;", "updates it atomically", 16},
     {"not.b32 %r8, %r1; shfl.sync.idx.b32 %r9, %r2, 0, 31, %r8;", "passes it as a member mask", 16},
     {"bar.red.and.pred %p4, 0, %p1;", "reduces it over the block", 16},

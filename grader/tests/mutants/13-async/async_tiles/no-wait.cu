@@ -1,4 +1,4 @@
-// expect: RTE not waited for
+// expect: RTE missing wait
 // Nobody waits for the copies: the barrier knows nothing of them.
 
 #include <climits>

@@ -1,4 +1,4 @@
-// expect: RTE not waited for
+// expect: RTE missing wait
 // The wait leaves one group under way, and there is only one: the tile that is needed.
 
 #include <climits>

@@ -1,4 +1,4 @@
-// expect: RTE not waited for
+// expect: RTE missing wait
 // Nobody waits for the mbarrier: the copy out may begin before the copy in has ended.
 
 constexpr unsigned PIECE = 16384; // bytes of a row at a time

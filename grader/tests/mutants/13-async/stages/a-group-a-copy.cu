@@ -1,4 +1,4 @@
-// expect: RTE not waited for
+// expect: RTE missing wait
 // Each copy is a group, so a layer is two groups, and the wait counts them as two layers.
 
 #include <climits>

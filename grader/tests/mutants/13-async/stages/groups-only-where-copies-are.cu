@@ -1,4 +1,4 @@
-// expect: RTE not waited for
+// expect: RTE missing wait
 // Behind the last layer there are no groups any more, so the waits leave too many under way.
 
 #include <climits>

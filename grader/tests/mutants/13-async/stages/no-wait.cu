@@ -1,4 +1,4 @@
-// expect: RTE not waited for
+// expect: RTE missing wait
 // Nobody waits for the copies.
 
 #include <climits>

@@ -1,4 +1,4 @@
-// expect: RTE not waited for
+// expect: RTE missing wait
 // The wait leaves STAGES - 1 groups under way, and as many are there.
 
 #include <climits>
