@@ -25,15 +25,15 @@ enum { FIRST_CHUNK_BYTES = 64 << 10, MAX_CHUNK_BYTES = 4 << 20 };
 
 /* Returns a zeroed chunk of `bytes` bytes plus its header. */
 static struct arena_chunk *new_chunk(size_t bytes, bool shared) {
-    size_t whole = sizeof(struct arena_chunk) + bytes;
+    size_t chunk_bytes = sizeof(struct arena_chunk) + bytes;
     struct arena_chunk *c = MAP_FAILED;
-    if ((shared || bytes >= MMAP_THRESHOLD) && whole > bytes)
-        c = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+    if ((shared || bytes >= MMAP_THRESHOLD) && chunk_bytes > bytes)
+        c = mmap(NULL, chunk_bytes, PROT_READ | PROT_WRITE,
                  (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
-    if (c == MAP_FAILED && shared) die("out of memory (%zu bytes)", whole);
-    if (c == MAP_FAILED) return xcalloc(1, whole);
-    madvise(c, whole, MADV_HUGEPAGE); /* may fail */
-    c->mapping_bytes = whole;
+    if (c == MAP_FAILED && shared) die("out of memory (%zu bytes)", chunk_bytes);
+    if (c == MAP_FAILED) return xcalloc(1, chunk_bytes);
+    madvise(c, chunk_bytes, MADV_HUGEPAGE); /* may fail */
+    c->mapping_bytes = chunk_bytes;
     return c;
 }
 

@@ -127,7 +127,7 @@ static bool prompt_all(const char *chapter, const struct quiz *quiz, unsigned *c
 
 static void put_all_questions(const char *chapter, const struct quiz *quiz, struct buf *out) {
     for (unsigned i = 0; i < quiz->n; i++) put_question(&quiz->questions[i], i, quiz->n, out);
-    buf_printf(out, "To answer: %s quiz %s --answers 1,b,…\n", paths_command("grader"), chapter);
+    buf_printf(out, "Answer with: %s quiz %s --answers 1,b,…\n", paths_command("grader"), chapter);
 }
 
 /* ---- the command ---- */

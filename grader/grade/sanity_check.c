@@ -56,12 +56,12 @@ static double output_bytes(const struct exercise *ex, const struct ex_case *c) {
 }
 
 bool sanity_check_time(struct grading_ctx *g, const struct sim_counters *n, double seconds) {
-    double least = min_seconds(g, &g->ex->timed_case, n);
-    if (seconds >= least) return true;
+    double min_time = min_seconds(g, &g->ex->timed_case, n);
+    if (seconds >= min_time) return true;
     snprintf(g->implausible_reason, sizeof g->implausible_reason,
              "%.3g us at the timed size is faster than the device can be: the problem's bytes and "
              "operations take at least %.3g us",
-             seconds * 1e6, least * 1e6);
+             seconds * 1e6, min_time * 1e6);
     return false;
 }
 

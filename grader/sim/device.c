@@ -1,11 +1,11 @@
-/* device.c — the device table, and how many blocks an SM holds. */
+/* device.c — the device table and the occupancy calculator. See device.h. */
 #include "grader/sim/device.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* Every figure of a row, in its order: SPEC(member, name with unit, what a unit of the row is in
- * units of the member). */
+/* The figures of a row of devices.def, in its order: SPEC(member, name with unit, factor from the
+ * row's unit to the member's). */
 /* clang-format off */
 #define DEVICE_SPECS(SPEC)                                                \
     SPEC(sms, "multiprocessors", 1)                                  \
@@ -36,9 +36,9 @@
     SPEC(atomic_float_rate, "float additions on one word, G/s", 1e9) \
     SPEC(bus_rate, "copies over the bus, one way, GB/s", 1e9)            \
     SPEC(bus_bidirectional_rate, "copies over the bus, both ways, GB/s", 1e9)     \
-    SPEC(copy_overhead_seconds, "a copy beside its bytes, us", 1e-6)              \
-    SPEC(engine_switch_seconds, "from one engine to another, us", 1e-6)           \
-    SPEC(host_sync_seconds, "a host that waits, us", 1e-6)
+    SPEC(copy_overhead_seconds, "overhead of a copy, us", 1e-6)              \
+    SPEC(engine_switch_seconds, "switch to another engine, us", 1e-6)           \
+    SPEC(host_sync_seconds, "wait of the host, us", 1e-6)
 /* clang-format on */
 
 #define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, \
@@ -76,10 +76,10 @@ static const char *source_text(char letter) {
     case 'P': return "measured: grader/tests/timing/copies-h100.tsv";
     case 'Q': return "measured on an H100: grader/tests/timing/copies-h100.tsv";
     case 'D':
-        return "PCI Express of the vendor's data sheet, times what the H100 reaches of its own";
+        return "PCI Express rate of the vendor's data sheet, times the share that the H100 reaches";
     case 'C': return "85 % of the vendor's figure";
-    case 'N': return "estimate: that of another device of the architecture";
-    default: return "assumed, no figure was found";
+    case 'N': return "estimate: the figure of another device of the architecture";
+    default: return "assumed: no figure was found";
     }
 }
 
@@ -104,10 +104,9 @@ static void lower_limit(unsigned *blocks, unsigned value, const char **limiter, 
     *limiter = name;
 }
 
-/* Registers are given to a warp in units of 256, warps to the four schedulers in turn; shared
- * memory in units of 128 bytes (256 before compute capability 8), plus what the system keeps of
- * each block (CUDA programming guide, "Compute Capabilities", and the occupancy calculator of the
- * toolkit). */
+/* A warp gets registers in units of 256, and the four schedulers get warps in turn. A block gets
+ * shared memory in units of 128 bytes (256 before CC 8.0), plus what the system reserves. Sources:
+ * CUDA programming guide, "Compute Capabilities"; the toolkit's occupancy calculator. */
 unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
                               unsigned shared_bytes, const char **limit) {
     unsigned warps = (threads + 31) / 32, blocks = d->blocks_per_sm;
@@ -130,11 +129,11 @@ bool device_spec_is_assumed(const struct gpu_device *d, const char *spec_name) {
     return true;
 }
 
-/* Compute capability 9.0: measured on an H100, 6.0 (8 independent products a warp, 4 to 32 warps;
- * 16 x 8 x 8 of TF32 and 16 x 8 x 32 of bytes the same), which is two thirds of what the data sheet
- * says, as only wgmma reaches that. Before: from the vendor's data sheets, dense products of
- * halves: A100 312 TFLOP/s, 1024 products a clock and SM; V100 125, T4 65, RTX A6000 155, RTX 3090
- * 142 and RTX 4090 330 (the last two with sums in halves): 512. */
+/* CC 9.0: 6.0 cycles, measured on an H100 (8 independent products a warp, 4 to 32 warps; the same
+ * for 16 x 8 x 8 of TF32 and 16 x 8 x 32 of bytes). That is two thirds of the data sheet's rate,
+ * which only wgmma reaches. Older devices, from the vendor's data sheets, dense products of halves:
+ * A100 312 TFLOP/s, 1024 products a clock and SM; V100 125, T4 65, RTX A6000 155, RTX 3090 142 and
+ * RTX 4090 330 (the last two with sums in halves): 512. */
 double device_mma_cycles(const struct gpu_device *d) {
     if (d->cc_major >= 9) return 6;
     return d->cc_major == 8 && d->cc_minor == 0 ? 8 : 16;

@@ -1,4 +1,4 @@
-/* device.h — devices as data (devices.def), and how many blocks an SM holds. */
+/* device.h — the simulated devices as data (devices.def), and the occupancy calculator. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,18 +11,17 @@ struct gpu_device {
     double clock_hz;
     unsigned warps_per_sm, blocks_per_sm, registers_per_sm;
     unsigned shared_per_sm, shared_per_block, shared_reserved;
-    unsigned
-        l1_bytes; /* of an SM; from compute capability 7 on, shared memory takes its part of it */
+    unsigned l1_bytes; /* of an SM; from CC 7.0 on, shared memory is a part of it */
     unsigned lat_alu, lat_l1, lat_l2, lat_dram, lat_shared;
     uint64_t l2_bytes, dram_bytes;
     double l2_rate, dram_rate;
     unsigned fp32_lanes, int_lanes, sfu_lanes, fp64_lanes, lsu_lanes; /* per clock and SM */
     double launch_seconds;
-    double atomic_rate,
-        atomic_float_rate; /* updates of one word a second: integers; additions of floats */
-    /* The bus to the host: bytes a second one way, and both ways together; what a copy takes beside
-     * its bytes; from the end of a command to the begin of what follows it on another engine; from
-     * the end of what a host waits for to its next command. */
+    /* Updates of one word a second: of integers; additions of floats. */
+    double atomic_rate, atomic_float_rate;
+    /* The bus to the host. Bytes a second: one way; both ways together. Seconds: overhead of a copy;
+     * from a command's end to the start of its successor on another engine; from the end of what the
+     * host waits for to its next command. */
     double bus_rate, bus_bidirectional_rate, copy_overhead_seconds, engine_switch_seconds,
         host_sync_seconds;
     const char *spec_sources; /* one letter for each figure, see devices.def */
@@ -31,21 +30,21 @@ struct gpu_device {
 const struct gpu_device *device_find(const char *name); /* NULL if unknown */
 const struct gpu_device *device_at(unsigned i);         /* NULL after the last */
 
-/* The figures of a device, for listing: name with unit, value, where it comes from. False after the
- * last. */
+/* One figure of a device, for listing. */
 struct device_spec {
-    const char *name, *source;
+    const char *name, *source; /* name with unit; where the value comes from */
     double value;
 };
+/* Gets the i-th figure; returns false after the last. */
 bool device_spec(const struct gpu_device *d, unsigned i, struct device_spec *out);
 
-/* No figure was found for the one whose name begins so. */
+/* Returns true if the figure whose name begins with `spec_name` is assumed, for want of a source. */
 bool device_spec_is_assumed(const struct gpu_device *d, const char *spec_name);
 
-/* Blocks that fit on one SM at the same time; `limit` (may be NULL) names what ends it. */
+/* Returns the number of blocks that fit on one SM; `limit` (may be NULL) gets the limiter's name. */
 unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
                               unsigned shared_bytes, const char **limit);
 
-/* Cycles that an SM's quarter takes for mma of 16 x 8 x 16 halves; of other types, for as many
- * bits. */
+/* Returns the cycles that one of an SM's four quarters takes for an mma of 16 x 8 x 16 halves, or of
+ * as many bits of another type. */
 double device_mma_cycles(const struct gpu_device *d);

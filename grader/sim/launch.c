@@ -1,5 +1,5 @@
-/* launch.c — sim_launch: runs a grid on the core, with the search for races beside it, and collects
- * what was found and counted. */
+/* launch.c — sim_launch: runs a grid on the core with race detection, and collects its counters and
+ * findings. Then it runs what the grid's kernels launched. */
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/grid_barrier.h"
 #include "grader/sim/count/count.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- what a kernel launched runs after it, and counts as a part of it ---- */
+/* ---- launches by kernels: they run after the kernel, and its result includes theirs ---- */
 
 static void merge_line(struct sim_result *to, const struct sim_line *from) {
     for (unsigned i = 0; i < to->nlines; i++)
@@ -44,10 +44,11 @@ static void run_device_launch(struct sim *s, const struct device_launch *p,
     enum sim_status copy_status = p->src ? sim_copy(s, p->dst, p->src, p->copy_bytes)
                                          : sim_fill(s, p->dst, p->fill_value, p->copy_bytes);
     if (copy_status != SIM_OK)
-        out->fault = SIM_FAULT_USE_AFTER_FREE; /* it was there when the kernel asked */
+        out->fault = SIM_FAULT_USE_AFTER_FREE; /* the kernel checked the range when it issued the copy */
 }
 
-/* Each with what it launches in turn; nothing more once one has faulted. */
+/* Runs and frees the launches of a list, each with the launches of its own kernels. After a fault
+ * it only frees. */
 static void run_device_launches(struct sim *s, struct device_launch *list, struct sim_result *out) {
     for (struct device_launch *p = list, *next; p; p = next) {
         next = p->next;
@@ -66,8 +67,8 @@ static void run_pending_launches(struct sim *s, struct sim_result *out) {
     if (!s->launch_depth) device_launch_drop(s);
 }
 
-/* What earlier launches left of a budget that is shared; a launch that finds nothing ends at its
- * first turn. */
+/* Limits the launch to the rest of a shared budget. If nothing is left, the launch ends with its
+ * first timeslice. */
 static void apply_shared_budget(struct launch *l) {
     const struct sim *s = l->sim;
     if (!s->is_budget_shared || !l->insn_budget) return;

@@ -1,4 +1,4 @@
-/* sim.c — the simulator's public face: options, memory, modules, launch checks. See sim.h. */
+/* sim.c — the functions of sim.h: options, memory, modules, launch checks. launch.c has the rest. */
 #include "grader/sim/sim.h"
 #include "grader/sim/code/cluster.h"
 #include "grader/sim/core/device_launch.h"
@@ -13,7 +13,7 @@
 
 void sim_init_before_sandbox(void) { memory_init_before_sandbox(); }
 
-/* The least that lane functions are compiled for. */
+/* Returns true if the CPU has the minimum instruction set that lane functions are compiled for. */
 static bool is_cpu_supported(struct err *e) {
 #if defined __x86_64__
     if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
@@ -126,7 +126,7 @@ enum sim_status sim_fill(struct sim *s, uint64_t address, uint8_t value, uint64_
     return SIM_OK;
 }
 
-/* What was not written stays so: the shadow is copied too. */
+/* Copies the shadow memory, too: a copy of uninitialized bytes is uninitialized. */
 enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t bytes) {
     unsigned char *p = host_range(s, to, bytes), *q = host_range(s, from, bytes);
     if (!bytes) return SIM_OK;
@@ -164,8 +164,8 @@ static bool symbol_address(const struct sim_module *m, const char *name, uint64_
     return false;
 }
 
-/* Initial values of one variable, addresses in it included. Device memory starts as zero, as the
- * manual says. */
+/* Writes the initial value of one variable, including the addresses in it. Without one the variable
+ * is zero (PTX ISA, "Initializers"). */
 static bool write_initial_value(struct sim *s, const struct sim_module *m,
                                 const struct module_var *v, struct err *e) {
     unsigned char *p = s->memory.bytes + (v->address - SIM_BASE);
@@ -200,8 +200,8 @@ static void release_vars(struct sim *s, struct sim_module *m) {
     }
 }
 
-/* nvcc links its library for launches by kernels to all that refers to other files;
- * core/device_launch.c does what it does. */
+/* Returns true for NVIDIA's device runtime library, which nvcc links to every program with relocatable
+ * device code. core/device_launch.c replaces it. */
 static bool is_device_runtime(const struct ptx_module *m) {
     return ptx_module_func(m, "cnpGetLastError") || ptx_module_func(m, "cnpLaunchDevice");
 }
@@ -244,18 +244,18 @@ void sim_unload(struct sim *s, struct sim_module *m) {
     free(m);
 }
 
-/* Frees and zeroes all but modules' variables, whose bytes are undefined afterwards. */
+/* Frees and zeroes everything but module variables, whose bytes are undefined afterwards. */
 static void free_all(struct sim *s) {
     memory_free_all(&s->memory);
     race_streams_clear(s);
     s->heap_used = 0;
     s->memory.has_undef_marks = false;
-    memory_release_pages(&s->memory); /* nothing of one replay is left to be found in the next */
+    memory_release_pages(&s->memory); /* so that no replay finds data of the one before */
 }
 
 void sim_reset(struct sim *s) {
     free_all(s);
-    struct err ignored = {0}; /* it worked when the module was loaded */
+    struct err ignored = {0}; /* the same calls succeeded when the module was loaded */
     for (struct sim_module *m = s->modules; m; m = m->next) module_reset(s, m, &ignored);
 }
 
@@ -343,7 +343,8 @@ static const char *reject_launch(struct err *e, const char *error, const char *f
     return error;
 }
 
-/* As an H100 answers: every size that does not fit is a cudaErrorInvalidClusterSize. */
+/* Checks cluster dimensions. As on an H100, every size that does not fit is
+ * cudaErrorInvalidClusterSize. */
 static const char *check_clusters(const struct gpu_device *d, const struct sim_launch *l,
                                   const struct sim_kernel_info *k, struct err *e) {
     static const char error[] = "cudaErrorInvalidClusterSize";

@@ -1,14 +1,14 @@
-/* sim.h — the simulated GPU: memory, modules, launches, counters. Knows nothing of grading or
- * processes.
+/* sim.h — the interface of the simulated GPU: memory, modules, launches, counters. It knows nothing
+ * of grading or processes. The device server (grader/server) calls it.
  *
  *   struct sim *s = sim_open(&(struct sim_options){.device = device_find("h200")}, &err);
  *   uint64_t in = sim_alloc(s, bytes, "in");
  *   struct sim_module *m = sim_load(s, ptx, length, &err);
  *   sim_launch(s, &(struct sim_launch){.kernel = sim_find_kernel(m, "k"), ...}, &result);
  *
- * One thread drives a sim; a launch itself may use several worker threads. Same calls, same inputs:
- * same outputs and counters, whatever the number of workers. Nothing a kernel does ends the
- * process: it ends as a `sim_fault` in the result. */
+ * One thread calls the functions of a sim; a launch itself may use several worker threads. The same
+ * calls with the same inputs give the same outputs and counters, for any number of workers. Nothing
+ * that a kernel does ends the process: it becomes a `sim_fault` in the result. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- counters: docs/counters.md defines each; counters.def is the one list ---- */
+/* ---- counters: docs/counters.md defines each, counters.def lists them ---- */
 
 struct sim_counters {
 #define COUNTER(name, merge, text) uint64_t name;
@@ -25,15 +25,15 @@ struct sim_counters {
 #undef COUNTER
 };
 
-/* In the order of counters.def. */
+/* Counters are numbered in the order of counters.def. */
 unsigned sim_counter_count(void);
 const char *sim_counter_name(unsigned i);
-/* The counter's key under schema 1 of our JSON, or NULL where it has not changed. */
+/* Returns the counter's key under schema 1 of our JSON, or NULL if it has not changed since. */
 const char *sim_counter_name_v1(unsigned i);
 uint64_t sim_counter_get(const struct sim_counters *c, unsigned i);
-/* Adds, or keeps the larger, as counters.def says of each. */
+/* Adds each counter, or keeps the larger one, as counters.def says. */
 void sim_counters_add(struct sim_counters *to, const struct sim_counters *from);
-/* Makes sums over `part` blocks sums over `whole` of them. */
+/* Scales counters of `sampled_blocks` blocks up to `total_blocks`. */
 void sim_counters_scale(struct sim_counters *c, uint64_t total_blocks, uint64_t sampled_blocks);
 
 /* Stall reasons of the time model, by Nsight Compute's names. X(id, text). Nsight has one long
@@ -65,22 +65,20 @@ struct sim_line {
     const char *file; /* as nvcc wrote it; "" = unknown */
     uint32_t line;    /* 0 = unknown */
     struct sim_counters counters;
-    double stall_seconds[SIM_STALL_COUNT]; /* of a traced launch: seconds of its modelled time that
-                                     warps spend there, and on what */
+    /* Seconds of a traced launch's modelled time that warps spend on the line, by stall reason. */
+    double stall_seconds[SIM_STALL_COUNT];
 };
 
-/* What the lanes of one warp asked for by one instruction, in a traced block: of all the costliest.
- */
+/* The costliest request that one instruction made in a traced block. */
 enum sim_access_kind { SIM_ACCESS_LOAD, SIM_ACCESS_STORE, SIM_ACCESS_ATOMIC };
 struct sim_access {
     const char *file;
     uint32_t line, mask;      /* mask: the active lanes */
-    uint8_t kind, lane_bytes; /* enum sim_access_kind; of a lane */
+    uint8_t kind, lane_bytes; /* enum sim_access_kind; bytes of one lane */
     bool is_shared;           /* else global */
-    uint16_t cost; /* global: 32-byte sectors; shared: passes over the banks; atomics: most lanes on
-                      one address */
-    uint32_t offset[32]; /* by lane, in bytes, from the 128-byte line of the lowest address;
-                            UINT32_MAX: further */
+    uint16_t cost;            /* global: sectors; shared: wavefronts; atomics: multiplicity */
+    /* By lane: bytes from the cache line of the lowest address; UINT32_MAX if out of range. */
+    uint32_t offset[32];
 };
 
 /* ---- the device ---- */
@@ -90,131 +88,121 @@ struct gpu_device; /* device.h */
 struct sim_options {
     const struct gpu_device *device;
     unsigned workers;          /* threads for a launch; 0 = one for each core */
-    bool sanitize;             /* memory initialisation, races; bounds are always checked */
+    bool sanitize;             /* check initialization and races; bounds are always checked */
     bool adversarial_schedule; /* split warps after divergence as hardware may */
     bool reverse_block_order;  /* see sim_set_reverse_block_order */
-    bool strict_order; /* blocks are ordered by what they hand over only if a fence stands before it
-                        */
+    bool strict_order; /* a value that a block passes on orders only what a fence precedes */
     bool ptx_counters; /* count what PTX says, not what ptxas merges: docs/counters.md */
-    uint64_t memory_limit;       /* device memory in bytes; 0 = what the device has */
-    uint64_t heap_bytes;         /* of device malloc; 0 = 8 MiB, a GPU's own */
+    uint64_t memory_limit;       /* device memory in bytes; 0 = the device's own size */
+    uint64_t heap_bytes;         /* for device malloc; 0 = 8 MiB, as on a GPU */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
-    uint64_t sample_key;         /* likewise */
+    uint64_t sample_key;         /* see sim_set_sample */
 };
 
-/* In a process that will lock itself in: what opening could not do then. Without it, large inputs
- * cost more memory. */
+/* Does the part of sim_open that a sandboxed process may not do. Call it before entering the
+ * sandbox; without it, large inputs cost more memory. */
 void sim_init_before_sandbox(void);
 struct sim *sim_open(const struct sim_options *o, struct err *e);
 void sim_close(struct sim *s);
-/* Frees every allocation, zeroes what they held, and resets module variables to their initial
- * values; modules stay loaded. */
+/* Frees and zeroes every allocation, and resets module variables to their initial values. Modules
+ * stay loaded. */
 void sim_reset(struct sim *s);
-/* The same, but module variables stay as kernels left them. */
+/* Does the same, but keeps the values of module variables. */
 void sim_free_all(struct sim *s);
 
 /* ---- memory ---- */
 
-/* Device addresses lie in [SIM_BASE, SIM_BASE + SIM_SPAN); no host allocation may be placed there,
- * so that a host dereference of a device pointer faults at an address that tells what it was. */
+/* Device addresses lie in [SIM_BASE, SIM_BASE + SIM_SPAN). Host allocations never lie there, so the
+ * address of a host fault shows that the host dereferenced a device pointer. */
 #define SIM_BASE              0x2ff800000000ull
 #define SIM_SPAN              (1ull << 40)
-#define SIM_HOST_SHARED_BYTES (48ull << 29) /* from SIM_BASE on: what host and device share */
-#define SIM_MAX_HEAP_BYTES \
-    (4ull << 30) /* bytes of the device heap; what lies before device memory holds it twice */
+#define SIM_HOST_SHARED_BYTES (48ull << 29) /* from SIM_BASE on: shared by host and device */
+/* Limit of the device heap. The gap before device memory holds twice as much. */
+#define SIM_MAX_HEAP_BYTES (4ull << 30)
 #define SIM_DEVICE_BASE (SIM_BASE + (64ull << 29)) /* device memory proper */
 
 enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 
-/* Zero bytes are allowed and give a unique address. 0 = out of memory. The name (copied, may be
- * NULL) is used in reports. Addresses are 512-byte aligned with a redzone between allocations.
- * Memory counts as uninitialised. */
+/* Returns the address of new, uninitialized memory; 0 = out of memory. Zero bytes are allowed and
+ * give a unique address. Reports use the name (copied, may be NULL). Addresses are 512-byte aligned,
+ * with a redzone between allocations. */
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
-/* The name of an allocation that kernels may set by cudaGraphSetConditional. */
+/* The name of an allocation that kernels may write by cudaGraphSetConditional. */
 #define SIM_GRAPH_CONDITION_NAME "condition of a graph"
-/* …of graphs that kernels launch: a struct sim_graph_mailbox. */
+/* The name of the allocation that holds the struct sim_graph_mailbox of device graph launches. */
 #define SIM_GRAPH_MAILBOX_NAME "graphs that kernels launch"
 struct sim_graph_mailbox {
 #define FIELD(type, name)    type name;
 #define ARRAY(type, name, n) type name[n];
 #include "grader/sim/graph_mailbox.def"
 };
-/* In pages of its own, which may then be those of a memory file: what another process writes there
- * is in device memory. They stay shared, also across sim_reset, until sim_unmap_shared_pages; not 0
- * bytes. */
+/* Allocates whole pages, at least one byte. sim_map_shared_pages can then map a memory file there,
+ * so that another process writes device memory directly. The mapping outlives sim_reset; it ends
+ * with sim_unmap_shared_pages. */
 uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
-/* The same, standing for pinned memory of the host: copies reach it, a kernel that does is told
- * that it must not. */
+/* Allocates pages that stand for pinned host memory: copies may access them, kernels may not. */
 uint64_t sim_alloc_pinned(struct sim *s, uint64_t bytes, const char *name);
 bool sim_map_shared_pages(struct sim *s, uint64_t address, int fd, uint64_t offset);
 void sim_unmap_shared_pages(struct sim *s);
-/* Memory for host and device: the pages of a memory file, SIM_HOST_SHARED_BYTES from `offset` on,
- * which the host may map at the same addresses. What a host writes there is not seen, so all of it
- * counts as written. */
+/* Maps SIM_HOST_SHARED_BYTES of a memory file, from `offset` on, as memory of host and device; the
+ * host process maps it at the same addresses. The simulator can't see the host's writes, so all of
+ * this memory counts as initialized. */
 bool sim_map_host_shared(struct sim *s, int fd, uint64_t offset);
 uint64_t sim_alloc_host_shared(struct sim *s, uint64_t bytes, const char *name);
-/* Says that a range has been written, by whoever shares it. */
+/* Marks a range as initialized: a process that shares it has written it. */
 enum sim_status sim_mark_initialized(struct sim *s, uint64_t address, uint64_t bytes);
-enum sim_status sim_free(struct sim *s, uint64_t address); /* 0 is fine */
-/* Start and size of the live allocation that holds `address`; false if none. */
+enum sim_status sim_free(struct sim *s, uint64_t address); /* 0: no effect */
+/* Finds the live allocation that holds `address`; returns false if there is none. */
 bool sim_find_allocation(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes);
-/* The whole range must lie in one live allocation. Writing and filling count as initialising. */
+/* The whole range must lie in one live allocation. sim_write and sim_fill mark it as initialized;
+ * sim_copy copies the shadow memory, too. */
 enum sim_status sim_write(struct sim *s, uint64_t address, const void *data, uint64_t bytes);
 enum sim_status sim_read(struct sim *s, uint64_t address, void *data, uint64_t bytes);
 enum sim_status sim_fill(struct sim *s, uint64_t address, uint8_t value, uint64_t bytes);
 enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t bytes);
 struct sim_report;
-/* Whether a range holds values that came from reads of what nothing wrote: says so, and counts it
- * as written from then on. For memory that is looked at from outside. */
+/* Returns true, with a report, if a range holds values computed from uninitialized reads, and marks
+ * them as initialized. Call it on memory that is copied to the host or compared. */
 bool sim_check_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_report *out);
-/* Marks a range as uninitialised again (its bytes stay). */
+/* Marks a range as uninitialized; its bytes stay. */
 enum sim_status sim_mark_uninitialized(struct sim *s, uint64_t address, uint64_t bytes);
 uint64_t sim_memory_used(const struct sim *s);
 
 /* ---- textures and surfaces ---- */
 
 enum { SIM_TEX_SIGNED, SIM_TEX_UNSIGNED, SIM_TEX_FLOAT }; /* kinds of texels */
-enum {
-    SIM_TEX_WRAP,
-    SIM_TEX_CLAMP,
-    SIM_TEX_MIRROR,
-    SIM_TEX_BORDER
-}; /* address modes, in CUDA's order */
-enum {
-    SIM_TEX_BUFFER,
-    SIM_TEX_1D,
-    SIM_TEX_2D,
-    SIM_TEX_3D,
-    SIM_TEX_CUBE
-}; /* SHAPE_BUFFER: linear memory, whole texels */
+/* Address modes, in CUDA's order. */
+enum { SIM_TEX_WRAP, SIM_TEX_CLAMP, SIM_TEX_MIRROR, SIM_TEX_BORDER };
+/* Shapes. SIM_TEX_BUFFER is linear memory, read by whole texels. */
+enum { SIM_TEX_BUFFER, SIM_TEX_1D, SIM_TEX_2D, SIM_TEX_3D, SIM_TEX_CUBE };
 
 /* A texture or surface object: texels in device memory, row by row. */
 struct sim_texture {
-    uint64_t address, pitch,
-        slice_pitch; /* bytes from one row, from one slice, layer or face to the next */
+    /* Bytes from one row to the next; from one slice, layer or face to the next. */
+    uint64_t address, pitch, slice_pitch;
     uint32_t width, height, depth; /* texels; 1 where there is no such dimension */
-    uint32_t layers;               /* 0 = not layered; of cube maps: cubes */
+    uint32_t layers;               /* 0 = not layered; for cube maps, the number of cubes */
     uint8_t shape, channels, channel_bits, texel_kind;
     uint8_t address_modes[3];
-    bool is_tiled;              /* an array, whose texels lie in tiles: for what is counted */
-    bool is_linear_filter;      /* filter, else the nearest texel */
-    bool normalized_coords;     /* coordinates */
-    bool read_normalized_float; /* integers are read as fractions of the largest */
+    bool is_tiled;              /* a CUDA array, whose texels lie in tiles; affects counters only */
+    bool is_linear_filter;      /* else the nearest texel */
+    bool normalized_coords;     /* coordinates run from 0 to 1 */
+    bool read_normalized_float; /* integers are read as fractions of the largest value */
     bool is_srgb, is_surface;
     float border_color[4];
 };
-/* A handle, or 0. Handles of destroyed objects are given out again. */
+/* Returns a handle, or 0 if there are too many. Handles of destroyed objects are reused. */
 uint64_t sim_texture_create(struct sim *s, const struct sim_texture *t);
 bool sim_texture_destroy(struct sim *s, uint64_t handle);
 
 /* ---- modules ---- */
 
-/* Parses, decodes and places a PTX module; its variables get device memory. NULL with an error that
- * names what is not implemented: instruction, source line, kernel. */
+/* Parses, decodes and loads a PTX module, and allocates its variables in device memory. Returns NULL
+ * with an error that names what is not implemented: instruction, source line, kernel. */
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e);
-/* The same of several texts, which are linked. */
+/* Loads several texts as one module, linked. */
 struct sim_ptx_text {
     const char *ptx;
     size_t length;
@@ -236,25 +224,25 @@ struct sim_kernel_info {
         uint32_t offset, bytes;
     } params[256];
     uint32_t static_shared, local_bytes, const_bytes;
-    uint32_t registers;         /* a guess until ptxas has told: sim_set_registers */
-    uint32_t max_threads;       /* a block, from .maxntid or the device */
-    bool cooperative;           /* uses a grid-wide barrier */
-    uint32_t spill_bytes;       /* as ptxas said; 0 until then */
-    uint32_t cluster_dims[3];   /* blocks that __cluster_dims__ asks for; 0 = not said */
-    bool requires_cluster_dims; /* __cluster_dims__ without a size: the launch has to say it */
+    uint32_t registers;         /* an estimate until sim_set_registers */
+    uint32_t max_threads;       /* of a block, from .maxntid or the device */
+    bool cooperative;           /* uses the grid barrier */
+    uint32_t spill_bytes;       /* from ptxas; 0 until sim_set_registers */
+    uint32_t cluster_dims[3];   /* blocks, from __cluster_dims__; 0 = not specified */
+    bool requires_cluster_dims; /* __cluster_dims__ without a size: the launch must set one */
 };
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
-/* What `ptxas -v` reported for the kernel; used for occupancy. */
+/* Sets what `ptxas -v` reported for the kernel; occupancy depends on it. */
 void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t spill_bytes);
-/* The machine code that ptxas made of the kernel's module, all of it, for the time model; it must
- * outlive the module. */
+/* Sets the machine code of the kernel's whole module, as ptxas compiled it, for the time model. It
+ * must outlive the module. */
 struct sass_insn; /* grader/sim/sass/sass.h */
 void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *code, uint32_t n);
 
 /* ---- launches ---- */
 
-/* The order is the order of precedence in which one fault hides another. X(id, short name, what a
- * CUDA runtime would return: the name of a cudaError_t) */
+/* Faults and findings, in order of precedence: an earlier one hides a later one. X(id, name in
+ * reports, the cudaError_t that a CUDA runtime would return). */
 /* clang-format off */
 #define SIM_FAULTS(X)                                                                    \
     X(SIM_FAULT_NONE, "none", cudaSuccess)                                               \
@@ -275,7 +263,7 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_OUT_OF_HOST_MEMORY, "out of host memory", cudaErrorLaunchOutOfResources) \
     X(SIM_FAULT_DEVICE_HEAP, "invalid free", cudaErrorLaunchFailure)                      \
     X(SIM_FAULT_TENSOR_MAP, "invalid tensor map", cudaErrorIllegalInstruction)                   \
-    /* sanitizer findings: the launch goes on, nothing faults on a real device */        \
+    /* Sanitizer findings: the launch continues; a real device would not fault. */       \
     X(SIM_FAULT_UNINITIALIZED, "uninitialized read", cudaSuccess)                        \
     X(SIM_FAULT_SHARED_RACE, "data race in shared memory", cudaSuccess)                          \
     X(SIM_FAULT_INTERBLOCK_RACE, "data race between blocks", cudaSuccess)                         \
@@ -287,7 +275,7 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_INACTIVE_LANE_SHUFFLE, "shuffle from an inactive lane", cudaSuccess)                   \
     X(SIM_FAULT_STREAM_RACE, "stream race", cudaSuccess)                        \
     X(SIM_FAULT_MISSING_FENCE, "missing fence", cudaSuccess)                                     \
-    /* notes: no fault, said where they may explain one */                               \
+    /* Notes: no faults, but they may explain a wrong result. */                         \
     X(SIM_NOTE_REVALIDATED_READ, "note", cudaSuccess)                                                \
     X(SIM_NOTE_EARLY_EXIT, "note", cudaSuccess)
 /* clang-format on */
@@ -300,7 +288,7 @@ enum sim_fault {
 };
 
 const char *sim_fault_name(enum sim_fault f);
-/* One that tells of two accesses. */
+/* Returns true if the finding has two ends: two accesses, or an access and a copy. */
 static inline bool sim_fault_is_hazard(enum sim_fault f) {
     return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_INTERBLOCK_RACE ||
            f == SIM_FAULT_INTRABLOCK_RACE || f == SIM_FAULT_ASYNC_HAZARD ||
@@ -308,7 +296,8 @@ static inline bool sim_fault_is_hazard(enum sim_fault f) {
 }
 static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_REVALIDATED_READ; }
 
-/* The first occurrence of one kind of fault in a launch, and how often it occurred. */
+/* The first occurrence of one kind of fault in a launch (in its lowest block), and the number of
+ * occurrences. */
 struct sim_report {
     enum sim_fault fault;
     uint64_t count;
@@ -316,9 +305,8 @@ struct sim_report {
     uint32_t line;
     uint32_t block[3], thread[3];
     uint64_t address;
-    bool is_shared_memory; /* of shared memory */
-    char text[768]; /* one sentence with all of the above: "4 bytes past the end of `out` (4096
-                       bytes)…" */
+    bool is_shared_memory; /* `address` is an offset in shared memory */
+    char text[768];        /* one sentence with all of the above */
 };
 
 struct sim_launch {
@@ -328,43 +316,41 @@ struct sim_launch {
     const void *params; /* laid out as the kernel's parameter space */
     uint32_t param_bytes;
     bool cooperative;
-    uint32_t cluster_dims[3];         /* blocks; 0 = what the kernel was compiled for, or none */
-    bool allows_nonportable_clusters; /* of more than 8 blocks, which not every device has */
+    uint32_t cluster_dims[3];         /* blocks; 0 = as the kernel was compiled, or none */
+    bool allows_nonportable_clusters; /* clusters of more than 8 blocks, which some devices lack */
 };
 
-/* What keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and of
- * textures; passes over the banks, and of global atomics over the word that most lanes want. The
- * last two are counted in traced launches only. */
+/* Work that keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and
+ * textures; wavefronts of shared memory, plus the multiplicity of global atomics. Only traced
+ * launches count the last two. */
 struct sim_block_work {
     uint64_t warp_insns, sectors, wavefronts;
 };
 
 struct sim_result {
-    enum sim_fault fault; /* what ended the launch; sanitizer findings are in reports only */
+    enum sim_fault fault; /* the fault that ended the launch; findings are in reports only */
     struct sim_report reports[SIM_FAULT_COUNT];
     unsigned nreports;
     struct sim_counters counters;
     struct sim_line *lines; /* owned: sim_result_free */
     unsigned nlines;
-    struct sim_access *accesses; /* of a launch whose time was modelled; owned likewise */
+    struct sim_access *accesses; /* of a launch whose time was modelled; owned, too */
     unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
-    bool blocks_depend; /* of a traced launch: blocks wait for each other, or one runs for very long
-                         */
-    bool clock_ordered; /* …blocks got on as by a clock, since they look at what others leave:
+    /* Set by traced launches: */
+    bool blocks_depend; /* blocks wait for each other, or one runs for very long */
+    bool clock_ordered; /* blocks poll each other, so the clock scheduler ran them:
                            core/clock_scheduler.c */
-    /* Of the blocks that ran: in all, and the most that one did, each of the three for itself.
-     * Where blocks meet at a barrier of the grid, a phase lasts as long as its slowest block: the
-     * most that one did from one barrier to the next, summed. */
+    /* The work of the blocks that ran: the total, and the maximum of one block, for each member
+     * separately. With grid barriers, a phase lasts as long as its slowest block: the maximum is
+     * then the sum of each phase's maximum. */
     struct sim_block_work total_work, max_block_work;
 };
 
-/* Checks the configuration as the runtime would: NULL, or the name of a cudaError_t with a reason
- * in `e`
- * ("cudaErrorInvalidConfiguration": 2048 threads a block, an empty grid, too much shared memory).
- */
+/* Checks the configuration as the CUDA runtime would. Returns NULL if it is valid, else the name of
+ * a cudaError_t with a reason in `e`, such as "cudaErrorInvalidConfiguration" for 2048 threads. */
 const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct err *e);
-/* Runs to the end. The configuration must have passed sim_check_launch. */
+/* Runs the launch to its end. The configuration must have passed sim_check_launch. */
 void sim_launch(struct sim *s, const struct sim_launch *l, struct sim_result *out);
 void sim_result_free(struct sim_result *r);
 
@@ -373,58 +359,62 @@ void sim_result_free(struct sim_result *r);
 struct sim_sample {
     const uint64_t *blocks; /* linear indices, ascending */
     unsigned nblocks;
-    uint64_t words_per_block; /* of trace, that are kept of a block */
-    bool sampled_only; /* run no others: memory is changed by the sample alone, counters are scaled
-                          up */
+    uint64_t words_per_block; /* limit of a block's trace */
+    bool sampled_only; /* run only these blocks: outputs are incomplete, counters are scaled up */
 };
 struct sim_trace; /* grader/sim/core/trace.h */
-/* sim_launch that also records what the sampled blocks did. */
+/* Does what sim_launch does, and returns a trace of the sampled blocks. */
 struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *l,
                                     const struct sim_sample *sample, struct sim_result *out);
 void sim_trace_free(struct sim_trace *t);
-/* Its blocks may see each other's writes, so that a few of them alone may wait for ever. */
+/* Returns true if the kernel's blocks may read each other's writes: a few of them alone may then
+ * wait forever. */
 bool sim_kernel_has_interblock_deps(const struct sim_kernel *k);
-uint64_t sim_get_sample_warps(const struct sim *s); /* what sim_set_sample set */
+uint64_t sim_get_sample_warps(const struct sim *s); /* set by sim_set_sample */
 
-/* What device printf wrote since the last call, and which assertions failed; appended, at most 1
- * MiB of each kept (as the device's buffer). */
+/* Appends what device printf wrote since the last call, and the assertions that failed. At most 1
+ * MiB of each is kept, as in the device's buffer. */
 void sim_drain_output(struct sim *s, struct buf *out, struct buf *errors);
-/* False: more than there can be. */
+/* Sets the size of the device heap; returns false if it exceeds SIM_MAX_HEAP_BYTES. */
 bool sim_set_heap(struct sim *s, uint64_t bytes);
 void sim_set_sanitize(struct sim *s, bool on);
 
 /* ---- the order of commands: races between streams (race/streams.c) ---- */
 
 enum { SIM_MAX_STREAMS = 64 };
-/* Of the commands that follow. 0 and 1 are the default streams; numbers begin with 1. */
+/* The place of the next commands in the order of all commands. Streams 0 and 1 are the default
+ * streams; sequence numbers begin with 1. */
 struct sim_stream_clock {
-    uint32_t stream, sequence;               /* the number-th of that stream */
-    uint32_t ordered_after[SIM_MAX_STREAMS]; /* which of each stream's commands they come after */
-    uint32_t permanently_after[SIM_MAX_STREAMS]; /* …and all commands that will ever follow */
-    bool has_dependent; /* a command of another stream, or the host, waits for this one
-                           (server/record.c) */
+    uint32_t stream, sequence; /* the command is number `sequence` of its stream */
+    /* By stream: the last command that this one is ordered after… */
+    uint32_t ordered_after[SIM_MAX_STREAMS];
+    /* …and the last one that all later commands are ordered after, too. */
+    uint32_t permanently_after[SIM_MAX_STREAMS];
+    /* Another stream's command, or the host, waits for this one (server/record.c). */
+    bool has_dependent;
 };
-/* Launches and sim_check_host_access are then held against commands that nothing orders them with.
- * NULL: nothing is looked for. */
+/* Sets the clock for launches and sim_check_host_access, which then look for stream races. NULL
+ * turns that off. */
 void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o);
-/* Rows of a copy or a fill that the host asked for; `what` names it, and stays. True with a report
- * where it races. */
+/* The rows that a copy or a fill of the host accesses. */
 struct sim_strided_range {
-    uint64_t address, pitch, width, rows;
+    uint64_t address, pitch, width, rows; /* pitch, width: bytes */
     bool is_write;
 };
+/* Returns true, with a report, if the access races with another command. `description` names the
+ * access and must outlive the report. */
 bool sim_check_host_access(struct sim *s, const char *description,
                            const struct sim_strided_range *r, struct sim_report *out);
-/* Of kernels whose blocks may see each other's writes: several blocks are begun at once, and the
- * later ones get on first. Else each runs to its end before the next begins, unless it waits, so
- * that what relies on their order comes out right. */
+/* Affects kernels whose blocks may read each other's writes. If on, several blocks start at once and
+ * later ones run first. If off, each block runs to its end, unless it waits, before the next starts;
+ * kernels that rely on that order then give right results. */
 void sim_set_reverse_block_order(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
-/* From here on launches, those by kernels among them, share the budget of warp instructions, whole
- * again at each call. */
+/* From this call on, launches (also those by kernels) share one budget of warp instructions. Each
+ * call restores the full budget. */
 void sim_begin_shared_budget(struct sim *s);
-/* Launches of more warps than this run a sample of their blocks, spread evenly over the grid;
- * counters are scaled up to the whole, outputs are incomplete. Launches whose blocks may see each
- * other always run whole. 0 = no sampling. Which blocks run, and which ones the time model looks
- * at, follows from the key. */
+/* Launches of more than `warps` warps run only a sample of their blocks, spread evenly over the grid:
+ * counters are scaled up to the full grid, outputs are incomplete. Launches whose blocks may read
+ * each other's writes always run in full. 0 = no sampling. The key decides which blocks run, and
+ * which ones the time model samples. */
 void sim_set_sample(struct sim *s, uint64_t warps, uint64_t key);

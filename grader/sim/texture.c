@@ -1,5 +1,4 @@
-/* texture.c — texture and surface objects: a table of descriptions by handle. What a fetch does
- * with one: insn/exec_tex.c. */
+/* texture.c — the table of texture and surface objects, by handle. insn/exec_tex.c reads them. */
 #include "grader/sim/core/core.h"
 
 #include <stdlib.h>

@@ -100,9 +100,9 @@ static void rewrite_nodes(const struct site *s, const struct site_page *p, cmark
     size_t n = 0, capacity = 0;
     for (cmark_event_type e; (e = cmark_iter_next(i)) != CMARK_EVENT_DONE;) {
         cmark_node_type t = cmark_node_get_type(cmark_iter_get_node(i));
-        bool wanted = t == CMARK_NODE_CODE || t == CMARK_NODE_LINK || t == CMARK_NODE_IMAGE ||
+        bool required = t == CMARK_NODE_CODE || t == CMARK_NODE_LINK || t == CMARK_NODE_IMAGE ||
                       t == CMARK_NODE_HEADING;
-        if (e != CMARK_EVENT_ENTER || !wanted) continue;
+        if (e != CMARK_EVENT_ENTER || !required) continue;
         if (n == capacity)
             found =
                 xrealloc(found, (capacity = capacity ? 2 * capacity : 64) * sizeof(cmark_node *));

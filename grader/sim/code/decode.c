@@ -1,5 +1,5 @@
-/* decode.c — a parsed module to executable code: variables placed in device memory, functions laid
- * out as ops and segments, the call graph closed. See decode.h. */
+/* decode.c — decodes a parsed module: places variables in device memory, lays functions out as ops
+ * and segments, closes the call graph. See decode.h. */
 #include "grader/sim/code/decode.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@ struct const_map {
     struct {
         u64 value;
         u32 bytes, offset;
-    } * entry; /* bytes 0 = free */
+    } * entry; /* free where bytes is 0 */
     u32 size, used;
 };
 
@@ -81,7 +81,7 @@ static bool allocate_module_vars(struct decoder *d) {
         if (v->space != PTX_GLOBAL && v->space != PTX_CONST) continue;
         if (v->is_extern)
             return err_set(d->e, ERR_UNSUPPORTED,
-                           "variable `%s` is declared extern and defined nowhere in the program",
+                           "variable `%s` is declared extern but defined nowhere in the program",
                            v->name);
         u64 at = v->is_managed ? memory_alloc_host_shared(m->memory, v->bytes, v->name) : 0;
         if (!at) at = memory_alloc(m->memory, v->bytes, v->name);
@@ -189,7 +189,7 @@ static void count_reads(struct decoder *d, const struct ptx_operand *p, bool wri
     for (unsigned i = 0; i < p->nitems; i++) count_reads(d, &p->items[i], written);
 }
 
-/* The first operand is written, except where an instruction has no destination. */
+/* Returns true if the instruction writes its first operand; some have no destination. */
 bool decode_writes_first_operand(const struct ptx_insn *in) {
     static const char *const no_dst[] = {"bar",          "bra",        "brx",
                                          "membar",       "fence",      "nanosleep",
@@ -225,9 +225,9 @@ struct param_area *decode_find_param_area(struct decoder *d, const struct ptx_va
 
 static u32 align_to(u32 at, u32 align) { return align > 1 ? (at + align - 1) / align * align : at; }
 
-/* Takes `bytes` behind `*at`, aligned: where they begin is in `*start`. In 64 bits, since all of
- * these numbers are the program's; past `most`, which is PTX's own limit or ours, nothing is taken.
- */
+/* Reserves `bytes` behind *at, aligned; sets *start. Sums have 64 bits, since the program chooses
+ * these numbers. Beyond max_bytes, which is PTX's limit or ours, it sets the error and returns
+ * false. */
 static bool reserve_bytes(struct decoder *d, u32 *at, u64 bytes, u64 align, u64 max_bytes,
                           const char *description, u32 *start) {
     u64 from = align > 1 ? (*at + align - 1) / align * align : *at;
@@ -250,7 +250,8 @@ static bool add_param_area(struct decoder *d, const struct ptx_var *v) {
     return true;
 }
 
-/* Parameters and returns of a function first, so that a call finds them in order. */
+/* Lays out a function's variables: parameters and return values first, so that a call finds them in
+ * order. */
 static bool layout_vars(struct decoder *d, u32 shared_offset) {
     const struct ptx_func *f = d->f;
     struct arena *a = &d->m->arena;
@@ -316,7 +317,7 @@ void decode_emit_fallthrough(struct decoder *d) {
     d->insn = in;
 }
 
-/* Lays out the instructions; places[i] = op of instruction i. */
+/* Lays out the instructions; insn_ops[i] = first op of instruction i. */
 static bool emit_body(struct decoder *d, u32 *insn_ops) {
     const struct ptx_func *f = d->f;
     unsigned char *leader = xcalloc(f->ninsns + 1, 1);
@@ -331,13 +332,13 @@ static bool emit_body(struct decoder *d, u32 *insn_ops) {
         if (ok) decode_emit_fence_notes(d);
     }
     if (ok && leader[f->ninsns])
-        decode_emit_fallthrough(d); /* a label behind the last instruction */
+        decode_emit_fallthrough(d); /* for a label behind the last instruction */
     free(leader);
     if (!ok) return false;
     d->insn = NULL;
     insn_ops[f->ninsns] = d->m->nops;
     decode_emit_stack_epilogue(d);
-    struct op *o = decode_emit_named(d, "ret"); /* for code that runs off its end */
+    struct op *o = decode_emit_named(d, "ret"); /* for code that runs past its end */
     o->weight = 0;
     o->kind = f->is_entry ? OP_EXIT : OP_RET;
     return true;
@@ -365,7 +366,7 @@ static void bind_lane_functions(struct sim_module *m, u32 first) {
     }
 }
 
-/* Of the first instruction that has a line. */
+/* Returns the source location of the first instruction that has one. */
 static u32 find_first_loc(const struct decoder *d) {
     for (unsigned i = 0; i < d->f->ninsns; i++)
         if (d->m->ptx->locs[d->f->insns[i].loc].line) return d->f->insns[i].loc;
@@ -419,7 +420,8 @@ static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset
 
 /* ---- segments ---- */
 
-/* To add the constant 0 is to look, not to draw. */
+/* Returns true for an atomic addition that fetches a work index. Adding the constant 0 only
+ * polls. */
 static bool is_ticket_fetch(const struct sim_module *m, const struct op *o) {
     if (o->kind != OP_LANEWISE || strcmp(insn_opcodes[o->opcode].name, "atom") != 0) return false;
     const struct mem_desc *d = &m->mems[o->aux];
@@ -481,8 +483,8 @@ static void compute_call_closure(struct sim_module *m, struct sim_func *c, unsig
         if (q->max_frame > frame) frame = q->max_frame;
         if (q->max_local > local) local = q->max_local;
     }
-    /* A chain of calls is no longer than the module has functions: sums saturate, and the launch
-     * finds no memory for them. */
+    /* No chain of calls is longer than the number of functions. The sums saturate; then the launch
+     * reports that memory is exhausted. */
     c->max_frame =
         c->frame_bytes > UINT32_MAX / 2 - frame ? UINT32_MAX / 2 : c->frame_bytes + frame;
     c->max_local =
@@ -491,7 +493,7 @@ static void compute_call_closure(struct sim_module *m, struct sim_func *c, unsig
     if (c->func->is_entry && c->uses_alloca)
         c->max_local = align_to(c->max_local, 16) + ALLOCA_BYTES;
     if (c->reads_textures && c->writes_surfaces)
-        c->interblock_dependent = true; /* blocks may see each other's texels */
+        c->interblock_dependent = true; /* blocks may see each other's writes */
     state[i] = 2;
 }
 
@@ -506,8 +508,8 @@ static void list_funcs(struct sim_module *m) {
                 (struct sim_func){.func = m->ptx->funcs[i], .name = m->ptx->funcs[i]->name};
 }
 
-/* Shared variables that functions or several kernels use lie first, at the same place for every
- * kernel. */
+/* Places the shared variables that functions or several kernels use first, at the same offset for
+ * every kernel. */
 static bool layout_module_shared(struct decoder *d, u32 *at) {
     const struct ptx_module *p = d->m->ptx;
     *at = 0;
@@ -532,7 +534,8 @@ static bool references_module_shared(const struct ptx_module *p, const struct pt
     return false;
 }
 
-/* A kernel that neither calls nor names a common variable does not pay for them. */
+/* Returns true if the kernel calls a function or names a common shared variable; other kernels
+ * don't pay for these. */
 static bool uses_module_shared(const struct ptx_module *p, const struct ptx_func *f) {
     for (unsigned i = 0; i < f->ninsns; i++) {
         if (strncmp(f->insns[i].opcode, "call", 4) == 0) return true;

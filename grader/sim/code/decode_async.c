@@ -1,9 +1,9 @@
-/* decode_async.c — cp.async, mbarrier and bulk copies. See decode.h.
+/* decode_async.c — decodes cp.async, mbarrier and bulk copies. See decode.h.
  *
- * Copies happen when they are issued, which is one of the orders that the program must allow for:
- * an mbarrier sees the bytes of a copy arrive at once, and waiting for a group changes nothing but
- * what may be looked at (race/async.c). cp.async becomes a load into registers of its own and a
- * store from them, so that both are checked and counted like any other. */
+ * A copy happens when it is issued, which is one of the orders that the program must allow for: an
+ * mbarrier sees a copy's bytes arrive at once, and waiting for a group changes only what may be
+ * accessed (race/async.c). cp.async becomes a load into registers of its own and a store from them,
+ * so that both are checked and counted like any other. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 
@@ -14,7 +14,7 @@ static bool decode_copy_group(struct decoder *d, const char *part, bool bulk) {
     const struct ptx_insn *in = d->insn;
     bool commit = part[0] == 'c', all = strcmp(part, "wait_all") == 0;
     if (!commit && !all && (in->noperands < 1 || in->operands[0].kind != PTX_OP_IMM))
-        return decode_unsupported(d, "a number of groups is missing in");
+        return decode_unsupported(d, "missing number of groups in");
     struct op *o = decode_emit_named(d, "cp.async.group");
     o->imm = commit ? (bulk ? GROUP_BULK_COMMIT : GROUP_COMMIT)
              : all  ? GROUP_WAIT_ALL
@@ -24,7 +24,8 @@ static bool decode_copy_group(struct decoder *d, const char *part, bool bulk) {
     return true;
 }
 
-/* Without the cache policy that ends the operands where the opcode says so. */
+/* Returns how many operands there are, without the cache policy at the end, where the opcode has
+ * one. */
 static unsigned count_operands(const struct ptx_insn *in) {
     return in->noperands - (decode_opcode_has(in->opcode, "L2::cache_hint") && in->noperands > 2);
 }
@@ -52,7 +53,7 @@ bool decode_address64(struct decoder *d, const struct ptx_operand *p, ref *out) 
 
 /* ---- cp.async.{ca,cg}.shared.global [d], [a], size{, bytes read | skip}{, policy} ---- */
 
-/* What follows the size: how many bytes are read, or a predicate that says none. */
+/* Decodes what follows the size: how many bytes are read, or a predicate that means none. */
 static bool decode_fill_operands(struct decoder *d, unsigned n, ref *bytes, ref *skip, u32 *flip) {
     const struct ptx_operand *p = &d->insn->operands[3];
     *bytes = *skip = REF_NONE;
@@ -62,8 +63,8 @@ static bool decode_fill_operands(struct decoder *d, unsigned n, ref *bytes, ref 
     return is_predicate ? decode_predicate(d, p, skip, flip) : decode_source(d, p, PTX_U32, bytes);
 }
 
-/* Before the load: zeroes, and which lanes read all that they copy. The load that follows is
- * theirs. */
+/* Emits, before the load, the op that zeroes the registers and says which lanes copy all of their
+ * bytes. The load runs for those. */
 static bool emit_zero_fill(struct decoder *d, struct mem_desc *m, const ref operand[2], u32 flip) {
     ref full = decode_slot_new(d, 1);
     struct op *o = decode_emit_named(d, "cp.async");
@@ -77,7 +78,8 @@ static bool emit_zero_fill(struct decoder *d, struct mem_desc *m, const ref oper
     load->guard = full;
     load->guard_xor = 0;
     d->m->ops[fill].aux = load->aux;
-    d->m->ops[fill].target = d->m->nops - 1 - fill; /* ops to the load, whose address it shares */
+    /* distance in ops to the load, whose address it shares */
+    d->m->ops[fill].target = d->m->nops - 1 - fill;
     return true;
 }
 
@@ -87,7 +89,7 @@ static bool decode_cp_async(struct decoder *d) {
     ref operand[2]; /* bytes, skip */
     u32 flip, first = d->m->nops;
     if (n < 3 || in->operands[2].kind != PTX_OP_IMM)
-        return decode_unsupported(d, "a size is missing in");
+        return decode_unsupported(d, "missing size in");
     u64 size = in->operands[2].value;
     if (size != 4 && size != 8 && size != 16)
         return decode_unsupported(d, "not implemented: %llu bytes in", (unsigned long long)size);
@@ -117,9 +119,10 @@ static bool decode_cp_async(struct decoder *d) {
 
 /* ---- mbarrier and bulk copies ---- */
 
-/* What it counts as: a wait as a load of shared memory, anything else as an atomic, in which lanes
- * that want one word are merged (H100, arrivals and waits in a row: 65 cycles each of one warp, 90
- * of eight, 3.5 a warp more). A wait has a third slot of statistics, for those that ended. */
+/* Adds the statistics of an mbarrier op: a wait counts as a load of shared memory, any other verb
+ * as an atomic, whose lanes are merged if they use one word (H100, alternating arrivals and waits:
+ * 65 cycles each with one warp, 90 with eight, 3.5 more per further warp). A wait has a third slot,
+ * for waits that found the phase complete. */
 static u32 add_mbarrier_desc(struct decoder *d, enum mbarrier_verb verb) {
     bool wait = verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY;
     u32 aux = decode_add_desc(d, &(struct mem_desc){.verb = wait ? MEM_LOAD : MEM_ATOM,
@@ -155,7 +158,7 @@ static bool emit_mbarrier(struct decoder *d, enum mbarrier_verb verb, const stru
     return true;
 }
 
-/* Lanes that found the phase unfinished let the other warps go on. */
+/* Lets other warps run if a lane found the phase incomplete. */
 static void emit_wait_yield(struct decoder *d, ref done) {
     struct op *o = decode_emit_named(d, "nanosleep");
     o->weight = 0;
@@ -169,8 +172,8 @@ static bool decode_mbarrier_wait(struct decoder *d) {
     ref done, token;
     unsigned bytes;
     if (in->noperands < 3 || !decode_destination(d, &in->operands[0], &done, &bytes))
-        return decode_unsupported(d, "operand missing in");
-    if (bytes != 1) return decode_unsupported(d, "destination is no predicate in");
+        return decode_unsupported(d, "missing operand in");
+    if (bytes != 1) return decode_unsupported(d, "the destination must be a predicate in");
     if (!decode_source(d, &in->operands[2], parity ? PTX_U32 : PTX_U64, &token)) return false;
     if (!emit_mbarrier(d, parity ? MBAR_WAIT_PARITY : MBAR_WAIT, &in->operands[1], REF_NONE, token,
                        done))
@@ -185,7 +188,7 @@ static bool decode_mbarrier_arrive(struct decoder *d, bool drop) {
     unsigned at = in->noperands && in->operands[0].kind != PTX_OP_ADDRESS, bytes;
     bool expect = decode_opcode_has(in->opcode, "expect_tx");
     ref dst = REF_NONE, count = decode_slot_const(d, 1, 4);
-    if (in->noperands <= at) return decode_unsupported(d, "operand missing in");
+    if (in->noperands <= at) return decode_unsupported(d, "missing operand in");
     if (at && !decode_destination(d, &in->operands[0], &dst, &bytes)) return false;
     if (at && dst != REF_NONE && bytes != 8)
         return decode_unsupported(d, "registers of the wrong size in");
@@ -229,7 +232,7 @@ bool decode_mbarrier(struct decoder *d) {
         if (strcmp(simple_ops[i].name, op_name) != 0) continue;
         if (in->noperands < 1u + simple_ops[i].count ||
             (simple_ops[i].count && !decode_source(d, &in->operands[1], PTX_U32, &a)))
-            return decode_unsupported(d, "operand missing in");
+            return decode_unsupported(d, "missing operand in");
         return emit_mbarrier(d, simple_ops[i].verb, &in->operands[0], a, REF_NONE, REF_NONE);
     }
     return decode_unsupported(d, "not implemented: instruction");
@@ -289,8 +292,8 @@ bool decode_cp(struct decoder *d) {
         strcmp(part, "wait_all") == 0)
         return decode_copy_group(d, part, false);
     if (strcmp(part, "mbarrier") == 0) {
-        /* Without .noinc the arrival is one that the barrier did not count on. */
-        if (in->noperands < 1) return decode_unsupported(d, "operand missing in");
+        /* Without .noinc the phase waits for one more arrival than it expected. */
+        if (in->noperands < 1) return decode_unsupported(d, "missing operand in");
         bool is_noinc = decode_opcode_has(in->opcode, "noinc");
         return emit_mbarrier(d, is_noinc ? MBAR_CP_ASYNC_ARRIVE_NOINC : MBAR_CP_ASYNC_ARRIVE,
                              &in->operands[0], decode_slot_const(d, 1, 4), REF_NONE, REF_NONE);

@@ -1,9 +1,9 @@
-/* decode_cluster.c — mapa, getctarank, barrier.cluster: what blocks of a cluster do together. See
- * decode.h. */
+/* decode_cluster.c — decodes mapa, getctarank and barrier.cluster, by which the blocks of a cluster
+ * cooperate. See decode.h. */
 #include "grader/sim/code/cluster.h"
 #include "grader/sim/code/decode.h"
 
-/* Whether addresses are offsets in shared memory, or generic. */
+/* Returns true if addresses are offsets in shared memory; else they are generic. */
 static bool in_shared_space(const char *opcode) {
     return decode_opcode_has(opcode, "shared::cluster") || decode_opcode_has(opcode, "shared");
 }

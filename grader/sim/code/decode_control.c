@@ -1,4 +1,4 @@
-/* decode_control.c — branches, calls, barriers, and what lanes do together. See decode.h. */
+/* decode_control.c — decodes branches, calls, barriers and warp syncs. See decode.h. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 
@@ -11,14 +11,14 @@ bool decode_branch(struct decoder *d) {
     const struct ptx_insn *in = d->insn;
     if (in->opcode[2] == 'a') {
         if (in->noperands < 1 || in->operands[0].kind != PTX_OP_LABEL)
-            return decode_unsupported(d, "a label is missing in");
+            return decode_unsupported(d, "missing label in");
         decode_emit_named(d, "bra")->target = in->operands[0].target;
         return true;
     }
     ref index;
     if (in->noperands < 2 || in->operands[1].kind != PTX_OP_TABLE ||
         !decode_source(d, &in->operands[0], PTX_U32, &index))
-        return decode_unsupported(d, "a table of targets is missing in");
+        return decode_unsupported(d, "missing table of targets in");
     const struct ptx_table *t = &d->f->tables[in->operands[1].target];
     struct branch_table table = {arena_array(&d->m->arena, u32, t->ntargets), t->ntargets};
     memcpy(table.targets, t->targets, t->ntargets * sizeof(u32));
@@ -87,7 +87,7 @@ static bool find_arg_areas(struct decoder *d, const struct ptx_operand *list,
                                    : NULL;
         if (!a)
             return decode_unsupported(d,
-                                      "not implemented: an argument that is no .param variable in");
+                                      "not implemented: an argument other than a .param variable in");
         out[i] = *a;
     }
     return true;
@@ -103,11 +103,12 @@ static bool find_callee(struct decoder *d, const char *name, struct call_desc *c
     for (unsigned i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (strcmp(builtins[i].name, name) == 0) {
             c->builtin = builtins[i].id;
-            d->c->interblock_dependent = true; /* output and heap addresses come in block order */
+            /* output and heap addresses depend on the order of blocks */
+            d->c->interblock_dependent = true;
             return (c->nargs == builtins[i].nargs && c->nrets == builtins[i].nrets) ||
                    decode_unsupported(d, "wrong number of arguments in");
         }
-    return decode_unsupported(d, "not implemented: function `%s`, which is not defined, called by",
+    return decode_unsupported(d, "not implemented: undefined function `%s`, called by",
                               name);
 }
 
@@ -116,7 +117,7 @@ bool decode_call(struct decoder *d) {
     const struct ptx_insn *in = d->insn;
     unsigned at = 0;
     while (at < in->noperands && in->operands[at].kind == PTX_OP_LIST) at++;
-    if (at == in->noperands || at > 1) return decode_unsupported(d, "a function is missing in");
+    if (at == in->noperands || at > 1) return decode_unsupported(d, "missing function in");
     const struct ptx_operand *rets = at ? &in->operands[0] : &none;
     const struct ptx_operand *args =
         at + 1 < in->noperands && in->operands[at + 1].kind == PTX_OP_LIST ? &in->operands[at + 1]
@@ -131,7 +132,7 @@ bool decode_call(struct decoder *d) {
     } else if (in->operands[at].kind == PTX_OP_REG) {
         d->c->has_indirect_calls = true;
         if (!decode_source(d, &in->operands[at], PTX_U64, &c.target)) return false;
-    } else return decode_unsupported(d, "a function is missing in");
+    } else return decode_unsupported(d, "missing function in");
     u32 aux = ARENA_PUSH(&d->m->arena, d->m->calls, d->m->ncalls, c);
     decode_emit_named(d, "call")->aux = aux;
     return true;
@@ -163,7 +164,7 @@ bool decode_barrier(struct decoder *d) {
         return decode_unsupported(d, "not implemented: instruction");
     if (first < last && in->operands[first].kind == PTX_OP_IMM &&
         in->operands[first].value >= BARRIERS_PER_BLOCK)
-        return decode_unsupported(d, "there are barriers 0 to 15: ");
+        return decode_unsupported(d, "barrier number above 15 in");
     if (first < last && !decode_source(d, &in->operands[first++], PTX_U32, &b.id)) return false;
     if (first < last && !decode_source(d, &in->operands[first], PTX_U32, &b.count)) return false;
     u32 aux = ARENA_PUSH(&d->m->arena, d->m->bars, d->m->nbars, b);
@@ -173,7 +174,7 @@ bool decode_barrier(struct decoder *d) {
     return true;
 }
 
-/* ---- rendezvous of lanes ---- */
+/* ---- warp syncs ---- */
 
 static u8 find_mode(const char *opcode, const char *const names[], u8 n) {
     for (u8 i = 0; i < n; i++)
@@ -207,16 +208,16 @@ static bool warp_sync_mode(struct decoder *d, struct warp_sync_desc *c) {
 
 static bool warp_sync_sources(struct decoder *d, struct warp_sync_desc *c, ref *src, u32 *flip) {
     const struct ptx_insn *in = d->insn;
-    bool has_no_value = c->kind == WARP_SYNC_BARRIER || c->kind == WARP_SYNC_ELECT; /* no value */
+    bool has_no_value = c->kind == WARP_SYNC_BARRIER || c->kind == WARP_SYNC_ELECT;
     unsigned first = c->kind != WARP_SYNC_BARRIER, mask_operand = in->noperands - 1;
     if (in->noperands < first + 1u + !has_no_value)
-        return decode_unsupported(d, "operand missing in");
+        return decode_unsupported(d, "missing operand in");
     if (!decode_source(d, &in->operands[mask_operand], PTX_U32, &c->member_mask)) return false;
     if (has_no_value) return true;
     if (c->kind == WARP_SYNC_VOTE) return decode_predicate(d, &in->operands[1], &src[0], flip);
     if (!decode_source(d, &in->operands[1], c->wide ? PTX_U64 : PTX_U32, &src[0])) return false;
     if (c->kind != WARP_SYNC_SHFL) return true;
-    if (in->noperands < 5) return decode_unsupported(d, "operand missing in");
+    if (in->noperands < 5) return decode_unsupported(d, "missing operand in");
     return decode_source(d, &in->operands[2], PTX_U32, &src[1]) &&
            decode_source(d, &in->operands[3], PTX_U32, &src[2]);
 }
@@ -258,13 +259,14 @@ void decode_emit_warp_barrier(struct decoder *d) {
 
 /* ---- fences, hints, and reading the active lanes ---- */
 
-/* A fence for other threads of the block or the cluster, or between proxies: nothing for those of
- * other blocks. */
+/* Returns true for a fence between threads of the block or the cluster, or between proxies; it
+ * means nothing to other blocks. */
 static bool is_cluster_scope_fence(const char *opcode) {
     return strstr(opcode, ".cta") || strstr(opcode, ".cluster") || strstr(opcode, ".proxy");
 }
 
-/* Of threads' accesses to shared memory with those of bulk copies and products. */
+/* Returns true for a fence between threads' accesses to shared memory and those of bulk copies and
+ * wgmma. */
 static bool is_async_fence(const char *opcode) {
     return !strncmp(opcode, "fence.proxy.async", 17) && !decode_opcode_has(opcode, "global");
 }

@@ -1,7 +1,7 @@
-/* decode_lower.c — instructions that the decoder makes of other rows. See decode.h.
+/* decode_lower.c — decodes instructions that are made of other opcodes. See decode.h.
  *
- * The first op carries the instruction's weight, the others none, so that counts stay one a PTX
- * instruction. */
+ * The first op carries the instruction's weight, the others none, so that each PTX instruction
+ * counts once. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/video.h"
 
@@ -10,7 +10,7 @@
 
 void decode_mark_lowered(const char *mnemonic) {
     int opc = insn_find_opcode(mnemonic);
-    if (opc < 0) die("no row `%s`", mnemonic);
+    if (opc < 0) die("no opcode `%s`", mnemonic);
     insn_executed[opc] = 1;
 }
 
@@ -26,7 +26,7 @@ static const struct set_type {
     {"bf16", 0x3f80, 2, 0}, {"f16x2", 0x3c00, 4, 1}, {"bf16x2", 0x3f80, 4, 1},
 };
 
-/* The opcode of the setp inside, and what a true comparison gives. */
+/* Writes the opcode of the setp inside; returns what a true comparison yields. */
 static const struct set_type *parse_set(const char *opcode, char *setp, size_t size) {
     const struct set_type *kind = NULL;
     char part[32];
@@ -88,7 +88,7 @@ bool decode_set(struct decoder *d) {
                              k->bytes == 2 ? PTX_B16 : PTX_B32);
 }
 
-/* ---- destinations that are known: no cache policy ---- */
+/* ---- createpolicy: the policy is 0 ---- */
 
 bool decode_createpolicy(struct decoder *d) {
     unsigned bytes;
@@ -152,8 +152,7 @@ bool decode_video(struct decoder *d) {
     return decode_put_result(d, at_op, &in->operands[0], PTX_U32);
 }
 
-/* ---- alloca: each thread has a stack behind its local memory; a slot of the warp says how much of
- * it is in use ---- */
+/* ---- alloca: a stack behind each thread's local memory; a slot of the warp holds its size ---- */
 
 static const ref stack_bytes = REF(BASE_WARP, W_STACK_BYTES *SLOT_BYTES);
 
@@ -199,7 +198,7 @@ bool decode_alloca(struct decoder *d) {
     o->src[0] = is_alloca ? value : stack_bytes;
     if (is_alloca) o->imm = in->noperands > 2 ? (s64)in->operands[2].value : 8;
     if (is_alloca && (o->imm <= 0 || o->imm > ALLOCA_BYTES || (o->imm & (o->imm - 1))))
-        return decode_unsupported(d, "alignment must be a power of two in");
+        return decode_unsupported(d, "the alignment must be a power of two in");
     if (is_stacksave) decode_mark_lowered("stacksave");
     return decode_put_result(d, at_op, &in->operands[0], PTX_U64);
 }

@@ -1,8 +1,8 @@
-/* decode_matrix.c — mma, wmma, ldmatrix, stmatrix, movmatrix. See matrix.h for where elements lie.
+/* decode_matrix.c — decodes mma, wmma, ldmatrix, stmatrix and movmatrix. matrix.h says where
+ * elements lie.
  *
- * Loads and stores become plain ones, of each lane's part, so that they are checked and counted
- * like any other. All lanes meet before a matrix instruction, since it needs them all: a warp
- * barrier comes first. */
+ * Loads and stores become plain ones of each lane's part, so that they are checked and counted like
+ * any other. A matrix instruction needs all lanes, so a warp barrier comes first. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/matrix.h"
 
@@ -21,7 +21,7 @@ struct matrix_opcode {
     unsigned m, n, k, ntypes, nlayouts;
     u8 types[4], row_major[2], combine, saturate;
     u8 space;   /* enum mem_space */
-    u8 operand; /* of wmma.load and wmma.store */
+    u8 operand; /* MATRIX_…, for wmma.load and wmma.store */
 };
 
 static u8 find_matrix_type(const char *part) {
@@ -58,7 +58,7 @@ static bool parse_opcode(const char *opcode, struct matrix_opcode *o) {
     return o->m && o->n && o->k && o->ntypes;
 }
 
-/* Rows × columns and how many registers hold it. */
+/* Sets rows and columns of an operand. */
 static void operand_size(const struct matrix_opcode *o, unsigned operand_id, unsigned *rows,
                          unsigned *columns) {
     *rows = operand_id == MATRIX_B ? o->k : o->m;
@@ -69,12 +69,13 @@ static unsigned operand_registers(const struct matrix_opcode *o, unsigned operan
                                   bool is_mma) {
     unsigned rows, columns, bits = decode_matrix_types[type].bits;
     operand_size(o, operand_id, &rows, &columns);
-    if (!is_mma && operand_id < MATRIX_C && type == MATRIX_F16) return 8; /* with room to spare */
+    /* more than the elements need */
+    if (!is_mma && operand_id < MATRIX_C && type == MATRIX_F16) return 8;
     unsigned n = rows * columns * bits / 32 / (bits == 64 ? 64 : 32);
     return n ? n : 1;
 }
 
-/* Shapes that exist, by the type of a. */
+/* Returns true if the shape exists, by the type of a. */
 static bool shape_exists(const struct matrix_opcode *o, u8 type, bool is_mma) {
     static const struct {
         u8 type, is_mma, m, n;
@@ -109,7 +110,7 @@ bool decode_register_list(struct decoder *d, const struct ptx_operand *p, bool w
                           unsigned bytes, ref *out) {
     const struct ptx_operand *items = p->kind == PTX_OP_VECTOR ? p->items : p;
     unsigned actual = p->kind == PTX_OP_VECTOR ? p->nitems : 1, dst_bytes;
-    if (actual != n) return decode_unsupported(d, "%u registers where %u are needed in", actual, n);
+    if (actual != n) return decode_unsupported(d, "%u registers instead of %u in", actual, n);
     for (unsigned i = 0; i < n; i++) {
         if (written && !decode_destination(d, &items[i], &out[i], &dst_bytes)) return false;
         if (!written && !decode_source(d, &items[i], bytes == 8 ? PTX_B64 : PTX_B32, &out[i]))
@@ -123,7 +124,7 @@ bool decode_register_list(struct decoder *d, const struct ptx_operand *p, bool w
 
 /* ---- where elements lie ---- */
 
-/* Row and column of element `e` of register `reg` of a lane. */
+/* Sets row and column of element `e` of register `reg` of a lane. */
 static void element_position(const struct matrix_desc *m, u32 operand_id, u32 lane, u32 reg, u32 e,
                              u32 *row, u32 *column) {
     const struct matrix_operand *p = &m->operands[operand_id];
@@ -164,7 +165,8 @@ static void fill_layout(const struct matrix_desc *m, u32 operand_id, u32 per, u1
             }
 }
 
-/* All that place_of() looks at. There are so few shapes that they can be searched one by one. */
+/* The key holds all that element_position() depends on. There are so few shapes that a linear
+ * search is enough. */
 static u64 layout_key(const struct matrix_desc *m, u32 operand_id) {
     const struct matrix_operand *p = &m->operands[operand_id];
     return (u64)m->m << 48 | (u64)m->n << 36 | (u64)m->k << 20 | (u64)p->count << 12 |
@@ -191,7 +193,8 @@ static u32 add_matrix(struct decoder *d, const struct matrix_desc *desc) {
 
 /* ---- mma and wmma.mma: d, a, b, c ---- */
 
-/* Types are listed d, a, b, c; wmma on halves leaves a and b out. */
+/* Assigns the types of the operands. They are listed as d, a, b, c; wmma on halves omits a and
+ * b. */
 static bool assign_types(const struct matrix_opcode *o, u8 *type) {
     if (o->ntypes == 2)
         type[MATRIX_D] = o->types[0], type[MATRIX_A] = type[MATRIX_B] = MATRIX_F16,
@@ -219,9 +222,9 @@ static bool are_types_valid(const struct matrix_opcode *o, const u8 *type) {
     return (type[MATRIX_A] == MATRIX_B1) == (o->combine != MATRIX_MULTIPLY);
 }
 
-/* Of a compute capability: bytes of a factor that are added at once, and fraction bits kept. 9.0 as
- * measured on an H100, to the last bit (docs/simgpu.md, Tensor cores); the others: Xie et al.,
- * "MMA-Sim", arXiv 2511.10909. */
+/* How tensor cores add, by compute capability: bytes of a factor that are added at once, and
+ * fraction bits kept. 9.0 as measured on an H100, to the last bit (docs/simgpu.md, Tensor cores);
+ * the others: Xie et al., "MMA-Sim", arXiv 2511.10909. */
 static struct dot_accumulation accumulation_of(const struct gpu_device *device, u8 type) {
     u32 cc = device->cc_major * 10 + device->cc_minor, bits = decode_matrix_types[type].bits;
     u32 bytes = cc >= 90 ? 32 : cc >= 75 ? 16 : 8;
@@ -271,7 +274,7 @@ static bool decode_mma(struct decoder *d, bool is_mma) {
 
 /* ---- ldmatrix, stmatrix: rows of matrices of 8 × 8 halves, exchanged between lanes ---- */
 
-/* Lanes below `count`: those that bring an address. */
+/* Returns a predicate for the lanes below `count`, which provide the addresses. */
 static ref lanes_below(struct decoder *d, unsigned count) {
     ref limit = decode_slot_const(d, count, 4), out = decode_slot_new(d, 1);
     struct op *o = decode_emit_named(d, "setp.lt.u32");
@@ -282,7 +285,7 @@ static ref lanes_below(struct decoder *d, unsigned count) {
 }
 
 /* Lane 8 i + r reads or writes row r of matrix i, 16 bytes, at an operand's address or else at
- * `address`; what a lane holds of each of the n matrices is exchanged. */
+ * `address`; a further op exchanges the parts of the n matrices between lanes. */
 static bool emit_row_transfer(struct decoder *d, bool load, bool trans, unsigned n, const ref *reg,
                               const struct ptx_operand *operand, ref address) {
     struct matrix_desc desc = {.m = 8, .n = 8, .k = (u16)n};
@@ -308,7 +311,7 @@ static bool emit_row_transfer(struct decoder *d, bool load, bool trans, unsigned
     return true;
 }
 
-/* Of ops that are one instruction, from `first` on, the first counts. */
+/* Lets only the first op count, of those from `first` on, since they are one instruction. */
 static void count_as_one_insn(struct decoder *d, u32 first) {
     for (u32 i = first; i < d->m->nops; i++) d->m->ops[i].weight = i == first;
 }
@@ -340,7 +343,7 @@ static bool decode_ldst_matrix(struct decoder *d, bool load) {
 struct wmma_access {
     ref base, stride;
     struct matrix_tiling tiling;
-    u8 unit_bytes, element_bits; /* bytes of a unit, bits of an element */
+    u8 unit_bytes, element_bits;
     u8 space;
     bool load, accumulator,
         transposed; /* transposed: a lane's elements follow rows, memory columns */
@@ -366,8 +369,8 @@ static ref emit_address(struct decoder *d, const struct wmma_access *p, unsigned
     return out;
 }
 
-/* An access of each lane: `count` registers of `width` bytes each, to or from half `half` of its
- * unit of a block. */
+/* Emits an access of each lane: `count` registers of `width` bytes each, to or from half `half` of
+ * its unit of a block. */
 static void emit_unit_access(struct decoder *d, const struct wmma_access *p, const ref *reg,
                              unsigned count, unsigned width, unsigned block, unsigned half) {
     struct mem_desc m = {.verb = p->load ? MEM_LOAD : MEM_STORE,
@@ -389,7 +392,8 @@ static void emit_word_op(struct decoder *d, const char *mnemonic, ref dst, ref a
     o->src[1] = b;
 }
 
-/* Two halves of an accumulator, which lie apart in memory and side by side in a register. */
+/* Emits the accesses to two halves of an accumulator, which lie apart in memory and side by side in
+ * a register. */
 static void emit_half_accesses(struct decoder *d, const struct wmma_access *p, ref reg,
                                unsigned block) {
     ref half[2] = {decode_slot_new(d, 2), decode_slot_new(d, 2)};
@@ -411,8 +415,8 @@ static void emit_accumulator_accesses(struct decoder *d, const struct wmma_acces
     }
 }
 
-/* Halves come from shared memory as ldmatrix brings them, four blocks at a time; else each lane
- * loads its units. */
+/* Emits loads of a or b: halves in shared memory like ldmatrix, four blocks at a time; otherwise
+ * each lane loads its units. */
 static bool emit_factor_loads(struct decoder *d, const struct wmma_access *p, const ref *reg,
                               unsigned n) {
     unsigned nunits = p->tiling.block_count,
@@ -429,7 +433,7 @@ static bool emit_factor_loads(struct decoder *d, const struct wmma_access *p, co
     return true;
 }
 
-/* False: no matrix of this shape is cut into whole blocks. */
+/* Computes the tiling; returns false if this shape can't be cut into whole blocks. */
 static bool compute_tiling(const struct matrix_opcode *o, struct wmma_access *p) {
     enum { MAX_EXTENT = 256 };
     unsigned rows, columns;

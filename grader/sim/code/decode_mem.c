@@ -1,8 +1,8 @@
-/* decode_mem.c — loads, stores, atomics and address conversions. See decode.h.
+/* decode_mem.c — decodes loads, stores, atomics and address conversions. See decode.h.
  *
  * ld{.weak|.volatile|.relaxed|.acquire}{.scope}{.space}{.nc}{.cache hints}{.vec}.type d, [a]
- * Modifiers that decide nothing here (scopes, cache hints, eviction priorities) are known by name;
- * any other is refused. */
+ * Modifiers without an effect here (scopes, cache hints, eviction priorities) are known by name;
+ * any other is an error. */
 #include "grader/sim/code/decode.h"
 
 #include "grader/sim/device.h"
@@ -70,7 +70,7 @@ static const struct {
     {"L2::128B", PART_IGNORED, 0},
     {"L2::256B", PART_IGNORED, 0},
     {"L2::cache_hint", PART_IGNORED,
-     0}, /* with a policy as the last operand: what L2 keeps is not modelled */
+     0}, /* the last operand is a policy; what L2 keeps is not modelled */
 #define ATOM(id, name) {name, PART_ATOM, ATOM_##id},
 #include "grader/sim/code/atoms.def"
 #undef ATOM
@@ -110,7 +110,7 @@ static bool parse_modifiers(struct decoder *d, struct mem_desc *m) {
         if (!parse_part(m, part))
             return decode_unsupported(d, "not implemented: modifier .%s in", part);
     }
-    if (t == PTX_NO_TYPE || t == PTX_PRED) return decode_unsupported(d, "a type is missing in");
+    if (t == PTX_NO_TYPE || t == PTX_PRED) return decode_unsupported(d, "missing type in");
     return true;
 }
 
@@ -123,7 +123,7 @@ u32 decode_add_desc(struct decoder *d, const struct mem_desc *desc) {
     return m->nmems++;
 }
 
-/* A register of 128 bits is two of 64 side by side. */
+/* Decodes an element of 128 bits, a register that is two of 64 bits side by side. */
 static bool decode_b128_element(struct decoder *d, const struct ptx_operand *p,
                                 struct mem_desc *m) {
     ref r;
@@ -137,14 +137,14 @@ static bool decode_b128_element(struct decoder *d, const struct ptx_operand *p,
     return true;
 }
 
-/* Whether the value that an element is loaded into is only stored again, or not used: structures
- * are copied with their padding. */
+/* Returns true if the value that an element is loaded into is only stored again, or unused:
+ * programs copy structures with their padding. */
 static bool is_copy_only(const struct decoder *d, const struct ptx_operand *q) {
     return q->kind == PTX_OP_REG && q->reg >= 0 &&
            d->read_counts[q->reg] == d->store_use_counts[q->reg];
 }
 
-/* The register, or each register of a { … } operand. */
+/* Decodes the register, or each register of a { … } operand. */
 static bool decode_elements(struct decoder *d, const struct ptx_operand *p, struct mem_desc *m) {
     if (m->type == PTX_B128) return decode_b128_element(d, p, m);
     unsigned n = p->kind == PTX_OP_VECTOR ? p->nitems : 1, bytes = 0;
@@ -183,7 +183,8 @@ static u32 param_offset(const struct ptx_func *f, const struct ptx_var *v, bool 
     return 0;
 }
 
-/* The slot behind BASE_BLOCK that holds `bytes` bytes at `offset` of the kernel's parameters. */
+/* Returns the slot behind BASE_BLOCK that holds the kernel parameter at `offset`, as `m` describes
+ * it. */
 static ref find_param_slot(struct decoder *d, u32 offset, const struct mem_desc *m) {
     struct sim_func *c = d->c;
     for (u32 i = 0; i < c->nparam_slots; i++)
@@ -209,7 +210,7 @@ static bool decode_kernel_param(struct decoder *d, struct mem_desc *m, const str
     bool found;
     u32 offset = param_offset(d->f, a->var, &found);
     if (!found || a->offset < 0 || (u64)a->offset + m->width * m->count > a->var->bytes)
-        return decode_unsupported(d, "outside the parameter: ");
+        return decode_unsupported(d, "access outside the parameter in");
     static const char *const mov[] = {[2] = "mov.b16", [4] = "mov.b32", [8] = "mov.b64"};
     if (!decode_elements(d, to, m)) return false;
     for (unsigned i = 0; i < m->count; i++) {
@@ -227,7 +228,7 @@ static bool decode_function_param(struct decoder *d, struct mem_desc *m,
                                   const struct ptx_operand *a, const struct ptx_operand *value) {
     struct param_area *area = decode_find_param_area(d, a->var);
     if (!area || a->offset < 0 || (u64)a->offset + m->width * m->count > area->bytes)
-        return decode_unsupported(d, "outside the parameter: ");
+        return decode_unsupported(d, "access outside the parameter in");
     if (!decode_elements(d, value, m)) return false;
     u32 aux = decode_add_desc(d, m);
     struct op *o = decode_emit_named(d, m->verb == MEM_LOAD ? "paramld" : "paramst");
@@ -261,7 +262,8 @@ static bool resolve_access_address(struct decoder *d, struct mem_desc *m,
     return true;
 }
 
-/* Races are told by words, except where a kernel accesses less of them: see race/exec_shared.c. */
+/* Records accesses narrower than a word: races are tracked by words, unless a kernel has such
+ * accesses (race/exec_shared.c). */
 static void record_access_width(struct decoder *d, const struct mem_desc *m) {
     if (m->width >= 4) return;
     if (m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC) d->c->has_subword_global = true;
@@ -285,8 +287,8 @@ bool decode_emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_
     return true;
 }
 
-/* A look at a word of the workspace may wait for the grid, and does so before its segment runs:
- * core/grid_barrier.c. */
+/* Returns true if a load may poll the workspace of the grid barrier. It then waits before its
+ * segment runs: core/grid_barrier.c. */
 static bool may_poll_grid(const struct decoder *d, const struct mem_desc *m) {
     bool global = m->space == SPACE_GLOBAL || m->space == SPACE_GENERIC;
     return d->module_uses_grid_sync && m->verb == MEM_LOAD && m->strong && global &&
@@ -297,7 +299,7 @@ bool decode_memory(struct decoder *d) {
     const struct ptx_insn *in = d->insn;
     struct mem_desc m = {
         .reg = {REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE, REF_NONE}};
-    if (in->noperands < 2) return decode_unsupported(d, "operand missing in");
+    if (in->noperands < 2) return decode_unsupported(d, "missing operand in");
     m.verb = in->opcode[0] == 'l' ? MEM_LOAD : MEM_STORE;
     if (strncmp(in->opcode, "ldu", 3) == 0) decode_mark_lowered("ldu");
     if (!parse_modifiers(d, &m)) return false;
@@ -342,7 +344,7 @@ static bool is_atomic_supported(const struct mem_desc *m) {
     return m->width == 4 || m->width == 8 || (m->width == 2 && swap);
 }
 
-/* Whether what it leaves in memory depends on the order in which blocks come. */
+/* Returns true if the value that the atomic leaves in memory depends on the order of blocks. */
 static bool is_order_dependent(const struct mem_desc *m) {
     bool is_float = m->type == PTX_F32 || m->type == PTX_F64 || m->type == PTX_F16 ||
                     m->type == PTX_BF16 || m->type == PTX_F16X2 || m->type == PTX_BF16X2;
@@ -353,9 +355,9 @@ static const struct ptx_operand *vector_element(const struct ptx_operand *p, uns
     return p->kind == PTX_OP_VECTOR ? &p->items[e] : p;
 }
 
-/* From compute capability 8.0 on ptxas has an instruction of its own for adding the constant 1 to
- * shared memory where nobody wants the old value; the hardware merges lanes that want one word
- * (docs/time-model.md, Atomics). */
+/* Returns true for an addition of the constant 1 to shared memory whose old value is unused. From
+ * compute capability 8.0 on ptxas has a special instruction for it, and the hardware merges lanes
+ * that update one word (docs/time-model.md, Atomics). */
 static bool is_increment(const struct decoder *d, const struct mem_desc *m) {
     bool word = m->type == PTX_U32 || m->type == PTX_S32 || m->type == PTX_B32;
     if (m->verb != MEM_RED || m->atom != ATOM_ADD || m->space != SPACE_SHARED || !word)
@@ -366,7 +368,7 @@ static bool is_increment(const struct decoder *d, const struct mem_desc *m) {
     return value == 1;
 }
 
-/* One element; the operands start at `first`, the address. */
+/* Decodes the atomic of one element; its operands begin with the address, at `first`. */
 static bool decode_atomic_element(struct decoder *d, struct mem_desc m, unsigned first,
                                   unsigned e) {
     const struct ptx_insn *in = d->insn;
@@ -374,7 +376,7 @@ static bool decode_atomic_element(struct decoder *d, struct mem_desc m, unsigned
     if (first) {
         const struct ptx_operand *to = vector_element(&in->operands[0], e);
         if (!decode_destination(d, to, &m.result, &bytes)) return false;
-        /* As ptxas does: a result that nothing reads is not asked for. */
+        /* ptxas, too, drops a result that nothing reads. */
         if (to->kind == PTX_OP_REG && d->read_counts[to->reg] == 0) m.result = REF_NONE;
     }
     if (m.result == REF_NONE) m.verb = MEM_RED;
@@ -409,7 +411,7 @@ bool decode_atomic(struct decoder *d) {
     if (!parse_modifiers(d, &m)) return false;
     unsigned operands = first + 1 + (m.atom == ATOM_CAS ? 2 : 1), n = m.count;
     if (!is_atomic_supported(&m)) return decode_unsupported(d, "not implemented: instruction");
-    if (in->noperands < operands) return decode_unsupported(d, "operand missing in");
+    if (in->noperands < operands) return decode_unsupported(d, "missing operand in");
     for (unsigned i = 0; i < operands; i++)
         if (i != first && in->operands[i].kind != PTX_OP_SINK &&
             (in->operands[i].kind == PTX_OP_VECTOR ? in->operands[i].nitems : 1) != n)

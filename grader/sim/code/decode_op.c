@@ -1,5 +1,5 @@
-/* decode_op.c — operands to refs, opcodes to rows, and the instructions that are an expression. See
- * decode.h. */
+/* decode_op.c — decodes operands to refs, opcode texts to opcodes, and the instructions that are an
+ * expression. See decode.h. */
 #include "grader/sim/code/decode.h"
 
 #include <stdarg.h>
@@ -46,7 +46,7 @@ bool decode_opcode_has(const char *opcode, const char *part) {
     return false;
 }
 
-/* Mostly the last part; atom.v2.f32.add has it before. */
+/* The type is usually the last part, but not in atom.v2.f32.add. */
 enum ptx_type decode_opcode_type(const char *opcode) {
     enum ptx_type last = PTX_NO_TYPE;
     for (const char *s = strchr(opcode, '.'); s; s = strchr(s, '.')) {
@@ -62,7 +62,7 @@ static bool is_rounding(const char *part) {
            strcmp(part, "rp") == 0;
 }
 
-/* The opcode without the modifiers in `drop`; those dropped are returned. */
+/* Copies the opcode without the modifiers in `drop`; returns those dropped. */
 static unsigned strip_modifiers(const char *opcode, unsigned drop, char *out, size_t size) {
     unsigned dropped = 0;
     size_t n = 0;
@@ -83,7 +83,7 @@ static unsigned strip_modifiers(const char *opcode, unsigned drop, char *out, si
     return dropped;
 }
 
-/* min.s32.relu is spelt in either order. */
+/* min.s32.relu may be spelt in either order. */
 static const char *canonical_opcode(const char *opcode, char *out, size_t size) {
     size_t n = strlen(opcode), first = strcspn(opcode, ".");
     if (n < 5 || strcmp(opcode + n - 5, ".relu") != 0) return opcode;
@@ -133,7 +133,7 @@ unsigned decode_reg_bytes(enum ptx_type t) {
 ref decode_slot_new(struct decoder *d, unsigned bytes) {
     unsigned size = bytes == 1 ? 4 : bytes * 32, align = size < 64 ? size : 64;
     if (d->frame_bytes > MAX_FRAME_BYTES)
-        return REF(BASE_FRAME, 0); /* told when the function is whole */
+        return REF(BASE_FRAME, 0); /* an error is set once the function is complete */
     d->frame_bytes = (d->frame_bytes + align - 1) & ~(align - 1);
     ref r = REF(BASE_FRAME, d->frame_bytes);
     d->frame_bytes += size;
@@ -161,7 +161,7 @@ static struct op *emit_op(struct decoder *d, int opc) {
 
 struct op *decode_emit_named(struct decoder *d, const char *mnemonic) {
     int opc = insn_find_opcode(mnemonic);
-    if (opc < 0) die("no row `%s`", mnemonic);
+    if (opc < 0) die("no opcode `%s`", mnemonic);
     return emit_op(d, opc);
 }
 
@@ -193,7 +193,7 @@ static const struct {
 #undef X
 };
 
-/* Clusters hold one block, so that these are known. */
+/* Special registers with a constant value. */
 static const struct {
     const char *name;
     u64 value;
@@ -208,8 +208,8 @@ static const struct {
     {"%reserved_smem_offset_1", 0, 4},
 };
 
-/* Driver-defined. 1 and 2 hold the address of a cooperative launch's workspace, high word first; it
- * is what cooperative groups' grid barrier works on. */
+/* Returns true for %envreg1 and %envreg2, which the driver defines: they hold the address of a
+ * cooperative launch's workspace, high word first. Cooperative groups' grid barrier works on it. */
 static bool is_workspace(const char *name) {
     return !strcmp(name, "%envreg1") || !strcmp(name, "%envreg2");
 }
@@ -263,8 +263,8 @@ static bool decode_special_register(struct decoder *d, const char *name, ref *ou
     return decode_unsupported(d, "not implemented: special register %s in", name);
 }
 
-/* Converts between register sizes by taking the low part or extending with zeros (sign where `t` is
- * signed). */
+/* Emits a conversion between register sizes: takes the low part, or extends with zeros (with the
+ * sign if `t` is signed). */
 static bool emit_resize(struct decoder *d, ref from, unsigned actual_bytes, enum ptx_type t,
                         ref *out) {
     unsigned required_bytes = decode_reg_bytes(t);
@@ -291,7 +291,7 @@ static struct var_offset *find_var_offset(struct var_offset *p, u32 n, const str
     return NULL;
 }
 
-/* The address of a variable as a 64-bit (or 32-bit) value. */
+/* Emits the address of a variable as a 64-bit (or 32-bit) value. */
 static bool emit_var_address(struct decoder *d, const struct ptx_operand *p, unsigned bytes,
                              ref *out) {
     const struct ptx_var *v = p->var;
@@ -364,7 +364,7 @@ bool decode_predicate(struct decoder *d, const struct ptx_operand *p, ref *out, 
 
 bool decode_destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsigned *bytes) {
     if (p->kind == PTX_OP_SINK) return *out = REF_NONE, *bytes = 0, true;
-    if (p->kind != PTX_OP_REG) return decode_unsupported(d, "destination is no register in");
+    if (p->kind != PTX_OP_REG) return decode_unsupported(d, "the destination must be a register in");
     *bytes = decode_reg_bytes(d->f->regs[p->reg].type);
     return *out = d->regs[p->reg], true;
 }
@@ -372,12 +372,12 @@ bool decode_destination(struct decoder *d, const struct ptx_operand *p, ref *out
 bool decode_address(struct decoder *d, const struct ptx_operand *p, struct address *out) {
     *out = (struct address){.base = REF_NONE, .offset = p->offset, .var = p->var};
     if (p->kind != PTX_OP_ADDRESS)
-        return decode_unsupported(d, "an address in brackets is missing in");
+        return decode_unsupported(d, "missing address in brackets in");
     if (p->nitems) return decode_unsupported(d, "not implemented: coordinates in the address of");
     if (p->reg >= 0) {
         unsigned bytes = decode_reg_bytes(d->f->regs[p->reg].type);
         if (bytes != 4 && bytes != 8)
-            return decode_unsupported(d, "address register of %u bytes in", bytes);
+            return decode_unsupported(d, "an address register of %u bytes in", bytes);
         out->address32 = bytes == 4;
         return out->base = d->regs[p->reg], true;
     }
@@ -388,7 +388,8 @@ bool decode_address(struct decoder *d, const struct ptx_operand *p, struct addre
 
 /* ---- instructions that are an expression ---- */
 
-/* Writes a result of the row's type into the operand's register, which may be wider. */
+/* Lets the op write its result to the operand's register, which may be wider than the opcode's
+ * type. */
 bool decode_put_result(struct decoder *d, u32 at_op, const struct ptx_operand *p, enum ptx_type t) {
     unsigned actual_bytes;
     ref dst;
@@ -419,7 +420,7 @@ static bool decode_setp(struct decoder *d, int opc, const ref *src, u8 env) {
                      : strcmp(part, "xor") == 0 ? 3
                                                 : 0;
     if (combine_op && (in->noperands < 4 || !decode_predicate(d, &in->operands[3], &c, &flip)))
-        return decode_unsupported(d, "operand missing in");
+        return decode_unsupported(d, "missing operand in");
     struct op *o = emit_op(d, opc);
     o->env = env;
     o->src[0] = src[0];
@@ -435,7 +436,7 @@ static bool decode_setp(struct decoder *d, int opc, const ref *src, u8 env) {
 }
 
 /* mov.b128 %o, {%q, %q} and back, or from register to register: a register of 128 bits is two of 64
- * side by side. */
+ * bits side by side. */
 static bool decode_wide_mov(struct decoder *d) {
     const struct ptx_operand *to = &d->insn->operands[0], *from = &d->insn->operands[1];
     ref a[2], b[2];
@@ -498,7 +499,7 @@ static bool decode_vector_mov(struct decoder *d) {
     return true;
 }
 
-/* The carry flag of a function's lanes: a predicate that only these instructions name. */
+/* Decodes the carry flag of a function's lanes: a predicate that only these instructions use. */
 static bool decode_carry(struct decoder *d, int opc, ref *src) {
     if (d->carry_flag == REF_NONE) d->carry_flag = decode_slot_new(d, 1);
     src[3] = d->carry_flag;
@@ -530,7 +531,7 @@ bool decode_regular(struct decoder *d) {
     unsigned nsrc = 0;
     while (nsrc < MAX_SRC_OPERANDS && r->src[nsrc]) nsrc++;
     if (r->form == FORM_CARRY && in->opcode[0] != 'm') nsrc = 2;
-    if (in->noperands < nsrc + 1) return decode_unsupported(d, "operand missing in");
+    if (in->noperands < nsrc + 1) return decode_unsupported(d, "missing operand in");
     ref src[MAX_SRC_OPERANDS] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u64 negate_masks = 0;
     if (r->form == FORM_CARRY)

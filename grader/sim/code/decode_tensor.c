@@ -1,19 +1,19 @@
-/* decode_tensor.c — bulk copies by tensor maps. See decode.h and tensor.h.
+/* decode_tensor.c — decodes bulk copies by tensor maps. See decode.h and tensor.h.
  *
- * cp.async.bulk.tensor.Nd.shared::{cta,cluster}.global{.tile}.mbarrier::complete_tx::bytes{.multicast::cluster}
- *     [d], [map, {c…}], [mbarrier]{, ranks}{, policy}
+ * cp.async.bulk.tensor.Nd.shared::{cta,cluster}.global{.tile}.mbarrier::complete_tx::bytes
+ *     {.multicast::cluster} [d], [map, {c…}], [mbarrier]{, ranks}{, policy}
  * cp.async.bulk.tensor.Nd.global.shared::cta{.tile}.bulk_group [map, {c…}], [s]{, policy}
  * cp.reduce.async.bulk.tensor.Nd.global.shared::cta.OP{.tile}.bulk_group [map, {c…}], [s]{, policy}
  * cp.async.bulk.prefetch.tensor.Nd.L2.global{.tile} [map, {c…}]{, policy}
- * The last changes nothing, but its coordinates must be such as a load may have. */
+ * The last changes nothing, but its coordinates must be valid for a load. */
 #include "grader/sim/code/tensor.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/decode.h"
 
 #include <string.h>
 
-/* Of the opcode from the part `nd` on, of which each part is known: other modes than tiles, groups
- * of blocks … are not. */
+/* Returns true if all parts of the opcode from `nd` on are supported; modes other than tiles,
+ * groups of blocks and others are not. */
 static bool are_parts_supported(const struct ptx_insn *in, unsigned nd, bool is_reduction) {
     static const char *const supported[] = {"shared::cluster",
                                             "shared::cta",
@@ -82,7 +82,7 @@ static bool decode_load(struct decoder *d, struct tensor_desc *t) {
     u32 first = d->m->nops;
     if (in->noperands < 3u + multicast ||
         !decode_opcode_has(in->opcode, "mbarrier::complete_tx::bytes"))
-        return decode_unsupported(d, "operand missing in");
+        return decode_unsupported(d, "missing operand in");
     if (!decode_address64(d, &in->operands[0], &src[0]) ||
         !decode_map_operand(d, &in->operands[1], t, &src[1]) ||
         !decode_address64(d, &in->operands[2], &src[3]))
@@ -97,12 +97,12 @@ static bool decode_store(struct decoder *d, struct tensor_desc *t) {
     const struct ptx_insn *in = d->insn;
     ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u32 first = d->m->nops;
-    if (in->noperands < 2) return decode_unsupported(d, "operand missing in");
+    if (in->noperands < 2) return decode_unsupported(d, "missing operand in");
     if (!decode_map_operand(d, &in->operands[0], t, &src[1]) ||
         !decode_address64(d, &in->operands[1], &src[0]))
         return false;
     if (t->is_reduction)
-        d->c->interblock_dependent = true; /* whether it adds floats says the map */
+        d->c->interblock_dependent = true; /* the map says whether it adds floats */
     if (t->is_reduction) d->c->updates_global = true;
     d->c->has_async_proxy_reads = true;
     return emit_op(d, t, first, src, BULK_SHARED_TO_GLOBAL);
@@ -111,7 +111,7 @@ static bool decode_store(struct decoder *d, struct tensor_desc *t) {
 static bool decode_prefetch(struct decoder *d, struct tensor_desc *t) {
     ref src[4] = {REF_NONE, REF_NONE, REF_NONE, REF_NONE};
     u32 first = d->m->nops;
-    if (d->insn->noperands < 1) return decode_unsupported(d, "operand missing in");
+    if (d->insn->noperands < 1) return decode_unsupported(d, "missing operand in");
     return decode_map_operand(d, &d->insn->operands[0], t, &src[1]) &&
            emit_op(d, t, first, src, BULK_PREFETCH);
 }

@@ -1,10 +1,11 @@
-/* decode_tensormap.c — tensor maps that kernels change. See decode.h and tensor.h.
+/* decode_tensormap.c — decodes changes of tensor maps by kernels. See decode.h and tensor.h.
  *
  * tensormap.replace.tile.FIELD{.global|.shared::cta}.b1024.TYPE [map], {dimension,} value
- * tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned [to],
- * [from], 128 fence.proxy.tensormap::generic.acquire.SCOPE [map], 128
- * fence.proxy.tensormap::generic.release.SCOPE, which is a fence like others here: what was changed
- * is changed. */
+ * tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.SCOPE.sync.aligned
+ *     [to], [from], 128
+ * fence.proxy.tensormap::generic.acquire.SCOPE [map], 128
+ * fence.proxy.tensormap::generic.release.SCOPE, a fence like any other here: changes take effect at
+ * once. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/tensor.h"
@@ -48,7 +49,7 @@ static bool emit_op(struct decoder *d, const struct tensormap_desc *t, const str
     return true;
 }
 
-/* A new value is of 64 bits here, whatever it is in the program. */
+/* Decodes a new value, widened to 64 bits whatever its type. */
 static bool decode_value64(struct decoder *d, const struct ptx_operand *p, bool wide, ref *out) {
     ref narrow;
     if (wide || p->kind == PTX_OP_IMM) return decode_source(d, p, PTX_B64, out);
@@ -69,7 +70,7 @@ static bool decode_replace(struct decoder *d) {
         return decode_unsupported(d, "not implemented: instruction");
     bool has_dimension = t.field >= TENSORMAP_BOX_DIM && t.field <= TENSORMAP_ELEMENT_STRIDE;
     u32 first = d->m->nops, ndims = t.field == TENSORMAP_GLOBAL_STRIDE ? 4 : 5;
-    if (in->noperands != 2u + has_dimension) return decode_unsupported(d, "operand missing in");
+    if (in->noperands != 2u + has_dimension) return decode_unsupported(d, "missing operand in");
     if (has_dimension && (in->operands[1].kind != PTX_OP_IMM || in->operands[1].value >= ndims))
         return decode_unsupported(d, "not implemented: dimension of");
     if (has_dimension) t.dimension = (u8)in->operands[1].value;
@@ -108,6 +109,6 @@ bool decode_fence(struct decoder *d) {
         return true;
     u32 first = d->m->nops;
     if (!emit_op(d, &t, &d->insn->operands[0], REF_NONE, first)) return false;
-    d->m->ops[d->m->nops - 1].weight = 0; /* the fence counts */
+    d->m->ops[d->m->nops - 1].weight = 0; /* only the fence counts */
     return true;
 }

@@ -1,9 +1,10 @@
-/* decode_tex.c — textures and surfaces. See decode.h and tex.h.
+/* decode_tex.c — decodes accesses to textures and surfaces. See decode.h and tex.h.
  *
  * tex{.base,.level,.grad}.GEOMETRY.v4.dtype.ctype {d…}, [t, {c…}]{, lod | {dx…}, {dy…}}
  * tld4.{r,g,b,a}.2d.v4.dtype.f32 {d…}, [t, {x, y}]
- * suld.b.GEOMETRY{.cop}{.vec}.btype.{trap,clamp,zero} {d…}, [s, {x in bytes…}] · sust.b… [s, {…}],
- * {…} Handles are 64-bit numbers ("unified mode"). A layer comes before the coordinates. */
+ * suld.b.GEOMETRY{.cop}{.vec}.btype.{trap,clamp,zero} {d…}, [s, {x in bytes…}]
+ * sust.b… [s, {…}], {…}
+ * Handles are 64-bit numbers ("unified mode"). A layer comes before the coordinates. */
 #include "grader/sim/code/tex.h"
 #include "grader/sim/code/decode.h"
 
@@ -36,7 +37,7 @@ static bool decode_coordinates(struct decoder *d, const struct ptx_operand *p, s
     t->ncoords = g->ncoords;
     if (p->kind != PTX_OP_ADDRESS || p->reg < 0 || p->offset ||
         decode_reg_bytes(d->f->regs[p->reg].type) != 8)
-        return decode_unsupported(d, "not implemented: a texture that is no 64-bit handle in");
+        return decode_unsupported(d, "not implemented: a texture other than a 64-bit handle in");
     if (p->nitems < at + g->ncoords)
         return decode_unsupported(d, "not implemented: these coordinates of");
     t->handle = d->regs[p->reg];
@@ -67,7 +68,7 @@ static bool decode_results(struct decoder *d, const struct ptx_operand *p, struc
     return true;
 }
 
-/* Keeps the description and appends the op; `width`: bytes that a lane asks for. */
+/* Adds the description to the module and appends the op; `width`: bytes that a lane requests. */
 static bool emit_op(struct decoder *d, const struct tex_desc *t, const char *row, u8 width) {
     u32 target = ARENA_PUSH(&d->m->arena, d->m->texs, d->m->ntexs, *t);
     struct mem_desc m = {.verb = t->verb == SURF_STORE ? MEM_STORE : MEM_LOAD,
@@ -87,7 +88,7 @@ static bool emit_op(struct decoder *d, const struct tex_desc *t, const char *row
     return true;
 }
 
-/* After the coordinates: how much they change from lane to lane, or which level. There is one level
+/* Decodes what follows the coordinates: gradients or a level of detail. Textures have one level
  * here. */
 static bool decode_lod(struct decoder *d, struct tex_desc *t, unsigned *operands) {
     const struct ptx_insn *in = d->insn;
@@ -126,7 +127,7 @@ bool decode_texture(struct decoder *d) {
     for (u8 i = 0; gather && i < 4; i++)
         if (decode_opcode_has(in->opcode, components[i])) t.component = i;
     if (t.type != PTX_U32 && t.type != PTX_S32 && t.type != PTX_F32)
-        return decode_unsupported(d, "not implemented: this type of result of");
+        return decode_unsupported(d, "not implemented: this result type of");
     if (gather && (g->shape != SIM_TEX_2D || t.has_integer_coords))
         return decode_unsupported(d, "not implemented: instruction");
     if (!decode_results(d, &in->operands[0], &t) || !decode_coordinates(d, &in->operands[1], &t, g))
@@ -137,7 +138,7 @@ bool decode_texture(struct decoder *d) {
         return decode_unsupported(d, "not implemented: these operands of");
     if (in->noperands != operands)
         return decode_unsupported(
-            d, "not implemented: offsets, comparisons and samplers of their own in");
+            d, "not implemented: offsets, comparisons or separate samplers in");
     d->c->reads_textures = true;
     return emit_op(d, &t, gather ? "tld4" : "tex", 4);
 }

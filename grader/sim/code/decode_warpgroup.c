@@ -1,7 +1,7 @@
-/* decode_warpgroup.c — wgmma. See warpgroup.h.
+/* decode_warpgroup.c — decodes wgmma. See warpgroup.h.
  *
- * The parts of an opcode stand in a fixed order: wgmma.mma_async{.sp}.sync.aligned.SHAPE.D.A.B, and
- * what follows of them. */
+ * The parts of an opcode have a fixed order: wgmma.mma_async{.sp}.sync.aligned.SHAPE.D.A.B, then
+ * optional ones. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/warpgroup.h"
@@ -18,7 +18,8 @@ static u8 type_at(const char *opcode, unsigned i) {
     return MATRIX_TYPE_COUNT;
 }
 
-/* n of integers goes by 16 from 32 on, that of others by 8. */
+/* Returns true if the shape exists. n is a multiple of 16 from 32 on for integers, of 8 for other
+ * types. */
 static bool shape_exists(const struct warpgroup_desc *w, u32 m) {
     u32 bits = decode_matrix_types[w->type[MATRIX_A]].bits, n = w->n;
     bool coarse = w->type[MATRIX_D] == MATRIX_S32;
@@ -43,8 +44,8 @@ static bool are_types_valid(const struct warpgroup_desc *w) {
     }
 }
 
-/* As an H100 adds (docs/simgpu.md, Tensor cores): all of k at once; of bytes 13 bits, and a sum of
- * as many. */
+/* How an H100 adds (docs/simgpu.md, Tensor cores): all of k at once; for 8-bit types it keeps 13
+ * fraction bits, and as many in the sum. */
 static struct dot_accumulation accumulation_of(const struct warpgroup_desc *w) {
     bool bytes = decode_matrix_types[w->type[MATRIX_A]].bits == 8;
     return (struct dot_accumulation){.terms_per_step = (u8)warpgroup_stored_k(w),
@@ -82,7 +83,8 @@ static bool decode_scale(struct decoder *d, const struct ptx_operand *p, struct 
     return decode_predicate(d, p, &w->scale, &w->scale_xor);
 }
 
-/* Immediates behind scale-d: two signs of floats, and of halves which of a and b is transposed. */
+/* Decodes the immediates behind scale-d: for floats two signs, for halves also whether a and b are
+ * transposed. */
 static bool decode_immediates(const struct ptx_insn *in, struct warpgroup_desc *w) {
     bool floats = w->type[MATRIX_D] != MATRIX_S32,
          halves = decode_matrix_types[w->type[MATRIX_A]].bits == 16;
@@ -99,8 +101,8 @@ static bool decode_immediates(const struct ptx_insn *in, struct warpgroup_desc *
     return true;
 }
 
-/* The selector says which two threads of four have the metadata of elements that are not bytes; of
- * bytes all have. */
+/* Decodes the metadata of a sparse product. The selector says which two of four threads hold it;
+ * for 8-bit types all four do. */
 static bool decode_metadata(struct decoder *d, struct warpgroup_desc *w) {
     const struct ptx_operand *selector = &d->insn->operands[4];
     u32 max_selector = decode_matrix_types[w->type[MATRIX_A]].bits == 8 ? 0 : 1;
@@ -113,7 +115,7 @@ static bool decode_metadata(struct decoder *d, struct warpgroup_desc *w) {
 
 static bool decode_operands(struct decoder *d, struct warpgroup_desc *w) {
     const struct ptx_insn *in = d->insn;
-    if (in->noperands <= scale_operand(w)) return decode_unsupported(d, "operand missing in");
+    if (in->noperands <= scale_operand(w)) return decode_unsupported(d, "missing operand in");
     w->a_in_registers = in->operands[1].kind == PTX_OP_VECTOR;
     w->d = arena_array(&d->m->arena, ref, w->count);
     if (!decode_immediates(in, w)) return decode_unsupported(d, "not implemented: operands of");

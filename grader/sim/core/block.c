@@ -1,4 +1,4 @@
-/* block.c — one block: its memory, its warps, and taking turns among them. See core.h. */
+/* block.c — one block: its memory, its warps and their round robin. See core.h. */
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/grid_barrier.h"
 #include "grader/sim/core/undef.h"
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A small block's memory is cleared and used for the next: to map pages and to have them come takes
- * longer. */
+/* A cache of small blocks' memory. Clearing it is faster than mapping fresh pages and faulting them
+ * in. */
 enum { MAX_CACHED_BYTES = 128 << 10 };
 static _Thread_local unsigned char *cached_pages;
 
@@ -19,7 +19,7 @@ static unsigned char *take_cached_pages(size_t bytes) {
     return p;
 }
 
-/* Pages come when touched: a deep stack costs nothing until it is used. */
+/* Maps zeroed pages. A deep stack takes no memory until the block uses it. */
 static unsigned char *alloc_block_pages(size_t bytes) {
     unsigned char *cached = take_cached_pages(bytes);
     if (cached) return cached;
@@ -64,7 +64,7 @@ static struct block_layout compute_layout(const struct launch *l) {
     return b;
 }
 
-/* Thread and lane numbers, which stay the same from block to block. */
+/* Fills the special registers that stay the same from block to block, such as %tid and %laneid. */
 static void fill_special_regs(const struct launch *l, u32 *s, u32 warp) {
     const u32 *dim = l->request->block;
     for (u32 i = 0; i < 32; i++) {
@@ -163,7 +163,7 @@ void block_free(const struct launch *l, struct block *b) {
     b->warps = NULL;
 }
 
-/* 0.2 us for a block of one warp, 4 us for one of 32; memory that is cleared: 10 us for 227 KiB. */
+/* Charges the start of a block: 0.2 us for one warp, 4 us for 32; 10 us for clearing 227 KiB. */
 static void add_start_cost(struct launch *l) {
     u64 cleared_bytes = l->shared_bytes + (u64)l->code->local_bytes * 32 * l->nwarps;
     core_add_simulation_cost(l, 8 + 6 * l->nwarps + cleared_bytes / 256);
@@ -192,7 +192,8 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     b->acquire_clock = k->launch_clock;
     if (l->race_callbacks) l->race_callbacks->on_block_start(b, l);
     if (l->race_callbacks)
-        l->race_callbacks->on_block_sync(b, l); /* what the last block did in this memory is past */
+        /* the accesses of the block that used this memory before are in the past */
+        l->race_callbacks->on_block_sync(b, l);
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
         split_init(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
@@ -237,7 +238,7 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
                        : WARP_DONE;
         if (has_yielded) return WARP_YIELDED;
         if (!made_progress && (b->cluster || grid_barrier_has_waiters(b)))
-            return WARP_WAITING; /* for another block, it may be */
+            return WARP_WAITING; /* possibly for another block */
         if (!made_progress) return barrier_report_deadlock(&k->exec), WARP_FAULTED;
     }
 }

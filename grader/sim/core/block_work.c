@@ -1,6 +1,6 @@
-/* block_work.c — what each block of a traced launch did, so that the time model can tell whether
- * those it looked at speak for the others. Workers count by instruction, not by block: what was
- * added since the last look is the work of the block that ran. */
+/* block_work.c — sums up the work of each block of a traced launch, so that the time model can tell
+ * whether the sampled blocks represent the others. Workers count by instruction, not by block: the
+ * increase since the last call is the work of the block that ran. */
 #include "grader/sim/core/grid_barrier.h"
 
 static struct sim_block_work sum_work(const struct worker *k) {

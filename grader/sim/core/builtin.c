@@ -1,6 +1,6 @@
-/* builtin.c — what device code calls that is no PTX function: printf, malloc, free, a failed
- * assert. A kernel that does runs its blocks in order on one worker, so that text and addresses
- * come in a fixed order. */
+/* builtin.c — the functions of device code that are not in its PTX: printf, malloc, free, a failed
+ * assert. A kernel that calls one runs its blocks in order on one worker, so that texts and
+ * addresses don't depend on the workers. */
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/undef.h"
 
@@ -10,7 +10,7 @@
 enum { MAX_OUTPUT_BYTES = 1 << 20, MAX_FORMAT_BYTES = 4096, DEFAULT_HEAP_BYTES = 8 << 20 };
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2 }; /* cudaError_t */
 
-/* A lane's value of an argument area: words of 32 lanes. */
+/* Returns a lane's value from an argument area, which holds words of 32 lanes. */
 static u64 read_argument(const unsigned char *frame, const struct param_area *a, u32 lane) {
     const u32 *w = (const u32 *)(frame + a->offset);
     u64 v = w[lane];
@@ -24,8 +24,8 @@ static void put_return(unsigned char *frame, const struct call_desc *d, u32 lane
     if (d->args[d->nargs].bytes >= 8) w[32 + lane] = (u32)(v >> 32);
 }
 
-/* The shadow of a byte as the lane sees it; 1 where it lies in no memory, or in memory that needs
- * none. */
+/* Returns the init shadow of a byte at the lane's generic address; 1 if it is in no memory, or in
+ * memory without a shadow. */
 static u8 init_shadow_of(const struct exec *x, u32 lane, u64 address) {
     u64 local = address - LOCAL_WINDOW, shared = address - SHARED_WINDOW;
     if (!x->sanitize) return 1;
@@ -38,7 +38,7 @@ static u8 init_shadow_of(const struct exec *x, u32 lane, u64 address) {
                : x->memory->init_shadow[address - SIM_BASE];
 }
 
-/* Reads bytes at a generic address as the lane sees it; false if they are not all there. */
+/* Reads bytes at the lane's generic address; returns false if they are not all in one memory. */
 static bool read_generic(const struct exec *x, u32 lane, u64 address, void *out, u32 bytes) {
     if (address - LOCAL_WINDOW < WINDOW_BYTES) {
         u64 at = address - LOCAL_WINDOW;
@@ -96,7 +96,7 @@ struct vararg_reader {
     u64 at;
 };
 
-/* What is printed must be defined; a value is told once. */
+/* Checks that printed bytes are defined; marks them as defined, to report each value once. */
 static void check_printed_defined(const struct vararg_reader *a, u64 address, u32 bytes) {
     u8 mark = 0;
     for (u32 i = 0; i < bytes && !mark; i++) {
@@ -106,7 +106,7 @@ static void check_printed_defined(const struct vararg_reader *a, u64 address, u3
     if (mark) undef_report_use(a->x, mark / 2, a->o, 1u << a->lane, "prints it");
 }
 
-/* A string, up to its end. */
+/* Checks the bytes of a string, including its terminator. */
 static void check_string_defined(const struct vararg_reader *a, u64 address, u32 length) {
     enum mem_space space = address - LOCAL_WINDOW < WINDOW_BYTES    ? SPACE_LOCAL
                            : address - SHARED_WINDOW < WINDOW_BYTES ? SPACE_SHARED
@@ -127,11 +127,11 @@ static u64 next_argument(struct vararg_reader *a, u32 bytes) {
     return v;
 }
 
-/* A field wider than the text that is kept would only cost time: "%2147483647d" pads for a second.
- */
+/* Limits a field's width: the output buffer is shorter anyway, and "%2147483647d" would pad for a
+ * second. */
 static int clamp_field_width(u64 v) { return (s32)v > 511 ? 511 : (s32)v < -511 ? -511 : (s32)v; }
 
-/* One conversion, from its '%' on: appends its text, returns what follows it. */
+/* Appends one conversion, which begins at its '%'; returns what follows it. */
 static const char *format_conversion(struct vararg_reader *a, const char *s, struct buf *out) {
     char spec[64] = "%", text[512];
     u32 n = 1, digits = 0;
@@ -197,7 +197,8 @@ static u32 device_printf(struct exec *x, const struct op *o, u32 lane, u64 forma
 
 /* ---- the device heap ---- */
 
-static void invalidate_cached_allocations(struct exec *x) { /* the allocation table moved */
+/* because the allocation table has moved */
+static void invalidate_cached_allocations(struct exec *x) {
     for (u32 i = 0; i < x->worker->launch->module->nstats; i++) x->pattern_cache[i].allocation = -1;
 }
 
@@ -249,9 +250,9 @@ static void report_assert(struct exec *x, const struct call_desc *d, const struc
     core_fault(x, SIM_FAULT_ASSERT, o, lane, 0, "fails the assertion `%s`", message);
 }
 
-/* A condition of a graph is a word of device memory, and its handle the address
- * (runtime/graph_conditional.c). Nothing else is written by it: it would be a store that nobody
- * counts. */
+/* Sets a graph's condition. Its handle is the address of a word in device memory
+ * (runtime/graph_conditional.c). Other addresses are faults: such a store would bypass the
+ * counters. */
 static void set_graph_condition(struct exec *x, const struct op *o, u32 lane, u64 word, u32 value) {
     const struct allocation *a = memory_find_allocation(x->memory, word);
     if (!a || strcmp(a->name, SIM_GRAPH_CONDITION_NAME) != 0) {

@@ -1,6 +1,6 @@
-/* call.c — device functions: frames, arguments, return values. A call stack is a path in the
- * worker's tree of contexts, so that two fragments have the same stack if they have the same
- * context. */
+/* call.c — calls of device functions: frames, arguments, return values. A call stack is a path in
+ * the worker's tree of contexts, so two splits have the same stack if they have the same context.
+ */
 #include "grader/sim/core/cluster.h"
 #include "common/grow.h"
 #include "grader/sim/core/undef.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_CONTEXT_SWEEP_LIMIT = 1 << 14 }; /* as many before those in use are looked for */
+enum { MIN_CONTEXT_SWEEP_LIMIT = 1 << 14 }; /* contexts before the first sweep */
 
 /* ---- call stacks ---- */
 
@@ -28,8 +28,8 @@ static void mark_live_contexts(const struct worker *k, unsigned char *live) {
             mark_block_contexts(k, &k->clusters[c]->blocks[b], live);
 }
 
-/* Recursion that branches goes along ever new paths: those that no fragment is on any more are
- * given free. */
+/* Frees the contexts that no split uses. Recursion with several call sites creates ever new paths.
+ */
 static void contexts_sweep(struct worker *k) {
     unsigned char *live = xcalloc(k->ncontexts, 1);
     u32 live_count = 0;
@@ -48,7 +48,7 @@ static void contexts_sweep(struct worker *k) {
         live_count * 2 > MIN_CONTEXT_SWEEP_LIMIT ? live_count * 2 : MIN_CONTEXT_SWEEP_LIMIT;
 }
 
-/* A place for one more; 0 is the kernel's own. */
+/* Returns a free context's index. Index 0 is the kernel's own context. */
 static u32 context_alloc(struct worker *k) {
     if (!k->first_free_context &&
         k->ncontexts >= (k->context_sweep_limit ? k->context_sweep_limit : MIN_CONTEXT_SWEEP_LIMIT))
@@ -70,7 +70,7 @@ static u32 context_new(struct worker *k, u32 parent, u32 call_op, u32 code) {
     if (frame + to->frame_bytes > l->warp_frame_bytes ||
         local + to->local_bytes > l->thread_local_bytes - (l->code->uses_alloca ? ALLOCA_BYTES : 0))
         return 0;
-    u32 depth = p->depth + 1, c = context_alloc(k); /* which may move them */
+    u32 depth = p->depth + 1, c = context_alloc(k); /* this may move the array */
     k->contexts[c] = (struct call_context){.parent = parent,
                                            .call_op = call_op,
                                            .code = code,
@@ -81,7 +81,7 @@ static u32 context_new(struct worker *k, u32 parent, u32 call_op, u32 code) {
     return k->contexts[parent].first_child = c;
 }
 
-/* 0 = the stack is full. */
+/* Returns the context of the call, or 0 if the stack is full. */
 static u32 context_find_or_create(struct worker *k, u32 parent, u32 call_op, u32 code) {
     for (u32 c = k->contexts[parent].first_child; c; c = k->contexts[c].next_sibling)
         if (k->contexts[c].call_op == call_op && k->contexts[c].code == code) return c;
@@ -100,7 +100,8 @@ static void copy_words(struct warp *at, unsigned char *to, const unsigned char *
 
 static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 
-/* Other lanes may be inside the same frame: only those of the mask are zeroed. */
+/* Zeroes the registers that the function may read before it assigns them, for lanes of the mask
+ * only: other lanes may be in the same frame. */
 static void zero_unassigned(struct warp *w, const struct sim_func *c, unsigned char *frame,
                             u32 mask) {
     for (u32 i = 0; i < c->nzero_ranges; i++) {
@@ -114,7 +115,7 @@ static void zero_unassigned(struct warp *w, const struct sim_func *c, unsigned c
     }
 }
 
-/* A function's local variables are unwritten each time it is entered. */
+/* Marks a function's local variables as uninitialized, each time that it is entered. */
 static void mark_locals_uninitialized(struct exec *x, const struct call_context *at,
                                       const struct sim_func *c, u32 mask) {
     for (u32 i = at->local / 4; x->sanitize && i < (at->local + c->local_bytes) / 4; i++) {
@@ -151,7 +152,7 @@ static void enter_function(struct exec *x, struct warp_split *f, const struct op
     f->pc = c->first_op;
 }
 
-/* Through a register: lanes may call different functions. */
+/* Handles a call through a register: lanes may call different functions. */
 static void enter_functions_indirect(struct exec *x, struct warp_split *f, const struct op *o,
                                      const struct call_desc *d) {
     const struct sim_module *m = x->worker->launch->module;

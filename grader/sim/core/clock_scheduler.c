@@ -1,27 +1,25 @@
-/* clock_scheduler.c — blocks of a traced launch that look at what others leave get on in the order
- * of a clock.
+/* clock_scheduler.c — the clock-ordered schedule for blocks of a traced launch that poll each
+ * other's results. core/launch.c calls it.
  *
- * Theory of operation. A scan with look-back takes as long as it does because of whom a block finds
- * there when it looks: if the block before it is done, one look is enough; if it is under way,
- * there are more. Run one after another, all blocks find all before them done. So here each
- * resident block has a clock, and the one that is furthest behind runs, up to the next place where
- * it may hand over or be handed something (OPF_INTERBLOCK_SYNC: strong accesses, atomics). What it
- * does there happens at that time. A look that finds nothing is made again and again, each time one
- * way to L2 and back later, until what it waits for was written by a block whose clock is not ahead
- * of it. The looks are in the trace, and cost in the replay what they cost: nothing else is charged
- * for waiting, and nothing has to be known about what a program waits for, or how.
+ * Theory of operation. The time of a scan with look-back depends on what each block finds when it
+ * polls: if the block before it is done, one poll is enough; if not, it polls again. If blocks ran
+ * one after another, each would find all earlier ones done. So here each resident block has a
+ * clock, and the block whose clock is furthest behind runs, up to its next interblock
+ * synchronization (OPF_INTERBLOCK_SYNC: strong accesses, atomics), which happens at that time. A
+ * poll that finds nothing repeats, each time one L2 latency later, until a block whose clock is not
+ * ahead has written the value. The polls are in the trace and cost in the replay what they cost; no
+ * other waiting is charged, and the scheduler need not know what a program waits for, or how.
  *
- * The clock is rough: it decides who finds what, not how long the launch takes. A turn lasts as
- * long as its longest warp executes, an instruction behind the other (lat_alu each), the latency of
- * L2 for a look and of DRAM for other loads; or until its SM has issued what its blocks had to
- * issue so far; or until DRAM has moved the sectors that all blocks had to move so far, each of
- * them once. A new block begins when one has ended, in its place.
+ * The clock is rough: it decides the order of writes and polls, not the launch's time. A timeslice
+ * lasts as long as its longest warp executes, with lat_alu for each instruction, plus the latency
+ * of L2 for a poll and of DRAM for other loads; but at least until the SM has issued all
+ * instructions of its blocks so far, and until DRAM has moved all sectors of all blocks so far.
+ * When a block ends, the next one starts in its place.
  *
- * Blocks may wait for earlier ones only. The first piece of work (a block's, or what it drew from a
- * counter) is done before another begins, since there is none that it could wait for; and whichever
- * comes to be the first that is not done has to get on alone, if it has not after some turns. Where
- * one does not, the launch is one whose blocks wait for each other, which the time model does not
- * know. */
+ * Blocks may wait for earlier ones only. A work item is a block, or what a block does with one
+ * ticket. The first item finishes before another begins, since it can't wait for any. Whenever an
+ * item becomes the first unfinished one, it must finish alone after some timeslices; if it does
+ * not, the launch's blocks wait for later ones, which the time model does not support. */
 #include "grader/sim/core/clock_scheduler.h"
 #include "grader/sim/device.h"
 
@@ -30,18 +28,17 @@
 enum {
     SCHEDULERS_PER_SM = 4,
     SECTOR_BYTES = 32,
-    MAX_FIRST_ITEM_TIMESLICES = 64 /* of the first piece, before it is asked to get on alone */
+    MAX_FIRST_ITEM_TIMESLICES = 64 /* of the first open item, before it must finish alone */
 };
 
 struct clock_scheduler {
-    double *sm_free_at, dram_free_at, dispatch_free_at; /* when each is free */
-    u32 *ready_heap, nready;                            /* resident blocks that run, by clock */
-    u64 work_item_count, first_open_item,
-        first_item_timeslices; /* begun or drawn; the first that is not done, and its turns since it
-                                  is */
-    u64 load_count, sector_count; /* counted so far: plain loads; sectors of plain accesses */
-    bool polled, fetched_ticket, is_exclusive; /* the turn made a look, drew from a counter; a piece
-                                                  runs alone, without stops */
+    double *sm_free_at, dram_free_at, dispatch_free_at; /* clocks at which each is free */
+    u32 *ready_heap, nready;                            /* running blocks, a heap by clock */
+    u64 work_item_count, first_open_item;
+    u64 first_item_timeslices; /* since it is the first open item */
+    u64 load_count, sector_count; /* of plain accesses so far: load requests; sectors */
+    /* in this timeslice: a poll; a ticket; the first item runs alone, without yields */
+    bool polled, fetched_ticket, is_exclusive;
 };
 
 void clock_sched_open(struct launch *l) {
@@ -86,10 +83,10 @@ static u32 heap_pop(struct worker *k) {
     return top;
 }
 
-/* ---- what a turn takes ---- */
+/* ---- the length of a timeslice ---- */
 
-/* Once blocks are known to wait for later ones, there is no time to be had, and turns are long
- * again. */
+/* Returns true if timeslices end at interblock synchronization. They no longer do once blocks are
+ * known to wait for later ones: then there is no time to model. */
 static bool has_sync_yields(const struct launch *l) {
     return l->clock_sched ? !l->clock_sched->is_exclusive && !l->blocks_depend : l->random_order;
 }
@@ -109,8 +106,8 @@ bool clock_sched_yields(struct exec *x, struct warp *w, u32 lanes, const struct 
 
 static double max_double(double a, double b) { return a > b ? a : b; }
 
-/* Loads and sectors of plain accesses, which go to DRAM; what blocks hand each other stays in L2.
- */
+/* Counts loads and sectors of plain accesses, which go to DRAM. Values that blocks exchange stay in
+ * L2. */
 static void count_plain_accesses(const struct worker *k, u64 *loads, u64 *sectors) {
     const struct sim_module *m = k->launch->module;
     *loads = *sectors = 0;
@@ -153,13 +150,13 @@ static void advance_clock(struct worker *k, u32 slot, u64 executed) {
     b->sched_clock = end;
 }
 
-/* ---- pieces of work ---- */
+/* ---- work items ---- */
 
 static void begin_work_item(struct clock_scheduler *p, struct block *b) {
     b->work_item = p->work_item_count++;
 }
 
-/* The first piece is done, or was before now: the next one is that of some resident block. */
+/* Finds the first open item among those of resident blocks, after its predecessor finished. */
 static void find_first_open_item(struct worker *k) {
     struct clock_scheduler *p = k->launch->clock_sched;
     p->first_open_item = UINT64_MAX, p->first_item_timeslices = 0;
@@ -202,7 +199,7 @@ static void start_resident_blocks(struct worker *k, u32 max_resident) {
     for (u32 i = 0; i < k->nblocks && start_block(k, i, 0); i++) {}
 }
 
-/* False: the launch ends here. */
+/* Runs one timeslice of a block; returns false if the launch ends. */
 static bool run_block_step(struct worker *k, u32 slot) {
     struct block *b = &k->blocks[slot];
     u64 executed_before = b->warp_insns, work_item = b->work_item;

@@ -1,14 +1,15 @@
-/* core.h — how decoded code runs: grids, blocks, warps and their fragments.
+/* core.h — the execution of decoded code: grids, blocks, warps and warp splits. All of sim/core
+ * includes it, and the modules that run within it: sim/insn, sim/count, sim/race.
  *
  * Theory of operation. A worker thread takes blocks from the launch, one after another, and runs
- * each warp of the block until it waits or exits. The lanes of a warp are held in *fragments*:
- * groups of lanes that share a place in the code and a call stack. A branch whose lanes disagree
- * splits a fragment; fragments at the same place merge. The fragment deepest in calls and earliest
- * in the code runs first, which brings diverged lanes together at the first place that they share;
- * a fragment that runs long while others wait gives way, so that every lane makes progress.
+ * each warp of the block until it waits or exits. A warp consists of *warp splits*: groups of lanes
+ * that share a program counter and a call stack. A divergent branch makes two splits of one; splits
+ * at the same place merge. The split deepest in calls and earliest in the code runs first, so that
+ * diverged lanes reconverge at the first place that they share. A split that runs long while others
+ * wait yields, so that every lane makes progress (independent thread scheduling).
  *
  * Code is a sequence of segments: straight-line lane instructions and one control instruction at
- * the end. A segment always runs whole, so counting one execution of it counts all of its
+ * the end. A segment always runs as a whole, so counting one execution of it counts all of its
  * instructions. */
 #pragma once
 #include "grader/sim/code/code.h"
@@ -21,28 +22,28 @@ struct sim {
     struct sim_options options;
     struct memory memory;
     struct sim_module *modules;
-    struct buf printf_output, assert_output; /* of printf, of assert */
+    struct buf printf_output, assert_output;
     pthread_mutex_t output_lock;
     uint64_t heap_used;
     struct race_shadow *race_shadows; /* by worker, kept from launch to launch */
     unsigned nrace_shadows;
-    struct race_streams *streams; /* race/streams.c; NULL = all commands are in order */
-    struct undef_origin_table
-        *undef_origins; /* undef.h: where undefined values came from; NULL = none yet */
+    struct race_streams *streams;             /* race/streams.c; NULL = all commands are in order */
+    struct undef_origin_table *undef_origins; /* undef_report.c; NULL = none yet */
     uint64_t launch_count;
-    /* Launches by kernels (device_launch.c): with parameters still to come, to run, to run last. */
+    /* Launches by kernels (device_launch.c): not launched yet; to run; to run last. */
     struct device_launch *prepared_launches, *pending_launches, *tail_launches;
-    uint32_t npending_launches, launch_depth,
-        device_error;             /* depth: of the launch at hand, 0 = by the host */
-    struct sim_texture *textures; /* by handle; address 0 = free: sim/texture.c */
+    /* launch_depth: of the running launch; 0 = launched by the host. */
+    uint32_t npending_launches, launch_depth, device_error;
+    struct sim_texture *textures; /* by handle; channels == 0: free (sim/texture.c) */
     uint32_t ntextures;
-    /* Since sim_begin_shared_budget, where launches share the budget: warp instructions, and what
-     * core_add_simulation_cost adds to them. */
+    /* What launches have spent of a shared budget since sim_begin_shared_budget: warp instructions,
+     * and units of core_add_simulation_cost. */
     bool is_budget_shared;
     uint64_t spent_insns, simulation_cost;
-    uint64_t grid_workspace; /* device address of what cooperative groups' grid barrier works on; 0
-                                = none yet */
-    uint64_t error_strings;  /* the same of what device code can ask for: errors' names and texts */
+    /* Device addresses, 0 = none yet: the workspace of cooperative groups' grid barrier; the names
+     * and texts of errors, for device code. */
+    uint64_t grid_workspace;
+    uint64_t error_strings;
 };
 
 /* ---- running ---- */
@@ -53,111 +54,109 @@ struct warp_split {
     u32 context; /* call stack: index into the worker's contexts */
     u8 state;
     u8 barrier_id;
-    u8 reconverged; /* it came from a rendezvous that it has not left: it may merge whatever the
+    u8 reconverged; /* still at the barrier or warp sync that released it: may merge under any
                        schedule */
-    u64 vruntime;   /* when it last ran: for fairness */
+    u64 vruntime;   /* warp instructions charged so far, for fairness */
 };
 enum { SPLIT_READY, SPLIT_AT_BARRIER, SPLIT_AT_WARP_SYNC, SPLIT_AT_CLUSTER_BARRIER };
 
-struct call_context { /* one call stack: an interned list of return places */
+struct call_context { /* one call stack: an interned path of call sites */
     u32 parent, call_op, code, depth;
     u32 first_child, next_sibling; /* contexts called from here; 0 = none */
     u32 frame, local;              /* byte offsets of this function's frame and local variables */
 };
 
-/* Since the block's last barrier, lanes took a branch that leads round a barrier: how often each,
- * and the last such branch. */
+/* How often each lane has bypassed a barrier by a branch since the block's last barrier, and the
+ * last such branch. */
 struct barrier_skips {
     u8 count[32];
     u32 branch_op;
 };
 
-/* Threads that left the block after they had gone round a barrier. */
+/* Threads that exited after they had bypassed a barrier: their number, and the one that bypassed it
+ * most often. */
 struct exit_after_skip {
-    u32 thread_count, thread; /* how many; the one that went round most often, and how often */
-    u32 skip_count, branch_op, exit_op;
+    u32 thread_count, thread;
+    u32 skip_count, branch_op, exit_op; /* of that thread */
 };
 
 struct warp {
     u32 index, live_lanes, nsplits;
     struct warp_split splits[32];
     unsigned char *frames, *special_regs, *local;
-    unsigned char *local_written; /* a byte for each of local, in the same order */
+    unsigned char *local_written; /* a byte for each byte of `local`: is it initialized? */
     unsigned char *undef;         /* undefined bits, laid out as the frames: undef.h */
-    u8 *undef_origin;             /* where they come from, by 4 bytes of a frame */
-    u32 nundef, undef_end;        /* slots with undefined bits; bytes of taint that were ever set */
-    u64 warp_insns;               /* warp instructions, for the budget */
-    u32 bar_arrived_lanes[16]; /* lanes that came to each barrier by bar.arrive, until all have */
-    u32 sync_epoch;            /* between barriers of the warp or a part of it, for races */
-    u32 warp_sync_epoch;       /* …that began with a barrier of the whole warp */
-    struct barrier_skips *barrier_skips; /* by number of the barrier: bar_desc.fork */
+    u8 *undef_origin;             /* their origins, one for each 4 bytes of a frame */
+    u32 nundef, undef_end;        /* slots with undefined bits; end of the bytes of `undef` ever set */
+    u64 warp_insns;               /* for the budget */
+    u32 bar_arrived_lanes[16];    /* by barrier: lanes that arrived by bar.arrive, until all have */
+    u32 sync_epoch;               /* advances at each barrier or warp sync, for races */
+    u32 warp_sync_epoch;          /* its value at the last sync of the whole warp */
+    struct barrier_skips *barrier_skips; /* by bar_desc.barrier_number */
     bool skipped_barrier;                /* some of them are not zero */
-    u32 cluster_arrived_lanes, cluster_released_lanes, fenced_lanes; /* lanes: core/cluster.c */
-    bool fetched_ticket;  /* since its turn began, in a traced launch */
-    bool at_sync_point;   /* its turn ended where blocks meet: core/clock_scheduler.c */
-    u64 timeslice_start;  /* what it had executed when the turn at hand began there */
-    bool at_grid_barrier; /* one of its lanes waits until all blocks have come: core/grid_barrier.c
-                           */
+    u32 cluster_arrived_lanes, cluster_released_lanes, fenced_lanes; /* core/cluster.c */
+    bool fetched_ticket;  /* since its timeslice began, in a traced launch */
+    bool at_sync_point;   /* its timeslice ended where blocks synchronize: core/clock_scheduler.c */
+    u64 timeslice_start;  /* its warp_insns when the timeslice began */
+    bool at_grid_barrier; /* a lane waits at the grid barrier: core/grid_barrier.c */
 };
 
 struct cluster; /* core/cluster.h */
 
 struct barrier {
     bool used;
-    u32 arrived_warps;    /* warps that came by bar.arrive, with all their lanes */
-    u32 expected_threads; /* threads; 0 = all of the block that have not exited */
-    u32 reduction[2];     /* threads whose predicate is true; threads */
-    u32 first_waiter_op, first_waiter_thread; /* who came first, by bar.sync */
-    bool has_waiters;                         /* someone did */
+    u32 arrived_warps;    /* warps all of whose lanes arrived by bar.arrive */
+    u32 expected_threads; /* 0 = all threads of the block that have not exited */
+    u32 reduction[2];     /* threads whose predicate is true; all threads */
+    u32 first_waiter_op, first_waiter_thread; /* valid if has_waiters */
+    bool has_waiters;                         /* by bar.sync */
 };
 
 struct block {
     u32 index[3];
-    u64 linear, warp_insns; /* executed: warp instructions, for the budget */
-    u64 launch_order;       /* place in the order in which blocks are taken: whose report is kept */
+    u64 linear, warp_insns; /* index in the grid; warp instructions executed, for the budget */
+    u64 launch_order;       /* position in the order of execution: the lowest one's report is kept */
     struct cluster *cluster;
-    u32 cluster_rank; /* in its cluster */
-    u64 *remote_write_epochs,
-        *remote_read_epochs; /* stamps by granule, in clusters: race/cluster.c */
+    u32 cluster_rank;
+    u64 *remote_write_epochs, *remote_read_epochs; /* shadow, in clusters: race/cluster.c */
     u32 nwarps;
     struct warp *warps;
     unsigned char *shared, *values;  /* values: BASE_BLOCK */
-    unsigned char *shared_written;   /* a byte a byte */
-    u32 *write_epochs, *read_epochs; /* stamps by granule of shared memory: race/exec_shared.c */
-    u32 sync_epoch;                  /* between barriers of the block, from 1 */
-    u32 block_sync_epoch;            /* …that began with a barrier of all threads */
-    u32 recorded_epoch; /* the interval in which stamps were last needed: reads before that may wait
-                         */
-    u32 logical_clock, acquire_clock;       /* for races in global memory, see race/exec_global.c */
-    u32 fence_clock, relaxed_acquire_clock; /* with the strict memory model: the last fence; what
-                                               `acquired` would be without */
-    struct race_shadow *race_shadow;        /* of its worker */
+    unsigned char *shared_written;   /* a byte for each byte of `shared`: is it initialized? */
+    u32 *write_epochs, *read_epochs; /* shadow of shared memory: race/exec_shared.c */
+    u32 sync_epoch;                  /* advances at each barrier of the block, from 1 */
+    u32 block_sync_epoch;            /* its value at the last barrier of all threads */
+    u32 recorded_epoch; /* the sync epoch in which the shadow was last needed; reads before it may be
+                           deferred */
+    u32 logical_clock, acquire_clock; /* for races in global memory: race/exec_global.c */
+    /* With the strict memory model: clock of the last fence; acquire_clock as it would be in the
+     * default model. */
+    u32 fence_clock, relaxed_acquire_clock;
+    struct race_shadow *race_shadow; /* of its worker */
     struct barrier barriers[BARRIERS_PER_BLOCK];
-    struct async_copies *async_copies; /* copies under way: race/async.h; NULL = none yet */
-    struct wgmma_queue *wgmma_pending; /* of warpgroups, likewise: race/wgmma_pending.h */
-    struct race_warpgroups
-        *warpgroups;          /* what they owe their products: race/warpgroup.h; NULL likewise */
-    struct race_proxy *proxy; /* what threads wrote that others than threads read: race/proxy.h;
-                                 NULL = nobody does */
-    struct inflight *inflight_copies; /* …as they are counted: count/inflight.h; NULL = none yet */
-    struct vector_clocks *vector_clocks; /* what orders some of the threads: race/vector_clock.h;
-                                            NULL = nothing yet */
-    struct exit_after_skip *exits_after_skip; /* by number of the barrier, since the last barrier */
-    bool skipped_barrier;                     /* a warp, or one that left */
-    u32 exited_threads, first_exited_thread,
-        first_exit_op; /* threads that left; the first of them, and where */
+    /* Each of these is NULL until the block needs it. */
+    struct async_copies *async_copies;   /* copies in flight: race/async.h */
+    struct wgmma_queue *wgmma_pending;   /* products in flight: race/wgmma_pending.h */
+    struct race_warpgroups *warpgroups;  /* fences that products require: race/warpgroup.h */
+    struct race_proxy *proxy;            /* writes that another proxy may read: race/proxy.h */
+    struct inflight *inflight_copies;    /* copies in flight, for counters: count/inflight.h */
+    struct vector_clocks *vector_clocks; /* order among some of the threads: race/vector_clock.h */
+    struct exit_after_skip *exits_after_skip; /* by barrier_number, since the last barrier */
+    bool skipped_barrier;                     /* a warp has, or a thread that exited had */
+    u32 exited_threads, first_exited_thread, first_exit_op;
     bool exit_reported;
     size_t mapping_bytes; /* of the mapping that begins at warps */
     bool done;
     struct trace_block *trace;                   /* NULL: not sampled */
     struct sim_block_work work;                  /* core/block_work.c */
-    u32 grid_arrivals, grid_observed_generation; /* to the barrier of the grid: how often; of how
-                              many times it saw that all had: core/grid_barrier.c */
-    u32 grid_word_at_arrival;                    /* what the barrier's word held then */
-    double sched_clock; /* of the device, to which it has got on; the piece of work that it is at:
-                     core/clock_scheduler.c */
+    /* core/grid_barrier.c: arrivals at the grid barrier; the last generation that the block saw
+     * complete; the barrier's word, and the block's work so far, at the last arrival. */
+    u32 grid_arrivals, grid_observed_generation;
+    u32 grid_word_at_arrival;
+    /* core/clock_scheduler.c: the block's simulated clock, and its work item. */
+    double sched_clock;
     u64 work_item;
-    struct sim_block_work work_at_arrival; /* what it had done when it last came there */
+    struct sim_block_work work_at_arrival;
 };
 
 /* Statistics of one memory instruction in one launch. */
@@ -175,58 +174,53 @@ enum mem_stat {
     STAT_COUNT
 };
 
-/* What the last execution of a memory instruction looked like: the relative addresses decide the
- * counts. Begins at a line of the cache, and what every execution reads lies in the next one. */
+/* The access pattern of a memory instruction's last execution. The relative addresses decide the
+ * counts, so an execution with the same pattern reuses them. Aligned to a cache line of the CPU; the
+ * next line holds what every execution reads. */
 struct access_pattern {
-    _Alignas(64) s32 lane_offset[32];  /* to the first active lane; 0 for inactive ones */
-    u64 base;                          /* where the first active lane's was, last time, */
-    u32 last_mask;                     /* …and the lanes; 0 = too far apart for a pattern */
-    u32 pattern_serial, reused_serial; /* of the pattern; that of the access that this one repeats,
-                         known to be the same: code/address_reuse.c */
+    _Alignas(64) s32 lane_offset[32]; /* bytes from the first active lane's address; 0 if inactive */
+    u64 base;                         /* the first active lane's address, last time */
+    u32 last_mask;                    /* active lanes, last time; 0 = too far apart for a pattern */
+    /* Serial number of the pattern; that of the access whose addresses are proven to be the same
+     * (code/address_reuse.c). */
+    u32 pattern_serial, reused_serial;
     u32 mask;
-    s32 min_offset, max_offset; /* range of relative */
-    u32 offset_bits;            /* or of relative: alignment */
-    u32 lane_count, ideal_sectors, wavefronts, min_wavefronts,
-        max_multiplicity; /* packed: sectors if perfectly packed */
-    int allocation;       /* the last one hit, or -1 */
-    u32 valid_alignments; /* bit p: sectors_by_alignment[p] holds the sectors for a first address of
-                             p modulo 32 */
+    s32 min_offset, max_offset; /* range of lane_offset */
+    u32 offset_bits;            /* bitwise or of lane_offset: alignment */
+    u32 lane_count, ideal_sectors, wavefronts, min_wavefronts, max_multiplicity;
+    int allocation; /* index of the last one hit, or -1 */
+    /* Bit p: sectors_by_alignment[p] holds the sectors for a first address of p modulo 32. */
+    u32 valid_alignments;
     u8 sectors_by_alignment[32];
-    u8 valid, shape;         /* SHAPE_… */
-    u8 wavefront_lane_bytes; /* bytes a lane that wavefronts are counted for; 0 = as many as it
-                                accesses */
-    u8 is_store;             /* lanes that want the same share a wavefront of loads only */
-    u8 nruns;                /* 0 = not looked at yet; see pattern_runs */
-    u32 first_lane_mask,
-        duplicate_mask; /* first lane at each distinct address; lanes that share theirs */
-    u32 pattern_slot;   /* 1 + its number in the worker's list of patterns; 0 = not there:
-                         * race/exec_shared.c
-                         */
+    u8 valid, shape;         /* shape: PATTERN_… */
+    u8 wavefront_lane_bytes; /* bytes a lane for counting wavefronts; 0 = as many as it accesses */
+    u8 is_store;             /* only loads of the same word share a wavefront */
+    u8 nruns;                /* 0 = not computed yet; see pattern_runs */
+    u32 first_lane_mask;     /* the first lane at each distinct address */
+    u32 duplicate_mask;      /* lanes that share their address */
+    u32 pattern_slot;        /* 1 + index in the worker's pattern list; 0 = none: race/exec_shared.c */
     struct {
         s32 offset;
         u32 bytes;
-    } runs[32]; /* the bytes touched, relative, as stretches without a gap */
+    } runs[32]; /* the accessed bytes, relative to `base`, as runs without a gap */
 };
-enum {
-    PATTERN_ANY,
-    PATTERN_UNIFORM,
-    PATTERN_UNIT_STRIDE
-}; /* dense: lane l at l × span, all lanes active */
+/* UNIT_STRIDE: lane l is at l × its bytes, and all lanes are active. */
+enum { PATTERN_ANY, PATTERN_UNIFORM, PATTERN_UNIT_STRIDE };
 
-/* What lane functions see. */
+/* The state that lane functions work on. */
 struct exec {
     unsigned char *base[BASE_COUNT];
-    u32 active_mask; /* lanes of the running fragment */
+    u32 active_mask; /* lanes of the running split */
     u32 local_base;  /* of the running function, bytes per lane */
     struct warp *warp;
     struct block *block;
     struct cluster *cluster; /* of the block; NULL where the launch has none */
     struct worker *worker;
-    u32 fast_mask; /* …for which the fast loop goes on: 0 once a load met undefined bytes */
+    u32 fast_mask; /* active_mask for the fast loop; 0 once a load has read undefined bytes */
     const struct op *undef_load; /* that load */
     bool faulted;                /* stop at the end of the segment */
     bool sanitize, tracks_global_races, tracks_happens_before;
-    /* shortcuts into launch, worker and block */
+    /* Shortcuts into launch, worker and block. */
     const struct mem_desc *mems;
     u64 (*stats)[STAT_COUNT];
     struct access_pattern *pattern_cache;
@@ -236,94 +230,89 @@ struct exec {
     struct trace_block *trace; /* of the running block, or NULL */
 };
 
-/* The operand's slot, for the function that runs. */
+/* Returns the operand's slot in the running function's frame, or in another base. */
 static inline void *operand_at(const struct exec *x, ref r) {
     return x->base[ref_base(r)] + ref_offset(r);
 }
 
-/* How an access counts for races. */
+/* Access kinds of race detection. */
 enum race_access_kind {
     RACE_READ,
     RACE_WRITE,
     RACE_RED,              /* an atomic whose result is not used, a strong store */
     RACE_STRONG_LOAD,      /* a strong load */
     RACE_ATOM,             /* an atomic whose result is used */
-    RACE_READ_REVALIDATED, /* a plain load of what an atomic then checks again: code/cas_retry.c */
+    RACE_READ_REVALIDATED, /* a plain load whose value an atomic checks later: code/cas_retry.c */
 };
 
 struct launch;
 struct race_shadow; /* race/race.h */
 
-/* What the search for races (race/) wants to be told while blocks run. */
+/* Events that race detection (race/) receives while blocks run. */
 struct race_callbacks {
-    void (*on_block_sync)(
-        struct block *b,
-        const struct launch *l); /* a barrier of the block passed, or a block starts */
-    /* Lanes of a warp met: with `fence`, what they did before is ordered (__syncwarp), else they
-     * just met. */
+    /* A barrier of all threads is complete, or a block starts. */
+    void (*on_block_sync)(struct block *b, const struct launch *l);
+    /* Lanes of a warp synchronized. `fence`: that also orders their memory accesses (__syncwarp). */
     void (*on_warp_sync)(struct block *b, struct warp *w, u32 lanes, bool fence,
                          const struct launch *l);
-    /* A warp came to a barrier by bar.arrive; one that not all threads wait for is complete, and
-     * releases those warps. */
+    /* A warp arrived at a barrier by bar.arrive. */
     void (*on_barrier_arrive)(struct block *b, const struct warp *w, u32 barrier,
                               const struct launch *l);
+    /* A barrier that not all threads wait for is complete and releases `warps`. */
     void (*on_barrier_release)(struct block *b, u32 barrier, u32 warps, const struct launch *l);
     void (*on_pending_copy_access)(struct exec *x, struct block *b, const struct op *o, u32 lane,
                                    u64 offset, u32 bytes, const char *verb); /* async.h */
     void (*on_block_start)(struct block *b, const struct launch *l);
-    bool (*on_block_exit)(struct exec *x);  /* its threads are; false: a fault was reported */
-    void (*on_block_free)(struct block *b); /* its memory goes */
-    u32 (*advance_clock)(
-        struct block *b); /* of its worker's time: what was done so far is past then */
+    bool (*on_block_exit)(struct exec *x); /* all threads have exited; false: a fault was reported */
+    void (*on_block_free)(struct block *b);
+    u32 (*advance_clock)(struct block *b); /* of its worker: earlier accesses are in the past then */
 };
 
 struct worker {
     struct exec exec;
     struct race_shadow *race_shadow;
-    u32 launch_clock; /* the plane's tick when the launch began */
+    u32 launch_clock; /* the shadow's logical clock when the launch began */
     struct launch *launch;
     u32 index;
     struct call_context *contexts;
     u32 ncontexts, contexts_capacity;
-    u32 first_free_context, context_sweep_limit; /* a list through next_sibling; how many before a
-                                        sweep, 0 = the usual number */
+    /* Head of the free list, linked by next_sibling; number of contexts that triggers a sweep, 0 =
+     * the default. */
+    u32 first_free_context, context_sweep_limit;
     u64 *segment_runs, *segment_lanes;
     u64 *branch_runs, *branch_diverged; /* by segment */
     u32 deadline_checks;
-    bool fetched_ticket; /* the turn ended since a warp was about to draw from a counter again:
-                          * core/launch.c
-                          */
+    bool fetched_ticket; /* the timeslice ended before a warp's next ticket: core/launch.c */
     u64 (*stats)[STAT_COUNT];
     struct access_pattern *pattern_cache;
-    u64 warp_insns;                       /* warp instructions, all blocks */
-    struct sim_block_work accounted_work; /* of them, what was told to a block: core/block_work.c */
+    u64 warp_insns;                       /* of all its blocks */
+    struct sim_block_work accounted_work; /* the part already added to a block: core/block_work.c */
     u64 timeslice;
-    struct undef_report *undef_reports; /* by origin, what this worker saw: core/undef_report.c */
-    const struct op *last_undef_op;     /* …the last one, and its number */
+    struct undef_report *undef_reports; /* this worker's, by origin: core/undef_report.c */
+    const struct op *last_undef_op;     /* the last op, and its origin */
     u8 last_undef_origin;
-    struct tensor_map_updates *
-        tensor_maps; /* tensor maps that its blocks changed: race/tensor_map_proxy.h; NULL = none */
+    struct tensor_map_updates *tensor_maps; /* by its blocks: race/tensor_map_proxy.h; NULL = none */
     struct sim_report reports[SIM_FAULT_COUNT];
-    u64 report_order[SIM_FAULT_COUNT]; /* linear block of the report kept: the lowest wins */
+    u64 report_order[SIM_FAULT_COUNT]; /* launch_order of the kept report: the lowest wins */
     enum sim_fault fault;
     u64 fault_block;
-    struct block *blocks; /* resident ones; [0] is enough unless blocks wait for each other */
+    struct block *blocks; /* resident; one is enough unless blocks wait for each other */
     u32 nblocks, blocks_capacity;
-    struct cluster **clusters; /* the same of a launch of clusters */
+    struct cluster **clusters; /* resident, in a launch of clusters */
     u32 nclusters, clusters_capacity;
     pthread_t thread;
 };
 
-/* The barrier over all blocks of a cooperative launch: core/grid_barrier.c. */
+/* The grid barrier of a cooperative launch: core/grid_barrier.c. */
 struct grid_barrier {
-    u64 word_address;   /* its address; 0 = the launch has none */
-    u64 arrived_blocks; /* blocks, in the phase at hand */
-    u32 generation;     /* how often all met */
-    u32 release_clock;  /* the worker's tick when they last did: what blocks had done by then is
+    u64 word_address;   /* 0 = the launch has none */
+    u64 arrived_blocks; /* in the current generation */
+    u32 generation;     /* how often it has completed */
+    u32 release_clock;  /* the worker's logical clock at the last completion: earlier accesses are
                            ordered */
     bool abandoned;
-    struct sim_block_work summed_max_work, max_block_work; /* of each phase that is over, what the
-                                        block did that did most of it, summed; of this one */
+    /* The maximum work of one block: summed over completed generations; in this one. */
+    struct sim_block_work summed_max_work, max_block_work;
 };
 
 struct launch {
@@ -335,44 +324,42 @@ struct launch {
                                 struct err *e); /* sim_check_launch */
     const struct op *ops;
     op_fn *const *op_fns;
-    u64 launch_id; /* of the device's launches */
+    u64 launch_id; /* number among the sim's launches */
     u64 nblocks;
     u32 cluster_dims[3], cluster_blocks;     /* 1 where there are no clusters */
-    bool has_clusters, tracks_cluster_races; /* blocks run cluster by cluster; what they do in each
-                                      other's memory is noted */
-    u64 *cluster_ids, ncluster_ids;          /* clusters to run, by number */
-    const u64 *selected_blocks; /* the blocks to run, ascending; NULL = all, or what sim_set_sample
-                                   leaves */
+    bool has_clusters;                       /* blocks run cluster by cluster */
+    bool tracks_cluster_races;               /* record accesses to distributed shared memory */
+    u64 *cluster_ids, ncluster_ids;          /* the clusters to run */
+    /* The blocks to run, ascending; NULL = all, or the sample of sim_set_sample. */
+    const u64 *selected_blocks;
     u32 nselected_blocks;
-    struct sim_trace *trace; /* of the blocks that it names; NULL = none */
+    struct sim_trace *trace; /* of its sampled blocks; NULL = none */
     struct grid_barrier grid_barrier;
-    struct clock_scheduler *clock_sched; /* NULL: blocks run in turns */
-    bool clock_ordered;                  /* …it had one */
+    struct clock_scheduler *clock_sched; /* NULL: round robin */
+    bool clock_ordered;                  /* the launch had a clock scheduler */
     u32 nthreads, nwarps, shared_bytes;
     u32 warp_frame_bytes, thread_local_bytes;
     atomic_ulong next_block;
-    atomic_ulong fault_block; /* the lowest block that faulted; blocks above it need not run */
+    atomic_ulong fault_block; /* the lowest block that faulted; later blocks need not run */
     atomic_ulong finished_warp_insns; /* of finished blocks */
-    atomic_ulong simulation_cost; /* core_add_simulation_cost, and that of the launches before where
-                                     they share a budget */
-    pthread_mutex_t work_lock;    /* of the next two, of finished blocks: core/block_work.c */
+    atomic_ulong simulation_cost; /* with a shared budget, includes earlier launches' cost */
+    pthread_mutex_t work_lock;    /* protects the next two, of finished blocks: core/block_work.c */
     struct sim_block_work total_work, max_block_work;
     atomic_int abort_fault; /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 insn_budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, adversarial_schedule;
     u8 timeslice_log2;           /* log2 of instructions: core/warp_split.c */
-    atomic_bool has_shared_race; /* a race in shared memory was told: then what is not written yet
-                                 is no news */
-    bool blocks_depend;          /* a traced block did not get on alone */
-    bool tracks_global_races;    /* note accesses to global memory */
-    bool tracks_happens_before;  /* …as they come, on one worker: race/happens_before.c */
-    bool reverse_block_order;    /* sim_options.later_first */
-    bool random_order; /* …and blocks look at what others leave: who has its turn is by lot */
-    bool strict_order; /* sim_options.strict_order */
-    const struct race_callbacks *race_callbacks; /* set where sanitize is */
-    u32 global_shift, shared_shift; /* 2: races are told by words; 0: by bytes, in kernels that
-                                       access less than words */
+    atomic_bool has_shared_race; /* reported; it explains uninitialized reads of shared memory */
+    bool blocks_depend;          /* a traced block could not finish alone */
+    bool tracks_global_races;    /* record accesses to global memory */
+    bool tracks_happens_before;  /* …in order, on one worker: race/happens_before.c */
+    bool reverse_block_order;    /* sim_options.reverse_block_order */
+    bool random_order;           /* …and blocks poll each other: choose the next one at random */
+    bool strict_order;           /* sim_options.strict_order */
+    const struct race_callbacks *race_callbacks; /* NULL unless sanitize */
+    /* log2 of a shadow cell's bytes: 2, or 0 in kernels with accesses of less than a word. */
+    u32 global_shift, shared_shift;
     unsigned nworkers;
     struct worker *workers;
 };
@@ -381,9 +368,9 @@ struct launch {
 enum warp_state { WARP_DONE, WARP_WAITING, WARP_YIELDED, WARP_FAULTED };
 enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum);
 
-/* For what costs much more to simulate than the instructions that call for it (matrix products,
- * bulk copies, the start of a block): so many plain instructions of some 20 ns. They have a budget
- * of their own, as large as that of instructions; the launch stops where it is used up. */
+/* Charges work that costs much more to simulate than one instruction (matrix products, bulk copies,
+ * the start of a block), in units of a plain instruction, about 20 ns. These units have their own
+ * budget, as large as the instructions' one; the launch ends when it is exceeded. */
 static inline void core_add_simulation_cost(struct launch *l, u64 units) {
     u64 budget = l->sim->options.instruction_budget;
     u64 total = atomic_fetch_add_explicit(&l->simulation_cost, units, memory_order_relaxed) + units;
@@ -391,32 +378,32 @@ static inline void core_add_simulation_cost(struct launch *l, u64 units) {
 }
 
 /* core/warp_split.c */
-u8 split_timeslice_log2(
-    const struct sim_func *c); /* log2 of the instructions after which a fragment lets others run */
+/* Returns log2 of the number of instructions after which a split yields. */
+u8 split_timeslice_log2(const struct sim_func *c);
 void split_init(struct warp *w, u32 lanes, u32 pc);
-/* The fragment to run next, after merging what has met; NULL if all wait. */
+/* Merges splits at the same place, then returns the split to run next; NULL if all wait. */
 struct warp_split *split_select(struct worker *k, struct warp *w);
-void split_diverge(struct warp *w, struct warp_split *f, u32 lanes,
-                   u32 pc);                                       /* lanes leave f for pc */
+/* Lanes leave f for pc. */
+void split_diverge(struct warp *w, struct warp_split *f, u32 lanes, u32 pc);
 void split_exit(struct warp *w, struct warp_split *f, u32 lanes); /* lanes exit; f may vanish */
 
 /* core/barrier.c, core/warp_sync.c, core/call.c: the control instructions. */
 void barrier_arrive(struct exec *x, struct warp_split *f, const struct op *o);
 void cluster_wait(struct exec *x, struct warp_split *f, const struct op *o);
-void barrier_try_release(
-    struct exec *x); /* lanes arrived or exited: releases barriers that are now complete */
-/* A branch of those that may lead round barriers (OPF_BARRIER_BYPASS), which `taken` of the lanes
- * take; lanes that leave at an op. */
+/* Releases complete barriers; called after lanes arrived or exited. */
+void barrier_try_release(struct exec *x);
+/* Records a branch that may bypass barriers (OPF_BARRIER_BYPASS), which `taken` of the lanes take. */
 void barrier_record_skips(struct exec *x, const struct op *o, u32 lanes, u32 taken);
+/* Records lanes that exit at an op. */
 void barrier_record_exit(struct exec *x, const struct op *o, u32 lanes);
 void barrier_clear_skips(struct block *b, u32 nbarriers);
-/* core/deadlock.c: no warp of the block can go on: says who waits for whom. */
+/* core/deadlock.c: reports which threads wait, and where, when no warp of the block can proceed. */
 void barrier_report_deadlock(struct exec *x);
-/* A fragment comes to a rendezvous: it goes on if all lanes that its mask names are there, else it
+/* A split arrives at a warp sync: it proceeds if all lanes of its member mask are there, else it
  * waits. */
 void warp_sync_arrive(struct exec *x, struct warp_split *f, const struct op *o);
-/* No fragment of the warp can run: completes rendezvous whose lanes wait at different places. True
- * if one did. */
+/* Completes warp syncs whose lanes wait at different places, when no split of the warp can run.
+ * Returns true if it completed one. */
 bool warp_sync_resolve(struct exec *x, struct warp *w);
 void call_enter(struct exec *x, struct warp_split *f, const struct op *o);
 void call_return(struct exec *x, struct warp_split *f);
@@ -431,44 +418,44 @@ void block_start(struct worker *k, struct block *b, u64 linear);
 /* Runs each warp until it waits or has used `quantum`; WARP_YIELDED: call again. */
 enum warp_state block_run(struct worker *k, struct block *b, u64 quantum);
 
-/* core/report.c: notes a fault or finding at an op. `text` says the rest. */
+/* core/report.c: reports a fault or finding at an op. The text continues "thread (x,y,z) ". */
 void core_fault(struct exec *x, enum sim_fault fault, const struct op *o, unsigned lane,
                 u64 address, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* The same in two steps: what is to be said, and noting it. */
+/* The same in two steps: format the report, record it. */
 void core_format_report(const struct exec *x, struct sim_report *r, enum sim_fault fault,
                         const struct op *o, unsigned lane, u64 address, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
 void core_report(struct exec *x, const struct sim_report *r);
 
-/* Sorted by block: the reports of all workers into the result. */
+/* Merges the reports of all workers into the result; the lowest block's report of a kind wins. */
 void core_collect_reports(struct launch *l, struct sim_result *out);
 
 /* core/launch.c: a grid of blocks on workers, in these steps. */
 void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r);
 bool launch_open(struct launch *l); /* makes the workers; false: out of memory */
 enum { LAUNCH_TIMESLICE = 20000 /* instructions of a warp */ };
-/* Another place for a block, while there are less than `most`; the next block that has not begun,
- * put there. False: none. */
+/* Adds a resident block's storage, up to `max_resident`; returns false if there is no more. */
 bool launch_add_resident(struct worker *k, u32 max_resident);
+/* Starts the next block of the grid in `b`; returns false if there is none. */
 bool launch_start_next_block(struct worker *k, struct block *b);
 void launch_record_fault(struct worker *k, u64 linear);
-/* Of a traced launch: until the block is done or draws again, or is found to wait for others. */
+/* Runs a block of a traced launch until it ends, fetches its next ticket, or waits for others. */
 enum warp_state launch_run_exclusive(struct worker *k, struct block *b);
-/* A block is done. False: stop, the launch as a whole is over its budget or its time. */
+/* Ends a block. Returns false if the launch exceeds its budget or its time: stop then. */
 bool launch_finish_block(struct worker *k, struct block *b);
-/* core/block_work.c: what the worker counted since the last call was this block's work; once it is
- * done, it is the launch's. */
+/* core/block_work.c: adds what the worker counted since the last call to the block's work; adds a
+ * finished block's work to the launch's. */
 void block_work_account(struct worker *k, struct block *b);
 void block_work_finish(struct worker *k, struct block *b);
 void launch_run(struct launch *l);
 void launch_close(struct launch *l);
-u64 launch_block_count(const struct launch *l); /* how many run: all of them, or the sample */
-/* The i-th of `count` sampled blocks: one of each of `count` equal stretches of the grid, at a
- * place in the stretch that follows no period, lest all of them lie in one column of the grid. */
+u64 launch_block_count(const struct launch *l); /* blocks that run: all of them, or the sample */
+/* Returns the i-th of `count` sampled blocks: one from each of `count` equal intervals of the grid,
+ * at a pseudorandom position, so that the blocks don't all lie in one column of the grid. */
 u64 launch_sample_block(u64 i, u64 count, u64 nblocks, u64 key);
-u64 launch_hash(u64 i,
-                u64 key); /* the i-th number of those that follow from the key of sim_set_sample */
+/* Returns the i-th pseudorandom number for the key of sim_set_sample. */
+u64 launch_hash(u64 i, u64 key);
 
 static inline size_t shadow_epochs_bytes(const struct launch *l) {
     return ((size_t)(l->shared_bytes >> l->shared_shift) + 32) * sizeof(u32);

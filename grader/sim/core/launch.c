@@ -1,19 +1,19 @@
-/* launch.c — a grid: workers take blocks in order and run them. See core.h.
+/* launch.c — runs a grid: workers take blocks in order and run them. sim/launch.c calls it. See
+ * core.h.
  *
- * Kernels whose blocks may see each other's writes ("communicates") run on one worker, in order,
- * and so give the same result every time. There, a block that does not finish within its turn is
- * left resident and the next one starts, up to what the device could hold, so that blocks which
- * wait for each other make progress; one that waits for the whole grid (core/grid_barrier.c) takes
- * no turn until all have come. Where the time is modelled, a turn also ends before a warp draws
- * from a counter for the second time, and all that the device can hold take part: else the first
- * block would draw all the work.
+ * Kernels whose blocks may read each other's writes (`interblock_dependent`) run on one worker, in
+ * order, and so give the same result every time. A block that does not finish within its timeslice
+ * stays resident and the next one starts, up to what the device could hold, so that blocks that
+ * wait for each other make progress. A block that waits at the grid barrier (core/grid_barrier.c)
+ * gets no timeslice until all have arrived. In a traced launch, a timeslice also ends before a warp
+ * fetches its second ticket, and as many blocks start as the device can hold: otherwise the first
+ * block would fetch all the work.
  *
- * A kernel that needs its blocks to come in order is right that way and wrong on a GPU. With
- * `later_first` several begin at once, their turns are short, and the latest is always the first to
- * get on: in each round of turns the other way round than blocks were begun in the round before.
- * Where blocks look at what others leave, a turn ends before each look and each word that is left,
- * and whether a block has its turn in a round is by lot: so a look comes before what it looks for,
- * now and then. */
+ * A kernel that relies on its blocks running in order is right that way and wrong on a GPU.
+ * `reverse_block_order` exposes it: several blocks start at once with short timeslices, later ones
+ * run first, and the direction alternates each round. If blocks poll each other (`random_order`), a
+ * timeslice ends before each poll and each write that a poll may observe, and chance decides which
+ * blocks run in a round; so some polls come before the write that they wait for. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/grid_barrier.h"
 #include "grader/sim/core/clock_scheduler.h"
@@ -28,14 +28,15 @@
 
 enum {
     TIMESLICE = LAUNCH_TIMESLICE,
-    INITIAL_RESIDENT_BLOCKS = 8 /* blocks that begin at once, later ones first */,
+    INITIAL_RESIDENT_BLOCKS = 8 /* blocks that start at once with reverse_block_order */,
     SHORT_TIMESLICE = 500,
-    MIN_PARALLEL_WARPS = 128 /* warps: not worth a second thread */
+    MIN_PARALLEL_WARPS = 128 /* fewer warps aren't worth a second thread */
 };
 
 /* ---- workers ---- */
 
-/* A generic access has one for each memory that it may reach. */
+/* Initializes the patterns of an access; a generic one has one for each memory that it may reach.
+ */
 static void init_access_patterns(struct access_pattern *m, const struct mem_desc *d) {
     m->wavefront_lane_bytes = d->merged_bytes > MERGED_INTO_OTHER ? (u8)d->merged_bytes : 0;
     for (u32 i = 0; i < (d->space == SPACE_GENERIC ? 3 : 1) && d->verb == MEM_STORE; i++)
@@ -109,7 +110,7 @@ bool launch_finish_block(struct worker *k, struct block *b) {
 
 enum { MIN_SAMPLE_BLOCKS = 32 /* blocks */ };
 
-/* How many blocks run: all of them, unless a sample was asked for. */
+/* Returns the number of blocks that run: all of them, or the sample of sim_set_sample. */
 u64 launch_block_count(const struct launch *l) {
     if (l->has_clusters) return l->ncluster_ids * l->cluster_blocks;
     if (l->selected_blocks) return l->nselected_blocks;
@@ -118,7 +119,7 @@ u64 launch_block_count(const struct launch *l) {
     return !warps || l->code->interblock_dependent || n > l->nblocks ? l->nblocks : n;
 }
 
-/* splitmix64: neighbouring keys and indices have nothing in common afterwards. */
+/* The splitmix64 hash: results of neighbouring keys and indices are unrelated. */
 u64 launch_hash(u64 i, u64 key) {
     u64 x = (i + 1) * 0x9e3779b97f4a7c15ull;
     if (!key) return x;
@@ -134,7 +135,7 @@ u64 launch_sample_block(u64 i, u64 count, u64 nblocks, u64 key) {
     return first + (launch_hash(i, key) >> 32) % (last - first);
 }
 
-/* The n-th block to run. */
+/* Returns the linear index of the n-th block to run. */
 static u64 nth_block(const struct launch *l, u64 n, u64 count) {
     if (l->selected_blocks) return l->selected_blocks[n];
     return count == l->nblocks
@@ -142,7 +143,7 @@ static u64 nth_block(const struct launch *l, u64 n, u64 count) {
                : launch_sample_block(n, count, l->nblocks, l->sim->options.sample_key);
 }
 
-/* Blocks that need not see each other. */
+/* Runs blocks that are independent of each other, each to its end. */
 static void run_independent_blocks(struct worker *k) {
     struct launch *l = k->launch;
     struct block *b = &k->blocks[0];
@@ -152,7 +153,7 @@ static void run_independent_blocks(struct worker *k) {
         if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
         enum warp_state s;
-        /* In turns: warps may wait for each other, by flags in shared memory. */
+        /* Timeslices: warps may wait for each other by flags in shared memory. */
         while ((s = block_run(k, b, TIMESLICE)) == WARP_YIELDED)
             ;
         if (s == WARP_FAULTED) {
@@ -181,24 +182,24 @@ bool launch_start_next_block(struct worker *k, struct block *b) {
     return b->done = false, true;
 }
 
-/* Starts more blocks beside those that did not finish their turn: one, or, where none finished in
- * several rounds and all may be waiting for one that has not begun, as many as there are; all,
- * where they share work. */
-static u32 start_more_blocks(struct worker *k, u32 most, u32 idle_rounds, bool start_all) {
+/* Starts more blocks, while others have not finished: one; or, if no block finished for several
+ * rounds, as many as are resident, since all may wait for one that has not started; or all, if they
+ * share work by tickets or are cooperative. */
+static u32 start_more_blocks(struct worker *k, u32 max_blocks, u32 idle_rounds, bool start_all) {
     u32 started = 0;
-    for (u32 remaining = start_all              ? most - k->nblocks
+    for (u32 remaining = start_all              ? max_blocks - k->nblocks
                          : idle_rounds % 4 == 3 ? k->nblocks
                                                 : 1;
          remaining; remaining--)
         if (atomic_load(&k->launch->next_block) < k->launch->nblocks &&
-            launch_add_resident(k, most))
+            launch_add_resident(k, max_blocks))
             started += launch_start_next_block(k, &k->blocks[k->nblocks - 1]);
     return started;
 }
 
-/* Of a traced launch, a block runs alone for longer than any that an exercise asks for (so many
- * turns a warp, from one draw to the next) before it is said to wait for another: the time model
- * knows no such waiting. */
+/* In a traced launch, a block that runs alone for this many timeslices a warp, from one ticket to
+ * the next, is taken to wait for another block, which the time model does not support. No exercise
+ * needs as many. */
 enum { MAX_EXCLUSIVE_TIMESLICES = 16 };
 enum warp_state launch_run_exclusive(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
@@ -217,7 +218,8 @@ static enum warp_state run_timeslice(struct worker *k, struct block *b) {
     return block_run(k, b, l->reverse_block_order ? SHORT_TIMESLICE : TIMESLICE);
 }
 
-/* Not twice in a row for long, and by nothing but the numbers of block and round. */
+/* Returns true if chance makes the block skip the round. It depends only on the numbers of block
+ * and round, so a run can be repeated exactly. */
 static bool skips_round(const struct launch *l, const struct block *b, u64 round) {
     return l->random_order && launch_hash(b->linear, round + 1) >> 40 & 1;
 }
@@ -232,8 +234,9 @@ static u32 start_initial_blocks(struct worker *k, u32 max_resident) {
     return running;
 }
 
-/* A round in which a block had to wait: more of them begin. Where there are none left and none got
- * on, all wait for the grid, and one that has ended, or will not come. Returns how many began. */
+/* Starts more blocks after a round in which a block waited, and returns their number. If none are
+ * left and none made progress, they wait at the grid barrier for a block that has exited or
+ * bypasses it. */
 static u32 start_blocks_after_stall(struct worker *k, u32 max_resident, u32 idle_rounds,
                                     bool start_all, bool made_progress) {
     u32 started = start_more_blocks(k, max_resident, idle_rounds, start_all);
@@ -300,7 +303,7 @@ static void *run_worker(void *argument) {
 /* ---- the launch ---- */
 
 static u32 count_workers(const struct launch *l) {
-    static _Atomic long cached_cores; /* to ask takes longer than a small launch */
+    static _Atomic long cached_cores; /* sysconf takes longer than a small launch */
     long cores = cached_cores;
     if (!cores) cached_cores = cores = sysconf(_SC_NPROCESSORS_ONLN);
     u64 n = l->sim->options.workers ? l->sim->options.workers : cores > 0 ? (u64)cores : 1;
@@ -311,8 +314,8 @@ static u32 count_workers(const struct launch *l) {
     return n > units ? (u32)units : (u32)n;
 }
 
-/* Two words: a size, and the barrier that the blocks of a cooperative launch count arrivals in. It
- * stays for ever, since the barrier is made to be reused. */
+/* Allocates the workspace of cooperative groups: its size, and the word in which blocks count their
+ * arrivals. It is reused by all cooperative launches and never freed. */
 static void alloc_grid_workspace(struct sim *s) {
     if (s->grid_workspace) return;
     s->grid_workspace = memory_alloc_internal(&s->memory, 8, "workspace of cooperative launches");

@@ -1,5 +1,5 @@
-/* collect.c — from what workers counted (segments, memory instructions) to counters per source line
- * and in total. Every count belongs to one instruction, and so to one line. Rules:
+/* collect.c — sums the counts of a launch's workers (segments, memory instructions) into counters
+ * by source line and in total. Every count belongs to one instruction, and so to one line. Rules:
  * docs/counters.md. */
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/code/matrix.h"
@@ -16,7 +16,7 @@ struct line_table {
     const struct sim_module *m;
     struct sim_line *line;
     u32 n;
-    u32 *index_by_loc; /* loc -> index + 1 */
+    u32 *index_by_loc; /* loc -> index + 1; 0 = none yet */
 };
 
 static u32 line_of(struct line_table *t, u32 loc) {
@@ -162,7 +162,7 @@ static void count_texture(struct sim_counters *c, const struct stat_entry *o, co
 }
 
 /* A constant at a fixed address is an operand of the instruction that uses it (c[bank][offset] in
- * machine code): no lane asks for it, and it is the same for all of a launch. */
+ * machine code): no lane loads it, and it is the same for the whole launch. */
 static void count_const(struct sim_counters *c, bool indexed, const u64 *s) {
     c->const_requests += s[STAT_REQUESTS];
     c->const_sectors += s[STAT_SECTORS];
@@ -225,7 +225,7 @@ static bool is_empty(const struct sim_line *l) {
     return memcmp(&l->counters, &zero, sizeof zero) == 0;
 }
 
-/* From a sample of the blocks to all of them. */
+/* Scales counts of sampled blocks to the full grid. */
 static void scale_to_full_grid(const struct launch *l, struct sim_result *out) {
     u64 count = launch_block_count(l);
     if (count == l->nblocks) return;

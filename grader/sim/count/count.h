@@ -1,9 +1,9 @@
-/* count.h — counting: counters.def is the one list of counters, counters.c adds, scales and names
- * them (declared in sim.h), pattern.h says what a pattern of addresses costs, collect.c makes
- * counters of what the workers of a launch counted. */
+/* count.h — counting. counters.def lists the counters; counters.c adds, scales and names them
+ * (declared in sim.h); pattern.h computes what a pattern of addresses costs; inflight.h follows
+ * asynchronous copies; collect.c sums up a launch. */
 #pragma once
 #include "grader/sim/core/core.h"
 
-/* Sums the workers' counts into the result, by source line; of a sample of the blocks, scaled to
- * all of them. */
+/* Sums the workers' counts into the result, by source line. Counts of sampled blocks are scaled to
+ * the full grid. */
 void count_collect(struct launch *l, struct sim_result *out);

@@ -1,4 +1,4 @@
-/* counters.c — the counters as a list: adding, scaling, names. See sim.h. */
+/* counters.c — adds, scales and names the counters of counters.def. See sim.h. */
 #include "grader/sim/sim.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static const struct {
 };
 enum { COUNTER_COUNT = sizeof counters / sizeof *counters };
 _Static_assert(sizeof(struct sim_counters) == COUNTER_COUNT * sizeof(uint64_t),
-               "the counters are an array of 64-bit numbers");
+               "struct sim_counters must be an array of 64-bit numbers");
 
 unsigned sim_counter_count(void) { return COUNTER_COUNT; }
 const char *sim_counter_name(unsigned i) { return counters[i].name; }

@@ -1,5 +1,5 @@
-/* exec_pattern.c — see pattern.h. Counting is exact: sectors and words are compared lane by lane.
- * Data-dependent addresses have a new pattern each time, so the usual widths are compared against
+/* exec_pattern.c — see pattern.h. Counts are exact: sectors and words are compared lane by lane.
+ * Data-dependent addresses have a new pattern each time, so the usual widths compare one lane with
  * all lanes at once. */
 #include "grader/sim/count/pattern.h"
 
@@ -9,8 +9,8 @@ enum { SECTOR = 32, BANKS = 32 };
 
 static u32 min_u32(u32 a, u32 b) { return a < b ? a : b; }
 
-/* How active lanes share values: the first lane of each value, the lanes whose value others hold
- * too, and the most lanes of one value. */
+/* How active lanes share values: the first lane of each value; the lanes whose value another lane
+ * has, too; the largest number of lanes with one value. */
 struct lane_sharing {
     u32 first_lane_mask, duplicate_mask, max_multiplicity;
 };
@@ -44,7 +44,7 @@ static struct lane_sharing compare_lanes(const s32 v[32], u32 mask) {
     return s;
 }
 
-/* Distinct values among the n given. */
+/* Returns the number of distinct values. */
 static u32 count_distinct(const u64 *v, u32 n) {
     u32 count = 0;
     for (u32 i = 0; i < n; i++) {
@@ -55,7 +55,7 @@ static u32 count_distinct(const u64 *v, u32 n) {
     return count;
 }
 
-/* Units of `unit` bytes that the active lanes touch; an access may span several. */
+/* Returns how many units of `unit` bytes the active lanes touch; an access may span several. */
 static u32 count_units(const s64 *address, u32 mask, u32 span, u32 unit) {
     u64 v[32 * 2];
     u32 n = 0;
@@ -68,7 +68,8 @@ static u32 count_units(const s64 *address, u32 mask, u32 span, u32 unit) {
     return count_distinct(v, n);
 }
 
-/* The same for a full warp phase of accesses to whole words: one lane of each word counts. */
+/* Returns the wavefronts of accesses to whole words by a warp. `leaders`: the first lane of each
+ * word. */
 static u32 word_wavefronts(const s32 *rel, u32 leaders) {
     u8 words_in_bank[BANKS] = {0};
     u32 max_words = 0;
@@ -79,7 +80,8 @@ static u32 word_wavefronts(const s32 *rel, u32 leaders) {
     return max_words;
 }
 
-/* Wavefronts of a phase: over the banks, the most distinct words of one bank. */
+/* Returns the wavefronts of some lanes' accesses: the largest number of distinct words in one
+ * bank. */
 static u32 phase_wavefronts(const s64 *address, u32 mask, u32 span) {
     s64 word[32 * 4];
     u32 n = 0, words_in_bank[BANKS] = {0}, max_words = 0;
@@ -96,8 +98,9 @@ static u32 phase_wavefronts(const s64 *address, u32 mask, u32 span) {
     return max_words;
 }
 
-/* Every active lane reads what its neighbour (lane ^ 1 or lane ^ 2) reads: two phases of a wide
- * access merge, since the registers returned are packed. */
+/* Returns true if every active lane reads the same address as its neighbour, lane ^ step. Then two
+ * parts of a wide access share a wavefront, since the hardware packs the registers that it
+ * returns. */
 static bool neighbors_match(const s64 *address, u32 mask, u32 step) {
     for (u32 l = 0; l < 32; l++)
         if ((mask >> l & 1) && (mask >> (l ^ step) & 1) && address[l] != address[l ^ step])
@@ -105,7 +108,8 @@ static bool neighbors_match(const s64 *address, u32 mask, u32 step) {
     return true;
 }
 
-/* Absolute addresses with the given phase: positive, else a multiple of all units. */
+/* Makes absolute addresses with the given offset modulo 32: positive, and otherwise a multiple of
+ * all units. */
 static void make_absolute(s64 *address, const s32 *rel, u32 phase) {
     for (u32 l = 0; l < 32; l++) address[l] = (s64)rel[l] + phase + (1ll << 40);
 }
@@ -119,7 +123,7 @@ static void shared_wavefronts(struct access_pattern *m, u32 mask, u32 span) {
         return;
     }
     make_absolute(address, m->lane_offset, 0);
-    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* a phase */
+    u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* lanes served together */
     if (span >= 8 && !m->is_store &&
         (neighbors_match(address, mask, 1) || neighbors_match(address, mask, 2)))
         lanes *= 2;
@@ -131,7 +135,8 @@ static void shared_wavefronts(struct access_pattern *m, u32 mask, u32 span) {
     }
 }
 
-/* Local memory interleaves words by lane: a sector holds one word of 8 lanes. */
+/* Returns the sectors of a local access. Local memory interleaves words by lane: a sector holds one
+ * word of 8 lanes. */
 static u32 local_sectors(const s64 *address, u32 mask, u32 span) {
     u64 v[32 * 4];
     u32 n = 0;
@@ -172,7 +177,7 @@ void ISAFN(pattern_fill)(struct access_pattern *m, const s32 rel[32], u32 mask, 
     struct lane_sharing s = compare_lanes(rel, mask);
     m->first_lane_mask = s.first_lane_mask;
     m->duplicate_mask = s.duplicate_mask;
-    m->max_multiplicity = s.max_multiplicity; /* what an atomic serialises */
+    m->max_multiplicity = s.max_multiplicity; /* an atomic serializes these */
     classify_pattern(m, rel, span);
     if (space == SPACE_SHARED)
         shared_wavefronts(m, mask, m->wavefront_lane_bytes ? m->wavefront_lane_bytes : span);
@@ -180,8 +185,8 @@ void ISAFN(pattern_fill)(struct access_pattern *m, const s32 rel[32], u32 mask, 
         m->wavefronts = (u32)__builtin_popcount(m->first_lane_mask), m->min_wavefronts = 1;
 }
 
-/* Lanes in a row whose accesses touch make one stretch; a stretch may come twice, which does no
- * harm. */
+/* Joins accesses of consecutive lanes that are adjacent into runs. A run may occur twice, which
+ * does no harm. */
 void ISAFN(pattern_runs)(struct access_pattern *m, u32 span) {
     u32 runs = 0;
     FOR_ACTIVE_LANES(m->first_lane_mask) {
@@ -196,7 +201,7 @@ void ISAFN(pattern_runs)(struct access_pattern *m, u32 span) {
     m->nruns = (u8)runs;
 }
 
-/* Sectors of aligned accesses of up to 32 bytes, each in one sector. */
+/* Returns the sectors of aligned accesses of up to 32 bytes, each in one sector. */
 static u32 aligned_sectors(const s64 *address, u32 mask) {
     s32 sector[32];
     FOR_LANES sector[l] = (s32)(address[l] >> 5);

@@ -1,12 +1,13 @@
 /* inflight.c — see inflight.h.
  *
- * Of copies that are waited for together only two sums are kept: of the bytes, and of bytes × the
- * clock at which they were asked for; at clock t they have counted bytes × t less the latter. The
- * clock is the warp's own number of executed instructions, so that it does not matter which warp
- * the simulator runs first. cp.async counts by the clock of the warp that asks, and only where this
- * warp waits, too. Of a bulk copy one lane asks for all: the warp that is first to see the
- * mbarrier's phase end has waited, by its own clock, which is kept for each warp. More than
- * GROUP_COUNT groups, or more mbarriers at a time than MAX_MBARRIERS, are joined or left out. */
+ * For copies that are waited for together two sums are enough: bytes, and bytes × the clock at
+ * their start. At clock t the counter grows by bytes × t less the second sum. The clock is the
+ * warp's own number of executed instructions, so the order in which the simulator runs warps
+ * doesn't matter. cp.async uses the clock of the warp that starts the copy, and counts only if this
+ * warp also waits for it. One lane starts a bulk copy for all warps; the first warp that sees the
+ * mbarrier's phase complete has waited, by its own clock, so the second sum is kept for each warp.
+ * Of more than MAX_GROUPS groups the oldest are merged; more than MAX_MBARRIERS mbarriers at a time
+ * are left out. */
 #include "grader/sim/count/inflight.h"
 #include "common/err.h"
 #include "grader/sim/code/async.h"
@@ -16,22 +17,22 @@
 enum { MAX_GROUPS = 16, MAX_MBARRIERS = 16 };
 
 struct inflight_copies {
-    u64 bytes, byte_clocks; /* weight: bytes × the clock when they were asked for */
-    u32 stat, mbarrier;     /* place: 1 + offset of the mbarrier, 0 = none */
+    u64 bytes, byte_clocks; /* byte_clocks: bytes × the clock at their start */
+    u32 stat, mbarrier;     /* mbarrier: 1 + its offset, 0 = none */
 };
 
 struct inflight_warp {
     struct inflight_copies uncommitted, group[MAX_GROUPS], by_mbarrier[MAX_MBARRIERS];
-    u32 first, next; /* groups that are kept: first ... next - 1 */
+    u32 first, next; /* groups in flight: first ... next - 1 */
 };
 
 struct inflight_bulk {
     struct inflight_copies copies;
-    u64 byte_clocks[32]; /* by warp */
+    u64 byte_clocks[32]; /* [warp], see above */
 };
 
-/* Within a stretch of straight code, how many instructions were before the op: looked up again from
- * the last one on. */
+/* The instructions of the current segment before an op: the search continues from the last op
+ * looked up. */
 struct clock_cache {
     const struct warp *warp;
     u64 executed, block_offset;
@@ -62,7 +63,7 @@ static u32 segment_start(const struct sim_module *m, u32 op) {
     return m->segments[low].first;
 }
 
-/* Instructions that the running warp has executed before this one. */
+/* Returns how many instructions the running warp has executed before this one. */
 static u64 warp_clock(struct exec *x, const struct op *o) {
     struct clock_cache *s = &inflight_of(x)->clock_cache;
     const struct op *ops = x->worker->launch->ops;
@@ -101,7 +102,7 @@ static void commit(struct inflight_warp *w) {
 }
 
 void inflight_group(struct exec *x, const struct op *o) {
-    if (!x->block->inflight_copies) return; /* nothing was ever asked for */
+    if (!x->block->inflight_copies) return; /* no copy was ever started */
     struct inflight_warp *w = &inflight_of(x)->warp[x->warp->index];
     u32 max_pending = o->imm == GROUP_WAIT ? o->target : 0;
     if (o->imm == GROUP_COMMIT) commit(w);

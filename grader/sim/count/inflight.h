@@ -1,21 +1,21 @@
-/* inflight.h — how early asynchronous copies are asked for: the counter async_copy_byte_distance
- * (docs/counters.md).
+/* inflight.h — how early asynchronous copies start: the counter async_copy_byte_distance
+ * (docs/counters.md). The lane functions of copies, waits and mbarriers call this.
  *
- * A byte of a cp.async, or of a bulk copy into shared memory, counts the instructions that a warp
- * executes between the one that asks for it and the one that waits for it. That is no time, but the
- * order of the program: what stands between the two can hide the copy's latency, and what stands
- * elsewhere can't. Copies that nobody waits for count nothing. */
+ * For each byte of a cp.async, or of a bulk copy into shared memory, the counter adds the
+ * instructions that a warp executes between starting the copy and waiting for it. This measures
+ * program order, not time: instructions between the two can hide the copy's latency, others can't.
+ * Copies that no warp waits for count nothing. */
 #pragma once
 #include "grader/sim/core/core.h"
 
-/* A warp asks for `bytes` by cp.async, counted under `stat`. */
+/* A warp starts a cp.async of `bytes`, counted under `stat`. */
 void inflight_issue(struct exec *x, const struct op *o, u32 stat, u32 bytes);
-/* cp.async.group: a group ends, or the warp waits for groups. */
+/* cp.async.group: the warp commits a group or waits for groups. */
 void inflight_group(struct exec *x, const struct op *o);
-/* The warp's cp.async arrive at the mbarrier at that offset. */
+/* The warp's cp.async will arrive at the mbarrier at that offset. */
 void inflight_arrive(struct exec *x, u32 mbarrier_offset);
-/* A bulk copy that arrives at the mbarrier at that offset. */
+/* A lane starts a bulk copy that will arrive at the mbarrier at that offset. */
 void inflight_issue_bulk(struct exec *x, const struct op *o, u32 stat, u32 mbarrier_offset,
                          u32 bytes);
-/* The warp has seen a phase of the mbarrier at that offset end. */
+/* The warp has seen a phase of the mbarrier at that offset complete. */
 void inflight_complete(struct exec *x, const struct op *o, u32 mbarrier_offset);

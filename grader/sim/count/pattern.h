@@ -1,20 +1,19 @@
-/* pattern.h — (exec_pattern.c, for lanes_*.c) what a pattern of 32 addresses costs: sectors,
- * wavefronts, multiplicity. Rules: docs/counters.md. */
+/* pattern.h — what a pattern of 32 addresses costs: sectors, wavefronts, multiplicity.
+ * exec_pattern.c, for the exec_*.c of insn/. Rules: docs/counters.md. */
 #pragma once
 #include "grader/sim/core/lanes.h"
 
-/* Fills a memo from relative addresses (0 for inactive lanes), but for what depends on the first
- * address. `span`: bytes a lane accesses. */
+/* Fills a pattern from relative addresses (0 for inactive lanes), except for what depends on the
+ * first address. `span`: bytes that a lane accesses. */
 void ISAFN(pattern_fill)(struct access_pattern *m, const s32 rel[32], u32 mask, u8 space, u32 span);
-/* Fills sectors_by_alignment[phase], for a first active lane's address of `phase` modulo 32. */
+/* Fills sectors_by_alignment[phase]; phase: the first active lane's address modulo 32. */
 void ISAFN(pattern_sectors)(struct access_pattern *m, u32 phase, u8 space, u32 span);
-/* Fills run, leaders and twins, which only the search for races asks for. */
+/* Fills m->runs, which only race detection needs. */
 void ISAFN(pattern_runs)(struct access_pattern *m, u32 span);
-/* Adds the counts of lanes that lie too far apart for a memo: each lane its own sectors. */
+/* Adds the counts of lanes that lie too far apart for a pattern: each lane has its own sectors. */
 void ISAFN(pattern_count_scattered)(u64 stats[STAT_COUNT], const u64 ea[32], u32 mask, u32 span);
 
-/* Adds an access of that pattern, whose first address is `phase` modulo 32 (local memory: 4;
- * shared: 0). */
+/* Adds an access with that pattern; phase as above (local memory: modulo 4; shared memory: 0). */
 static inline void pattern_count(u64 s[STAT_COUNT], struct access_pattern *m, u32 phase, u8 space,
                                  u32 span) {
     if (__builtin_expect(!(m->valid_alignments >> phase & 1), 0))
@@ -32,7 +31,7 @@ static inline void pattern_count(u64 s[STAT_COUNT], struct access_pattern *m, u3
         s[STAT_MAX_MULTIPLICITY] = m->max_multiplicity;
 }
 
-/* The same for an atomic that one lane does for the warp. */
+/* Adds an atomic that one lane does for the warp. */
 static inline void pattern_count_aggregated(u64 s[STAT_COUNT], struct access_pattern *m, u32 phase,
                                             u8 space, u32 span) {
     u64 old_ops = s[STAT_OPS], old_serial = s[STAT_SERIALIZED], old_max = s[STAT_MAX_MULTIPLICITY];

@@ -1,4 +1,4 @@
-/* exec_async.c — cp.async with fewer bytes than its size, mbarriers, bulk copies. See
+/* exec_async.c — executes mbarrier ops, bulk copies, and cp.async of fewer bytes than its size. See
  * decode_async.c. */
 #include "grader/sim/insn/exec_async.h"
 #include "grader/sim/code/async.h"
@@ -27,9 +27,9 @@ static const struct mem_desc byte_load_desc = {.verb = MEM_LOAD,
 
 /* ---- cp.async with a source shorter than the copy ----
  *
- * Zeroes the registers, reads the bytes of lanes that want some but not all, and says in `dst`
- * which lanes want all: the load that follows runs for those. Lanes that want some are a request of
- * their own, counted as if they wanted all. */
+ * Zeroes the registers, reads the bytes of lanes that copy only some of them, and writes to `dst`
+ * which lanes copy all: the load that follows runs for those. The other lanes' reads are a request
+ * of their own, counted as if they were complete. */
 
 static void read_bytes(struct exec *x, const struct op *o, const struct mem_desc *d, u64 from,
                        u32 n, u32 lane) {
@@ -99,8 +99,8 @@ static u64 pack_mbarrier(struct mbarrier b) {
            bytes << MBAR_TX_COUNT_SHIFT | b.expected_count << MBAR_EXPECTED_SHIFT | b.pending_count;
 }
 
-/* What came before the end of a phase is ordered before what waits for it: no race between the two.
- */
+/* Completes the phase if nothing is pending. All before that is ordered before what waits for the
+ * phase, so the two can't race. */
 static struct mbarrier advance_phase(struct exec *x, struct mbarrier b, const u64 *mbarrier) {
     if (b.pending_count || b.tx_count) return b;
     if (x->cluster) cluster_advance_epoch(x);
@@ -138,7 +138,7 @@ static bool arrive_mbarrier(struct exec *x, const struct op *o, u32 lane, struct
     return true;
 }
 
-/* False: a fault was reported. */
+/* Returns false after reporting a fault. */
 static bool apply_mbarrier_op(struct exec *x, const struct op *o, u32 lane, struct mbarrier *b,
                               u32 n) {
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
@@ -167,7 +167,7 @@ static void mbarrier_lane(struct exec *x, const struct op *o, u32 lane, bool fir
     if (verb == MBAR_INIT) {
         if (n == 0 || n >> MBAR_PENDING_BITS)
             return report_misuse(x, o, lane,
-                                 "initialises an mbarrier with a count that is not 1 to 1048575");
+                                 "initializes an mbarrier with a count outside 1 to 1048575");
         *mbarrier = pack_mbarrier(
             (struct mbarrier){.initialized = 1, .expected_count = n, .pending_count = n});
         if (x->tracks_global_races && mbarrier_is_local(x, mbarrier))
@@ -175,7 +175,7 @@ static void mbarrier_lane(struct exec *x, const struct op *o, u32 lane, bool fir
         return;
     }
     if (!b.initialized)
-        return report_misuse(x, o, lane, "uses an mbarrier that is not initialised");
+        return report_misuse(x, o, lane, "uses an mbarrier that is not initialized");
     if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) {
         u64 phase = verb == MBAR_WAIT
                         ? ((const u64 *)operand_at(x, o->src[2]))[lane] >> MBAR_PHASE_SHIFT
@@ -199,8 +199,8 @@ static void mbarrier_lane(struct exec *x, const struct op *o, u32 lane, bool fir
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = old_state;
 }
 
-/* Lanes that use an mbarrier use shared memory: docs/counters.md. Offsets in the block's own, or
- * another block's address; returns the lanes of the former. */
+/* Counts the use of an mbarrier as an access to shared memory (docs/counters.md). Returns the lanes
+ * that use the block's own mbarriers, whose addresses become offsets. */
 static u32 count_mbarrier(struct exec *x, const struct op *o, u64 ea[32], u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u32 remote_mask = x->cluster ? ISAFN(lane_split_remote)(x, ea, mask) : 0,
@@ -213,8 +213,8 @@ static u32 count_mbarrier(struct exec *x, const struct op *o, u64 ea[32], u32 ma
     return own_mask;
 }
 
-/* For the time model, and for what is under way: copies come to the mbarrier, or the warp has
- * waited for them there. */
+/* Records, for the time model and for copies in flight, that the warp's copies signal the mbarrier,
+ * or that the warp has waited for them there. */
 static void trace_mbarrier_lanes(struct exec *x, const struct op *o, const u64 *ea, u32 own_mask,
                                  bool phase_ended) {
     bool copies = o->imm == MBAR_CP_ASYNC_ARRIVE || o->imm == MBAR_CP_ASYNC_ARRIVE_NOINC;
@@ -229,7 +229,7 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
     memcpy(ea, operand_at(x, o->src[0]),
-           sizeof ea); /* what an arrival gives back may take its place */
+           sizeof ea); /* an arrival's result may overwrite them */
     FOR_ACTIVE_LANES(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
     FOR_ACTIVE_LANES(mask) mbarrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
     u32 own_mask = count_mbarrier(x, o, ea, mask);
@@ -242,7 +242,7 @@ void ISAFN(lane_mbarrier_complete_tx)(struct exec *x, const struct op *o, u32 la
                                       u32 bytes) {
     struct mbarrier b = unpack_mbarrier(*mbarrier);
     if (!b.initialized)
-        return report_misuse(x, o, lane, "names an mbarrier that is not initialised");
+        return report_misuse(x, o, lane, "names an mbarrier that is not initialized");
     b.tx_count -= bytes;
     if (x->tracks_global_races && !x->cluster)
         race_mbarrier_arrive(x, shared_offset(x->block, mbarrier), true);
@@ -251,9 +251,9 @@ void ISAFN(lane_mbarrier_complete_tx)(struct exec *x, const struct op *o, u32 la
 
 u32 ISAFN(lane_mbarrier_phase)(u64 word) { return (u32)unpack_mbarrier(word).phase; }
 
-/* ---- bulk copies: the whole range at once, for each lane that asks ---- */
+/* ---- bulk copies: the whole range at once, for each lane that starts one ---- */
 
-/* Into another block of the cluster. */
+/* Returns the bytes in another block of the cluster. */
 static unsigned char *bulk_remote(struct exec *x, const struct op *o, u64 to, u32 n, u32 lane,
                                   unsigned char **written) {
     u32 offset;
@@ -302,7 +302,8 @@ static unsigned char *bulk_pointer(struct exec *x, const struct op *o, bool shar
     return NULL;
 }
 
-/* What was not written stays so; what another copy has yet to write is told. */
+/* Copies the shadow: unwritten bytes stay unwritten. Reports bytes that another copy in flight has
+ * yet to write. */
 static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, unsigned char *target,
                         const unsigned char *source, u32 n) {
     bool all_defined = true;
@@ -332,7 +333,7 @@ void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 fr
                    load ? MEM_LOAD : MEM_STORE, from, n);
 }
 
-/* Each lane's copy is a request of its own: the hardware does not join them. */
+/* Counts a request for each lane's copy: the hardware doesn't merge them. */
 static void count_bulk_copy(struct exec *x, const struct op *o, u64 to, u64 from, u32 n) {
     if (o->imm != BULK_SHARED_TO_SHARED) ISAFN(lane_bulk_count)
     (x, o, BULK_STAT_GLOBAL, o->imm == BULK_GLOBAL_TO_SHARED ? from : to, n);
@@ -342,7 +343,7 @@ static void count_bulk_copy(struct exec *x, const struct op *o, u64 to, u64 from
         ISAFN(lane_bulk_count)(x, o, BULK_STAT_SHARED_LOAD, from, n);
 }
 
-/* bulk_remote has seen to ends in other blocks' memory. */
+/* Ends in other blocks' memory are checked by bulk_remote. */
 void ISAFN(lane_bulk_check_race)(struct exec *x, const struct op *o, u32 lane, u64 address, u32 n,
                                  enum race_access_kind access) {
     static const s32 zero_offsets[32];
@@ -353,7 +354,7 @@ void ISAFN(lane_bulk_check_race)(struct exec *x, const struct op *o, u32 lane, u
     ISAFN(race_shared_access)(x, o, NULL, address, zero_offsets, 1u << lane, n, access);
 }
 
-/* Both ends, as accesses of the lane; and the copy as one that is under way. */
+/* Checks both ends as accesses of the lane, and starts tracking the copy as in flight. */
 static void check_bulk_races(struct exec *x, const struct op *o, u32 lane, u64 to, u64 from,
                              u32 n) {
     u64 global = o->imm == BULK_GLOBAL_TO_SHARED ? from : to;
@@ -389,7 +390,7 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
     u32 n = ((const u32 *)operand_at(x, o->src[2]))[lane];
     if (n % 16 || to % 16 || from % 16) {
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, to,
-                   "copies %u bytes from 0x%llx to 0x%llx: size and places must be multiples of 16",
+                   "copies %u bytes from 0x%llx to 0x%llx: size and addresses must be multiples of 16",
                    n, (unsigned long long)from, (unsigned long long)to);
         return;
     }

@@ -1,7 +1,7 @@
-/* exec_atom.c — atomics. Lanes go one after another in lane order. Blocks of a kernel that uses
- * what an atomic returns run in order on one worker (see code.communicates), so that results never
- * depend on threads; only plain integer reductions meet concurrently, and those are done with the
- * host's atomics. So is what happens in memory that the host sees, which may update it at the same
+/* exec_atom.c — executes atomics, lane after lane. The blocks of a kernel that uses an atomic's
+ * result run in order on one worker (sim_func.interblock_dependent), so that results never depend
+ * on the number of workers. Only plain integer reductions run concurrently; the host's atomics
+ * execute them. The host's atomics are also used in memory that the host can access at the same
  * time. */
 #include "grader/sim/insn/exec.h"
 #include "grader/sim/core/grid_barrier.h"
@@ -36,8 +36,8 @@ APPLY_INT(s32)
 APPLY_INT(u64)
 APPLY_INT(s64)
 
-/* In global memory subnormal operands and results become zero, in shared memory they stay (PTX ISA,
- * "atom"). */
+/* In global memory subnormal operands and results become zero, in shared memory they don't (PTX
+ * ISA, "atom"). */
 static f32 ftz_f32(f32 v) {
     return bits_of(v) & 0x7f800000u ? v : f32_of(bits_of(v) & 0x80000000u);
 }
@@ -50,7 +50,7 @@ static u64 apply_f64(u8 atom, u64 old, u64 vb) {
     return atom == ATOM_ADD ? bits64_of(ADD_f64(f64_of(old), f64_of(vb))) : vb;
 }
 
-/* Halves are added without flushing: .noftz is the one form there is. */
+/* Halves are added without flushing: PTX has only .noftz. */
 #define APPLY_HALF(H)                                               \
     static u16 apply_##H(u8 atom, u16 a, u16 b) {                   \
         return atom == ATOM_ADD   ? add_##H(a, b)                   \
@@ -96,8 +96,8 @@ u64 ISAFN(lane_atom_value)(const struct mem_desc *d, u64 old, u64 b) {
         return old;                                                                              \
     } while (0)
 
-/* Returns the old value. shared_host: another worker, or the host's program, may update the same
- * place. */
+/* Returns the old value. `shared_host`: another worker, or the host's program, may update the same
+ * word. */
 static u64 update(const struct mem_desc *d, void *p, u64 b, u64 c, bool shared_host, bool global) {
     if (d->width == 4) UPDATE(u32);
     if (d->width == 8) UPDATE(u64);
@@ -120,8 +120,8 @@ static void lane_result(const struct exec *x, ref r, u32 lane, u32 width, u64 v)
     else ((u16 *)p)[lane] = (u16)v;
 }
 
-/* Exchange and compare-and-swap of 16 bytes: kernels that use them run on one worker. A register of
- * 128 bits is two of 64 side by side. */
+/* Exchange and compare-and-swap of 16 bytes. Kernels that use them run on one worker. A register of
+ * 128 bits is two of 64 bits side by side. */
 static void update_b128(const struct exec *x, const struct mem_desc *d, u64 *p, u32 lane) {
     enum { HIGH = 32 };
     const u64 *b = operand_at(x, d->operand[0]);
@@ -143,8 +143,8 @@ static void update_lane(struct exec *x, const struct mem_desc *d, void *p, u32 l
     lane_result(x, d->result, lane, d->width, update(d, p, b, c, concurrent, global));
 }
 
-/* One whose result is used may order what comes after it: what it found, and whether it left
- * something else. */
+/* An atomic whose result is used may order later accesses, depending on the value it found and on
+ * whether it changed it. */
 static void update_lane_ordered(struct exec *x, const struct mem_desc *d, void *p, u32 lane,
                                 u64 address, bool concurrent) {
     u8 old_value[16];
@@ -153,8 +153,8 @@ static void update_lane_ordered(struct exec *x, const struct mem_desc *d, void *
     race_hb_atom(x, d, address, memcmp(old_value, p, d->width) != 0);
 }
 
-/* Words of lanes that are allowed, where no other worker is: what most atomics are. False: another
- * kind. `F`: what is left, of `a` there and the operand `b`. */
+/* Updates words that are already checked and that no other worker accesses, as most atomics do.
+ * Returns false for other kinds. `F`: the new value, from the old one `a` and the operand `b`. */
 #define EACH(T, F)                                          \
     do {                                                    \
         const T *B = operand_at(x, d->operand[0]);          \
@@ -215,7 +215,7 @@ static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc
     }
 }
 
-/* In the shared memory of other blocks of the cluster, which this worker runs, too. */
+/* Updates the shared memory of other blocks of the cluster, which this worker runs, too. */
 static void atom_remote(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
                         const u64 *ea, u32 mask) {
     ISAFN(lane_count_cluster)(x, stat, ea, mask, d->width);

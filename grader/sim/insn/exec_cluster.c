@@ -1,6 +1,6 @@
-/* exec_cluster.c — accesses to the shared memory of the cluster's other blocks, and the addresses
- * that lead there. What a lane addresses in its own block's is an access to shared memory like any
- * other. See code/cluster.h, core/cluster.c. */
+/* exec_cluster.c — executes accesses to the shared memory of the cluster's other blocks, and mapa.
+ * An access to the block's own memory is an access to shared memory like any other. See
+ * code/cluster.h, core/cluster.c. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/insn/exec_mem.h"
 #include "grader/sim/race/race.h"
@@ -14,11 +14,11 @@ static u64 address_operand(const struct exec *x, ref r, u32 bytes, u32 lane) {
                       : ((const u32 *)operand_at(x, r))[lane];
 }
 
-/* imm: what a generic address begins with; aux: bytes of the address. */
+/* imm: the window of generic addresses, or 0; aux: bytes of the address. */
 static bool check_shared_window(struct exec *x, const struct op *o, u32 lane, u64 address) {
     if (address - (u64)o->imm < WINDOW_BYTES) return true;
     core_fault(x, SIM_FAULT_DSMEM, o, lane, address,
-               "asks for another block's 0x%llx, which is not in shared memory",
+               "maps 0x%llx to another block, but this address is not in shared memory",
                (unsigned long long)address);
     return false;
 }
@@ -72,16 +72,16 @@ unsigned char *ISAFN(lane_cluster_pointer)(struct exec *x, const struct op *o,
     return b->shared + offset;
 }
 
-/* The lanes of `mask` that go to the same block as its first. */
+/* Returns the lanes of `mask` that address the same block as its first lane. */
 static u32 same_rank_lanes(const u64 *ea, u32 mask) {
     u32 first = cluster_rank_field(ea[__builtin_ctz(mask)]), rank_mask = 0;
     FOR_ACTIVE_LANES(mask) rank_mask |= (u32)(cluster_rank_field(ea[l]) == first) << l;
     return rank_mask;
 }
 
-/* Sectors, as the network between SMs moves them, and the passes of the banks that hold them: each
- * block has its own. (An H100 counts no conflict where eight lanes write at one offset of eight
- * blocks: long_rows and threshold in grader/tests/gpu/counters-h100.tsv.) */
+/* Counts sectors, as the network between SMs moves them, and wavefronts, for each block on its own.
+ * (An H100 counts no conflict if eight lanes write at one offset of eight blocks: long_rows and
+ * threshold in grader/tests/gpu/counters-h100.tsv.) */
 void ISAFN(lane_count_cluster)(struct exec *x, u32 stat, const u64 *ea, u32 mask, u32 span) {
     struct access_pattern *m = &x->pattern_cache[stat];
     ISAFN(pattern_count_scattered)(x->stats[stat], ea, mask, span);

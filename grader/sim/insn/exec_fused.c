@@ -1,17 +1,17 @@
-/* exec_fused.c — sums of products as tensor cores make them: see exec_fused.h.
+/* exec_fused.c — sums of products, computed like tensor cores: see exec_fused.h.
  *
- * All is integers in floats: a term is an integer below 2^24, scaled by a power of two so that its
- * unit is the last bit kept, and cut by the conversion to an integer. Eight terms of at most 2^27
- * fit 32 bits; more go to a second sum. */
+ * The arithmetic is on integers in floats: a term is an integer below 2^24, scaled by a power of
+ * two so that its unit is the last bit kept, and truncated by the conversion to an integer. The sum
+ * of eight terms of at most 2^27 fits 32 bits; further terms go to a second sum. */
 #include "grader/sim/insn/exec_fused.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_TERMS = 8 }; /* whose sum fits 32 bits */
+enum { MAX_TERMS = 8 }; /* their sum fits 32 bits */
 
-/* Eight columns at a time; compilers without such vectors make shorter ones of them. The second two
- * are for memory. */
+/* Eight columns at a time; a compiler may split such vectors. The unaligned types are for
+ * memory. */
 typedef f32 f32x8 __attribute__((vector_size(4 * FUSED_COLUMNS)));
 typedef s32 s32x8 __attribute__((vector_size(4 * FUSED_COLUMNS)));
 typedef f32x8 f32x8_unaligned __attribute__((aligned(4), may_alias));
@@ -22,24 +22,24 @@ INLINE s32x8 max_s32x8(s32x8 a, s32x8 b) {
     return (a & greater) | (b & ~greater);
 }
 
-/* 2^x, 2^-126 for less: what that scales is cut to zero. */
+/* Returns 2^x, but at least 2^-126; anything scaled by that is truncated to zero. */
 INLINE f32x8 exp2_s32x8(s32x8 x) { return (f32x8)((max_s32x8(x, (s32x8){0} - 126) + 127) << 23); }
 
-/* Eight sums so far, as factors; the largest exponent; the terms' sums. */
+/* Eight sums so far, as factors; the largest exponent; the sums of the terms. */
 struct accumulators {
     f32x8 mantissa;
     s32x8 exponent, max_exponent, low_sum, high_sum;
 };
 
-/* One group of one row, eight columns. */
+/* One group of products, for one row and eight columns. */
 struct product_group {
-    u32 n, columns; /* products; of b */
+    u32 n, columns; /* products in the group; columns of b */
     const f32 *a_mantissa, *b_mantissa;
     const s32 *a_exponent, *b_exponent;
-    const u8 *b_row; /* lane_fused_multiply */
+    const u8 *b_row; /* see lane_fused_multiply */
 };
 
-/* Where the row of b is that the k-th product has. */
+/* Returns the index of the row of b that the k-th product uses. */
 INLINE u32 row_of_b(const struct product_group *g, u32 k) {
     return (g->b_row ? g->b_row[k] : k) * g->columns;
 }
@@ -67,7 +67,7 @@ INLINE s32x8 sum_terms(const struct accumulators *s, const struct product_group 
 typedef f64 f64x8 __attribute__((vector_size(8 * FUSED_COLUMNS)));
 typedef s64 s64x8 __attribute__((vector_size(8 * FUSED_COLUMNS)));
 
-/* The integers are exact, and so is what they stand for: they have at most 33 bits. */
+/* Both the integers and their sum are exact: they have at most 33 bits. */
 INLINE f64x8 sums_to_f64(const struct accumulators *s, s32 fraction) {
     s64x8 x = __builtin_convertvector(
         max_s32x8(s->max_exponent - fraction, (s32x8){0} - 1000) + 1023, s64x8);
@@ -92,7 +92,7 @@ static u32 round_f16(f64 v) {
     return h & 0x7fff ? h : 0;
 }
 
-/* As truncate_f32, if all are normal or zero. */
+/* Truncates eight values like truncate_f32; returns false if some are neither normal nor zero. */
 static bool truncate_normal_f32(f64x8 v, u32 dropped, u32 *c) {
     s64x8 bits = (s64x8)v, size = bits & INT64_MAX, zero = size == 0;
     s64x8 abnormal = ~zero & ((size < 897ll << 52) | (size >= 1151ll << 52));
@@ -137,7 +137,7 @@ INLINE void add_group(const struct dot_accumulation *w, struct accumulators *s,
     store_results(w, type, s, c);
 }
 
-/* ---- infinities and NaN: what plain arithmetic makes of them ---- */
+/* ---- infinities and NaN: plain arithmetic decides ---- */
 
 static f64 factor_value(f32 m, s32 e) {
     if (e > FUSED_EXPONENT_NAN) return (f64)m * f64_of((u64)(e + 1023) << 52);
@@ -147,7 +147,7 @@ static f64 factor_value(f32 m, s32 e) {
                                            : 0;
 }
 
-/* s: the sums as they were before the group. Where no term is special, nothing changes. */
+/* Replaces results that have an infinite or NaN term. `s`: the sums before the group. */
 static void fix_special_results(const struct accumulators *s, const struct product_group *g,
                                 u8 type, u32 *c) {
     for (u32 j = 0; j < FUSED_COLUMNS; j++) {
@@ -185,7 +185,7 @@ void ISAFN(lane_fused_decompose)(u8 type, const u32 *v, u32 n, struct fused_fact
     out->has_special = special;
 }
 
-/* `met` is NULL where this is inlined for dense matrices. */
+/* b_row is NULL where this is inlined for dense matrices. */
 INLINE void multiply_groups(const struct dot_accumulation *w, u32 rows, u32 columns, u32 k,
                             s32 shift, const struct fused_factor *a, const struct fused_factor *b,
                             const u8 *b_row, u8 type, u32 *c) {

@@ -2,9 +2,10 @@
  * operations, branch-free.
  *
  * f16 has 5 exponent and 10 fraction bits, bf16 8 and 7. Sums, products, quotients and roots of
- * halves computed in f32 and rounded again are correctly rounded, since 24 bits ≥ 2 × 11 + 2
- * (Figueroa, "When is double rounding innocuous?", 1995); a fused multiply-add is not, so it goes
- * through f64 with what was lost kept in the last bit (round to odd). A NaN result is 0x7fff. */
+ * halves that are computed in f32 and rounded again are correctly rounded, since 24 bits ≥ 2 × 11 +
+ * 2 (Figueroa, "When is double rounding innocuous?", 1995). A fused multiply-add isn't, so it goes
+ * through f64, rounded to odd: what was lost stays visible in the last bit. A NaN result is
+ * 0x7fff. */
 #pragma once
 #include "grader/sim/insn/exec_values.h"
 
@@ -14,15 +15,15 @@ INLINE f32 f32_of_f16(u16 h) {
     u32 magnitude = (u32)(h & 0x7fff) << 13, sign = (u32)(h & 0x8000) << 16;
     u32 normal = magnitude + (112u << 23);
     u32 small = bits_of((f32)(s32)(h & 0x3ff) *
-                        0x1p-24f); /* by an integer, so that flushing modes do not touch it */
+                        0x1p-24f); /* via an integer, so that flushing modes don't affect it */
     u32 value = magnitude < 1u << 23     ? small
                 : magnitude >= 31u << 23 ? magnitude | 255u << 23
                                          : normal;
     return f32_of(value | sign);
 }
 
-/* Rounding of a magnitude cut into `kept` and `rest`, of which `half` is the halfway point. */
 enum { ROUND_RN, ROUND_RZ, ROUND_RM, ROUND_RP };
+/* Rounds a magnitude that was cut into `truncated` and `discarded`; `half`: the halfway point. */
 INLINE u32 round_magnitude(u32 truncated, u32 discarded, u32 half, bool negative, int mode) {
     if (mode == ROUND_RZ) return truncated;
     if (mode == ROUND_RN)
@@ -30,14 +31,14 @@ INLINE u32 round_magnitude(u32 truncated, u32 discarded, u32 half, bool negative
     return truncated + (discarded && negative == (mode == ROUND_RM));
 }
 
-/* As f32_of_f16, with less work, but not where a flushing mode is in force. */
+/* Like f32_of_f16, but cheaper; not valid while a flushing mode is set. */
 INLINE f32 decode_f16(u16 h) {
     u32 m = (u32)(h & 0x7fff) << 13, sign = (u32)(h & 0x8000) << 16;
     u32 scaled = bits_of(f32_of(m) * 0x1p112f);
     return f32_of(select_u32(m >= 31u << 23, m | 255u << 23, scaled) | sign);
 }
 
-/* To the nearest, where f32 does the rounding of subnormal results. */
+/* Rounds to nearest; f32 arithmetic rounds subnormal results. */
 INLINE u16 encode_rn_f16(f32 v) {
     u32 bits = bits_of(v), sign = bits >> 16 & 0x8000, m = bits & 0x7fffffffu;
     u32 normal = (m + 0xc8000fffu + (m >> 13 & 1)) >> 13,
@@ -47,8 +48,8 @@ INLINE u16 encode_rn_f16(f32 v) {
     return (u16)select_u32(m > 255u << 23, HALF_NAN, r);
 }
 
-/* From the bits of an f32. What overflows becomes infinity, or the largest number where the mode
- * says so. */
+/* Converts from the bits of an f32. An overflow becomes infinity, or the largest number if the mode
+ * requires it. */
 INLINE u16 f16_of_bits(u32 v, int mode) {
     if (mode == ROUND_RN) return encode_rn_f16(f32_of(v));
     u32 sign = v >> 16 & 0x8000, m = v & 0x7fffffffu, exponent = m >> 23;
@@ -57,9 +58,8 @@ INLINE u16 f16_of_bits(u32 v, int mode) {
     u32 truncated = exponent >= 113 ? (m >> 13) - (112u << 10) : fraction >> shift;
     u32 discarded = fraction & ((1u << shift) - 1), half = 1u << (shift - 1);
     truncated = exponent < 102 ? 0 : truncated;
-    discarded = exponent < 102
-                    ? m != 0
-                    : discarded; /* below half of the least: inexact, but never nearest to it */
+    /* Below half of the smallest subnormal: inexact, but never rounded up to it. */
+    discarded = exponent < 102 ? m != 0 : discarded;
     half = exponent < 102 ? 2 : half;
     u32 r = round_magnitude(truncated, discarded, half, sign != 0, mode);
     u32 overflow_bits =
@@ -97,8 +97,8 @@ INLINE u32 tf32_rna(u32 v) { /* ties away from zero */
 }
 INLINE u32 relu_bits(u32 v) { return v > 255u << 23 && v <= 0x7fffffffu ? v : v >> 31 ? 0 : v; }
 
-/* f64 to f32 with everything cut off kept in the last bit; a later rounding to 16 bits then sees
- * it. */
+/* Converts f64 to f32, rounded to odd: the last bit says whether anything was cut off, so that a
+ * later rounding to 16 bits is correct. */
 INLINE f32 f32_of_f64_odd(f64 v) {
     u64 b = bits64_of(v), m = b & ~(1ull << 63);
     u32 sign = (u32)(b >> 32) & 0x80000000u;
@@ -155,10 +155,10 @@ INLINE f32 fma_round_to_odd_f16(f32 a, f32 b, f32 c) {
     u32 bits = bits_of(s), residual = bits_of((p - (s - t)) + (c - t));
     bool inexact = (residual << 1 != 0) & ((bits & 255u << 23) != 255u << 23);
     return f32_of(select_u32(inexact, (bits - ((residual ^ bits) >> 31)) | 1,
-                             bits)); /* cut off, then made odd */
+                             bits)); /* truncated, then made odd */
 }
 
-/* Any integer as an f32 rounded to odd, which a later rounding to 16 bits does not notice. */
+/* Converts any integer to an f32 rounded to odd, so that a later rounding to 16 bits is correct. */
 INLINE f32 f32_of_u64_odd(u64 v) {
     u64 high = v >> 16 | ((v & 0xffff) != 0);
     return f32_of_f64_odd(v >> 48 ? (f64)(s64)high * 65536.0 : (f64)(s64)v);
@@ -168,7 +168,7 @@ INLINE f32 f32_of_s64_odd(s64 v) {
     return v < 0 ? -m : m;
 }
 
-/* What rows do with a pair of halves in a register. */
+/* Apply a function to each half of a register. */
 #define EACH_HALF1(f, a) ((u32)f((u16)(a)) | (u32)f((u16)((a) >> 16)) << 16)
 #define EACH_HALF2(f, a, b) \
     ((u32)f((u16)(a), (u16)(b)) | (u32)f((u16)((a) >> 16), (u16)((b) >> 16)) << 16)
@@ -260,7 +260,7 @@ INLINE u16 fma_bf16(u16 a, u16 b, u16 c) {
 }
 #undef DEFINE_HALF_FUNCTIONS
 
-/* The variants of f16 that modifiers ask for. */
+/* The variants of f16 functions for modifiers. */
 /* clang-format off */
 #define DEFINE_FTZ(op)                                                                                           \
     INLINE u16 op##_ftz_f16(u16 a, u16 b) { return ftz_f16(op##_f16(ftz_f16(a), ftz_f16(b))); }

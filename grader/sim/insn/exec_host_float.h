@@ -1,18 +1,18 @@
-/* exec_host_float.h — arithmetic of floats, the same to the last bit on every processor. Where IEEE
- * 754 leaves a choice, x86-64's is the rule, since results were compared with GPUs on it; on x86-64
- * all of this is the processor's own operation. aarch64 differs twice:
+/* exec_host_float.h — floating-point arithmetic with the same bits on every processor. Where IEEE
+ * 754 leaves a choice we follow x86-64, on which results were compared with GPUs; there, all of
+ * this is the processor's own operation. aarch64 differs in two ways:
  *
- * NaN. What an invalid operation makes has no sign there, and of two NaN operands a signalling one
- * goes first. Here it has the sign, and the first NaN operand, made quiet, is the result. Only f64
- * shows it: an f32 result becomes the canonical NaN anyway.
+ * NaN. The result of an invalid operation has no sign there, and of two NaN operands a signaling
+ * one takes precedence. Here it has the sign, and the result is the first NaN operand, made quiet.
+ * Only f64 shows it: an f32 result becomes the canonical NaN anyway.
  *
- * Flushing. aarch64 makes a zero of what is below the least normal number before it is rounded,
- * x86-64 of what is after: 2^-126 less a 2^26th of itself becomes 2^-126 by rounding, and stays. It
- * takes a result with more digits than a float has, so a product, a fused sum or a conversion from
- * f64; sums of floats are exact there, and no quotient or root comes as close to a power of two. */
+ * Flushing. aarch64 flushes a result below the smallest normal number before rounding, x86-64 after
+ * it: 2^-126 less a 2^26th of itself rounds up to 2^-126, and stays. This takes a result with more
+ * digits than a float has: a product, a fused sum or a conversion from f64. Sums of floats are
+ * exact there, and no quotient or root is that close to a power of two. */
 #pragma once
 
-/* a × b + c, where a × b is exact in f64, rounded to odd. */
+/* Returns a × b + c rounded to odd; a × b is exact in f64. */
 INLINE f64 fma_round_to_odd(f32 a, f32 b, f32 c) {
     f64 p = (f64)a * (f64)b, s = p + (f64)c, t = s - p;
     u64 bits = bits64_of(s), residual = bits64_of((p - (s - t)) + ((f64)c - t));
@@ -46,9 +46,9 @@ INLINE f64 with_x86_nan(f64 v, f64 a, f64 b, f64 c) {
 #define SQRT_f64(a)      with_x86_nan(__builtin_sqrt(a), a, 0, 0)
 #define FMA_f64(a, b, c) with_x86_nan(__builtin_fma(a, b, c), a, b, c)
 
-/* The magnitude above which an exact result below 2^-126 is rounded to it, to 24 digits as if there
- * were no least exponent. To nearest, halfway between 2^-126 - 2^-150 and 2^-126 goes up: above the
- * f64 before that, then. */
+/* Returns the magnitude above which an exact result below 2^-126 rounds to it, with 24 digits and
+ * an unlimited exponent. To nearest, halfway between 2^-126 - 2^-150 and 2^-126 goes up; so this is
+ * the f64 just before it. */
 INLINE f64 flush_threshold(u32 env, f64 exact) {
     const f64 never = 0x1p-126;
     switch (env & 3) {
@@ -62,8 +62,8 @@ INLINE f32 flush_after_rounding(f32 v, f64 exact, u32 env) {
     f32 least = __builtin_copysignf(0x1p-126f, (f32)exact);
     return (v == 0.0f) & (__builtin_fabs(exact) > flush_threshold(env, exact)) ? least : v;
 }
-/* In lane functions of rows, where `env` is the op's. Rounded to odd, or in the environment's
- * direction, a sum stays on its side of those bounds. */
+/* For lane functions, where `env` is the op's. A sum rounded to odd, or in the environment's
+ * direction, stays on its side of that threshold. */
 INLINE f64 sum_keeping_side(f64 a, f64 b, f64 c, u32 env) {
     return (env & 3) == ENV_RN ? fma_round_to_odd((f32)a, (f32)b, (f32)c) : __builtin_fma(a, b, c);
 }
@@ -74,7 +74,8 @@ INLINE f64 sum_keeping_side(f64 a, f64 b, f64 c, u32 env) {
          ? flush_after_rounding(__builtin_fmaf(a, b, c), sum_keeping_side(a, b, c, env), env) \
          : __builtin_fmaf(a, b, c))
 #define NARROW_f32(a)     (env & ENV_FTZ ? flush_after_rounding((f32)(a), a, env) : (f32)(a))
-/* To nearest, in any environment: without flushing, only what is far smaller becomes zero. */
+/* For rounding to nearest, in any environment; without flushing, only much smaller values become
+ * zero. */
 #define PRODUCT_f32(a, b) flush_after_rounding((a) * (b), (f64)(a) * (f64)(b), ENV_RN)
 #endif
 #define ADD_f32(a, b) ((a) + (b))

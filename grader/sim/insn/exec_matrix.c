@@ -1,6 +1,6 @@
-/* exec_matrix.c — matrix instructions. See matrix.h.
+/* exec_matrix.c — executes matrix instructions. See matrix.h.
  *
- * Products of floats up to 32 bits are summed as tensor cores do: exec_fused.h. f64 goes by fused
+ * Products of types up to f32 are summed like tensor cores do: exec_fused.h. f64 uses fused
  * multiply-adds in the order of k. */
 #include "grader/sim/insn/exec.h"
 #include "grader/sim/insn/exec_fused.h"
@@ -19,8 +19,8 @@ static s32 element_as_s32(u8 type, u64 v) {
     }
 }
 
-/* A matrix out of the lanes' registers, row by row. The type is a constant where this is inlined,
- * and lanes are read before they are spread, so that a compiler makes vectors of them. */
+/* Gathers a matrix from the lanes' registers, row by row. The type is a constant where this is
+ * inlined, and lanes are read before they are spread, so that the compiler can vectorize. */
 #define DEFINE_GATHER(name, T, operand_value)                                                 \
     INLINE void name(const struct exec *x, const struct matrix_operand *p, u8 type, T *out) { \
         u32 bits = decode_matrix_types[type].bits, per_word = matrix_elements_of_word(type);  \
@@ -45,7 +45,7 @@ DEFINE_GATHER(gather_bits, u8, any_bit)
 
 #undef DEFINE_GATHER
 
-/* A matrix's registers one behind another, which elements lie in as `from` says. */
+/* A matrix's registers one behind another; matrix_operand says which element lies where. */
 union operand_words {
     u32 word[8 * 32];
     u16 half[8 * 64];
@@ -58,7 +58,7 @@ static void load_words(const struct exec *x, const struct matrix_operand *p,
         memcpy(w->word + reg * 32, operand_at(x, p->reg[reg]), 128);
 }
 
-/* Values first, so that what is made of them is vector code. */
+/* Gathers the values first, so that the conversion is vector code. */
 static void gather_factors(const struct exec *x, const struct matrix_operand *p, u32 n,
                            struct fused_factor *out) {
     u32 v[FUSED_MAX_ELEMENTS], bits = decode_matrix_types[p->type].bits;
@@ -94,10 +94,10 @@ static void multiply_doubles(struct exec *x, const struct matrix_desc *m) {
     for (u32 i = 0; i < d->count * 32u; i++) *double_at(x, d, i) = c[d->elem_of_reg[i]];
 }
 
-/* Elements of 8 bits as compute capability 9.0 takes them: as halves, and of each register of four
- * the lower two before the others. (As halves none has another exponent: what is subnormal is never
- * the largest by so much that bits are cut.) `line` and `step`: how far two lines lie apart, and
- * two elements that follow each other in k. */
+/* Puts 8-bit floats in the order in which compute capability 9.0 adds them: as halves, and of each
+ * register of four the lower two before the others. (Their exponents stay as they are: a subnormal
+ * is never the largest term by so much that bits are lost.) line_stride, k_stride: distances
+ * between lines, and between neighbours in k. */
 static void reorder_k_pairs(struct fused_factor *f, u32 lines, u32 k, u32 line_stride,
                             u32 k_stride) {
     static _Thread_local struct fused_factor from;
@@ -128,7 +128,7 @@ static void multiply_k_halves(const struct matrix_desc *m, u8 type, u32 fraction
     for (u32 i = 0; i < (u32)m->m * m->n; i++) c[i] = add_rounded(type, c[i], d[i]);
 }
 
-/* c as the type that sums have: where c and d differ, f32. */
+/* Loads c in the type of the sums: f32 where c and d differ. */
 static u8 load_accumulators(const struct exec *x, const struct matrix_desc *m, u32 n, u32 *c) {
     const struct matrix_operand *p = &m->operands[MATRIX_C];
     union operand_words w;
@@ -186,11 +186,11 @@ static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
     store_accumulators(x, &m->operands[MATRIX_D], MATRIX_S32, (u32)m->m * m->n, d);
 }
 
-/* ---- undefined elements (core/undef.h): those of a row of a, of a column of b, or of c make those
- * of d ---- */
+/* ---- undefined elements (core/undef.h): one in a row of a, a column of b, or c makes the elements
+ * of d that depend on it undefined ---- */
 
-/* A matrix whose registers can be looked at in the shadow; *origin: of what is undefined in one of
- * [from, to). */
+/* Returns a matrix whose registers are in the shadow; sets *origin to that of an undefined element
+ * in [from, to). */
 static struct matrix_desc shadow_matrix_desc(const struct exec *x, const struct matrix_desc *m,
                                              u32 from, u32 to, u8 *origin) {
     struct matrix_desc shadow_desc = *m;
@@ -234,7 +234,7 @@ static void propagate_undef(struct exec *x, const struct matrix_desc *m) {
     }
 }
 
-/* False, with a report, where lanes are missing. */
+/* Returns true if all lanes take part; else reports a fault. */
 bool ISAFN(lane_require_full_warp)(struct exec *x, const struct op *o, u32 mask) {
     if (mask != ~0u)
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(mask), mask,
@@ -251,7 +251,7 @@ void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     const struct matrix_desc *m = desc_of(x, o);
     if (!ISAFN(lane_require_full_warp)(x, o, mask)) return;
     core_add_simulation_cost(x->worker->launch,
-                             (u64)m->m * m->n * m->k / 32); /* 4 ns a product of two numbers */
+                             (u64)m->m * m->n * m->k / 32); /* about 4 ns for each multiply-add */
     if (x->warp->nundef) propagate_undef(x, m);
     if (m->operands[MATRIX_A].type == MATRIX_F64) multiply_doubles(x, m);
     else if (decode_matrix_types[m->operands[MATRIX_A].type].is_float) multiply_factors(x, m);
@@ -274,14 +274,15 @@ void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     }
 }
 
-/* Half h of lane l's word of an 8 × 8 matrix is element (l / 4, 2 (l mod 4) + h), or its mirror
- * image. */
+/* Sets the element that half h of lane l's word of an 8 × 8 matrix holds: (l / 4, 2 (l mod 4) + h),
+ * or transposed. */
 static void fragment_coords(u32 lane, u32 half, bool row_major, u32 *row, u32 *column) {
     *row = row_major ? lane / 4 : lane % 4 * 2 + half;
     *column = row_major ? lane % 4 * 2 + half : lane / 4;
 }
 
-/* of[MATRIX_A]: four words of row l mod 8 of matrix l / 8; of[MATRIX_D]: a word of each matrix. */
+/* operands[MATRIX_A]: four words of row l mod 8 of matrix l / 8; operands[MATRIX_D]: a word of each
+ * matrix. */
 static void convert_layout(struct exec *x, const struct matrix_desc *m, bool to_fragment_layout) {
     u16 matrix[4][8][8] = {0};
     u32 row, column;
@@ -324,7 +325,7 @@ static void fragments_to_rows(struct exec *x, const struct matrix_desc *m) {
     convert_layout(x, m, false);
 }
 
-/* What moves elements moves their undefined bits the same way. */
+/* Moves the undefined bits in the same way as the elements. */
 static void convert_with_undef(struct exec *x, const struct op *o, u32 mask, u32 from, u32 to,
                                void (*convert)(struct exec *x, const struct matrix_desc *m)) {
     const struct matrix_desc *m = desc_of(x, o);

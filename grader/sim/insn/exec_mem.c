@@ -1,13 +1,13 @@
-/* exec_mem.c — loads and stores: their addresses, and which memory they go to.
+/* exec_mem.c — loads and stores: computes their addresses and dispatches on the memory.
  *
- * Theory of operation. What an access costs depends on the lanes' addresses relative to the first
- * active lane, and on where that one lies within a sector (or, for shared memory, within a word).
- * Most instructions repeat the same relative pattern for ever, so each keeps the last one with its
- * counts; only a new pattern is counted afresh (count/exec_pattern.c). The pattern's range also
- * turns the bounds check of 32 lanes into one range check. Whatever does not fit (lanes in
- * different allocations, an address that faults) takes the slow path, lane by lane.
- * exec_mem_global.c, exec_mem_shared.c and exec_mem_local.c check and note an access to their
- * memory, and exec_mem_move.c moves the data. */
+ * Theory of operation. The cost of an access depends on the lanes' addresses relative to the first
+ * active lane (the *pattern*), and on where that lane lies within a sector (for shared memory,
+ * within a word). Most instructions repeat the same pattern, so each one keeps its last pattern
+ * with its counts; only a new pattern is counted again (count/exec_pattern.c). The pattern's range
+ * also turns the bounds check of 32 lanes into one. Whatever doesn't fit (lanes in different
+ * allocations, an address that faults) takes the slow path, lane by lane. exec_mem_global.c,
+ * exec_mem_shared.c and exec_mem_local.c check and record accesses to their memory, and
+ * exec_mem_move.c moves the data. */
 #include "grader/sim/insn/exec_mem.h"
 
 void ISAFN(lane_addresses)(const struct exec *x, const struct op *o, const struct mem_desc *d,
@@ -39,7 +39,7 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
                        (long long)ea[l], r->param_bytes);
         else if (ea[l] & (span - 1))
             core_fault(x, SIM_FAULT_MISALIGNED, o, l, ea[l],
-                       "accesses %u bytes at offset %lld of the kernel's parameters, which is no "
+                       "accesses %u bytes at offset %lld of the kernel's parameters, which is not a "
                        "multiple of %u",
                        span, (long long)ea[l], span);
         else ISAFN(lane_move)
@@ -78,7 +78,8 @@ static void access_generic(struct exec *x, const struct op *o, const struct mem_
     }
 }
 
-/* A launch whose kernel names no other block has no clusters: all is the block's own. */
+/* A launch whose kernel addresses no other block has no clusters: all addresses are the block's
+ * own. */
 static void access_cluster(struct exec *x, const struct op *o, const struct mem_desc *d, u64 *ea,
                            u32 mask) {
     if (x->cluster) ISAFN(lane_access_cluster)(x, o, d, d->stat, d->stat + 1, ea, mask);

@@ -1,5 +1,5 @@
-/* exec_mem.h — what loads, stores and atomics share, whatever the memory: exec_mem.c says how
- * they work. */
+/* exec_mem.h — what loads, stores and atomics of all memories share: exec_mem.c says how they
+ * work. */
 #pragma once
 #include "grader/sim/core/undef.h"
 #include "grader/sim/count/pattern.h"
@@ -7,32 +7,33 @@
 
 #include <string.h>
 
-/* The lanes' accesses to one memory: exec_mem_global.c, exec_mem_shared.c (`ea`: offsets in the
- * block's), exec_mem_local.c (in the thread's). */
+/* The lanes' accesses to one memory. `ea`: addresses for exec_mem_global.c, offsets in the block's
+ * for exec_mem_shared.c and in the thread's for exec_mem_local.c. */
 void ISAFN(lane_access_global)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                u32 stat, const u64 *ea, u32 mask);
 void ISAFN(lane_access_shared)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                u32 stat, const u64 *ea, u32 mask);
 void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct mem_desc *d,
                               u32 stat, const u64 *ea, u32 mask);
-/* Of an access that repeats an earlier one's addresses: done if all is as usual, else false, with
- * nothing counted yet. */
+/* Do an access that repeats an earlier one's addresses. They return false, with nothing counted,
+ * unless everything is as it was. */
 bool ISAFN(lane_access_global_reused)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                       u32 mask);
 bool ISAFN(lane_access_shared_reused)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                       u32 mask);
-/* exec_cluster.c: shared memory of the cluster's blocks. Addresses as code/cluster.h has them;
- * statistics of what lies in the lane's own block, and in others. */
+/* exec_cluster.c: accesses shared memory of the cluster's blocks. Addresses as in code/cluster.h;
+ * statistics for the lane's own block and for others. */
 void ISAFN(lane_access_cluster)(struct exec *x, const struct op *o, const struct mem_desc *d,
                                 u32 own_stat, u32 remote_stat, u64 ea[32], u32 mask);
-/* exec_mem_move.c: between the registers and `p + rel[l]` of each lane. `shape`: of the pattern,
- * where it is known. */
+/* exec_mem_move.c: moves data between the registers and `p + rel[l]` of each lane. `shape`: the
+ * pattern's, if known. */
 void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned char *p,
                       const s32 *rel, u32 mask, u8 shape);
 
+/* Returns the bytes that a lane accesses. */
 static inline u32 access_span(const struct mem_desc *d) {
     return (u32)d->width * d->count;
-} /* bytes that a lane accesses */
+}
 
 static inline enum race_access_kind race_access_of(const struct mem_desc *d) {
     if (d->verb == MEM_ATOM) return RACE_ATOM;
@@ -45,7 +46,7 @@ static inline enum race_access_kind race_access_of(const struct mem_desc *d) {
 
 /* ---- the pattern of an access ---- */
 
-/* Works the pattern out anew; false where lanes lie further apart than 32 bits tell. */
+/* Computes the pattern; returns false if the lanes lie further apart than 32 bits can express. */
 static bool rebuild_pattern(struct access_pattern *m, const u64 *ea, u32 mask, u8 space, u32 span) {
     u64 base = ea[__builtin_ctz(mask)], out_of_range = 0;
     s32 rel[32];
@@ -59,8 +60,8 @@ static bool rebuild_pattern(struct access_pattern *m, const u64 *ea, u32 mask, u
     return true;
 }
 
-/* The lanes' addresses, relative to the first active one's, as the memo now has them: mostly as it
- * had them before. NULL where they lie too far apart. */
+/* Returns the lanes' addresses relative to the first active one, which the pattern now holds. They
+ * are mostly the same as before. NULL if the lanes lie too far apart. */
 static inline const s32 *update_pattern(struct access_pattern *m, const u64 *ea, u32 mask, u8 space,
                                         u32 span) {
     u64 base = ea[__builtin_ctz(mask)], diff = 0;
@@ -76,8 +77,8 @@ static inline const s32 *update_pattern(struct access_pattern *m, const u64 *ea,
 
 /* ---- accesses that repeat an earlier one's addresses: code/address_reuse.c ---- */
 
-/* Once the pattern was worked out: whether it is the earlier access's, so that it need not be the
- * next time. */
+/* Once the pattern is known, records whether it equals the earlier access's, so that the next time
+ * it needn't be computed. */
 static inline void record_address_reuse(const struct exec *x, const struct mem_desc *d,
                                         struct access_pattern *m) {
     const struct access_pattern *e = &x->pattern_cache[d->same_address_as - 1];
@@ -86,23 +87,22 @@ static inline void record_address_reuse(const struct exec *x, const struct mem_d
         m->reused_serial = e->pattern_serial;
 }
 
-/* Whether the lanes are where the earlier access had them, moved: then base says where. Not in the
- * trace, which asks for each lane's address, nor with undefined values about, which may have one of
- * the two pass lanes by. */
+/* Returns true if the lanes are where the earlier access had them, moved by address_delta; m->base
+ * then says where. Not when tracing, which needs each lane's address, nor while the warp holds
+ * undefined values, which may let lanes skip one of the two. */
 static inline bool reuses_address(const struct exec *x, const struct mem_desc *d,
                                   struct access_pattern *m, u32 mask) {
     const struct access_pattern *e = &x->pattern_cache[d->same_address_as - 1];
     if (m->reused_serial != e->pattern_serial || m->mask != mask || e->last_mask != mask ||
         x->trace || x->warp->nundef)
         return false;
-    m->base =
-        e->base +
-        (u64)d->address_delta; /* where that wraps, or lanes' addresses do, it fits no memory */
+    m->base = e->base + (u64)d->address_delta; /* if this wraps, it fits no memory */
     m->last_mask = mask;
     return true;
 }
 
-/* ---- which bytes were written: marks of undefined values are even (core/undef.h) ---- */
+/* ---- the init shadow: written bytes are 1, marks of undefined values are even (core/undef.h)
+ * ---- */
 
 static inline bool all_initialized(const unsigned char *w, u32 n) {
     unsigned char all = 1;
@@ -112,7 +112,7 @@ static inline bool all_initialized(const unsigned char *w, u32 n) {
 
 typedef u32 u32_unaligned __attribute__((aligned(1), may_alias));
 
-/* The same of one lane's access, and of those of all lanes side by side. */
+/* The same for one lane's access, and for all lanes' accesses side by side. */
 static inline bool span_initialized(const unsigned char *w, u32 span) {
     return span == 4 ? *(const u32_unaligned *)w == 0x01010101 : all_initialized(w, span);
 }
@@ -123,7 +123,7 @@ static inline bool row_initialized(const unsigned char *w, u32 span) {
     return all == 0x01010101;
 }
 
-/* Words of the shadow, all lanes at once: the usual width. */
+/* The same for words of all lanes, the usual width. */
 static inline bool words_initialized(const unsigned char *w, const s32 *rel) {
     u32 all = 0x01010101;
     FOR_LANES all &= *(const u32 *)(w + rel[l]);
@@ -132,7 +132,8 @@ static inline bool words_initialized(const unsigned char *w, const s32 *rel) {
 
 /* ---- atomics ---- */
 
-/* All lanes' places are written; what an atomic leaves is written too. */
+/* Returns true if the words of all active lanes are initialized; then so is what an atomic
+ * leaves. */
 static inline bool atomic_initialized(const unsigned char *w, const s32 *rel, u32 mask, u32 width) {
     if (width == 4) return words_initialized(w, rel);
     bool all = true;
@@ -140,7 +141,8 @@ static inline bool atomic_initialized(const unsigned char *w, const s32 *rel, u3
     return all;
 }
 
-/* Counts an atomic; its pattern, or NULL where lanes lie too far apart for one. */
+/* Counts an atomic. Returns the lanes' relative addresses, or NULL if they lie too far apart for a
+ * pattern. */
 static inline const s32 *count_atomic(struct exec *x, const struct mem_desc *d, u32 stat, u8 space,
                                       const u64 ea[32], u32 mask) {
     struct access_pattern *m = &x->pattern_cache[stat];

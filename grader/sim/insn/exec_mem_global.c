@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The live allocation that the only pointer leads into among the kernel's parameters that the
- * address is made from; -1 if there is none or there are several. */
+/* Returns the live allocation that the access was meant for, if just one pointer among the kernel's
+ * parameters that its address is computed from leads into one; else -1. */
 static int intended_allocation(const struct exec *x, const struct mem_desc *d) {
     const struct launch *l = x->worker->launch;
     const struct ptx_func *f = l->code->func;
@@ -45,7 +45,7 @@ static void report_global_fault(struct exec *x, const struct op *o, const struct
                (unsigned long long)address, location);
 }
 
-/* True if the lane's access is allowed; else the fault is reported. */
+/* Returns true if the lane may access the address; else reports a fault. */
 static bool check_lane_access(struct exec *x, const struct op *o, const struct mem_desc *d,
                               unsigned lane, u64 address) {
     u32 span = access_span(d);
@@ -71,7 +71,7 @@ static void check_initialized(struct exec *x, const struct op *o, const struct m
     if (!all_initialized(w, access_span(d))) undef_access(x, o, d, lane, address, w, SPACE_GLOBAL);
 }
 
-/* The shadow of an access that is in bounds. */
+/* Checks and updates the shadow for an access that is in bounds. */
 static void shadow_global(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
                           const s32 *rel, u32 mask, u8 shape) {
     u32 span = access_span(d);
@@ -102,7 +102,7 @@ static void access_global_lanes(struct exec *x, const struct op *o, const struct
     }
 }
 
-/* True if the pattern at `base` lies in one allocation, is aligned and allowed. */
+/* Returns true if the pattern at `base` lies in one allocation, and is aligned and allowed. */
 static inline bool pattern_fits_global(struct exec *x, const struct mem_desc *d,
                                        struct access_pattern *m, u64 base, u32 span) {
     u64 low = base + (u64)(s64)m->min_offset,
@@ -118,7 +118,7 @@ static inline bool pattern_fits_global(struct exec *x, const struct mem_desc *d,
     return d->verb == MEM_LOAD || !a->is_constant;
 }
 
-/* An access whose pattern fits. */
+/* Does an access whose pattern fits. */
 static inline void access_global_pattern(struct exec *x, const struct op *o,
                                          const struct mem_desc *d, u32 stat,
                                          struct access_pattern *m, u32 mask) {

@@ -1,5 +1,6 @@
 /* exec_mem_local.c — loads and stores of local memory, and of the parameters of device functions,
- * which lie alike: word w of lane l at (w × 32 + l) × 4, as on the hardware. See exec_mem.c. */
+ * with the same layout: word w of lane l at (w × 32 + l) × 4, as on the hardware. See
+ * exec_mem.c. */
 #include "grader/sim/insn/exec_mem.h"
 
 #include <string.h>
@@ -25,7 +26,8 @@ static void local_bytes(const struct exec *x, const struct mem_desc *d, unsigned
     memcpy(reg, &value, d->reg_bytes);
 }
 
-/* Whole words at one offset in all lanes, the usual case: rows of 32 words. */
+/* Moves whole words at one offset of all lanes, the usual case: rows of 32 words. Returns false for
+ * other accesses. */
 static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned char *rows,
                        u64 offset, u32 mask) {
     if (d->width != d->reg_bytes || d->width < 4 || offset % 4) return false;
@@ -43,7 +45,7 @@ static bool local_rows(const struct exec *x, const struct mem_desc *d, unsigned 
     return true;
 }
 
-/* `around`: the shadow of a lane's access in one piece, with what lies beside it. */
+/* `around`: the shadow of a lane's access, contiguous, with its surroundings. */
 static void check_initialized_local(struct exec *x, const struct op *o, const struct mem_desc *d,
                                     unsigned lane, u64 offset) {
     enum { PADDING = 8 };
@@ -66,7 +68,7 @@ static void shadow_local(struct exec *x, const struct op *o, const struct mem_de
     }
 }
 
-/* The same for whole words at one offset: a row of the shadow for each. */
+/* The same for whole words at one offset: one row of the shadow for each word. */
 static bool shadow_local_rows(const struct exec *x, const struct mem_desc *d, u64 offset,
                               u32 mask) {
     u32 words = (u32)d->width * d->count / 4;
@@ -109,8 +111,8 @@ void ISAFN(lane_access_local)(struct exec *x, const struct op *o, const struct m
     for (u32 e = 0; e < d->count; e++) local_bytes(x, d, rows, ea[l] + e * d->width, l, e);
 }
 
-/* A device function's parameters lie in its frame like local memory, at a place known when
- * decoding: target is the frame offset, imm the byte within the parameter. */
+/* Accesses a device function's parameter, which lies in the frame like local memory: target is its
+ * frame offset, imm the byte within it. */
 static void access_formal_param(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     unsigned char *rows = x->base[BASE_FRAME] + o->target;

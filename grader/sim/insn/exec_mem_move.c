@@ -1,7 +1,9 @@
-/* exec_mem_move.c — the movement of data between registers of 32 lanes and memory. */
+/* exec_mem_move.c — moves data between the registers of 32 lanes and memory. exec_mem_*.c call
+ * lane_move. */
 #include "grader/sim/insn/exec_mem.h"
 
-/* One element a lane, from p + rel[l] into D. W: type in memory; R: type of the register. */
+/* Loads one element of each lane, from p + rel[l] into D. W: type in memory; R: type of the
+ * register. */
 #define LOAD_AS(W, R)                                              \
     do {                                                           \
         R *D = reg;                                                \
@@ -15,7 +17,7 @@
         }                                                          \
     } while (0)
 
-/* A case for each size in memory, size of the register, and whether the sign is extended. */
+/* A case for each size in memory, size of the register, and sign extension. */
 #define LOAD(width, reg_bytes, is_signed) ((width) << 8 | (reg_bytes) << 1 | (is_signed))
 
 static void load_element(void *reg, const struct mem_desc *d, const unsigned char *p,
@@ -43,8 +45,8 @@ static void load_element(void *reg, const struct mem_desc *d, const unsigned cha
     }
 }
 
-/* Lanes store in order: where several write one address, the highest lane's value stays. R:
- * register type. */
+/* Lanes store in order: if several write one address, the highest lane's value stays. R: register
+ * type. */
 #define STORE_AS(W, R)                                             \
     do {                                                           \
         const R *S = reg;                                          \

@@ -1,5 +1,5 @@
-/* exec_mem_shared.c — loads and stores of shared memory; addresses are offsets in the block's. See
- * exec_mem.c. */
+/* exec_mem_shared.c — loads and stores of shared memory; addresses are offsets in the block's
+ * shared memory. See exec_mem.c. */
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/insn/exec_mem.h"
 #include "grader/sim/count/inflight.h"
@@ -47,8 +47,8 @@ static void shadow_shared(struct exec *x, const struct op *o, const struct mem_d
     FOR_ACTIVE_LANES(mask) check_initialized_shared(x, o, d, l, base + (u64)(s64)rel[l]);
 }
 
-/* The store of a cp.async: what it stores was loaded by the op `target` before, by the lanes that
- * copy a whole source. */
+/* Starts tracking the copy of a cp.async, at its store. The op `target` before it has loaded the
+ * data, for the lanes that copy all of their bytes. */
 static void issue_async_copy(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask,
                              u32 span) {
     const struct op *load = o - o->target;
@@ -57,8 +57,8 @@ static void issue_async_copy(struct exec *x, const struct op *o, u64 base, const
     race_async_issue(x, o, base, rel, mask, span, from, mask_at(x, load->guard) ^ load->guard_xor);
 }
 
-/* Bytes that several lanes copy come from memory once: no more than the sectors hold, which the
- * load has just looked up. */
+/* Counts the bytes of a cp.async. Bytes that several lanes copy move once: no more than the sectors
+ * hold, which the load has just counted. */
 static void count_async_copy(struct exec *x, const struct op *o, u32 mask, u32 span) {
     const struct op *load = o - o->target;
     const struct mem_desc *d = &x->mems[load->aux];
@@ -71,8 +71,8 @@ static void count_async_copy(struct exec *x, const struct op *o, u32 mask, u32 s
     inflight_issue(x, o, d->stat, bytes < 32 * sectors ? bytes : 32 * sectors);
 }
 
-/* In the block's shared memory, but not in the array that the address is made from: a device does
- * not notice. */
+/* Reports an access that is in the block's shared memory but outside the array from which its
+ * address is computed; a device doesn't notice it. */
 static void check_array(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
                         const s32 *rel, u32 mask) {
     u32 span = access_span(d);
@@ -107,7 +107,7 @@ static bool pattern_fits_shared(const struct exec *x, const struct access_patter
            !(((u32)base | m->offset_bits) & (span - 1));
 }
 
-/* The access itself. `m`: its pattern, which fits; NULL: none does. */
+/* Does the access. `m`: its pattern, if it fits, else NULL. */
 static inline void perform_shared_access(struct exec *x, const struct op *o,
                                          const struct mem_desc *d, struct access_pattern *m,
                                          u64 base, const s32 *rel, u32 mask) {

@@ -1,4 +1,5 @@
-/* exec_misc.c — address space conversions, clocks, fences, and the other odd ones. */
+/* exec_misc.c — executes address space conversions, clocks, fences, video instructions and
+ * alloca. */
 #include "grader/sim/insn/exec.h"
 #include "grader/sim/insn/exec_values.h"
 #include "grader/sim/code/async.h"
@@ -18,7 +19,7 @@ void ISAFN(op_cvta)(struct exec *x, const struct op *o, u32 mask) {
     STORE_LANES(D, mask, A[l] + base);
 }
 
-/* isspacep: aux is the mem_space asked for. */
+/* isspacep: aux is the mem_space to test for. */
 void ISAFN(op_isspacep)(struct exec *x, const struct op *o, u32 mask) {
     const u64 *A = operand_at(x, o->src[0]);
     static const u64 window[] = {[SPACE_SHARED] = SHARED_WINDOW,
@@ -40,8 +41,8 @@ void ISAFN(op_activemask)(struct exec *x, const struct op *o, u32 mask) {
     STORE_LANES(D, mask, active);
 }
 
-/* Clocks count what this warp has executed so far: deterministic and monotonic. imm: bytes of the
- * register. */
+/* Clocks count the instructions that this warp has executed: deterministic and monotonic. imm:
+ * bytes of the register. */
 void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
     u64 clock_value = x->warp->warp_insns;
     if (o->imm == 8) {
@@ -53,8 +54,8 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
     }
 }
 
-/* One worker runs a block's warps in turn, and communicating blocks in turn too: memory is always
- * in order. */
+/* A fence needs no work on memory: one worker runs a block's warps in turn, and dependent blocks in
+ * turn, so memory is always in order. */
 static void fence(struct exec *x, const struct op *o, u32 mask) {
     x->warp->fenced_lanes |= mask;
     if (x->tracks_happens_before && o->imm == FENCE_GPU_SCOPE) race_hb_fence(x);
@@ -64,8 +65,8 @@ void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { fence(x, o
 void ISAFN(op_fence)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }
 void ISAFN(op_nop)(struct exec *x, const struct op *o, u32 mask) { (void)x, (void)o, (void)mask; }
 
-/* Offset of a local variable in the thread's local memory: imm, plus where the running function's
- * begins. */
+/* Computes the address of a local variable: imm, plus the start of the running function's local
+ * memory. */
 void ISAFN(op_localaddr)(struct exec *x, const struct op *o, u32 mask) {
     u64 *D = operand_at(x, o->dst), v = x->local_base + (u64)o->imm;
     STORE_LANES(D, mask, v);
@@ -93,7 +94,7 @@ static inline s32 combine_video_parts(const struct video_op *v, s32 a, s32 b) {
     switch (v->verb) {
     case VIDEO_ADD: return a + b;
     case VIDEO_SUB: return a - b;
-    case VIDEO_AVRG: return (a + b + (a + b >= 0)) >> 1; /* halves are rounded away from zero */
+    case VIDEO_AVRG: return (a + b + (a + b >= 0)) >> 1; /* rounds away from zero */
     case VIDEO_ABSDIFF: return a < b ? b - a : a - b;
     case VIDEO_MIN: return a < b ? a : b;
     case VIDEO_MAX: return a > b ? a : b;
@@ -139,7 +140,7 @@ void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
         u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);
         if (from > ALLOCA_BYTES || bytes[l] > ALLOCA_BYTES - from) {
             core_fault(x, SIM_FAULT_STACK_OVERFLOW, o, l, bytes[l],
-                       "takes %u bytes of stack by alloca, of which a thread has %u, %u in use",
+                       "allocates %u bytes with alloca, but a thread's stack has %u bytes, %u of them in use",
                        bytes[l], ALLOCA_BYTES, used[l]);
             continue;
         }

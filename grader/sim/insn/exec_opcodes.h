@@ -1,5 +1,6 @@
-/* exec_opcodes.h — what turns a row into a lane function. A lanes_*.c includes this, then the
- * rows_*.def of its families. See opcodes.def for the macros' arguments. */
+/* exec_opcodes.h — the macros that turn a row of the instruction table into a lane function. An
+ * exec_*.c includes this, then the opcodes_*.def of its families. opcodes.def lists the macros'
+ * arguments. */
 #pragma once
 #include "grader/sim/insn/exec.h"
 #include "grader/sim/insn/exec_values.h"
@@ -32,15 +33,15 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
     STORE_LANES(D, mask, D[l] > 0.0f ? (D[l] < 1.0f ? D[l] : 1.0f) : 0.0f); /* NaN becomes +0 */
 }
 
-/* Only the f32 rows admit .sat; for the others the test folds away. */
+/* Only the f32 rows accept .sat; for the others the compiler removes the test. */
 #define SAT_STEP(mods) \
     if ((mods)&MOD_SAT && o->flags & OPF_SAT) clamp_f32(x, o, mask)
 
 #define SRC(i, T)    const st_##T *P##i = operand_at(x, o->src[i])
 #define ARG(n, i, T) T n = (T)P##i[l]
-/* Where some lanes do not execute, all are computed beside the register, and those that do put into
- * it afterwards. Expressions are total, so that this does no harm, and it leaves the compiler no
- * branch to turn into a select. */
+/* If some lanes are inactive, all lanes are computed beside the register and the active ones are
+ * copied in. Expressions are total, so this is harmless, and it leaves the compiler no branch to
+ * convert. */
 #define LOOP(TD, ARGS, expr)                                   \
     if (mask == ~0u) {                                         \
         FOR_LANES {                                            \
@@ -114,7 +115,7 @@ static inline void store_setp_results(struct exec *x, const struct op *o, u32 p,
         }                                                                \
         store_setp_results(x, o, bits, ~bits, mask);                     \
     }
-/* setp of two halves: p of the low ones, q of the high ones. */
+/* setp of two halves: p from the low ones, q from the high ones. */
 #define RP2(id, name, mods, pipe, compare)                                               \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) {                 \
         SRC(0, u32);                                                                     \
@@ -149,8 +150,8 @@ static inline void store_setp_results(struct exec *x, const struct op *o, u32 p,
         u32 p = mask_at(x, o->src[2]) ^ (u32)o->imm;                     \
         STORE_LANES(D, mask, p >> l & 1 ? P0[l] : P1[l]);                \
     }
-/* The carry flag is a predicate of its own: src[3]. `k` is what comes in, bit `bits` of the sum
- * what goes out. */
+/* The carry flag is a predicate of its own: src[3]. `k` is the carry in; bit `bits` of the sum is
+ * the carry out. */
 #define RC(id, name, pipe, takes, gives, T, W, bits, expr)               \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
         st_##T *D = operand_at(x, o->dst);                               \

@@ -1,4 +1,5 @@
-/* exec_table.c — the table of all lane functions, in the order of rows. */
+/* exec_table.c — the table of all lane functions, indexed by opcode. lanes_default_table
+ * (opcode_table.c) chooses among these tables. */
 #include "grader/sim/insn/exec.h"
 
 #define R1(id, ...)  ISAFN(op_##id),

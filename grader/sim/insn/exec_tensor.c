@@ -1,10 +1,9 @@
-/* exec_tensor.c — bulk copies by tensor maps, and reductions: the whole tile at once, for each
- * lane that asks. See code/tensor.h and mem/tensor_tile.h.
+/* exec_tensor.c — executes bulk copies and reductions by tensor maps: the whole tile at once, for
+ * each lane that starts one. See code/tensor.h and mem/tensor_tile.h.
  *
- * In shared memory a tile is taken for one range, swizzled, with gaps, or not; in global memory
- * each of its rows is a range of its own, counted, traced and looked at for races as that. What a
- * row lacks because it lies outside the tensor is filled in, and arrives at the mbarrier like the
- * rest. */
+ * In shared memory a tile counts as one range, whether swizzled, with gaps, or plain; in global
+ * memory each of its rows is a range of its own, counted, traced and checked for races. The part of
+ * a row outside the tensor is filled in, and its bytes arrive at the mbarrier like the rest. */
 #include "grader/sim/code/tensor.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/count/inflight.h"
@@ -17,7 +16,7 @@
 
 #include <string.h>
 
-/* A block's shared memory at the tile, its shadow, and the mbarrier there. */
+/* A tile in one block's shared memory, its shadow, and the mbarrier there. */
 struct tile_target {
     unsigned char *bytes, *written;
     u64 *mbarrier;
@@ -28,12 +27,12 @@ struct tile_copy {
     struct exec *x;
     const struct op *o;
     const struct tensor_desc *d;
-    u32 lane, span_bytes, offset; /* bytes of shared memory that the tile lies in, and from where
-                                on, in each block alike */
+    /* The tile's bytes of shared memory and their offset, the same in each block. */
+    u32 lane, span_bytes, offset;
     struct memory_tile tile;
     struct tile_target targets[CLUSTER_MAX_SIZE];
     u32 ntargets;
-    u32 moved_bytes; /* bytes of it within the tensor */
+    u32 moved_bytes; /* bytes of the tile within the tensor */
     unsigned char row[TENSOR_MAX_ROW_BYTES], shadow[TENSOR_MAX_ROW_BYTES];
 };
 
@@ -49,7 +48,7 @@ static const unsigned char *map_at(const struct tile_copy *c, u64 address) {
     u64 offset = address - PARAM_WINDOW;
     if (address % TENSOR_MAP_ALIGN) {
         core_fault(x, SIM_FAULT_MISALIGNED, c->o, c->lane, address,
-                   "takes a tensor map at 0x%llx, which is no multiple of %d",
+                   "uses a tensor map at 0x%llx, which is not a multiple of %d",
                    (unsigned long long)address, TENSOR_MAP_ALIGN);
         return NULL;
     }
@@ -58,16 +57,15 @@ static const unsigned char *map_at(const struct tile_copy *c, u64 address) {
     if (memory_find_range(x->memory, address, TENSOR_MAP_BYTES) >= 0)
         return x->memory->bytes + (address - SIM_BASE);
     core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, c->o, c->lane, address,
-               "takes a tensor map at 0x%llx, which is neither a parameter of the kernel (const "
-               "__grid_constant__ "
-               "CUtensorMap) nor in global or constant memory",
+               "uses a tensor map at 0x%llx, which is neither a parameter of the kernel (const "
+               "__grid_constant__ CUtensorMap) nor in global or constant memory",
                (unsigned long long)address);
     return NULL;
 }
 
 static bool report_invalid_map(const struct tile_copy *c, u64 address, const char *reason) {
     core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address,
-               "takes 128 bytes for a tensor map that are none: %s", reason);
+               "uses 128 bytes that are not a valid tensor map: %s", reason);
     return false;
 }
 
@@ -81,7 +79,7 @@ static bool read_map(struct tile_copy *c) {
     if (reason) return report_invalid_map(c, address, reason);
     if (m.rank != c->d->rank) {
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, address,
-                   "copies by %u coordinates, but the tensor map has %u dimensions", c->d->rank,
+                   "copies with %u coordinates, but the tensor map has %u dimensions", c->d->rank,
                    m.rank);
         return false;
     }
@@ -94,7 +92,7 @@ static bool read_map(struct tile_copy *c) {
 
 /* ---- where the tile lies ---- */
 
-/* What GPUs refuse and the manuals leave unsaid, as measured: docs/simgpu.md. */
+/* Checks what GPUs reject, though the manuals don't say so; measured: docs/simgpu.md. */
 static bool check_coordinates(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
     long long byte = (long long)t->coord[0] * t->element_bytes;
@@ -104,8 +102,7 @@ static bool check_coordinates(struct tile_copy *c) {
     if (byte % TENSOR_CHUNK_BYTES)
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, operand_value(c, c->o->src[1]),
                    "copies a tile that begins at coordinate %lld of the innermost dimension, byte "
-                   "%lld of a row, which is "
-                   "no multiple of %d",
+                   "%lld of a row, which is not a multiple of %d",
                    (long long)t->coord[0], byte, TENSOR_CHUNK_BYTES);
     else if (c->o->imm == BULK_SHARED_TO_GLOBAL && first_negative_dim < t->map.rank)
         core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, operand_value(c, c->o->src[1]),
@@ -137,12 +134,12 @@ static bool check_global(struct tile_copy *c) {
     return false;
 }
 
-/* Before anything is done by its size. */
+/* Checks the range in shared memory before anything uses the tile's size. */
 static bool check_shared(struct tile_copy *c) {
     u64 to = operand_value(c, c->o->src[0]), span_bytes = memory_tile_shared_bytes(&c->tile);
     if (to % 128) {
         core_fault(c->x, SIM_FAULT_MISALIGNED, c->o, c->lane, to,
-                   "copies a tile at 0x%llx of shared memory, which is no multiple of 128",
+                   "copies a tile at 0x%llx of shared memory, which is not a multiple of 128",
                    (unsigned long long)to);
         return false;
     }
@@ -176,7 +173,8 @@ static u64 rank_address(u64 address, u32 rank) {
                : (u64)(rank + 1) << CLUSTER_RANK_SHIFT | cluster_offset(address);
 }
 
-/* The tile and its bytes' arrival go to the same places of each block in the mask. */
+/* Adds the blocks in the mask as targets. The tile and its mbarrier have the same offsets in each
+ * block. */
 static bool add_targets(struct tile_copy *c) {
     const struct op *o = c->o;
     u64 to = operand_value(c, o->src[0]),
@@ -198,8 +196,8 @@ static bool add_targets(struct tile_copy *c) {
     return true;
 }
 
-/* A row of the tile. A store's ends with a whole chunk, as an H100 has it: what lies behind a
- * tensor's row is written too. */
+/* Returns a row of the tile. A store's row ends with a whole chunk, as on an H100, which also
+ * writes behind the end of a tensor's row. */
 static struct tile_row row_of(const struct tile_copy *c, u64 row) {
     struct tile_row r = memory_tile_row(&c->tile, row);
     u32 padding = -r.bytes % TENSOR_CHUNK_BYTES;
@@ -250,7 +248,7 @@ static void count_target(const struct tile_copy *c, const struct tile_target *e)
     struct exec *x = c->x;
     bool in = c->o->imm == BULK_GLOBAL_TO_SHARED;
     if (cluster_block_containing(x, e->bytes) !=
-        x->block) { /* lane_bulk_shared has seen to the rest */
+        x->block) { /* lane_bulk_shared has checked other blocks */
         x->stats[x->mems[c->o->aux].stat + BULK_STAT_SHARED_STORE][STAT_LANES] += c->tile.bytes;
         return;
     }
@@ -268,7 +266,7 @@ static void count_target(const struct tile_copy *c, const struct tile_target *e)
 
 /* ---- into shared memory ---- */
 
-/* Where the chunk at byte `at` of the tile is, from the tile's first byte on. */
+/* Returns where the chunk at byte `at` of the tile lies, from the tile's first byte on. */
 static u32 swizzled_chunk_offset(const struct tile_copy *c, u64 at) {
     return (u32)memory_tile_swizzle(&c->tile, c->offset + at) - c->offset;
 }
@@ -282,7 +280,7 @@ static void write_shared_row(const struct tile_copy *c, const struct tile_target
     }
 }
 
-/* What a load makes of elements; FLOAT32_FTZ leaves them as they are
+/* Converts elements as a load does; FLOAT32_FTZ leaves them unchanged
  * (tests/programs/tensor_maps.cu, on an H100). */
 static void convert_row(struct tile_copy *c, const struct tile_row *r) {
     if (c->tile.map.type != TENSOR_TFLOAT32 && c->tile.map.type != TENSOR_TFLOAT32_FTZ) return;
@@ -319,7 +317,7 @@ static void arrive_tile(struct tile_copy *c, const struct tile_target *e) {
     ISAFN(lane_mbarrier_complete_tx)(x, c->o, c->lane, e->mbarrier, (u32)c->tile.bytes);
 }
 
-/* ---- out of it ---- */
+/* ---- out of shared memory ---- */
 
 static void read_shared_row(struct tile_copy *c, u64 at, u32 n) {
     const struct tile_target *e = &c->targets[0];
@@ -329,7 +327,7 @@ static void read_shared_row(struct tile_copy *c, u64 at, u32 n) {
         memcpy(c->shadow + i, e->written + from, TENSOR_CHUNK_BYTES);
     }
     for (u32 i = 0; i < n; i++)
-        if (c->shadow[i] == UNDEF_PENDING) c->shadow[i] = 1; /* told already */
+        if (c->shadow[i] == UNDEF_PENDING) c->shadow[i] = 1; /* reported already */
 }
 
 static void store_row(struct tile_copy *c, const struct tile_row *r) {
@@ -348,8 +346,8 @@ static void store_row(struct tile_copy *c, const struct tile_row *r) {
     m->has_undef_marks = true;
 }
 
-/* Both operands of a reduction decide: what nothing wrote is told, once for each, and counts as
- * written then. */
+/* Checks an operand of a reduction, both of which decide the result: an uninitialized one is
+ * reported once, and then counts as written. */
 static void check_operand(struct tile_copy *c, unsigned char *written, u32 n, u64 address,
                           enum mem_space space) {
     bool all_defined = true;
@@ -387,8 +385,8 @@ static void store_rows(struct tile_copy *c, const struct mem_desc *d) {
     }
 }
 
-/* What the map's elements are for the functions of atomics: those with which an H100 does not end
- * the kernel (tests/programs/tensor_maps.cu). */
+/* Sets the type that atomics use for the map's elements. Returns true for those reductions that an
+ * H100 executes (tests/programs/tensor_maps.cu). */
 static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
     static const struct {
         u8 type;
@@ -414,11 +412,11 @@ static bool reduction_of(struct tile_copy *c, struct mem_desc *d) {
                            .count = 1};
     if (allowed[type].atoms >> c->d->atom & 1) return true;
     core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, 0,
-               "reduces by an operation that there is not for elements of the map's type");
+               "uses a reduction that does not exist for elements of the map's type");
     return false;
 }
 
-/* Measured, as check_coordinates. */
+/* Checks a rule that was measured, as in check_coordinates. */
 static bool check_row_end(struct tile_copy *c) {
     const struct memory_tile *t = &c->tile;
     u64 end = (u64)t->coord[0] + t->count[0];
@@ -426,7 +424,7 @@ static bool check_row_end(struct tile_copy *c) {
         return true;
     core_fault(
         c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, operand_value(c, c->o->src[1]),
-        "reduces into a tile that goes beyond a row of %llu bytes, which is no multiple of %d",
+        "reduces into a tile that extends beyond a row of %llu bytes, which is not a multiple of %d",
         (unsigned long long)(t->map.dim[0] * t->element_bytes), TENSOR_CHUNK_BYTES);
     return false;
 }

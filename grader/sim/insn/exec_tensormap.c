@@ -1,8 +1,8 @@
-/* exec_tensormap.c — tensor maps that kernels change. See code/tensor.h; the map's bytes:
- * sim/tensor_map.def.
+/* exec_tensormap.c — executes changes of tensor maps by kernels. See code/tensor.h;
+ * sim/tensor_map.def has the map's bytes.
  *
- * A map of zeroes becomes one by tensormap.replace, as compilers make them. What a field must not
- * hold is told where the map is used. */
+ * A map of zeroes becomes valid by tensormap.replace, as compilers use it. An invalid field is
+ * reported where the map is used. */
 #include "grader/sim/insn/exec_async.h"
 #include "grader/sim/code/async.h"
 #include "grader/sim/code/tensor.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* The 128 bytes of a map, their shadow, and their offset or address. */
+/* The 128 bytes of a map, their shadow, and the map's offset in shared memory or its address. */
 struct map_bytes {
     unsigned char *bytes, *written;
     u64 address;
@@ -53,14 +53,14 @@ static bool find_map(struct exec *x, const struct op *o, u32 lane, u64 address, 
                      struct map_bytes *m) {
     if (address % TENSOR_MAP_ALIGN) {
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
-                   "has a tensor map at 0x%llx, which is no multiple of %d",
+                   "uses a tensor map at 0x%llx, which is not a multiple of %d",
                    (unsigned long long)address, TENSOR_MAP_ALIGN);
         return false;
     }
     return shared ? find_shared(x, o, lane, address, m) : find_global(x, o, lane, address, m);
 }
 
-/* Of what nothing wrote, no map can be made. */
+/* Reports a map that has uninitialized bytes. */
 static void check_map_initialized(struct exec *x, const struct op *o, u32 lane,
                                   const struct map_bytes *m, bool shared) {
     bool all_defined = true;
@@ -86,7 +86,7 @@ static void record_map_access(struct exec *x, const struct op *o, u32 lane,
 
 /* ---- fields ---- */
 
-/* Types as tensormap.replace numbers them: PTX manual, tensormap.replace. */
+/* Returns the type that tensormap.replace numbers so: PTX manual, tensormap.replace. */
 static u8 type_from_number(u64 v) {
     static const u8 types[] = {TENSOR_UINT8,       TENSOR_UINT16,  TENSOR_UINT32,   TENSOR_INT32,
                                TENSOR_UINT64,      TENSOR_INT64,   TENSOR_FLOAT16,  TENSOR_FLOAT32,
@@ -112,7 +112,7 @@ static void set_field(struct tensor_map *m, struct tensormap_desc t, u64 v) {
     }
 }
 
-/* Bytes that are no map, nor zeroes, stay none. */
+/* Replaces a field. Bytes that are neither a map nor zeroes stay invalid. */
 static void replace(struct exec *x, const struct op *o, u32 lane, struct tensormap_desc t) {
     static const struct tensor_map zeroes;
     struct map_bytes at;

@@ -1,10 +1,10 @@
-/* exec_tex.c — texture fetches and surface accesses, a lane at a time.
+/* exec_tex.c — executes texture fetches and surface accesses, a lane at a time.
  *
  * The rules are those of the CUDA C++ Programming Guide, "Texture Fetching". Linear filtering
- * weighs texels by fractions of 8 bits, to which coordinates are rounded (nearest, halves up: seen
- * on an H100). Texels lie row by row in device memory; what is counted takes those of arrays to lie
- * in tiles as the hardware has them: 512 bytes hold 8 rows of 64 bytes, in sectors of 2 rows of 16
- * bytes (Tegra X1 Technical Reference Manual, "block linear"). */
+ * weighs texels by fractions of 8 bits, to which coordinates are rounded (nearest, halves up:
+ * measured on an H100). Texels lie row by row in device memory; the counts assume tiles as the
+ * hardware has them for arrays: 512 bytes hold 8 rows of 64 bytes, in sectors of 2 rows of 16 bytes
+ * (Tegra X1 Technical Reference Manual, "block linear"). */
 #include "grader/sim/code/tex.h"
 #include "grader/sim/core/undef.h"
 #include "grader/sim/insn/exec.h"
@@ -15,7 +15,7 @@
 
 enum {
     MAX_SECTORS = 32 * 8 * 2,
-    TEX_LANES_PER_CYCLE = 4 /* that a texture unit serves in a cycle */
+    TEX_LANES_PER_CYCLE = 4 /* served by a texture unit */
 };
 
 struct fetch {
@@ -25,7 +25,7 @@ struct fetch {
     const struct sim_texture *t;
     u32 lane;
     u64 *sectors;                   /* touched by the request so far */
-    u32 *nsectors, *reported_lanes; /* missing: lanes that were reported */
+    u32 *nsectors, *reported_lanes; /* reported_lanes: lanes with a report */
 };
 
 /* ---- texels ---- */
@@ -36,13 +36,13 @@ static const struct sim_texture *texture_at(struct exec *x, const struct op *o, 
     u64 i = (handle - TEXTURE_WINDOW) / 64 - 1;
     if (handle % 64 == 0 && i < s->ntextures && s->textures[i].channels) return &s->textures[i];
     core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, handle,
-               "uses 0x%llx, which is no texture or surface object", (unsigned long long)handle);
+               "uses 0x%llx, which is not a texture or surface object", (unsigned long long)handle);
     return NULL;
 }
 
 static u32 texel_bytes(const struct sim_texture *t) { return t->channels * t->channel_bits / 8u; }
 
-/* A sector's number: bytes [x, x + n) of row y of plane z. */
+/* Returns the number of the sector of bytes [x, x + n) of row y of plane z. */
 static u64 sector_of(const struct sim_texture *t, u64 x, u64 y, u64 z) {
     u64 row = t->pitch;
     if (!t->is_tiled || t->height < 2) return (t->address + z * t->slice_pitch + y * row + x) / 32;
@@ -61,7 +61,7 @@ static void add_sectors(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
     }
 }
 
-/* The bytes at x of row y of plane z, allowed and counted; NULL: reported. */
+/* Returns the bytes at x of row y of plane z, checked and counted; NULL after a report. */
 static unsigned char *texel_pointer(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
     struct exec *e = f->x;
     u64 address = f->t->address + z * f->t->slice_pitch + y * f->t->pitch + x;
@@ -71,7 +71,7 @@ static unsigned char *texel_pointer(const struct fetch *f, u64 x, u64 y, u64 z, 
         return e->memory->bytes + (address - SIM_BASE);
     memory_describe(e->memory, address, bytes, location, sizeof location);
     core_fault(e, SIM_FAULT_USE_AFTER_FREE, f->o, f->lane, address,
-               "uses a texture or surface whose memory is gone: %s", location);
+               "uses a texture or surface whose memory no longer exists: %s", location);
     return NULL;
 }
 
@@ -86,7 +86,7 @@ static void check_texel_initialized(const struct fetch *f, const unsigned char *
                         SPACE_GLOBAL);
 }
 
-/* A channel of an integer or a float texel as its 32 bits: integers extended. */
+/* Returns a channel of a texel as 32 bits, integers extended. */
 static u32 channel_bits(const struct sim_texture *t, const unsigned char *p, u32 c) {
     u32 v = 0;
     memcpy(&v, p + c * t->channel_bits / 8, t->channel_bits / 8);
@@ -97,7 +97,8 @@ static u32 channel_bits(const struct sim_texture *t, const unsigned char *p, u32
     return v;
 }
 
-/* As a fraction of the largest number; the least of signed ones counts as -1, too. */
+/* Returns the value as a fraction of the largest number; the smallest signed one counts as -1,
+ * too. */
 static f32 normalize_channel(const struct sim_texture *t, u32 v, u32 channel) {
     f32 max_value = t->texel_kind == SIM_TEX_SIGNED ? (f32)((1u << (t->channel_bits - 1)) - 1)
                                                     : (f32)((1u << t->channel_bits) - 1);
@@ -111,7 +112,7 @@ static bool returns_float(const struct sim_texture *t) {
     return t->texel_kind == SIM_TEX_FLOAT || t->read_normalized_float;
 }
 
-/* Channel values of one texel as bits; channels that it has not are 0. */
+/* Reads the channel values of one texel as bits; missing channels are 0. */
 static void read_texel(const struct fetch *f, const s64 at[3], u32 plane, u32 out[4]) {
     const struct sim_texture *t = f->t;
     memset(out, 0, 4 * sizeof *out);
@@ -140,7 +141,7 @@ static u8 address_mode(const struct sim_texture *t, u32 i) {
     return !t->normalized_coords && (m == SIM_TEX_WRAP || m == SIM_TEX_MIRROR) ? SIM_TEX_CLAMP : m;
 }
 
-/* The texel that index i stands for; false: the border. */
+/* Computes the texel that index i addresses; returns false for the border. */
 static bool apply_address_mode(const struct sim_texture *t, u32 i, s64 *at) {
     s64 n = extent(t, i), v = *at;
     switch (t->shape == SIM_TEX_CUBE ? SIM_TEX_CLAMP : address_mode(t, i)) {
@@ -170,7 +171,7 @@ static void fetch_texel(const struct fetch *f, const s64 index[3], u32 plane, u3
     }
 }
 
-/* A finite number of texels, whatever the coordinate: far outside is as good as just outside. */
+/* Clamps a coordinate to a finite range; far outside is as good as just outside. */
 static f64 clamp_coordinate(f32 v) {
     return v != v ? 0 : v > 0x1p40f ? 0x1p40 : v < -0x1p40f ? -0x1p40 : (f64)v;
 }
@@ -183,7 +184,7 @@ static void filter_point(const struct fetch *f, const f32 *c, u32 n, u32 plane, 
     fetch_texel(f, at, plane, out);
 }
 
-/* In texels less one half, to 8 bits of fraction. */
+/* Returns the coordinate in texels less one half, with 8 bits of fraction. */
 static s64 fixed_point(f32 c) { return (s64)floor((clamp_coordinate(c) - 0.5) * 256 + 0.5); }
 
 static void filter_linear(const struct fetch *f, const f32 *c, u32 n, u32 plane, u32 out[4]) {
@@ -210,7 +211,7 @@ static void filter_linear(const struct fetch *f, const f32 *c, u32 n, u32 plane,
     for (u32 k = 0; k < 4; k++) out[k] = bits_of(sum[k]);
 }
 
-/* Counter-clockwise from (0, 1), as tld4 says. */
+/* Gathers counter-clockwise from (0, 1), as tld4 requires. */
 static void gather(const struct fetch *f, const f32 *c, u32 plane, u32 out[4]) {
     static const u8 dx[] = {0, 1, 1, 0}, dy[] = {1, 1, 0, 0};
     s64 x = fixed_point(c[0]) >> 8, y = fixed_point(c[1]) >> 8;
@@ -252,7 +253,7 @@ static u32 layer_of(const struct fetch *f) {
     return f->d->layer == REF_NONE || !n || layer < 0 ? 0 : (u32)(layer >= n ? n - 1 : layer);
 }
 
-/* tex1Dfetch: of linear memory, 0 outside of it. */
+/* tex1Dfetch: fetches from linear memory; 0 outside of it. */
 static void fetch_buffer(const struct fetch *f, u32 out[4]) {
     s64 at[3] = {(s32)lane_register(f->x, f->d->coord[0], f->lane), 0, 0};
     memset(out, 0, 4 * sizeof *out);
@@ -284,7 +285,7 @@ static void fetch(const struct fetch *f, u32 out[4]) {
     else filter_point(f, c, n, plane, out);
 }
 
-/* The texture has the shape, and gives the type, that the instruction asks for. */
+/* Returns true if the texture has the instruction's shape and result type; else reports it. */
 static bool check_texture_type(const struct fetch *f) {
     static const char *const shapes[] = {"linear memory", "1D", "2D", "3D", "a cube map"};
     const struct sim_texture *t = f->t;
@@ -351,7 +352,7 @@ void ISAFN(op_txq)(struct exec *x, const struct op *o, u32 mask) {
 
 /* ---- surfaces ---- */
 
-/* Where the element lies; NULL: it is outside, and that is dealt with. */
+/* Returns where the element lies; NULL if it is outside, which is then handled. */
 static unsigned char *surface_pointer(const struct fetch *f, u32 bytes) {
     const struct sim_texture *t = f->t;
     s64 at[3] = {0, 0, 0},

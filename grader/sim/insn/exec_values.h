@@ -1,10 +1,9 @@
-/* exec_values.h — functions of one lane's values that the expressions in rows use. All are
- * branch-free, so that a loop over lanes becomes vector code. Included by exec_opcodes.h only. */
+/* exec_values.h — functions of one lane's values, for the expressions in opcodes*.def. All are
+ * branch-free, so that a loop over lanes becomes vector code. Only exec_opcodes.h includes this. */
 #pragma once
 #include "grader/sim/code/insn.h"
 
-/* A call in a loop keeps it from becoming vector code, and the compiler has its limits on how much
- * it inlines. */
+/* A call in a loop prevents vector code, and the compiler limits how much it inlines by itself. */
 #define INLINE static inline __attribute__((always_inline))
 
 typedef unsigned __int128 u128;
@@ -39,7 +38,7 @@ INLINE u64 bits64_of(f64 value) {
     return v.bits;
 }
 
-/* A choice that stays arithmetic: compilers make branches of ?: where much hangs on it. */
+/* Selects by arithmetic: compilers turn ?: with costly operands into branches. */
 INLINE u32 select_u32(bool condition, u32 if_true, u32 if_false) {
     u32 mask = 0 - (u32)condition;
     return (if_true & mask) | (if_false & ~mask);
@@ -66,7 +65,7 @@ INLINE u32 brev32(u32 a) {
 }
 INLINE u64 brev64(u64 a) { return (u64)brev32((u32)a) << 32 | brev32((u32)(a >> 32)); }
 
-/* PTX ISA "bfe": position and length are one byte each; what lies beyond the value is 0, or its
+/* PTX ISA "bfe": position and length are one byte each; bits beyond the value are 0, or its
  * sign. */
 INLINE u32 low_mask32(u32 n) { return n > 31 ? ~0u : (1u << (n & 31)) - 1; }
 INLINE u64 low_mask64(u32 n) { return n > 63 ? ~0ull : (1ull << (n & 63)) - 1; }
@@ -137,8 +136,8 @@ INLINE u32 prmt(u32 a, u32 b, u32 c) {
     return prmt_byte(ab, c) | prmt_byte(ab, c >> 4) << 8 | prmt_byte(ab, c >> 8) << 16 |
            prmt_byte(ab, c >> 12) << 24;
 }
-/* The modes of prmt pick bytes by a function of c's two low bits: one selector for each value, PTX
- * ISA table. */
+/* The modes of prmt select bytes by c's two low bits: one selector for each value, PTX ISA
+ * table. */
 INLINE u32 prmt_mode(u32 a, u32 b, u32 c, u64 selectors) {
     return prmt(a, b, (u32)(selectors >> 16 * (c & 3)) & 0xffff);
 }
@@ -153,9 +152,9 @@ INLINE s32 saturate_s32(s64 v) {
 #define HALF_u32(v, k) (u32)(u16)((v) >> 16 * (k))
 #define HALF_s32(v, k) (u32)(s32)(s16)((v) >> 16 * (k))
 
-/* 32-bit quotients by way of f64: the exact quotient lies at least 2^-32 of itself below the next
- * integer, so that no rounding reaches it. Vectors of integer division there are none. Division by
- * zero gives all ones. */
+/* Divides 32-bit integers in f64, since vectors have no integer division: the exact quotient lies
+ * at least 2^-32 of itself below the next integer, so rounding can't reach it. Division by zero
+ * gives all ones. */
 INLINE u32 div_u32(u32 a, u32 b) {
     f64 q = (f64)a / (f64)b;
     u32 r = (u32)(s32)(b > 1 ? q : 0.0);
@@ -167,7 +166,7 @@ INLINE s32 div_s32(s32 a, s32 b) {
     s32 r = (s32)(in_range ? q : 0.0);
     return in_range ? r : b ? (s32)(0 - (u32)a) : -1;
 }
-/* Likewise of 16 bits in f32. */
+/* Divides 16-bit integers in f32 the same way. */
 INLINE u16 div_u16(u16 a, u16 b) {
     f32 q = (f32)a / (f32)b;
     u32 r = (u32)(s32)(b ? q : 0.0f);
@@ -183,12 +182,12 @@ INLINE s16 div_s16(s16 a, s16 b) {
 
 INLINE f32 canonical_nan_f32(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
 INLINE f64 identity_f64(f64 v) { return v; }
-/* What counts as zero, which in an environment that flushes is every subnormal, becomes zero and
- * keeps its sign. */
+/* Makes a zero of any value that compares equal to zero (in an environment that flushes, every
+ * subnormal), with its sign. */
 INLINE f32 flush_zero_f32(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
 #define IS_NEGATIVE(v) \
     _Generic((v), f32 : ((s32)bits_of((f32)(v)) < 0), f64 : ((s64)bits64_of((f64)(v)) < 0))
-/* -0 < +0; a NaN operand gives the other one, two NaNs a canonical NaN. */
+/* Returns the smaller one; -0 < +0. A NaN operand gives the other one, two NaNs a canonical NaN. */
 INLINE f32 min_f32(f32 a, f32 b) {
     f32 r = (a < b) | ((a == b) & IS_NEGATIVE(a)) ? a : b;
     r = b != b ? a : r;
@@ -215,7 +214,7 @@ INLINE f32 nan_min_f32(f32 a, f32 b) {
 INLINE f32 nan_max_f32(f32 a, f32 b) {
     return (a != a) | (b != b) ? f32_of(0x7fffffffu) : max_f32(a, b);
 }
-/* .xorsign.abs: of the magnitudes, with the exclusive or of the signs. */
+/* .xorsign.abs: min or max of the magnitudes, with the exclusive or of the signs. */
 INLINE f32 abs_ftz_f32(f32 a) { return flush_zero_f32(f32_of(bits_of(a) & 0x7fffffffu)); }
 INLINE f32 neg_ftz_f32(f32 a) { return flush_zero_f32(f32_of(bits_of(a) ^ 0x80000000u)); }
 INLINE f32 xor_sign(f32 v, f32 a, f32 b) {
@@ -228,8 +227,8 @@ INLINE f64 rni_f64(f64 v) {
 INLINE f64 rzi_f64(f64 v) { return __builtin_trunc(v); }
 INLINE f64 rmi_f64(f64 v) { return __builtin_floor(v); }
 INLINE f64 rpi_f64(f64 v) { return __builtin_ceil(v); }
-/* Clamping: the comparison is false for NaN, which then takes the last branch. It becomes 0, or
- * where the operand or the result has 64 bits, 1 and as many zeroes as fit (PTX ISA, "cvt"). */
+/* Clamps. Comparisons are false for NaN, which takes the last branch: it becomes 0, or, if operand
+ * or result has 64 bits, a 1 and as many zeroes as fit (PTX ISA, "cvt"). */
 #define DEFINE_NARROWING(T, low, high, bits)                                             \
     INLINE T to_##T(f64 v, bool from_f64) {                                              \
         f64 nan = from_f64 ? 0x1p##bits : 0.0;                                           \
@@ -251,7 +250,7 @@ INLINE u64 to_u64(f64 v, bool from_f64) {
 }
 #undef DEFINE_NARROWING
 
-/* PTX ISA "testp": by the exponent and fraction, so that no environment changes the answer. */
+/* PTX ISA "testp": decides by exponent and fraction, so that no environment changes the result. */
 enum {
     FP_FINITE_CLASS,
     FP_INFINITE_CLASS,

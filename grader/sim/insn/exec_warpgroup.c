@@ -1,7 +1,7 @@
-/* exec_warpgroup.c — wgmma: a warp's sixteen rows. See code/warpgroup.h.
+/* exec_warpgroup.c — executes wgmma: a warp's sixteen rows. See code/warpgroup.h.
  *
- * The product is made when it is issued, which is one of the orders that a program must allow for;
- * that nothing waited for it is found by race/wgmma_pending.c. */
+ * The product is computed when it is issued, which is one of the orders that a program must allow
+ * for; race/wgmma_pending.c finds programs that don't wait for it. */
 #include "grader/sim/insn/exec.h"
 #include "grader/sim/insn/exec_fused.h"
 #include "grader/sim/code/async.h"
@@ -16,23 +16,23 @@
 #include <string.h>
 
 enum {
-    COLUMN_BLOCK = 32, /* columns of b that are made at a time */
+    COLUMN_BLOCK = 32, /* columns of b that are computed at a time */
     CHUNK = 16
 };
 
-/* A warp's product under way. */
+/* A warp's product while it is computed. */
 struct wgmma_ctx {
     struct exec *x;
     const struct op *o;
     const struct warpgroup_desc *w;
     struct warpgroup_layout layout[2];
-    u32 bits;         /* of an element of a, and of b */
-    u8 origin;        /* of undefined elements; 0 = there are none */
-    u32 row_elements; /* elements of a row of a */
-    u8 b_row[WARPGROUP_ROWS_PER_WARP * WARPGROUP_MAX_K /
-             8]; /* of a sparse product: the row of b that each of them meets */
-    bool undef_row[WARPGROUP_ROWS_PER_WARP],
-        undef_column[WARPGROUP_MAX_N]; /* with undefined elements */
+    u32 bits;         /* size of an element of a, and of b */
+    u8 origin;        /* origin of undefined elements; 0 = none */
+    u32 row_elements; /* stored elements of a row of a */
+    /* For a sparse product: the row of b that multiplies each element of a. */
+    u8 b_row[WARPGROUP_ROWS_PER_WARP * WARPGROUP_MAX_K / 8];
+    /* Rows and columns that have undefined elements. */
+    bool undef_row[WARPGROUP_ROWS_PER_WARP], undef_column[WARPGROUP_MAX_N];
     struct wgmma_reads reads;
 };
 
@@ -41,8 +41,7 @@ struct wgmma_ctx {
 static bool report_chunk_out_of_bounds(struct wgmma_ctx *p, u32 operand, u32 at) {
     core_fault(p->x, SIM_FAULT_OUT_OF_BOUNDS, p->o, 0, at,
                "reads matrix %c at offset %u of shared memory, of which the block has %u bytes "
-               "(descriptor: start %u, leading "
-               "dimension %u, stride %u, swizzle %u)",
+               "(descriptor: start %u, leading dimension %u, stride %u, swizzle %u)",
                operand == MATRIX_A ? 'a' : 'b', at, p->x->shared_bytes,
                p->layout[operand].start_offset, p->layout[operand].leading_offset,
                p->layout[operand].stride_offset,
@@ -50,7 +49,7 @@ static bool report_chunk_out_of_bounds(struct wgmma_ctx *p, u32 operand, u32 at)
     return false;
 }
 
-/* Undefined bytes make lines undefined; what a copy has yet to bring is told. */
+/* Marks lines that have undefined bytes; reports bytes that a copy in flight has yet to write. */
 static void check_chunk_shadow(struct wgmma_ctx *p, u32 at, bool *undef_line, u32 line_count) {
     const unsigned char *w = p->x->shared_written + at;
     u32 undef_end = 0;
@@ -69,7 +68,8 @@ static void check_chunk_shadow(struct wgmma_ctx *p, u32 at, bool *undef_line, u3
         if (w[i] != 1) undef_line[line_count == 1 ? 0 : i * 8 / p->bits] = true;
 }
 
-/* The bytes of a chunk, or NULL with a report. `line`: the `lines` flags of what lies in it. */
+/* Returns the bytes of a chunk, or NULL after a report. undef_line: flags of the line_count lines
+ * in it. */
 static const unsigned char *read_chunk(struct wgmma_ctx *p, u32 operand, u32 at, bool *undef_line,
                                        u32 line_count) {
     struct exec *x = p->x;
@@ -83,7 +83,7 @@ static const unsigned char *read_chunk(struct wgmma_ctx *p, u32 operand, u32 at,
     return x->shared + at;
 }
 
-/* Values of a chunk's elements, `step` apart. */
+/* Writes the values of a chunk's elements, `step` apart. */
 INLINE void scatter_elements(const unsigned char *chunk, u32 bits, u32 *out, u32 step) {
     const u16 *half = (const u16 *)chunk;
     const u32 *word = (const u32 *)chunk;
@@ -94,7 +94,7 @@ INLINE void scatter_elements(const unsigned char *chunk, u32 bits, u32 *out, u32
                                      : chunk[i / 8] >> i % 8 & 1;
 }
 
-/* Lines from `first` on: out[line · by_line + k · by_k]. */
+/* Loads lines from `first` on: out[line · line_stride + k · k_stride]. */
 static bool load_matrix(struct wgmma_ctx *p, u32 operand, u32 first, u32 lines, u32 *out,
                         u32 line_stride, u32 k_stride) {
     const struct warpgroup_layout *l = &p->layout[operand];
@@ -119,7 +119,7 @@ static bool load_matrix(struct wgmma_ctx *p, u32 operand, u32 first, u32 lines, 
     return true;
 }
 
-/* a out of registers, as mma has it: warp rows × k. */
+/* Loads a from registers, laid out like that of mma: warp rows × k. */
 static void load_registers(struct wgmma_ctx *p, u32 *out) {
     u32 per_word = 32 / p->bits, element_mask = p->bits == 32 ? ~0u : (1u << p->bits) - 1;
     for (u32 reg = 0; reg < 4; reg++) {
@@ -141,14 +141,14 @@ static void load_registers(struct wgmma_ctx *p, u32 *out) {
 
 static bool report_invalid_metadata(const struct wgmma_ctx *p, u32 lane, u32 found) {
     core_fault(p->x, SIM_FAULT_BAD_SYNC, p->o, lane, 0,
-               "has metadata of 0x%x for two elements of 32 bits, of which one is there: 0x4 "
-               "stands for the first, 0xe for "
+               "has metadata 0x%x for a pair of 32-bit elements: 0x4 selects the first one, 0xe "
                "the second",
                found);
     return false;
 }
 
-/* Two places of 2 bits, in units of a fourth of the group: an element of 32 bits has two. */
+/* Loads the metadata: two places of 2 bits, in units of a fourth of the group; an element of 32
+ * bits has two. */
 static bool load_metadata(struct wgmma_ctx *p) {
     const u32 *word = operand_at(p->x, p->w->metadata);
     bool is_32bit = p->bits == 32;
@@ -248,7 +248,7 @@ static bool compute_columns(struct wgmma_ctx *p, const u32 *a, const struct fuse
     return true;
 }
 
-/* ---- undefined elements: a row of a, a column of b, d itself where it is added to ---- */
+/* ---- undefined elements: one in a row of a, a column of b, or in d where d is added to ---- */
 
 static void propagate_undef_results(const struct wgmma_ctx *p, bool accumulate) {
     bool halves = p->w->type[MATRIX_D] == MATRIX_F16;
@@ -312,7 +312,7 @@ static void compute_wgmma(struct wgmma_ctx *p, bool accumulate) {
     if (!p->x->sanitize) return;
     if (p->origin || p->x->warp->nundef) propagate_undef_results(p, accumulate);
     race_wgmma_issue(p->x, p->o, &p->reads, w->d, w->count);
-    p->x->undef_load = p->o, p->x->fast_mask = 0; /* from here on the warp has undefined values */
+    p->x->undef_load = p->o, p->x->fast_mask = 0; /* the warp now has undefined values */
 }
 
 void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {

@@ -125,7 +125,7 @@ static void add_reloc(struct listing_parser *p, struct initializer *t, struct ad
     }
     if (piece.shift)
         ptx_fail(p, p->last_line, ERR_INPUT,
-                 "a part of the address of '%.200s' lacks the parts around it", piece.reloc.symbol);
+                 "a part of the address of '%.200s' does not follow the part before it", piece.reloc.symbol);
     piece.reloc.offset = offset;
     piece.reloc.size = t->element_bytes;
     *vec_push(p, &p->values, struct ptx_reloc) = piece.reloc;

@@ -1,6 +1,6 @@
-/* parse.c — a disassembler's listing to records: see sass.h. The text follows from what a
- * submission chose to write, names included: lines are told by their fixed beginnings, every name
- * is a digest, and nothing is kept but numbers in bounds. */
+/* parse.c — parses a disassembler's listing into records: see sass.h. A submission influences the
+ * text, including all names. So lines are recognized by fixed prefixes, names are hashed, and the
+ * records hold only bounded numbers. */
 #include "common/grow.h"
 #include "grader/sim/sass/sass.h"
 
@@ -22,21 +22,20 @@ static const struct {
 };
 
 struct label {
-    uint64_t name_hash; /* digest */
+    uint64_t name_hash;
     uint32_t index;
 };
 
 struct listing_parser {
     struct sass_insn *code;
-    uint64_t
-        *target_labels; /* [capacity of code]: the label that an instruction jumps to, 0 = none */
+    uint64_t *target_labels; /* [capacity]: hash of the label it jumps to; 0 = none */
     struct label *labels;
     uint32_t n, capacity, nlabels, label_capacity, line;
-    uint8_t next_flags;                      /* flags of the instruction that follows */
-    bool in_code, in_internal, has_encoding; /* encoded: the last instruction has its second word */
+    uint8_t next_flags;                      /* flags for the next instruction */
+    bool in_code, in_internal, has_encoding; /* has_encoding: of the last instruction */
 };
 
-/* A line, without its end. */
+/* A line or a part of it, without its end. */
 struct text_span {
     const char *at;
     size_t n;
@@ -67,7 +66,7 @@ static struct text_span skip_to_text(struct text_span t, const char *needle) {
     return at ? skip(t, (size_t)(at - t.at)) : (struct text_span){t.at + t.n, 0};
 }
 
-/* FNV-1a; 0 stands for none. */
+/* Returns the FNV-1a hash of a name; 0 is reserved for none. */
 static uint64_t hash_name(struct text_span t) {
     uint64_t h = 0xcbf29ce484222325ull;
     for (size_t i = 0; i < t.n; i++) h = (h ^ (unsigned char)t.at[i]) * 0x100000001b3ull;
@@ -90,7 +89,7 @@ static bool parse_number(struct text_span t, unsigned base, uint64_t max_value, 
     return i > 0;
 }
 
-/* ---- what surrounds instructions ---- */
+/* ---- lines between instructions ---- */
 
 static void parse_line_info(struct listing_parser *p, struct text_span t) {
     uint64_t v = 0;
@@ -125,7 +124,7 @@ static uint32_t width_of(struct text_span name) {
     return skip_to_text(name, ".128").n ? 16 : skip_to_text(name, ".64").n ? 8 : 4;
 }
 
-/* Where a frame's access ends: "[R1]" or "[R1+0x18]". */
+/* Returns the offset behind an access to the frame, "[R1]" or "[R1+0x18]"; 0 if it is none. */
 static uint32_t local_frame_end(struct text_span operands, struct text_span name) {
     struct text_span at = skip_to_text(operands, "[R1");
     uint64_t offset = 0;
@@ -151,14 +150,14 @@ static void set_control_flow(struct listing_parser *p, struct sass_insn *s, stru
     if (!guarded && (jumps || equals(base, "EXIT") || equals(base, "RET") || equals(base, "BRX") ||
                      equals(base, "JMX")))
         s->flags |= SASS_NO_FALLTHROUGH;
-    /* A condition may stand among the operands, too. */
+    /* The condition may also be an operand. */
     if (jumps && *operands.at != '`') s->flags &= (uint8_t)~SASS_NO_FALLTHROUGH;
     if (calls && starts_with(skip(label, 2), "$__internal")) s->flags |= SASS_CALLS_INTERNAL;
     if (jumps || calls || s->flags & SASS_NO_FALLTHROUGH) p->next_flags |= SASS_BLOCK_START;
 }
 
-/* "@!P0 LDG.E R4, [R4.64] ;" and what comes after the address; the encoding's first word follows on
- * the line. */
+/* Parses "@!P0 LDG.E R4, [R4.64] ;", which follows the address; the encoding's first word follows
+ * on the same line. */
 static bool parse_instruction(struct listing_parser *p, struct text_span t, struct err *e) {
     struct sass_insn s = {.line = p->line,
                           .target = SASS_NO_TARGET,
@@ -177,7 +176,7 @@ static bool parse_instruction(struct listing_parser *p, struct text_span t, stru
     if (t.n && *t.at == '@')
         s.flags |= SASS_GUARDED, t = skip_blank(skip(t, prefix_until(t, " ").n));
     struct text_span name = prefix_until(t, " ");
-    if (!name.n) return err_set(e, ERR_INPUT, "an instruction without a name");
+    if (!name.n) return err_set(e, ERR_INPUT, "an instruction without a name in the disassembler's listing");
     struct text_span operands = skip_blank(skip(t, name.n));
     set_opcode(&s, name);
     if (s.space == SASS_LOCAL) s.local_frame_end = local_frame_end(operands, name);
@@ -187,7 +186,7 @@ static bool parse_instruction(struct listing_parser *p, struct text_span t, stru
     return true;
 }
 
-/* The second word of the encoding stands on a line of its own. */
+/* Parses the second word of the encoding, which has a line of its own. */
 static void parse_encoding(struct listing_parser *p, struct text_span t) {
     uint64_t word;
     if (!p->n || p->has_encoding || !parse_number(skip(t, 2), 16, UINT64_MAX, &word)) return;
@@ -234,7 +233,8 @@ static void resolve_labels(struct listing_parser *p) {
     }
 }
 
-/* A jump to itself and what follows up to the next label: padding, which no warp reaches. */
+/* Drops padding, which no warp reaches: a jump to itself, and the code behind it up to the next
+ * function. */
 static void drop_padding(struct listing_parser *p) {
     uint32_t *to = xcalloc(p->n + 1, sizeof *to), k = 0;
     bool padding = false;

@@ -1,4 +1,5 @@
-/* elf.c — see elf.h. Reads our own files and the system's C library, which are trusted. */
+/* elf.c — Implements elf.h. It reads only our own files and the system's C library, which are
+ * trusted. */
 #include "grader/tests/unit/elf.h"
 #include "common/buf.h"
 #include "common/file.h"

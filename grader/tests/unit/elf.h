@@ -1,5 +1,4 @@
-/* elf.h — the names that an object file or a program defines for others, and how a program is
- * linked. */
+/* elf.h — Lists the names that an object file or a program exports, and how a program is linked. */
 #pragma once
 #include <stdbool.h>
 

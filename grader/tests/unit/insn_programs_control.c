@@ -1,5 +1,5 @@
-/* insn_programs_control.c — branches, calls, barriers of the block, and instructions that only pass
- * time. */
+/* insn_programs_control.c — Programs for branches, calls, block barriers, and instructions that
+ * only take time. */
 #include "grader/tests/unit/insn_programs.h"
 
 static u64 collatz(unsigned t, unsigned w) {

@@ -1,5 +1,5 @@
-/* insn_programs_memory.c — loads, stores, spaces and the atomics that insn_programs.c does not loop
- * over. */
+/* insn_programs_memory.c — Programs for loads, stores, memory spaces, and the atomics that the
+ * loop in insn_programs.c doesn't cover. */
 #include "grader/tests/unit/insn_programs.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* kernel.c — see kernel.h. */
+/* kernel.c — Implements kernel.h. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/sim/timing/timing.h"
 

@@ -1,5 +1,5 @@
-/* main.c — runs every unit suite, or the one that CK_RUN_SUITE names, and says what was skipped;
- * the closing line is Check's own. Cases tagged `long` are left out by CK_EXCLUDE_TAGS=long. */
+/* main.c — Runs every unit suite, or the one that CK_RUN_SUITE names, and prints what was
+ * skipped; Check prints the last line. CK_EXCLUDE_TAGS=long leaves out the cases tagged `long`. */
 #include "grader/tests/unit/unit.h"
 
 #include <stdarg.h>

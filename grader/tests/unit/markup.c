@@ -1,4 +1,4 @@
-/* markup.c — see markup.h. */
+/* markup.c — Implements markup.h. */
 #include "grader/tests/unit/markup.h"
 
 #include <ctype.h>

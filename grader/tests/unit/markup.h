@@ -1,5 +1,5 @@
-/* markup.h — a check of pages: every element that opens is closed, in order; attributes are quoted;
- * nothing is asked of anywhere. */
+/* markup.h — Checks pages: every element that opens is closed, in order; attributes are quoted;
+ * nothing is loaded from elsewhere. */
 #pragma once
 
 /* NULL, or what is wrong, in a static buffer. `links`: an <a href> may lead elsewhere. */

@@ -1,4 +1,4 @@
-/* shell.c — see shell.h. */
+/* shell.c — Implements shell.h. */
 #include "grader/tests/unit/shell.h"
 #include "common/err.h"
 

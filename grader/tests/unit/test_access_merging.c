@@ -1,5 +1,6 @@
-/* test_access_merging.c — what ptxas merges and aggregates: the counts that machine code shows
- * (nvcc 13.0 -arch=sm_90 or sm_75 and nvdisasm on kernels of the same shape; docs/counters.md). */
+/* test_access_merging.c — Tests the accesses that ptxas merges and aggregates. The expected
+ * counts come from machine code (nvcc 13.0 -arch=sm_90 or sm_75 and nvdisasm on kernels of the
+ * same shape; docs/counters.md). */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
-/* test_access_pattern.c — what one warp's access costs: each row of patterns.def as a kernel of one
- * warp, whose lanes take their addresses from a constant table, and the counters of the line with
- * the access. */
+/* test_access_pattern.c — Tests the cost of one warp's access. Each row of patterns.def becomes
+ * a kernel of one warp, whose lanes read their addresses from a constant table; the test
+ * compares the counters of the line with the access. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
-/* test_address_reuse.c — accesses whose addresses are an earlier one's, moved
- * (sim/code/address_reuse.c): that values, counts and reports are those of accesses which stand
- * alone. Each pattern comes twice in a row, as it has to be met once before it is relied on. */
+/* test_address_reuse.c — Tests accesses whose addresses are those of an earlier access plus a
+ * constant (sim/code/address_reuse.c): values, counts and reports must equal those of
+ * independent accesses. Each pattern runs twice, because reuse begins at the second execution. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
-/* test_assignment.c — assignments: what a file may say and how it is refused, days late, hidden
- * cases and credit for cases by the programs, and the marks that come out. Expected figures are
- * worked out by hand beside each. */
+/* test_assignment.c — Tests assignments: what a file may contain and how errors are reported,
+ * days late, hidden cases and credit for cases through the programs, and the resulting marks.
+ * The expected figures are derived by hand beside each case. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"

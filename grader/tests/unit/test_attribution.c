@@ -1,5 +1,5 @@
-/* test_attribution.c — what the time model and its traces say of source lines: the accesses of a
- * warp, and what it waits for. */
+/* test_attribution.c — Tests what the time model and its traces report for source lines: a
+ * warp's accesses and its stall reasons. */
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

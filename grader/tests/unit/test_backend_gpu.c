@@ -1,5 +1,6 @@
-/* test_backend_gpu.c — the gpu backend against a fake driver (grader/tests/fakecuda), which checks
- * how it is called and forwards launches to the simulator. What it times is made up. */
+/* test_backend_gpu.c — Tests the gpu backend against a fake driver (grader/tests/fakecuda),
+ * which checks how it is called and forwards launches to the simulator. The times that it
+ * returns are made up. */
 #include "common/file.h"
 #include "grader/server/backend_gpu.h"
 #include "grader/server/driver.h"

@@ -1,5 +1,6 @@
-/* test_baseline_data.c — what a student's release keeps of the answers, read from a text that was
- * written by hand. `make check-dist` compares the scores of a release with the full tree's. */
+/* test_baseline_data.c — Tests the data about model solutions that a student's release keeps,
+ * read from a text written by hand. `make check-dist` compares the scores of a release with
+ * those of the full tree. */
 #include "common/buf.h"
 #include "grader/grade/baseline_data.h"
 #include "grader/tests/unit/unit.h"

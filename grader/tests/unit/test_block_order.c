@@ -1,5 +1,5 @@
-/* test_block_order.c — blocks that see each other's writes, in the two orders that a grid may
- * run in: one after the other, and several at once, the later ones first. */
+/* test_block_order.c — Tests blocks that read each other's writes, in both orders in which a
+ * grid may run: one block after the other, and several at once with the later ones first. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,5 +1,6 @@
-/* test_budget.c — what ends a launch is counted: warp instructions, and beside them what costs much
- * more to simulate than its instructions say. The clock is the last resort. */
+/* test_budget.c — Tests the budget of a launch: it counts warp instructions, and adds a cost for
+ * operations that take much longer to simulate than one instruction. The clock is only the last
+ * resort. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 

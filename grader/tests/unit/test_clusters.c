@@ -1,5 +1,6 @@
-/* test_clusters.c — clusters of blocks: which blocks they are made of, where addresses lead, and
- * what an access to another block's shared memory counts and costs, worked out by hand. */
+/* test_clusters.c — Tests clusters: which blocks form one, which block an address belongs to,
+ * and what an access to another block's shared memory counts and costs. The expected values are
+ * derived by hand. */
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

@@ -1,5 +1,6 @@
-/* test_compiler_killed.c — a compiler that the machine ends is nobody's fault: told from one that a
- * limit of ours ended, and from one that refused. */
+/* test_compiler_killed.c — Tests that the grader distinguishes a compiler that the OS killed,
+ * for which the submission is not to blame, from one that exceeded our limits and from one that
+ * reported an error. */
 #include "grader/grade/build.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,5 +1,6 @@
-/* test_counters.c — whole kernels whose counters are worked out by hand beside them; the counts of
- * lines add up to the launch's; threads of the host change nothing. */
+/* test_counters.c — Tests the counters of whole kernels against values derived by hand beside
+ * them. The counts of all lines must add up to the launch's, and the number of host threads must
+ * not change them. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 

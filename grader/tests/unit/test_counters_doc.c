@@ -1,6 +1,6 @@
-/* test_counters_doc.c — docs/counters.md has an entry for each counter, with the profiler's name or
- * the statement that there is none, and for nothing else; and a row for each metric. And limits
- * name what hardware can count. */
+/* test_counters_doc.c — Tests that docs/counters.md has exactly one entry for each counter, with
+ * the profiler's name or the statement that there is none, and a row for each metric; and that
+ * limits use only counters that hardware has. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"

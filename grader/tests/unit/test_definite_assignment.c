@@ -1,5 +1,5 @@
-/* test_definite_assignment.c — a register that is read before it is written is zero, whatever ran
- * in its place before. */
+/* test_definite_assignment.c — Tests that a register that is read before it is written holds
+ * zero, whatever ran before in its place. */
 #include "grader/sim/sim.h"
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/unit/unit.h"

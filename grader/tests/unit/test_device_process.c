@@ -1,6 +1,6 @@
-/* test_device_process.c — a device process that a submission has taken over
- * (grader/tests/hostile/device): whatever it does and answers, the grader lives, keeps its secrets,
- * ends in time, and the submission gets nothing for it. */
+/* test_device_process.c — Tests a device process that a submission has taken over
+ * (grader/tests/hostile/device). Whatever it does and replies, the grader must survive, keep its
+ * secrets and end in time, and the submission must gain nothing. */
 #include "common/paths.h"
 #include "common/clock.h"
 #include "grader/book/book.h"

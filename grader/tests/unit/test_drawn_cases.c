@@ -1,6 +1,6 @@
-/* test_drawn_cases.c — cases whose sizes come from the seed (book/draw.c): they hang on the seed
- * alone, hold what the exercise says, spread, and find out a submission that knows the listed
- * sizes. */
+/* test_drawn_cases.c — Tests cases whose sizes come from the seed (book/draw.c): they depend on
+ * the seed alone, satisfy the exercise's constraints, spread over the range, and catch a
+ * submission that hard-codes the listed sizes. */
 #include "grader/book/book.h"
 #include "grader/book/problem.h"
 #include "grader/class/grade_many.h"

@@ -1,5 +1,5 @@
-/* test_driver_numbers.c — every number of the CUDA driver's interface that we write down is the one
- * of the toolkit's cuda.h. */
+/* test_driver_numbers.c — Tests that every constant of the CUDA driver API in our sources equals
+ * the one in the toolkit's cuda.h. */
 #include "grader/server/driver.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,7 +1,6 @@
-/* test_fatbin.c — PTX out of fat binaries: three that nvcc 13 wrote (of one kernel, for compute_90,
- * with
- * --no-compress and with --compress-mode=default and =speed), others put together here, and damaged
- * ones. */
+/* test_fatbin.c — Tests reading PTX from fat binaries: three that nvcc 13 wrote (of one kernel
+ * for compute_90, with --no-compress and with --compress-mode=default and =speed), some
+ * assembled here, and damaged ones. */
 #include "common/file.h"
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/unit.h"

@@ -1,4 +1,4 @@
-/* test_file.c — what writing a report replaces (common/file.h): files, and nothing that is none. */
+/* test_file.c — Tests that writing a report (common/file.h) replaces only regular files. */
 #include "common/file.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,9 +1,10 @@
-/* test_fma_contraction.c — which products are taken into the sums behind them. What is expected is
- * what ptxas 13.0 makes for sm_90 of the same PTX: each case was read off its machine code.
+/* test_fma_contraction.c — Tests which products are contracted into the sums that use them. Each
+ * case's expectation was read off the machine code that ptxas 13.0 makes of the same PTX for
+ * sm_90.
  *
- * All values are such that a product that is rounded, 1 + 2e of (1 + e)², differs from the exact
- * one by e²: what a result is tells which product was not rounded. In a case, %a and %b are 1 + e,
- * %c is 1 + 2e, %d is -%a, %e is -%c. Results are in units of e². */
+ * The values are such that a rounded product, 1 + 2e of (1 + e)², differs from the exact one by
+ * e²: a result shows which product was not rounded. In a case, %a and %b are 1 + e, %c is 1 +
+ * 2e, %d is -%a, %e is -%c. Results are in units of e². */
 #include "grader/sim/device.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

@@ -1,4 +1,5 @@
-/* test_fuzz.c — the fuzzers' targets on the corpus in the tree: what was once found stays found. */
+/* test_fuzz.c — Runs the fuzzers' targets on the corpus in the tree, so that fixed faults stay
+ * fixed. */
 #include "common/file.h"
 #include "grader/tests/unit/unit.h"
 

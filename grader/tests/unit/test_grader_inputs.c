@@ -1,5 +1,5 @@
-/* test_grader_inputs.c — a case drawn and solved by another process is the one that is drawn here,
- * to the last byte. */
+/* test_grader_inputs.c — Tests that a case whose input and reference another process computed
+ * equals the one computed here, to the last byte. */
 #include "common/system_info.h"
 #include "grader/grade/inputs.h"
 #include "grader/tests/unit/unit.h"

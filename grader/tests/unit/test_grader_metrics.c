@@ -1,4 +1,5 @@
-/* test_grader_metrics.c — metrics and the line to blame, on counters written by hand. */
+/* test_grader_metrics.c — Tests metrics and the choice of the line to blame, on counters written
+ * by hand. */
 #include "grader/grade/metrics.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,4 +1,5 @@
-/* test_grader_parts.c — hash, cache, processes, packing, JSON, command line, names of exercises. */
+/* test_grader_parts.c — Tests the grader's small parts: hash, cache, processes, packing, JSON,
+ * command line, names of exercises. */
 #include "common/paths.h"
 #include "common/file.h"
 #include "common/hash.h"

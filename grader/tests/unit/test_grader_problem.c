@@ -1,5 +1,5 @@
-/* test_grader_problem.c — drawing inputs, placing aliases, comparing outputs, on exercises made up
- * here. */
+/* test_grader_problem.c — Tests drawing inputs, placing aliases and comparing outputs, on
+ * exercises defined here. */
 #include "grader/book/problem.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
-/* test_grader_verdicts.c — every verdict, provoked by a submission for an exercise made up here:
- * nvcc, jail, host process, record, replay, all real. The table says what each submission is, which
- * verdict it gets, and what the student reads. */
+/* test_grader_verdicts.c — Provokes every verdict with a submission for an exercise defined
+ * here; nvcc, sandbox, host process, record and replay are real. The table has each submission,
+ * its verdict and what the student reads. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/grade/session.h"

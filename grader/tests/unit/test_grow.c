@@ -1,5 +1,5 @@
-/* test_grow.c — arrays that grow: what they hold stays, and sizes that do not fit end the program.
- */
+/* test_grow.c — Tests growing arrays: they keep their contents, and a size that overflows ends
+ * the program. */
 #include "common/arena.h"
 #include "common/grow.h"
 #include "grader/tests/unit/unit.h"

@@ -1,5 +1,5 @@
-/* test_host_portability.c — what C leaves to the processor is the same on all that this tree is
- * compiled for. */
+/* test_host_portability.c — Tests that what C leaves to the processor is the same on every
+ * processor that we compile this tree for. */
 #include "grader/sim/mem/mem.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,6 +1,6 @@
-/* test_hostproc.c — the host process, a student's object and the simulated GPU together, without
- * the jail: arguments arrive as they were sent, recordings replay with other data, and no entry can
- * do more than end itself. */
+/* test_hostproc.c — Tests the host process, a student's object and the simulated GPU together,
+ * without the sandbox: arguments arrive unchanged, recordings replay with other data, and an
+ * entry can end no process but its own. */
 #include "common/file.h"
 #include "grader/server/server.h"
 #include "grader/tests/unit/unit.h"

@@ -1,10 +1,10 @@
-/* test_insn.c — every instruction on operands with known results, at every level of vector
+/* test_insn.c — Tests every instruction on operands with known results, at every level of vector
  * instructions.
  *
- * grader/tests/ptx/instructions.txt holds the cases; instructions.py there says where the results
- * come from and how to read them. Each opcode becomes a kernel, each of its cases a thread. The
- * kernel runs the instruction three times: in all lanes, in odd lanes and in even ones only, so
- * that a lane that does not execute must keep what it had. */
+ * grader/tests/ptx/instructions.txt holds the cases; instructions.py there says where the
+ * results come from and describes the format. Each opcode becomes a kernel, each of its cases a
+ * thread. The kernel runs the instruction three times: in all lanes, in odd lanes and in even
+ * ones only; a lane that doesn't execute it must keep its value. */
 #include "common/file.h"
 #include "grader/simgpu/tools.h"
 #include "grader/tests/unit/insn_programs.h"

@@ -1,11 +1,12 @@
-/* test_insn_approx.c — the approximate functions: the bits that an H100 gave, at every level of
- * vector instructions, and the errors that the PTX manual allows, against libm in f64.
+/* test_insn_approx.c — Tests the approximate functions at every level of vector instructions:
+ * against the bits that an H100 returned, and within the errors that the PTX manual allows,
+ * against libm in f64.
  *
  * grader/tests/mufu/h100.bin holds, for each form, 2048 results and digests of all operands
- * (operands.h there). A kernel runs the instruction on operands from memory (`list`), another on
- * blocks of operands, whose digest it computes itself (`digest`). make check takes all results, and
- * of the digests those of blocks that use every segment of every table; MUFU_ALL=1, as `make
- * check-mufu` sets it, takes all digests: every operand that there is. */
+ * (operands.h there). One kernel runs the instruction on operands from memory (`list`), another
+ * on blocks of operands, whose digest it computes itself (`digest`). make check compares all
+ * results, and the digests of blocks that use every segment of every table; MUFU_ALL=1, which
+ * `make check-mufu` sets, compares all digests, which cover every possible operand. */
 #include "common/file.h"
 #include "grader/sim/code/insn.h"
 #include "grader/tests/mufu/operands.h"

@@ -1,6 +1,6 @@
-/* test_intake.c — what a class hands in, as messy as it comes: every entry has a row, every file
- * that is meant for an exercise is taken, and what is in doubt is said. The folders are made here;
- * what must come of them is written beside each. */
+/* test_intake.c — Tests the intake of a class's messy hand-ins: every entry gets a row, every
+ * file meant for an exercise is taken, and doubts are reported. The test makes the folders; the
+ * expected outcome stands beside each. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/class/intake.h"

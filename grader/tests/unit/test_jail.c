@@ -1,5 +1,5 @@
-/* test_jail.c — the jail holds, and hands out what it should, in each of its tiers (_i).
- * Expectations are the kernel's own behaviour. */
+/* test_jail.c — Tests that the sandbox contains a process and returns its results, in each tier
+ * (_i). The expectations are the kernel's documented behaviour. */
 #include "common/clock.h"
 #include "grader/jail/jail.h"
 #include "grader/jail/landlock.h"

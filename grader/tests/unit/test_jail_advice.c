@@ -1,5 +1,6 @@
-/* test_jail_advice.c — machines where no jail holds, or only the weaker one: what they refuse,
- * system call filters refuse here; their settings are files of a folder. */
+/* test_jail_advice.c — Tests the advice for machines where no sandbox works, or only the weaker
+ * one. System call filters refuse here what such machines refuse; files in a folder stand for
+ * their settings. */
 #include "common/err.h"
 #include "grader/jail/jail.h"
 #include "grader/jail/jail_advice.h"

@@ -1,7 +1,7 @@
-/* test_jail_filter.c — the system call filters as the kernel would run them, for each processor
- * (_i): the programs that libseccomp makes are interpreted here. So the table is seen to hold on
- * aarch64 on any machine. Numbers of calls: the kernel's tables (include/uapi/asm-generic/unistd.h
- * for aarch64, arch/x86/entry/syscalls/syscall_64.tbl). */
+/* test_jail_filter.c — Tests the system call filters for each processor (_i): an interpreter
+ * here runs the programs that libseccomp makes, as the kernel would, so any machine can check
+ * the table for aarch64. The call numbers come from the kernel's tables
+ * (include/uapi/asm-generic/unistd.h for aarch64, arch/x86/entry/syscalls/syscall_64.tbl). */
 #include "grader/jail/jail.h"
 #include "grader/jail/jail_plan.h"
 #include "grader/tests/unit/unit.h"

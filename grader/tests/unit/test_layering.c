@@ -1,6 +1,6 @@
-/* test_layering.c — the house is as grader/tests/layers.def says: includes point one way, names
- * that cross files begin as their room's do, and no program exports a name of a system library.
- * Each check is also shown a planted violation. */
+/* test_layering.c — Tests that the tree keeps to grader/tests/layers.def: includes follow the
+ * layering, names that cross files have their layer's prefix, and no program exports a name of a
+ * system library. Each check is also run on a planted violation. */
 #include "common/paths.h"
 #include "common/buf.h"
 #include "common/file.h"
@@ -318,6 +318,87 @@ START_TEST(programs_are_hardened) {
 }
 END_TEST
 
+/* ---- retired names ---- */
+
+static const char *const retired[][2] = {
+#define RETIRED(old, name) {#old, #name},
+#include "grader/tests/retired.def"
+#undef RETIRED
+};
+
+static int compare_retired(const void *name, const void *row) {
+    return strcmp(name, *(const char *const *)row);
+}
+
+/* Returns the end of a comment or of a quoted text that begins at `at`; NULL: none begins there. */
+static const char *skip_text(const char *at) {
+    const char *end = !strncmp(at, "/*", 2)   ? strstr(at, "*/")
+                      : !strncmp(at, "//", 2) ? strchr(at, '\n')
+                                              : NULL;
+    if (end) return end + (*end == '*' ? 2 : 0);
+    if (*at != '"' && *at != '\'') return NULL;
+    for (end = at + 1; *end && *end != *at && *end != '\n'; end++)
+        if (*end == '\\' && end[1]) end++;
+    return *end ? end + 1 : end;
+}
+
+/* Appends a line for each identifier of the C text that retired.def lists. */
+static void check_retired(const char *path, const char *text, struct buf *problems) {
+    char name[80];
+    for (const char *at = text, *end; *at; at = end) {
+        if ((end = skip_text(at))) continue;
+        size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        end = at + (n ? n : 1);
+        if (!n || n >= sizeof name) continue;
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        const char *const *row = bsearch(name, retired, sizeof retired / sizeof *retired,
+                                         sizeof *retired, compare_retired);
+        if (row) buf_printf(problems, "%s: `%s` is now `%s`\n", path, row[0], row[1]);
+    }
+}
+
+static void visit_names(const char *path, void *user) {
+    struct scan *s = user;
+    struct buf text = {0};
+    struct err e = {0};
+    if (text_ends_with(path, "retired.def") || text_ends_with(path, "_v1.def") ||
+        (!text_ends_with(path, ".c") && !text_ends_with(path, ".h") &&
+         !text_ends_with(path, ".def")))
+        return;
+    ck_assert_msg(file_read(path, 1 << 24, &text, &e), "%s", e.text);
+    s->file_count++;
+    check_retired(path + strlen(book_root()) + 1, buf_str(&text), &s->violations);
+    buf_free(&text);
+}
+
+START_TEST(no_code_uses_a_retired_name) {
+    static const char *const tops[] = {"common", "chapters", "grader"};
+    struct scan s = {0};
+    char folder[1024];
+    for (unsigned i = 1; i < sizeof retired / sizeof *retired; i++)
+        ck_assert_msg(strcmp(retired[i - 1][0], retired[i][0]) < 0,
+                      "retired.def: `%s` is out of order", retired[i][0]);
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", book_root(), tops[i]);
+        each_file(folder, visit_names, &s);
+    }
+    check_no_violation(&s, s.file_count, 500, "files");
+}
+END_TEST
+
+START_TEST(a_retired_name_is_reported_with_its_successor) {
+    struct buf problems = {0};
+    check_retired("a.c",
+                  "int x = race_remember(p); /* fragment_pick */ \"fragment_pick\" y_why;\n"
+                  "struct s { char why[4], *end; }; // why\nchar c = '\\''; bool most;",
+                  &problems);
+    ck_assert_str_eq(buf_str(&problems), "a.c: `race_remember` is now `race_record_access`\n"
+                                         "a.c: `why` is now `reason`\n"
+                                         "a.c: `most` is now `max`\n");
+    buf_free(&problems);
+}
+END_TEST
+
 static void open_book(void) {
     struct err e = {0};
     ck_assert_msg(book_open(&e), "%s", e.text);
@@ -325,13 +406,15 @@ static void open_book(void) {
 
 UNIT_SUITE(layering) {
     Suite *s = suite_create("layering");
-    TCase *t = tcase_create("rooms");
+    TCase *t = tcase_create("layers");
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, open_book, NULL);
     tcase_add_test(t, includes_respect_the_layering);
     tcase_add_test(t, a_layering_violation_is_reported);
     tcase_add_test(t, the_layering_has_no_cycles);
     tcase_add_test(t, exported_names_have_the_prefix_of_their_layer);
+    tcase_add_test(t, no_code_uses_a_retired_name);
+    tcase_add_test(t, a_retired_name_is_reported_with_its_successor);
     suite_add_tcase(s, t);
     t = tcase_create("programs");
     tcase_add_checked_fixture(t, open_book, NULL);

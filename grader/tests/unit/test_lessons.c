@@ -1,7 +1,7 @@
-/* test_lessons.c — what lessons show (grader/cli/lesson.h): code of programs that compile and run,
- * counts, pictures. And tables of times in the lessons (grader/tests/timing/lessons.py writes
- * them): measured rows are what docs/results says, modelled ones what the exercise's ladder says,
- * give or take 3 %; shares of stalls are ncu's, to one per cent. */
+/* test_lessons.c — Tests what lessons show (grader/cli/lesson.h): programs whose code compiles
+ * and runs, counts, pictures. Also tests the tables of times in the lessons, which
+ * grader/tests/timing/lessons.py writes: measured rows equal docs/results, modelled ones the
+ * exercise's ladder to 3 %, and shares of stalls equal ncu's to one per cent. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"

@@ -1,5 +1,6 @@
-/* test_limits.c — sizes that a program may ask for: PTX's own limits hold, and sums of sizes near
- * 2^31 and 2^32 do not wrap. Values by hand; the limits are the PTX manual's. */
+/* test_limits.c — Tests sizes that a program requests: PTX's own limits hold, and sums of sizes
+ * near 2^31 and 2^32 don't wrap. The values are derived by hand, the limits come from the PTX
+ * manual. */
 #include "grader/sim/device.h"
 #include "grader/sim/sim.h"
 #include "grader/tests/unit/unit.h"

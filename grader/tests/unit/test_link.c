@@ -1,5 +1,5 @@
-/* test_link.c — several PTX texts as one program: whose definition counts, what is refused, and
- * that each keeps what is its own. */
+/* test_link.c — Tests linking several PTX texts into one program: whose definition counts, what
+ * is refused, and that each text keeps its own symbols. */
 #include "grader/sim/device.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

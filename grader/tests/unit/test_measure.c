@@ -1,5 +1,6 @@
-/* test_measure.c — the statistics of measuring, against made-up clocks whose truth is known;
- * throttling told by a fake NVML; the roofline kernels on the simulator. */
+/* test_measure.c — Tests the statistics of measuring against made-up clocks with known true
+ * times, the detection of throttling through a fake NVML, and the roofline kernels on the
+ * simulator. */
 #include "grader/grade/measure.h"
 #include "grader/server/roofline.h"
 #include "grader/server/backend_gpu.h"

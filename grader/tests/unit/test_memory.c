@@ -1,5 +1,5 @@
-/* test_memory.c — device memory: where allocations lie, what lies between them, what reports say of
- * an address, and what kernels may touch. */
+/* test_memory.c — Tests device memory: where allocations lie, what lies between them, how
+ * reports describe an address, and which addresses kernels may access. */
 #include "grader/sim/mem/mem.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

@@ -1,5 +1,5 @@
-/* test_pages.c — pages for people to look at (grader/page, grader/report): they parse, ask nothing
- * of anywhere, keep what a submission says as text, and show the figures of the result. */
+/* test_pages.c — Tests the HTML pages (grader/page, grader/report): they parse, load nothing
+ * from elsewhere, show a submission's words as text, and show the figures of the result. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/grade/versions.h"

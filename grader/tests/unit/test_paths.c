@@ -1,6 +1,6 @@
-/* test_paths.c — where the parts are, and a student's folder, by the programs of this build: in a
- * source tree, and from a copy of them that looks installed. `make check-install` tries the whole
- * as another user. */
+/* test_paths.c — Tests how the programs of this build find their files and a student's folder:
+ * in a source tree, and from a copy that looks installed. `make check-install` tries an
+ * installation as another user. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/paths.h"

@@ -1,12 +1,12 @@
-/* test_programs.c — whole CUDA programs, built by build/simgpu nvcc and run by build/simgpu run:
- * what they print must be what NAME.expected beside them says, in grader/tests/programs of standard
- * output, in grader/tests/torture of standard output and then standard error. Lines at the top of
- * NAME.cu say what else holds:
+/* test_programs.c — Tests whole CUDA programs, which build/simgpu nvcc builds and build/simgpu
+ * run runs: their output must equal NAME.expected beside them, which holds standard output in
+ * grader/tests/programs, and standard output followed by standard error in grader/tests/torture.
+ * Lines at the top of NAME.cu set options and further conditions:
  *   // nvcc: OPTIONS     // run: OPTIONS     // status: N     // signal: N
  *   // stderr: TEXT THAT MUST OCCUR (programs)     // also: OPTIONS, to run a second time with
  *   // not repeatable: WHY
- * A program that is newer than its source, our runtime and simgpu is not built again. Each is run
- * with 1, 2 and 4 threads, too: output, reports and counters must be the same. */
+ * A program that is newer than its source, our runtime and simgpu is not rebuilt. Each also runs
+ * with 1, 2 and 4 threads: output, reports and counters must be the same. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"

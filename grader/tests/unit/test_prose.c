@@ -1,5 +1,6 @@
-/* test_prose.c — figures in the book's prose (grader/tests/timing/prose.py): the book's own pages,
- * and a small book, written here by hand, in which one figure after the other is wrong. */
+/* test_prose.c — Tests the check of figures in the book's prose (grader/tests/timing/prose.py):
+ * on the book's own pages, and on a small book written here, in which one figure after another
+ * is wrong. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"

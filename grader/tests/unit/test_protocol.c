@@ -1,5 +1,5 @@
-/* test_protocol.c — the device server against a client that keeps to no rule: sizes, handles,
- * ranges, floods. */
+/* test_protocol.c — Tests the device server against a client that breaks the protocol: sizes,
+ * handles, ranges, floods. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,5 +1,5 @@
-/* test_ptx_errors.c — what the PTX parser says about texts that it cannot take: the line, and what
- * it expected. */
+/* test_ptx_errors.c — Tests the PTX parser's errors: the line that they name, and what the
+ * parser expected there. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/unit.h"
 
@@ -56,7 +56,7 @@ static const struct {
     {M(".global .b8 x[8] = {0xFF(x), 0xFF00(x)};"),
      "PTX line 3: 2 bytes cannot hold the address of 'x'", ERR_INPUT},
     {M(".global .b8 x[8] = {0xFF00(x)};"),
-     "PTX line 3: a part of the address of 'x' lacks the parts around it", ERR_INPUT},
+     "PTX line 3: a part of the address of 'x' does not follow the part before it", ERR_INPUT},
     {M(".global .u32 x;\n.global .u32 x;"), "PTX line 4: the variable 'x' is declared twice",
      ERR_INPUT},
     {M(".func f() {}\n.func f() {}"), "PTX line 4: the function 'f' has two bodies", ERR_INPUT},

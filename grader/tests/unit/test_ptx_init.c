@@ -1,4 +1,4 @@
-/* test_ptx_init.c — initial values of PTX variables, against bytes written down by hand. */
+/* test_ptx_init.c — Tests the initial values of PTX variables against bytes written by hand. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

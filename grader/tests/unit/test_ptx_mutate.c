@@ -1,6 +1,6 @@
-/* test_ptx_mutate.c — damaged PTX: cut short, bytes changed, lines doubled or dropped. Each text
- * must give a module that holds together or an error that names a line (see invariants.h); the
- * sanitizers see the rest. The damage is the same in each run. */
+/* test_ptx_mutate.c — Tests damaged PTX: truncated, with changed bytes, with lines doubled or
+ * dropped. Each text must give a consistent module or an error that names a line (see
+ * invariants.h); the sanitizers catch the rest. The damage is the same in each run. */
 #include "common/file.h"
 #include "grader/tests/ptx/invariants.h"
 #include "grader/tests/unit/unit.h"

@@ -1,5 +1,5 @@
-/* test_ptx_nvcc.c — PTX as nvcc writes it. What is expected can be read off the CUDA sources beside
- * the texts in grader/tests/ptx, not off the parser. */
+/* test_ptx_nvcc.c — Tests PTX that nvcc wrote. The expected values come from the CUDA sources
+ * beside the texts in grader/tests/ptx, not from the parser. */
 #include "common/file.h"
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/unit.h"

@@ -1,5 +1,5 @@
-/* test_ptx_parse.c — the PTX grammar on short texts written by hand; each expected value can be
- * read off the text. */
+/* test_ptx_parse.c — Tests the PTX grammar on short texts written by hand, from which each
+ * expected value can be read. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

@@ -1,5 +1,5 @@
-/* test_ptxas.c — what ptxas says of kernels, told apart by its lines: texts as `ptxas -v` writes
- * them, by hand. */
+/* test_ptxas.c — Tests the parsing of ptxas's messages, on texts written by hand in the format
+ * of `ptxas -v`. */
 #include "common/file.h"
 #include "grader/server/ptxas.h"
 #include "grader/tests/unit/kernel.h"

@@ -1,5 +1,5 @@
-/* test_quiz.c — pages of questions: what is read, what is refused, how answers are judged; the
- * book's own pages against the simulator; and the command from outside. */
+/* test_quiz.c — Tests quiz pages: what the parser accepts, what it refuses, how answers are
+ * judged; the book's own pages against the simulator; and the command, run as a program. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/cli/quiz.h"

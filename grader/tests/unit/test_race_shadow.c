@@ -1,4 +1,4 @@
-/* test_race_shadow.c — the planes of notes about global memory: what they cost. */
+/* test_race_shadow.c — Tests how much memory the shadow cells of global memory take. */
 #include "grader/sim/race/race.h"
 #include "grader/tests/unit/unit.h"
 

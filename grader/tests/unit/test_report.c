@@ -1,5 +1,5 @@
-/* test_report.c — the text report: what it says first, how wide it is, how it writes numbers
- * (grader/report). */
+/* test_report.c — Tests the text report (grader/report): what it says first, how wide it is, how
+ * it writes numbers. */
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 #include "grader/sim/device.h"

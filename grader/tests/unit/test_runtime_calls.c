@@ -1,6 +1,6 @@
-/* test_runtime_calls.c — every function that the toolkit's cuda_runtime_api.h declares is in our
- * library, done or named as unsupported: a program that calls it links, and learns at run time what
- * is not there. */
+/* test_runtime_calls.c — Tests that our library has every function that the toolkit's
+ * cuda_runtime_api.h declares, implemented or reported as unsupported: a program that calls one
+ * links, and gets an error at run time. */
 #include "grader/tests/unit/unit.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* test_sanity_check.c — the floors of grader/grade/sanity_check.c: which times at the timed size no
- * honest program can have. */
+/* test_sanity_check.c — Tests the lower bounds of grader/grade/sanity_check.c: times that no
+ * honest program can reach at the timed size. */
 #include "grader/grade/grading_ctx.h"
 #include "grader/tests/unit/unit.h"
 

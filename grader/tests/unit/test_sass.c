@@ -1,6 +1,6 @@
-/* test_sass.c — machine code: what becomes of a disassembler's listing (grader/sim/sass), and how
- * the time model plays it (grader/sim/timing/schedule.h). Expected cycles are sums of the clocks
- * that the listing's encodings ask for. */
+/* test_sass.c — Tests machine code: how a disassembler's listing is read (grader/sim/sass), and
+ * how the time model replays it (grader/sim/timing/schedule.h). The expected cycles are sums of
+ * the clocks that the listing's encodings require. */
 #include "grader/sim/sass/sass.h"
 #include "common/file.h"
 #include "grader/tests/unit/timing_spec.h"

@@ -1,5 +1,5 @@
-/* test_score.c — the arithmetic of points (grader/grade/score.h). Expected values are worked out by
- * hand beside each. */
+/* test_score.c — Tests the arithmetic of points (grader/grade/score.h). The expected values are
+ * derived by hand beside each case. */
 #include "grader/grade/score.h"
 #include "grader/tests/unit/unit.h"
 

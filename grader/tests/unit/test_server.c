@@ -1,5 +1,5 @@
-/* test_server.c — the device server's own promises: sticky errors, recording, replay, what grading
- * refuses. */
+/* test_server.c — Tests the device server: sticky errors, recording, replay, and what it refuses
+ * while grading. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 

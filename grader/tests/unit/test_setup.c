@@ -1,6 +1,6 @@
-/* test_setup.c — grader/setup.sh on systems that are not this one: libraries in folders of their
- * own, families of distributions by the tools that PATH holds. Each is asked for a EPOCH_KIND that
- * looks for little, so that nothing is installed or fetched. And what editors are told. */
+/* test_setup.c — Tests grader/setup.sh on other systems: libraries in separate folders, and
+ * distributions recognized by the tools in PATH. Each run names a KIND that checks for little,
+ * so that nothing is installed or fetched. Also tests the settings for editors. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "grader/tests/unit/shell.h"

@@ -1,5 +1,5 @@
-/* test_simgpu.c — the command line of build/simgpu: objects and linking, exit statuses, options,
- * the counters' JSON. */
+/* test_simgpu.c — Tests the command line of build/simgpu: objects and linking, exit statuses,
+ * options, the counters' JSON. */
 #include "grader/tests/unit/shell.h"
 #include "common/file.h"
 #include "grader/tests/unit/markup.h"

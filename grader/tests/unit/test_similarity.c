@@ -1,6 +1,6 @@
-/* test_similarity.c — passages in common: what a token counts as, what winnowing guarantees, that
- * renaming hides nothing, that the book's own text counts for nothing, and that pages escape what
- * they show. */
+/* test_similarity.c — Tests the search for common passages: how tokens are classified, what
+ * winnowing guarantees, that renaming hides nothing, that the book's own text is ignored, and
+ * that pages escape what they show. */
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/class/page.h"

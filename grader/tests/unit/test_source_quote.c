@@ -1,5 +1,5 @@
-/* test_source_quote.c — how reports show the source: indices by hand from the declaration, and the
- * lines that are named. */
+/* test_source_quote.c — Tests how reports quote the source: indices, derived by hand from the
+ * declaration, and the lines that are named. */
 #include "common/quote.h"
 #include "grader/tests/unit/unit.h"
 

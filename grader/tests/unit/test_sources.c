@@ -1,5 +1,6 @@
-/* test_sources.c — what lessons cite: each short name stands in docs/sources.md, and each one there
- * is cited. A citation is a link to docs/sources.md#NAME, an entry the heading "### NAME". */
+/* test_sources.c — Tests the lessons' citations: each short name is in docs/sources.md, and each
+ * entry there is cited. A citation is a link to docs/sources.md#NAME, an entry the heading "###
+ * NAME". */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"

@@ -1,6 +1,6 @@
-/* test_store.c — a small class in a store, by the programs: what a second run does, what the
- * exports say, what reproduce, regrade and merge find. The submissions do not compile, which is
- * quick, but for one answer. */
+/* test_store.c — Tests a small class in a store, through the programs: what a second run does,
+ * what the exports contain, what reproduce, regrade and merge find. All submissions but one
+ * model solution fail to compile, which is quick. */
 #include "grader/class/store.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"

@@ -1,5 +1,5 @@
-/* test_tensor_map.c — tensor maps: where tiles lie, by hand; maps that a program made up; what a
- * copy counts. */
+/* test_tensor_map.c — Tests tensor maps: where tiles lie, derived by hand; maps that a program
+ * forged; what a copy counts. */
 #include "grader/sim/mem/tensor_tile.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

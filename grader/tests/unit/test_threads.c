@@ -1,6 +1,6 @@
-/* test_threads.c — the whole book, answers and skeletons, graded as a class of two with 1, 2 and 4
- * threads of the simulated GPU: the reports, with every verdict, counter and modelled time, are the
- * same byte for byte but for the date. */
+/* test_threads.c — Grades the whole book, model solutions and starter files, as a class of two
+ * with 1, 2 and 4 threads of the simulated GPU: the reports, with every verdict, counter and
+ * modelled time, must be the same byte for byte, except for the date. */
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 

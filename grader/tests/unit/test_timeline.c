@@ -1,6 +1,6 @@
-/* test_timeline.c — commands of several streams: what overlaps, what waits, and how long it takes.
- * All times in seconds of a device whose bus moves a byte a second each way, 1.5 both ways
- * together. */
+/* test_timeline.c — Tests the commands of several streams: what overlaps, what waits, and how
+ * long it takes. All times are in seconds of a device whose bus moves one byte a second in each
+ * direction, and 1.5 in both together. */
 #include "grader/sim/timing/timeline.h"
 #include "grader/tests/unit/unit.h"
 

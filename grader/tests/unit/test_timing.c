@@ -1,5 +1,5 @@
-/* test_timing.c — each term of the time model, with a kernel that isolates it. Expected times are
- * worked out by hand from the device's row: clocks, lanes, latencies and bandwidths. */
+/* test_timing.c — Tests each term of the time model with a kernel that isolates it. The expected
+ * times are derived by hand from the device's row: clocks, lanes, latencies and bandwidths. */
 #include "grader/tests/unit/timing_spec.h"
 
 /* ---- issue, units, latency ---- */

@@ -1,5 +1,5 @@
-/* test_timing_atomics.c — what atomics cost: in global memory, where a word, a sector and a slice
- * of L2 are the queues; in shared memory, where the banks are. */
+/* test_timing_atomics.c — Tests the cost of atomics: in global memory, where a word, a sector
+ * and an L2 slice are the queues, and in shared memory, where the banks are. */
 #include "grader/tests/unit/timing_spec.h"
 
 START_TEST(atomics_on_one_address_serialize) {

@@ -1,5 +1,5 @@
-/* test_timing_clusters.c — what blocks of a cluster do together, against an H100's times
- * (docs/results/h100/clusters.tsv). */
+/* test_timing_clusters.c — Tests the time of operations between the blocks of a cluster against
+ * an H100's (docs/results/h100/clusters.tsv). */
 #include "grader/tests/unit/timing_spec.h"
 
 static const char cluster_barrier_code[] =

@@ -1,5 +1,6 @@
-/* test_timing_grid.c — the barrier over all blocks of a cooperative launch: what it takes on an
- * H100 (docs/results/h100/clusters.tsv), what hides it, and that no other waiting passes for it. */
+/* test_timing_grid.c — Tests the grid barrier of a cooperative launch: its time on an H100
+ * (docs/results/h100/clusters.tsv), what hides it, and that no other waiting counts as a grid
+ * barrier. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/timing_spec.h"
 

@@ -1,5 +1,5 @@
-/* test_timing_polls.c — blocks that look at what others leave: how often they look, by hand, and
- * what that takes (core/clock_scheduler.c). */
+/* test_timing_polls.c — Tests blocks that poll what other blocks write: how often they poll,
+ * derived by hand, and how long it takes (core/clock_scheduler.c). */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/timing_spec.h"
 

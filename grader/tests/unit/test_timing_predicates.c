@@ -1,5 +1,5 @@
-/* test_timing_predicates.c — branches that ptxas makes predicates of, and what accesses cost the
- * first level of memory that hardly access anything: by all lanes to one address, or by none. */
+/* test_timing_predicates.c — Tests branches that ptxas replaces by predicates, and the L1 cost
+ * of accesses by all lanes to one address, or by no lane. */
 #include "grader/tests/unit/timing_spec.h"
 
 /* One warp, four loads from L2 one after the other, each behind a branch over the load, its use and

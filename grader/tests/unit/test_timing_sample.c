@@ -1,6 +1,6 @@
-/* test_timing_sample.c — the few blocks that the time model traces, and what is known of all the
- * others: which they are, whether they speak for a launch, and what launches before leave behind.
- */
+/* test_timing_sample.c — Tests the sample of blocks that the time model traces, and what it
+ * knows of all the others: which blocks it traces, whether they represent the launch, and what
+ * earlier launches leave in the caches. */
 #include "grader/sim/core/core.h"
 #include "grader/tests/unit/timing_spec.h"
 

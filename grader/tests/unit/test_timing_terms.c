@@ -1,5 +1,5 @@
-/* test_timing_terms.c — every term of the time model has a kernel whose time is another without it.
- */
+/* test_timing_terms.c — Tests that every term of the time model changes the time of at least one
+ * kernel. */
 #include "grader/tests/unit/timing_spec.h"
 
 /* Neighbouring threads' words, by number of the thread in the grid. */

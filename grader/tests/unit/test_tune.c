@@ -1,5 +1,5 @@
-/* test_tune.c — grader tune: what a file declares, which combinations it allows, how its text is
- * rewritten, what is kept. */
+/* test_tune.c — Tests grader tune: what a file declares, which combinations it allows, how the
+ * text is rewritten, what is kept. */
 #include "grader/cli/tune.h"
 #include "grader/tests/unit/markup.h"
 #include "grader/tests/unit/shell.h"

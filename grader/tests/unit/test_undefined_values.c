@@ -1,6 +1,6 @@
-/* test_undefined_values.c — values that came from a read of what nothing wrote
- * (grader/sim/core/undef.h): which bits of a result they make undefined, and what is reported. Each
- * case is a few instructions between a load and a store. */
+/* test_undefined_values.c — Tests values that come from reads of uninitialized memory
+ * (grader/sim/core/undef.h): which bits of a result they make undefined, and what is reported.
+ * Each case is a few instructions between a load and a store. */
 #include "common/buf.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"

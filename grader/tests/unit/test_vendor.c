@@ -1,6 +1,6 @@
-/* test_vendor.c — how long the vendor's routine takes, with a fake driver and a fake cuBLAS that
- * checks what it is given and takes a time known in advance (fakecublas.c); what compiled device
- * code is found without a compiler. */
+/* test_vendor.c — Tests how the time of the vendor's routine is measured, with a fake driver and
+ * a fake cuBLAS (fakecublas.c), which checks its arguments and takes a time known in advance;
+ * and which compiled device code is found without a compiler. */
 #include "common/file.h"
 #include "grader/cli/gpu_report.h"
 #include "grader/grade/ptxas.h"

@@ -1,5 +1,5 @@
-/* timing_spec.h — kernels that isolate a term of the time model, and what it says of them; for
- * test_timing*.c. */
+/* timing_spec.h — Kernels that isolate a term of the time model, and the model's times for them;
+ * for test_timing*.c. */
 #pragma once
 #include "common/buf.h"
 #include "grader/sim/timing/timing.h"

@@ -1,6 +1,6 @@
-/* unit.h — a unit test file puts its suite on the list with UNIT_SUITE(name) { ... return suite; },
- * under the name that it gives to suite_create, and includes no main: build/tests/unit runs them
- * all, `make test SUITE=name` runs one. */
+/* unit.h — Registers the suites. A test file defines UNIT_SUITE(name) { ... return suite; },
+ * with the name that it passes to suite_create, and has no main: build/tests/unit runs all
+ * suites, `make test SUITE=name` runs one. */
 #pragma once
 #include <check.h>
 #include <stdbool.h>
